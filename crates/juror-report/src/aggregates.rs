@@ -1,0 +1,137 @@
+//! Aggregates in the documented shape.
+
+use juror_score::{Aggregates, Spread, StepCounts, Summary};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+/// Aggregates, as they are written.
+pub(crate) struct Shape<'a>(pub(crate) &'a Aggregates);
+
+impl Serialize for Shape<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(3))?;
+        map.serialize_entry("per_template", &PerTemplate(self.0))?;
+        map.serialize_entry("micro", &SummaryShape(&self.0.micro))?;
+        map.serialize_entry("macro", &Macro(self.0))?;
+        map.end()
+    }
+}
+
+struct PerTemplate<'a>(&'a Aggregates);
+
+impl Serialize for PerTemplate<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let templates = &self.0.per_template;
+        serializer.collect_map(templates.iter().map(|(id, summary)| (id, SummaryShape(summary))))
+    }
+}
+
+struct SummaryShape<'a>(&'a Summary);
+
+impl Serialize for SummaryShape<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let summary = self.0;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("number_of_error_samples", &summary.n_errors)?;
+        map.serialize_entry("number_of_success_samples", &summary.n_successes)?;
+        for (name, spread) in &summary.metrics {
+            map.serialize_entry(name, &SpreadShape(spread))?;
+        }
+        if let Some(steps) = summary.steps.as_ref().filter(|steps| !steps.total.is_empty()) {
+            map.serialize_entry("steps", &StepsShape { steps, summary })?;
+        }
+        map.end()
+    }
+}
+
+struct StepsShape<'a> {
+    steps: &'a StepCounts,
+    summary: &'a Summary,
+}
+
+impl Serialize for StepsShape<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (key, counts) in self.steps.iter().filter(|(_, counts)| !counts.is_empty()) {
+            map.serialize_key(key)?;
+            map.serialize_value(&Counts(counts.iter()))?;
+        }
+        if self.summary.retrieval_in_steps {
+            let of_retrieval = |name: &str| name.starts_with("retrieval_");
+            for (name, spread) in self.summary.metrics.iter().filter(|(n, _)| of_retrieval(n)) {
+                map.serialize_entry(name, &SpreadShape(spread))?;
+            }
+        }
+        map.end()
+    }
+}
+
+/// Counts by name, in order.
+struct Counts<I>(I);
+
+impl<'a, I: Iterator<Item = (&'a String, &'a usize)> + Clone> Serialize for Counts<I> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.clone())
+    }
+}
+
+struct SpreadShape<'a>(&'a Spread);
+
+impl Serialize for SpreadShape<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let whole = self.0.whole;
+        let mut map = serializer.serialize_map(Some(5))?;
+        for (key, value) in values(self.0) {
+            map.serialize_entry(key, &NumberShape { value, whole })?;
+        }
+        map.end()
+    }
+}
+
+/// The statistics with their keys.
+pub(crate) fn values(spread: &Spread) -> [(&'static str, f64); 5] {
+    [
+        ("sum", spread.sum),
+        ("mean", spread.mean),
+        ("median", spread.median),
+        ("min", spread.min),
+        ("max", spread.max),
+    ]
+}
+
+struct Macro<'a>(&'a Aggregates);
+
+impl Serialize for Macro<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let means = self.0.macro_means.iter();
+        serializer.collect_map(means.map(|(name, mean)| (name, MeanShape(*mean))))
+    }
+}
+
+struct MeanShape(f64);
+
+impl Serialize for MeanShape {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map([("mean", self.0)])
+    }
+}
+
+/// A number, without a fraction where the series had none.
+struct NumberShape {
+    value: f64,
+    whole: bool,
+}
+
+impl Serialize for NumberShape {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match as_whole(self.value).filter(|_| self.whole) {
+            Some(whole) => serializer.serialize_i64(whole),
+            None => serializer.serialize_f64(self.value),
+        }
+    }
+}
+
+/// The whole number a float stands for, if it stands for one exactly.
+#[expect(clippy::cast_possible_truncation, reason = "the range is checked first")]
+pub(crate) fn as_whole(value: f64) -> Option<i64> {
+    (value.fract() == 0.0 && value.abs() < 9e15).then_some(value as i64)
+}

@@ -1,0 +1,108 @@
+//! Turns judged records into something to read, for programs and for people.
+//!
+//! You will not find scoring, files or async here: records and aggregates go in, bytes come out.
+
+mod aggregates;
+mod results;
+mod terminal;
+mod tsv;
+
+use std::io::{self, Write};
+
+use juror_score::{Aggregates, Profile, Record};
+
+pub use terminal::{Highlights, Palette, QuestionNote, summary};
+
+/// How a file of results or aggregates is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// One JSON value.
+    Json,
+    /// One JSON value a line.
+    JsonLines,
+    /// One YAML document.
+    Yaml,
+    /// Tab-separated values: one row a question, metrics as columns.
+    Tsv,
+}
+
+impl Format {
+    /// The format a file name's ending stands for.
+    pub fn from_name(name: &str) -> Option<Format> {
+        match name.rsplit_once('.')?.1.to_ascii_lowercase().as_str() {
+            "json" => Some(Format::Json),
+            "jsonl" | "ndjson" => Some(Format::JsonLines),
+            "yaml" | "yml" => Some(Format::Yaml),
+            "tsv" => Some(Format::Tsv),
+            _ => None,
+        }
+    }
+
+    /// The endings one may use.
+    pub const ENDINGS: &str = ".json, .jsonl, .yaml, .tsv";
+
+    /// What stands before the first result.
+    pub fn opening(self) -> Vec<u8> {
+        match self {
+            Format::Json => b"[".to_vec(),
+            Format::Tsv => tsv::header(),
+            Format::JsonLines | Format::Yaml => Vec::new(),
+        }
+    }
+
+    /// What stands after the last of `n_results`.
+    pub fn closing(self, n_results: usize) -> &'static [u8] {
+        match self {
+            Format::Json => b"]\n",
+            Format::Yaml if n_results == 0 => b"[]\n",
+            Format::Yaml | Format::JsonLines | Format::Tsv => b"",
+        }
+    }
+}
+
+/// Appends one result to `out`; `index` is its position among all results.
+pub fn write_result(
+    record: &Record<'_>,
+    profile: &Profile,
+    format: Format,
+    index: usize,
+    out: &mut Vec<u8>,
+) {
+    match format {
+        Format::Json => {
+            out.extend_from_slice(if index == 0 { b"\n" } else { b",\n" });
+            results::write_json(record, profile, out);
+        }
+        Format::JsonLines => {
+            results::write_json(record, profile, out);
+            out.push(b'\n');
+        }
+        Format::Yaml => {
+            let mut json = Vec::new();
+            results::write_json(record, profile, &mut json);
+            results::json_to_yaml_item(&json, out);
+        }
+        Format::Tsv => tsv::write_row(record, profile, out),
+    }
+}
+
+/// Writes aggregates as a whole file.
+pub fn write_aggregates(
+    aggregates: &Aggregates,
+    format: Format,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    match format {
+        Format::Json => {
+            serde_json::to_writer_pretty(&mut *out, &aggregates::Shape(aggregates))?;
+            out.write_all(b"\n")
+        }
+        Format::JsonLines => {
+            serde_json::to_writer(&mut *out, &aggregates::Shape(aggregates))?;
+            out.write_all(b"\n")
+        }
+        Format::Yaml => serde_norway::to_writer(out, &aggregates::Shape(aggregates))
+            .map_err(io::Error::other),
+        Format::Tsv => tsv::write_aggregates(aggregates, out),
+    }
+}

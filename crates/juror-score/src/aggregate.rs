@@ -1,0 +1,314 @@
+//! Folding records into statistics per template, over all questions and over all templates.
+//!
+//! Shards of a dataset can be aggregated apart and merged: the result is the same.
+
+use std::borrow::Cow;
+
+use indexmap::IndexMap;
+
+use crate::metric::{Level, METRICS, MetricInfo};
+use crate::profile::{ErrorResponses, Profile};
+use crate::record::{Record, Verdict};
+use crate::stats::{Number, Series, Spread, compensated_sum};
+use crate::trajectory::Status;
+
+/// Statistics of a whole run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Aggregates {
+    /// By template, in the order of the dataset.
+    pub per_template: IndexMap<String, Summary>,
+    /// Over all questions.
+    pub micro: Summary,
+    /// The mean over templates of each metric's mean.
+    pub macro_means: IndexMap<Cow<'static, str>, f64>,
+}
+
+/// Statistics of some questions.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Summary {
+    /// How many ended in an error.
+    pub n_errors: usize,
+    /// How many did not.
+    pub n_successes: usize,
+    /// The metrics that some question has, and those that are always written.
+    pub metrics: IndexMap<Cow<'static, str>, Spread>,
+    /// How often each kind of step was taken; `None` where the profile does not count them.
+    pub steps: Option<StepCounts>,
+    /// Whether `retrieval_*` statistics are repeated beside the step counts.
+    pub retrieval_in_steps: bool,
+}
+
+impl Summary {
+    /// The statistics of a metric.
+    pub fn spread(&self, metric: &str) -> Option<&Spread> {
+        self.metrics.get(metric)
+    }
+}
+
+/// How often steps were taken, by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StepCounts {
+    /// All of them.
+    pub total: IndexMap<String, usize>,
+    /// At most once a question.
+    pub once_per_sample: IndexMap<String, usize>,
+    /// Those that returned a SPARQL result without rows.
+    pub empty_results: IndexMap<String, usize>,
+    /// Those that failed.
+    pub errors: IndexMap<String, usize>,
+}
+
+impl StepCounts {
+    /// The four counts with their keys.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &IndexMap<String, usize>)> {
+        [
+            ("total", &self.total),
+            ("once_per_sample", &self.once_per_sample),
+            ("empty_results", &self.empty_results),
+            ("errors", &self.errors),
+        ]
+        .into_iter()
+    }
+
+    fn merge(&mut self, other: &StepCounts) {
+        let pairs = [
+            (&mut self.total, &other.total),
+            (&mut self.once_per_sample, &other.once_per_sample),
+            (&mut self.empty_results, &other.empty_results),
+            (&mut self.errors, &other.errors),
+        ];
+        for (mine, theirs) in pairs {
+            for (name, count) in theirs {
+                add(mine, name, *count);
+            }
+        }
+    }
+}
+
+fn add(counts: &mut IndexMap<String, usize>, name: &str, count: usize) {
+    match counts.get_mut(name) {
+        Some(known) => *known += count,
+        None => {
+            counts.insert(name.to_owned(), count);
+        }
+    }
+}
+
+/// What one question contributes.
+#[derive(Debug, Default)]
+pub struct Observation<'o> {
+    /// Its template.
+    pub template: &'o str,
+    /// Whether it ended in an error.
+    pub is_error: bool,
+    /// Its values, by metric.
+    pub values: Vec<(&'o str, Number)>,
+    /// Its steps, in order.
+    pub steps: Vec<ObservedStep<'o>>,
+}
+
+/// What one step contributes.
+#[derive(Debug)]
+pub struct ObservedStep<'o> {
+    /// Its name.
+    pub name: &'o str,
+    /// Whether it failed.
+    pub is_error: bool,
+    /// Whether it returned a SPARQL result without rows.
+    pub is_empty: bool,
+    /// Its values, by metric; only those of retrieval steps count.
+    pub values: Vec<(&'o str, Number)>,
+}
+
+/// Collects records; [`Aggregator::finish`] makes the statistics.
+#[derive(Clone, Debug)]
+pub struct Aggregator {
+    profile: Profile,
+    /// Names of the metrics of custom evaluations, which follow the built-in ones.
+    custom: Vec<String>,
+    templates: IndexMap<String, Template>,
+}
+
+/// The series of one template. Each metric has its place: built-in ones as in the table, custom
+/// ones after them.
+#[derive(Clone, Debug, Default)]
+struct Template {
+    n_errors: usize,
+    n_successes: usize,
+    series: Vec<Series>,
+    steps: StepCounts,
+}
+
+impl Aggregator {
+    /// An empty aggregator; `custom` names the outputs of custom evaluations.
+    pub fn new(profile: &Profile, custom: &[String]) -> Aggregator {
+        Aggregator { profile: profile.clone(), custom: custom.to_vec(), templates: IndexMap::new() }
+    }
+
+    /// Adds a record.
+    pub fn add(&mut self, record: &Record<'_>) {
+        let steps = record.case.trajectory.steps.as_deref().unwrap_or_default();
+        let value = |verdict: &Verdict| match verdict {
+            Verdict::Scored(value) => Number::real(*value),
+            _ => None,
+        };
+        let mut values: Vec<(&str, Number)> = record
+            .findings
+            .iter()
+            .filter(|finding| finding.step.is_none())
+            .filter_map(|finding| Some((finding.metric, value(&finding.verdict)?)))
+            .collect();
+        let usage = record.case.trajectory.usage.iter();
+        values.extend(usage.filter_map(|(name, raw)| Some((name, Number::from_json(raw.get())?))));
+        let observed = steps.iter().enumerate().map(|(index, step)| ObservedStep {
+            name: &step.name,
+            is_error: step.status == Status::Error,
+            is_empty: record.empty_results[index],
+            values: record
+                .findings_of_step(index)
+                .filter_map(|finding| Some((finding.metric, value(&finding.verdict)?)))
+                .collect(),
+        });
+        self.observe(&Observation {
+            template: &record.case.question.template,
+            is_error: record.case.trajectory.ending.is_error(),
+            values,
+            steps: observed.collect(),
+        });
+    }
+
+    /// Adds what is known of one question.
+    pub fn observe(&mut self, observation: &Observation<'_>) {
+        let n_series = METRICS.len() + self.custom.len();
+        let template = match self.templates.get_mut(observation.template) {
+            Some(template) => template,
+            None => self.templates.entry(observation.template.to_owned()).or_insert_with(|| {
+                Template { series: vec![Series::default(); n_series], ..Template::default() }
+            }),
+        };
+        if observation.is_error {
+            template.n_errors += 1;
+            if self.profile.statistics_of_errors == ErrorResponses::LeftOut {
+                return;
+            }
+        } else {
+            template.n_successes += 1;
+        }
+        for &(name, number) in &observation.values {
+            if let Some(at) = place_of(name, Level::Question, &self.custom) {
+                template.series[at].push(number);
+            }
+        }
+        template.observe_steps(&observation.steps);
+    }
+
+    /// Adds everything another aggregator has collected, as if its records had been added here.
+    pub fn merge(&mut self, other: &Aggregator) {
+        for (id, theirs) in &other.templates {
+            let Some(mine) = self.templates.get_mut(id) else {
+                self.templates.insert(id.clone(), theirs.clone());
+                continue;
+            };
+            mine.n_errors += theirs.n_errors;
+            mine.n_successes += theirs.n_successes;
+            for (mine, theirs) in mine.series.iter_mut().zip(&theirs.series) {
+                mine.extend(theirs);
+            }
+            mine.steps.merge(&theirs.steps);
+        }
+    }
+
+    /// The statistics of everything added so far.
+    pub fn finish(&self) -> Aggregates {
+        let per_template: IndexMap<String, Summary> = self
+            .templates
+            .iter()
+            .map(|(id, template)| (id.clone(), self.summary(template, true)))
+            .collect();
+        let mut all = Template::default();
+        all.series.resize(METRICS.len() + self.custom.len(), Series::default());
+        for template in self.templates.values() {
+            all.n_errors += template.n_errors;
+            all.n_successes += template.n_successes;
+            for (all, series) in all.series.iter_mut().zip(&template.series) {
+                all.extend(series);
+            }
+            all.steps.merge(&template.steps);
+        }
+        let mut micro = self.summary(&all, self.profile.micro_steps);
+        micro.retrieval_in_steps = false;
+        let macro_means = self.macro_means(&per_template);
+        Aggregates { per_template, micro, macro_means }
+    }
+
+    fn summary(&self, template: &Template, with_steps: bool) -> Summary {
+        let metrics = self
+            .names()
+            .zip(&template.series)
+            .map(|((name, always), series)| (name, always, series.spread()))
+            .filter(|(_, always, spread)| *always || spread.n > 0)
+            .map(|(name, _, spread)| (name, spread));
+        Summary {
+            n_errors: template.n_errors,
+            n_successes: template.n_successes,
+            metrics: metrics.collect(),
+            steps: with_steps.then(|| template.steps.clone()),
+            retrieval_in_steps: self.profile.retrieval_in_steps,
+        }
+    }
+
+    fn macro_means(
+        &self,
+        per_template: &IndexMap<String, Summary>,
+    ) -> IndexMap<Cow<'static, str>, f64> {
+        let mut macro_means = IndexMap::new();
+        for (name, always) in self.names() {
+            let mut means: Vec<f64> = per_template
+                .values()
+                .filter_map(|summary| Some(summary.metrics.get(&name)?.mean))
+                .collect();
+            if always || !means.is_empty() {
+                means.sort_unstable_by(f64::total_cmp);
+                let mean = compensated_sum(&means) / means.len().max(1) as f64;
+                macro_means.insert(name, mean);
+            }
+        }
+        macro_means
+    }
+
+    /// All metrics in order, and whether each is always written.
+    fn names(&self) -> impl Iterator<Item = (Cow<'static, str>, bool)> {
+        let built_in = METRICS.iter().map(|info| (Cow::Borrowed(info.name), info.always));
+        built_in.chain(self.custom.iter().map(|name| (Cow::Owned(name.clone()), false)))
+    }
+}
+
+impl Template {
+    fn observe_steps(&mut self, steps: &[ObservedStep<'_>]) {
+        for (index, step) in steps.iter().enumerate() {
+            add(&mut self.steps.total, step.name, 1);
+            if step.is_error {
+                add(&mut self.steps.errors, step.name, 1);
+            } else if step.is_empty {
+                add(&mut self.steps.empty_results, step.name, 1);
+            }
+            if !steps[..index].iter().any(|earlier| earlier.name == step.name) {
+                add(&mut self.steps.once_per_sample, step.name, 1);
+            }
+            if step.name == "retrieval" {
+                for &(name, number) in &step.values {
+                    if let Some(at) = place_of(name, Level::Step, &[]) {
+                        self.series[at].push(number);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Where a metric's series stands.
+fn place_of(name: &str, level: Level, custom: &[String]) -> Option<usize> {
+    let is_it = |info: &MetricInfo| info.name == name && info.level == level;
+    let custom_place = || Some(METRICS.len() + custom.iter().position(|known| known == name)?);
+    METRICS.iter().position(is_it).or_else(custom_place)
+}

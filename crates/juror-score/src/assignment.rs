@@ -1,0 +1,219 @@
+//! Pairing expected with actual steps so that the total similarity is the largest possible.
+
+/// Two totals closer than this are equally good.
+const EQUAL: f64 = 1e-9;
+
+/// Above this much work ties are no longer broken in favour of the latest step.
+const TIE_WORK: usize = 400_000_000;
+
+/// For each row the column it is paired with, so that the total is the largest possible and every
+/// pair is above zero. Among equally good pairings the rows, in the order given, take the last
+/// column that keeps the optimum.
+pub(crate) fn assign(similarity: &[Vec<f64>], order: &[usize]) -> Vec<Option<usize>> {
+    if let Some(pairing) = assign_greedily(similarity, order) {
+        return pairing;
+    }
+    let n_rows = similarity.len();
+    let n_columns = similarity.first().map_or(0, Vec::len);
+    let one_solution = n_rows * n_rows * n_columns;
+    if one_solution.saturating_mul(n_rows * n_columns) > TIE_WORK {
+        return solve(similarity).1;
+    }
+    assign_with_ties(similarity, order)
+}
+
+/// Takes the last column above zero, row by row; `None` unless every row got its best one, which
+/// makes the pairing both optimal and the one that the ties ask for.
+fn assign_greedily(similarity: &[Vec<f64>], order: &[usize]) -> Option<Vec<Option<usize>>> {
+    let mut pairing = vec![None; similarity.len()];
+    for &row in order {
+        let free = |column: &usize| !pairing.contains(&Some(*column));
+        let last = (0..similarity[row].len())
+            .rev()
+            .filter(|&column| similarity[row][column] > 0.0)
+            .find(free);
+        let got = last.map_or(0.0, |column| similarity[row][column]);
+        let best = similarity[row].iter().copied().fold(0.0, f64::max);
+        if got + EQUAL < best {
+            return None;
+        }
+        pairing[row] = last;
+    }
+    Some(pairing)
+}
+
+fn assign_with_ties(similarity: &[Vec<f64>], order: &[usize]) -> Vec<Option<usize>> {
+    let mut left = similarity.to_vec();
+    let mut pairing = vec![None; similarity.len()];
+    let mut optimum = solve(&left).0;
+    for &row in order {
+        for column in (0..left[row].len()).rev() {
+            let gain = left[row][column];
+            if gain <= 0.0 {
+                continue;
+            }
+            let rest = without(&left, row, Some(column));
+            let rest_optimum = solve(&rest).0;
+            if gain + rest_optimum + EQUAL >= optimum {
+                pairing[row] = Some(column);
+                left = rest;
+                optimum = rest_optimum;
+                break;
+            }
+        }
+        if pairing[row].is_none() {
+            left = without(&left, row, None);
+        }
+    }
+    pairing
+}
+
+fn without(similarity: &[Vec<f64>], row: usize, column: Option<usize>) -> Vec<Vec<f64>> {
+    let mut rest = similarity.to_vec();
+    rest[row].fill(0.0);
+    if let Some(column) = column {
+        for row in &mut rest {
+            row[column] = 0.0;
+        }
+    }
+    rest
+}
+
+/// The largest total and a pairing that reaches it: the Hungarian method with potentials, in
+/// O(rows² · columns) after padding to at least as many columns as rows.
+fn solve(similarity: &[Vec<f64>]) -> (f64, Vec<Option<usize>>) {
+    let n = similarity.len();
+    let real_columns = similarity.first().map_or(0, Vec::len);
+    let m = real_columns.max(n);
+    let cost = |row: usize, column: usize| {
+        if column <= real_columns { -similarity[row - 1][column - 1] } else { 0.0 }
+    };
+    // Rows and columns count from 1; 0 is the row being placed.
+    let mut row_potential = vec![0.0; n + 1];
+    let mut column_potential = vec![0.0; m + 1];
+    let mut row_of = vec![0_usize; m + 1];
+    for row in 1..=n {
+        row_of[0] = row;
+        let mut slack = vec![f64::INFINITY; m + 1];
+        let mut came_from = vec![0_usize; m + 1];
+        let mut done = vec![false; m + 1];
+        let mut column = 0;
+        loop {
+            done[column] = true;
+            let at = row_of[column];
+            let mut delta = f64::INFINITY;
+            let mut next = 0;
+            for other in 1..=m {
+                if done[other] {
+                    continue;
+                }
+                let reduced = cost(at, other) - row_potential[at] - column_potential[other];
+                if reduced < slack[other] {
+                    slack[other] = reduced;
+                    came_from[other] = column;
+                }
+                if slack[other] < delta {
+                    delta = slack[other];
+                    next = other;
+                }
+            }
+            for other in 0..=m {
+                if done[other] {
+                    row_potential[row_of[other]] += delta;
+                    column_potential[other] -= delta;
+                } else {
+                    slack[other] -= delta;
+                }
+            }
+            column = next;
+            if row_of[column] == 0 {
+                break;
+            }
+        }
+        while column != 0 {
+            row_of[column] = row_of[came_from[column]];
+            column = came_from[column];
+        }
+    }
+    let mut total = 0.0;
+    let mut pairing = vec![None; n];
+    for column in 1..=real_columns {
+        let row = row_of[column];
+        if row > 0 && similarity[row - 1][column - 1] > 0.0 {
+            total += similarity[row - 1][column - 1];
+            pairing[row - 1] = Some(column - 1);
+        }
+    }
+    (total, pairing)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn total(similarity: &[Vec<f64>], pairing: &[Option<usize>]) -> f64 {
+        pairing.iter().enumerate().filter_map(|(row, c)| Some(similarity[row][(*c)?])).sum()
+    }
+
+    #[test]
+    fn a_greedy_choice_that_costs_more_later_is_not_taken() {
+        let similarity = vec![vec![1.0, 0.5], vec![0.0, 1.0]];
+        assert_eq!(assign(&similarity, &[0, 1]), [Some(0), Some(1)]);
+    }
+
+    #[test]
+    fn among_equals_the_latest_step_is_taken_in_order() {
+        let similarity = vec![vec![1.0, 1.0, 1.0], vec![1.0, 1.0, 1.0]];
+        assert_eq!(assign(&similarity, &[0, 1]), [Some(2), Some(1)]);
+        assert_eq!(assign(&similarity, &[1, 0]), [Some(1), Some(2)]);
+    }
+
+    #[test]
+    fn large_groups_are_still_optimal() {
+        let similarity: Vec<Vec<f64>> =
+            (0..90).map(|row| (0..90).map(|c| if c == row { 1.0 } else { 0.9 }).collect()).collect();
+        let order: Vec<usize> = (0..90).collect();
+        assert!((total(&similarity, &assign(&similarity, &order)) - 90.0).abs() < 1e-6);
+    }
+
+    /// Every pairing there is, the slow way.
+    fn brute_force(similarity: &[Vec<f64>], row: usize, used: &mut Vec<usize>) -> f64 {
+        if row == similarity.len() {
+            return 0.0;
+        }
+        let mut best = brute_force(similarity, row + 1, used);
+        for column in 0..similarity[row].len() {
+            if !used.contains(&column) {
+                used.push(column);
+                let total = similarity[row][column] + brute_force(similarity, row + 1, used);
+                used.pop();
+                best = best.max(total);
+            }
+        }
+        best
+    }
+
+    proptest! {
+        #[test]
+        fn the_total_is_the_largest_there_is(
+            rows in 1_usize..5,
+            columns in 0_usize..5,
+            cells in prop::collection::vec(prop::sample::select(vec![0.0, 0.25, 0.5, 1.0]), 25),
+            reversed: bool,
+        ) {
+            let similarity: Vec<Vec<f64>> =
+                (0..rows).map(|row| cells[row * 5..row * 5 + columns].to_vec()).collect();
+            let mut order: Vec<usize> = (0..rows).collect();
+            if reversed { order.reverse(); }
+            let pairing = assign(&similarity, &order);
+            let mut used: Vec<usize> = pairing.iter().flatten().copied().collect();
+            used.sort_unstable();
+            let n_used = used.len();
+            used.dedup();
+            prop_assert_eq!(used.len(), n_used);
+            let best = brute_force(&similarity, 0, &mut Vec::new());
+            prop_assert!((total(&similarity, &pairing) - best).abs() < 1e-9);
+        }
+    }
+}

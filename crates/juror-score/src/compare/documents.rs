@@ -1,0 +1,121 @@
+//! Steps that retrieve documents.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::View;
+use crate::json;
+use crate::object::Object;
+use crate::retrieval::recall_at_k;
+
+/// A retrieved document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Document<'t> {
+    /// Its id; a document without one keeps its rank but is never relevant.
+    pub id: Option<DocumentId<'t>>,
+    /// Its text.
+    pub text: Option<Cow<'t, str>>,
+}
+
+/// A document's id. Texts equal texts and numbers equal numbers: `1` = `1.0`, but not `"1"`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum DocumentId<'t> {
+    /// A text.
+    Text(Cow<'t, str>),
+    /// A number, by its bits.
+    Number(u64),
+    /// Anything else, by its JSON.
+    Other(String),
+}
+
+impl<'t> DocumentId<'t> {
+    /// Reads an id from its JSON.
+    pub fn from_json(value: &'t RawValue) -> DocumentId<'t> {
+        if let Some(text) = json::text_of(value) {
+            return DocumentId::Text(text);
+        }
+        match serde_json::from_str(value.get()) {
+            Ok(serde_json::Value::Number(number)) => {
+                let number = number.as_f64().unwrap_or_default();
+                DocumentId::Number(if number == 0.0 { 0 } else { number.to_bits() })
+            }
+            Ok(other) => DocumentId::Other(other.to_string()),
+            Err(_) => DocumentId::Other(value.get().to_owned()),
+        }
+    }
+}
+
+/// Reads the output of a retrieval step: a JSON list of objects with `id` and `text`.
+pub fn parse_documents(text: &str) -> Result<Vec<Document<'_>>, serde_json::Error> {
+    let list: Vec<Entry> = serde_json::from_str(text)?;
+    Ok(list.into_iter().map(|entry| entry.0).collect())
+}
+
+struct Entry<'t>(Document<'t>);
+
+impl<'de: 't, 't> Deserialize<'de> for Entry<'t> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let fields = Object::deserialize(deserializer)?;
+        let id = fields.get_set("id").map(DocumentId::from_json);
+        let text = fields.get_set("text").and_then(json::text_of);
+        Ok(Entry(Document { id, text }))
+    }
+}
+
+/// Recall of the relevant ids; the actual step's `args.k` says how many count.
+pub(super) fn recall(expected: &View<'_>, actual: &View<'_>) -> f64 {
+    let (Some(relevant), Some(retrieved)) = (expected.documents(), actual.documents()) else {
+        return f64::from(u8::from(super::value::same_output(expected, actual)));
+    };
+    let k = match actual.arg("k") {
+        Some(k) => whole_number(&k),
+        None => None,
+    };
+    let k = k.unwrap_or(i64::try_from(retrieved.len()).unwrap_or(i64::MAX));
+    let relevant: Vec<_> = relevant.iter().filter_map(|document| document.id.as_ref()).collect();
+    // A document without an id still takes a rank: no other shares the empty one with it.
+    let retrieved: Vec<_> = retrieved
+        .iter()
+        .enumerate()
+        .map(|(rank, document)| document.id.as_ref().ok_or(rank))
+        .collect();
+    let relevant: Vec<_> = relevant.into_iter().map(Ok).collect();
+    recall_at_k(&relevant, &retrieved, k)
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "a k beyond i64 is no different from i64::MAX")]
+fn whole_number(value: &serde_json::Value) -> Option<i64> {
+    match value {
+        serde_json::Value::Number(number) => {
+            number.as_i64().or_else(|| number.as_f64().map(|number| number as i64))
+        }
+        serde_json::Value::String(text) => text.trim().parse().ok(),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(json: &str) -> DocumentId<'_> {
+        DocumentId::from_json(serde_json::from_str(json).expect("JSON"))
+    }
+
+    #[test]
+    fn ids_equal_by_type_and_value() {
+        assert_eq!(id("1"), id("1.0"));
+        assert_ne!(id("1"), id("\"1\""));
+        assert_ne!(id("1"), id("true"));
+        assert_eq!(id(r#""\u00e9""#), id("\"é\""));
+    }
+
+    #[test]
+    fn a_document_may_lack_its_parts() {
+        let documents = parse_documents(r#"[{"text": "t"}, {"id": 5}]"#).expect("documents");
+        assert_eq!((documents[0].id.clone(), documents[1].text.clone()), (None, None));
+        assert!(parse_documents(r#"["id"]"#).is_err());
+    }
+}

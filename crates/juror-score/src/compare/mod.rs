@@ -1,0 +1,185 @@
+//! How alike an actual step is to an expected one: 0 for unlike, 1 for the same.
+//!
+//! The kind of the expected step chooses the comparator; each lives in a file of its own.
+
+mod data_points;
+mod documents;
+mod iri;
+mod sparql;
+mod time;
+mod time_series;
+mod value;
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+
+pub use documents::{Document, DocumentId, parse_documents};
+pub use sparql::{compare_sparql_results, is_empty_result};
+pub use value::same_json;
+
+use crate::json;
+use crate::object::Object;
+use crate::profile::{Names, Profile, StepKinds};
+use crate::question::ExpectedStep;
+use crate::solutions::{Prepared, ResultFormat, SparqlResult};
+use crate::trajectory::Step;
+
+/// The outputs of some steps, each as text, made before anything borrows from them.
+pub(crate) struct Outputs<'a>(Vec<Option<Cow<'a, str>>>);
+
+impl<'a> Outputs<'a> {
+    pub(crate) fn of_actual(steps: &[Step<'a>]) -> Outputs<'a> {
+        Outputs(steps.iter().map(|step| step.output.map(json::output_text)).collect())
+    }
+
+    pub(crate) fn of_expected(steps: &[ExpectedStep<'a>]) -> Outputs<'a> {
+        Outputs(steps.iter().map(|step| step.output.map(json::output_text)).collect())
+    }
+
+    pub(crate) fn get(&self, index: usize) -> Option<&str> {
+        self.0[index].as_deref()
+    }
+}
+
+/// A step with its output, read as whatever a comparison needs and at most once.
+pub(crate) struct View<'t> {
+    pub(crate) name: &'t str,
+    pub(crate) fields: &'t Object<'t>,
+    /// The text of the output, or its JSON if it is not a text.
+    pub(crate) text: Option<&'t str>,
+    /// Whether the output is a text.
+    pub(crate) is_text: bool,
+    media_type: Option<Cow<'t, str>>,
+    result: OnceCell<Option<SparqlResult<'t>>>,
+    documents: OnceCell<Option<Vec<Document<'t>>>>,
+}
+
+impl<'t> View<'t> {
+    pub(crate) fn of_actual(step: &'t Step<'t>, text: Option<&'t str>) -> View<'t> {
+        let media_type = step.fields.get_set("output_media_type").and_then(json::text_of);
+        let is_text = step.output.is_some_and(|output| output.get().starts_with('"'));
+        View::new(&step.name, &step.fields, text, is_text, media_type)
+    }
+
+    pub(crate) fn of_expected(step: &'t ExpectedStep<'t>, text: Option<&'t str>) -> View<'t> {
+        let media_type = step.media_type.as_deref().map(Cow::Borrowed);
+        let is_text = step.output.is_some_and(|output| output.get().starts_with('"'));
+        View::new(&step.name, &step.fields, text, is_text, media_type)
+    }
+
+    fn new(
+        name: &'t str,
+        fields: &'t Object<'t>,
+        text: Option<&'t str>,
+        is_text: bool,
+        media_type: Option<Cow<'t, str>>,
+    ) -> View<'t> {
+        let (result, documents) = (OnceCell::new(), OnceCell::new());
+        View { name, fields, text, is_text, media_type, result, documents }
+    }
+
+    /// The output as a SPARQL result: by its own media type, else by its look, else as the other
+    /// side is written.
+    pub(crate) fn result(&self, other: ResultFormat) -> Option<&SparqlResult<'t>> {
+        let read = || {
+            let text = self.text?;
+            let own = self.media_type.as_deref().and_then(ResultFormat::from_media_type);
+            let look = match text.trim_start().as_bytes().first() {
+                Some(b'{') => Some(ResultFormat::Json),
+                Some(b'<') if other != ResultFormat::Tsv => Some(ResultFormat::Xml),
+                _ => None,
+            };
+            SparqlResult::parse(text, own.or(look).unwrap_or(other)).ok()
+        };
+        self.result.get_or_init(read).as_ref()
+    }
+
+    /// The output as a list of documents.
+    pub(crate) fn documents(&self) -> Option<&[Document<'t>]> {
+        let read = || parse_documents(self.text?).ok();
+        self.documents.get_or_init(read).as_deref()
+    }
+
+    pub(crate) fn arg(&self, name: &str) -> Option<serde_json::Value> {
+        let raw = crate::trajectory::argument(self.fields, name)?;
+        serde_json::from_str(raw.get()).ok()
+    }
+}
+
+/// An expected step made ready to be compared with many actual ones.
+pub(crate) struct Expectation<'v> {
+    pub(crate) view: &'v View<'v>,
+    step: &'v ExpectedStep<'v>,
+    prepared: OnceCell<Option<Prepared<'v>>>,
+}
+
+/// The rule by which an expected and an actual step are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Sparql(ResultFormat),
+    Retrieval,
+    TimeSeries,
+    DataPoints,
+    Iri,
+    Json,
+    Plain,
+    /// Steps that cannot match, such as steps whose names must agree and do not.
+    Never,
+}
+
+impl<'v> Expectation<'v> {
+    pub(crate) fn new(step: &'v ExpectedStep<'v>, view: &'v View<'v>) -> Expectation<'v> {
+        Expectation { view, step, prepared: OnceCell::new() }
+    }
+
+    pub(crate) fn kind(&self, actual: &View, profile: &Profile) -> Kind {
+        let expected = self.view;
+        let same_name = expected.name == actual.name;
+        if profile.names == Names::MustAgree && !same_name {
+            return Kind::Never;
+        }
+        let all_kinds = profile.kinds == StepKinds::All;
+        let both = |name: &str| same_name && expected.name == name;
+        let format = expected.media_type.as_deref().and_then(ResultFormat::from_media_type);
+        let is_json = || expected.media_type.as_deref() == Some("application/json");
+        match format {
+            Some(format) if !all_kinds || both("sparql_query") => return Kind::Sparql(format),
+            _ => {}
+        }
+        if both("retrieval") && expected.text.is_some_and(|text| !text.is_empty()) {
+            return Kind::Retrieval;
+        }
+        if all_kinds && both("retrieve_time_series") {
+            return Kind::TimeSeries;
+        }
+        if all_kinds && both("retrieve_data_points") {
+            return Kind::DataPoints;
+        }
+        if all_kinds && expected.name == "iri_discovery" {
+            return Kind::Iri;
+        }
+        if same_name && is_json() { Kind::Json } else { Kind::Plain }
+    }
+
+    /// How alike an actual step is to this one, from 0 to 1.
+    pub(crate) fn similarity(&self, actual: &View<'_>, profile: &Profile) -> f64 {
+        let expected = self.view;
+        let same = match self.kind(actual, profile) {
+            Kind::Never => false,
+            Kind::Sparql(format) => sparql::matches(self, actual, format),
+            Kind::Retrieval => return documents::recall(expected, actual),
+            Kind::TimeSeries => time_series::matches(expected, actual),
+            Kind::DataPoints => data_points::matches(expected, actual),
+            Kind::Iri => iri::matches(expected, actual),
+            Kind::Json => value::same_json_output(expected, actual),
+            Kind::Plain => value::same_output(expected, actual),
+        };
+        f64::from(u8::from(same))
+    }
+
+    /// The expected SPARQL result, ready for comparisons.
+    pub(crate) fn prepared(&self, format: ResultFormat) -> Option<&Prepared<'v>> {
+        let prepare = || Some(Prepared::new(self.view.result(format)?, &self.step.rules));
+        self.prepared.get_or_init(prepare).as_ref()
+    }
+}

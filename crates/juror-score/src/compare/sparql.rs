@@ -1,0 +1,162 @@
+//! Steps that return SPARQL results.
+
+use std::fmt;
+
+use serde::de::{Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+
+use super::{Expectation, View};
+use crate::object::Key;
+use crate::question::Rules;
+use crate::solutions::{Comparison, Prepared, ResultFormat, SparqlResult};
+
+/// Whether an actual output agrees with the expected one. What cannot be read as a result, such as
+/// the text of a DESCRIBE query, agrees only with the identical text.
+pub(super) fn matches(expected: &Expectation<'_>, actual: &View<'_>, format: ResultFormat) -> bool {
+    match (expected.prepared(format), actual.result(format)) {
+        (Some(expected), Some(actual)) => expected.compare(actual) == Comparison::Same,
+        _ => expected.view.text.is_some() && expected.view.text == actual.text,
+    }
+}
+
+/// Compares two results given as JSON text; 1 if they agree by the rules, else 0.
+///
+/// ```
+/// use juror_score::Rules;
+/// use juror_score::compare::compare_sparql_results;
+/// let one = r#"{"head": {"vars": ["a"]}, "results": {"bindings": [{"a": {"type": "uri", "value": "u"}}]}}"#;
+/// let two = r#"{"head": {"vars": ["z"]}, "results": {"bindings": [{"z": {"type": "uri", "value": "u"}}]}}"#;
+/// assert_eq!(compare_sparql_results(one, two, &Rules::default()), 1.0);
+/// ```
+pub fn compare_sparql_results(reference: &str, actual: &str, rules: &Rules<'_>) -> f64 {
+    let read = |text| SparqlResult::parse(text, ResultFormat::Json);
+    let same = match (read(reference), read(actual)) {
+        (Ok(reference), Ok(actual)) => {
+            Prepared::new(&reference, rules).compare(&actual) == Comparison::Same
+        }
+        _ => reference == actual,
+    };
+    f64::from(u8::from(same))
+}
+
+/// Whether a text is a SPARQL result in JSON whose `results.bindings` are empty.
+///
+/// Stops at the first row, so that large results cost next to nothing.
+pub fn is_empty_result(text: &str) -> bool {
+    if memchr::memmem::find(text.as_bytes(), b"bindings").is_none() && !text.contains("\\u") {
+        return false;
+    }
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let found = (&mut deserializer).deserialize_map(ResultVisitor);
+    matches!(found, Ok(true)) && deserializer.end().is_ok()
+}
+
+struct ResultVisitor;
+
+impl<'de> Visitor<'de> for ResultVisitor {
+    type Value = bool;
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("an object")
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<bool, A::Error> {
+        let mut empty = false;
+        while let Some(Key(key)) = map.next_key()? {
+            if key == "results" {
+                empty = map.next_value::<Results>()?.0;
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(empty)
+    }
+}
+
+/// Whether `results` has empty `bindings`.
+struct Results(bool);
+
+impl<'de> Deserialize<'de> for Results {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ResultsVisitor;
+        impl<'de> Visitor<'de> for ResultsVisitor {
+            type Value = Results;
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("an object with `bindings`")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Results, A::Error> {
+                let mut empty = false;
+                while let Some(Key(key)) = map.next_key()? {
+                    if key == "bindings" {
+                        empty = map.next_value::<Bindings>()?.0;
+                    } else {
+                        map.next_value::<IgnoredAny>()?;
+                    }
+                }
+                Ok(Results(empty))
+            }
+        }
+        deserializer.deserialize_map(ResultsVisitor)
+    }
+}
+
+/// Whether `bindings` holds nothing; an error as soon as it holds something.
+struct Bindings(bool);
+
+impl<'de> Deserialize<'de> for Bindings {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct BindingsVisitor;
+        impl<'de> Visitor<'de> for BindingsVisitor {
+            type Value = Bindings;
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("no rows")
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut rows: A) -> Result<Bindings, A::Error> {
+                match rows.next_element::<IgnoredAny>()? {
+                    Some(_) => Err(A::Error::custom("there are rows")),
+                    None => Ok(Bindings(true)),
+                }
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Bindings, A::Error> {
+                match map.next_key::<IgnoredAny>()? {
+                    Some(_) => Err(A::Error::custom("there is something")),
+                    None => Ok(Bindings(true)),
+                }
+            }
+            fn visit_unit<E>(self) -> Result<Bindings, E> {
+                Ok(Bindings(true))
+            }
+        }
+        deserializer.deserialize_any(BindingsVisitor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_results_without_rows_are_empty() {
+        for (text, empty) in [
+            (r#"{"head": {}, "results": {"bindings": []}}"#, true),
+            (r#"{"results": {"bindings": null}}"#, true),
+            (r#"{"results": {"bindings": {}}}"#, true),
+            (r#"{"results": {"bindings": [{}]}}"#, false),
+            (r#"{"results": {"bindings": []}} trailing"#, false),
+            (r#"{"results": {"bindings": []}"#, false),
+            (r#"{"results": {"other": 1}}"#, false),
+            (r#"{"results": 5}"#, false),
+            (r#"{"results": "the bindings"}"#, false),
+            (r#""text with results and bindings""#, false),
+            (r#"{"results": {"\u0062indings": []}}"#, true),
+            ("", false),
+        ] {
+            assert_eq!(is_empty_result(text), empty, "{text}");
+        }
+    }
+
+    #[test]
+    fn identical_texts_agree_even_when_unreadable() {
+        let rules = Rules::default();
+        assert_eq!(compare_sparql_results("ex:a ex:b ex:c .", "ex:a ex:b ex:c .", &rules), 1.0);
+        assert_eq!(compare_sparql_results("ex:a ex:b ex:c .", "ex:a ex:b ex:d .", &rules), 0.0);
+    }
+}

@@ -1,0 +1,179 @@
+//! JSON values that are only looked into when somebody asks.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// The text of a JSON string, or nothing for any other value.
+///
+/// A lone surrogate, which JSON can write and UTF-8 cannot, becomes U+FFFD.
+pub(crate) fn text_of(value: &RawValue) -> Option<Cow<'_, str>> {
+    let quoted = value.get().strip_prefix('"')?.strip_suffix('"')?;
+    Some(unescape(quoted))
+}
+
+/// A text, or a number or boolean written where a text is expected.
+pub(crate) fn scalar_text(value: &RawValue) -> Option<Cow<'_, str>> {
+    match value.get().as_bytes().first()? {
+        b'"' => text_of(value),
+        b'{' | b'[' | b'n' => None,
+        _ => Some(Cow::Borrowed(value.get())),
+    }
+}
+
+/// What a step's output says: the text of a string, the JSON of anything else.
+pub(crate) fn output_text(value: &RawValue) -> Cow<'_, str> {
+    text_of(value).unwrap_or(Cow::Borrowed(value.get()))
+}
+
+fn unescape(quoted: &str) -> Cow<'_, str> {
+    let bytes = quoted.as_bytes();
+    let Some(first) = memchr::memchr(b'\\', bytes) else { return Cow::Borrowed(quoted) };
+    let mut text = String::with_capacity(quoted.len());
+    let mut copied = 0;
+    let mut next = first;
+    while next < bytes.len() {
+        if bytes[next] != b'\\' {
+            next += 1;
+            continue;
+        }
+        text.push_str(&quoted[copied..next]);
+        let (character, length) = escape_at(quoted, next);
+        text.push(character);
+        next += length;
+        copied = next;
+    }
+    text.push_str(&quoted[copied..]);
+    Cow::Owned(text)
+}
+
+/// The character an escape stands for and the bytes it takes; the input was checked when read.
+fn escape_at(quoted: &str, at: usize) -> (char, usize) {
+    match quoted.as_bytes().get(at + 1) {
+        Some(b'n') => ('\n', 2),
+        Some(b't') => ('\t', 2),
+        Some(b'r') => ('\r', 2),
+        Some(b'b') => ('\u{8}', 2),
+        Some(b'f') => ('\u{c}', 2),
+        Some(b'u') => unicode_escape_at(quoted, at),
+        Some(&byte) if byte.is_ascii() => (byte as char, 2),
+        _ => (char::REPLACEMENT_CHARACTER, 1),
+    }
+}
+
+fn unicode_escape_at(quoted: &str, at: usize) -> (char, usize) {
+    let unit = |at: usize| {
+        let digits = quoted.get(at..at + 6)?.strip_prefix("\\u")?;
+        u32::from_str_radix(digits, 16).ok()
+    };
+    let Some(high) = unit(at) else { return (char::REPLACEMENT_CHARACTER, 2) };
+    if let Some(character) = char::from_u32(high) {
+        return (character, 6);
+    }
+    if (0xD800..0xDC00).contains(&high)
+        && let Some(low) = unit(at + 6).filter(|low| (0xDC00..0xE000).contains(low))
+        && let Some(character) = char::from_u32(0x1_0000 + ((high - 0xD800) << 10) + (low - 0xDC00))
+    {
+        return (character, 12);
+    }
+    (char::REPLACEMENT_CHARACTER, 6)
+}
+
+/// What a value is, for messages.
+pub(crate) fn kind_of(value: &RawValue) -> &'static str {
+    match value.get().as_bytes().first() {
+        Some(b'n') => "null",
+        Some(b't' | b'f') => "a boolean",
+        Some(b'"') => "a text",
+        Some(b'[') => "a list",
+        Some(b'{') => "an object",
+        _ => "a number",
+    }
+}
+
+/// About the first `length` bytes of an output's text.
+pub(crate) fn output_text_prefix(value: &RawValue, length: usize) -> Cow<'_, str> {
+    let text = value.get();
+    let Some(quoted) = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) else {
+        return Cow::Borrowed(text);
+    };
+    if quoted.len() <= length {
+        return unescape(quoted);
+    }
+    let mut end = quoted.floor_char_boundary(length);
+    // No escape is longer than twelve bytes: stop before one that may be cut.
+    if let Some(last) = quoted[..end].rfind('\\').filter(|last| end - last < 12) {
+        let run = quoted[..=last].bytes().rev().take_while(|byte| *byte == b'\\').count();
+        end = last + 1 - run;
+    }
+    unescape(&quoted[..end])
+}
+
+/// Equality by value: `1` = `1.0`, `true` ≠ `1`, objects in any key order.
+pub(crate) fn same_value(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Number(a), Value::Number(b)) => same_number(a, b),
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_value(a, b))
+        }
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len()
+                && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| same_value(a, b)))
+        }
+        _ => a == b,
+    }
+}
+
+fn same_number(a: &serde_json::Number, b: &serde_json::Number) -> bool {
+    if a == b {
+        return true;
+    }
+    let whole = |number: &serde_json::Number| {
+        number.as_i64().map(i128::from).or(number.as_u64().map(i128::from))
+    };
+    match (whole(a), whole(b)) {
+        (Some(a), Some(b)) => a == b,
+        (Some(whole), None) => same_whole_and_real(whole, b.as_f64()),
+        (None, Some(whole)) => same_whole_and_real(whole, a.as_f64()),
+        (None, None) => a.as_f64() == b.as_f64(),
+    }
+}
+
+#[expect(clippy::float_cmp, clippy::cast_possible_truncation, reason = "exactness is the point")]
+fn same_whole_and_real(whole: i128, real: Option<f64>) -> bool {
+    real.is_some_and(|real| real.fract() == 0.0 && real as i128 == whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(json: &str) -> String {
+        let raw: &RawValue = serde_json::from_str(json).expect("valid JSON");
+        text_of(raw).expect("a string").into_owned()
+    }
+
+    #[test]
+    fn escapes_become_characters() {
+        assert_eq!(text(r#""a\"b\\c\/d\n\t\u00e9\ud83d\ude00""#), "a\"b\\c/d\n\té😀");
+        assert_eq!(text(r#""plain é""#), "plain é");
+    }
+
+    #[test]
+    fn a_lone_surrogate_becomes_the_replacement_character() {
+        assert_eq!(text(r#""x\ud800y""#), "x\u{fffd}y");
+        assert_eq!(text(r#""\udc00\ud83d""#), "\u{fffd}\u{fffd}");
+    }
+
+    #[test]
+    fn values_compare_by_value() {
+        let same = |a: &str, b: &str| {
+            same_value(&serde_json::from_str(a).expect("JSON"), &serde_json::from_str(b).expect("JSON"))
+        };
+        assert!(same(r#"{"a": 1, "b": [2.0]}"#, r#"{"b": [2], "a": 1.0}"#));
+        assert!(!same("true", "1"));
+        assert!(!same("[1, 2]", "[2, 1]"));
+        assert!(!same("9007199254740993", "9007199254740992.0"));
+    }
+}

@@ -1,0 +1,60 @@
+//! Everything about a judged answer that can be computed from data in hand.
+//!
+//! A [`Question`] with its reference and a [`Trajectory`] make a [`Case`]; [`score`] turns a case
+//! into a [`Record`]; an [`Aggregator`] folds records into [`Aggregates`].
+//!
+//! ```
+//! use juror_score::read::{Document, Format, read_reference, read_responses};
+//! use juror_score::{Aggregator, Case, Profile, score};
+//!
+//! let reference = r#"[{"template_id": "capitals", "questions": [
+//!     {"id": "q1", "question_text": "Capital of Norway?",
+//!      "reference_steps": [[{"name": "lookup", "args": {}, "output": "Oslo"}]]}]}]"#;
+//! let responses = r#"{"question_id": "q1", "actual_steps": [
+//!     {"name": "lookup", "id": "call_1", "status": "success", "output": "Oslo"}]}"#;
+//!
+//! let reference = Document::new("reference.json", reference.into(), Format::Json).unwrap();
+//! let responses = Document::new("responses.json", responses.into(), Format::Json).unwrap();
+//! let dataset = read_reference(&reference).unwrap();
+//! let responses = read_responses(&responses).unwrap();
+//!
+//! let profile = Profile::V5;
+//! let mut aggregator = Aggregator::new(&profile, &[]);
+//! for question in &dataset.questions {
+//!     let case = Case { question, trajectory: responses.of(question) };
+//!     aggregator.add(&score(&case, &profile));
+//! }
+//! assert_eq!(aggregator.finish().micro.spread("steps_score").unwrap().mean, 1.0);
+//! ```
+//!
+//! You will not find async, files, network, clock, randomness or printing in this crate.
+
+mod aggregate;
+mod assignment;
+pub mod compare;
+mod explain;
+mod json;
+mod match_steps;
+mod metric;
+mod object;
+mod profile;
+mod question;
+pub mod read;
+mod record;
+pub mod retrieval;
+pub mod solutions;
+mod stats;
+mod trajectory;
+
+pub use aggregate::{Aggregates, Aggregator, Observation, ObservedStep, StepCounts, Summary};
+pub use explain::{Miss, explain};
+pub use match_steps::{EmptyGroup, Matching, Pair, match_steps};
+pub use metric::{Better, Level, METRICS, MetricInfo, Unit, metric};
+pub use object::Object;
+pub use profile::{
+    Choice, ContextJudge, ErrorResponses, MissingStatus, Names, Profile, ScoredGroups, StepKinds,
+};
+pub use question::{ExpectedStep, Question, Rules};
+pub use record::{Case, Finding, Reason, Record, Verdict, score};
+pub use stats::{Number, Spread};
+pub use trajectory::{Ending, Status, Step, Trajectory, Usage};

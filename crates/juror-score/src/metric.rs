@@ -1,0 +1,224 @@
+//! The metrics, one row each: name, meaning and where it stands in results and aggregates.
+
+/// What a metric's value counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// From 0 to 1.
+    Fraction,
+    /// Tokens of a language model.
+    Tokens,
+    /// Seconds.
+    Seconds,
+    /// US dollars.
+    Dollars,
+}
+
+/// Which way is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Better {
+    /// A higher value.
+    Higher,
+    /// A lower value.
+    Lower,
+}
+
+/// What a metric is a property of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// A question: its key stands in the question's result.
+    Question,
+    /// A retrieval step: its key stands in the step.
+    Step,
+}
+
+/// A row of the metric table.
+#[derive(Clone, Copy, Debug)]
+pub struct MetricInfo {
+    /// The key in results, the column in tables.
+    pub name: &'static str,
+    /// Of a question or of a step.
+    pub level: Level,
+    /// What it counts.
+    pub unit: Unit,
+    /// Which way is better.
+    pub better: Better,
+    /// Statistics of it are always written, as zeros when nothing has it.
+    pub always: bool,
+    /// What it means, in a sentence.
+    pub means: &'static str,
+    /// How it is computed.
+    pub formula: &'static str,
+    /// A worked example.
+    pub example: &'static str,
+}
+
+const fn row(
+    name: &'static str,
+    (level, unit, better): (Level, Unit, Better),
+    means: &'static str,
+    formula: &'static str,
+    example: &'static str,
+) -> MetricInfo {
+    let always = matches!(unit, Unit::Tokens | Unit::Seconds);
+    MetricInfo { name, level, unit, better, always, means, formula, example }
+}
+
+const ANSWER: (Level, Unit, Better) = (Level::Question, Unit::Fraction, Better::Higher);
+const RETRIEVED: (Level, Unit, Better) = (Level::Step, Unit::Fraction, Better::Higher);
+const RETRIEVED_COST: (Level, Unit, Better) = (Level::Step, Unit::Dollars, Better::Lower);
+const TOKENS: (Level, Unit, Better) = (Level::Question, Unit::Tokens, Better::Lower);
+const TIME: (Level, Unit, Better) = (Level::Question, Unit::Seconds, Better::Lower);
+const COST: (Level, Unit, Better) = (Level::Question, Unit::Dollars, Better::Lower);
+
+const CALLS_COST: &str = "the prices of all model calls the metric made, added up";
+
+/// All metrics, in the order they are written.
+pub const METRICS: &[MetricInfo] = &[
+    row(
+        "answer_recall",
+        ANSWER,
+        "share of the reference answer's claims that the actual answer makes",
+        "matching claims / reference claims",
+        "2 of 4 reference claims matched: 0.5",
+    ),
+    row(
+        "answer_precision",
+        ANSWER,
+        "share of the actual answer's claims that the reference answer makes",
+        "matching claims / actual claims",
+        "2 of 2 actual claims matched: 1.0",
+    ),
+    row(
+        "answer_f1",
+        ANSWER,
+        "harmonic mean of answer_recall and answer_precision",
+        "2 · recall · precision / (recall + precision); 0 if both are 0",
+        "recall 0.5, precision 1.0: 0.6667",
+    ),
+    row(
+        "answer_relevance",
+        ANSWER,
+        "how near the answer is to the question it was given to",
+        "mean cosine of the question and the questions generated from the answer",
+        "embeddings [1,0] against [1,0], [.6,.8], [0,1]: 0.5333",
+    ),
+    row(
+        "answer_relevance_cost",
+        COST,
+        "what judging answer_relevance cost",
+        CALLS_COST,
+        "three calls of 0.0002 USD: 0.0006",
+    ),
+    row(
+        "steps_score",
+        ANSWER,
+        "share of the expected steps that were found, each weighed by how alike it is",
+        "mean over the scored groups of (sum of the pairs' similarities / expected steps); profile 5 scores the last group, profile 6 all groups",
+        "a group of 2 with one match of similarity 1: 0.5",
+    ),
+    row(
+        "retrieval_answer_recall",
+        RETRIEVED,
+        "share of the reference answer's statements that the retrieved contexts support",
+        "attributed statements / statements",
+        "attributed 1, 1, 0: 0.6667",
+    ),
+    row(
+        "retrieval_answer_recall_cost",
+        RETRIEVED_COST,
+        "what judging retrieval_answer_recall cost",
+        CALLS_COST,
+        "one call of 0.0007 USD: 0.0007",
+    ),
+    row(
+        "retrieval_answer_precision",
+        RETRIEVED,
+        "how high the contexts that are useful for the reference answer are ranked",
+        "Σ precision@i · useful_i / Σ useful_i; 0 if none is useful",
+        "useful 1, 0, 1: 0.8333",
+    ),
+    row(
+        "retrieval_answer_precision_cost",
+        RETRIEVED_COST,
+        "what judging retrieval_answer_precision cost",
+        CALLS_COST,
+        "three calls of 0.0001 USD: 0.0003",
+    ),
+    row(
+        "retrieval_answer_f1",
+        RETRIEVED,
+        "harmonic mean of retrieval_answer_recall and retrieval_answer_precision",
+        "2 · recall · precision / (recall + precision); 0 if both are 0",
+        "recall 0.6667, precision 0.8333: 0.7407",
+    ),
+    row(
+        "retrieval_answer_f1_cost",
+        RETRIEVED_COST,
+        "what judging both cost",
+        "retrieval_answer_recall_cost + retrieval_answer_precision_cost",
+        "0.0007 + 0.0003: 0.001",
+    ),
+    row(
+        "retrieval_context_recall",
+        RETRIEVED,
+        "share of the reference contexts that were retrieved",
+        "reference contexts with some retrieved context of similarity > 0.5 / reference contexts, where similarity = 1 − edit distance / longer length (profile 5); by a model (profile 6)",
+        "1 of 2 reference contexts resembled: 0.5",
+    ),
+    row(
+        "retrieval_context_recall_cost",
+        RETRIEVED_COST,
+        "what judging retrieval_context_recall cost",
+        CALLS_COST,
+        "text distance asks no model: no cost",
+    ),
+    row(
+        "retrieval_context_precision",
+        RETRIEVED,
+        "how high the contexts that resemble a reference context are ranked",
+        "Σ precision@i · useful_i / Σ useful_i, useful when the best similarity ≥ 0.5 (profile 5); by a model (profile 6)",
+        "useful 1, 0, 1: 0.8333",
+    ),
+    row(
+        "retrieval_context_precision_cost",
+        RETRIEVED_COST,
+        "what judging retrieval_context_precision cost",
+        CALLS_COST,
+        "text distance asks no model: no cost",
+    ),
+    row(
+        "retrieval_context_f1",
+        RETRIEVED,
+        "harmonic mean of retrieval_context_recall and retrieval_context_precision",
+        "2 · recall · precision / (recall + precision); 0 if both are 0",
+        "recall 0.5, precision 0.8333: 0.625",
+    ),
+    row(
+        "retrieval_context_f1_cost",
+        RETRIEVED_COST,
+        "what judging both cost",
+        "retrieval_context_recall_cost + retrieval_context_precision_cost",
+        "text distance asks no model: no cost",
+    ),
+    row(
+        "input_tokens",
+        TOKENS,
+        "tokens sent to the subject's model",
+        "as the response gives it",
+        "221339",
+    ),
+    row(
+        "output_tokens",
+        TOKENS,
+        "tokens the subject's model wrote",
+        "as the response gives it",
+        "212",
+    ),
+    row("total_tokens", TOKENS, "both together", "as the response gives it", "221551"),
+    row("elapsed_sec", TIME, "seconds from question to answer", "as the response gives it", "6.6"),
+];
+
+/// The metric of a name.
+pub fn metric(name: &str) -> Option<&'static MetricInfo> {
+    METRICS.iter().find(|info| info.name == name)
+}

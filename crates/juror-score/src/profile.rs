@@ -1,0 +1,119 @@
+//! The two sets of rules results can be judged by, and the switches between them.
+
+/// Which groups of expected steps make up the steps score.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScoredGroups {
+    /// The last group alone.
+    Last,
+    /// All groups from the last, stopping at the first incomplete one; the mean over all groups.
+    All,
+}
+
+/// Whether an actual step may match an expected step of another name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Names {
+    /// Only steps of the same name match.
+    MustAgree,
+    /// A step of any name with an equal output matches, after the typed rules.
+    Free,
+}
+
+/// In which order the expected steps of a group choose among equally good pairings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// The first expected step chooses first.
+    FirstToLast,
+    /// The last expected step chooses first.
+    LastToFirst,
+}
+
+/// Which kinds of steps have comparison rules of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepKinds {
+    /// SPARQL results by media type, retrieval, JSON, text.
+    Document,
+    /// Also time series, data points and IRI discovery; SPARQL results only for `sparql_query`.
+    All,
+}
+
+/// What becomes of responses that ended in an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorResponses {
+    /// Their steps are not scored and their values are left out of the statistics.
+    LeftOut,
+    /// Their steps are scored and their values are counted in.
+    CountedIn,
+}
+
+/// Whether a step that has an output, no error and no status can match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MissingStatus {
+    /// Only a step that says it succeeded can match.
+    NoMatch,
+    /// The step counts as succeeded.
+    Success,
+}
+
+/// Who judges how well retrieved contexts agree with the reference contexts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ContextJudge {
+    /// Text distance; no model is asked.
+    Text,
+    /// A model.
+    Model,
+}
+
+/// A complete set of switches. Start from [`Profile::V5`] or [`Profile::V6`] and change fields.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Profile {
+    /// Which groups are scored.
+    pub scored_groups: ScoredGroups,
+    /// Whether names must agree.
+    pub names: Names,
+    /// Who chooses first.
+    pub choice: Choice,
+    /// Which kinds of steps are typed.
+    pub kinds: StepKinds,
+    /// Whether a step without status can match.
+    pub missing_status: MissingStatus,
+    /// Whether the steps of error responses are scored.
+    pub steps_of_errors: ErrorResponses,
+    /// Whether error responses enter the statistics.
+    pub statistics_of_errors: ErrorResponses,
+    /// Whether step counts stand in `micro` too.
+    pub micro_steps: bool,
+    /// Whether `retrieval_*` statistics are repeated inside a template's `steps`, for old readers.
+    pub retrieval_in_steps: bool,
+    /// Who judges retrieved contexts.
+    pub contexts: ContextJudge,
+}
+
+impl Profile {
+    /// The rules of the published document, release 5 of the Python library.
+    pub const V5: Profile = Profile {
+        scored_groups: ScoredGroups::Last,
+        names: Names::MustAgree,
+        choice: Choice::FirstToLast,
+        kinds: StepKinds::Document,
+        missing_status: MissingStatus::NoMatch,
+        steps_of_errors: ErrorResponses::LeftOut,
+        statistics_of_errors: ErrorResponses::LeftOut,
+        micro_steps: false,
+        retrieval_in_steps: false,
+        contexts: ContextJudge::Text,
+    };
+
+    /// The rules of release 6 of the Python library.
+    pub const V6: Profile = Profile {
+        scored_groups: ScoredGroups::All,
+        names: Names::Free,
+        choice: Choice::LastToFirst,
+        kinds: StepKinds::All,
+        missing_status: MissingStatus::NoMatch,
+        steps_of_errors: ErrorResponses::CountedIn,
+        statistics_of_errors: ErrorResponses::CountedIn,
+        micro_steps: true,
+        retrieval_in_steps: false,
+        contexts: ContextJudge::Model,
+    };
+}

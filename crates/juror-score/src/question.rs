@@ -1,0 +1,54 @@
+//! Questions and what is expected of their answers.
+
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+
+use crate::object::Object;
+
+/// A question of a reference dataset, with its reference.
+#[derive(Clone, Debug)]
+pub struct Question<'a> {
+    /// Unique in its dataset.
+    pub id: Cow<'a, str>,
+    /// The template it was made from.
+    pub template: Cow<'a, str>,
+    /// What the subject was asked, as written.
+    pub text: &'a RawValue,
+    /// The expected answer, as written.
+    pub answer: Option<&'a RawValue>,
+    /// Expected steps: groups in order, the steps of a group in any order.
+    pub groups: Option<Vec<Vec<ExpectedStep<'a>>>>,
+}
+
+/// A step the subject is expected to take.
+#[derive(Clone, Debug)]
+pub struct ExpectedStep<'a> {
+    /// The step as written.
+    pub fields: Object<'a>,
+    /// The kind of step, such as `sparql_query`.
+    pub name: Cow<'a, str>,
+    /// What it is expected to return; without it the step can match only by its arguments.
+    pub output: Option<&'a RawValue>,
+    /// How the output is to be read.
+    pub media_type: Option<Cow<'a, str>>,
+    /// How SPARQL results are compared.
+    pub rules: Rules<'a>,
+}
+
+/// How two SPARQL results are compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rules<'a> {
+    /// The columns that must be found in the actual result; all of the reference's when missing.
+    pub required_columns: Option<Vec<Cow<'a, str>>>,
+    /// Whether the order of rows matters.
+    pub ordered: bool,
+    /// Whether repeated rows count once.
+    pub ignore_duplicates: bool,
+}
+
+impl Default for Rules<'_> {
+    fn default() -> Self {
+        Rules { required_columns: None, ordered: false, ignore_duplicates: true }
+    }
+}

@@ -1,0 +1,172 @@
+//! The slow look at a reference dataset: every problem, with its place and path.
+
+use std::collections::HashSet;
+
+use serde_json::value::RawValue;
+
+use super::document::{Document, Found};
+use super::problem::{Path, Problem};
+use crate::json;
+use crate::object::Object;
+
+/// Looks through a file; collects problems and the ids seen.
+pub(super) struct Check<'d> {
+    document: &'d Document,
+    pub(super) found: Vec<Found>,
+    ids: HashSet<String>,
+}
+
+impl<'d> Check<'d> {
+    pub(super) fn new(document: &'d Document) -> Check<'d> {
+        Check { document, found: Vec::new(), ids: HashSet::new() }
+    }
+
+    /// A whole file: a list of templates.
+    pub(super) fn templates(&mut self, value: &'d RawValue) {
+        let top = Path::default();
+        let Some(templates) = self.list(value, &top, "a list of templates") else { return };
+        for (index, template) in templates.iter().enumerate() {
+            self.template(template, &top.index(index));
+        }
+    }
+
+    /// One line: a template, or a question with its `template_id`.
+    pub(super) fn line(&mut self, value: &'d RawValue) {
+        let path = Path::default();
+        let Some(fields) = self.object(value, &path, "a template or a question") else { return };
+        if fields.get("questions").is_some() {
+            self.template(value, &path);
+        } else {
+            self.text(&fields, value, "template_id", "question", &path);
+            self.question(value, &path);
+        }
+    }
+
+    fn template(&mut self, value: &'d RawValue, path: &Path) {
+        let Some(fields) = self.object(value, path, "a template") else { return };
+        self.text(&fields, value, "template_id", "template", path);
+        let Some(questions) = self.required(&fields, value, "questions", "template", path) else {
+            return;
+        };
+        let path = path.key("questions");
+        let Some(questions) = self.list(questions, &path, "a list of questions") else { return };
+        for (index, question) in questions.iter().enumerate() {
+            self.question(question, &path.index(index));
+        }
+    }
+
+    fn question(&mut self, value: &'d RawValue, path: &Path) {
+        let Some(fields) = self.object(value, path, "a question") else { return };
+        if let Some((id, at)) = self.text(&fields, value, "id", "question", path)
+            && !self.ids.insert(id.clone())
+        {
+            self.problem(at, path.key("id"), Problem::DuplicateQuestion(id));
+        }
+        self.required(&fields, value, "question_text", "question", path);
+        let Some(groups) = fields.get_set("reference_steps") else { return };
+        let path = path.key("reference_steps");
+        let Some(groups) = self.list(groups, &path, "a list of groups of steps") else { return };
+        for (index, group) in groups.iter().enumerate() {
+            let path = path.index(index);
+            let Some(steps) = self.list(group, &path, "a group: a list of steps") else { continue };
+            for (index, step) in steps.iter().enumerate() {
+                self.step(step, &path.index(index));
+            }
+        }
+    }
+
+    fn step(&mut self, value: &'d RawValue, path: &Path) {
+        let Some(fields) = self.object(value, path, "a step") else { return };
+        self.text(&fields, value, "name", "step", path);
+        let is_text = |value: &RawValue| json::text_of(value).is_some();
+        let is_truth = |value: &RawValue| matches!(value.get(), "true" | "false");
+        let is_names = |value: &RawValue| {
+            serde_json::from_str::<Vec<&RawValue>>(value.get())
+                .is_ok_and(|names| names.into_iter().all(is_text))
+        };
+        self.optional(&fields, "output_media_type", "a text", is_text, path);
+        self.optional(&fields, "ordered", "true or false", is_truth, path);
+        self.optional(&fields, "ignore_duplicates", "true or false", is_truth, path);
+        self.optional(&fields, "required_columns", "a list of column names", is_names, path);
+    }
+
+    fn object(
+        &mut self,
+        value: &'d RawValue,
+        path: &Path,
+        expected: &'static str,
+    ) -> Option<Object<'d>> {
+        let found = serde_json::from_str(value.get()).ok();
+        if found.is_none() {
+            self.wrong_type(value, path, expected);
+        }
+        found
+    }
+
+    fn list(
+        &mut self,
+        value: &'d RawValue,
+        path: &Path,
+        expected: &'static str,
+    ) -> Option<Vec<&'d RawValue>> {
+        let found = serde_json::from_str(value.get()).ok();
+        if found.is_none() {
+            self.wrong_type(value, path, expected);
+        }
+        found
+    }
+
+    fn required(
+        &mut self,
+        fields: &Object<'d>,
+        value: &'d RawValue,
+        field: &'static str,
+        of: &'static str,
+        path: &Path,
+    ) -> Option<&'d RawValue> {
+        let found = fields.get_set(field);
+        if found.is_none() {
+            self.problem(value, path.clone(), Problem::MissingField { field, of });
+        }
+        found
+    }
+
+    /// A required text and where it stands; a number or boolean will do.
+    fn text(
+        &mut self,
+        fields: &Object<'d>,
+        value: &'d RawValue,
+        field: &'static str,
+        of: &'static str,
+        path: &Path,
+    ) -> Option<(String, &'d RawValue)> {
+        let raw = self.required(fields, value, field, of, path)?;
+        let text = json::scalar_text(raw);
+        if text.is_none() {
+            self.wrong_type(raw, &path.key(field), "a text");
+        }
+        Some((text?.into_owned(), raw))
+    }
+
+    fn optional(
+        &mut self,
+        fields: &Object<'d>,
+        field: &'static str,
+        expected: &'static str,
+        fits: impl Fn(&RawValue) -> bool,
+        path: &Path,
+    ) {
+        if let Some(value) = fields.get_set(field).filter(|value| !fits(value)) {
+            self.wrong_type(value, &path.key(field), expected);
+        }
+    }
+
+    fn wrong_type(&mut self, value: &RawValue, path: &Path, expected: &'static str) {
+        let found = json::kind_of(value);
+        self.problem(value, path.clone(), Problem::WrongType { expected, found });
+    }
+
+    fn problem(&mut self, at: &RawValue, path: Path, problem: Problem) {
+        self.found.push(Found { offset: self.document.offset_of(at.get()), path, problem });
+    }
+}

@@ -1,0 +1,228 @@
+//! A file in memory: its text, its format, and where things stand in it.
+
+use super::problem::{DatasetError, Path, Place, Problem, Problems};
+use super::yaml;
+
+/// How a file is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// One JSON value.
+    Json,
+    /// One JSON value a line.
+    JsonLines,
+    /// One YAML document.
+    Yaml,
+}
+
+impl Format {
+    /// The format a file name's ending stands for; endings of compression are passed over.
+    pub fn from_name(name: &str) -> Option<Format> {
+        let name = name.to_ascii_lowercase();
+        let name = name.trim_end_matches(".gz").trim_end_matches(".zst");
+        match name.rsplit_once('.')?.1 {
+            "json" => Some(Format::Json),
+            "jsonl" | "ndjson" => Some(Format::JsonLines),
+            "yaml" | "yml" => Some(Format::Yaml),
+            _ => None,
+        }
+    }
+
+    /// The format a text looks like.
+    pub fn from_look(bytes: &[u8]) -> Format {
+        match bytes.trim_ascii_start().first() {
+            Some(b'{' | b'[') => Format::Json,
+            _ => Format::Yaml,
+        }
+    }
+}
+
+/// A file in memory. What is read from it borrows from it.
+#[derive(Debug)]
+pub struct Document {
+    name: String,
+    text: String,
+    /// A YAML document as JSON, which is what readers read.
+    json: Option<String>,
+    format: Format,
+    /// Lines that are not text; they are empty in `text`.
+    bad_lines: Vec<DatasetError>,
+}
+
+impl Document {
+    /// Takes a file's bytes. Fails if they are not text, or not YAML where YAML is said; in a file
+    /// of lines only the lines that are not text are lost, and are remembered as problems.
+    pub fn new(name: &str, bytes: Vec<u8>, format: Format) -> Result<Document, Problems> {
+        let bytes = match bytes.strip_prefix(b"\xef\xbb\xbf") {
+            Some(rest) => rest.to_vec(),
+            None => bytes,
+        };
+        let mut document =
+            Document { name: name.to_owned(), text: String::new(), json: None, format, bad_lines: Vec::new() };
+        document.text = match String::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(error) if format == Format::JsonLines => document.without_bad_lines(error.as_bytes()),
+            Err(error) => {
+                let (valid, bytes) = (error.utf8_error().valid_up_to(), error.as_bytes());
+                return Err(document.bad_text(bytes, valid).into());
+            }
+        };
+        if format == Format::Yaml {
+            match yaml::yaml_to_json(&document.text) {
+                Ok(json) => document.json = Some(json),
+                Err(error) => {
+                    let problem = Problem::Syntax(error.message);
+                    return Err(document.error(error.line, error.column, Path::default(), problem).into());
+                }
+            }
+        }
+        Ok(document)
+    }
+
+    /// The file, as the user named it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The text as JSON: one value, or one a line.
+    pub fn json(&self) -> &str {
+        self.json.as_deref().unwrap_or(&self.text)
+    }
+
+    /// Problems met before reading began.
+    pub(super) fn bad_lines(&self) -> &[DatasetError] {
+        &self.bad_lines
+    }
+
+    /// The values of the file: one, or one a line; blank lines are passed over.
+    pub(super) fn values(&self) -> Vec<&str> {
+        if self.format == Format::JsonLines {
+            self.lines().collect()
+        } else {
+            vec![self.json()]
+        }
+    }
+
+    /// The lines that are not blank.
+    pub(super) fn lines(&self) -> impl Iterator<Item = &str> {
+        self.json().split('\n').filter(|line| !line.trim_ascii().is_empty())
+    }
+
+    pub(super) fn is_lines(&self) -> bool {
+        self.format == Format::JsonLines
+    }
+
+    /// An error in the syntax of one of the file's values.
+    pub(super) fn syntax_error(&self, value: &str, error: &serde_json::Error) -> DatasetError {
+        // The place that serde_json adds to its message is relative to the value.
+        let message = error.to_string();
+        let message = message.split(" at line ").next().unwrap_or_default().to_owned();
+        let before = error.line().saturating_sub(1);
+        let line_start = value.split_inclusive('\n').take(before).map(str::len).sum::<usize>();
+        let offset = (line_start + error.column().saturating_sub(1)).min(value.len());
+        let start = self.offset_of(value);
+        let (line, column) = line_and_column(self.json(), start + offset);
+        if self.json.is_some() {
+            // JSON made from YAML is well-formed: the complaint is about the shape of the data.
+            return self.error(1, 1, Path::default(), Problem::Syntax(message));
+        }
+        self.error(line, column, Path::default(), Problem::Syntax(message))
+    }
+
+    /// Problems with their places: all at once, since finding places in YAML takes a second look
+    /// at the whole text.
+    pub(super) fn locate(&self, found: Vec<Found>) -> Problems {
+        let mut problems = Problems::default();
+        let kept = found.len().min(Problems::MOST);
+        let places = match self.json {
+            None => found[..kept].iter().map(|at| self.line_and_column(at.offset)).collect(),
+            Some(_) => yaml::locate(&self.text, found[..kept].iter().map(|at| &at.path)),
+        };
+        for (index, Found { path, problem, .. }) in found.into_iter().enumerate() {
+            let (line, column) = places.get(index).copied().unwrap_or((1, 1));
+            problems.push(self.error(line, column, path, problem));
+        }
+        problems
+    }
+
+    fn line_and_column(&self, offset: usize) -> (usize, usize) {
+        line_and_column(self.json(), offset)
+    }
+
+    fn error(&self, line: usize, column: usize, path: Path, problem: Problem) -> DatasetError {
+        DatasetError { place: Place { file: self.name.clone(), line, column, path }, problem }
+    }
+
+    /// Where a part of the JSON text begins.
+    pub(super) fn offset_of(&self, part: &str) -> usize {
+        part.as_ptr() as usize - self.json().as_ptr() as usize
+    }
+
+    fn bad_text(&self, bytes: &[u8], valid_up_to: usize) -> DatasetError {
+        let before = String::from_utf8_lossy(&bytes[..valid_up_to]);
+        let (line, column) = line_and_column(&before, before.len());
+        self.error(line, column, Path::default(), Problem::InvalidUtf8)
+    }
+
+    fn without_bad_lines(&mut self, bytes: &[u8]) -> String {
+        let mut text = String::with_capacity(bytes.len());
+        for (index, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
+            if index > 0 {
+                text.push('\n');
+            }
+            match std::str::from_utf8(line) {
+                Ok(line) => text.push_str(line),
+                Err(error) => {
+                    let mut problem = self.bad_text(line, error.valid_up_to());
+                    problem.place.line = index + 1;
+                    self.bad_lines.push(problem);
+                }
+            }
+        }
+        text
+    }
+}
+
+/// A problem whose line and column are yet to be found.
+pub(super) struct Found {
+    /// Where the value begins in the JSON text.
+    pub(super) offset: usize,
+    /// The way to it.
+    pub(super) path: Path,
+    /// What is wrong.
+    pub(super) problem: Problem,
+}
+
+/// The line and column of an offset, both counted from 1.
+fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
+    let before = &text[..text.floor_char_boundary(offset.min(text.len()))];
+    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+    let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
+    (line, before[line_start..].chars().count() + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_lines_and_columns_in_characters() {
+        assert_eq!(line_and_column("aé\nbü|x", "aé\nbü".len()), (2, 3));
+        assert_eq!(line_and_column("", 0), (1, 1));
+    }
+
+    #[test]
+    fn only_the_bad_line_of_a_file_of_lines_is_lost() {
+        let bytes = b"{\"a\": 1}\n{\"b\": \"\xff\"}\n{\"c\": 3}\n".to_vec();
+        let document = Document::new("x.jsonl", bytes, Format::JsonLines).expect("a document");
+        assert_eq!(document.values(), ["{\"a\": 1}", "{\"c\": 3}"]);
+        let place = &document.bad_lines()[0].place;
+        assert_eq!((place.line, place.column), (2, 8));
+    }
+
+    #[test]
+    fn formats_are_known_by_their_endings() {
+        assert_eq!(Format::from_name("a.b/c.JSONL.gz"), Some(Format::JsonLines));
+        assert_eq!(Format::from_name("c.yml.zst"), Some(Format::Yaml));
+        assert_eq!(Format::from_name("-"), None);
+    }
+}

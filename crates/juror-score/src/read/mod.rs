@@ -1,0 +1,19 @@
+//! Reading reference datasets, responses and results.
+//!
+//! Files are read fast first; only when that fails are they read again slowly, to find every
+//! problem and its place.
+
+mod check;
+mod document;
+mod problem;
+mod reference;
+mod responses;
+mod results;
+mod yaml;
+
+pub use document::{Document, Format};
+pub use problem::{DatasetError, Path, Place, Problem, Problems, Segment};
+pub use reference::{Dataset, read_reference};
+pub use responses::{Responses, read_responses};
+pub use results::read_results;
+pub use yaml::yaml_to_json;

@@ -1,0 +1,293 @@
+//! Reference datasets: templates of questions with what is expected of their answers.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::check::Check;
+use super::document::{Document, Found};
+use super::problem::{Path, Problem, Problems};
+use crate::json;
+use crate::object::Object;
+use crate::question::{ExpectedStep, Question, Rules};
+use crate::solutions::{ResultFormat, SparqlResult};
+
+/// How much of a reference output is looked at first for its column names.
+const HEAD_LENGTH: usize = 1024;
+
+/// The questions of a reference file.
+#[derive(Debug, Default)]
+pub struct Dataset<'a> {
+    /// In the order of the file.
+    pub questions: Vec<Question<'a>>,
+    /// What a reader should know, though nothing is wrong enough to stop.
+    pub warnings: Problems,
+}
+
+/// Reads a reference dataset: a list of templates in JSON or YAML, or a template or question a
+/// line. Fails with every problem found.
+pub fn read_reference(document: &Document) -> Result<Dataset<'_>, Problems> {
+    if !document.bad_lines().is_empty() {
+        let errors = document.bad_lines().to_vec();
+        return Err(Problems { errors, n_more: 0 });
+    }
+    let dataset = match read_fast(document) {
+        Ok(dataset) => dataset,
+        Err(first) => return Err(all_problems(document, first)),
+    };
+    let mut check = StepCheck::default();
+    for (question, path) in dataset.iter() {
+        check.question(document, question, &path);
+    }
+    if !check.problems.is_empty() {
+        return Err(document.locate(check.problems));
+    }
+    let warnings = document.locate(check.warnings);
+    Ok(Dataset { questions: dataset.questions, warnings })
+}
+
+/// Why fast reading stopped.
+struct FirstProblem<'d> {
+    value: &'d str,
+    error: Option<serde_json::Error>,
+}
+
+/// Questions, and for each its template's and its own position in the file.
+#[derive(Default)]
+struct Read<'a> {
+    questions: Vec<Question<'a>>,
+    origins: Vec<(Option<usize>, Option<usize>)>,
+}
+
+impl<'a> Read<'a> {
+    fn push(&mut self, question: Question<'a>, template: Option<usize>, index: Option<usize>) {
+        self.questions.push(question);
+        self.origins.push((template, index));
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (&Question<'a>, Path)> {
+        self.questions.iter().zip(&self.origins).map(|(question, (template, index))| {
+            let path = template.map_or(Path::default(), |at| Path::default().index(at));
+            (question, index.map_or(path.clone(), |at| path.key("questions").index(at)))
+        })
+    }
+}
+
+fn read_fast(document: &Document) -> Result<Read<'_>, FirstProblem<'_>> {
+    let mut read = Read::default();
+    for value in document.values() {
+        let first = |error| FirstProblem { value, error };
+        if document.is_lines() {
+            let line: LineForm = serde_json::from_str(value).map_err(|error| first(Some(error)))?;
+            line.read_into(&mut read).ok_or_else(|| first(None))?;
+        } else {
+            let templates: Vec<TemplateForm> =
+                serde_json::from_str(value).map_err(|error| first(Some(error)))?;
+            for (index, template) in templates.into_iter().enumerate() {
+                template.read_into(&mut read, Some(index)).ok_or_else(|| first(None))?;
+            }
+        }
+    }
+    let mut ids = HashSet::with_capacity(read.questions.len());
+    if read.questions.iter().all(|question| ids.insert(question.id.as_ref())) {
+        return Ok(read);
+    }
+    Err(FirstProblem { value: document.json(), error: None })
+}
+
+#[derive(Deserialize)]
+struct TemplateForm<'a> {
+    #[serde(borrow)]
+    template_id: &'a RawValue,
+    #[serde(borrow)]
+    questions: Vec<QuestionForm<'a>>,
+}
+
+#[derive(Deserialize)]
+struct QuestionForm<'a> {
+    #[serde(borrow)]
+    id: &'a RawValue,
+    #[serde(borrow)]
+    question_text: Option<&'a RawValue>,
+    #[serde(borrow)]
+    reference_answer: Option<&'a RawValue>,
+    #[serde(borrow)]
+    reference_steps: Option<Vec<Vec<Object<'a>>>>,
+}
+
+/// A template, or a question that names its template.
+#[derive(Deserialize)]
+struct LineForm<'a> {
+    #[serde(borrow)]
+    template_id: &'a RawValue,
+    #[serde(borrow)]
+    questions: Option<Vec<QuestionForm<'a>>>,
+    #[serde(borrow)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    question_text: Option<&'a RawValue>,
+    #[serde(borrow)]
+    reference_answer: Option<&'a RawValue>,
+    #[serde(borrow)]
+    reference_steps: Option<Vec<Vec<Object<'a>>>>,
+}
+
+impl<'a> TemplateForm<'a> {
+    fn read_into(self, read: &mut Read<'a>, index: Option<usize>) -> Option<()> {
+        let template = json::scalar_text(self.template_id)?;
+        for (at, question) in self.questions.into_iter().enumerate() {
+            read.push(question.read(template.clone())?, index, Some(at));
+        }
+        Some(())
+    }
+}
+
+impl<'a> LineForm<'a> {
+    fn read_into(self, read: &mut Read<'a>) -> Option<()> {
+        if let Some(questions) = self.questions {
+            let template = TemplateForm { template_id: self.template_id, questions };
+            return template.read_into(read, None);
+        }
+        let question = QuestionForm {
+            id: self.id?,
+            question_text: self.question_text,
+            reference_answer: self.reference_answer,
+            reference_steps: self.reference_steps,
+        };
+        read.push(question.read(json::scalar_text(self.template_id)?)?, None, None);
+        Some(())
+    }
+}
+
+impl<'a> QuestionForm<'a> {
+    fn read(self, template: Cow<'a, str>) -> Option<Question<'a>> {
+        let group = |steps: Vec<Object<'a>>| steps.into_iter().map(expected_step).collect();
+        let groups = match self.reference_steps {
+            None => None,
+            Some(groups) => Some(groups.into_iter().map(group).collect::<Option<_>>()?),
+        };
+        Some(Question {
+            id: json::scalar_text(self.id)?,
+            template,
+            text: self.question_text?,
+            answer: self.reference_answer,
+            groups,
+        })
+    }
+}
+
+/// An expected step, if its fields are of the right types.
+fn expected_step(fields: Object<'_>) -> Option<ExpectedStep<'_>> {
+    let truth = |name, default| match fields.get_set(name).map(RawValue::get) {
+        None => Some(default),
+        Some("true") => Some(true),
+        Some("false") => Some(false),
+        Some(_) => None,
+    };
+    let media_type = match fields.get_set("output_media_type") {
+        None => None,
+        Some(raw) => Some(json::text_of(raw)?),
+    };
+    let required_columns = match fields.get_set("required_columns") {
+        None => None,
+        Some(raw) => {
+            let names: Vec<&RawValue> = serde_json::from_str(raw.get()).ok()?;
+            Some(names.into_iter().map(json::text_of).collect::<Option<_>>()?)
+        }
+    };
+    let rules = Rules {
+        required_columns,
+        ordered: truth("ordered", false)?,
+        ignore_duplicates: truth("ignore_duplicates", true)?,
+    };
+    let name = json::scalar_text(fields.get("name")?)?;
+    let output = fields.get_set("output");
+    Some(ExpectedStep { name, output, media_type, rules, fields })
+}
+
+/// Reads the whole file again for every problem; the first reader's complaint stands where the
+/// second look sees nothing wrong.
+fn all_problems(document: &Document, first: FirstProblem<'_>) -> Problems {
+    let mut check = Check::new(document);
+    let mut problems = Problems::default();
+    for value in document.values() {
+        match serde_json::from_str(value) {
+            Ok(parsed) if document.is_lines() => check.line(parsed),
+            Ok(parsed) => check.templates(parsed),
+            Err(error) => problems.push(document.syntax_error(value, &error)),
+        }
+    }
+    problems.extend(document.locate(check.found));
+    if let (true, Some(error)) = (problems.is_empty(), first.error) {
+        problems.push(document.syntax_error(first.value, &error));
+    }
+    problems
+}
+
+/// Problems and warnings that only the values of the steps show.
+#[derive(Default)]
+struct StepCheck {
+    problems: Vec<Found>,
+    warnings: Vec<Found>,
+}
+
+impl StepCheck {
+    fn question(&mut self, document: &Document, question: &Question<'_>, path: &Path) {
+        let groups = question.groups.as_deref().unwrap_or_default();
+        for (group, steps) in groups.iter().enumerate() {
+            for (index, step) in steps.iter().enumerate() {
+                let path = || path.key("reference_steps").index(group).index(index);
+                self.columns(document, step, path);
+                self.output(document, step, path);
+            }
+        }
+    }
+
+    /// Every required column must be in the reference output.
+    fn columns(&mut self, document: &Document, step: &ExpectedStep<'_>, path: impl Fn() -> Path) {
+        let required = step.rules.required_columns.as_deref().unwrap_or_default();
+        let format = step.media_type.as_deref().and_then(ResultFormat::from_media_type);
+        let (false, Some(format), Some(output)) = (required.is_empty(), format, step.output) else {
+            return;
+        };
+        let Some(known) = column_names(output, format) else { return };
+        let is_missing = |name: &str| !known.iter().any(|known| known == name);
+        for (index, name) in required.iter().enumerate().filter(|(_, name)| is_missing(name)) {
+            let list = step.fields.get("required_columns").map_or("", RawValue::get);
+            let at = serde_json::from_str::<Vec<&RawValue>>(list).unwrap_or_default();
+            let problem = Problem::UnknownColumn { name: name.to_string(), known: known.clone() };
+            self.problems.push(Found {
+                offset: at.get(index).map_or(0, |at| document.offset_of(at.get())),
+                path: path().key("required_columns").index(index),
+                problem,
+            });
+        }
+    }
+
+    /// A step without output can match only if its kind compares arguments.
+    fn output(&mut self, document: &Document, step: &ExpectedStep<'_>, path: impl Fn() -> Path) {
+        let by_arguments =
+            matches!(step.name.as_ref(), "retrieve_time_series" | "retrieve_data_points");
+        if step.output.is_some() || by_arguments {
+            return;
+        }
+        let name = step.fields.get("name").map_or("", RawValue::get);
+        let problem = Problem::MissingOutput(step.name.to_string());
+        self.warnings.push(Found { offset: document.offset_of(name), path: path(), problem });
+    }
+}
+
+/// The columns of a SELECT result; none for ASK, or for what is not a result.
+fn column_names(output: &RawValue, format: ResultFormat) -> Option<Vec<String>> {
+    // The head comes first nearly always, so most outputs need not be unescaped for this.
+    let start = json::output_text_prefix(output, HEAD_LENGTH);
+    let names = (format == ResultFormat::Json)
+        .then(|| SparqlResult::parse_names(&start, format))
+        .flatten()
+        .or_else(|| SparqlResult::parse_names(&json::output_text(output), format))?;
+    let text = || json::output_text(output);
+    let is_truth = || matches!(SparqlResult::parse(&text(), format), Ok(SparqlResult::Truth(_)));
+    if names.is_empty() && is_truth() { None } else { Some(names) }
+}

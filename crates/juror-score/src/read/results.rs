@@ -1,0 +1,163 @@
+//! Results written earlier, read back for their statistics.
+
+use std::fmt;
+
+use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, de::DeserializeSeed};
+use serde_json::value::RawValue;
+
+use super::document::{Document, Found};
+use super::problem::{Path, Problem, Problems};
+use crate::aggregate::{Aggregator, Observation, ObservedStep};
+use crate::compare::is_empty_result;
+use crate::json;
+use crate::metric::Level;
+use crate::object::{Key, Object};
+use crate::stats::Number;
+use crate::trajectory::{Status, Step};
+
+/// Adds every result of a file, a list or one a line, to an aggregator; returns how many.
+///
+/// A line that cannot be read is a problem of its own; a list that cannot be read fails.
+pub fn read_results(
+    document: &Document,
+    aggregator: &mut Aggregator,
+) -> Result<(usize, Problems), Problems> {
+    let mut n_results = 0;
+    let mut problems = Problems::default();
+    for problem in document.bad_lines() {
+        problems.push(problem.clone());
+    }
+    let mut nameless = Vec::new();
+    let mut observe = |mut result: ResultForm<'_>, offset: usize| match result.template_id.take() {
+        Some(id) => {
+            n_results += 1;
+            result.observe(&id, aggregator);
+        }
+        None => nameless.push(offset),
+    };
+    let text = document.json();
+    if document.is_lines() {
+        for line in document.lines() {
+            match serde_json::from_str(line) {
+                Ok(result) => observe(result, document.offset_of(line)),
+                Err(error) => problems.push(document.syntax_error(line, &error)),
+            }
+        }
+    } else {
+        let mut deserializer = serde_json::Deserializer::from_str(text);
+        ResultsSeed(&mut |result| observe(result, 0))
+            .deserialize(&mut deserializer)
+            .and_then(|()| deserializer.end())
+            .map_err(|error| Problems::from(document.syntax_error(text, &error)))?;
+    }
+    let missing = |offset| Found {
+        offset,
+        path: Path::default(),
+        problem: Problem::MissingField { field: "template_id", of: "result" },
+    };
+    problems.extend(document.locate(nameless.into_iter().map(missing).collect()));
+    Ok((n_results, problems))
+}
+
+/// A list of results, each handed on as soon as it is read.
+struct ResultsSeed<'f, 'de>(&'f mut dyn FnMut(ResultForm<'de>));
+
+impl<'de> DeserializeSeed<'de> for ResultsSeed<'_, 'de> {
+    type Value = ();
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for ResultsSeed<'_, 'de> {
+    type Value = ();
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a list of results")
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut results: A) -> Result<(), A::Error> {
+        while let Some(result) = results.next_element()? {
+            (self.0)(result);
+        }
+        Ok(())
+    }
+}
+
+/// What statistics need of a result.
+#[derive(Default)]
+struct ResultForm<'a> {
+    template_id: Option<String>,
+    is_error: bool,
+    numbers: Vec<(std::borrow::Cow<'a, str>, Number)>,
+    steps: Vec<Object<'a>>,
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for ResultForm<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ResultVisitor;
+        impl<'de> Visitor<'de> for ResultVisitor {
+            type Value = ResultForm<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("a result")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut form = ResultForm::default();
+                while let Some(Key(key)) = map.next_key()? {
+                    match key.as_ref() {
+                        "template_id" => {
+                            let raw: &RawValue = map.next_value()?;
+                            form.template_id = json::scalar_text(raw).map(Into::into);
+                        }
+                        "error" => {
+                            form.is_error |= map.next_value::<Option<IgnoredAny>>()?.is_some();
+                        }
+                        "status" => {
+                            let raw: &RawValue = map.next_value()?;
+                            form.is_error |= raw.get() == "\"error\"";
+                        }
+                        "actual_steps" => {
+                            form.steps = map.next_value::<Option<_>>()?.unwrap_or_default();
+                        }
+                        _ => {
+                            let raw: &RawValue = map.next_value()?;
+                            form.numbers.extend(Number::from_json(raw.get()).map(|n| (key, n)));
+                        }
+                    }
+                }
+                Ok(form)
+            }
+        }
+        deserializer.deserialize_map(ResultVisitor)
+    }
+}
+
+impl ResultForm<'_> {
+    fn observe(self, template: &str, aggregator: &mut Aggregator) {
+        let steps: Vec<Step> = self.steps.into_iter().map(Step::new).collect();
+        aggregator.observe(&Observation {
+            template,
+            is_error: self.is_error,
+            values: self.numbers.iter().map(|(name, number)| (name.as_ref(), *number)).collect(),
+            steps: steps.iter().map(observed_step).collect(),
+        });
+    }
+}
+
+fn observed_step<'s>(step: &'s Step<'_>) -> ObservedStep<'s> {
+    let text = step.output.and_then(json::text_of);
+    let is_metric = |name: &str| {
+        crate::metric::metric(name).is_some_and(|info| info.level == Level::Step)
+    };
+    let values = if step.name == "retrieval" {
+        let metrics = step.fields.iter().filter(|(name, _)| is_metric(name));
+        metrics.filter_map(|(name, raw)| Some((name, Number::from_json(raw.get())?))).collect()
+    } else {
+        Vec::new()
+    };
+    ObservedStep {
+        name: &step.name,
+        is_error: step.status == Status::Error,
+        is_empty: step.status != Status::Error && text.is_some_and(|text| is_empty_result(&text)),
+        values,
+    }
+}

@@ -1,0 +1,175 @@
+//! A judged case: question, trajectory and findings together.
+
+use crate::compare::{Document, Outputs, is_empty_result, parse_documents};
+use crate::json;
+use crate::match_steps::{Matching, match_outputs};
+use crate::profile::{ContextJudge, ErrorResponses, Profile};
+use crate::question::{ExpectedStep, Question};
+use crate::retrieval::{ContextScores, compare_contexts};
+use crate::trajectory::{Status, Step, Trajectory};
+
+/// A question and what a subject did with it.
+#[derive(Clone, Copy, Debug)]
+pub struct Case<'a> {
+    /// The question with its reference.
+    pub question: &'a Question<'a>,
+    /// What the subject did.
+    pub trajectory: &'a Trajectory<'a>,
+}
+
+/// A case with everything found out about it.
+#[derive(Clone, Debug)]
+pub struct Record<'a> {
+    /// The case.
+    pub case: Case<'a>,
+    /// Which expected steps were found; `None` when steps were not scored.
+    pub matching: Option<Matching>,
+    /// The findings, in the order of the metric table.
+    pub findings: Vec<Finding>,
+    /// For each actual step, whether it returned a SPARQL result without rows.
+    pub empty_results: Vec<bool>,
+}
+
+/// What was found out for one metric.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// The metric's name.
+    pub metric: &'static str,
+    /// The actual step it is about, if it is about one.
+    pub step: Option<usize>,
+    /// The value, or why there is none.
+    pub verdict: Verdict,
+}
+
+/// A number one can average, or why there is none.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Verdict {
+    /// A finite number.
+    Scored(f64),
+    /// The metric does not apply.
+    NotApplicable(Reason),
+    /// The metric applies and could not be computed.
+    Failed(String),
+}
+
+/// Why a metric does not apply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// The reference has no steps.
+    NoReferenceSteps,
+    /// The response lists no steps.
+    NoActualSteps,
+    /// The question ended in an error, and the profile does not score those.
+    ErrorResponse,
+}
+
+impl Verdict {
+    /// A number that is not finite is a failure, so `Scored` is always a number one can average.
+    pub fn scored(value: f64) -> Verdict {
+        if value.is_finite() {
+            Verdict::Scored(value)
+        } else {
+            Verdict::Failed(format!("the score is {value}"))
+        }
+    }
+}
+
+impl Record<'_> {
+    /// The verdict on a metric of the question.
+    pub fn verdict(&self, metric: &str) -> Option<&Verdict> {
+        let finding = self.findings.iter().find(|f| f.metric == metric && f.step.is_none())?;
+        Some(&finding.verdict)
+    }
+
+    /// The findings about one actual step.
+    pub fn findings_of_step(&self, step: usize) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(move |finding| finding.step == Some(step))
+    }
+}
+
+/// Computes every metric that needs no model.
+pub fn score<'a>(case: &Case<'a>, profile: &Profile) -> Record<'a> {
+    let steps = case.trajectory.steps.as_deref().unwrap_or_default();
+    let outputs = Outputs::of_actual(steps);
+    let mut findings = Vec::new();
+    let (matching, verdict) = match steps_to_score(case, profile) {
+        Err(reason) => (None, Verdict::NotApplicable(reason)),
+        Ok(groups) => match match_outputs(groups, steps, &outputs, profile) {
+            Ok(matching) => {
+                let score = Verdict::scored(matching.score);
+                (Some(matching), score)
+            }
+            Err(empty) => (None, Verdict::Failed(empty.to_string())),
+        },
+    };
+    findings.push(Finding { metric: "steps_score", step: None, verdict });
+    if let (Some(matching), ContextJudge::Text) = (&matching, profile.contexts) {
+        findings.extend(context_findings(case.question, steps, &outputs, matching));
+    }
+    let is_empty = |(index, step): (usize, &Step)| {
+        let is_text = || step.output.is_some_and(|output| output.get().starts_with('"'));
+        step.status != Status::Error && is_text() && outputs.get(index).is_some_and(is_empty_result)
+    };
+    let empty_results = steps.iter().enumerate().map(is_empty).collect();
+    Record { case: *case, matching, findings, empty_results }
+}
+
+/// The expected steps to look for, or why none are looked for.
+fn steps_to_score<'a>(
+    case: &Case<'a>,
+    profile: &Profile,
+) -> Result<&'a [Vec<ExpectedStep<'a>>], Reason> {
+    let error = case.trajectory.ending.is_error();
+    match (&case.question.groups, &case.trajectory.steps, profile.steps_of_errors) {
+        (_, _, ErrorResponses::LeftOut) if error => Err(Reason::ErrorResponse),
+        (None, _, _) => Err(Reason::NoReferenceSteps),
+        (Some(groups), _, _) if groups.is_empty() => Err(Reason::NoReferenceSteps),
+        (Some(_), None, ErrorResponses::LeftOut) => Err(Reason::NoActualSteps),
+        (Some(groups), _, _) => Ok(groups),
+    }
+}
+
+/// How well the contexts of each retrieval step that was found agree with the expected ones.
+fn context_findings(
+    question: &Question<'_>,
+    steps: &[Step<'_>],
+    outputs: &Outputs<'_>,
+    matching: &Matching,
+) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let groups = question.groups.as_deref().unwrap_or_default();
+    for pair in &matching.pairs {
+        let expected = &groups[pair.group][pair.expected];
+        if expected.name != "retrieval" || steps[pair.actual].name != "retrieval" {
+            continue;
+        }
+        let expected = expected.output.map(json::output_text).unwrap_or_default();
+        let actual = outputs.get(pair.actual).unwrap_or_default();
+        let values = match compare_context_outputs(&expected, actual) {
+            Ok(scores) => [scores.recall, scores.precision, scores.f1].map(Verdict::scored),
+            Err(why) => [(); 3].map(|()| Verdict::Failed(why.clone())),
+        };
+        let names =
+            ["retrieval_context_recall", "retrieval_context_precision", "retrieval_context_f1"];
+        for (metric, verdict) in names.into_iter().zip(values) {
+            findings.push(Finding { metric, step: Some(pair.actual), verdict });
+        }
+    }
+    findings
+}
+
+fn compare_context_outputs(expected: &str, actual: &str) -> Result<ContextScores, String> {
+    let read = |text, whose: &str| {
+        parse_documents(text).map_err(|error| format!("{whose} contexts: {error}"))
+    };
+    let (expected, actual) = (read(expected, "reference")?, read(actual, "actual")?);
+    let scores = compare_contexts(&texts(&expected, "reference")?, &texts(&actual, "actual")?);
+    scores.map_err(|error| error.to_string())
+}
+
+fn texts<'d>(documents: &'d [Document<'_>], whose: &str) -> Result<Vec<&'d str>, String> {
+    let text = |document: &'d Document<'_>| {
+        document.text.as_deref().ok_or_else(|| format!("{whose} contexts: a context has no text"))
+    };
+    documents.iter().map(text).collect()
+}

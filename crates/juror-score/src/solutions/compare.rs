@@ -1,0 +1,302 @@
+//! Telling whether two results agree: an injection of the required columns into the actual ones
+//! under which the rows are the same.
+//!
+//! Columns are paired by what stands in them, never by trying permutations. A required column can
+//! only stand for an actual column with the same values; the search takes the column with the
+//! fewest candidates first, splits the rows into classes by the values chosen so far, and turns
+//! back at the first difference.
+
+use std::cell::Cell;
+use std::cmp::Reverse;
+
+use hashbrown::HashMap;
+
+use super::column::ReferenceColumn;
+use super::{Solutions, SparqlResult};
+use crate::question::Rules;
+
+/// How many rows the search may visit before it gives up; only contrived tables come near.
+const BUDGET: usize = 50_000_000;
+
+/// The outcome of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// The results agree.
+    Same,
+    /// They do not.
+    Different,
+    /// The tables are so contrived that the search was given up; counted as different.
+    Undecided,
+}
+
+/// A reference result made ready for comparisons.
+pub enum Prepared<'t> {
+    /// Of an ASK query.
+    Truth(bool),
+    /// Of a SELECT query.
+    Table(PreparedTable<'t>),
+}
+
+/// A reference table made ready for comparisons.
+pub struct PreparedTable<'t> {
+    columns: Vec<ReferenceColumn<'t>>,
+    n_rows: usize,
+    mode: Mode,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Set,
+    Multiset,
+    Sequence,
+}
+
+impl<'t> Prepared<'t> {
+    /// Makes a reference ready; a required column it lacks counts as a column of unbound cells.
+    pub fn new(reference: &'t SparqlResult<'t>, rules: &Rules<'_>) -> Prepared<'t> {
+        let table = match reference {
+            SparqlResult::Truth(truth) => return Prepared::Truth(*truth),
+            SparqlResult::Table(table) => table,
+        };
+        let column_at = |at: Option<usize>| match at {
+            Some(at) => ReferenceColumn::new(&table.columns[at]),
+            None => ReferenceColumn::unbound(table.n_rows),
+        };
+        let columns = match &rules.required_columns {
+            None => (0..table.names.len()).map(|at| column_at(Some(at))).collect(),
+            Some(required) => required
+                .iter()
+                .map(|name| column_at(table.names.iter().position(|known| known == name)))
+                .collect(),
+        };
+        let mode = match (rules.ordered, rules.ignore_duplicates) {
+            (true, _) => Mode::Sequence,
+            (false, true) => Mode::Set,
+            (false, false) => Mode::Multiset,
+        };
+        Prepared::Table(PreparedTable { columns, n_rows: table.n_rows, mode })
+    }
+
+    /// Compares an actual result with this reference.
+    pub fn compare(&self, actual: &SparqlResult<'_>) -> Comparison {
+        let same = match (self, actual) {
+            (Prepared::Truth(expected), SparqlResult::Truth(actual)) => expected == actual,
+            (Prepared::Table(expected), SparqlResult::Table(actual)) => {
+                return expected.compare(actual);
+            }
+            _ => false,
+        };
+        if same { Comparison::Same } else { Comparison::Different }
+    }
+}
+
+impl PreparedTable<'_> {
+    fn compare(&self, actual: &Solutions<'_>) -> Comparison {
+        let decided = |same| if same { Comparison::Same } else { Comparison::Different };
+        let enough_columns = actual.names.len() >= self.columns.len();
+        match (self.n_rows, actual.n_rows) {
+            (0, 0) => return decided(enough_columns),
+            (0, _) | (_, 0) => return Comparison::Different,
+            _ => {}
+        }
+        if !enough_columns {
+            return Comparison::Different;
+        }
+        if self.columns.is_empty() {
+            return Comparison::Same;
+        }
+        if self.mode != Mode::Set && self.n_rows != actual.n_rows {
+            return Comparison::Different;
+        }
+        match self.candidates(actual) {
+            None => Comparison::Different,
+            Some(candidates) => {
+                Search::new(self, actual.n_rows, candidates).descend(0, &[], &mut Vec::new())
+            }
+        }
+    }
+
+    /// For each required column the actual columns it may stand for, translated; `None` as soon as
+    /// one has none.
+    fn candidates(&self, actual: &Solutions<'_>) -> Option<Vec<Vec<Candidate>>> {
+        let mut all = Vec::with_capacity(self.columns.len());
+        for column in &self.columns {
+            let counts = column.counts(&column.values);
+            let mut candidates: Vec<Candidate> = Vec::new();
+            for (at, cells) in actual.columns.iter().enumerate() {
+                let Some(values) = column.translate(cells) else { continue };
+                if self.agrees(column, &counts, &values) {
+                    let alike = candidates.iter().position(|earlier| earlier.values == values);
+                    let kind = alike.unwrap_or(candidates.len());
+                    candidates.push(Candidate { at, values, kind });
+                }
+            }
+            if candidates.is_empty() {
+                return None;
+            }
+            all.push(candidates);
+        }
+        Some(all)
+    }
+
+    /// Whether a translated actual column has the values of the reference column.
+    fn agrees(&self, column: &ReferenceColumn, counts: &[u32], values: &[u32]) -> bool {
+        match self.mode {
+            Mode::Sequence => values == column.values,
+            Mode::Multiset => column.counts(values) == counts,
+            Mode::Set => !column.counts(values).contains(&0),
+        }
+    }
+}
+
+/// An actual column in terms of a required one.
+struct Candidate {
+    at: usize,
+    values: Vec<u32>,
+    /// The first candidate with the same values: columns alike are interchangeable.
+    kind: usize,
+}
+
+/// One level of the search: a required column, and how its values split the reference rows.
+struct Level {
+    candidates: Vec<Candidate>,
+    split: Split,
+    /// How many reference rows fall into each class after this level.
+    class_sizes: Vec<u32>,
+}
+
+/// How a class and a value make the class of the next level.
+enum Split {
+    /// The value is the class: the first level.
+    ByValue,
+    /// Every class has one value here, so classes stay as they are.
+    Fixed(Vec<u32>),
+    /// Classes fall apart.
+    Pairs(HashMap<(u32, u32), u32>),
+}
+
+struct Search {
+    levels: Vec<Level>,
+    mode: Mode,
+    n_rows: usize,
+    visited: Cell<usize>,
+}
+
+impl Search {
+    fn new(
+        reference: &PreparedTable<'_>,
+        n_rows: usize,
+        candidates: Vec<Vec<Candidate>>,
+    ) -> Search {
+        let mut columns: Vec<_> = reference.columns.iter().zip(candidates).collect();
+        columns.sort_by_key(|(column, candidates)| (candidates.len(), Reverse(column.n_values)));
+        let splits = splits(columns.iter().map(|(column, _)| *column), reference.mode);
+        let levels = columns.into_iter().zip(splits).map(|((_, candidates), split)| {
+            let (split, class_sizes) = split;
+            Level { candidates, split, class_sizes }
+        });
+        Search { levels: levels.collect(), mode: reference.mode, n_rows, visited: Cell::new(0) }
+    }
+
+    fn descend(&self, depth: usize, classes: &[u32], used: &mut Vec<usize>) -> Comparison {
+        let Some(level) = self.levels.get(depth) else { return Comparison::Same };
+        let mut tried: Vec<usize> = Vec::new();
+        for candidate in &level.candidates {
+            if used.contains(&candidate.at) || tried.contains(&candidate.kind) {
+                continue;
+            }
+            tried.push(candidate.kind);
+            self.visited.set(self.visited.get() + self.n_rows);
+            if self.visited.get() > BUDGET.max(self.n_rows * self.levels.len() * 4) {
+                return Comparison::Undecided;
+            }
+            let Some(next) = self.refine(level, classes, &candidate.values) else { continue };
+            used.push(candidate.at);
+            let found = self.descend(depth + 1, &next, used);
+            used.pop();
+            if found != Comparison::Different {
+                return found;
+            }
+        }
+        Comparison::Different
+    }
+
+    /// The classes of the actual rows after one more column, if they agree with the reference's.
+    fn refine(&self, level: &Level, classes: &[u32], values: &[u32]) -> Option<Vec<u32>> {
+        match &level.split {
+            // Agreement of a single column, or of a sequence, was settled with the candidates.
+            Split::ByValue => Some(values.to_vec()),
+            Split::Fixed(expected) => {
+                let mut rows = classes.iter().zip(values);
+                rows.all(|(&class, &value)| expected[class as usize] == value)
+                    .then(|| classes.to_vec())
+            }
+            Split::Pairs(pairs) => {
+                let mut sizes = vec![0_u32; level.class_sizes.len()];
+                let mut next = Vec::with_capacity(classes.len());
+                for pair in classes.iter().copied().zip(values.iter().copied()) {
+                    let class = *pairs.get(&pair)?;
+                    sizes[class as usize] += 1;
+                    next.push(class);
+                }
+                let same = match self.mode {
+                    Mode::Set => !sizes.contains(&0),
+                    _ => sizes == level.class_sizes,
+                };
+                same.then_some(next)
+            }
+        }
+    }
+}
+
+/// How the reference rows split, level by level; this does not depend on the actual table.
+fn splits<'c, 't: 'c>(
+    columns: impl Iterator<Item = &'c ReferenceColumn<'t>>,
+    mode: Mode,
+) -> Vec<(Split, Vec<u32>)> {
+    let mut splits = Vec::new();
+    let mut classes: Vec<u32> = Vec::new();
+    let mut n_classes = 0_usize;
+    for (depth, column) in columns.enumerate() {
+        if mode == Mode::Sequence {
+            splits.push((Split::ByValue, Vec::new()));
+            continue;
+        }
+        let split = if depth == 0 {
+            classes.clone_from(&column.values);
+            n_classes = column.n_values as usize;
+            Split::ByValue
+        } else if let Some(fixed) = fixed_values(&classes, n_classes, &column.values) {
+            Split::Fixed(fixed)
+        } else {
+            let mut pairs = HashMap::new();
+            for (class, &value) in classes.iter_mut().zip(&column.values) {
+                let next = u32::try_from(pairs.len()).unwrap_or(u32::MAX);
+                *class = *pairs.entry((*class, value)).or_insert(next);
+            }
+            n_classes = pairs.len();
+            Split::Pairs(pairs)
+        };
+        let mut sizes = vec![0_u32; n_classes];
+        for &class in &classes {
+            sizes[class as usize] += 1;
+        }
+        splits.push((split, sizes));
+    }
+    splits
+}
+
+/// The one value each class has in a column, if each has but one.
+fn fixed_values(classes: &[u32], n_classes: usize, values: &[u32]) -> Option<Vec<u32>> {
+    const NONE: u32 = u32::MAX;
+    let mut fixed = vec![NONE; n_classes];
+    for (&class, &value) in classes.iter().zip(values) {
+        let known = &mut fixed[class as usize];
+        if *known == NONE {
+            *known = value;
+        } else if *known != value {
+            return None;
+        }
+    }
+    Some(fixed)
+}

@@ -1,0 +1,373 @@
+//! SPARQL results in JSON, read in one pass straight into columns.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{
+    DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
+};
+use serde_json::value::RawValue;
+
+use super::{Cell, NotAResult, Solutions, SparqlResult};
+use crate::object::Key;
+
+pub(super) fn parse(text: &str) -> Result<SparqlResult<'_>, NotAResult> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let result = deserializer
+        .deserialize_map(ResultVisitor)
+        .and_then(|result| deserializer.end().map(|()| result))
+        .map_err(|error| NotAResult(format!("not a SPARQL result in JSON: {error}")))?;
+    Ok(result)
+}
+
+/// The names in `head.vars`, without reading the rows that follow.
+pub(super) fn parse_names(text: &str) -> Option<Vec<String>> {
+    let mut names = None;
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    // The visitor stops by an error as soon as it has the names, so the result says nothing.
+    let _ = deserializer.deserialize_map(NamesVisitor(&mut names));
+    names
+}
+
+struct NamesVisitor<'n>(&'n mut Option<Vec<String>>);
+
+impl<'de> Visitor<'de> for NamesVisitor<'_> {
+    type Value = ();
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a SPARQL result")
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(Key(key)) = map.next_key()? {
+            if key == "head" {
+                let head: Head = map.next_value()?;
+                *self.0 = Some(head.vars.into_iter().map(Cow::into_owned).collect());
+                return Err(A::Error::custom("names found"));
+            }
+            map.next_value::<IgnoredAny>()?;
+        }
+        Ok(())
+    }
+}
+
+#[derive(serde::Deserialize)]
+struct Head<'t> {
+    #[serde(borrow, default)]
+    vars: Vec<Cow<'t, str>>,
+}
+
+struct ResultVisitor;
+
+impl<'de> Visitor<'de> for ResultVisitor {
+    type Value = SparqlResult<'de>;
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a SPARQL result")
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut truth = None;
+        let mut head: Option<Head> = None;
+        let mut rows: Option<Rows> = None;
+        while let Some(Key(key)) = map.next_key()? {
+            match key.as_ref() {
+                "boolean" => truth = Some(map.next_value()?),
+                "head" => head = Some(map.next_value()?),
+                "results" => {
+                    let known = head.as_ref().map(|head| head.vars.as_slice());
+                    rows = Some(map.next_value_seed(ResultsSeed(Rows::new(known)))?);
+                }
+                _ => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        if let Some(truth) = truth {
+            return Ok(SparqlResult::Truth(truth));
+        }
+        let head = head.ok_or_else(|| A::Error::missing_field("head"))?;
+        let table = rows.unwrap_or_else(|| Rows::new(Some(&head.vars))).into_solutions(head.vars);
+        Ok(SparqlResult::Table(table))
+    }
+}
+
+/// Rows as they arrive. When `results` comes before `head`, columns are found on the way.
+struct Rows<'t> {
+    names: Vec<Cow<'t, str>>,
+    names_known: bool,
+    columns: Vec<Vec<Cell<'t>>>,
+    n_rows: usize,
+}
+
+impl<'t> Rows<'t> {
+    fn new(known: Option<&[Cow<'t, str>]>) -> Rows<'t> {
+        let names = known.map(<[_]>::to_vec).unwrap_or_default();
+        Rows {
+            columns: names.iter().map(|_| Vec::new()).collect(),
+            names,
+            names_known: known.is_some(),
+            n_rows: 0,
+        }
+    }
+
+    /// The column of a name, looked for first where the last row had it.
+    fn column_of(&mut self, name: Cow<'t, str>, guess: usize) -> Option<usize> {
+        if self.names.get(guess).is_some_and(|known| *known == name) {
+            return Some(guess);
+        }
+        if let Some(found) = self.names.iter().position(|known| *known == name) {
+            return Some(found);
+        }
+        if self.names_known {
+            return None;
+        }
+        self.names.push(name);
+        self.columns.push(Vec::new());
+        Some(self.names.len() - 1)
+    }
+
+    fn put(&mut self, column: usize, cell: Cell<'t>) {
+        let cells = &mut self.columns[column];
+        // A repeated key: the last one counts.
+        cells.truncate(self.n_rows);
+        cells.resize(self.n_rows, Cell::Unbound);
+        cells.push(cell);
+    }
+
+    fn end_row(&mut self) {
+        self.n_rows += 1;
+        for cells in &mut self.columns {
+            if cells.len() < self.n_rows {
+                cells.resize(self.n_rows, Cell::Unbound);
+            }
+        }
+    }
+
+    fn into_solutions(mut self, vars: Vec<Cow<'t, str>>) -> Solutions<'t> {
+        let mut columns: Vec<Vec<Cell<'t>>> = Vec::with_capacity(vars.len());
+        for (index, var) in vars.iter().enumerate() {
+            let at = self.names.iter().position(|name| name == var);
+            let first = vars[..index].iter().position(|earlier| earlier == var);
+            columns.push(match (at, first) {
+                // A name listed twice is the same column twice.
+                (_, Some(first)) => columns[first].clone(),
+                (Some(at), None) => std::mem::take(&mut self.columns[at]),
+                (None, None) => vec![Cell::Unbound; self.n_rows],
+            });
+        }
+        Solutions { names: vars, columns, n_rows: self.n_rows }
+    }
+}
+
+struct ResultsSeed<'t>(Rows<'t>);
+
+impl<'de> DeserializeSeed<'de> for ResultsSeed<'de> {
+    type Value = Rows<'de>;
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Rows<'de>, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for ResultsSeed<'de> {
+    type Value = Rows<'de>;
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("an object with `bindings`")
+    }
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Rows<'de>, A::Error> {
+        while let Some(Key(key)) = map.next_key()? {
+            if key == "bindings" {
+                map.next_value_seed(BindingsSeed(&mut self.0))?;
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(self.0)
+    }
+}
+
+struct BindingsSeed<'r, 't>(&'r mut Rows<'t>);
+
+impl<'de> DeserializeSeed<'de> for BindingsSeed<'_, 'de> {
+    type Value = ();
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for BindingsSeed<'_, 'de> {
+    type Value = ();
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a list of rows")
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut rows: A) -> Result<(), A::Error> {
+        while rows.next_element_seed(RowSeed(self.0))?.is_some() {}
+        Ok(())
+    }
+}
+
+struct RowSeed<'r, 't>(&'r mut Rows<'t>);
+
+impl<'de> DeserializeSeed<'de> for RowSeed<'_, 'de> {
+    type Value = ();
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for RowSeed<'_, 'de> {
+    type Value = ();
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a row")
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let mut guess = 0;
+        while let Some(Key(name)) = map.next_key()? {
+            match self.0.column_of(name, guess) {
+                Some(column) => {
+                    let cell = map.next_value_seed(CellSeed)?;
+                    self.0.put(column, cell);
+                    guess = column + 1;
+                }
+                None => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        self.0.end_row();
+        Ok(())
+    }
+}
+
+struct CellSeed;
+
+impl<'de> DeserializeSeed<'de> for CellSeed {
+    type Value = Cell<'de>;
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Cell<'de>, D::Error> {
+        deserializer.deserialize_any(CellVisitor)
+    }
+}
+
+struct CellVisitor;
+
+impl<'de> Visitor<'de> for CellVisitor {
+    type Value = Cell<'de>;
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("an RDF term")
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Cell<'de>, A::Error> {
+        let mut is_literal = false;
+        let mut datatype: Option<Cow<'de, str>> = None;
+        let mut value = None;
+        while let Some(Key(key)) = map.next_key()? {
+            match key.as_ref() {
+                "type" => {
+                    let Key(kind) = map.next_value()?;
+                    is_literal = matches!(kind.as_ref(), "literal" | "typed-literal");
+                }
+                "value" => value = Some(map.next_value_seed(ValueSeed)?),
+                "datatype" => datatype = map.next_value::<Option<Key>>()?.map(|Key(iri)| iri),
+                _ => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        Ok(match value.flatten() {
+            None => Cell::Unbound,
+            Some(text) => Cell::literal(text, datatype.as_deref().filter(|_| is_literal)),
+        })
+    }
+    fn visit_unit<E>(self) -> Result<Cell<'de>, E> {
+        Ok(Cell::Unbound)
+    }
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Cell<'de>, E> {
+        Ok(Cell::Text(Cow::Borrowed(text)))
+    }
+    fn visit_str<E>(self, text: &str) -> Result<Cell<'de>, E> {
+        Ok(Cell::Text(Cow::Owned(text.to_owned())))
+    }
+    fn visit_bool<E>(self, value: bool) -> Result<Cell<'de>, E> {
+        Ok(Cell::Text(Cow::Borrowed(if value { "true" } else { "false" })))
+    }
+    fn visit_i64<E>(self, value: i64) -> Result<Cell<'de>, E> {
+        Ok(Cell::Text(Cow::Owned(value.to_string())))
+    }
+    fn visit_u64<E>(self, value: u64) -> Result<Cell<'de>, E> {
+        Ok(Cell::Text(Cow::Owned(value.to_string())))
+    }
+    fn visit_f64<E>(self, value: f64) -> Result<Cell<'de>, E> {
+        Ok(Cell::Text(Cow::Owned(value.to_string())))
+    }
+}
+
+/// The text of a term's `value`: a string as it is, anything else by its JSON, `null` as nothing.
+struct ValueSeed;
+
+impl<'de> DeserializeSeed<'de> for ValueSeed {
+    type Value = Option<Cow<'de, str>>;
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        let raw: &'de RawValue = serde::Deserialize::deserialize(deserializer)?;
+        Ok(match raw.get() {
+            "null" => None,
+            quoted if quoted.starts_with('"') => crate::json::text_of(raw),
+            // A nested term, as RDF-star has them: by its value, whatever the order of its keys.
+            other => Some(match serde_json::from_str::<serde_json::Value>(other) {
+                Ok(value) => Cow::Owned(value.to_string()),
+                Err(_) => Cow::Borrowed(other),
+            }),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solutions::Datatype;
+
+    fn table(text: &str) -> Solutions<'_> {
+        match parse(text).expect("a result") {
+            SparqlResult::Table(table) => table,
+            SparqlResult::Truth(_) => panic!("not a table"),
+        }
+    }
+
+    fn text(text: &str) -> Cell<'_> {
+        Cell::Text(Cow::Borrowed(text))
+    }
+
+    #[test]
+    fn cells_stand_in_their_columns_whatever_the_order_of_keys() {
+        let table = table(
+            r#"{"head": {"vars": ["a", "b"]}, "results": {"bindings": [
+                {"b": {"type": "literal", "value": "2", "datatype": "http://www.w3.org/2001/XMLSchema#int"},
+                 "a": {"type": "uri", "value": "u\u00e9"}, "z": {"type": "uri", "value": "ignored"}},
+                {}, {"a": null}, {"a": {"type": "uri", "value": "x"}, "a": {"type": "uri", "value": "y"}}]}}"#,
+        );
+        assert_eq!(table.n_rows, 4);
+        assert_eq!(table.columns[0], [text("ué"), Cell::Unbound, Cell::Unbound, text("y")]);
+        assert_eq!(table.columns[1][0], Cell::Typed(Datatype::Integer, Cow::Borrowed("2")));
+        assert_eq!(table.columns[1][3], Cell::Unbound);
+    }
+
+    #[test]
+    fn rows_may_come_before_the_head() {
+        let table = table(
+            r#"{"results": {"bindings": [{"b": {"value": "1"}}, {"a": {"value": "2"}}]},
+                "head": {"vars": ["a", "b", "c"]}}"#,
+        );
+        assert_eq!(table.columns[0], [Cell::Unbound, text("2")]);
+        assert_eq!(table.columns[1], [text("1"), Cell::Unbound]);
+        assert_eq!(table.columns[2], [Cell::Unbound, Cell::Unbound]);
+    }
+
+    #[test]
+    fn what_is_not_a_result_is_told_apart() {
+        for text in ["", "[]", "5", "{}", r#"{"head": {"vars": []}, "results": null}"#, "ex:a ."] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+        assert_eq!(parse(r#"{"head": {}, "boolean": true}"#), Ok(SparqlResult::Truth(true)));
+        assert_eq!(table(r#"{"head": {"vars": ["x"]}}"#).n_rows, 0);
+    }
+
+    #[test]
+    fn names_are_found_without_reading_the_rows() {
+        let cut_off = r#"{"head": {"vars": ["a", "b"]}, "results": {"bindi"#;
+        assert_eq!(parse_names(cut_off), Some(vec!["a".into(), "b".into()]));
+    }
+}

@@ -1,0 +1,136 @@
+//! Results of SPARQL queries: reading them in four formats, and telling whether two agree.
+
+mod column;
+mod compare;
+mod delimited;
+mod json;
+mod xml;
+
+use std::borrow::Cow;
+
+pub use compare::{Comparison, Prepared};
+
+/// The result of a SELECT or ASK query.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SparqlResult<'t> {
+    /// The answer to an ASK query.
+    Truth(bool),
+    /// The rows of a SELECT query.
+    Table(Solutions<'t>),
+}
+
+/// A table of solutions, kept by columns.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Solutions<'t> {
+    /// The names of the columns.
+    pub names: Vec<Cow<'t, str>>,
+    /// One list of cells a column, all of the same length.
+    pub columns: Vec<Vec<Cell<'t>>>,
+    /// How many rows there are; kept apart, since a table without columns can have rows.
+    pub n_rows: usize,
+}
+
+/// A cell of a table.
+///
+/// IRIs, blank nodes, plain literals and literals of other types compare by their text, so they
+/// are one variant; language tags are not compared.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell<'t> {
+    /// No value.
+    Unbound,
+    /// A value that compares by its text.
+    Text(Cow<'t, str>),
+    /// A literal that compares by its value.
+    Typed(Datatype, Cow<'t, str>),
+}
+
+/// The types whose literals compare by value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Datatype {
+    /// `xsd:integer` and the types derived from it.
+    Integer,
+    /// `xsd:decimal`, `xsd:float`, `xsd:double`.
+    Real,
+    /// `xsd:boolean`.
+    Boolean,
+}
+
+impl Datatype {
+    /// Recognises a datatype by its IRI.
+    pub fn from_iri(iri: &str) -> Option<Datatype> {
+        match iri.strip_prefix("http://www.w3.org/2001/XMLSchema#")? {
+            "integer" | "int" | "long" | "short" | "byte" | "nonNegativeInteger"
+            | "positiveInteger" | "nonPositiveInteger" | "negativeInteger" | "unsignedLong"
+            | "unsignedInt" | "unsignedShort" | "unsignedByte" => Some(Datatype::Integer),
+            "decimal" | "float" | "double" => Some(Datatype::Real),
+            "boolean" => Some(Datatype::Boolean),
+            _ => None,
+        }
+    }
+}
+
+impl<'t> Cell<'t> {
+    /// A literal with an optional datatype.
+    pub fn literal(text: Cow<'t, str>, datatype: Option<&str>) -> Cell<'t> {
+        match datatype.and_then(Datatype::from_iri) {
+            Some(datatype) => Cell::Typed(datatype, text),
+            None => Cell::Text(text),
+        }
+    }
+}
+
+/// How the text of a result is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResultFormat {
+    /// `application/sparql-results+json`
+    Json,
+    /// `application/sparql-results+xml`
+    Xml,
+    /// `text/csv`
+    Csv,
+    /// `text/tab-separated-values`
+    Tsv,
+}
+
+impl ResultFormat {
+    /// Recognises a format by its media type; parameters such as `charset` are passed over.
+    pub fn from_media_type(media_type: &str) -> Option<ResultFormat> {
+        match media_type.split(';').next().unwrap_or_default().trim() {
+            "application/sparql-results+json" => Some(ResultFormat::Json),
+            "application/sparql-results+xml" => Some(ResultFormat::Xml),
+            "text/csv" => Some(ResultFormat::Csv),
+            "text/tab-separated-values" => Some(ResultFormat::Tsv),
+            _ => None,
+        }
+    }
+}
+
+/// Why a text is not a SPARQL result.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct NotAResult(String);
+
+impl<'t> SparqlResult<'t> {
+    /// Reads the text of a result.
+    pub fn parse(text: &'t str, format: ResultFormat) -> Result<SparqlResult<'t>, NotAResult> {
+        match format {
+            ResultFormat::Json => json::parse(text),
+            ResultFormat::Xml => xml::parse(text),
+            ResultFormat::Csv => delimited::parse_csv(text),
+            ResultFormat::Tsv => delimited::parse_tsv(text),
+        }
+    }
+
+    /// The column names alone, reading no further than needed.
+    pub fn parse_names(text: &str, format: ResultFormat) -> Option<Vec<String>> {
+        match format {
+            ResultFormat::Json => json::parse_names(text),
+            _ => match SparqlResult::parse(text, format).ok()? {
+                SparqlResult::Truth(_) => None,
+                SparqlResult::Table(table) => {
+                    Some(table.names.into_iter().map(Cow::into_owned).collect())
+                }
+            },
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! SPARQL results in XML.
+
+use std::borrow::Cow;
+
+use quick_xml::Reader;
+use quick_xml::events::{BytesStart, Event};
+
+use super::{Cell, NotAResult, Solutions, SparqlResult};
+
+pub(super) fn parse(text: &str) -> Result<SparqlResult<'_>, NotAResult> {
+    let mut document = Parser::default();
+    let mut reader = Reader::from_str(text);
+    loop {
+        match reader.read_event() {
+            Ok(Event::Eof) => break,
+            Ok(event) => document.take(&event)?,
+            Err(error) => return Err(wrong(format!("not well-formed XML: {error}"))),
+        }
+    }
+    document.finish()
+}
+
+fn wrong(message: impl Into<String>) -> NotAResult {
+    NotAResult(message.into())
+}
+
+/// What has been read so far. Elements are known by their local names; the nesting is checked only
+/// as far as the meaning depends on it.
+#[derive(Default)]
+struct Parser {
+    is_result: bool,
+    truth: Option<bool>,
+    table: Solutions<'static>,
+    row: Vec<Option<Cell<'static>>>,
+    column: Option<usize>,
+    term: Option<Term>,
+    text: String,
+}
+
+struct Term {
+    is_literal: bool,
+    datatype: Option<String>,
+}
+
+impl Parser {
+    fn take(&mut self, event: &Event) -> Result<(), NotAResult> {
+        match event {
+            Event::Start(element) => self.start(element),
+            Event::Empty(element) => {
+                self.start(element)?;
+                self.end(element.local_name().as_ref());
+                Ok(())
+            }
+            Event::End(element) => {
+                self.end(element.local_name().as_ref());
+                Ok(())
+            }
+            Event::Text(text) => {
+                self.text.push_str(&text.xml10_content());
+                Ok(())
+            }
+            Event::CData(text) => {
+                self.text.push_str(&text.xml10_content());
+                Ok(())
+            }
+            Event::GeneralRef(reference) => self.reference(reference),
+            // Nothing is ever expanded: a document type is refused, not read.
+            Event::DocType(_) => Err(wrong("a document type is not allowed in a SPARQL result")),
+            _ => Ok(()),
+        }
+    }
+
+    fn reference(&mut self, reference: &quick_xml::events::BytesRef) -> Result<(), NotAResult> {
+        if let Ok(Some(character)) = reference.resolve_char_ref() {
+            self.text.push(character);
+            return Ok(());
+        }
+        let name = reference.xml10_content();
+        let known = quick_xml::escape::resolve_predefined_entity(&name);
+        self.text.push_str(known.ok_or_else(|| wrong(format!("unknown entity `{name}`")))?);
+        Ok(())
+    }
+
+    fn start(&mut self, element: &BytesStart) -> Result<(), NotAResult> {
+        self.text.clear();
+        match element.local_name().as_ref() {
+            "sparql" => self.is_result = true,
+            "variable" => {
+                let name = attribute(element, "name").ok_or_else(|| wrong("variable without name"))?;
+                self.table.names.push(Cow::Owned(name));
+                self.table.columns.push(Vec::new());
+            }
+            "result" => self.row = vec![None; self.table.names.len()],
+            "binding" => {
+                let name = attribute(element, "name").unwrap_or_default();
+                self.column = self.table.names.iter().position(|known| *known == name);
+            }
+            "uri" | "bnode" => self.term = Some(Term { is_literal: false, datatype: None }),
+            "literal" => {
+                let datatype = attribute(element, "datatype");
+                self.term = Some(Term { is_literal: true, datatype });
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, name: &str) {
+        match name {
+            "uri" | "bnode" | "literal" => {
+                if let (Some(term), Some(column)) = (self.term.take(), self.column) {
+                    let datatype = term.datatype.as_deref().filter(|_| term.is_literal);
+                    let text = Cow::Owned(std::mem::take(&mut self.text));
+                    if let Some(cell) = self.row.get_mut(column) {
+                        *cell = Some(Cell::literal(text, datatype));
+                    }
+                }
+            }
+            "binding" => self.column = None,
+            "result" => {
+                let row = std::mem::take(&mut self.row);
+                for (column, cell) in self.table.columns.iter_mut().zip(row) {
+                    column.push(cell.unwrap_or(Cell::Unbound));
+                }
+                self.table.n_rows += 1;
+            }
+            "boolean" => self.truth = Some(self.text.trim() == "true"),
+            _ => {}
+        }
+    }
+
+    fn finish(self) -> Result<SparqlResult<'static>, NotAResult> {
+        if !self.is_result {
+            return Err(wrong("not a SPARQL result in XML: no `sparql` element"));
+        }
+        Ok(match self.truth {
+            Some(truth) => SparqlResult::Truth(truth),
+            None => SparqlResult::Table(self.table),
+        })
+    }
+}
+
+fn attribute(element: &BytesStart, name: &str) -> Option<String> {
+    let attribute = element.try_get_attribute(name).ok()??;
+    let value = attribute.normalized_value(quick_xml::XmlVersion::Implicit1_0).ok()?;
+    Some(value.into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solutions::Datatype;
+
+    #[test]
+    fn terms_become_cells() {
+        let xml = r#"<?xml version="1.0"?>
+            <sparql xmlns="http://www.w3.org/2005/sparql-results#">
+              <head><variable name="x"/><variable name="y"/></head>
+              <results>
+                <result><binding name="x"><uri>urn:a&amp;b</uri></binding>
+                  <binding name="y"><literal datatype="http://www.w3.org/2001/XMLSchema#integer">5</literal></binding></result>
+                <result><binding name="y"><literal xml:lang="en">caf&#233; <![CDATA[<3]]></literal></binding></result>
+              </results>
+            </sparql>"#;
+        let Ok(SparqlResult::Table(table)) = parse(xml) else { panic!("a table") };
+        assert_eq!(table.columns[0], [Cell::Text("urn:a&b".into()), Cell::Unbound]);
+        assert_eq!(table.columns[1][0], Cell::Typed(Datatype::Integer, "5".into()));
+        assert_eq!(table.columns[1][1], Cell::Text("café <3".into()));
+    }
+
+    #[test]
+    fn an_ask_result_is_a_truth() {
+        let xml = "<sparql><head/><boolean>true</boolean></sparql>";
+        assert_eq!(parse(xml), Ok(SparqlResult::Truth(true)));
+    }
+
+    #[test]
+    fn entities_are_never_expanded() {
+        assert!(parse("<!DOCTYPE x [<!ENTITY a 'b'>]><sparql>&a;</sparql>").is_err());
+        assert!(parse("<sparql><head></sparql>").is_err());
+        assert!(parse("just text").is_err());
+    }
+}
