@@ -1,9 +1,250 @@
-//! placeholder
-/// x
-pub struct Highlights;
-/// x
-pub struct Palette;
-/// x
-pub struct QuestionNote;
-/// x
-pub fn summary() {}
+//! The summary a person reads in a terminal.
+
+use std::fmt::Write as _;
+
+use anstyle::{AnsiColor, Style};
+use juror_score::{Aggregates, Miss, Summary};
+
+/// How many templates are listed before the rest are counted.
+const MOST_TEMPLATES: usize = 20;
+
+/// The widest template name that is shown whole.
+const NAME_WIDTH: usize = 44;
+
+/// Metrics that get a column where some question has them, and the column's title.
+const SCORES: [(&str, &str); 5] = [
+    ("steps_score", "steps"),
+    ("answer_f1", "answer f1"),
+    ("answer_relevance", "relevance"),
+    ("retrieval_answer_f1", "retrieval"),
+    ("retrieval_context_f1", "contexts"),
+];
+
+/// Whether colours are used. Everything makes sense without them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Palette {
+    /// Plain text.
+    Plain,
+    /// ANSI colours.
+    Colour,
+}
+
+/// What a summary is made of.
+#[derive(Debug)]
+pub struct Highlights<'a> {
+    /// The first line.
+    pub title: String,
+    /// The statistics.
+    pub aggregates: &'a Aggregates,
+    /// The questions that did worst, the worst first.
+    pub worst: Vec<QuestionNote>,
+    /// How many more did not reach the best score.
+    pub n_more: usize,
+}
+
+/// A question that did not do well, and why.
+#[derive(Clone, Debug)]
+pub struct QuestionNote {
+    /// Its id.
+    pub id: String,
+    /// What was asked.
+    pub text: String,
+    /// Its steps score, if it has one.
+    pub score: Option<f64>,
+    /// Its error, if it ended in one or could not be scored.
+    pub error: Option<String>,
+    /// The expected steps that were not found.
+    pub misses: Vec<Miss>,
+}
+
+/// The summary as text.
+pub fn summary(highlights: &Highlights<'_>, palette: Palette) -> String {
+    let paint = Paint(palette);
+    let mut text = format!("{}\n\n", paint.bold(&highlights.title));
+    text.push_str(&table(highlights.aggregates, paint));
+    if !highlights.worst.is_empty() {
+        let _ = write!(text, "\n{}\n", paint.bold("Worst questions"));
+        for note in &highlights.worst {
+            text.push_str(&question(note, paint));
+        }
+        if highlights.n_more > 0 {
+            let _ = writeln!(text, "  … and {} more below the best score", highlights.n_more);
+        }
+    }
+    text
+}
+
+fn table(aggregates: &Aggregates, paint: Paint) -> String {
+    let scores: Vec<(&str, &str)> = SCORES
+        .into_iter()
+        .filter(|(metric, _)| aggregates.micro.spread(metric).is_some())
+        .collect();
+    let mut rows = vec![header(&scores)];
+    for (id, summary) in listed_templates(aggregates) {
+        rows.push(row(&shorten(id, NAME_WIDTH), summary, &scores));
+    }
+    let n_hidden = aggregates.per_template.len().saturating_sub(MOST_TEMPLATES);
+    if n_hidden > 0 {
+        rows.push(vec![format!("… and {n_hidden} more templates")]);
+    }
+    rows.push(row("all questions", &aggregates.micro, &scores));
+    if aggregates.per_template.len() > 1 {
+        rows.push(macro_row(aggregates, &scores));
+    }
+    layout(&rows, paint)
+}
+
+/// All templates in order, or the ones with the lowest steps score when there are many.
+fn listed_templates(aggregates: &Aggregates) -> Vec<(&String, &Summary)> {
+    let mut templates: Vec<(&String, &Summary)> = aggregates.per_template.iter().collect();
+    if templates.len() > MOST_TEMPLATES {
+        let score =
+            |summary: &Summary| summary.spread("steps_score").map_or(-1.0, |spread| spread.mean);
+        templates.sort_by(|a, b| score(a.1).total_cmp(&score(b.1)));
+        templates.truncate(MOST_TEMPLATES);
+    }
+    templates
+}
+
+fn header(scores: &[(&str, &str)]) -> Vec<String> {
+    let mut cells = vec!["template".to_owned(), "questions".into(), "errors".into()];
+    cells.extend(scores.iter().map(|(_, title)| (*title).to_owned()));
+    cells.extend(["tokens".to_owned(), "time".into()]);
+    cells
+}
+
+fn row(name: &str, summary: &Summary, scores: &[(&str, &str)]) -> Vec<String> {
+    let n_questions = summary.n_errors + summary.n_successes;
+    let mut cells = vec![name.to_owned(), n_questions.to_string(), summary.n_errors.to_string()];
+    let mean = |metric: &str| summary.spread(metric).filter(|spread| spread.n > 0).map(|s| s.mean);
+    cells.extend(scores.iter().map(|(metric, _)| shown_score(mean(metric))));
+    cells.push(mean("total_tokens").map_or("–".into(), thousands));
+    cells.push(mean("elapsed_sec").map_or("–".into(), |seconds| format!("{seconds:.1} s")));
+    cells
+}
+
+fn macro_row(aggregates: &Aggregates, scores: &[(&str, &str)]) -> Vec<String> {
+    let mean = |metric: &str| aggregates.macro_means.get(metric).copied();
+    let mut cells = vec!["mean over templates".to_owned(), String::new(), String::new()];
+    cells.extend(scores.iter().map(|(metric, _)| shown_score(mean(metric))));
+    cells.push(mean("total_tokens").map_or("–".into(), thousands));
+    cells.push(mean("elapsed_sec").map_or("–".into(), |seconds| format!("{seconds:.1} s")));
+    cells
+}
+
+fn shown_score(score: Option<f64>) -> String {
+    score.map_or("–".into(), |score| format!("{score:.3}"))
+}
+
+/// A whole number with its thousands apart.
+fn thousands(number: f64) -> String {
+    let digits = format!("{number:.0}");
+    let mut shown = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        let left = digits.len() - index;
+        if index > 0 && left % 3 == 0 && !shown.ends_with('-') {
+            shown.push(',');
+        }
+        shown.push(digit);
+    }
+    shown
+}
+
+/// Columns side by side: the first to the left, the others to the right.
+fn layout(rows: &[Vec<String>], paint: Paint) -> String {
+    let n_columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| {
+        let full = rows.iter().filter(|row| row.len() > 1);
+        full.filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..n_columns).map(width).collect();
+    let mut text = String::new();
+    for (index, row) in rows.iter().enumerate() {
+        let mut line = String::new();
+        for (column, cell) in row.iter().enumerate() {
+            let width = widths[column];
+            let _ = match column {
+                0 => write!(line, "{cell:<width$}"),
+                _ => write!(line, "  {cell:>width$}"),
+            };
+        }
+        let line = line.trim_end();
+        let total = row.first().is_some_and(|name| name == "all questions");
+        let line = if index == 0 {
+            paint.dim(line)
+        } else if total {
+            paint.bold(line)
+        } else {
+            line.to_owned()
+        };
+        let _ = writeln!(text, "{line}");
+    }
+    text
+}
+
+fn question(note: &QuestionNote, paint: Paint) -> String {
+    let score = match note.score {
+        Some(score) => format!("{score:.3}"),
+        None => "error".into(),
+    };
+    let mut text =
+        format!("  {}  {}  {}\n", paint.red(&score), paint.bold(&note.id), shorten(&note.text, 70));
+    if let Some(error) = &note.error {
+        let _ = writeln!(text, "         {}", shorten(error, 100));
+    }
+    for miss in &note.misses {
+        let _ = writeln!(text, "         {} (group {}): {}", miss.name, miss.group + 1, miss.why);
+    }
+    text
+}
+
+/// A text on one line, cut where it is too long.
+fn shorten(text: &str, most: usize) -> String {
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match flat.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &flat[..end]),
+        None => flat,
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Paint(Palette);
+
+impl Paint {
+    fn with(self, style: Style, text: &str) -> String {
+        match self.0 {
+            Palette::Plain => text.to_owned(),
+            Palette::Colour => format!("{style}{text}{style:#}"),
+        }
+    }
+
+    fn bold(self, text: &str) -> String {
+        self.with(Style::new().bold(), text)
+    }
+
+    fn dim(self, text: &str) -> String {
+        self.with(Style::new().dimmed(), text)
+    }
+
+    fn red(self, text: &str) -> String {
+        self.with(AnsiColor::Red.on_default(), text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_stand_apart() {
+        for (number, shown) in [(0.0, "0"), (999.4, "999"), (1234.0, "1,234"), (1e6, "1,000,000")] {
+            assert_eq!(thousands(number), shown);
+        }
+    }
+
+    #[test]
+    fn long_texts_are_cut_on_one_line() {
+        assert_eq!(shorten("a\n b  c", 10), "a b c");
+        assert_eq!(shorten("abcdef", 3), "abc…");
+    }
+}

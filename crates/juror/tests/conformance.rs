@@ -120,6 +120,16 @@ fn check_departure(family: &str, case: &Value, profile: &Profile) -> Checked {
     let topic = case["topic"].as_str().unwrap_or_default();
     match family {
         "sparql" => same("score", &sparql(input), &wanted),
+        "retrieval" if topic == "recall-duplicate-relevant" => {
+            let distinct = json!({"op": "recall_at_k", "relevant": distinct(&input["relevant"]),
+                "retrieved": distinct(&input["retrieved"]), "k": input["k"]});
+            same("score", &retrieval(input), &retrieval(&distinct))
+        }
+        "retrieval" if topic == "id-equality" => {
+            let is_number = |key: &str| input[key][0].is_number();
+            let equal = is_number("relevant") && is_number("retrieved");
+            same("score", &retrieval(input), &json!(f64::from(u8::from(equal))))
+        }
         "retrieval" => same("score", &retrieval(input), &wanted),
         "retrieval_context_text" => same("scores", &contexts(input), &wanted),
         "steps" if topic == "steps-empty-group" => {
@@ -132,6 +142,17 @@ fn check_departure(family: &str, case: &Value, profile: &Profile) -> Checked {
         "aggregates" => check_aggregates_departure(topic, input, &wanted, profile),
         other => Err(format!("unknown family {other}")),
     }
+}
+
+/// The items of a list, each once, where it first stands.
+fn distinct(list: &Value) -> Value {
+    let mut items: Vec<&Value> = Vec::new();
+    for item in list.as_array().expect("a list") {
+        if !items.contains(&item) {
+            items.push(item);
+        }
+    }
+    json!(items)
 }
 
 fn wanted_of_departure(case: &Value) -> Value {

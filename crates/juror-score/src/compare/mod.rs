@@ -127,13 +127,9 @@ pub(crate) enum Kind {
     Never,
 }
 
-impl<'v> Expectation<'v> {
-    pub(crate) fn new(step: &'v ExpectedStep<'v>, view: &'v View<'v>) -> Expectation<'v> {
-        Expectation { view, step, prepared: OnceCell::new() }
-    }
-
-    pub(crate) fn kind(&self, actual: &View, profile: &Profile) -> Kind {
-        let expected = self.view;
+impl Kind {
+    /// The rule for a pair of steps.
+    pub(crate) fn of(expected: &View<'_>, actual: &View<'_>, profile: &Profile) -> Kind {
         let same_name = expected.name == actual.name;
         if profile.names == Names::MustAgree && !same_name {
             return Kind::Never;
@@ -160,11 +156,17 @@ impl<'v> Expectation<'v> {
         }
         if same_name && is_json() { Kind::Json } else { Kind::Plain }
     }
+}
+
+impl<'v> Expectation<'v> {
+    pub(crate) fn new(step: &'v ExpectedStep<'v>, view: &'v View<'v>) -> Expectation<'v> {
+        Expectation { view, step, prepared: OnceCell::new() }
+    }
 
     /// How alike an actual step is to this one, from 0 to 1.
     pub(crate) fn similarity(&self, actual: &View<'_>, profile: &Profile) -> f64 {
         let expected = self.view;
-        let same = match self.kind(actual, profile) {
+        let same = match Kind::of(expected, actual, profile) {
             Kind::Never => false,
             Kind::Sparql(format) => sparql::matches(self, actual, format),
             Kind::Retrieval => return documents::recall(expected, actual),

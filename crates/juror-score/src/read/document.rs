@@ -144,6 +144,13 @@ impl Document {
         problems
     }
 
+    /// A problem at a path in a file of one value, such as settings.
+    pub fn error_at(&self, path: Path, problem: Problem) -> DatasetError {
+        let places = yaml::locate(&self.text, std::iter::once(&path));
+        let (line, column) = places.first().copied().unwrap_or((1, 1));
+        self.error(line, column, path, problem)
+    }
+
     fn line_and_column(&self, offset: usize) -> (usize, usize) {
         line_and_column(self.json(), offset)
     }

@@ -105,12 +105,19 @@ pub enum Problem {
     DuplicateResponse(String),
     /// A response answers a question the dataset does not have.
     UnknownQuestion(String),
+    /// A setting is unknown or ill-typed.
+    BadSetting {
+        /// What is wrong with it.
+        message: String,
+        /// What to do about it.
+        hint: Option<String>,
+    },
 }
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Problem::Syntax(message) => f.write_str(message),
+            Problem::Syntax(message) | Problem::BadSetting { message, .. } => f.write_str(message),
             Problem::InvalidUtf8 => f.write_str("the text is not valid UTF-8"),
             Problem::MissingField { field, of } => write!(f, "this {of} has no `{field}`"),
             Problem::WrongType { expected, found } => {
@@ -150,6 +157,7 @@ impl DatasetError {
             Problem::UnknownQuestion(_) => {
                 Some("check that responses and reference belong together".into())
             }
+            Problem::BadSetting { hint, .. } => hint.clone(),
             _ => None,
         }
     }

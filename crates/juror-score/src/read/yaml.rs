@@ -105,6 +105,7 @@ mod tests {
     #[test]
     fn a_path_leads_to_its_value() {
         let path = Path::default().index(0).key("b").index(1);
-        assert_eq!(locate("- a: 1\n  b:\n  - x\n  - y\n", &path), Some((4, 5)));
+        let places = locate("- a: 1\n  b:\n  - x\n  - y\n", std::iter::once(&path));
+        assert_eq!(places, [(4, 5)]);
     }
 }

@@ -110,7 +110,7 @@ impl<'t> ReferenceColumn<'t> {
     }
 
     /// The integer of an actual cell, if it equals some cell of this column.
-    fn find(&self, cell: &Cell<'_>) -> Option<u32> {
+    pub(super) fn find(&self, cell: &Cell<'_>) -> Option<u32> {
         match cell {
             Cell::Unbound => self.ids.get(&Value::Unbound).copied(),
             Cell::Text(text) => match self.ids.get(&Value::Text(text)) {

@@ -3,12 +3,14 @@
 mod column;
 mod compare;
 mod delimited;
+mod difference;
 mod json;
 mod xml;
 
 use std::borrow::Cow;
 
-pub use compare::{Comparison, Prepared};
+pub use compare::{Comparison, Prepared, PreparedTable};
+pub use difference::Difference;
 
 /// The result of a SELECT or ASK query.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,0 +1,70 @@
+//! Measures single parts of Juror from inside one process: what a timing of whole processes cannot
+//! tell apart. `bench/compare.py` runs it and sets its figures beside those of the library.
+//!
+//! Figures for programs are printed as lines of the form `name: value`; times are in seconds.
+
+#![expect(clippy::print_stdout, reason = "printing figures is what this program is for")]
+
+mod aggregates;
+mod aggregates_records;
+mod clock;
+mod floor;
+mod input;
+mod random;
+mod sparql_columns;
+mod sparql_rows;
+mod yaml;
+
+use anyhow::{Context, bail};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+const HELP: &str = "\
+Measures single parts of Juror.
+
+Usage: juror-bench COMMAND
+
+Commands:
+  sparql-columns
+          Time of one comparison of SPARQL results that do not agree, 100 rows, by the number of
+          required columns, for tables that are easy and hard to tell apart
+  sparql-rows [N]
+          Time to parse and to compare two results of N rows (1000000) and 3 columns, which agree
+          in another order of rows and columns
+  aggregates RESULTS
+          Time to read results from text in memory and aggregate them
+  aggregates-records REFERENCE RESPONSES [TIMES]
+          Time to aggregate records in memory, the records of the files TIMES times over (10)
+  floor REFERENCE RESPONSES OUT
+          Time to read and parse the inputs and write as many bytes as results have: what no
+          evaluation can go below
+  yaml REFERENCE
+          Time to read a reference in YAML
+";
+
+fn main() -> anyhow::Result<()> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words[..] {
+        ["-h" | "--help" | "help"] => print!("{HELP}"),
+        ["sparql-columns"] => sparql_columns::run(),
+        ["sparql-rows"] => sparql_rows::run(1_000_000)?,
+        ["sparql-rows", n_rows] => sparql_rows::run(number(n_rows)?)?,
+        ["aggregates", results] => aggregates::run(results)?,
+        ["aggregates-records", reference, responses] => {
+            aggregates_records::run(reference, responses, 10)?;
+        }
+        ["aggregates-records", reference, responses, times] => {
+            aggregates_records::run(reference, responses, number(times)?)?;
+        }
+        ["floor", reference, responses, out] => floor::run(reference, responses, out)?,
+        ["yaml", reference] => yaml::run(reference)?,
+        _ => bail!("no such command, or not its arguments; see `juror-bench --help`"),
+    }
+    Ok(())
+}
+
+fn number(word: &str) -> anyhow::Result<usize> {
+    word.parse().with_context(|| format!("`{word}` is not a number"))
+}

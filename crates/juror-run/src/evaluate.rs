@@ -1,0 +1,166 @@
+//! Judging every question of a dataset, in order, on several threads.
+
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+
+use juror_report::{Format, write_result};
+use juror_score::read::{Dataset, Responses};
+use juror_score::{Aggregates, Aggregator, Case, Record, Verdict, score};
+
+use crate::output::{Output, OutputError};
+use crate::plan::Plan;
+
+/// How many questions are judged at a time by one thread.
+const CHUNK: usize = 32;
+
+/// What happens during an evaluation.
+#[derive(Clone, Copy, Debug)]
+pub enum Event {
+    /// It began.
+    Started {
+        /// How many questions there are.
+        questions: usize,
+    },
+    /// Some questions were judged.
+    Judged {
+        /// How many so far.
+        questions: usize,
+        /// How many of them ended in an error.
+        errors: usize,
+    },
+}
+
+/// What is remembered of a judged question.
+#[derive(Clone, Debug)]
+pub struct Judged {
+    /// Its position in the dataset.
+    pub index: usize,
+    /// Its steps score, if it has one.
+    pub steps_score: Option<f64>,
+    /// Whether it ended in an error.
+    pub is_error: bool,
+    /// Whether a metric of it could not be computed.
+    pub has_failure: bool,
+}
+
+/// The outcome of an evaluation.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The statistics.
+    pub aggregates: Aggregates,
+    /// Every question, in the order of the dataset.
+    pub judged: Vec<Judged>,
+}
+
+/// Judges every question and appends each result to every output, in the order of the dataset.
+pub fn evaluate(
+    plan: &Plan,
+    dataset: &Dataset<'_>,
+    responses: &Responses<'_>,
+    outputs: &mut [Output],
+    mut tell: impl FnMut(Event),
+) -> Result<Outcome, OutputError> {
+    let n_questions = dataset.questions.len();
+    tell(Event::Started { questions: n_questions });
+    let formats: Vec<Format> = outputs.iter().map(|output| output.format).collect();
+    for output in &mut *outputs {
+        output.write(&output.format.opening())?;
+    }
+    let n_threads = plan.threads.clamp(1, n_questions.div_ceil(CHUNK).max(1));
+    let worker = Worker { plan, dataset, responses, formats: &formats, n_threads };
+    let mut aggregator = Aggregator::new(&plan.profile, &plan.custom_metrics);
+    let mut judged = Vec::with_capacity(n_questions);
+    let mut n_errors = 0;
+    thread::scope(|scope| {
+        // Thread t judges chunks t, t + n, t + 2n …, and its channel holds a few of them at most:
+        // reading the channels in turn gives the order of the dataset in little memory.
+        let channels: Vec<Receiver<Chunk>> = (0..n_threads)
+            .map(|first| {
+                let (sender, receiver) = sync_channel(4);
+                let worker = &worker;
+                scope.spawn(move || worker.run(first, &sender));
+                receiver
+            })
+            .collect();
+        for index in 0..n_questions.div_ceil(CHUNK) {
+            // A worker sends every chunk of its own before it ends.
+            let Ok(chunk) = channels[index % n_threads].recv() else { break };
+            for (output, bytes) in outputs.iter_mut().zip(&chunk.written) {
+                output.write(bytes)?;
+            }
+            aggregator.merge(&chunk.aggregator);
+            n_errors += chunk.judged.iter().filter(|judged| judged.is_error).count();
+            judged.extend(chunk.judged);
+            tell(Event::Judged { questions: judged.len(), errors: n_errors });
+        }
+        Ok(())
+    })?;
+    for output in outputs {
+        output.write(output.format.closing(n_questions))?;
+    }
+    Ok(Outcome { aggregates: aggregator.finish(), judged })
+}
+
+/// The outcome of a few questions.
+struct Chunk {
+    written: Vec<Vec<u8>>,
+    aggregator: Aggregator,
+    judged: Vec<Judged>,
+}
+
+struct Worker<'w> {
+    plan: &'w Plan,
+    dataset: &'w Dataset<'w>,
+    responses: &'w Responses<'w>,
+    formats: &'w [Format],
+    n_threads: usize,
+}
+
+impl Worker<'_> {
+    fn run(&self, first: usize, sender: &SyncSender<Chunk>) {
+        let chunks = self.dataset.questions.chunks(CHUNK).enumerate();
+        for (index, _) in chunks.skip(first).step_by(self.n_threads) {
+            // The receiver is gone when an output failed: there is nothing left to do.
+            if sender.send(self.chunk(index)).is_err() {
+                return;
+            }
+        }
+    }
+
+    fn chunk(&self, index: usize) -> Chunk {
+        let start = index * CHUNK;
+        let end = (start + CHUNK).min(self.dataset.questions.len());
+        let profile = &self.plan.profile;
+        let mut chunk = Chunk {
+            written: vec![Vec::new(); self.formats.len()],
+            aggregator: Aggregator::new(profile, &self.plan.custom_metrics),
+            judged: Vec::with_capacity(CHUNK),
+        };
+        for (index, question) in (start..).zip(&self.dataset.questions[start..end]) {
+            let case = Case { question, trajectory: self.responses.of(question) };
+            let record = score(&case, profile);
+            for (format, out) in self.formats.iter().zip(&mut chunk.written) {
+                write_result(&record, profile, *format, index, out);
+            }
+            chunk.aggregator.add(&record);
+            chunk.judged.push(Judged::of(&record, index));
+        }
+        chunk
+    }
+}
+
+impl Judged {
+    fn of(record: &Record<'_>, index: usize) -> Judged {
+        let steps_score = match record.verdict("steps_score") {
+            Some(Verdict::Scored(score)) => Some(*score),
+            _ => None,
+        };
+        let failed = |verdict: &Verdict| matches!(verdict, Verdict::Failed(_));
+        Judged {
+            index,
+            steps_score,
+            is_error: record.case.trajectory.ending.is_error(),
+            has_failure: record.findings.iter().any(|finding| failed(&finding.verdict)),
+        }
+    }
+}

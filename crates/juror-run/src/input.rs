@@ -1,0 +1,79 @@
+//! Bringing files into memory.
+
+use std::fs::File;
+use std::io::{self, Read};
+
+use juror_score::read::{Document, Format, Problems};
+
+/// Why a file could not be brought into memory.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// It could not be opened or read.
+    #[error("{name}: {}", io_reason(source))]
+    Io {
+        /// The file, as the user named it.
+        name: String,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// It is not text, or not YAML.
+    #[error(transparent)]
+    Text(#[from] Problems),
+}
+
+fn io_reason(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "no such file".into(),
+        io::ErrorKind::PermissionDenied => "no permission to read it".into(),
+        io::ErrorKind::IsADirectory => "it is a folder".into(),
+        _ => error.to_string(),
+    }
+}
+
+/// Loads a file; `-` is standard input. What ends in `.gz` or `.zst`, or begins like it, is
+/// decompressed; the format follows the ending, else the look of the text.
+pub fn load(name: &str) -> Result<Document, LoadError> {
+    load_as(name, None)
+}
+
+/// Loads a settings file, which is YAML (and so may be JSON) whatever its name.
+pub fn load_settings(name: &str) -> Result<Document, LoadError> {
+    load_as(name, Some(Format::Yaml))
+}
+
+fn load_as(name: &str, format: Option<Format>) -> Result<Document, LoadError> {
+    let failed = |source| LoadError::Io { name: name.to_owned(), source };
+    let bytes = decompress(read(name).map_err(failed)?).map_err(failed)?;
+    let format = format.or_else(|| Format::from_name(name));
+    let format = format.unwrap_or_else(|| Format::from_look(&bytes));
+    let shown = if name == "-" { "<stdin>" } else { name };
+    Ok(Document::new(shown, bytes, format)?)
+}
+
+fn read(name: &str) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if name == "-" {
+        io::stdin().lock().read_to_end(&mut bytes)?;
+    } else {
+        let mut file = File::open(name)?;
+        // One allocation of the right size: growing would hold the file twice.
+        let size = file.metadata().map_or(0, |metadata| metadata.len());
+        bytes.reserve_exact(usize::try_from(size).unwrap_or(0));
+        file.read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
+}
+
+fn decompress(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
+    let mut plain = Vec::new();
+    match bytes.as_slice() {
+        [0x1f, 0x8b, ..] => {
+            flate2::read::MultiGzDecoder::new(bytes.as_slice()).read_to_end(&mut plain)?;
+        }
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => {
+            zstd::stream::read::Decoder::new(bytes.as_slice())?.read_to_end(&mut plain)?;
+        }
+        _ => return Ok(bytes),
+    }
+    Ok(plain)
+}

@@ -1,0 +1,107 @@
+//! Files that appear whole or not at all.
+
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use juror_report::Format;
+use tempfile::NamedTempFile;
+
+/// A file being written. It stands under a temporary name beside its own until it is finished.
+#[derive(Debug)]
+pub struct Output {
+    path: PathBuf,
+    /// How it is written.
+    pub format: Format,
+    sink: Sink,
+}
+
+#[derive(Debug)]
+enum Sink {
+    File(BufWriter<NamedTempFile>),
+    Stdout(io::Stdout),
+}
+
+/// Why a file cannot be written.
+#[derive(Debug, thiserror::Error)]
+pub enum OutputError {
+    /// The ending names no format.
+    #[error("{name}: the ending names no format\n  hint: use one of {}", Format::ENDINGS)]
+    UnknownFormat {
+        /// The file, as the user named it.
+        name: String,
+    },
+    /// It cannot be created or written.
+    #[error("{name}: cannot write: {source}")]
+    Io {
+        /// The file, as the user named it.
+        name: String,
+        /// The system's reason.
+        source: io::Error,
+    },
+}
+
+impl Output {
+    /// Begins a file; the ending of its name picks the format. `-` is standard output, as JSON.
+    ///
+    /// Fails at once where the file could not be finished later: the folder is not there or not
+    /// writable, or the name is a folder's.
+    pub fn create(name: &str) -> Result<Output, OutputError> {
+        if name == "-" {
+            let sink = Sink::Stdout(io::stdout());
+            return Ok(Output { path: PathBuf::from(name), format: Format::Json, sink });
+        }
+        let path = PathBuf::from(name);
+        let failed = |source| OutputError::Io { name: name.to_owned(), source };
+        if path.is_dir() {
+            return Err(failed(io::Error::other("it is a folder")));
+        }
+        let format = Format::from_name(name)
+            .ok_or_else(|| OutputError::UnknownFormat { name: name.to_owned() })?;
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let file = NamedTempFile::with_prefix_in(".juror-", folder.unwrap_or(Path::new(".")))
+            .map_err(failed)?;
+        let sink = Sink::File(BufWriter::with_capacity(1 << 16, file));
+        Ok(Output { path, format, sink })
+    }
+
+    /// Appends bytes.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), OutputError> {
+        let written = match &mut self.sink {
+            Sink::File(file) => file.write_all(bytes),
+            Sink::Stdout(out) => out.write_all(bytes),
+        };
+        written.map_err(|source| self.error(source))
+    }
+
+    /// Puts the finished file in its place.
+    pub fn finish(self) -> Result<(), OutputError> {
+        let name = self.path.display().to_string();
+        let failed = |source| OutputError::Io { name, source };
+        match self.sink {
+            Sink::Stdout(mut out) => out.flush().map_err(failed),
+            Sink::File(file) => {
+                let file = match file.into_inner() {
+                    Ok(file) => file,
+                    Err(error) => return Err(failed(error.into_error())),
+                };
+                make_readable(&file);
+                file.persist(&self.path).map(|_| ()).map_err(|error| failed(error.error))
+            }
+        }
+    }
+
+    fn error(&self, source: io::Error) -> OutputError {
+        OutputError::Io { name: self.path.display().to_string(), source }
+    }
+}
+
+/// Temporary files are private; the finished one gets the mode any new file would.
+#[cfg(unix)]
+fn make_readable(file: &NamedTempFile) {
+    use std::os::unix::fs::PermissionsExt;
+    // A file system without modes is no reason to fail.
+    let _ = file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644));
+}
+
+#[cfg(not(unix))]
+fn make_readable(_file: &NamedTempFile) {}

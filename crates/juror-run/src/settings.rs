@@ -1,0 +1,448 @@
+//! Settings as they are written, in `juror.yaml`.
+
+use std::collections::BTreeMap;
+
+use juror_score::read::{DatasetError, Document, Path, Problem, Problems, Segment};
+use juror_score::{
+    Choice, ContextJudge, ErrorResponses, METRICS, MissingStatus, Names, Profile, ScoredGroups,
+    StepKinds,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::plan::Plan;
+
+/// The settings file. Every key is optional.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Settings {
+    /// The set of rules: 5, the published document, or 6, the library's newer release.
+    #[schemars(with = "Option<u8>")]
+    pub profile: Option<ProfileNumber>,
+    /// Switches of step matching; each overrides the profile.
+    pub steps: StepSettings,
+    /// Switches of the statistics; each overrides the profile.
+    pub aggregates: AggregateSettings,
+    /// The models that judge answers.
+    pub llm: Option<Models>,
+    /// Claims of the answer against the reference answer.
+    pub answer_correctness: Option<AnswerCorrectness>,
+    /// How near the answer is to its question.
+    pub answer_relevance: Option<AnswerRelevance>,
+    /// Metrics of your own, judged by a model.
+    pub custom_evaluations: Vec<CustomEvaluation>,
+}
+
+/// A profile's number, written `5` or `"5"`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "Value")]
+pub enum ProfileNumber {
+    /// The published document.
+    Five,
+    /// The library's newer release.
+    Six,
+}
+
+impl TryFrom<Value> for ProfileNumber {
+    type Error = String;
+    fn try_from(value: Value) -> Result<ProfileNumber, String> {
+        match value.to_string().trim_matches('"') {
+            "5" => Ok(ProfileNumber::Five),
+            "6" => Ok(ProfileNumber::Six),
+            other => Err(format!("there is no profile {other}; choose 5 or 6")),
+        }
+    }
+}
+
+impl ProfileNumber {
+    /// The rules it stands for.
+    pub fn profile(self) -> Profile {
+        match self {
+            ProfileNumber::Five => Profile::V5,
+            ProfileNumber::Six => Profile::V6,
+        }
+    }
+}
+
+/// Switches of step matching.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct StepSettings {
+    /// Which groups of expected steps are scored.
+    pub scoring: Option<Scoring>,
+    /// Whether a step of another name can match.
+    pub names: Option<NameRule>,
+    /// Which expected step of a group chooses first.
+    pub choice: Option<ChoiceRule>,
+    /// Which kinds of steps have rules of their own.
+    pub kinds: Option<KindRule>,
+    /// Whether a step that has an output but no status can match.
+    pub missing_status: Option<MissingStatusRule>,
+    /// Whether steps of error responses are scored.
+    pub score_error_responses: Option<bool>,
+    /// Who judges retrieved contexts.
+    pub contexts: Option<ContextRule>,
+}
+
+/// Switches of the statistics.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct AggregateSettings {
+    /// Whether error responses enter the statistics.
+    pub count_error_responses: Option<bool>,
+    /// Whether step counts stand in `micro` too.
+    pub micro_steps: Option<bool>,
+    /// Whether `retrieval_*` statistics are repeated inside `steps`, for old readers.
+    pub retrieval_in_steps: Option<bool>,
+}
+
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident => $meant:ty { $($(#[$word_doc:meta])* $word:ident => $value:expr,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+        #[serde(rename_all = "snake_case")]
+        pub enum $name { $($(#[$word_doc])* $word,)* }
+
+        impl $name {
+            fn meant(self) -> $meant {
+                match self { $($name::$word => $value,)* }
+            }
+        }
+    };
+}
+
+words! {
+    /// Which groups are scored.
+    Scoring => ScoredGroups {
+        /// The last group alone.
+        LastGroup => ScoredGroups::Last,
+        /// All groups, from the last to the first incomplete one.
+        AllGroups => ScoredGroups::All,
+    }
+}
+words! {
+    /// Whether names must agree.
+    NameRule => Names {
+        /// Only steps of the same name match.
+        MustAgree => Names::MustAgree,
+        /// Any step with an equal output matches.
+        Free => Names::Free,
+    }
+}
+words! {
+    /// Who chooses first.
+    ChoiceRule => Choice {
+        /// The first expected step.
+        FirstToLast => Choice::FirstToLast,
+        /// The last expected step.
+        LastToFirst => Choice::LastToFirst,
+    }
+}
+words! {
+    /// Which kinds of steps are typed.
+    KindRule => StepKinds {
+        /// SPARQL, retrieval, JSON, text.
+        Document => StepKinds::Document,
+        /// Also time series, data points and IRI discovery.
+        All => StepKinds::All,
+    }
+}
+words! {
+    /// What a step without status counts as.
+    MissingStatusRule => MissingStatus {
+        /// It cannot match.
+        NoMatch => MissingStatus::NoMatch,
+        /// It succeeded, if it has an output and no error.
+        Success => MissingStatus::Success,
+    }
+}
+words! {
+    /// Who judges retrieved contexts.
+    ContextRule => ContextJudge {
+        /// Text distance.
+        Text => ContextJudge::Text,
+        /// A model.
+        Model => ContextJudge::Model,
+    }
+}
+
+/// The models that judge.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+pub struct Models {
+    /// Writes judgements.
+    pub generation: ModelSettings,
+    /// Compares meanings.
+    pub embedding: Option<ModelSettings>,
+}
+
+/// A model and its parameters, among which there may be a key: only their names are ever printed.
+#[derive(Clone, Deserialize, JsonSchema)]
+pub struct ModelSettings {
+    /// Who serves it.
+    pub provider: String,
+    /// Its name there.
+    pub model: String,
+    /// Whatever else the provider takes.
+    #[serde(flatten)]
+    pub parameters: BTreeMap<String, Value>,
+}
+
+impl std::fmt::Debug for ModelSettings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names: Vec<&String> = self.parameters.keys().collect();
+        let mut shown = f.debug_struct("ModelSettings");
+        shown.field("provider", &self.provider).field("model", &self.model);
+        shown.field("parameters", &names).finish()
+    }
+}
+
+/// Claims of the answer against the reference answer.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+pub struct AnswerCorrectness {
+    /// Off when false.
+    pub enabled: Option<bool>,
+    /// A prompt of your own.
+    pub prompt: Option<String>,
+}
+
+/// How near the answer is to its question.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+pub struct AnswerRelevance {
+    /// Off when false.
+    pub enabled: Option<bool>,
+}
+
+/// A metric of your own.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+pub struct CustomEvaluation {
+    /// Its name.
+    pub name: String,
+    /// What the model is shown.
+    pub inputs: Vec<String>,
+    /// What the model is asked to do.
+    pub instructions: String,
+    /// The values it gives, each with its meaning.
+    pub outputs: serde_json::Map<String, Value>,
+    /// Of which steps, when steps are shown.
+    pub steps_name: Option<String>,
+    /// Which parts of those steps.
+    pub steps_keys: Option<Vec<String>>,
+}
+
+/// Result keys that custom evaluations may not use.
+const RESERVED: [&str; 14] = [
+    "template_id",
+    "question_id",
+    "question_text",
+    "reference_answer",
+    "reference_steps",
+    "actual_answer",
+    "actual_steps",
+    "status",
+    "error",
+    "answer_reference_claims_count",
+    "answer_actual_claims_count",
+    "answer_matching_claims_count",
+    "answer_correctness_reason",
+    "answer_correctness_error",
+];
+
+impl Settings {
+    /// Reads settings; fails with every unknown key, or with the first ill-typed value.
+    pub fn read(document: &Document) -> Result<Settings, Problems> {
+        if document.json().trim() == "null" {
+            return Ok(Settings::default());
+        }
+        let mut deserializer = serde_json::Deserializer::from_str(document.json());
+        let settings: Settings = serde_path_to_error::deserialize(&mut deserializer)
+            .map_err(|error| Problems::from(ill_typed(document, &error)))?;
+        let mut problems = Problems::default();
+        let mut deserializer = serde_json::Deserializer::from_str(document.json());
+        let unknown = |path: serde_ignored::Path| problems.push(unknown_key(document, &path));
+        // The same text was read a moment ago.
+        let _: Result<Settings, _> = serde_ignored::deserialize(&mut deserializer, unknown);
+        settings.check_outputs(document, &mut problems);
+        if problems.is_empty() { Ok(settings) } else { Err(problems) }
+    }
+
+    /// Custom evaluations may not write over other keys.
+    fn check_outputs(&self, document: &Document, problems: &mut Problems) {
+        let is_reserved = |name: &str| {
+            RESERVED.contains(&name) || METRICS.iter().any(|metric| metric.name == name)
+        };
+        for (index, evaluation) in self.custom_evaluations.iter().enumerate() {
+            for name in evaluation.outputs.keys().filter(|name| is_reserved(name)) {
+                let path = Path::default().key("custom_evaluations").index(index);
+                let problem = Problem::BadSetting {
+                    message: format!("the output `{name}` is a key of the results already"),
+                    hint: Some("choose another name".into()),
+                };
+                problems.push(document.error_at(path.key("outputs").key(name), problem));
+            }
+        }
+    }
+
+    /// What the settings mean.
+    pub fn plan(&self) -> Plan {
+        let base = self.profile.map_or(Profile::V5, ProfileNumber::profile);
+        let (steps, aggregates) = (&self.steps, &self.aggregates);
+        let errors = |counted: Option<bool>, otherwise: ErrorResponses| match counted {
+            Some(true) => ErrorResponses::CountedIn,
+            Some(false) => ErrorResponses::LeftOut,
+            None => otherwise,
+        };
+        let profile = Profile {
+            scored_groups: steps.scoring.map_or(base.scored_groups, Scoring::meant),
+            names: steps.names.map_or(base.names, NameRule::meant),
+            choice: steps.choice.map_or(base.choice, ChoiceRule::meant),
+            kinds: steps.kinds.map_or(base.kinds, KindRule::meant),
+            missing_status: steps
+                .missing_status
+                .map_or(base.missing_status, MissingStatusRule::meant),
+            steps_of_errors: errors(steps.score_error_responses, base.steps_of_errors),
+            statistics_of_errors: errors(
+                aggregates.count_error_responses,
+                base.statistics_of_errors,
+            ),
+            micro_steps: aggregates.micro_steps.unwrap_or(base.micro_steps),
+            retrieval_in_steps: aggregates.retrieval_in_steps.unwrap_or(base.retrieval_in_steps),
+            contexts: steps.contexts.map_or(base.contexts, ContextRule::meant),
+        };
+        let outputs = self.custom_evaluations.iter().flat_map(|custom| custom.outputs.keys());
+        Plan { custom_metrics: outputs.cloned().collect(), ..Plan::new(profile) }
+    }
+}
+
+fn ill_typed(
+    document: &Document,
+    error: &serde_path_to_error::Error<serde_json::Error>,
+) -> DatasetError {
+    use serde_path_to_error::Segment as Part;
+    let segments = error.path().iter().filter_map(|part| match part {
+        Part::Seq { index } => Some(Segment::Index(*index)),
+        Part::Map { key } => Some(Segment::Key(key.clone())),
+        Part::Enum { variant } => Some(Segment::Key(variant.clone())),
+        Part::Unknown => None,
+    });
+    let message = error.inner().to_string();
+    let message = message.split(" at line ").next().unwrap_or_default().to_owned();
+    document.error_at(Path(segments.collect()), Problem::BadSetting { message, hint: None })
+}
+
+fn unknown_key(document: &Document, path: &serde_ignored::Path) -> DatasetError {
+    let path = Path(segments(path));
+    let key = match path.0.last() {
+        Some(Segment::Key(key)) => key.clone(),
+        _ => path.to_string(),
+    };
+    let known = known_keys(&path.0[..path.0.len().saturating_sub(1)]);
+    let similar = known
+        .iter()
+        .map(|known| (strsim::damerau_levenshtein(known, &key), known))
+        .min()
+        .filter(|(distance, _)| *distance <= 3);
+    let hint = match similar {
+        Some((_, nearest)) => format!("did you mean `{nearest}`?"),
+        None => format!("known here: {}", known.join(", ")),
+    };
+    let message = format!("unknown setting `{key}`");
+    document.error_at(path, Problem::BadSetting { message, hint: Some(hint) })
+}
+
+fn segments(path: &serde_ignored::Path) -> Vec<Segment> {
+    use serde_ignored::Path as Part;
+    let (parent, own) = match path {
+        Part::Root => return Vec::new(),
+        Part::Seq { parent, index } => (parent, Some(Segment::Index(*index))),
+        Part::Map { parent, key } => (parent, Some(Segment::Key(key.clone()))),
+        Part::Some { parent }
+        | Part::NewtypeStruct { parent }
+        | Part::NewtypeVariant { parent } => (parent, None),
+    };
+    let mut segments = segments(parent);
+    segments.extend(own);
+    segments
+}
+
+/// The keys the schema allows at a path.
+fn known_keys(path: &[Segment]) -> Vec<String> {
+    let schema = settings_schema();
+    let mut at = &schema;
+    for segment in path {
+        let next = match segment {
+            Segment::Key(key) => resolve(&schema, at).get("properties").and_then(|p| p.get(key)),
+            Segment::Index(_) => resolve(&schema, at).get("items"),
+        };
+        let Some(next) = next else { return Vec::new() };
+        at = next;
+    }
+    let properties = resolve(&schema, at).get("properties").and_then(Value::as_object);
+    properties.map(|keys| keys.keys().cloned().collect()).unwrap_or_default()
+}
+
+/// Follows references and optional values to the schema of an object or list.
+fn resolve<'s>(schema: &'s Value, at: &'s Value) -> &'s Value {
+    if let Some(reference) = at.get("$ref").and_then(Value::as_str) {
+        let target = reference.strip_prefix('#').and_then(|pointer| schema.pointer(pointer));
+        return target.map_or(at, |target| resolve(schema, target));
+    }
+    match at.get("anyOf").and_then(Value::as_array).and_then(|options| options.first()) {
+        Some(first) => resolve(schema, first),
+        None => at,
+    }
+}
+
+/// The JSON Schema of the settings, for editors.
+pub fn settings_schema() -> Value {
+    schemars::schema_for!(Settings).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use juror_score::read::Format;
+
+    fn read(yaml: &str) -> Result<Settings, String> {
+        let document = Document::new("juror.yaml", yaml.into(), Format::Yaml).expect("YAML");
+        Settings::read(&document).map_err(|problems| problems.to_string())
+    }
+
+    #[test]
+    fn a_switch_overrides_its_profile() {
+        let settings = read("profile: 6\nsteps: {scoring: last_group}\n").expect("settings");
+        let profile = settings.plan().profile;
+        assert_eq!(profile, Profile { scored_groups: ScoredGroups::Last, ..Profile::V6 });
+    }
+
+    #[test]
+    fn the_librarys_keys_are_known() {
+        let settings = read(
+            "llm:\n  generation: {provider: openai, model: m, temperature: 0.0, api_key: k}\n\
+             custom_evaluations:\n- name: tone\n  inputs: [question]\n  instructions: judge\n  \
+             outputs: {tone_score: 0 to 1}\n",
+        );
+        assert_eq!(settings.expect("settings").plan().custom_metrics, ["tone_score"]);
+    }
+
+    #[test]
+    fn nothing_is_all_defaults() {
+        assert_eq!(read("").expect("settings").plan().profile, Profile::V5);
+        assert_eq!(read("# nothing yet\n").expect("settings").plan().profile, Profile::V5);
+    }
+
+    #[test]
+    fn wrong_settings_are_located_with_a_hint() {
+        assert_eq!(
+            read("profile: 5\nsteps:\n  scorng: last_group\n").expect_err("unknown"),
+            "juror.yaml:3:11: unknown setting `scorng`\n  at steps.scorng\n  hint: did you mean `scoring`?"
+        );
+        let error = read("steps:\n  scoring: first\n").expect_err("no such word");
+        assert!(error.starts_with("juror.yaml:2:12: unknown variant `first`"), "{error}");
+        let error = read("profile: 7\n").expect_err("no such profile");
+        assert!(error.contains("there is no profile 7; choose 5 or 6"), "{error}");
+        let custom = "custom_evaluations: [{name: n, inputs: [], instructions: i, outputs: {steps_score: x}}]";
+        let error = read(custom).expect_err("reserved");
+        assert!(error.contains("`steps_score` is a key of the results already"), "{error}");
+    }
+}

@@ -1,0 +1,85 @@
+//! `juror aggregate`: statistics of results that were written earlier.
+
+use clap::Args;
+use juror_report::{Format, Highlights, summary, write_aggregates};
+use juror_run::{Output, load};
+use juror_score::Aggregator;
+use juror_score::read::read_results;
+
+use super::{RuleArgs, count, profile_name};
+use crate::exit::{Exit, Outside};
+use crate::talk;
+
+const EXAMPLES: &str = "\
+Examples:
+  juror aggregate results.json
+  juror aggregate monday.jsonl tuesday.jsonl -a week.yaml
+
+Results of several files are taken together, as if they were one.";
+
+/// Statistics of results that were written earlier.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct AggregateArgs {
+    /// Results of `juror eval`, or of the Python library, in JSON, JSONL or YAML.
+    #[arg(value_name = "RESULTS", required = true)]
+    results: Vec<String>,
+
+    #[command(flatten)]
+    rules: RuleArgs,
+
+    /// Write aggregates here; the ending picks the format (.json .jsonl .yaml .tsv). May repeat.
+    #[arg(short, long = "aggregates", value_name = "FILE", env = "JUROR_AGGREGATES")]
+    aggregates: Vec<String>,
+
+    /// Print the aggregates as JSON.
+    #[arg(long, env = "JUROR_JSON")]
+    json: bool,
+
+    /// Print errors only.
+    #[arg(short, long, env = "JUROR_QUIET")]
+    quiet: bool,
+}
+
+pub(super) fn run(args: &AggregateArgs) -> anyhow::Result<Exit> {
+    let plan = args.rules.plan()?;
+    let mut aggregator = Aggregator::new(&plan.profile, &plan.custom_metrics);
+    let mut n_results = 0;
+    for name in &args.results {
+        let document = load(name)?;
+        let (n, problems) = read_results(&document, &mut aggregator)?;
+        n_results += n;
+        talk::warn_all(&problems);
+    }
+    let mut files = Vec::new();
+    for name in &args.aggregates {
+        files.push(Output::create(name)?);
+    }
+    let aggregates = aggregator.finish();
+    for file in &mut files {
+        let mut bytes = Vec::new();
+        // Writing to memory does not fail.
+        let _ = write_aggregates(&aggregates, file.format, &mut bytes);
+        file.write(&bytes).map_err(|error| Outside(error.into()))?;
+    }
+    for file in files {
+        file.finish().map_err(|error| Outside(error.into()))?;
+    }
+    if args.json {
+        let mut bytes = Vec::new();
+        let _ = write_aggregates(&aggregates, Format::Json, &mut bytes);
+        talk::data(&String::from_utf8_lossy(&bytes));
+    } else if !args.quiet && !args.aggregates.iter().any(|name| name == "-") {
+        let title = format!(
+            "{} · {} in {} · {}",
+            profile_name(&plan.profile),
+            count(n_results, "result"),
+            count(aggregates.per_template.len(), "template"),
+            count(aggregates.micro.n_errors, "error"),
+        );
+        let highlights =
+            Highlights { title, aggregates: &aggregates, worst: Vec::new(), n_more: 0 };
+        talk::data(&summary(&highlights, talk::palette()));
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,28 @@
+//! `juror completions`: scripts that teach a shell our commands and options.
+
+use clap::{Args, CommandFactory};
+use clap_complete::Shell;
+
+use crate::exit::Exit;
+use crate::talk;
+
+const EXAMPLES: &str = "\
+Examples:
+  juror completions bash > ~/.local/share/bash-completion/completions/juror
+  juror completions zsh > ~/.zfunc/_juror
+  juror completions fish > ~/.config/fish/completions/juror.fish";
+
+/// Print a script that completes commands and options in a shell.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct CompletionsArgs {
+    /// The shell.
+    shell: Shell,
+}
+
+pub(super) fn run(args: &CompletionsArgs) -> Exit {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut super::Cli::command(), "juror", &mut script);
+    talk::data(&String::from_utf8_lossy(&script));
+    Exit::Done
+}

@@ -1,0 +1,329 @@
+//! `juror eval`: judge recorded answers.
+
+use std::thread;
+
+use clap::Args;
+use juror_report::{Format, Highlights, QuestionNote, summary, write_aggregates};
+use juror_run::{Judged, Outcome, Output, OutputError, Plan, Settings, evaluate, load};
+use juror_score::read::{Dataset, Document, Problems, Responses, read_reference, read_responses};
+use juror_score::{Case, Ending, Verdict, explain, score};
+use serde_json::{Value, json};
+
+use super::{RuleArgs, count, profile_name};
+use crate::exit::{Exit, Outside};
+use crate::progress::Progress;
+use crate::talk;
+
+const EXAMPLES: &str = "\
+Examples:
+  Scores at a glance, the worst questions and why each missed:
+    juror eval reference.yaml responses.jsonl
+
+  The same to files, by the rules of the library's newer release:
+    juror eval reference.json responses.jsonl --profile 6 -o results.json -a aggregates.yaml
+
+  In a pipeline: fail when fewer than 90 % of the steps are found:
+    my-agent --answers | juror eval reference.yaml - --fail-under steps_score=0.9
+
+REFERENCE is a list of templates in YAML or JSON, or a template or question a line (JSONL).
+RESPONSES is a JSON object by question id, a JSON list, or one response a line (JSONL).
+Both may be compressed (.gz, .zst); - is standard input.";
+
+/// Judge recorded answers: scores per question, statistics, and a summary.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct EvalArgs {
+    /// Reference questions with expected answers and steps.
+    #[arg(value_name = "REFERENCE")]
+    reference: String,
+
+    /// What the system answered, and the steps it took.
+    #[arg(value_name = "RESPONSES")]
+    responses: String,
+
+    #[command(flatten)]
+    rules: RuleArgs,
+
+    #[command(flatten)]
+    report: ReportArgs,
+}
+
+/// What is made of the judged questions.
+#[derive(Args, Default)]
+pub(super) struct ReportArgs {
+    /// Write results here; the ending picks the format (.json .jsonl .yaml .tsv). May repeat.
+    #[arg(short, long = "output", value_name = "FILE", env = "JUROR_OUTPUT")]
+    outputs: Vec<String>,
+
+    /// Write aggregates here, formats as for results. May repeat.
+    #[arg(short, long = "aggregates", value_name = "FILE", env = "JUROR_AGGREGATES")]
+    aggregates: Vec<String>,
+
+    /// Exit with 1 when a metric's mean over all questions is below a value. May repeat.
+    #[arg(long, value_name = "METRIC=VALUE", env = "JUROR_FAIL_UNDER", value_parser = parse_gate)]
+    fail_under: Vec<Gate>,
+
+    /// How many of the worst questions the summary explains.
+    #[arg(long, value_name = "N", default_value_t = 5, env = "JUROR_WORST")]
+    worst: usize,
+
+    /// How many threads judge; all cores by default.
+    #[arg(short = 'j', long, value_name = "N", env = "JUROR_JOBS")]
+    jobs: Option<std::num::NonZero<usize>>,
+
+    /// Print the summary as JSON.
+    #[arg(long, env = "JUROR_JSON")]
+    json: bool,
+
+    /// Print errors only.
+    #[arg(short, long, env = "JUROR_QUIET")]
+    quiet: bool,
+}
+
+impl ReportArgs {
+    /// A summary that explains every question that is not perfect.
+    pub(super) fn summary_only(json: bool) -> ReportArgs {
+        ReportArgs { worst: usize::MAX, json, ..ReportArgs::default() }
+    }
+}
+
+/// A metric and the least its mean may be.
+#[derive(Clone, Debug)]
+struct Gate {
+    metric: String,
+    least: f64,
+}
+
+fn parse_gate(text: &str) -> Result<Gate, String> {
+    let (metric, least) = text.split_once('=').ok_or("expected METRIC=VALUE")?;
+    if juror_score::metric(metric).is_none() {
+        return Err(format!("`{metric}` is not a metric; see docs/metrics.md"));
+    }
+    let least: f64 = least.parse().map_err(|_| format!("`{least}` is not a number"))?;
+    Ok(Gate { metric: metric.to_owned(), least })
+}
+
+pub(super) fn run(args: &EvalArgs) -> anyhow::Result<Exit> {
+    let settings = args.rules.settings()?;
+    let (reference, responses) = load_both(&args.reference, &args.responses)?;
+    judge(&reference, &responses, &settings, &args.report)
+}
+
+/// Judges one file by another; everything that can be wrong with them is told before any work.
+pub(super) fn judge(
+    reference: &Document,
+    responses: &Document,
+    settings: &Settings,
+    args: &ReportArgs,
+) -> anyhow::Result<Exit> {
+    let mut plan = settings.plan();
+    if let Some(jobs) = args.jobs {
+        plan.threads = jobs.get();
+    }
+    let (dataset, answers) = read_both(reference, responses, plan.threads)?;
+    let mut outputs = create_all(&args.outputs)?;
+    let aggregate_files = create_all(&args.aggregates)?;
+    let problems = problems_to_tell(&dataset, &answers, responses);
+    if !args.quiet {
+        if settings.llm.is_some() {
+            talk::warn("this release asks no model: answer metrics are not computed");
+        }
+        talk::warn_all(&problems);
+    }
+    let mut progress = Progress::new(args.quiet);
+    let evaluation =
+        evaluate(&plan, &dataset, &answers, &mut outputs, |event| progress.tell(event));
+    progress.end();
+    let outcome = evaluation.map_err(outside)?;
+    finish(outputs, aggregate_files, &outcome).map_err(outside)?;
+    let shown = Shown { args, plan: &plan, dataset: &dataset, answers: &answers, outcome: &outcome };
+    shown.print(&problems);
+    Ok(gate(&args.fail_under, &outcome))
+}
+
+fn outside(error: OutputError) -> anyhow::Error {
+    anyhow::Error::new(Outside(error.into()))
+}
+
+/// Both files, at the same time unless one of them is standard input.
+fn load_both(reference: &str, responses: &str) -> anyhow::Result<(Document, Document)> {
+    anyhow::ensure!(
+        !(reference == "-" && responses == "-"),
+        "only one of REFERENCE and RESPONSES can be standard input"
+    );
+    let (reference, responses) = thread::scope(|scope| {
+        let reference = scope.spawn(|| load(reference));
+        let responses = load(responses);
+        (reference.join(), responses)
+    });
+    let reference = reference.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    Ok((reference?, responses?))
+}
+
+fn read_both<'d>(
+    reference: &'d Document,
+    responses: &'d Document,
+    threads: usize,
+) -> Result<(Dataset<'d>, Responses<'d>), Problems> {
+    if threads == 1 {
+        return Ok((read_reference(reference)?, read_responses(responses)?));
+    }
+    thread::scope(|scope| {
+        let dataset = scope.spawn(|| read_reference(reference));
+        let answers = read_responses(responses);
+        let dataset = dataset.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        Ok((dataset?, answers?))
+    })
+}
+
+fn create_all(names: &[String]) -> Result<Vec<Output>, OutputError> {
+    names.iter().map(|name| Output::create(name)).collect()
+}
+
+/// What deserves a word but stops nothing.
+fn problems_to_tell(
+    dataset: &Dataset<'_>,
+    answers: &Responses<'_>,
+    responses: &Document,
+) -> Problems {
+    let mut problems = dataset.warnings.clone();
+    problems.extend(answers.problems.clone());
+    problems.extend(answers.unknown(responses, &dataset.questions));
+    problems
+}
+
+/// Everything is written before anything takes its place, so that a failure leaves no mixture.
+fn finish(
+    outputs: Vec<Output>,
+    mut aggregate_files: Vec<Output>,
+    outcome: &Outcome,
+) -> Result<(), OutputError> {
+    for file in &mut aggregate_files {
+        let mut bytes = Vec::new();
+        // Writing to memory does not fail.
+        let _ = write_aggregates(&outcome.aggregates, file.format, &mut bytes);
+        file.write(&bytes)?;
+    }
+    outputs.into_iter().chain(aggregate_files).try_for_each(Output::finish)
+}
+
+fn gate(gates: &[Gate], outcome: &Outcome) -> Exit {
+    let mut exit = Exit::Done;
+    for Gate { metric, least } in gates {
+        let spread = outcome.aggregates.micro.spread(metric).filter(|spread| spread.n > 0);
+        let met = spread.is_some_and(|spread| spread.mean >= *least);
+        if !met {
+            let mean = spread.map_or("nothing".into(), |spread| format!("{:.4}", spread.mean));
+            talk::say(&format!("gate not met: {metric} is {mean}, at least {least} was asked"));
+            exit = Exit::GateNotMet;
+        }
+    }
+    exit
+}
+
+/// What the summary is made of.
+struct Shown<'s> {
+    args: &'s ReportArgs,
+    plan: &'s Plan,
+    dataset: &'s Dataset<'s>,
+    answers: &'s Responses<'s>,
+    outcome: &'s Outcome,
+}
+
+impl Shown<'_> {
+    fn print(&self, problems: &Problems) {
+        let data_on_stdout =
+            self.args.outputs.iter().chain(&self.args.aggregates).any(|name| name == "-");
+        if self.args.json {
+            talk::data(&format!("{:#}\n", self.json(problems)));
+        } else if !self.args.quiet && !data_on_stdout {
+            talk::data(&summary(&self.highlights(), talk::palette()));
+        }
+    }
+
+    fn highlights(&self) -> Highlights<'_> {
+        let below = self.below_best();
+        let worst = below.iter().take(self.args.worst).map(|judged| self.note(judged)).collect();
+        let n_missing = self.dataset.questions.iter().filter(|question| {
+            matches!(self.answers.of(question).ending, Ending::Missing)
+        });
+        let mut title = format!(
+            "{} · {} in {} · {}",
+            profile_name(&self.plan.profile),
+            count(self.dataset.questions.len(), "question"),
+            count(self.outcome.aggregates.per_template.len(), "template"),
+            count(self.outcome.aggregates.micro.n_errors, "error"),
+        );
+        let n_missing = n_missing.count();
+        if n_missing > 0 {
+            title.push_str(&format!(", {n_missing} of them without a response"));
+        }
+        let n_more = below.len().saturating_sub(self.args.worst);
+        Highlights { title, aggregates: &self.outcome.aggregates, worst, n_more }
+    }
+
+    /// The questions that are not perfect, errors first, then by score.
+    fn below_best(&self) -> Vec<&Judged> {
+        let is_below = |judged: &&Judged| {
+            judged.is_error || judged.has_failure || judged.steps_score.is_some_and(|s| s < 1.0)
+        };
+        let mut below: Vec<&Judged> = self.outcome.judged.iter().filter(is_below).collect();
+        let rank = |judged: &Judged| if judged.is_error { -1.0 } else { judged.steps_score.unwrap_or(-0.5) };
+        below.sort_by(|a, b| rank(a).total_cmp(&rank(b)));
+        below
+    }
+
+    fn note(&self, judged: &Judged) -> QuestionNote {
+        let question = &self.dataset.questions[judged.index];
+        let case = Case { question, trajectory: self.answers.of(question) };
+        let record = score(&case, &self.plan.profile);
+        let failure = record.findings.iter().find_map(|finding| match &finding.verdict {
+            Verdict::Failed(why) => Some(format!("{}: {why}", finding.metric)),
+            _ => None,
+        });
+        let error = match &case.trajectory.ending {
+            Ending::Responded => failure,
+            Ending::Failed(message) => Some(text_of(message)),
+            Ending::Missing => Some("no response".into()),
+        };
+        QuestionNote {
+            id: question.id.to_string(),
+            text: text_of(question.text.get()),
+            score: judged.steps_score.filter(|_| !judged.is_error),
+            error,
+            misses: if judged.is_error { Vec::new() } else { explain(&record, &self.plan.profile) },
+        }
+    }
+
+    fn json(&self, problems: &Problems) -> Value {
+        let highlights = self.highlights();
+        let mut bytes = Vec::new();
+        // Writing to memory does not fail, and what was written reads.
+        let _ = write_aggregates(&self.outcome.aggregates, Format::Json, &mut bytes);
+        let aggregates: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+        let worst = highlights.worst.iter().map(|note| {
+            let misses = note.misses.iter().map(|miss| {
+                json!({"group": miss.group, "step": miss.expected, "name": miss.name, "why": miss.why})
+            });
+            json!({
+                "question_id": note.id,
+                "steps_score": note.score,
+                "error": note.error,
+                "misses": misses.collect::<Vec<_>>(),
+            })
+        });
+        json!({
+            "profile": profile_name(&self.plan.profile),
+            "questions": self.dataset.questions.len(),
+            "errors": self.outcome.aggregates.micro.n_errors,
+            "warnings": problems.errors.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "worst": worst.collect::<Vec<_>>(),
+            "aggregates": aggregates,
+        })
+    }
+}
+
+/// The text of a JSON string; of anything else, the JSON.
+fn text_of(json: &str) -> String {
+    serde_json::from_str(json).unwrap_or_else(|_| json.to_owned())
+}

@@ -1,0 +1,127 @@
+//! The command line. Each command is a file of its name.
+
+mod aggregate;
+mod completions;
+mod demo;
+mod eval;
+mod schema;
+mod validate;
+
+use clap::{Args, Parser, Subcommand};
+use juror_run::{Plan, Settings, load_settings};
+use juror_score::Profile;
+
+use crate::exit::Exit;
+
+const ABOUT: &str = "Tells whether a question-answering system or a tool-using agent is right,
+whether it took the right steps, and whether a change made it better.";
+
+const EXAMPLES: &str = "\
+Examples:
+  juror demo                                     a worked example, no files needed
+  juror eval reference.yaml responses.jsonl      judge recorded answers
+  juror validate reference.yaml responses.jsonl  check files before a long run
+
+Exit codes:
+  0   done
+  1   done, and a quality gate (--fail-under) was not met
+  2   asked wrongly: arguments, settings or dataset; nothing was written
+  3   something outside failed; results are incomplete
+  70  a bug in juror
+
+Every option can also be set by an environment variable, such as JUROR_PROFILE.";
+
+/// The whole command line.
+#[derive(Parser)]
+#[command(name = "juror", version, about = ABOUT, after_help = EXAMPLES, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Eval(eval::EvalArgs),
+    Aggregate(aggregate::AggregateArgs),
+    Validate(validate::ValidateArgs),
+    Demo(demo::DemoArgs),
+    Schema(schema::SchemaArgs),
+    Completions(completions::CompletionsArgs),
+}
+
+/// Runs the command that was asked for.
+pub(crate) fn run() -> anyhow::Result<Exit> {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version go to standard output and are no errors; clap knows which is which.
+            let _ = error.print();
+            return Ok(if error.use_stderr() { Exit::AskedWrongly } else { Exit::Done });
+        }
+    };
+    match cli.command {
+        Command::Eval(args) => eval::run(&args),
+        Command::Aggregate(args) => aggregate::run(&args),
+        Command::Validate(args) => validate::run(&args),
+        Command::Demo(args) => demo::run(&args),
+        Command::Schema(args) => Ok(schema::run(&args)),
+        Command::Completions(args) => Ok(completions::run(&args)),
+    }
+}
+
+/// The rules of judgement, as given on the command line.
+#[derive(Args)]
+struct RuleArgs {
+    /// Settings file in YAML; see docs/formats.md.
+    #[arg(short, long, value_name = "FILE", env = "JUROR_CONFIG")]
+    config: Option<String>,
+
+    /// Set of rules: 5, the published document, or 6, the library's newer release. Overrides the
+    /// settings; 5 when neither says.
+    #[arg(long, value_name = "5|6", env = "JUROR_PROFILE")]
+    profile: Option<ProfileArg>,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum ProfileArg {
+    #[value(name = "5", help = "The published document")]
+    Five,
+    #[value(name = "6", help = "The library's newer release")]
+    Six,
+}
+
+impl RuleArgs {
+    /// Settings and arguments together.
+    fn settings(&self) -> anyhow::Result<Settings> {
+        let mut settings = match &self.config {
+            None => Settings::default(),
+            Some(name) => Settings::read(&load_settings(name)?)?,
+        };
+        settings.profile = match self.profile {
+            Some(ProfileArg::Five) => Some(juror_run::ProfileNumber::Five),
+            Some(ProfileArg::Six) => Some(juror_run::ProfileNumber::Six),
+            None => settings.profile,
+        };
+        Ok(settings)
+    }
+
+    fn plan(&self) -> anyhow::Result<Plan> {
+        Ok(self.settings()?.plan())
+    }
+}
+
+/// What a set of rules is called in a title.
+fn profile_name(profile: &Profile) -> &'static str {
+    if *profile == Profile::V5 {
+        "profile 5"
+    } else if *profile == Profile::V6 {
+        "profile 6"
+    } else {
+        "rules of your own"
+    }
+}
+
+/// `1 question`, `2 questions`.
+fn count(n: usize, noun: &str) -> String {
+    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
+}

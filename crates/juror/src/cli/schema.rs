@@ -1,0 +1,23 @@
+//! `juror schema`: what editors need to help with settings.
+
+use clap::Args;
+use juror_run::settings_schema;
+
+use crate::exit::Exit;
+use crate::talk;
+
+const EXAMPLES: &str = "\
+Example:
+  juror schema > juror.schema.json
+  # then, at the top of juror.yaml:
+  # yaml-language-server: $schema=juror.schema.json";
+
+/// Print the JSON Schema of the settings file, for editors.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct SchemaArgs {}
+
+pub(super) fn run(_: &SchemaArgs) -> Exit {
+    talk::data(&format!("{:#}\n", settings_schema()));
+    Exit::Done
+}

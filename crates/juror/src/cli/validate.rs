@@ -1,0 +1,191 @@
+//! `juror validate`: check files before a long run.
+
+use clap::{Args, ValueEnum};
+use juror_run::{LoadError, Settings, load, load_settings};
+use juror_score::read::{Document, Problems, read_reference, read_responses, read_results};
+use juror_score::{Aggregator, Profile};
+use serde_json::{Value, json};
+
+use super::count;
+use crate::exit::Exit;
+use crate::talk;
+
+const EXAMPLES: &str = "\
+Examples:
+  juror validate reference.yaml responses.jsonl juror.yaml
+  juror validate --as responses answers.json
+
+What a file is, is told from what stands in it; --as says it instead. All problems of all files are
+listed with their places; the exit code is 2 if there is any.";
+
+/// Check reference datasets, responses, results and settings.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct ValidateArgs {
+    /// Files to check; - is standard input.
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<String>,
+
+    /// What the files are.
+    #[arg(long = "as", value_name = "KIND", env = "JUROR_VALIDATE_AS")]
+    kind: Option<Kind>,
+
+    /// Print the findings as JSON.
+    #[arg(long, env = "JUROR_JSON")]
+    json: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    Reference,
+    Responses,
+    Results,
+    Settings,
+}
+
+/// What was found out about a file.
+struct Checked {
+    name: String,
+    /// What it holds, in words, as far as it could be read.
+    holds: Option<String>,
+    problems: Problems,
+    /// A reason that is not a place in the file.
+    unreadable: Option<String>,
+}
+
+pub(super) fn run(args: &ValidateArgs) -> anyhow::Result<Exit> {
+    let checked: Vec<Checked> = args.files.iter().map(|name| check(name, args.kind)).collect();
+    if args.json {
+        talk::data(&format!("{:#}\n", json!(checked.iter().map(as_json).collect::<Vec<_>>())));
+    } else {
+        for file in &checked {
+            print(file);
+        }
+    }
+    let all_well = |file: &Checked| file.problems.is_empty() && file.unreadable.is_none();
+    Ok(if checked.iter().all(all_well) { Exit::Done } else { Exit::AskedWrongly })
+}
+
+fn check(name: &str, kind: Option<Kind>) -> Checked {
+    let mut checked = Checked {
+        name: name.to_owned(),
+        holds: None,
+        problems: Problems::default(),
+        unreadable: None,
+    };
+    let loaded = if kind == Some(Kind::Settings) { load_settings(name) } else { load(name) };
+    match loaded {
+        Err(LoadError::Text(problems)) => checked.problems = problems,
+        Err(error) => checked.unreadable = Some(error.to_string()),
+        Ok(document) => match kind.or_else(|| kind_of(&document)) {
+            Some(kind) => match read(&document, kind) {
+                Ok((holds, problems)) => {
+                    checked.holds = Some(holds);
+                    checked.problems = problems;
+                }
+                Err(problems) => checked.problems = problems,
+            },
+            None => {
+                checked.unreadable = Some(format!(
+                    "{name}: cannot tell what this is\n  hint: say it with --as"
+                ));
+            }
+        },
+    }
+    checked
+}
+
+fn read(document: &Document, kind: Kind) -> Result<(String, Problems), Problems> {
+    match kind {
+        Kind::Reference => {
+            let dataset = read_reference(document)?;
+            let questions = count(dataset.questions.len(), "question");
+            let mut templates: Vec<&str> =
+                dataset.questions.iter().map(|question| question.template.as_ref()).collect();
+            templates.sort_unstable();
+            templates.dedup();
+            let templates = count(templates.len(), "template");
+            Ok((format!("reference dataset, {questions} in {templates}"), dataset.warnings))
+        }
+        Kind::Responses => {
+            let responses = read_responses(document)?;
+            Ok((count(responses.len(), "response"), responses.problems))
+        }
+        Kind::Results => {
+            let mut aggregator = Aggregator::new(&Profile::V5, &[]);
+            let (n, problems) = read_results(document, &mut aggregator)?;
+            Ok((count(n, "result"), problems))
+        }
+        Kind::Settings => {
+            Settings::read(document)?;
+            Ok(("settings".into(), Problems::default()))
+        }
+    }
+}
+
+/// What a file is, told from the keys of its first record.
+fn kind_of(document: &Document) -> Option<Kind> {
+    let text = document.json();
+    let whole: Option<Value> = serde_json::from_str(text).ok();
+    let first_line = || serde_json::from_str(text.lines().find(|line| !line.trim().is_empty())?).ok();
+    let value = whole.or_else(first_line)?;
+    let record = match &value {
+        Value::Array(items) => items.first().unwrap_or(&Value::Null),
+        other => other,
+    };
+    let has = |key: &str| record.get(key).is_some();
+    let known_settings = juror_run::settings_schema();
+    let is_setting = |key: &String| known_settings["properties"].get(key).is_some();
+    if has("template_id") && has("question_id") {
+        Some(Kind::Results)
+    } else if has("question_id") {
+        Some(Kind::Responses)
+    } else if has("template_id") || has("questions") {
+        Some(Kind::Reference)
+    } else if let Some(fields) = value.as_object() {
+        let by_id = !fields.is_empty() && fields.values().all(Value::is_object);
+        let settings = fields.is_empty() || fields.keys().any(is_setting);
+        if settings {
+            Some(Kind::Settings)
+        } else {
+            by_id.then_some(Kind::Responses)
+        }
+    } else {
+        value.is_null().then_some(Kind::Settings)
+    }
+}
+
+fn print(file: &Checked) {
+    if let Some(reason) = &file.unreadable {
+        talk::data(&format!("{reason}\n"));
+        return;
+    }
+    let verdict = match file.problems.errors.len() + file.problems.n_more {
+        0 => "ok".to_owned(),
+        n => count(n, "problem"),
+    };
+    let holds = file.holds.as_ref().map_or(String::new(), |holds| format!("{holds}: "));
+    talk::data(&format!("{}: {holds}{verdict}\n", file.name));
+    if !file.problems.is_empty() {
+        talk::data(&format!("{}\n", file.problems));
+    }
+}
+
+fn as_json(file: &Checked) -> Value {
+    let problems = file.problems.errors.iter().map(|error| {
+        json!({
+            "line": error.place.line,
+            "column": error.place.column,
+            "path": error.place.path.to_string(),
+            "problem": error.problem.to_string(),
+            "hint": error.hint(),
+        })
+    });
+    json!({
+        "file": file.name,
+        "holds": file.holds,
+        "unreadable": file.unreadable,
+        "problems": problems.collect::<Vec<_>>(),
+        "more_problems": file.problems.n_more,
+    })
+}

@@ -1,0 +1,64 @@
+//! How the program ends. The codes are published: scripts rely on them.
+
+use std::process::ExitCode;
+
+use juror_run::{LoadError, OutputError};
+use juror_score::read::Problems;
+
+/// A way to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Done.
+    Done = 0,
+    /// Done, and a quality gate was not met.
+    GateNotMet = 1,
+    /// Asked wrongly: arguments, settings, dataset.
+    AskedWrongly = 2,
+    /// Something outside failed; results are incomplete.
+    OutsideFailed = 3,
+    /// Our bug.
+    Bug = 70,
+}
+
+/// An error met after work began: something outside failed.
+#[derive(Debug)]
+pub(crate) struct Outside(pub(crate) anyhow::Error);
+
+impl std::fmt::Display for Outside {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for Outside {}
+
+/// Turns a panic's usual noise into a request for a report.
+pub(crate) fn report_bugs() {
+    std::panic::set_hook(Box::new(|panic| {
+        crate::talk::say(&format!(
+            "juror has met a bug of its own: {panic}\nplease report it, with the command you ran"
+        ));
+    }));
+}
+
+/// The exit code of a run that returned or panicked; says what went wrong.
+pub(crate) fn code_of(outcome: std::thread::Result<anyhow::Result<Exit>>) -> ExitCode {
+    let exit = match outcome {
+        Ok(Ok(exit)) => exit,
+        Ok(Err(error)) => {
+            crate::talk::error(&error);
+            kind_of(&error)
+        }
+        Err(_) => Exit::Bug,
+    };
+    ExitCode::from(exit as u8)
+}
+
+fn kind_of(error: &anyhow::Error) -> Exit {
+    if error.is::<Outside>() {
+        return Exit::OutsideFailed;
+    }
+    let asked_wrongly = error.is::<Problems>() || error.is::<LoadError>() || error.is::<OutputError>();
+    // What has no type of its own is a complaint about arguments.
+    if asked_wrongly || error.chain().len() == 1 { Exit::AskedWrongly } else { Exit::OutsideFailed }
+}

@@ -1,0 +1,43 @@
+//! The only place that prints: data to standard output, talk to standard error.
+
+use std::io::{IsTerminal, Write};
+
+use juror_report::Palette;
+use juror_score::read::Problems;
+
+/// Prints data. A reader that has gone away, as `head` does, is no error.
+pub(crate) fn data(text: &str) {
+    let _ = std::io::stdout().lock().write_all(text.as_bytes());
+}
+
+/// Prints a line of talk.
+pub(crate) fn say(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
+
+/// Prints an error.
+pub(crate) fn error(error: &anyhow::Error) {
+    say(&format!("error: {error:#}"));
+}
+
+/// Prints a warning.
+pub(crate) fn warn(text: &str) {
+    say(&format!("warning: {text}"));
+}
+
+/// Prints problems that stop nothing.
+pub(crate) fn warn_all(problems: &Problems) {
+    for problem in &problems.errors {
+        warn(&problem.to_string());
+    }
+    if problems.n_more > 0 {
+        warn(&format!("and {} more like these", problems.n_more));
+    }
+}
+
+/// Colours for people at a terminal who have not asked for none.
+pub(crate) fn palette() -> Palette {
+    let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let terminal = std::io::stdout().is_terminal();
+    if wanted && terminal { Palette::Colour } else { Palette::Plain }
+}
