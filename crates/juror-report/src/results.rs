@@ -142,8 +142,12 @@ impl<'o> Fields<'o> {
     }
 
     fn object(&mut self, object: &Object<'_>, leave_out: impl Fn(&str) -> bool) {
-        for (key, value) in object.iter().filter(|(key, _)| !leave_out(key)) {
-            self.raw(key, value.get());
+        for (key, value) in object.iter_raw().filter(|(key, _)| !leave_out(key.get().trim_matches('"'))) {
+            separate(usize::from(self.any), self.out);
+            self.any = true;
+            self.out.extend_from_slice(key.get().as_bytes());
+            self.out.extend_from_slice(b": ");
+            self.out.extend_from_slice(value.get().as_bytes());
         }
     }
 

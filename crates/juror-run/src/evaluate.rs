@@ -1,6 +1,6 @@
 //! Judging every question of a dataset, in order, on several threads.
 
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread;
 
 use juror_report::{Format, write_result};
@@ -11,7 +11,7 @@ use crate::output::{Output, OutputError};
 use crate::plan::Plan;
 
 /// How many questions are judged at a time by one thread.
-const CHUNK: usize = 32;
+const CHUNK: usize = 8;
 
 /// What happens during an evaluation.
 #[derive(Clone, Copy, Debug)]
@@ -74,23 +74,27 @@ pub fn evaluate(
     thread::scope(|scope| {
         // Thread t judges chunks t, t + n, t + 2n …, and its channel holds a few of them at most:
         // reading the channels in turn gives the order of the dataset in little memory.
-        let channels: Vec<Receiver<Chunk>> = (0..n_threads)
+        let channels: Vec<(Receiver<Chunk>, Sender<Vec<Vec<u8>>>)> = (0..n_threads)
             .map(|first| {
-                let (sender, receiver) = sync_channel(4);
+                let (sender, receiver) = sync_channel(2);
+                let (give_back, used) = channel();
                 let worker = &worker;
-                scope.spawn(move || worker.run(first, &sender));
-                receiver
+                scope.spawn(move || worker.run(first, &sender, &used));
+                (receiver, give_back)
             })
             .collect();
         for index in 0..n_questions.div_ceil(CHUNK) {
+            let (receiver, give_back) = &channels[index % n_threads];
             // A worker sends every chunk of its own before it ends.
-            let Ok(chunk) = channels[index % n_threads].recv() else { break };
+            let Ok(chunk) = receiver.recv() else { break };
             for (output, bytes) in outputs.iter_mut().zip(&chunk.written) {
                 output.write(bytes)?;
             }
             aggregator.merge(&chunk.aggregator);
             n_errors += chunk.judged.iter().filter(|judged| judged.is_error).count();
             judged.extend(chunk.judged);
+            // A worker that has ended needs no more buffers.
+            let _ = give_back.send(chunk.written);
             tell(Event::Judged { questions: judged.len(), errors: n_errors });
         }
         Ok(())
@@ -117,22 +121,26 @@ struct Worker<'w> {
 }
 
 impl Worker<'_> {
-    fn run(&self, first: usize, sender: &SyncSender<Chunk>) {
-        let chunks = self.dataset.questions.chunks(CHUNK).enumerate();
-        for (index, _) in chunks.skip(first).step_by(self.n_threads) {
+    fn run(&self, first: usize, sender: &SyncSender<Chunk>, used: &Receiver<Vec<Vec<u8>>>) {
+        let n_chunks = self.dataset.questions.len().div_ceil(CHUNK);
+        for index in (first..n_chunks).step_by(self.n_threads) {
+            // Buffers come back after they were written: fresh memory is dear.
+            let mut buffers =
+                used.try_recv().unwrap_or_else(|_| vec![Vec::new(); self.formats.len()]);
+            buffers.iter_mut().for_each(Vec::clear);
             // The receiver is gone when an output failed: there is nothing left to do.
-            if sender.send(self.chunk(index)).is_err() {
+            if sender.send(self.chunk(index, buffers)).is_err() {
                 return;
             }
         }
     }
 
-    fn chunk(&self, index: usize) -> Chunk {
+    fn chunk(&self, index: usize, written: Vec<Vec<u8>>) -> Chunk {
         let start = index * CHUNK;
         let end = (start + CHUNK).min(self.dataset.questions.len());
         let profile = &self.plan.profile;
         let mut chunk = Chunk {
-            written: vec![Vec::new(); self.formats.len()],
+            written,
             aggregator: Aggregator::new(profile, &self.plan.custom_metrics),
             judged: Vec::with_capacity(CHUNK),
         };

@@ -27,25 +27,59 @@ pub(crate) fn output_text(value: &RawValue) -> Cow<'_, str> {
     text_of(value).unwrap_or(Cow::Borrowed(value.get()))
 }
 
+/// The text of a string's inside. Outputs are mostly JSON inside JSON, where every quote is
+/// escaped, so runs between escapes are short: they are copied eight bytes at a time.
 fn unescape(quoted: &str) -> Cow<'_, str> {
     let bytes = quoted.as_bytes();
-    let Some(first) = memchr::memchr(b'\\', bytes) else { return Cow::Borrowed(quoted) };
-    let mut text = String::with_capacity(quoted.len());
-    let mut copied = 0;
-    let mut next = first;
-    while next < bytes.len() {
-        if bytes[next] != b'\\' {
-            next += 1;
-            continue;
-        }
-        text.push_str(&quoted[copied..next]);
-        let (character, length) = escape_at(quoted, next);
-        text.push(character);
-        next += length;
-        copied = next;
+    if memchr::memchr(b'\\', bytes).is_none() {
+        return Cow::Borrowed(quoted);
     }
-    text.push_str(&quoted[copied..]);
-    Cow::Owned(text)
+    let mut text = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        at += copy_run(&bytes[at..], &mut text);
+        if at == bytes.len() {
+            break;
+        }
+        match bytes.get(at + 1) {
+            Some(&plain @ (b'"' | b'\\' | b'/')) => {
+                text.push(plain);
+                at += 2;
+            }
+            _ => {
+                let (character, length) = escape_at(quoted, at);
+                text.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+                at += length;
+            }
+        }
+    }
+    Cow::Owned(String::from_utf8(text).unwrap_or_else(|error| {
+        String::from_utf8_lossy(error.as_bytes()).into_owned()
+    }))
+}
+
+/// Copies up to the next backslash and returns how much that was.
+fn copy_run(bytes: &[u8], text: &mut Vec<u8>) -> usize {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const BACKSLASHES: u64 = ONES * b'\\' as u64;
+    let mut at = 0;
+    while let Some(word) = bytes.get(at..at + 8).and_then(|word| <[u8; 8]>::try_from(word).ok()) {
+        text.extend_from_slice(&word);
+        // A byte of `differing` is zero where there is a backslash; the lowest bit set in `found`
+        // belongs to the first one.
+        let differing = u64::from_le_bytes(word) ^ BACKSLASHES;
+        let found = differing.wrapping_sub(ONES) & !differing & (ONES << 7);
+        if found != 0 {
+            let before = found.trailing_zeros() as usize / 8;
+            text.truncate(text.len() - 8 + before);
+            return at + before;
+        }
+        at += 8;
+    }
+    let rest = &bytes[at..];
+    let run = memchr::memchr(b'\\', rest).unwrap_or(rest.len());
+    text.extend_from_slice(&rest[..run]);
+    at + run
 }
 
 /// The character an escape stands for and the bytes it takes; the input was checked when read.
@@ -57,7 +91,6 @@ fn escape_at(quoted: &str, at: usize) -> (char, usize) {
         Some(b'b') => ('\u{8}', 2),
         Some(b'f') => ('\u{c}', 2),
         Some(b'u') => unicode_escape_at(quoted, at),
-        Some(&byte) if byte.is_ascii() => (byte as char, 2),
         _ => (char::REPLACEMENT_CHARACTER, 1),
     }
 }
@@ -158,6 +191,15 @@ mod tests {
     fn escapes_become_characters() {
         assert_eq!(text(r#""a\"b\\c\/d\n\t\u00e9\ud83d\ude00""#), "a\"b\\c/d\n\té😀");
         assert_eq!(text(r#""plain é""#), "plain é");
+    }
+
+    #[test]
+    fn runs_of_any_length_are_copied() {
+        for length in 0..40 {
+            let plain: String = ('a'..='z').chain('é'..='ü').cycle().take(length).collect();
+            let json = format!("\"{plain}\\\"{plain}\\n{plain}\"");
+            assert_eq!(text(&json), format!("{plain}\"{plain}\n{plain}"));
+        }
     }
 
     #[test]

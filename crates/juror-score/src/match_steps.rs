@@ -83,10 +83,15 @@ pub(crate) fn match_outputs(
     pairs.sort_by_key(|pair: &Pair| (pair.group, pair.expected));
     let group_score = |group: usize| {
         let found = pairs.iter().filter(|pair| pair.group == group);
-        found.map(|pair| pair.similarity).sum::<f64>() / groups[group].len() as f64
+        total(found.map(|pair| pair.similarity)) / groups[group].len() as f64
     };
-    let score = scored.clone().map(group_score).sum::<f64>() / scored.len() as f64;
+    let score = total(scored.clone().map(group_score)) / scored.len() as f64;
     Ok(Matching { pairs, score })
+}
+
+/// A sum that is 0 for nothing; the standard library's is -0.
+fn total(values: impl Iterator<Item = f64>) -> f64 {
+    values.fold(0.0, |sum, value| sum + value)
 }
 
 /// The groups that count.

@@ -9,16 +9,24 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use crate::json;
+
 /// The fields of a JSON object, in the order they were written.
 #[derive(Clone, Debug, Default)]
 pub struct Object<'a> {
-    fields: Vec<(Cow<'a, str>, &'a RawValue)>,
+    /// Keys with their quotes and escapes, values as they stand.
+    fields: Vec<(&'a RawValue, &'a RawValue)>,
 }
 
 impl<'a> Object<'a> {
     /// The value of a field; of a repeated field, the last one, as JSON readers commonly do.
     pub fn get(&self, name: &str) -> Option<&'a RawValue> {
-        self.fields.iter().rev().find(|(key, _)| key == name).map(|(_, value)| *value)
+        let is_it = |key: &RawValue| {
+            let quoted = key.get();
+            let inside = &quoted[1..quoted.len() - 1];
+            inside == name || (inside.contains('\\') && json::text_of(key).as_deref() == Some(name))
+        };
+        self.fields.iter().rev().find(|(key, _)| is_it(key)).map(|(_, value)| *value)
     }
 
     /// The value of a field that is present and not `null`.
@@ -26,9 +34,14 @@ impl<'a> Object<'a> {
         self.get(name).filter(|value| value.get() != "null")
     }
 
-    /// All fields in order.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &'a RawValue)> {
-        self.fields.iter().map(|(key, value)| (key.as_ref(), *value))
+    /// All fields in order: key and value.
+    pub fn iter(&self) -> impl Iterator<Item = (Cow<'a, str>, &'a RawValue)> {
+        self.fields.iter().map(|(key, value)| (json::text_of(key).unwrap_or_default(), *value))
+    }
+
+    /// All fields in order, keys with their quotes and escapes.
+    pub fn iter_raw(&self) -> impl Iterator<Item = (&'a RawValue, &'a RawValue)> {
+        self.fields.iter().copied()
     }
 }
 
@@ -41,9 +54,10 @@ impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
                 f.write_str("an object")
             }
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object<'de>, A::Error> {
-                let mut fields = Vec::with_capacity(8);
-                while let Some(Key(key)) = map.next_key()? {
-                    fields.push((key, map.next_value()?));
+                // Most steps have five or six fields.
+                let mut fields = Vec::with_capacity(6);
+                while let Some(field) = map.next_entry()? {
+                    fields.push(field);
                 }
                 Ok(Object { fields })
             }

@@ -1,8 +1,8 @@
 //! Reference datasets: templates of questions with what is expected of their answers.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 
+use hashbrown::HashSet;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -90,11 +90,16 @@ fn read_fast(document: &Document) -> Result<Read<'_>, FirstProblem<'_>> {
             }
         }
     }
-    let mut ids = HashSet::with_capacity(read.questions.len());
-    if read.questions.iter().all(|question| ids.insert(question.id.as_ref())) {
-        return Ok(read);
+    if have_distinct_ids(&read.questions) {
+        Ok(read)
+    } else {
+        Err(FirstProblem { value: document.json(), error: None })
     }
-    Err(FirstProblem { value: document.json(), error: None })
+}
+
+fn have_distinct_ids(questions: &[Question<'_>]) -> bool {
+    let mut ids = HashSet::with_capacity(questions.len());
+    questions.iter().all(|question| ids.insert(question.id.as_ref()))
 }
 
 #[derive(Deserialize)]

@@ -137,7 +137,8 @@ impl<'a> Reader<'a> {
             return Ok(());
         }
         for (id, record) in fields.iter() {
-            self.record(record.get(), Some(id.to_owned().into()), Path::default().key(id));
+            let path = Path::default().key(&id);
+            self.record(record.get(), Some(id), path);
         }
         Ok(())
     }

@@ -145,12 +145,12 @@ impl ResultForm<'_> {
 
 fn observed_step<'s>(step: &'s Step<'_>) -> ObservedStep<'s> {
     let text = step.output.and_then(json::text_of);
-    let is_metric = |name: &str| {
-        crate::metric::metric(name).is_some_and(|info| info.level == Level::Step)
+    let step_metric = |name: &str| {
+        crate::metric::metric(name).filter(|info| info.level == Level::Step).map(|info| info.name)
     };
     let values = if step.name == "retrieval" {
-        let metrics = step.fields.iter().filter(|(name, _)| is_metric(name));
-        metrics.filter_map(|(name, raw)| Some((name, Number::from_json(raw.get())?))).collect()
+        let fields = step.fields.iter();
+        fields.filter_map(|(name, raw)| Some((step_metric(&name)?, Number::from_json(raw.get())?))).collect()
     } else {
         Vec::new()
     };

@@ -215,6 +215,7 @@ fn truth_of(text: &str) -> Option<bool> {
     }
 }
 
+/// A whole number: as an exact `f64` where there is one, else by its digits.
 fn whole_value(text: &str) -> Option<Value<'_>> {
     let (negative, digits) = match text.as_bytes().first()? {
         b'-' => (true, &text[1..]),
@@ -225,8 +226,8 @@ fn whole_value(text: &str) -> Option<Value<'_>> {
         return None;
     }
     let digits = digits.trim_start_matches('0');
-    if digits.len() <= 15 {
-        let magnitude: f64 = if digits.is_empty() { 0.0 } else { digits.parse().ok()? };
+    let magnitude: f64 = if digits.is_empty() { 0.0 } else { digits.parse().ok()? };
+    if magnitude < EXACT {
         return Some(number(if negative { -magnitude } else { magnitude }));
     }
     Some(Value::Large(if negative { format!("-{digits}").into() } else { digits.into() }))
@@ -243,16 +244,15 @@ fn real_value(text: &str) -> Option<Value<'_>> {
         return None;
     }
     let value: f64 = text.parse().ok()?;
-    if value.abs() >= EXACT {
-        // A large whole number written as a decimal keeps all its digits.
-        let whole = text.split_once('.').map_or(text, |(whole, fraction)| {
-            if fraction.bytes().all(|byte| byte == b'0') { whole } else { text }
-        });
-        if let Some(large) = whole_value(whole) {
-            return Some(large);
-        }
+    if value.abs() < EXACT || value.is_infinite() {
+        return Some(number(value));
     }
-    Some(number(value))
+    // Beyond 2^53 every `f64` is whole: by its digits it can equal an integer. A decimal keeps the
+    // digits it is written with.
+    let written = text.split_once('.').map_or(text, |(whole, fraction)| {
+        if fraction.bytes().all(|byte| byte == b'0') { whole } else { text }
+    });
+    whole_value(written).or_else(|| Some(Value::Large(format!("{value:.0}").into())))
 }
 
 fn number<'t>(value: f64) -> Value<'t> {
@@ -351,6 +351,11 @@ mod tests {
             ("123456789012345678901^^integer", "123456789012345678902^^integer", false),
             ("123456789012345678901^^integer", "123456789012345678901.0^^decimal", true),
             ("-0.0^^double", "0^^integer", true),
+            ("1234567890123456^^integer", "1234567890123456.0^^decimal", true),
+            ("1E15^^double", "1000000000000000^^integer", true),
+            ("100000000000000000000^^integer", "1e20^^double", true),
+            ("-100000000000000000000.0^^decimal", "-1E20^^double", true),
+            ("1e400^^double", "INF^^double", true),
         ] {
             check(a, b, equal);
             check(b, a, equal);

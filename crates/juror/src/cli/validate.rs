@@ -1,9 +1,10 @@
 //! `juror validate`: check files before a long run.
 
 use clap::{Args, ValueEnum};
-use juror_run::{LoadError, Settings, load, load_settings};
+use juror_run::{LoadError, Settings, load, load_settings, settings_schema};
 use juror_score::read::{Document, Problems, read_reference, read_responses, read_results};
-use juror_score::{Aggregator, Profile};
+use juror_score::{Aggregator, Object, Profile};
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::count;
@@ -126,33 +127,33 @@ fn read(document: &Document, kind: Kind) -> Result<(String, Problems), Problems>
 /// What a file is, told from the keys of its first record.
 fn kind_of(document: &Document) -> Option<Kind> {
     let text = document.json();
-    let whole: Option<Value> = serde_json::from_str(text).ok();
-    let first_line = || serde_json::from_str(text.lines().find(|line| !line.trim().is_empty())?).ok();
-    let value = whole.or_else(first_line)?;
-    let record = match &value {
-        Value::Array(items) => items.first().unwrap_or(&Value::Null),
-        other => other,
-    };
-    let has = |key: &str| record.get(key).is_some();
-    let known_settings = juror_run::settings_schema();
-    let is_setting = |key: &String| known_settings["properties"].get(key).is_some();
-    if has("template_id") && has("question_id") {
-        Some(Kind::Results)
-    } else if has("question_id") {
-        Some(Kind::Responses)
-    } else if has("template_id") || has("questions") {
-        Some(Kind::Reference)
-    } else if let Some(fields) = value.as_object() {
-        let by_id = !fields.is_empty() && fields.values().all(Value::is_object);
-        let settings = fields.is_empty() || fields.keys().any(is_setting);
-        if settings {
-            Some(Kind::Settings)
-        } else {
-            by_id.then_some(Kind::Responses)
-        }
-    } else {
-        value.is_null().then_some(Kind::Settings)
+    if text.trim() == "null" {
+        return Some(Kind::Settings);
     }
+    let first_line = || text.lines().find(|line| !line.trim().is_empty());
+    let whole: Option<&RawValue> =
+        serde_json::from_str(text).ok().or_else(|| serde_json::from_str(first_line()?).ok());
+    let list: Option<Vec<&RawValue>> = serde_json::from_str(whole?.get()).ok();
+    let record = match &list {
+        Some(records) => records.first()?,
+        None => whole?,
+    };
+    let fields: Object = serde_json::from_str(record.get()).ok()?;
+    let has = |key: &str| fields.get(key).is_some();
+    if has("template_id") && has("question_id") {
+        return Some(Kind::Results);
+    } else if has("question_id") {
+        return Some(Kind::Responses);
+    } else if has("template_id") || has("questions") {
+        return Some(Kind::Reference);
+    }
+    let schema = settings_schema();
+    let is_setting = |key: &str| schema["properties"].get(key).is_some();
+    if fields.iter().any(|(key, _)| is_setting(&key)) {
+        return Some(Kind::Settings);
+    }
+    let by_id = fields.iter().all(|(_, value)| value.get().starts_with('{'));
+    (list.is_none() && by_id).then_some(Kind::Responses)
 }
 
 fn print(file: &Checked) {
