@@ -101,8 +101,9 @@ pub fn write_aggregates(
             serde_json::to_writer(&mut *out, &aggregates::Shape(aggregates))?;
             out.write_all(b"\n")
         }
-        Format::Yaml => serde_norway::to_writer(out, &aggregates::Shape(aggregates))
-            .map_err(io::Error::other),
+        Format::Yaml => {
+            serde_norway::to_writer(out, &aggregates::Shape(aggregates)).map_err(io::Error::other)
+        }
         Format::Tsv => tsv::write_aggregates(aggregates, out),
     }
 }

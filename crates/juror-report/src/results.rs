@@ -142,7 +142,9 @@ impl<'o> Fields<'o> {
     }
 
     fn object(&mut self, object: &Object<'_>, leave_out: impl Fn(&str) -> bool) {
-        for (key, value) in object.iter_raw().filter(|(key, _)| !leave_out(key.get().trim_matches('"'))) {
+        for (key, value) in
+            object.iter_raw().filter(|(key, _)| !leave_out(key.get().trim_matches('"')))
+        {
             separate(usize::from(self.any), self.out);
             self.any = true;
             self.out.extend_from_slice(key.get().as_bytes());

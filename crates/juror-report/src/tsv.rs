@@ -32,8 +32,8 @@ pub(crate) fn write_row(record: &Record<'_>, profile: &Profile, out: &mut Vec<u8
     let texts: [&str; 5] =
         [&question.template, &question.id, &json_text(question.text.get()), status, &error];
     let mut cells: Vec<Cow<str>> = texts.iter().map(|text| one_line(text)).collect();
-    let with_usage = !trajectory.ending.is_error()
-        || profile.steps_of_errors == ErrorResponses::CountedIn;
+    let with_usage =
+        !trajectory.ending.is_error() || profile.steps_of_errors == ErrorResponses::CountedIn;
     for name in metrics() {
         let usage = || trajectory.usage.iter().find(|(metric, _)| *metric == name);
         cells.push(match record.verdict(name) {
@@ -74,12 +74,7 @@ pub(crate) fn write_aggregates(aggregates: &Aggregates, out: &mut dyn Write) -> 
     Ok(())
 }
 
-fn write_summary(
-    scope: &str,
-    id: &str,
-    summary: &Summary,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+fn write_summary(scope: &str, id: &str, summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     let id = one_line(id);
     for (name, spread) in &summary.metrics {
         write!(out, "{scope}\t{id}\t{name}\t{}", spread.n)?;

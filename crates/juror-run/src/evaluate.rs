@@ -74,7 +74,7 @@ pub fn evaluate(
     thread::scope(|scope| {
         // Thread t judges chunks t, t + n, t + 2n …, and its channel holds a few of them at most:
         // reading the channels in turn gives the order of the dataset in little memory.
-        let channels: Vec<(Receiver<Chunk>, Sender<Vec<Vec<u8>>>)> = (0..n_threads)
+        let channels: Vec<(Receiver<Chunk>, Sender<Buffers>)> = (0..n_threads)
             .map(|first| {
                 let (sender, receiver) = sync_channel(2);
                 let (give_back, used) = channel();
@@ -105,9 +105,12 @@ pub fn evaluate(
     Ok(Outcome { aggregates: aggregator.finish(), judged })
 }
 
+/// Results as written, one buffer an output.
+type Buffers = Vec<Vec<u8>>;
+
 /// The outcome of a few questions.
 struct Chunk {
-    written: Vec<Vec<u8>>,
+    written: Buffers,
     aggregator: Aggregator,
     judged: Vec<Judged>,
 }
@@ -121,7 +124,7 @@ struct Worker<'w> {
 }
 
 impl Worker<'_> {
-    fn run(&self, first: usize, sender: &SyncSender<Chunk>, used: &Receiver<Vec<Vec<u8>>>) {
+    fn run(&self, first: usize, sender: &SyncSender<Chunk>, used: &Receiver<Buffers>) {
         let n_chunks = self.dataset.questions.len().div_ceil(CHUNK);
         for index in (first..n_chunks).step_by(self.n_threads) {
             // Buffers come back after they were written: fresh memory is dear.
@@ -135,7 +138,7 @@ impl Worker<'_> {
         }
     }
 
-    fn chunk(&self, index: usize, written: Vec<Vec<u8>>) -> Chunk {
+    fn chunk(&self, index: usize, written: Buffers) -> Chunk {
         let start = index * CHUNK;
         let end = (start + CHUNK).min(self.dataset.questions.len());
         let profile = &self.plan.profile;

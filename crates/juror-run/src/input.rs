@@ -9,23 +9,25 @@ use juror_score::read::{Document, Format, Problems};
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// It could not be opened or read.
-    #[error("{name}: {}", io_reason(source))]
+    #[error("{name}: cannot read: {}", reason(error))]
     Io {
         /// The file, as the user named it.
         name: String,
         /// The system's reason.
-        source: io::Error,
+        error: io::Error,
     },
     /// It is not text, or not YAML.
     #[error(transparent)]
     Text(#[from] Problems),
 }
 
-fn io_reason(error: &io::Error) -> String {
+/// A system's reason in plain words.
+pub(crate) fn reason(error: &io::Error) -> String {
     match error.kind() {
-        io::ErrorKind::NotFound => "no such file".into(),
-        io::ErrorKind::PermissionDenied => "no permission to read it".into(),
+        io::ErrorKind::NotFound => "there is no such file or folder".into(),
+        io::ErrorKind::PermissionDenied => "permission denied".into(),
         io::ErrorKind::IsADirectory => "it is a folder".into(),
+        io::ErrorKind::StorageFull => "the disk is full".into(),
         _ => error.to_string(),
     }
 }
@@ -42,7 +44,7 @@ pub fn load_settings(name: &str) -> Result<Document, LoadError> {
 }
 
 fn load_as(name: &str, format: Option<Format>) -> Result<Document, LoadError> {
-    let failed = |source| LoadError::Io { name: name.to_owned(), source };
+    let failed = |error| LoadError::Io { name: name.to_owned(), error };
     let bytes = decompress(read(name).map_err(failed)?).map_err(failed)?;
     let format = format.or_else(|| Format::from_name(name));
     let format = format.unwrap_or_else(|| Format::from_look(&bytes));

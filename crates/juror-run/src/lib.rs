@@ -16,6 +16,6 @@ pub use input::{LoadError, load, load_settings};
 pub use output::{Output, OutputError};
 pub use plan::Plan;
 pub use settings::{
-    AggregateSettings, AnswerCorrectness, AnswerRelevance, CustomEvaluation, Models, ModelSettings,
+    AggregateSettings, AnswerCorrectness, AnswerRelevance, CustomEvaluation, ModelSettings, Models,
     ProfileNumber, Settings, StepSettings, settings_schema,
 };

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use juror_report::Format;
 use tempfile::NamedTempFile;
 
+use crate::input::reason;
+
 /// A file being written. It stands under a temporary name beside its own until it is finished.
 #[derive(Debug)]
 pub struct Output {
@@ -31,12 +33,12 @@ pub enum OutputError {
         name: String,
     },
     /// It cannot be created or written.
-    #[error("{name}: cannot write: {source}")]
+    #[error("{name}: cannot write: {}", reason(error))]
     Io {
         /// The file, as the user named it.
         name: String,
         /// The system's reason.
-        source: io::Error,
+        error: io::Error,
     },
 }
 
@@ -51,9 +53,9 @@ impl Output {
             return Ok(Output { path: PathBuf::from(name), format: Format::Json, sink });
         }
         let path = PathBuf::from(name);
-        let failed = |source| OutputError::Io { name: name.to_owned(), source };
+        let failed = |error| OutputError::Io { name: name.to_owned(), error };
         if path.is_dir() {
-            return Err(failed(io::Error::other("it is a folder")));
+            return Err(failed(io::ErrorKind::IsADirectory.into()));
         }
         let format = Format::from_name(name)
             .ok_or_else(|| OutputError::UnknownFormat { name: name.to_owned() })?;
@@ -70,13 +72,13 @@ impl Output {
             Sink::File(file) => file.write_all(bytes),
             Sink::Stdout(out) => out.write_all(bytes),
         };
-        written.map_err(|source| self.error(source))
+        written.map_err(|error| self.error(error))
     }
 
     /// Puts the finished file in its place.
     pub fn finish(self) -> Result<(), OutputError> {
         let name = self.path.display().to_string();
-        let failed = |source| OutputError::Io { name, source };
+        let failed = |error| OutputError::Io { name, error };
         match self.sink {
             Sink::Stdout(mut out) => out.flush().map_err(failed),
             Sink::File(file) => {
@@ -90,8 +92,8 @@ impl Output {
         }
     }
 
-    fn error(&self, source: io::Error) -> OutputError {
-        OutputError::Io { name: self.path.display().to_string(), source }
+    fn error(&self, error: io::Error) -> OutputError {
+        OutputError::Io { name: self.path.display().to_string(), error }
     }
 }
 

@@ -325,9 +325,15 @@ fn ill_typed(
         Part::Enum { variant } => Some(Segment::Key(variant.clone())),
         Part::Unknown => None,
     });
+    let path = Path(segments.collect());
+    let words = known_words(&path.0);
     let message = error.inner().to_string();
-    let message = message.split(" at line ").next().unwrap_or_default().to_owned();
-    document.error_at(Path(segments.collect()), Problem::BadSetting { message, hint: None })
+    let message = match message.split(" at line ").next().unwrap_or_default() {
+        _ if !words.is_empty() => "this setting is a word of its own".to_owned(),
+        message => message.to_owned(),
+    };
+    let hint = (!words.is_empty()).then(|| format!("one of: {}", words.join(", ")));
+    document.error_at(path, Problem::BadSetting { message, hint })
 }
 
 fn unknown_key(document: &Document, path: &serde_ignored::Path) -> DatasetError {
@@ -337,13 +343,13 @@ fn unknown_key(document: &Document, path: &serde_ignored::Path) -> DatasetError 
         _ => path.to_string(),
     };
     let known = known_keys(&path.0[..path.0.len().saturating_sub(1)]);
-    let similar = known
+    let similarity = |known: &str| strsim::jaro_winkler(known, &key);
+    let nearest = known
         .iter()
-        .map(|known| (strsim::damerau_levenshtein(known, &key), known))
-        .min()
-        .filter(|(distance, _)| *distance <= 3);
-    let hint = match similar {
-        Some((_, nearest)) => format!("did you mean `{nearest}`?"),
+        .filter(|known| similarity(known) > 0.8)
+        .max_by(|a, b| similarity(a).total_cmp(&similarity(b)));
+    let hint = match nearest {
+        Some(nearest) => format!("did you mean `{nearest}`?"),
         None => format!("known here: {}", known.join(", ")),
     };
     let message = format!("unknown setting `{key}`");
@@ -368,17 +374,27 @@ fn segments(path: &serde_ignored::Path) -> Vec<Segment> {
 /// The keys the schema allows at a path.
 fn known_keys(path: &[Segment]) -> Vec<String> {
     let schema = settings_schema();
-    let mut at = &schema;
+    let found = schema_at(&schema, path).and_then(|at| at.get("properties")?.as_object());
+    found.map(|keys| keys.keys().cloned().collect()).unwrap_or_default()
+}
+
+/// The words the schema allows at a path.
+fn known_words(path: &[Segment]) -> Vec<String> {
+    let schema = settings_schema();
+    let found = schema_at(&schema, path).and_then(|at| at.get("oneOf")?.as_array());
+    let word = |option: &Value| option.get("const").and_then(Value::as_str).map(str::to_owned);
+    found.map(|options| options.iter().filter_map(word).collect()).unwrap_or_default()
+}
+
+fn schema_at<'s>(schema: &'s Value, path: &[Segment]) -> Option<&'s Value> {
+    let mut at = schema;
     for segment in path {
-        let next = match segment {
-            Segment::Key(key) => resolve(&schema, at).get("properties").and_then(|p| p.get(key)),
-            Segment::Index(_) => resolve(&schema, at).get("items"),
+        at = match segment {
+            Segment::Key(key) => resolve(schema, at).get("properties")?.get(key)?,
+            Segment::Index(_) => resolve(schema, at).get("items")?,
         };
-        let Some(next) = next else { return Vec::new() };
-        at = next;
     }
-    let properties = resolve(&schema, at).get("properties").and_then(Value::as_object);
-    properties.map(|keys| keys.keys().cloned().collect()).unwrap_or_default()
+    Some(resolve(schema, at))
 }
 
 /// Follows references and optional values to the schema of an object or list.
@@ -438,7 +454,8 @@ mod tests {
             "juror.yaml:3:11: unknown setting `scorng`\n  at steps.scorng\n  hint: did you mean `scoring`?"
         );
         let error = read("steps:\n  scoring: first\n").expect_err("no such word");
-        assert!(error.starts_with("juror.yaml:2:12: unknown variant `first`"), "{error}");
+        assert!(error.starts_with("juror.yaml:2:12: this setting is a word of its own"), "{error}");
+        assert!(error.ends_with("hint: one of: last_group, all_groups"), "{error}");
         let error = read("profile: 7\n").expect_err("no such profile");
         assert!(error.contains("there is no profile 7; choose 5 or 6"), "{error}");
         let custom = "custom_evaluations: [{name: n, inputs: [], instructions: i, outputs: {steps_score: x}}]";

@@ -171,8 +171,9 @@ mod tests {
 
     #[test]
     fn large_groups_are_still_optimal() {
-        let similarity: Vec<Vec<f64>> =
-            (0..90).map(|row| (0..90).map(|c| if c == row { 1.0 } else { 0.9 }).collect()).collect();
+        let similarity: Vec<Vec<f64>> = (0..90)
+            .map(|row| (0..90).map(|c| if c == row { 1.0 } else { 0.9 }).collect())
+            .collect();
         let order: Vec<usize> = (0..90).collect();
         assert!((total(&similarity, &assign(&similarity, &order)) - 90.0).abs() < 1e-6);
     }

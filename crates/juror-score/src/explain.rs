@@ -78,8 +78,7 @@ impl Explainer<'_> {
         if view.text.is_none() && !view.name.starts_with("retrieve_") {
             return "the reference gives no output to compare with".into();
         }
-        let finds_iris =
-            expected.name == "iri_discovery" && self.profile.kinds == StepKinds::All;
+        let finds_iris = expected.name == "iri_discovery" && self.profile.kinds == StepKinds::All;
         let same_name = |index: &usize| match self.steps[*index].name.as_ref() {
             "autocomplete_search" | "sparql_query" if finds_iris => true,
             name => name == expected.name,
@@ -100,6 +99,7 @@ impl Explainer<'_> {
                 let error = step.fields.get_set("error").map(json::output_text);
                 format!("the step failed: {}", quote(&error.unwrap_or_default()))
             }
+            Some(step) if step.status == Status::Success => "the step returned nothing".into(),
             Some(_) => "the step did not succeed".into(),
         }
     }
@@ -120,7 +120,9 @@ impl Explainer<'_> {
                 actual,
                 &["external_id", "granularity", "aggregates", "start", "end", "limit"],
             ),
-            Kind::Iri => format!("{} is not in what was found", quote(view.text.unwrap_or_default())),
+            Kind::Iri => {
+                format!("{} is not in what was found", quote(view.text.unwrap_or_default()))
+            }
             Kind::Json | Kind::Plain | Kind::Never => {
                 let texts = (view.text.unwrap_or_default(), actual.text.unwrap_or_default());
                 format!("expected {}, got {}", quote(texts.0), quote(texts.1))
@@ -192,14 +194,16 @@ fn retrieval_difference(expected: &View<'_>, actual: &View<'_>) -> String {
 }
 
 fn argument_difference(expected: &View<'_>, actual: &View<'_>, names: &[&str]) -> String {
-    let shown = |value: Option<serde_json::Value>| value.map_or("nothing".into(), |v| v.to_string());
+    let shown =
+        |value: Option<serde_json::Value>| value.map_or("nothing".into(), |v| v.to_string());
     let mut text = String::new();
     for name in names {
         let (wanted, got) = (expected.arg(name), actual.arg(name));
         if wanted != got {
             let separator = if text.is_empty() { "" } else { "; " };
             // Writing to a string does not fail.
-            let _ = write!(text, "{separator}{name}: expected {}, got {}", shown(wanted), shown(got));
+            let _ =
+                write!(text, "{separator}{name}: expected {}, got {}", shown(wanted), shown(got));
         }
     }
     if text.is_empty() { "the arguments differ".into() } else { text }

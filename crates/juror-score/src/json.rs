@@ -53,9 +53,10 @@ fn unescape(quoted: &str) -> Cow<'_, str> {
             }
         }
     }
-    Cow::Owned(String::from_utf8(text).unwrap_or_else(|error| {
-        String::from_utf8_lossy(error.as_bytes()).into_owned()
-    }))
+    Cow::Owned(
+        String::from_utf8(text)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
+    )
 }
 
 /// Copies up to the next backslash and returns how much that was.
@@ -173,7 +174,7 @@ fn same_number(a: &serde_json::Number, b: &serde_json::Number) -> bool {
     }
 }
 
-#[expect(clippy::float_cmp, clippy::cast_possible_truncation, reason = "exactness is the point")]
+#[expect(clippy::cast_possible_truncation, reason = "exactness is the point")]
 fn same_whole_and_real(whole: i128, real: Option<f64>) -> bool {
     real.is_some_and(|real| real.fract() == 0.0 && real as i128 == whole)
 }
@@ -211,7 +212,10 @@ mod tests {
     #[test]
     fn values_compare_by_value() {
         let same = |a: &str, b: &str| {
-            same_value(&serde_json::from_str(a).expect("JSON"), &serde_json::from_str(b).expect("JSON"))
+            same_value(
+                &serde_json::from_str(a).expect("JSON"),
+                &serde_json::from_str(b).expect("JSON"),
+            )
         };
         assert!(same(r#"{"a": 1, "b": [2.0]}"#, r#"{"b": [2], "a": 1.0}"#));
         assert!(!same("true", "1"));

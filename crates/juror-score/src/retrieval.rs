@@ -48,14 +48,14 @@ pub fn average_precision_over_hits<T: Eq + Hash>(relevant: &[T], retrieved: &[T]
 fn precision_at_hits<T: Eq + Hash>(relevant: &[T], retrieved: &[T]) -> (f64, usize) {
     let relevant: HashSet<&T> = relevant.iter().collect();
     let mut seen = HashSet::new();
-    let (mut sum, mut n_hits) = (0.0, 0);
+    let (mut sum, mut n_hits) = (0.0, 0_usize);
     for (index, item) in retrieved.iter().enumerate() {
         if relevant.contains(item) && seen.insert(item) {
             n_hits += 1;
-            sum += f64::from(n_hits) / (index + 1) as f64;
+            sum += n_hits as f64 / (index + 1) as f64;
         }
     }
-    (sum, n_hits as usize)
+    (sum, n_hits)
 }
 
 fn mean(sum: f64, n: usize) -> f64 {
@@ -159,7 +159,9 @@ mod tests {
 
     #[test]
     fn a_document_counts_once() {
-        assert!((average_precision(&["b", "d", "c"], &["f", "d", "b", "d", "b"]) - 0.3889).abs() < 1e-4);
+        assert!(
+            (average_precision(&["b", "d", "c"], &["f", "d", "b", "d", "b"]) - 0.3889).abs() < 1e-4
+        );
         assert_eq!(recall_at_k(&["a", "a", "b"], &["a", "a", "b"], 2), 1.0);
     }
 

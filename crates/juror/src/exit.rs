@@ -2,9 +2,6 @@
 
 use std::process::ExitCode;
 
-use juror_run::{LoadError, OutputError};
-use juror_score::read::Problems;
-
 /// A way to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -54,11 +51,7 @@ pub(crate) fn code_of(outcome: std::thread::Result<anyhow::Result<Exit>>) -> Exi
     ExitCode::from(exit as u8)
 }
 
+/// Work that has begun fails for reasons outside; all else is a complaint about what was asked.
 fn kind_of(error: &anyhow::Error) -> Exit {
-    if error.is::<Outside>() {
-        return Exit::OutsideFailed;
-    }
-    let asked_wrongly = error.is::<Problems>() || error.is::<LoadError>() || error.is::<OutputError>();
-    // What has no type of its own is a complaint about arguments.
-    if asked_wrongly || error.chain().len() == 1 { Exit::AskedWrongly } else { Exit::OutsideFailed }
+    if error.is::<Outside>() { Exit::OutsideFailed } else { Exit::AskedWrongly }
 }

@@ -15,9 +15,22 @@ pub(crate) fn say(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
-/// Prints an error.
+/// Prints an error; of a file's problems, each as one.
 pub(crate) fn error(error: &anyhow::Error) {
-    say(&format!("error: {error:#}"));
+    match error.downcast_ref::<Problems>() {
+        None => {
+            let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
+            say(&format!("error: {}", causes.join(": ")));
+        }
+        Some(problems) => {
+            for problem in &problems.errors {
+                say(&format!("error: {problem}"));
+            }
+            if problems.n_more > 0 {
+                say(&format!("error: and {} more like these", problems.n_more));
+            }
+        }
+    }
 }
 
 /// Prints a warning.

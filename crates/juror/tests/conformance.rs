@@ -3,6 +3,8 @@
 //!
 //! Numbers agree within 1e-9, absolute or relative; of `*_error` texts only the presence counts.
 
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "tests tell what they ran")]
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -134,8 +136,11 @@ fn check_departure(family: &str, case: &Value, profile: &Profile) -> Checked {
         "retrieval_context_text" => same("scores", &contexts(input), &wanted),
         "steps" if topic == "steps-empty-group" => {
             let result = evaluate_steps(input, profile);
-            let failed = result.get("steps_score").is_none() && result["steps_score_error"].is_string();
-            failed.then_some(()).ok_or_else(|| format!("expected an error of the question: {result}"))
+            let failed =
+                result.get("steps_score").is_none() && result["steps_score_error"].is_string();
+            failed
+                .then_some(())
+                .ok_or_else(|| format!("expected an error of the question: {result}"))
         }
         "steps" => same("steps_score", &evaluate_steps(input, profile)["steps_score"], &wanted),
         "evaluation" => check_evaluation_departure(topic, input, &wanted, profile),
@@ -221,9 +226,12 @@ fn check_aggregates_departure(
         "macro-of-empty-template" | "aggregates-step-named-mean" => {
             same("macro", &got["macro"], wanted)
         }
-        "error-record-detection" => same("errors", &got["micro"]["number_of_error_samples"], wanted),
+        "error-record-detection" => {
+            same("errors", &got["micro"]["number_of_error_samples"], wanted)
+        }
         "compensated-sum" => {
-            let expected = json!({"sum": 1.0, "mean": 1.0 / 3.0, "median": 1.0, "min": -1e16, "max": 1e16});
+            let expected =
+                json!({"sum": 1.0, "mean": 1.0 / 3.0, "median": 1.0, "min": -1e16, "max": 1e16});
             same("elapsed_sec", &got["micro"]["elapsed_sec"], &expected)
         }
         "aggregates-string-metric" | "aggregates-bool-metric" => {
@@ -286,7 +294,8 @@ fn contexts(input: &Value) -> Value {
 
 /// The result of a question made of the case's expected and actual steps.
 fn evaluate_steps(input: &Value, profile: &Profile) -> Value {
-    let question = json!({"id": "q", "question_text": "Q", "reference_steps": input["reference_steps"]});
+    let question =
+        json!({"id": "q", "question_text": "Q", "reference_steps": input["reference_steps"]});
     let evaluation = json!({
         "reference": [{"template_id": "t", "questions": [question]}],
         "responses": [{"question_id": "q", "actual_steps": input["actual_steps"]}],
@@ -344,7 +353,8 @@ fn evaluate(input: &Value, profile: &Profile) -> Result<Evaluated, String> {
 
 fn aggregates_json(aggregator: &Aggregator) -> Value {
     let mut bytes = Vec::new();
-    juror_report::write_aggregates(&aggregator.finish(), Written::Json, &mut bytes).expect("memory");
+    juror_report::write_aggregates(&aggregator.finish(), Written::Json, &mut bytes)
+        .expect("memory");
     serde_json::from_slice(&bytes).expect("aggregates are JSON")
 }
 
@@ -361,8 +371,12 @@ fn check_evaluation(case: &Value, wanted: &Value, profile: &Profile) -> Checked 
 
 /// Where the library pairs greedily, scores may only be better and pairs may differ.
 fn check_greedy_evaluation(case: &Value, results: &[Value], wanted: &Value) -> Checked {
-    let concerned: Vec<&Value> =
-        case["questions"].as_array().or(case["greedy"]["questions"].as_array()).into_iter().flatten().collect();
+    let concerned: Vec<&Value> = case["questions"]
+        .as_array()
+        .or(case["greedy"]["questions"].as_array())
+        .into_iter()
+        .flatten()
+        .collect();
     for (result, wanted) in results.iter().zip(wanted["results"].as_array().expect("results")) {
         if concerned.is_empty() || concerned.contains(&&result["question_id"]) {
             let score = |value: &Value| value["steps_score"].as_f64().unwrap_or(0.0);
@@ -394,8 +408,12 @@ fn aggregates(input: &Value, profile: &Profile) -> Value {
 
 /// The library nests `retrieval_*` statistics inside a template's `steps`; they belong beside it.
 fn move_retrieval_metrics(aggregates: &mut Value) {
-    for template in aggregates["per_template"].as_object_mut().into_iter().flat_map(|t| t.values_mut()) {
-        let Some(steps) = template.get_mut("steps").and_then(Value::as_object_mut) else { continue };
+    for template in
+        aggregates["per_template"].as_object_mut().into_iter().flat_map(|t| t.values_mut())
+    {
+        let Some(steps) = template.get_mut("steps").and_then(Value::as_object_mut) else {
+            continue;
+        };
         let names: Vec<String> =
             steps.keys().filter(|name| name.starts_with("retrieval_")).cloned().collect();
         let moved: Vec<(String, Value)> =

@@ -12,9 +12,8 @@ pub(super) fn matches(expected: &View<'_>, actual: &View<'_>) -> bool {
     let names = |name| same_names(expected.arg(name).as_ref(), actual.arg(name).as_ref());
     let granularity = |view: &View| view.arg("granularity").map(normalize_granularity);
     let asked_at = asked_at(actual);
-    let times = |name| {
-        time::same_time(expected.arg(name).as_ref(), actual.arg(name).as_ref(), asked_at)
-    };
+    let times =
+        |name| time::same_time(expected.arg(name).as_ref(), actual.arg(name).as_ref(), asked_at);
     names("external_id")
         && granularity(expected) == granularity(actual)
         && names("aggregates")

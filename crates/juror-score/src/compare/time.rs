@@ -216,7 +216,8 @@ mod tests {
 
     #[test]
     fn what_is_no_time_is_refused() {
-        for text in ["", "now", "2025-13-01", "2025-02-30", "2025-12-15T25:00", "12/15/2025", "été"] {
+        for text in ["", "now", "2025-13-01", "2025-02-30", "2025-12-15T25:00", "12/15/2025", "été"]
+        {
             assert_eq!(Instant::parse(text), None, "{text}");
         }
     }

@@ -56,11 +56,18 @@ impl Document {
             Some(rest) => rest.to_vec(),
             None => bytes,
         };
-        let mut document =
-            Document { name: name.to_owned(), text: String::new(), json: None, format, bad_lines: Vec::new() };
+        let mut document = Document {
+            name: name.to_owned(),
+            text: String::new(),
+            json: None,
+            format,
+            bad_lines: Vec::new(),
+        };
         document.text = match String::from_utf8(bytes) {
             Ok(text) => text,
-            Err(error) if format == Format::JsonLines => document.without_bad_lines(error.as_bytes()),
+            Err(error) if format == Format::JsonLines => {
+                document.without_bad_lines(error.as_bytes())
+            }
             Err(error) => {
                 let (valid, bytes) = (error.utf8_error().valid_up_to(), error.as_bytes());
                 return Err(document.bad_text(bytes, valid).into());
@@ -71,7 +78,9 @@ impl Document {
                 Ok(json) => document.json = Some(json),
                 Err(error) => {
                     let problem = Problem::Syntax(error.message);
-                    return Err(document.error(error.line, error.column, Path::default(), problem).into());
+                    return Err(document
+                        .error(error.line, error.column, Path::default(), problem)
+                        .into());
                 }
             }
         }
@@ -95,11 +104,7 @@ impl Document {
 
     /// The values of the file: one, or one a line; blank lines are passed over.
     pub(super) fn values(&self) -> Vec<&str> {
-        if self.format == Format::JsonLines {
-            self.lines().collect()
-        } else {
-            vec![self.json()]
-        }
+        if self.format == Format::JsonLines { self.lines().collect() } else { vec![self.json()] }
     }
 
     /// The lines that are not blank.
@@ -115,7 +120,11 @@ impl Document {
     pub(super) fn syntax_error(&self, value: &str, error: &serde_json::Error) -> DatasetError {
         // The place that serde_json adds to its message is relative to the value.
         let message = error.to_string();
-        let message = message.split(" at line ").next().unwrap_or_default().to_owned();
+        let message = message.split(" at line ").next().unwrap_or_default();
+        let message = match error.classify() {
+            serde_json::error::Category::Data => message.to_owned(),
+            _ => format!("not valid JSON: {message}"),
+        };
         let before = error.line().saturating_sub(1);
         let line_start = value.split_inclusive('\n').take(before).map(str::len).sum::<usize>();
         let offset = (line_start + error.column().saturating_sub(1)).min(value.len());

@@ -30,11 +30,13 @@ pub enum Segment {
 
 impl Path {
     /// The path of a field of this value.
+    #[must_use]
     pub fn key(&self, key: &str) -> Path {
         self.and(Segment::Key(key.to_owned()))
     }
 
     /// The path of an element of this value.
+    #[must_use]
     pub fn index(&self, index: usize) -> Path {
         self.and(Segment::Index(index))
     }
@@ -128,7 +130,10 @@ impl fmt::Display for Problem {
                 write!(f, "column `{name}` is required but the reference output has no such column")
             }
             Problem::MissingOutput(step) => {
-                write!(f, "the expected step `{step}` has no output, so no actual step can match it")
+                write!(
+                    f,
+                    "the expected step `{step}` has no output, so no actual step can match it"
+                )
             }
             Problem::DuplicateResponse(id) => {
                 write!(f, "the question `{id}` has another response; the last one counts")

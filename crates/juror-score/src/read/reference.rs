@@ -207,9 +207,8 @@ fn expected_step(fields: Object<'_>) -> Option<ExpectedStep<'_>> {
         ordered: truth("ordered", false)?,
         ignore_duplicates: truth("ignore_duplicates", true)?,
     };
-    let name = json::scalar_text(fields.get("name")?)?;
-    let output = fields.get_set("output");
-    Some(ExpectedStep { name, output, media_type, rules, fields })
+    let (name, output) = (json::scalar_text(fields.get("name")?)?, fields.get_set("output"));
+    Some(ExpectedStep { fields, name, output, media_type, rules })
 }
 
 /// Reads the whole file again for every problem; the first reader's complaint stands where the
@@ -225,6 +224,7 @@ fn all_problems(document: &Document, first: FirstProblem<'_>) -> Problems {
         }
     }
     problems.extend(document.locate(check.found));
+    problems.errors.sort_by_key(|error| (error.place.line, error.place.column));
     if let (true, Some(error)) = (problems.is_empty(), first.error) {
         problems.push(document.syntax_error(first.value, &error));
     }

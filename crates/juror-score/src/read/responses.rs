@@ -82,6 +82,7 @@ pub fn read_responses(document: &Document) -> Result<Responses<'_>, Problems> {
     }
     let Reader { mut responses, found, .. } = reader;
     responses.problems.extend(document.locate(found));
+    responses.problems.errors.sort_by_key(|error| (error.place.line, error.place.column));
     Ok(responses)
 }
 
@@ -157,7 +158,8 @@ impl<'a> Reader<'a> {
                 match id.or(own) {
                     Some(id) => self.put(id, form.read(), text, &path),
                     None => {
-                        let problem = Problem::MissingField { field: "question_id", of: "response" };
+                        let problem =
+                            Problem::MissingField { field: "question_id", of: "response" };
                         self.problem(text, path, problem);
                     }
                 }

@@ -150,7 +150,9 @@ fn observed_step<'s>(step: &'s Step<'_>) -> ObservedStep<'s> {
     };
     let values = if step.name == "retrieval" {
         let fields = step.fields.iter();
-        fields.filter_map(|(name, raw)| Some((step_metric(&name)?, Number::from_json(raw.get())?))).collect()
+        fields
+            .filter_map(|(name, raw)| Some((step_metric(&name)?, Number::from_json(raw.get())?)))
+            .collect()
     } else {
         Vec::new()
     };

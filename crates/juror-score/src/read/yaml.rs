@@ -21,15 +21,17 @@ pub fn yaml_to_json(yaml: &str) -> Result<String, NotYaml> {
     let mut json = Vec::with_capacity(yaml.len() + yaml.len() / 8);
     let mut serializer = serde_json::Serializer::new(&mut json);
     if yaml.contains("<<:") {
-        let mut value: serde_norway::Value = serde_norway::from_str(yaml).map_err(not_yaml)?;
-        value.apply_merge().map_err(not_yaml)?;
+        let mut value: serde_norway::Value =
+            serde_norway::from_str(yaml).map_err(|error| not_yaml(&error))?;
+        value.apply_merge().map_err(|error| not_yaml(&error))?;
         serde::Serialize::serialize(&value, &mut serializer).map_err(unplaced)?;
     } else {
-        let transcoder = serde_transcode::Transcoder::new(serde_norway::Deserializer::from_str(yaml));
+        let transcoder =
+            serde_transcode::Transcoder::new(serde_norway::Deserializer::from_str(yaml));
         if let Err(error) = serde::Serialize::serialize(&transcoder, &mut serializer) {
             // The error has passed through the serializer and lost its place: read once more.
             let placed = serde_norway::from_str::<serde_norway::Value>(yaml).err();
-            return Err(placed.map_or_else(|| unplaced(error), not_yaml));
+            return Err(placed.as_ref().map_or_else(|| unplaced(error), not_yaml));
         }
     }
     String::from_utf8(json).map_err(unplaced)
@@ -39,7 +41,7 @@ fn unplaced(error: impl std::fmt::Display) -> NotYaml {
     NotYaml { message: error.to_string(), line: 1, column: 1 }
 }
 
-fn not_yaml(error: serde_norway::Error) -> NotYaml {
+fn not_yaml(error: &serde_norway::Error) -> NotYaml {
     let (line, column) = error.location().map_or((1, 1), |at| (at.line(), at.column()));
     let message = error.to_string();
     let message = message.split(" at line ").next().unwrap_or_default().to_owned();
@@ -48,10 +50,7 @@ fn not_yaml(error: serde_norway::Error) -> NotYaml {
 
 /// The line and column of the value at each path; of a path that leads nowhere, of the last value
 /// on the way.
-pub(super) fn locate<'p>(
-    yaml: &str,
-    paths: impl Iterator<Item = &'p Path>,
-) -> Vec<(usize, usize)> {
+pub(super) fn locate<'p>(yaml: &str, paths: impl Iterator<Item = &'p Path>) -> Vec<(usize, usize)> {
     let documents = MarkedYaml::load_from_str(yaml).unwrap_or_default();
     let Some(top) = documents.first() else { return Vec::new() };
     paths.map(|path| place_of(top, path)).collect()

@@ -132,7 +132,8 @@ impl<'t> ReferenceColumn<'t> {
     /// The nearest number of the column, if it is near enough.
     fn nearest(&self, number: f64) -> Option<u32> {
         let after = self.numbers.partition_point(|(known, _)| *known < number);
-        let neighbours = &self.numbers[after.saturating_sub(1)..(after + 1).min(self.numbers.len())];
+        let neighbours =
+            &self.numbers[after.saturating_sub(1)..(after + 1).min(self.numbers.len())];
         neighbours
             .iter()
             .map(|(known, id)| ((known - number).abs(), *id))

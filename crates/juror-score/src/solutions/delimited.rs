@@ -9,11 +9,11 @@ const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
 /// CSV holds plain values only; an empty field is an unbound cell.
 pub(super) fn parse_csv(text: &str) -> Result<SparqlResult<'_>, NotAResult> {
     let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
-    let headers = reader.headers().map_err(not_csv)?.clone();
+    let headers = reader.headers().map_err(|error| not_csv(&error))?.clone();
     let names: Vec<String> = headers.iter().map(str::to_owned).collect();
     let mut table = empty_table(names.into_iter().map(Cow::Owned));
     for record in reader.records() {
-        let record = record.map_err(not_csv)?;
+        let record = record.map_err(|error| not_csv(&error))?;
         let cells = record.iter().map(|field| match field {
             "" => Cell::Unbound,
             field => Cell::Text(Cow::Owned(field.to_owned())),
@@ -23,7 +23,7 @@ pub(super) fn parse_csv(text: &str) -> Result<SparqlResult<'_>, NotAResult> {
     Ok(SparqlResult::Table(table))
 }
 
-fn not_csv(error: csv::Error) -> NotAResult {
+fn not_csv(error: &csv::Error) -> NotAResult {
     NotAResult(format!("not a SPARQL result in CSV: {error}"))
 }
 
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
     use crate::solutions::Datatype;
 
-    fn table<'t>(result: Result<SparqlResult<'t>, NotAResult>) -> Solutions<'t> {
+    fn table(result: Result<SparqlResult<'_>, NotAResult>) -> Solutions<'_> {
         match result {
             Ok(SparqlResult::Table(table)) => table,
             other => panic!("not a table: {other:?}"),

@@ -86,7 +86,8 @@ impl Parser {
         match element.local_name().as_ref() {
             "sparql" => self.is_result = true,
             "variable" => {
-                let name = attribute(element, "name").ok_or_else(|| wrong("variable without name"))?;
+                let name =
+                    attribute(element, "name").ok_or_else(|| wrong("variable without name"))?;
                 self.table.names.push(Cow::Owned(name));
                 self.table.columns.push(Vec::new());
             }

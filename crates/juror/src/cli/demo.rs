@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use anyhow::Context;
 use clap::Args;
 use juror_run::Settings;
 use juror_score::read::{Document, Format};
@@ -49,21 +50,28 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<Exit> {
     Ok(exit)
 }
 
-/// Puts the example's files into a folder; a file that is there already is left alone.
+/// Puts the example's files into a folder; files that are there already are left alone.
 fn write(folder: &Path) -> anyhow::Result<Exit> {
-    std::fs::create_dir_all(folder).map_err(|error| anyhow::anyhow!("{}: {error}", folder.display()))?;
-    let files = [("reference.yaml", REFERENCE), ("responses.jsonl", RESPONSES), ("juror.yaml", SETTINGS)];
-    for (name, text) in files {
+    let files =
+        [("reference.yaml", REFERENCE), ("responses.jsonl", RESPONSES), ("juror.yaml", SETTINGS)];
+    for (name, _) in files {
         let path = folder.join(name);
-        let mut file = std::fs::File::create_new(&path)
-            .map_err(|error| anyhow::anyhow!("{}: {error}", path.display()))?;
-        std::io::Write::write_all(&mut file, text.as_bytes())
-            .map_err(|error| anyhow::anyhow!("{}: {error}", path.display()))?;
+        anyhow::ensure!(
+            !path.exists(),
+            "{}: it is there already\n  hint: choose another folder",
+            path.display()
+        );
     }
+    put(folder, &files).with_context(|| format!("{}: cannot write", folder.display()))?;
     let shown = folder.display();
     talk::say(&format!("written to {shown}; judge them with"));
     talk::say(&format!(
         "  juror eval {shown}/reference.yaml {shown}/responses.jsonl -c {shown}/juror.yaml"
     ));
     Ok(Exit::Done)
+}
+
+fn put(folder: &Path, files: &[(&str, &str)]) -> std::io::Result<()> {
+    std::fs::create_dir_all(folder)?;
+    files.iter().try_for_each(|(name, text)| std::fs::write(folder.join(name), text))
 }

@@ -6,8 +6,9 @@ use clap::Args;
 use juror_report::{Format, Highlights, QuestionNote, summary, write_aggregates};
 use juror_run::{Judged, Outcome, Output, OutputError, Plan, Settings, evaluate, load};
 use juror_score::read::{Dataset, Document, Problems, Responses, read_reference, read_responses};
-use juror_score::{Case, Ending, Verdict, explain, score};
-use serde_json::{Value, json};
+use juror_score::{Case, Ending, Miss, Verdict, explain, score};
+use serde::Serialize;
+use serde_json::value::RawValue;
 
 use super::{RuleArgs, count, profile_name};
 use crate::exit::{Exit, Outside};
@@ -136,7 +137,8 @@ pub(super) fn judge(
     progress.end();
     let outcome = evaluation.map_err(outside)?;
     finish(outputs, aggregate_files, &outcome).map_err(outside)?;
-    let shown = Shown { args, plan: &plan, dataset: &dataset, answers: &answers, outcome: &outcome };
+    let shown =
+        Shown { args, plan: &plan, dataset: &dataset, answers: &answers, outcome: &outcome };
     shown.print(&problems);
     Ok(gate(&args.fail_under, &outcome))
 }
@@ -235,7 +237,9 @@ impl Shown<'_> {
         let data_on_stdout =
             self.args.outputs.iter().chain(&self.args.aggregates).any(|name| name == "-");
         if self.args.json {
-            talk::data(&format!("{:#}\n", self.json(problems)));
+            // A summary of numbers and texts is always JSON.
+            let json = serde_json::to_string_pretty(&self.json(problems)).unwrap_or_default();
+            talk::data(&format!("{json}\n"));
         } else if !self.args.quiet && !data_on_stdout {
             talk::data(&summary(&self.highlights(), talk::palette()));
         }
@@ -244,9 +248,11 @@ impl Shown<'_> {
     fn highlights(&self) -> Highlights<'_> {
         let below = self.below_best();
         let worst = below.iter().take(self.args.worst).map(|judged| self.note(judged)).collect();
-        let n_missing = self.dataset.questions.iter().filter(|question| {
-            matches!(self.answers.of(question).ending, Ending::Missing)
-        });
+        let n_missing = self
+            .dataset
+            .questions
+            .iter()
+            .filter(|question| matches!(self.answers.of(question).ending, Ending::Missing));
         let mut title = format!(
             "{} · {} in {} · {}",
             profile_name(&self.plan.profile),
@@ -256,7 +262,7 @@ impl Shown<'_> {
         );
         let n_missing = n_missing.count();
         if n_missing > 0 {
-            title.push_str(&format!(", {n_missing} of them without a response"));
+            title = format!("{title}, {n_missing} of them without a response");
         }
         let n_more = below.len().saturating_sub(self.args.worst);
         Highlights { title, aggregates: &self.outcome.aggregates, worst, n_more }
@@ -268,7 +274,9 @@ impl Shown<'_> {
             judged.is_error || judged.has_failure || judged.steps_score.is_some_and(|s| s < 1.0)
         };
         let mut below: Vec<&Judged> = self.outcome.judged.iter().filter(is_below).collect();
-        let rank = |judged: &Judged| if judged.is_error { -1.0 } else { judged.steps_score.unwrap_or(-0.5) };
+        let rank = |judged: &Judged| {
+            if judged.is_error { -1.0 } else { judged.steps_score.unwrap_or(-0.5) }
+        };
         below.sort_by(|a, b| rank(a).total_cmp(&rank(b)));
         below
     }
@@ -295,31 +303,63 @@ impl Shown<'_> {
         }
     }
 
-    fn json(&self, problems: &Problems) -> Value {
+    fn json(&self, problems: &Problems) -> JsonSummary {
         let highlights = self.highlights();
         let mut bytes = Vec::new();
-        // Writing to memory does not fail, and what was written reads.
-        let _ = write_aggregates(&self.outcome.aggregates, Format::Json, &mut bytes);
-        let aggregates: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-        let worst = highlights.worst.iter().map(|note| {
-            let misses = note.misses.iter().map(|miss| {
-                json!({"group": miss.group, "step": miss.expected, "name": miss.name, "why": miss.why})
-            });
-            json!({
-                "question_id": note.id,
-                "steps_score": note.score,
-                "error": note.error,
-                "misses": misses.collect::<Vec<_>>(),
-            })
-        });
-        json!({
-            "profile": profile_name(&self.plan.profile),
-            "questions": self.dataset.questions.len(),
-            "errors": self.outcome.aggregates.micro.n_errors,
-            "warnings": problems.errors.iter().map(ToString::to_string).collect::<Vec<_>>(),
-            "worst": worst.collect::<Vec<_>>(),
-            "aggregates": aggregates,
-        })
+        // Writing to memory does not fail, and what was written is JSON.
+        let _ = write_aggregates(&self.outcome.aggregates, Format::JsonLines, &mut bytes);
+        JsonSummary {
+            profile: profile_name(&self.plan.profile),
+            questions: self.dataset.questions.len(),
+            errors: self.outcome.aggregates.micro.n_errors,
+            warnings: problems.errors.iter().map(ToString::to_string).collect(),
+            worst: highlights.worst.iter().map(JsonNote::of).collect(),
+            aggregates: serde_json::from_slice(bytes.trim_ascii()).unwrap_or_default(),
+        }
+    }
+}
+
+/// The summary for machines.
+#[derive(Serialize)]
+struct JsonSummary {
+    profile: &'static str,
+    questions: usize,
+    errors: usize,
+    warnings: Vec<String>,
+    worst: Vec<JsonNote>,
+    aggregates: Box<RawValue>,
+}
+
+#[derive(Serialize)]
+struct JsonNote {
+    question_id: String,
+    steps_score: Option<f64>,
+    error: Option<String>,
+    misses: Vec<JsonMiss>,
+}
+
+#[derive(Serialize)]
+struct JsonMiss {
+    group: usize,
+    step: usize,
+    name: String,
+    why: String,
+}
+
+impl JsonNote {
+    fn of(note: &QuestionNote) -> JsonNote {
+        let miss = |miss: &Miss| JsonMiss {
+            group: miss.group,
+            step: miss.expected,
+            name: miss.name.clone(),
+            why: miss.why.clone(),
+        };
+        JsonNote {
+            question_id: note.id.clone(),
+            steps_score: note.score,
+            error: note.error.clone(),
+            misses: note.misses.iter().map(miss).collect(),
+        }
     }
 }
 

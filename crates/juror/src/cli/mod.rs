@@ -62,7 +62,7 @@ pub(crate) fn run() -> anyhow::Result<Exit> {
     match cli.command {
         Command::Eval(args) => eval::run(&args),
         Command::Aggregate(args) => aggregate::run(&args),
-        Command::Validate(args) => validate::run(&args),
+        Command::Validate(args) => Ok(validate::run(&args)),
         Command::Demo(args) => demo::run(&args),
         Command::Schema(args) => Ok(schema::run(&args)),
         Command::Completions(args) => Ok(completions::run(&args)),

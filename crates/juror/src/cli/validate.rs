@@ -54,7 +54,7 @@ struct Checked {
     unreadable: Option<String>,
 }
 
-pub(super) fn run(args: &ValidateArgs) -> anyhow::Result<Exit> {
+pub(super) fn run(args: &ValidateArgs) -> Exit {
     let checked: Vec<Checked> = args.files.iter().map(|name| check(name, args.kind)).collect();
     if args.json {
         talk::data(&format!("{:#}\n", json!(checked.iter().map(as_json).collect::<Vec<_>>())));
@@ -64,7 +64,7 @@ pub(super) fn run(args: &ValidateArgs) -> anyhow::Result<Exit> {
         }
     }
     let all_well = |file: &Checked| file.problems.is_empty() && file.unreadable.is_none();
-    Ok(if checked.iter().all(all_well) { Exit::Done } else { Exit::AskedWrongly })
+    if checked.iter().all(all_well) { Exit::Done } else { Exit::AskedWrongly }
 }
 
 fn check(name: &str, kind: Option<Kind>) -> Checked {
@@ -87,9 +87,8 @@ fn check(name: &str, kind: Option<Kind>) -> Checked {
                 Err(problems) => checked.problems = problems,
             },
             None => {
-                checked.unreadable = Some(format!(
-                    "{name}: cannot tell what this is\n  hint: say it with --as"
-                ));
+                checked.unreadable =
+                    Some(format!("{name}: cannot tell what this is\n  hint: say it with --as"));
             }
         },
     }

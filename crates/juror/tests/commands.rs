@@ -1,0 +1,678 @@
+//! Whole commands: what they print, what they write, how they end.
+//!
+//! `INSTA_UPDATE=always cargo test -p juror --test commands` accepts new snapshots.
+
+#![expect(clippy::print_stderr, reason = "tests tell what they skipped")]
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// A folder of its own to run commands in.
+struct Place {
+    folder: TempDir,
+}
+
+/// How a command ended.
+struct Ended {
+    code: i32,
+    stdout: String,
+    stderr: String,
+}
+
+impl std::fmt::Display for Ended {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "exit {}\n--- stdout\n{}--- stderr\n{}", self.code, self.stdout, self.stderr)
+    }
+}
+
+impl Place {
+    fn new() -> Place {
+        Place { folder: tempfile::tempdir().expect("a temporary folder") }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn file(self, name: &str, content: impl AsRef<[u8]>) -> Place {
+        fs::write(self.path(name), content).expect("a temporary file");
+        self
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    fn json(&self, name: &str) -> Value {
+        serde_json::from_str(&self.read(name)).expect("JSON")
+    }
+
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.folder.path()).expect("the folder");
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+
+    fn run(&self, line: &str) -> Ended {
+        self.run_with(line, b"")
+    }
+
+    fn run_with(&self, line: &str, stdin: &[u8]) -> Ended {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_juror"))
+            .args(line.split_whitespace())
+            .current_dir(self.folder.path())
+            .env_clear()
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        // A program that does not read its input closes it.
+        let _ = child.stdin.take().expect("a pipe").write_all(stdin);
+        let output = child.wait_with_output().expect("the program ends");
+        Ended {
+            code: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+}
+
+fn sparql(vars: &[&str], rows: &[&[&str]]) -> String {
+    let row = |cells: &&[&str]| {
+        let cell = |(name, value): (&&str, &&str)| {
+            ((*name).to_owned(), json!({"type": "literal", "value": value}))
+        };
+        Value::Object(vars.iter().zip(*cells).map(cell).collect())
+    };
+    let bindings: Vec<Value> = rows.iter().map(row).collect();
+    json!({"head": {"vars": vars}, "results": {"bindings": bindings}}).to_string()
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "callers write json!(…) in place")]
+fn question(id: &str, steps: Value) -> Value {
+    json!({"id": id, "question_text": format!("What about {id}?"), "reference_steps": steps})
+}
+
+fn reference(questions: &[Value]) -> String {
+    json!([{"template_id": "t", "questions": questions}]).to_string()
+}
+
+/// Two questions, one right and one wrong.
+fn small() -> Place {
+    let expected = json!([[{"name": "sparql_query", "args": {}, "output": sparql(&["a"], &[&["x"]]),
+        "output_media_type": "application/sparql-results+json", "required_columns": ["a"]}]]);
+    let step = |output: String| json!([{"name": "sparql_query", "id": "call_1", "status": "success", "output": output}]);
+    let right = json!({"question_id": "q1", "actual_steps": step(sparql(&["b"], &[&["x"]])),
+        "input_tokens": 10, "output_tokens": 2, "total_tokens": 12, "elapsed_sec": 1.5});
+    let wrong = json!({"question_id": "q2", "actual_steps": step(sparql(&["b"], &[&["x"], &["y"]])),
+        "input_tokens": 20, "output_tokens": 4, "total_tokens": 24, "elapsed_sec": 2.5});
+    Place::new()
+        .file(
+            "reference.json",
+            reference(&[question("q1", expected.clone()), question("q2", expected)]),
+        )
+        .file("responses.jsonl", format!("{right}\n{wrong}\n"))
+}
+
+// ---------- what one asks for, one gets
+
+#[test]
+fn eval_prints_a_summary() {
+    assert_snapshot!(small().run("eval reference.json responses.jsonl"));
+}
+
+#[test]
+fn eval_writes_the_documented_shapes() {
+    let place = small();
+    let ended = place.run(
+        "eval reference.json responses.jsonl --profile 6 -q -o out.json -o out.jsonl -o out.yaml \
+         -o out.tsv -a agg.json -a agg.yaml -a agg.tsv",
+    );
+    assert_eq!((ended.code, ended.stdout.as_str(), ended.stderr.as_str()), (0, "", ""));
+    let results = place.json("out.json");
+    assert_eq!(results[0]["reference_steps"][0][0]["matches"], "call_1");
+    let lines: Vec<Value> = place
+        .read("out.jsonl")
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("a line of JSON"))
+        .collect();
+    assert_eq!(json!(lines), results);
+    assert_snapshot!("results_yaml", place.read("out.yaml"));
+    assert_snapshot!("results_tsv", place.read("out.tsv"));
+    assert_snapshot!("aggregates_json", place.read("agg.json"));
+    assert_snapshot!("aggregates_yaml", place.read("agg.yaml"));
+    assert_snapshot!("aggregates_tsv", place.read("agg.tsv"));
+}
+
+#[test]
+fn eval_prints_json_for_machines() {
+    assert_snapshot!(small().run("eval reference.json responses.jsonl --json"));
+}
+
+#[test]
+fn results_and_aggregates_can_go_to_standard_output() {
+    let ended = small().run("eval reference.json responses.jsonl -o -");
+    let results: Value = serde_json::from_str(&ended.stdout).expect("only JSON on stdout");
+    assert_eq!(results.as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn aggregating_results_gives_what_eval_gave() {
+    let place = small();
+    place.run("eval reference.json responses.jsonl -o out.jsonl -o out.yaml -a agg.json");
+    for results in ["out.jsonl", "out.yaml"] {
+        let ended = place.run(&format!("aggregate {results} -a again.json"));
+        assert_eq!(ended.code, 0, "{ended}");
+        assert_eq!(place.json("again.json"), place.json("agg.json"));
+    }
+    assert_snapshot!(place.run("aggregate out.jsonl"));
+}
+
+#[test]
+fn a_gate_that_is_not_met_ends_with_1() {
+    let place = small();
+    assert_snapshot!(
+        place.run("eval reference.json responses.jsonl --fail-under steps_score=0.6 -q")
+    );
+    assert_eq!(
+        place.run("eval reference.json responses.jsonl --fail-under steps_score=0.5 -q").code,
+        0
+    );
+}
+
+#[test]
+fn the_demo_needs_nothing() {
+    let place = Place::new();
+    assert_snapshot!(place.run("demo"));
+    assert_eq!(place.run("demo --write example").code, 0);
+    let judged = place.run(
+        "eval example/reference.yaml example/responses.jsonl -c example/juror.yaml --worst 99",
+    );
+    assert_eq!(judged.stdout, place.run("demo").stdout);
+    assert_snapshot!("demo_write_twice", place.run("demo --write example"));
+}
+
+#[test]
+fn validate_tells_what_files_are() {
+    let place = small().file("juror.yaml", "profile: 6\n").file("odd.json", "[1]");
+    place.run("eval reference.json responses.jsonl -q -o out.json");
+    assert_snapshot!(
+        place.run("validate reference.json responses.jsonl out.json juror.yaml odd.json none.json")
+    );
+    assert_snapshot!("validate_json", place.run("validate reference.json odd.json --json"));
+}
+
+#[test]
+fn help_teaches() {
+    let place = Place::new();
+    assert_snapshot!("help", place.run("--help"));
+    for command in ["eval", "aggregate", "validate", "demo", "schema", "completions"] {
+        assert_snapshot!(format!("help_{command}"), place.run(&format!("{command} --help")));
+    }
+    assert_eq!(place.run("--version").stdout, concat!("juror ", env!("CARGO_PKG_VERSION"), "\n"));
+}
+
+#[test]
+fn shells_get_completions_and_editors_a_schema() {
+    let place = Place::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let ended = place.run(&format!("completions {shell}"));
+        assert!(ended.code == 0 && ended.stdout.contains("juror"), "{ended}");
+    }
+    let schema: Value = serde_json::from_str(&place.run("schema").stdout).expect("JSON");
+    assert!(schema["properties"]["steps"].is_object());
+}
+
+#[test]
+fn files_may_be_compressed_or_piped() {
+    let place = small();
+    let plain = place.run("eval reference.json responses.jsonl").stdout;
+    let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gz.write_all(place.read("reference.json").as_bytes()).expect("memory");
+    let place = small().file("reference.json.gz", gz.finish().expect("memory")).file(
+        "responses.jsonl.zst",
+        zstd::encode_all(place.read("responses.jsonl").as_bytes(), 1).expect("memory"),
+    );
+    let ended = place.run("eval reference.json.gz responses.jsonl.zst");
+    assert_eq!(ended.stdout, plain, "{ended}");
+    let piped = place.run_with("eval reference.json -", place.read("responses.jsonl").as_bytes());
+    assert_eq!(piped.stdout, plain, "{piped}");
+}
+
+#[test]
+fn responses_come_in_three_shapes() {
+    let place = small();
+    let lines: Vec<Value> = place
+        .read("responses.jsonl")
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect();
+    let by_id: Value = lines
+        .iter()
+        .map(|line| (line["question_id"].as_str().expect("an id").to_owned(), line.clone()))
+        .collect::<serde_json::Map<_, _>>()
+        .into();
+    let place = place
+        .file("list.json", json!(lines).to_string())
+        .file("by_id.json", by_id.to_string())
+        .file("lines.json", lines_of(&lines));
+    let plain = place.run("eval reference.json responses.jsonl").stdout;
+    for shape in ["list.json", "by_id.json", "lines.json"] {
+        assert_eq!(place.run(&format!("eval reference.json {shape}")).stdout, plain, "{shape}");
+    }
+}
+
+fn lines_of(lines: &[Value]) -> String {
+    lines.iter().flat_map(|line| [line.to_string(), "\n".into()]).collect()
+}
+
+#[test]
+fn references_come_in_three_formats() {
+    let place = small();
+    let plain = place.run("eval reference.json responses.jsonl").stdout;
+    let templates = place.json("reference.json");
+    let template = &templates[0];
+    let mut lines: Vec<Value> = template["questions"].as_array().expect("questions").clone();
+    for line in &mut lines {
+        line["template_id"] = template["template_id"].clone();
+    }
+    let place = place
+        .file("templates.jsonl", format!("{template}\n"))
+        .file("questions.jsonl", lines_of(&lines))
+        .file("reference.yaml", templates.to_string());
+    for reference in ["templates.jsonl", "questions.jsonl", "reference.yaml"] {
+        let ended = place.run(&format!("eval {reference} responses.jsonl"));
+        assert_eq!(ended.stdout, plain, "{reference}: {ended}");
+    }
+}
+
+#[test]
+fn results_in_xml_csv_and_tsv_are_read_when_the_media_type_says_so() {
+    let xml = "<sparql xmlns='http://www.w3.org/2005/sparql-results#'><head><variable name='a'/></head>\
+               <results><result><binding name='a'><uri>urn:x</uri></binding></result></results></sparql>";
+    let step = |media_type: &str, output: &str| json!([[{"name": "q", "output": output, "output_media_type": media_type, "required_columns": ["a"]}]]);
+    let questions = [
+        question("xml", step("application/sparql-results+xml", xml)),
+        question("csv", step("text/csv", "a,b\r\nurn:x,1\r\n")),
+        question("tsv", step("text/tab-separated-values", "?a\n<urn:x>\n")),
+    ];
+    let response = |id: &str, output: &str| {
+        json!({"question_id": id, "actual_steps": [
+            {"name": "q", "id": "1", "status": "success", "output": output}]})
+    };
+    let responses = [
+        response(
+            "xml",
+            r#"{"head": {"vars": ["z"]}, "results": {"bindings": [{"z": {"type": "uri", "value": "urn:x"}}]}}"#,
+        ),
+        response("csv", "z\nurn:x\n"),
+        response("tsv", "?n\t?z\n5\t<urn:x>\n"),
+    ];
+    let place =
+        Place::new().file("r.json", reference(&questions)).file("a.jsonl", lines_of(&responses));
+    let ended = place.run("eval r.json a.jsonl -q -o out.json");
+    assert_eq!(ended.code, 0, "{ended}");
+    for result in place.json("out.json").as_array().expect("results") {
+        assert_eq!(result["steps_score"], 1.0, "{result}");
+    }
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bytes() {
+    let expected = json!([[{"name": "s", "output": "right"}]]);
+    let questions: Vec<Value> =
+        (0..100).map(|at| question(&format!("q{at}"), expected.clone())).collect();
+    let responses: Vec<Value> = (0..100)
+        .rev()
+        .map(|at| {
+            let output = if at % 3 == 0 { "wrong" } else { "right" };
+            json!({"question_id": format!("q{at}"), "elapsed_sec": 0.1 * f64::from(at), "actual_steps": [
+                {"name": "s", "id": at, "status": "success", "output": output}]})
+        })
+        .collect();
+    let place =
+        Place::new().file("r.json", reference(&questions)).file("a.jsonl", lines_of(&responses));
+    place.run("eval r.json a.jsonl -q -j 1 -o one.json -a one_agg.json");
+    for jobs in [2, 3, 7] {
+        let ended =
+            place.run(&format!("eval r.json a.jsonl -q -j {jobs} -o many.json -a many_agg.json"));
+        assert_eq!(ended.code, 0, "{ended}");
+        assert_eq!(place.read("many.json"), place.read("one.json"));
+        assert_eq!(place.read("many_agg.json"), place.read("one_agg.json"));
+    }
+}
+
+#[test]
+fn the_documents_examples_are_read_unchanged() {
+    let document =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/spec/qa-evaluation.md");
+    let Ok(document) = fs::read_to_string(document) else {
+        eprintln!("the document is not here: skipped");
+        return;
+    };
+    let blocks = |language: &str| -> Vec<String> {
+        let start = format!("```{language}\n");
+        let blocks = document.split(&start).skip(1).filter_map(|rest| rest.split("\n```").next());
+        blocks.map(str::to_owned).collect()
+    };
+    let place = Place::new().file("reference.yaml", &blocks("yaml")[0]);
+    assert_eq!(blocks("json").len(), 2);
+    for response in blocks("json") {
+        let place = Place::new().file("response.json", response);
+        assert_snapshot!("document_response", place.run("validate response.json"));
+    }
+    assert_snapshot!("document_reference", place.run("validate reference.yaml"));
+}
+
+// ---------- wrong questions: a located error, exit 2, nothing written
+
+/// Runs with outputs asked for, and checks that none was begun.
+fn refused(place: &Place, inputs: &str) -> Ended {
+    let before = place.names();
+    let ended = place.run(&format!("eval {inputs} -o out.json -a agg.json"));
+    assert_eq!(ended.code, 2, "{ended}");
+    assert_eq!(place.names(), before, "nothing is written");
+    ended
+}
+
+#[test]
+fn a_missing_or_unreadable_reference_is_refused() {
+    let place = small();
+    fs::create_dir(place.path("folder.json")).expect("a folder");
+    assert_snapshot!("missing_reference", refused(&place, "nowhere.yaml responses.jsonl"));
+    assert_snapshot!("folder_as_reference", refused(&place, "folder.json responses.jsonl"));
+}
+
+#[test]
+fn a_mistyped_reference_is_refused_with_every_problem() {
+    let json = r#"[
+  {"template_id": "t", "questions": [
+    {"id": "q1", "question_text": "Q", "reference_steps": [{"name": "s"}]},
+    {"id": "q2"},
+    {"question_text": "no id", "reference_steps": [[{"output": "x"}, "step"]]},
+    {"id": "q3", "question_text": "Q", "reference_steps": [[
+      {"name": "s", "output": "x", "ordered": "yes", "required_columns": "a", "ignore_duplicates": 1}]]}
+  ]},
+  {"questions": 5},
+  "template"
+]"#;
+    let yaml = "- template_id: t\n  questions:\n  - id: q1\n    question_text: Q\n    reference_steps:\n    - name: s\n  - question_text: no id\n- template_id: [1]\n";
+    let lines = "{\"template_id\": \"t\", \"id\": \"q1\"}\n\n{\"template_id\": \"t\", \"questions\": {}}\nnonsense\n";
+    let place = small().file("bad.json", json).file("bad.yaml", yaml).file("bad.jsonl", lines);
+    assert_snapshot!("mistyped_json", refused(&place, "bad.json responses.jsonl"));
+    assert_snapshot!("mistyped_yaml", refused(&place, "bad.yaml responses.jsonl"));
+    assert_snapshot!("mistyped_jsonl", refused(&place, "bad.jsonl responses.jsonl"));
+}
+
+#[test]
+fn broken_syntax_is_located() {
+    let place = small()
+        .file("cut.json", "[{\"template_id\": \"t\",\n  \"questions\": [{\"id\": \"q\"")
+        .file("bad.yaml", "- template_id: t\n  questions: [1, 2\n  more: 3\n")
+        .file("tabs.yaml", "- template_id: t\n\tquestions: []\n")
+        .file("responses.json", "{\"q1\": {\"question_id\": \"q1\"},\n \"q2\": }");
+    assert_snapshot!("cut_off_json", refused(&place, "cut.json responses.jsonl"));
+    assert_snapshot!("broken_yaml", refused(&place, "bad.yaml responses.jsonl"));
+    assert_snapshot!("tabs_in_yaml", refused(&place, "tabs.yaml responses.jsonl"));
+    assert_snapshot!("broken_responses", refused(&place, "reference.json responses.json"));
+}
+
+#[test]
+fn duplicate_ids_are_refused() {
+    let questions =
+        [question("q1", json!([])), question("q2", json!([])), question("q1", json!([]))];
+    let place = small().file("twice.json", reference(&questions));
+    assert_snapshot!(refused(&place, "twice.json responses.jsonl"));
+}
+
+#[test]
+fn a_required_column_the_reference_lacks_is_refused() {
+    let steps = json!([[{"name": "sparql_query", "output": sparql(&["iri", "name"], &[&["x", "y"]]),
+        "output_media_type": "application/sparql-results+json", "required_columns": ["iri", "nme"]}]]);
+    let json = reference(&[question("q1", steps)]);
+    let place = small().file("bad.yaml", serde_json_to_yaml(&json)).file("bad.json", json);
+    assert_snapshot!("unknown_column_json", refused(&place, "bad.json responses.jsonl"));
+    assert_snapshot!("unknown_column_yaml", refused(&place, "bad.yaml responses.jsonl"));
+}
+
+/// The YAML a person would have written: one item or field a line.
+fn serde_json_to_yaml(json: &str) -> String {
+    let value: Value = serde_json::from_str(json).expect("JSON");
+    let step = &value[0]["questions"][0]["reference_steps"][0][0];
+    format!(
+        "- template_id: t\n  questions:\n  - id: q1\n    question_text: Q\n    reference_steps:\n    \
+         - - name: sparql_query\n        output: '{}'\n        output_media_type: {}\n        \
+         required_columns:\n        - iri\n        - nme\n",
+        step["output"].as_str().expect("text"),
+        step["output_media_type"].as_str().expect("text"),
+    )
+}
+
+#[test]
+fn unknown_settings_are_refused() {
+    let place = small()
+        .file("unknown.yaml", "profile: 5\nsteps:\n  scorng: last_group\nfoo: 1\n")
+        .file("ill_typed.yaml", "steps:\n  scoring: [last_group]\n")
+        .file("no_profile.yaml", "profile: 4\n");
+    for name in ["unknown", "ill_typed", "no_profile"] {
+        let ended = refused(&place, &format!("reference.json responses.jsonl -c {name}.yaml"));
+        assert_snapshot!(format!("settings_{name}"), ended);
+    }
+}
+
+#[test]
+fn an_output_that_cannot_be_written_is_refused() {
+    let place = small();
+    fs::create_dir(place.path("folder.json")).expect("a folder");
+    for (name, output) in
+        [("no_folder", "none/out.json"), ("folder", "folder.json"), ("no_format", "out.txt")]
+    {
+        let ended = refused(&place, &format!("reference.json responses.jsonl -o {output}"));
+        assert_snapshot!(format!("output_{name}"), ended);
+    }
+}
+
+#[test]
+fn wrong_arguments_are_refused() {
+    let place = small();
+    assert_snapshot!("stdin_twice", refused(&place, "- -"));
+    assert_snapshot!(
+        "bad_gate",
+        refused(&place, "reference.json responses.jsonl --fail-under stps=1")
+    );
+    assert_snapshot!("bad_option", refused(&place, "reference.json responses.jsonl --profil 6"));
+    assert_eq!(place.run("").code, 2);
+}
+
+#[test]
+fn text_that_is_not_utf8_is_located() {
+    let mut bytes = reference(&[question("q1", json!([]))]).into_bytes();
+    let at = bytes.iter().position(|byte| *byte == b'W').expect("the question");
+    bytes[at] = 0xff;
+    let place = small().file("bad.json", bytes);
+    assert_snapshot!(refused(&place, "bad.json responses.jsonl"));
+}
+
+// ---------- wrong records: told, and the run goes on
+
+/// Runs to the end, and returns what was said with the results.
+fn survived(place: &Place, inputs: &str) -> (Ended, Value) {
+    let ended = place.run(&format!("eval {inputs} -o out.json"));
+    assert_eq!(ended.code, 0, "{ended}");
+    let results = place.json("out.json");
+    (ended, results)
+}
+
+#[test]
+fn a_missing_response_is_an_error_record() {
+    let place = small().file("one.jsonl", "{\"question_id\": \"q2\"}\n");
+    let (ended, results) = survived(&place, "reference.json one.jsonl");
+    assert_snapshot!(ended);
+    assert_eq!(
+        (&results[0]["status"], &results[0]["error"]),
+        (&json!("error"), &json!("no response"))
+    );
+    assert_eq!(results[1]["status"], "success");
+}
+
+#[test]
+fn a_response_to_an_unknown_question_is_told_and_left_out() {
+    let place = small();
+    let more = format!(
+        "{}{{\"question_id\": \"q9\"}}\n{{\"question_id\": \"q1\"}}\n",
+        place.read("responses.jsonl")
+    );
+    let place = place.file("more.jsonl", more);
+    let (ended, results) = survived(&place, "reference.json more.jsonl");
+    assert_snapshot!(ended);
+    assert_eq!(results.as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn records_that_cannot_be_read_are_told_with_their_places() {
+    let mut lines = b"{\"question_id\": \"q1\", \"actual_steps\": \"none\"}\nnot json\n{\"actual_answer\": 1}\n".to_vec();
+    lines.extend(b"{\"question_id\": \"q2\", \"actual_answer\": \"\xff\"}\n");
+    let place = small().file("bad.jsonl", lines);
+    let (ended, results) = survived(&place, "reference.json bad.jsonl");
+    assert_snapshot!(ended);
+    assert_eq!(
+        results[0]["error"],
+        "the response could not be read: invalid type: string \"none\", expected a sequence"
+    );
+    assert_eq!(results[1]["error"], "no response");
+}
+
+#[test]
+fn steps_may_lack_status_id_output_or_be_unreadable() {
+    let sparql_step = |output: Value| json!([[{"name": "s", "output": output, "output_media_type": "application/sparql-results+json"}]]);
+    let table = sparql(&["a"], &[&["x"]]);
+    let questions = [
+        question("no-status", sparql_step(json!(table))),
+        question("no-id", sparql_step(json!(table))),
+        question("unparsable", sparql_step(json!(table))),
+        question("no-output", sparql_step(json!(table))),
+        question("no-expected-output", json!([[{"name": "s"}]])),
+        question("empty-group", json!([[]])),
+    ];
+    let response = |id: &str, step: Value| json!({"question_id": id, "actual_steps": [step]});
+    let responses = [
+        response("no-status", json!({"name": "s", "id": "1", "output": table})),
+        response("no-id", json!({"name": "s", "status": "success", "output": table})),
+        response(
+            "unparsable",
+            json!({"name": "s", "id": "1", "status": "success", "output": "{\"head\": "}),
+        ),
+        response("no-output", json!({"name": "s", "id": "1", "status": "success"})),
+        response(
+            "no-expected-output",
+            json!({"name": "s", "id": "1", "status": "success", "output": "x"}),
+        ),
+        response(
+            "empty-group",
+            json!({"name": "s", "id": "1", "status": "success", "output": "x"}),
+        ),
+    ];
+    let place =
+        Place::new().file("r.json", reference(&questions)).file("a.jsonl", lines_of(&responses));
+    let (ended, results) = survived(&place, "r.json a.jsonl --worst 9");
+    assert_snapshot!(ended);
+    assert_eq!(results[1]["reference_steps"][0][0]["matches"], "1");
+    assert_eq!(results[5]["steps_score_error"], "group 1 of the reference steps is empty");
+    let lenient = place.file("lenient.yaml", "steps: {missing_status: success}\n");
+    let (_, results) = survived(&lenient, "r.json a.jsonl -c lenient.yaml");
+    assert_eq!(results[0]["steps_score"], 1.0);
+}
+
+#[test]
+fn numbers_may_stand_where_texts_are_expected() {
+    let reference = r#"[{"template_id": 7, "questions": [{"id": 1, "question_text": 5, "reference_answer": 3.5,
+        "reference_steps": [[{"name": 9, "output": 15}]]}]}]"#;
+    let responses = r#"{"question_id": 1, "actual_answer": 4, "input_tokens": "many",
+        "actual_steps": [{"name": 9, "id": 3, "status": "success", "output": 15.0}]}"#;
+    let place = Place::new().file("r.json", reference).file("a.json", responses);
+    let (_, results) = survived(&place, "r.json a.json");
+    let expected = json!([{"template_id": "7", "question_id": "1", "question_text": 5, "reference_answer": 3.5,
+        "reference_steps": [[{"name": 9, "output": 15, "matches": 3}]], "status": "success", "actual_answer": 4,
+        "actual_steps": [{"name": 9, "id": 3, "status": "success", "output": 15.0}],
+        "steps_score": 1.0, "input_tokens": "many"}]);
+    assert_eq!(results, expected);
+}
+
+#[test]
+fn a_million_rows_and_ten_million_characters_are_no_trouble() {
+    let rows = |order: &dyn Fn(u32) -> u32| {
+        let cells: Vec<String> = (0..1_000_000)
+            .map(|at| format!("{{\"a\":{{\"value\":\"v{}\"}}}}", order(at)))
+            .collect();
+        format!(
+            "{{\"head\":{{\"vars\":[\"a\"]}},\"results\":{{\"bindings\":[{}]}}}}",
+            cells.join(",")
+        )
+    };
+    let questions = [question(
+        "q",
+        json!([[{"name": "s", "output": rows(&|at| at),
+        "output_media_type": "application/sparql-results+json"}]]),
+    )];
+    let response = json!({"question_id": "q", "actual_answer": "x".repeat(10_000_000), "actual_steps": [
+        {"name": "s", "id": "1", "status": "success", "output": rows(&|at| 999_999 - at)}]});
+    let place =
+        Place::new().file("r.json", reference(&questions)).file("a.jsonl", response.to_string());
+    let (_, results) = survived(&place, "r.json a.jsonl");
+    assert_eq!(results[0]["steps_score"], 1.0);
+    assert_eq!(results[0]["actual_answer"].as_str().map(str::len), Some(10_000_000));
+}
+
+#[test]
+fn deep_nesting_is_bounded() {
+    let deep = |depth: usize| format!("{}1{}", "[".repeat(depth), "]".repeat(depth));
+    let expected = format!(
+        r#"[{{"template_id": "t", "questions": [{{"id": "q", "question_text": "Q", "reference_steps": [[
+            {{"name": "s", "args": {0}, "output": "x", "output_media_type": "application/json"}}]]}}]}}]"#,
+        deep(100_000)
+    );
+    let response = format!(
+        r#"{{"question_id": "q", "actual_steps": [{{"name": "s", "id": "1", "status": "success", "args": {0}, "output": {0}}}]}}"#,
+        deep(100_000)
+    );
+    let place = Place::new()
+        .file("r.json", expected)
+        .file("a.json", response)
+        .file("deep.yaml", deep(100_000))
+        .file("deep.jsonl", deep(100_000));
+    let ended = place.run("eval r.json a.json -o out.json -o out.yaml");
+    assert_eq!(ended.code, 0, "{ended}");
+    assert!(place.read("out.json").contains("\"steps_score\": 0.0"));
+    for (reference, responses) in [("deep.yaml", "a.json"), ("deep.jsonl", "a.json")] {
+        assert_eq!(place.run(&format!("eval {reference} {responses}")).code, 2);
+    }
+    assert_eq!(place.run("eval r.json deep.jsonl").code, 0);
+    assert_eq!(place.run("eval r.json deep.yaml").code, 2);
+}
+
+#[test]
+fn nothing_is_lost_when_writing_fails() {
+    let place = small().file("out.json", "precious");
+    let full = Path::new("/dev/full");
+    if full.exists() {
+        let ended = Command::new(env!("CARGO_BIN_EXE_juror"))
+            .args(["eval", "reference.json", "responses.jsonl", "-o", "-"])
+            .current_dir(place.folder.path())
+            .stdout(fs::OpenOptions::new().write(true).open(full).expect("a full device"))
+            .output()
+            .expect("the program ends");
+        assert_eq!(ended.status.code(), Some(3));
+    }
+    let refused = place.run("eval reference.json missing.jsonl -o out.json");
+    assert_eq!((refused.code, place.read("out.json").as_str()), (2, "precious"));
+}
