@@ -39,13 +39,17 @@ pub(crate) fn run() {
     println!("Microseconds a comparison; {N_ROWS} rows, {N_EXTRA} actual columns too many.");
     println!("= some tables agree by chance, ? some comparison was given up.\n");
     print!("{:<10}", "required");
-    KINDS.iter().for_each(|kind| print!("{:>16}", kind.name));
+    for kind in &KINDS {
+        print!("{:>16}", kind.name);
+    }
     println!();
     let mut in_budget = Vec::new();
     for n_required in 2..=12 {
         let times: Vec<Time> = KINDS.iter().map(|kind| measure(kind, n_required)).collect();
         print!("{n_required:<10}");
-        times.iter().for_each(|time| print!("{:>16}", time.text()));
+        for time in &times {
+            print!("{:>16}", time.text());
+        }
         println!();
         if n_required == IN_BUDGET {
             in_budget = times;

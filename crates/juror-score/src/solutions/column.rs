@@ -7,8 +7,9 @@
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
+use std::hash::BuildHasher;
 
-use hashbrown::HashMap;
+use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::{Cell, Datatype};
 
@@ -36,93 +37,100 @@ pub(super) struct ReferenceColumn<'t> {
     pub(super) values: Vec<u32>,
     /// How many distinct values there are.
     pub(super) n_values: u32,
-    ids: HashMap<Value<'t>, u32>,
-    /// The numbers of the column in order, for finding the nearest one.
-    numbers: Vec<(f64, u32)>,
-    cells: &'t [Cell<'t>],
+    cells: Cow<'t, [Cell<'t>]>,
     any_typed: bool,
-    /// The written forms of typed cells, for plain actual cells; made when first needed.
-    written: OnceCell<HashMap<&'t str, u32>>,
+    /// The first row of each value. Tables hold rows, four bytes each, rather than values: a
+    /// column of a million cells must not cost more memory than it has itself.
+    first_rows: HashTable<u32>,
+    hasher: DefaultHashBuilder,
+    /// The numbers of the column in order, for finding the nearest one; made when first needed.
+    numbers: OnceCell<Vec<(f64, u32)>>,
+    /// Rows of typed cells by how they are written, for plain actual cells; made when first needed.
+    written: OnceCell<HashTable<u32>>,
+}
+
+/// Whether typed cells become one with plain texts that are written alike.
+#[derive(Clone, Copy)]
+enum Joining {
+    Nothing,
+    PlainTexts,
 }
 
 impl<'t> ReferenceColumn<'t> {
     pub(super) fn new(cells: &'t [Cell<'t>]) -> ReferenceColumn<'t> {
-        let any_typed = cells.iter().any(|cell| matches!(cell, Cell::Typed(..)));
-        let mut column = ReferenceColumn {
-            values: Vec::with_capacity(cells.len()),
-            n_values: 0,
-            ids: HashMap::with_capacity(cells.len()),
-            numbers: Vec::new(),
-            cells,
-            any_typed,
-            written: OnceCell::new(),
-        };
-        let mixed = any_typed && cells.iter().any(|cell| matches!(cell, Cell::Text(_)));
-        if mixed {
-            // Plain texts come first, so that typed cells written alike can join them.
-            for cell in cells.iter().filter(|cell| matches!(cell, Cell::Text(_))) {
-                column.intern(cell);
-            }
-        }
-        for cell in cells {
-            let id = if mixed { column.intern_mixed(cell) } else { column.intern(cell) };
-            column.values.push(id);
-        }
-        column.numbers.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-        column
+        ReferenceColumn::of(Cow::Borrowed(cells))
     }
 
     /// A column without values.
     pub(super) fn unbound(n_rows: usize) -> ReferenceColumn<'t> {
-        ReferenceColumn {
-            values: vec![0; n_rows],
-            n_values: 1,
-            ids: HashMap::from_iter([(Value::Unbound, 0)]),
-            numbers: Vec::new(),
-            cells: &[],
-            any_typed: false,
+        ReferenceColumn::of(Cow::Owned(vec![Cell::Unbound; n_rows]))
+    }
+
+    fn of(cells: Cow<'t, [Cell<'t>]>) -> ReferenceColumn<'t> {
+        let is_typed = |cell: &Cell| matches!(cell, Cell::Typed(..));
+        let any_typed = cells.iter().any(is_typed);
+        let any_text = || cells.iter().any(|cell| matches!(cell, Cell::Text(_)));
+        let mixed = any_typed && any_text();
+        let mut column = ReferenceColumn {
+            values: vec![0; cells.len()],
+            n_values: 0,
+            first_rows: HashTable::with_capacity(cells.len()),
+            hasher: DefaultHashBuilder::default(),
+            cells,
+            any_typed,
+            numbers: OnceCell::new(),
             written: OnceCell::new(),
+        };
+        if mixed {
+            // Plain texts come first, so that typed cells written alike can join them.
+            column.intern_where(|cell| !is_typed(cell), Joining::Nothing);
+            column.intern_where(is_typed, Joining::PlainTexts);
+        } else {
+            column.intern_where(|_| true, Joining::Nothing);
+        }
+        column
+    }
+
+    fn intern_where(&mut self, chosen: impl Fn(&Cell<'t>) -> bool, joining: Joining) {
+        for (cell, row) in self.cells.iter().zip(0_u32..).filter(|(cell, _)| chosen(cell)) {
+            let value = value_of(cell);
+            let hash = self.hasher.hash_one(&value);
+            if let Some(first) = self.row_of(hash, &value) {
+                self.values[row as usize] = self.values[first];
+                continue;
+            }
+            let joined = match (cell, joining) {
+                (Cell::Typed(datatype, text), Joining::PlainTexts) => {
+                    self.plain_id_of(*datatype, text, &value)
+                }
+                _ => None,
+            };
+            self.values[row as usize] = joined.unwrap_or(self.n_values);
+            self.n_values += u32::from(joined.is_none());
+            let rehash = |row: &u32| self.hasher.hash_one(value_of(&self.cells[*row as usize]));
+            self.first_rows.insert_unique(hash, row, rehash);
         }
     }
 
-    fn intern(&mut self, cell: &'t Cell<'t>) -> u32 {
-        let value = value_of(cell);
-        let number = number_in(&value);
-        let next = self.n_values;
-        let id = *self.ids.entry(value).or_insert(next);
-        if id == next {
-            self.n_values += 1;
-            self.numbers.extend(number.map(|number| (number, id)));
-        }
-        id
+    fn row_of(&self, hash: u64, value: &Value<'_>) -> Option<usize> {
+        let same = |row: &u32| value_of(&self.cells[*row as usize]) == *value;
+        self.first_rows.find(hash, same).map(|row| *row as usize)
     }
 
-    fn intern_mixed(&mut self, cell: &'t Cell<'t>) -> u32 {
-        let value = value_of(cell);
-        if let Cell::Typed(datatype, text) = cell
-            && !self.ids.contains_key(&value)
-            && let Some(id) = self.plain_id_of(*datatype, text, &value)
-        {
-            self.numbers.extend(number_in(&value).map(|number| (number, id)));
-            self.ids.insert(value, id);
-        }
-        self.intern(cell)
+    fn id_of(&self, value: &Value<'_>) -> Option<u32> {
+        self.row_of(self.hasher.hash_one(value), value).map(|row| self.values[row])
     }
 
     /// The integer of an actual cell, if it equals some cell of this column.
     pub(super) fn find(&self, cell: &Cell<'_>) -> Option<u32> {
+        let value = value_of(cell);
+        if let Some(id) = self.id_of(&value) {
+            return Some(id);
+        }
         match cell {
-            Cell::Unbound => self.ids.get(&Value::Unbound).copied(),
-            Cell::Text(text) => match self.ids.get(&Value::Text(text)) {
-                Some(id) => Some(*id),
-                None if self.any_typed => self.typed_id_of(text),
-                None => None,
-            },
+            Cell::Unbound => None,
+            Cell::Text(text) => self.any_typed.then(|| self.typed_id_of(text)).flatten(),
             Cell::Typed(datatype, text) => {
-                let value = value_of(cell);
-                if let Some(id) = self.ids.get(&value) {
-                    return Some(*id);
-                }
                 let nearest = number_in(&value).and_then(|number| self.nearest(number));
                 nearest.or_else(|| self.plain_id_of(*datatype, text, &value))
             }
@@ -131,9 +139,16 @@ impl<'t> ReferenceColumn<'t> {
 
     /// The nearest number of the column, if it is near enough.
     fn nearest(&self, number: f64) -> Option<u32> {
-        let after = self.numbers.partition_point(|(known, _)| *known < number);
-        let neighbours =
-            &self.numbers[after.saturating_sub(1)..(after + 1).min(self.numbers.len())];
+        let numbers = self.numbers.get_or_init(|| {
+            let rows = self.first_rows.iter().map(|row| *row as usize);
+            let mut numbers: Vec<(f64, u32)> = rows
+                .filter_map(|row| Some((number_in(&value_of(&self.cells[row]))?, self.values[row])))
+                .collect();
+            numbers.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+            numbers
+        });
+        let after = numbers.partition_point(|(known, _)| *known < number);
+        let neighbours = &numbers[after.saturating_sub(1)..(after + 1).min(numbers.len())];
         neighbours
             .iter()
             .map(|(known, id)| ((known - number).abs(), *id))
@@ -143,29 +158,42 @@ impl<'t> ReferenceColumn<'t> {
     }
 
     /// The integer of the plain text that a typed literal is written as, as given or canonically.
-    fn plain_id_of(&self, datatype: Datatype, text: &str, value: &Value) -> Option<u32> {
-        let plain = |text: &str| self.ids.get(&Value::Text(text)).copied();
+    fn plain_id_of(&self, datatype: Datatype, text: &str, value: &Value<'_>) -> Option<u32> {
+        let plain = |text: &str| self.id_of(&Value::Text(text));
         plain(text).or_else(|| canonical_forms(datatype, value).iter().find_map(|form| plain(form)))
     }
 
     /// The integer of a typed literal that is written as this plain text, as given or canonically.
     fn typed_id_of(&self, text: &str) -> Option<u32> {
-        let written = self.written.get_or_init(|| {
-            let typed = self.cells.iter().zip(&self.values).filter_map(|(cell, id)| match cell {
-                Cell::Typed(_, text) => Some((text.as_ref(), *id)),
-                _ => None,
-            });
-            typed.collect()
-        });
-        written.get(text).copied().or_else(|| {
-            let types = [Datatype::Integer, Datatype::Real, Datatype::Boolean];
-            types.into_iter().find_map(|datatype| {
-                let value = typed_value(datatype, text);
-                let id = *self.ids.get(&value)?;
-                let canonical = canonical_forms(datatype, &value);
-                canonical.iter().any(|form| form == text).then_some(id)
-            })
+        let types = [Datatype::Integer, Datatype::Real, Datatype::Boolean];
+        types.into_iter().find_map(|datatype| {
+            let value = typed_value(datatype, text);
+            let id = self.id_of(&value).filter(|_| !matches!(value, Value::Text(_)))?;
+            let forms = canonical_forms(datatype, &value);
+            (forms.iter().any(|form| form == text) || self.is_written(text, id)).then_some(id)
         })
+    }
+
+    /// Whether a typed cell of this value is written exactly so.
+    fn is_written(&self, text: &str, id: u32) -> bool {
+        let written_at = |row: u32| match &self.cells[row as usize] {
+            Cell::Typed(_, text) => text.as_ref(),
+            _ => "",
+        };
+        let hash = |text: &str| self.hasher.hash_one(text);
+        let written = self.written.get_or_init(|| {
+            let mut table = HashTable::new();
+            for (cell, row) in self.cells.iter().zip(0_u32..) {
+                if let Cell::Typed(_, text) = cell {
+                    let same = |known: &u32| written_at(*known) == text;
+                    let rehash = |row: &u32| hash(written_at(*row));
+                    table.entry(hash(text), same, rehash).or_insert(row);
+                }
+            }
+            table
+        });
+        let found = written.find(hash(text), |row| written_at(*row) == text);
+        found.is_some_and(|row| self.values[*row as usize] == id)
     }
 
     /// An actual column in terms of this one; `None` as soon as a cell has no equal here.
@@ -197,7 +225,7 @@ fn value_of<'t>(cell: &'t Cell<'_>) -> Value<'t> {
 
 /// The value of a typed literal; one that its type does not allow compares by its text.
 fn typed_value(datatype: Datatype, text: &str) -> Value<'_> {
-    let trimmed = text.trim_matches([' ', '\t', '\n', '\r']);
+    let trimmed = text.trim_ascii();
     let value = match datatype {
         Datatype::Boolean => truth_of(trimmed).map(Value::Truth),
         Datatype::Integer => whole_value(trimmed),
@@ -227,8 +255,9 @@ fn whole_value(text: &str) -> Option<Value<'_>> {
         return None;
     }
     let digits = digits.trim_start_matches('0');
-    let magnitude: f64 = if digits.is_empty() { 0.0 } else { digits.parse().ok()? };
-    if magnitude < EXACT {
+    let magnitude = digits.bytes().take(17).fold(0, |sum, digit| sum * 10 + u64::from(digit - b'0'));
+    if digits.len() <= 16 && magnitude < 1 << 53 {
+        let magnitude = magnitude as f64;
         return Some(number(if negative { -magnitude } else { magnitude }));
     }
     Some(Value::Large(if negative { format!("-{digits}").into() } else { digits.into() }))
