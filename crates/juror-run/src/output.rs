@@ -70,7 +70,7 @@ impl Output {
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), OutputError> {
         let written = match &mut self.sink {
             Sink::File(file) => file.write_all(bytes),
-            Sink::Stdout(out) => out.write_all(bytes),
+            Sink::Stdout(out) => forgive_closed_pipe(out.write_all(bytes)),
         };
         written.map_err(|error| self.error(error))
     }
@@ -80,7 +80,7 @@ impl Output {
         let name = self.path.display().to_string();
         let failed = |error| OutputError::Io { name, error };
         match self.sink {
-            Sink::Stdout(mut out) => out.flush().map_err(failed),
+            Sink::Stdout(mut out) => forgive_closed_pipe(out.flush()).map_err(failed),
             Sink::File(file) => {
                 let file = match file.into_inner() {
                     Ok(file) => file,
@@ -94,6 +94,14 @@ impl Output {
 
     fn error(&self, error: io::Error) -> OutputError {
         OutputError::Io { name: self.path.display().to_string(), error }
+    }
+}
+
+/// A reader that has seen enough, as `head` does, is no failure.
+fn forgive_closed_pipe(written: io::Result<()>) -> io::Result<()> {
+    match written {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => other,
     }
 }
 

@@ -21,8 +21,10 @@ pub struct Settings {
     #[schemars(with = "Option<u8>")]
     pub profile: Option<ProfileNumber>,
     /// Switches of step matching; each overrides the profile.
+    #[serde(deserialize_with = "null_as_default")]
     pub steps: StepSettings,
     /// Switches of the statistics; each overrides the profile.
+    #[serde(deserialize_with = "null_as_default")]
     pub aggregates: AggregateSettings,
     /// The models that judge answers.
     pub llm: Option<Models>,
@@ -31,7 +33,17 @@ pub struct Settings {
     /// How near the answer is to its question.
     pub answer_relevance: Option<AnswerRelevance>,
     /// Metrics of your own, judged by a model.
+    #[serde(deserialize_with = "null_as_default")]
     pub custom_evaluations: Vec<CustomEvaluation>,
+}
+
+/// A key without a value, as YAML writes an empty section, means nothing is set.
+fn null_as_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: serde::Deserializer<'de>,
+    T: Default + Deserialize<'de>,
+{
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
 /// A profile's number, written `5` or `"5"`.
@@ -329,7 +341,7 @@ fn ill_typed(
     let words = known_words(&path.0);
     let message = error.inner().to_string();
     let message = match message.split(" at line ").next().unwrap_or_default() {
-        _ if !words.is_empty() => "this setting is a word of its own".to_owned(),
+        _ if !words.is_empty() => "not a word that this setting knows".to_owned(),
         message => message.to_owned(),
     };
     let hint = (!words.is_empty()).then(|| format!("one of: {}", words.join(", ")));
@@ -444,6 +456,10 @@ mod tests {
     #[test]
     fn nothing_is_all_defaults() {
         assert_eq!(read("").expect("settings").plan().profile, Profile::V5);
+        assert_eq!(
+            read("steps:\ncustom_evaluations:\n").expect("settings").plan().profile,
+            Profile::V5
+        );
         assert_eq!(read("# nothing yet\n").expect("settings").plan().profile, Profile::V5);
     }
 
@@ -454,7 +470,10 @@ mod tests {
             "juror.yaml:3:11: unknown setting `scorng`\n  at steps.scorng\n  hint: did you mean `scoring`?"
         );
         let error = read("steps:\n  scoring: first\n").expect_err("no such word");
-        assert!(error.starts_with("juror.yaml:2:12: this setting is a word of its own"), "{error}");
+        assert!(
+            error.starts_with("juror.yaml:2:12: not a word that this setting knows"),
+            "{error}"
+        );
         assert!(error.ends_with("hint: one of: last_group, all_groups"), "{error}");
         let error = read("profile: 7\n").expect_err("no such profile");
         assert!(error.contains("there is no profile 7; choose 5 or 6"), "{error}");

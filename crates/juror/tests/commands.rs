@@ -245,6 +245,9 @@ fn files_may_be_compressed_or_piped() {
     );
     let ended = place.run("eval reference.json.gz responses.jsonl.zst");
     assert_eq!(ended.stdout, plain, "{ended}");
+    let lines = lines_of(place.json("reference.json").as_array().expect("templates"));
+    let piped = place.run_with("eval - responses.jsonl", lines.as_bytes());
+    assert_eq!(piped.stdout, plain, "{piped}");
     let piped = place.run_with("eval reference.json -", place.read("responses.jsonl").as_bytes());
     assert_eq!(piped.stdout, plain, "{piped}");
 }

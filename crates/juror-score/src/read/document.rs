@@ -2,6 +2,7 @@
 
 use super::problem::{DatasetError, Path, Place, Problem, Problems};
 use super::yaml;
+use crate::object::Object;
 
 /// How a file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,9 +28,15 @@ impl Format {
         }
     }
 
-    /// The format a text looks like.
+    /// The format a text looks like: lines when there are several, each an object of its own.
     pub fn from_look(bytes: &[u8]) -> Format {
+        let mut lines =
+            bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+        let is_object = |line: &[u8]| serde_json::from_slice::<Object>(line).is_ok();
         match bytes.trim_ascii_start().first() {
+            Some(b'{') if lines.next().is_some_and(is_object) && lines.next().is_some() => {
+                Format::JsonLines
+            }
             Some(b'{' | b'[') => Format::Json,
             _ => Format::Yaml,
         }

@@ -79,7 +79,7 @@ fn read_fast(document: &Document) -> Result<Read<'_>, FirstProblem<'_>> {
     let mut read = Read::default();
     for value in document.values() {
         let first = |error| FirstProblem { value, error };
-        if document.is_lines() {
+        if is_line(document, value) {
             let line: LineForm = serde_json::from_str(value).map_err(|error| first(Some(error)))?;
             line.read_into(&mut read).ok_or_else(|| first(None))?;
         } else {
@@ -95,6 +95,11 @@ fn read_fast(document: &Document) -> Result<Read<'_>, FirstProblem<'_>> {
     } else {
         Err(FirstProblem { value: document.json(), error: None })
     }
+}
+
+/// Whether a value is a template or question rather than a list of templates.
+fn is_line(document: &Document, value: &str) -> bool {
+    document.is_lines() || value.trim_ascii_start().starts_with('{')
 }
 
 fn have_distinct_ids(questions: &[Question<'_>]) -> bool {
@@ -218,7 +223,7 @@ fn all_problems(document: &Document, first: FirstProblem<'_>) -> Problems {
     let mut problems = Problems::default();
     for value in document.values() {
         match serde_json::from_str(value) {
-            Ok(parsed) if document.is_lines() => check.line(parsed),
+            Ok(parsed) if is_line(document, value) => check.line(parsed),
             Ok(parsed) => check.templates(parsed),
             Err(error) => problems.push(document.syntax_error(value, &error)),
         }

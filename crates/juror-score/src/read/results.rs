@@ -37,8 +37,9 @@ pub fn read_results(
         None => nameless.push(offset),
     };
     let text = document.json();
-    if document.is_lines() {
-        for line in document.lines() {
+    let is_one_result = text.trim_ascii_start().starts_with('{');
+    if document.is_lines() || is_one_result {
+        for line in document.values() {
             match serde_json::from_str(line) {
                 Ok(result) => observe(result, document.offset_of(line)),
                 Err(error) => problems.push(document.syntax_error(line, &error)),

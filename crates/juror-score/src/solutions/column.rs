@@ -255,7 +255,8 @@ fn whole_value(text: &str) -> Option<Value<'_>> {
         return None;
     }
     let digits = digits.trim_start_matches('0');
-    let magnitude = digits.bytes().take(17).fold(0, |sum, digit| sum * 10 + u64::from(digit - b'0'));
+    let magnitude =
+        digits.bytes().take(17).fold(0, |sum, digit| sum * 10 + u64::from(digit - b'0'));
     if digits.len() <= 16 && magnitude < 1 << 53 {
         let magnitude = magnitude as f64;
         return Some(number(if negative { -magnitude } else { magnitude }));

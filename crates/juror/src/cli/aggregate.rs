@@ -6,7 +6,7 @@ use juror_run::{Output, load};
 use juror_score::Aggregator;
 use juror_score::read::read_results;
 
-use super::{RuleArgs, count, profile_name};
+use super::{RuleArgs, boolish, count, profile_name};
 use crate::exit::{Exit, Outside};
 use crate::talk;
 
@@ -33,11 +33,11 @@ pub(super) struct AggregateArgs {
     aggregates: Vec<String>,
 
     /// Print the aggregates as JSON.
-    #[arg(long, env = "JUROR_JSON")]
+    #[arg(long, env = "JUROR_JSON", value_parser = boolish())]
     json: bool,
 
     /// Print errors only.
-    #[arg(short, long, env = "JUROR_QUIET")]
+    #[arg(short, long, env = "JUROR_QUIET", value_parser = boolish())]
     quiet: bool,
 }
 
@@ -49,7 +49,9 @@ pub(super) fn run(args: &AggregateArgs) -> anyhow::Result<Exit> {
         let document = load(name)?;
         let (n, problems) = read_results(&document, &mut aggregator)?;
         n_results += n;
-        talk::warn_all(&problems);
+        if !args.quiet {
+            talk::warn_all(&problems);
+        }
     }
     let mut files = Vec::new();
     for name in &args.aggregates {

@@ -7,6 +7,7 @@ use clap::Args;
 use juror_run::Settings;
 use juror_score::read::{Document, Format};
 
+use super::boolish;
 use super::eval::{self, ReportArgs};
 use crate::exit::Exit;
 use crate::talk;
@@ -25,11 +26,11 @@ With --write FOLDER the example's files are put there, to look at and to play wi
 #[command(long_about = ABOUT)]
 pub(super) struct DemoArgs {
     /// Write the example's files to this folder instead of judging them.
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "FOLDER", env = "JUROR_DEMO_WRITE")]
     write: Option<String>,
 
     /// Print the summary as JSON.
-    #[arg(long, env = "JUROR_JSON")]
+    #[arg(long, env = "JUROR_JSON", value_parser = boolish())]
     json: bool,
 }
 

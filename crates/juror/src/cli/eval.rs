@@ -10,7 +10,7 @@ use juror_score::{Case, Ending, Miss, Verdict, explain, score};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{RuleArgs, count, profile_name};
+use super::{RuleArgs, boolish, count, profile_name};
 use crate::exit::{Exit, Outside};
 use crate::progress::Progress;
 use crate::talk;
@@ -73,11 +73,11 @@ pub(super) struct ReportArgs {
     jobs: Option<std::num::NonZero<usize>>,
 
     /// Print the summary as JSON.
-    #[arg(long, env = "JUROR_JSON")]
+    #[arg(long, env = "JUROR_JSON", value_parser = boolish())]
     json: bool,
 
     /// Print errors only.
-    #[arg(short, long, env = "JUROR_QUIET")]
+    #[arg(short, long, env = "JUROR_QUIET", value_parser = boolish())]
     quiet: bool,
 }
 
@@ -215,8 +215,11 @@ fn gate(gates: &[Gate], outcome: &Outcome) -> Exit {
         let spread = outcome.aggregates.micro.spread(metric).filter(|spread| spread.n > 0);
         let met = spread.is_some_and(|spread| spread.mean >= *least);
         if !met {
-            let mean = spread.map_or("nothing".into(), |spread| format!("{:.4}", spread.mean));
-            talk::say(&format!("gate not met: {metric} is {mean}, at least {least} was asked"));
+            let mean = match spread {
+                Some(spread) => format!("{metric} is {:.4}", spread.mean),
+                None => format!("no question has {metric}"),
+            };
+            talk::say(&format!("gate not met: {mean}, at least {least} was asked"));
             exit = Exit::GateNotMet;
         }
     }

@@ -29,7 +29,7 @@ Exit codes:
   3   something outside failed; results are incomplete
   70  a bug in juror
 
-Every option can also be set by an environment variable, such as JUROR_PROFILE.";
+Options can also be set by environment variables, such as JUROR_PROFILE; --help names each.";
 
 /// The whole command line.
 #[derive(Parser)]
@@ -108,6 +108,11 @@ impl RuleArgs {
     fn plan(&self) -> anyhow::Result<Plan> {
         Ok(self.settings()?.plan())
     }
+}
+
+/// Reads `1`, `true`, `yes`, `on` and their opposites, for flags set by the environment.
+fn boolish() -> clap::builder::BoolishValueParser {
+    clap::builder::BoolishValueParser::new()
 }
 
 /// What a set of rules is called in a title.

@@ -7,7 +7,7 @@ use juror_score::{Aggregator, Object, Profile};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::count;
+use super::{boolish, count};
 use crate::exit::Exit;
 use crate::talk;
 
@@ -32,7 +32,7 @@ pub(super) struct ValidateArgs {
     kind: Option<Kind>,
 
     /// Print the findings as JSON.
-    #[arg(long, env = "JUROR_JSON")]
+    #[arg(long, env = "JUROR_JSON", value_parser = boolish())]
     json: bool,
 }
 
@@ -151,8 +151,13 @@ fn kind_of(document: &Document) -> Option<Kind> {
     if fields.iter().any(|(key, _)| is_setting(&key)) {
         return Some(Kind::Settings);
     }
-    let by_id = fields.iter().all(|(_, value)| value.get().starts_with('{'));
-    (list.is_none() && by_id).then_some(Kind::Responses)
+    let is_response = |value: &RawValue| {
+        let fields: Option<Object> = serde_json::from_str(value.get()).ok();
+        let keys = ["question_id", "status", "error", "actual_answer", "actual_steps"];
+        fields.is_some_and(|fields| keys.iter().any(|key| fields.get(key).is_some()))
+    };
+    let by_id = list.is_none() && fields.iter().any(|(_, value)| is_response(value));
+    by_id.then_some(Kind::Responses)
 }
 
 fn print(file: &Checked) {
