@@ -39,12 +39,18 @@ class CannotRun(Exception):
 
 def main() -> int:
     options = parse_options()
+    rows: list[Row] = []
+    problem = None
     try:
-        print_table(compare(options), options)
-    except CannotRun as problem:
-        print(f"compare.py: {problem}", file=sys.stderr)
-        return 1
-    return 0
+        for row in compare(options):
+            rows.append(row)
+    except CannotRun as cannot_run:
+        problem = cannot_run
+    if rows:
+        print_table(rows, options)
+    if problem:
+        say(f"compare.py: {problem}")
+    return 1 if problem else 0
 
 
 def parse_options() -> argparse.Namespace:
@@ -257,7 +263,7 @@ def below(what: str, value: float, most: float, text: Callable[[float], str]) ->
     return Row(what, "", text(value), "", f"≤ {text(most)}", value <= most)
 
 
-def print_table(rows: Iterator[Row], options: argparse.Namespace) -> None:
+def print_table(rows: list[Row], options: argparse.Namespace) -> None:
     header = ["what", "against", "juror", "ratio", "budget", "met"]
     met = {True: "yes", False: "NO", None: ""}
     lines = [header]
@@ -322,7 +328,7 @@ def compare_evaluations(
         )
         library, juror, floor = (median_seconds(runs[name]) for name in programs)
         yield faster(f"evaluate, {cores}", "library", library, juror, least)
-        yield within(f"  the same", f"floor {seconds(floor)}", seconds(juror), juror / floor, 2)
+        yield within("  the same", f"floor {seconds(floor)}", seconds(juror), juror / floor, 2)
         yield memory(runs, workload)
 
 

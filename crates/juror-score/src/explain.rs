@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::compare::{DocumentId, Kind, Outputs, View};
+use crate::compare::{DocumentId, Kind, View};
 use crate::json;
 use crate::match_steps::{can_match, scored_groups};
 use crate::profile::{Profile, StepKinds};
@@ -32,23 +32,17 @@ pub fn explain(record: &Record<'_>, profile: &Profile) -> Vec<Miss> {
     let Some(matching) = &record.matching else { return Vec::new() };
     let groups = record.case.question.groups.as_deref().unwrap_or_default();
     let steps = record.case.trajectory.steps.as_deref().unwrap_or_default();
-    let outputs = Outputs::of_actual(steps);
-    let views: Vec<View> = steps
-        .iter()
-        .enumerate()
-        .map(|(index, step)| View::of_actual(step, outputs.get(index)))
-        .collect();
+    let views: Vec<View> = steps.iter().map(View::of_actual).collect();
     let explainer = Explainer { steps, views: &views, profile };
     let mut misses = Vec::new();
     let mut incomplete = None;
     for group in scored_groups(groups, profile).rev() {
-        let expected_outputs = Outputs::of_expected(&groups[group]);
         for (expected, step) in groups[group].iter().enumerate() {
             let pair = matching.pair_of(group, expected);
             if pair.is_some_and(|pair| pair.similarity >= 1.0) {
                 continue;
             }
-            let view = View::of_expected(step, expected_outputs.get(expected));
+            let view = View::of_expected(step);
             let why = match (pair, incomplete) {
                 (Some(pair), _) => explainer.difference(step, &view, pair.actual),
                 (None, Some(later)) => {
@@ -77,7 +71,7 @@ impl Explainer<'_> {
     fn not_found(&self, expected: &ExpectedStep<'_>, view: &View<'_>) -> String {
         let by_arguments =
             view.name.starts_with("retrieve_") && self.profile.kinds == StepKinds::All;
-        if view.text.is_none() && !by_arguments {
+        if view.text().is_none() && !by_arguments {
             return "the reference gives no output to compare with".into();
         }
         let finds_iris = expected.name == "iri_discovery" && self.profile.kinds == StepKinds::All;
@@ -123,10 +117,10 @@ impl Explainer<'_> {
                 &["external_id", "granularity", "aggregates", "start", "end", "limit"],
             ),
             Kind::Iri => {
-                format!("{} is not in what was found", quote(view.text.unwrap_or_default()))
+                format!("{} is not in what was found", quote(view.text().unwrap_or_default()))
             }
             Kind::Json | Kind::Plain | Kind::Never => {
-                let texts = (view.text.unwrap_or_default(), actual.text.unwrap_or_default());
+                let texts = (view.text().unwrap_or_default(), actual.text().unwrap_or_default());
                 format!("expected {}, got {}", quote(texts.0), quote(texts.1))
             }
         }

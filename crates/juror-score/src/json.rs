@@ -9,8 +9,12 @@ use serde_json::value::RawValue;
 ///
 /// A lone surrogate, which JSON can write and UTF-8 cannot, becomes U+FFFD.
 pub(crate) fn text_of(value: &RawValue) -> Option<Cow<'_, str>> {
-    let quoted = value.get().strip_prefix('"')?.strip_suffix('"')?;
-    Some(unescape(quoted))
+    inside_of(value).map(unescape)
+}
+
+/// The inside of a JSON string, escapes and all; nothing for any other value.
+pub(crate) fn inside_of(value: &RawValue) -> Option<&str> {
+    value.get().strip_prefix('"')?.strip_suffix('"')
 }
 
 /// A text, or a number or boolean written where a text is expected.
@@ -29,7 +33,7 @@ pub(crate) fn output_text(value: &RawValue) -> Cow<'_, str> {
 
 /// The text of a string's inside. Outputs are mostly JSON inside JSON, where every quote is
 /// escaped, so runs between escapes are short: they are copied eight bytes at a time.
-fn unescape(quoted: &str) -> Cow<'_, str> {
+pub(crate) fn unescape(quoted: &str) -> Cow<'_, str> {
     let bytes = quoted.as_bytes();
     if memchr::memchr(b'\\', bytes).is_none() {
         return Cow::Borrowed(quoted);
@@ -129,7 +133,7 @@ pub(crate) fn kind_of(value: &RawValue) -> &'static str {
 /// About the first `length` bytes of an output's text.
 pub(crate) fn output_text_prefix(value: &RawValue, length: usize) -> Cow<'_, str> {
     let text = value.get();
-    let Some(quoted) = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) else {
+    let Some(quoted) = inside_of(value) else {
         return Cow::Borrowed(text);
     };
     if quoted.len() <= length {

@@ -1,7 +1,7 @@
 //! Finding the expected steps among the actual ones.
 
 use crate::assignment::assign;
-use crate::compare::{Expectation, Outputs, View};
+use crate::compare::{Expectation, View};
 use crate::profile::{Choice, MissingStatus, Profile, ScoredGroups};
 use crate::question::ExpectedStep;
 use crate::trajectory::{Status, Step};
@@ -47,32 +47,28 @@ pub fn match_steps(
     steps: &[Step<'_>],
     profile: &Profile,
 ) -> Result<Matching, EmptyGroup> {
-    match_outputs(groups, steps, &Outputs::of_actual(steps), profile)
+    let actual: Vec<View> = steps.iter().map(View::of_actual).collect();
+    match_views(groups, steps, &actual, profile)
 }
 
-/// The same, with the texts of the actual outputs at hand.
-pub(crate) fn match_outputs(
+/// The same, with views of the actual steps at hand.
+pub(crate) fn match_views(
     groups: &[Vec<ExpectedStep<'_>>],
     steps: &[Step<'_>],
-    outputs: &Outputs<'_>,
+    actual: &[View<'_>],
     profile: &Profile,
 ) -> Result<Matching, EmptyGroup> {
     let scored = scored_groups(groups, profile);
     if let Some(empty) = scored.clone().find(|&group| groups[group].is_empty()) {
         return Err(EmptyGroup(empty));
     }
-    let actual: Vec<View> = steps
-        .iter()
-        .enumerate()
-        .map(|(index, step)| View::of_actual(step, outputs.get(index)))
-        .collect();
     let candidates: Vec<usize> = can_match(steps, profile).collect();
     let mut before = steps.len();
     let mut pairs = Vec::new();
     for group in scored.clone().rev() {
         let candidates: Vec<usize> =
             candidates.iter().copied().filter(|index| *index < before).collect();
-        let found = match_group(group, &groups[group], &actual, &candidates, profile);
+        let found = match_group(group, &groups[group], actual, &candidates, profile);
         let complete = found.len() == groups[group].len();
         before = found.iter().map(|pair| pair.actual).min().unwrap_or(before);
         pairs.extend(found);
@@ -127,12 +123,7 @@ fn match_group(
     candidates: &[usize],
     profile: &Profile,
 ) -> Vec<Pair> {
-    let outputs = Outputs::of_expected(expected);
-    let views: Vec<View> = expected
-        .iter()
-        .enumerate()
-        .map(|(index, step)| View::of_expected(step, outputs.get(index)))
-        .collect();
+    let views: Vec<View> = expected.iter().map(View::of_expected).collect();
     let expectations: Vec<Expectation> =
         expected.iter().zip(&views).map(|(step, view)| Expectation::new(step, view)).collect();
     let similarity: Vec<Vec<f64>> = expectations

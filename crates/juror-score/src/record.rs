@@ -1,8 +1,7 @@
 //! A judged case: question, trajectory and findings together.
 
-use crate::compare::{Document, Outputs, is_empty_result, parse_documents};
-use crate::json;
-use crate::match_steps::{Matching, match_outputs};
+use crate::compare::{Document, View};
+use crate::match_steps::{Matching, match_views};
 use crate::profile::{ContextJudge, ErrorResponses, Profile};
 use crate::question::{ExpectedStep, Question};
 use crate::retrieval::{ContextScores, compare_contexts};
@@ -90,11 +89,11 @@ impl Record<'_> {
 /// Computes every metric that needs no model.
 pub fn score<'a>(case: &Case<'a>, profile: &Profile) -> Record<'a> {
     let steps = case.trajectory.steps.as_deref().unwrap_or_default();
-    let outputs = Outputs::of_actual(steps);
+    let views: Vec<View> = steps.iter().map(View::of_actual).collect();
     let mut findings = Vec::new();
     let (matching, verdict) = match steps_to_score(case, profile) {
         Err(reason) => (None, Verdict::NotApplicable(reason)),
-        Ok(groups) => match match_outputs(groups, steps, &outputs, profile) {
+        Ok(groups) => match match_views(groups, steps, &views, profile) {
             Ok(matching) => {
                 let score = Verdict::scored(matching.score);
                 (Some(matching), score)
@@ -104,13 +103,11 @@ pub fn score<'a>(case: &Case<'a>, profile: &Profile) -> Record<'a> {
     };
     findings.push(Finding { metric: "steps_score", step: None, verdict });
     if let (Some(matching), ContextJudge::Text) = (&matching, profile.contexts) {
-        findings.extend(context_findings(case.question, steps, &outputs, matching));
+        findings.extend(context_findings(case.question, &views, matching));
     }
-    let is_empty = |(index, step): (usize, &Step)| {
-        let is_text = || step.output.is_some_and(|output| output.get().starts_with('"'));
-        step.status != Status::Error && is_text() && outputs.get(index).is_some_and(is_empty_result)
-    };
-    let empty_results = steps.iter().enumerate().map(is_empty).collect();
+    let is_empty =
+        |(step, view): (&Step, &View)| step.status != Status::Error && view.is_empty_result();
+    let empty_results = steps.iter().zip(&views).map(is_empty).collect();
     Record { case: *case, matching, findings, empty_results }
 }
 
@@ -132,20 +129,18 @@ fn steps_to_score<'a>(
 /// How well the contexts of each retrieval step that was found agree with the expected ones.
 fn context_findings(
     question: &Question<'_>,
-    steps: &[Step<'_>],
-    outputs: &Outputs<'_>,
+    views: &[View<'_>],
     matching: &Matching,
 ) -> Vec<Finding> {
     let mut findings = Vec::new();
     let groups = question.groups.as_deref().unwrap_or_default();
     for pair in &matching.pairs {
         let expected = &groups[pair.group][pair.expected];
-        if expected.name != "retrieval" || steps[pair.actual].name != "retrieval" {
+        let actual = &views[pair.actual];
+        if expected.name != "retrieval" || actual.name != "retrieval" {
             continue;
         }
-        let expected = expected.output.map(json::output_text).unwrap_or_default();
-        let actual = outputs.get(pair.actual).unwrap_or_default();
-        let values = match compare_context_outputs(&expected, actual) {
+        let values = match compare_context_outputs(&View::of_expected(expected), actual) {
             Ok(scores) => [scores.recall, scores.precision, scores.f1].map(Verdict::scored),
             Err(why) => [(); 3].map(|()| Verdict::Failed(why.clone())),
         };
@@ -158,13 +153,18 @@ fn context_findings(
     findings
 }
 
-fn compare_context_outputs(expected: &str, actual: &str) -> Result<ContextScores, String> {
-    let read = |text, whose: &str| {
-        parse_documents(text).map_err(|error| format!("{whose} contexts: {error}"))
-    };
-    let (expected, actual) = (read(expected, "reference")?, read(actual, "actual")?);
-    let scores = compare_contexts(&texts(&expected, "reference")?, &texts(&actual, "actual")?);
+fn compare_context_outputs(
+    expected: &View<'_>,
+    actual: &View<'_>,
+) -> Result<ContextScores, String> {
+    let (expected, actual) = (contexts(expected, "reference")?, contexts(actual, "actual")?);
+    let scores = compare_contexts(&texts(expected, "reference")?, &texts(actual, "actual")?);
     scores.map_err(|error| error.to_string())
+}
+
+fn contexts<'v, 't>(view: &'v View<'t>, whose: &str) -> Result<&'v [Document<'t>], String> {
+    let not_a_list = || format!("{whose} contexts: the output is not a list of documents");
+    view.documents().ok_or_else(not_a_list)
 }
 
 fn texts<'d>(documents: &'d [Document<'_>], whose: &str) -> Result<Vec<&'d str>, String> {

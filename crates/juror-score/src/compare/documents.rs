@@ -47,6 +47,18 @@ impl<'t> DocumentId<'t> {
     }
 }
 
+impl Document<'_> {
+    /// The same document, borrowing from nothing.
+    pub fn into_owned(self) -> Document<'static> {
+        let id = self.id.map(|id| match id {
+            DocumentId::Text(text) => DocumentId::Text(Cow::Owned(text.into_owned())),
+            DocumentId::Number(bits) => DocumentId::Number(bits),
+            DocumentId::Other(json) => DocumentId::Other(json),
+        });
+        Document { id, text: self.text.map(|text| Cow::Owned(text.into_owned())) }
+    }
+}
+
 /// Reads the output of a retrieval step: a JSON list of objects with `id` and `text`.
 pub fn parse_documents(text: &str) -> Result<Vec<Document<'_>>, serde_json::Error> {
     let list: Vec<Entry> = serde_json::from_str(text)?;

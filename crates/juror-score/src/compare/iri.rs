@@ -6,7 +6,7 @@ use super::View;
 
 /// Whether an autocomplete search lists the expected IRI, or a query's output mentions it.
 pub(super) fn matches(expected: &View<'_>, actual: &View<'_>) -> bool {
-    let (Some(iri), Some(output)) = (expected.text, actual.text) else { return false };
+    let (Some(iri), Some(output)) = (expected.text(), actual.text()) else { return false };
     match actual.name {
         "autocomplete_search" => lists(output, iri),
         "sparql_query" => output.contains(iri),

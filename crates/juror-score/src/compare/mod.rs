@@ -13,6 +13,8 @@ mod value;
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
+use serde_json::value::RawValue;
+
 pub use documents::{Document, DocumentId, parse_documents};
 pub use sparql::{compare_sparql_results, is_empty_result};
 pub use value::same_json;
@@ -24,79 +26,100 @@ use crate::question::ExpectedStep;
 use crate::solutions::{Prepared, ResultFormat, SparqlResult};
 use crate::trajectory::Step;
 
-/// The outputs of some steps, each as text, made before anything borrows from them.
-pub(crate) struct Outputs<'a>(Vec<Option<Cow<'a, str>>>);
-
-impl<'a> Outputs<'a> {
-    pub(crate) fn of_actual(steps: &[Step<'a>]) -> Outputs<'a> {
-        Outputs(steps.iter().map(|step| step.output.map(json::output_text)).collect())
-    }
-
-    pub(crate) fn of_expected(steps: &[ExpectedStep<'a>]) -> Outputs<'a> {
-        Outputs(steps.iter().map(|step| step.output.map(json::output_text)).collect())
-    }
-
-    pub(crate) fn get(&self, index: usize) -> Option<&str> {
-        self.0[index].as_deref()
-    }
-}
-
 /// A step with its output, read as whatever a comparison needs and at most once.
 pub(crate) struct View<'t> {
     pub(crate) name: &'t str,
     pub(crate) fields: &'t Object<'t>,
-    /// The text of the output, or its JSON if it is not a text.
-    pub(crate) text: Option<&'t str>,
-    /// Whether the output is a text.
-    pub(crate) is_text: bool,
+    output: Option<&'t RawValue>,
     media_type: Option<Cow<'t, str>>,
+    text: OnceCell<Cow<'t, str>>,
     result: OnceCell<Option<SparqlResult<'t>>>,
     documents: OnceCell<Option<Vec<Document<'t>>>>,
 }
 
 impl<'t> View<'t> {
-    pub(crate) fn of_actual(step: &'t Step<'t>, text: Option<&'t str>) -> View<'t> {
+    pub(crate) fn of_actual(step: &'t Step<'t>) -> View<'t> {
         let media_type = step.fields.get_set("output_media_type").and_then(json::text_of);
-        let is_text = step.output.is_some_and(|output| output.get().starts_with('"'));
-        View::new(&step.name, &step.fields, text, is_text, media_type)
+        View::new(&step.name, &step.fields, step.output, media_type)
     }
 
-    pub(crate) fn of_expected(step: &'t ExpectedStep<'t>, text: Option<&'t str>) -> View<'t> {
+    pub(crate) fn of_expected(step: &'t ExpectedStep<'t>) -> View<'t> {
         let media_type = step.media_type.as_deref().map(Cow::Borrowed);
-        let is_text = step.output.is_some_and(|output| output.get().starts_with('"'));
-        View::new(&step.name, &step.fields, text, is_text, media_type)
+        View::new(&step.name, &step.fields, step.output, media_type)
     }
 
     fn new(
         name: &'t str,
         fields: &'t Object<'t>,
-        text: Option<&'t str>,
-        is_text: bool,
+        output: Option<&'t RawValue>,
         media_type: Option<Cow<'t, str>>,
     ) -> View<'t> {
-        let (result, documents) = (OnceCell::new(), OnceCell::new());
-        View { name, fields, text, is_text, media_type, result, documents }
+        let (text, result, documents) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
+        View { name, fields, output, media_type, text, result, documents }
+    }
+
+    /// Whether the output is a text, rather than other JSON.
+    pub(crate) fn is_text(&self) -> bool {
+        self.output.is_some_and(|output| json::inside_of(output).is_some())
+    }
+
+    /// The text of the output, or its JSON if it is not a text.
+    pub(crate) fn text(&self) -> Option<&str> {
+        let output = self.output?;
+        Some(self.text.get_or_init(|| json::output_text(output)))
+    }
+
+    /// Whether two outputs are written the same, which takes no unescaping to tell.
+    pub(crate) fn is_written_like(&self, other: &View<'_>) -> bool {
+        match (self.output, other.output) {
+            (Some(output), Some(other)) => output.get() == other.get(),
+            _ => false,
+        }
+    }
+
+    /// Whether the output is a SPARQL result without rows; only a text counts as one.
+    pub(crate) fn is_empty_result(&self) -> bool {
+        let Some(output) = self.output.filter(|_| self.is_text()) else { return false };
+        if let Some(Some(result)) = self.result.get() {
+            return matches!(result, SparqlResult::Table(table) if table.n_rows == 0);
+        }
+        sparql::is_empty_output(output)
     }
 
     /// The output as a SPARQL result: by its own media type, else by its look, else as the other
     /// side is written.
     pub(crate) fn result(&self, other: ResultFormat) -> Option<&SparqlResult<'t>> {
-        let read = || {
-            let text = self.text?;
-            let own = self.media_type.as_deref().and_then(ResultFormat::from_media_type);
-            let look = match text.trim_start().as_bytes().first() {
-                Some(b'{') => Some(ResultFormat::Json),
-                Some(b'<') if other != ResultFormat::Tsv => Some(ResultFormat::Xml),
-                _ => None,
-            };
-            SparqlResult::parse(text, own.or(look).unwrap_or(other)).ok()
+        self.result.get_or_init(|| self.read_result(other)).as_ref()
+    }
+
+    fn read_result(&self, other: ResultFormat) -> Option<SparqlResult<'t>> {
+        let output = self.output?;
+        let own = self.media_type.as_deref().and_then(ResultFormat::from_media_type);
+        let format = own.unwrap_or(other);
+        let Some(quoted) = json::inside_of(output) else {
+            return SparqlResult::parse(output.get(), ResultFormat::Json).ok();
         };
-        self.result.get_or_init(read).as_ref()
+        if format == ResultFormat::Json
+            && let Some(result) = SparqlResult::parse_escaped(quoted)
+        {
+            return Some(result);
+        }
+        let text = self.text()?;
+        let look = match text.trim_start().as_bytes().first() {
+            Some(b'{') => ResultFormat::Json,
+            Some(b'<') if format != ResultFormat::Tsv => ResultFormat::Xml,
+            _ => format,
+        };
+        let format = if own.is_some() { format } else { look };
+        SparqlResult::parse(text, format).ok().map(SparqlResult::into_owned)
     }
 
     /// The output as a list of documents.
     pub(crate) fn documents(&self) -> Option<&[Document<'t>]> {
-        let read = || parse_documents(self.text?).ok();
+        let read = || {
+            let documents = parse_documents(self.text()?).ok()?;
+            Some(documents.into_iter().map(Document::into_owned).collect())
+        };
         self.documents.get_or_init(read).as_deref()
     }
 
@@ -142,7 +165,7 @@ impl Kind {
             Some(format) if !all_kinds || both("sparql_query") => return Kind::Sparql(format),
             _ => {}
         }
-        if both("retrieval") && expected.text.is_some_and(|text| !text.is_empty()) {
+        if both("retrieval") && expected.output.is_some_and(|output| output.get() != "\"\"") {
             return Kind::Retrieval;
         }
         if all_kinds && both("retrieve_time_series") {

@@ -5,7 +5,10 @@ use std::fmt;
 use serde::de::{Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
+use serde_json::value::RawValue;
+
 use super::{Expectation, View};
+use crate::json;
 use crate::object::Key;
 use crate::question::Rules;
 use crate::solutions::{Comparison, Prepared, ResultFormat, SparqlResult};
@@ -15,7 +18,7 @@ use crate::solutions::{Comparison, Prepared, ResultFormat, SparqlResult};
 pub(super) fn matches(expected: &Expectation<'_>, actual: &View<'_>, format: ResultFormat) -> bool {
     match (expected.prepared(format), actual.result(format)) {
         (Some(expected), Some(actual)) => expected.compare(actual) == Comparison::Same,
-        _ => expected.view.text.is_some() && expected.view.text == actual.text,
+        _ => expected.view.text().is_some() && expected.view.text() == actual.text(),
     }
 }
 
@@ -39,13 +42,33 @@ pub fn compare_sparql_results(reference: &str, actual: &str, rules: &Rules<'_>) 
     f64::from(u8::from(same))
 }
 
-/// Whether a text is a SPARQL result in JSON whose `results.bindings` are empty.
+/// Whether an output's text is a SPARQL result in JSON whose `results.bindings` are empty.
 ///
-/// Stops at the first row, so that large results cost next to nothing.
-pub fn is_empty_result(text: &str) -> bool {
-    if memchr::memmem::find(text.as_bytes(), b"bindings").is_none() && !text.contains("\\u") {
+/// The first row tells that there are rows, and most often it comes soon: only where the beginning
+/// of the text does not tell is all of it looked at.
+pub(crate) fn is_empty_output(output: &RawValue) -> bool {
+    const BEGINNING: usize = 512;
+    if memchr::memmem::find(output.get().as_bytes(), b"bindings").is_none()
+        && !output.get().contains("\\u")
+    {
         return false;
     }
+    if output.get().len() > BEGINNING && has_rows(&json::output_text_prefix(output, BEGINNING)) {
+        return false;
+    }
+    is_empty_result(&json::output_text(output))
+}
+
+/// Whether a text, or the beginning of one, is a SPARQL result with at least one row.
+fn has_rows(text: &str) -> bool {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let found = (&mut deserializer).deserialize_map(ResultVisitor);
+    // The visitor's own complaint, as opposed to one about the syntax or the end of the text.
+    found.is_err_and(|error| error.is_data())
+}
+
+/// Whether a text is a SPARQL result in JSON whose `results.bindings` are empty.
+pub fn is_empty_result(text: &str) -> bool {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let found = (&mut deserializer).deserialize_map(ResultVisitor);
     matches!(found, Ok(true)) && deserializer.end().is_ok()

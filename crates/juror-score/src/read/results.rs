@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use super::document::{Document, Found};
 use super::problem::{Path, Problem, Problems};
 use crate::aggregate::{Aggregator, Observation, ObservedStep};
-use crate::compare::is_empty_result;
+use crate::compare::View;
 use crate::json;
 use crate::metric::Level;
 use crate::object::{Key, Object};
@@ -145,7 +145,7 @@ impl ResultForm<'_> {
 }
 
 fn observed_step<'s>(step: &'s Step<'_>) -> ObservedStep<'s> {
-    let text = step.output.and_then(json::text_of);
+    let view = View::of_actual(step);
     let step_metric = |name: &str| {
         crate::metric::metric(name).filter(|info| info.level == Level::Step).map(|info| info.name)
     };
@@ -160,7 +160,7 @@ fn observed_step<'s>(step: &'s Step<'_>) -> ObservedStep<'s> {
     ObservedStep {
         name: &step.name,
         is_error: step.status == Status::Error,
-        is_empty: step.status != Status::Error && text.is_some_and(|text| is_empty_result(&text)),
+        is_empty: step.status != Status::Error && view.is_empty_result(),
         values,
     }
 }

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::hash::BuildHasher;
 
-use hashbrown::{DefaultHashBuilder, HashTable};
+use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 
 use super::{Cell, Datatype};
 
@@ -19,8 +19,11 @@ const TOLERANCE: f64 = 1e-8;
 /// The largest whole number below which every whole number is an exact `f64`.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
+/// How many rows tell whether most values of a column are distinct.
+const SAMPLE: usize = 1024;
+
 /// A value that can be compared by identity.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 enum Value<'t> {
     Unbound,
     Text(&'t str),
@@ -38,15 +41,12 @@ pub(super) struct ReferenceColumn<'t> {
     /// How many distinct values there are.
     pub(super) n_values: u32,
     cells: Cow<'t, [Cell<'t>]>,
+    ids: Ids,
     any_typed: bool,
-    /// The first row of each value. Tables hold rows, four bytes each, rather than values: a
-    /// column of a million cells must not cost more memory than it has itself.
-    first_rows: HashTable<u32>,
-    hasher: DefaultHashBuilder,
     /// The numbers of the column in order, for finding the nearest one; made when first needed.
     numbers: OnceCell<Vec<(f64, u32)>>,
-    /// Rows of typed cells by how they are written, for plain actual cells; made when first needed.
-    written: OnceCell<HashTable<u32>>,
+    /// Typed cells by how they are written, for plain actual cells; made when first needed.
+    written: OnceCell<HashMap<String, u32>>,
 }
 
 /// Whether typed cells become one with plain texts that are written alike.
@@ -74,9 +74,8 @@ impl<'t> ReferenceColumn<'t> {
         let mut column = ReferenceColumn {
             values: vec![0; cells.len()],
             n_values: 0,
-            first_rows: HashTable::with_capacity(cells.len()),
-            hasher: DefaultHashBuilder::default(),
             cells,
+            ids: Ids::default(),
             any_typed,
             numbers: OnceCell::new(),
             written: OnceCell::new(),
@@ -92,39 +91,28 @@ impl<'t> ReferenceColumn<'t> {
     }
 
     fn intern_where(&mut self, chosen: impl Fn(&Cell<'t>) -> bool, joining: Joining) {
-        for (cell, row) in self.cells.iter().zip(0_u32..).filter(|(cell, _)| chosen(cell)) {
+        for (row, cell) in self.cells.iter().enumerate().filter(|(_, cell)| chosen(cell)) {
             let value = value_of(cell);
-            let hash = self.hasher.hash_one(&value);
-            if let Some(first) = self.row_of(hash, &value) {
-                self.values[row as usize] = self.values[first];
-                continue;
-            }
             let joined = match (cell, joining) {
                 (Cell::Typed(datatype, text), Joining::PlainTexts) => {
-                    self.plain_id_of(*datatype, text, &value)
+                    self.ids.of_plain(*datatype, text, &value)
                 }
                 _ => None,
             };
-            self.values[row as usize] = joined.unwrap_or(self.n_values);
-            self.n_values += u32::from(joined.is_none());
-            let rehash = |row: &u32| self.hasher.hash_one(value_of(&self.cells[*row as usize]));
-            self.first_rows.insert_unique(hash, row, rehash);
+            let id = self.ids.get_or_insert(&value, joined.unwrap_or(self.n_values));
+            self.values[row] = id;
+            self.n_values = self.n_values.max(id + 1);
+            // A column that begins with distinct values will likely go on so.
+            if row == SAMPLE && self.n_values as usize > SAMPLE * 9 / 10 {
+                self.ids.texts.reserve(self.cells.len() - row);
+            }
         }
-    }
-
-    fn row_of(&self, hash: u64, value: &Value<'_>) -> Option<usize> {
-        let same = |row: &u32| value_of(&self.cells[*row as usize]) == *value;
-        self.first_rows.find(hash, same).map(|row| *row as usize)
-    }
-
-    fn id_of(&self, value: &Value<'_>) -> Option<u32> {
-        self.row_of(self.hasher.hash_one(value), value).map(|row| self.values[row])
     }
 
     /// The integer of an actual cell, if it equals some cell of this column.
     pub(super) fn find(&self, cell: &Cell<'_>) -> Option<u32> {
         let value = value_of(cell);
-        if let Some(id) = self.id_of(&value) {
+        if let Some(id) = self.ids.get(&value) {
             return Some(id);
         }
         match cell {
@@ -132,21 +120,14 @@ impl<'t> ReferenceColumn<'t> {
             Cell::Text(text) => self.any_typed.then(|| self.typed_id_of(text)).flatten(),
             Cell::Typed(datatype, text) => {
                 let nearest = number_in(&value).and_then(|number| self.nearest(number));
-                nearest.or_else(|| self.plain_id_of(*datatype, text, &value))
+                nearest.or_else(|| self.ids.of_plain(*datatype, text, &value))
             }
         }
     }
 
     /// The nearest number of the column, if it is near enough.
     fn nearest(&self, number: f64) -> Option<u32> {
-        let numbers = self.numbers.get_or_init(|| {
-            let rows = self.first_rows.iter().map(|row| *row as usize);
-            let mut numbers: Vec<(f64, u32)> = rows
-                .filter_map(|row| Some((number_in(&value_of(&self.cells[row]))?, self.values[row])))
-                .collect();
-            numbers.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-            numbers
-        });
+        let numbers = self.numbers.get_or_init(|| self.ids.numbers_in_order());
         let after = numbers.partition_point(|(known, _)| *known < number);
         let neighbours = &numbers[after.saturating_sub(1)..(after + 1).min(numbers.len())];
         neighbours
@@ -157,18 +138,12 @@ impl<'t> ReferenceColumn<'t> {
             .map(|(_, id)| id)
     }
 
-    /// The integer of the plain text that a typed literal is written as, as given or canonically.
-    fn plain_id_of(&self, datatype: Datatype, text: &str, value: &Value<'_>) -> Option<u32> {
-        let plain = |text: &str| self.id_of(&Value::Text(text));
-        plain(text).or_else(|| canonical_forms(datatype, value).iter().find_map(|form| plain(form)))
-    }
-
     /// The integer of a typed literal that is written as this plain text, as given or canonically.
     fn typed_id_of(&self, text: &str) -> Option<u32> {
         let types = [Datatype::Integer, Datatype::Real, Datatype::Boolean];
         types.into_iter().find_map(|datatype| {
             let value = typed_value(datatype, text);
-            let id = self.id_of(&value).filter(|_| !matches!(value, Value::Text(_)))?;
+            let id = self.ids.get(&value).filter(|_| !matches!(value, Value::Text(_)))?;
             let forms = canonical_forms(datatype, &value);
             (forms.iter().any(|form| form == text) || self.is_written(text, id)).then_some(id)
         })
@@ -176,30 +151,22 @@ impl<'t> ReferenceColumn<'t> {
 
     /// Whether a typed cell of this value is written exactly so.
     fn is_written(&self, text: &str, id: u32) -> bool {
-        let written_at = |row: u32| match &self.cells[row as usize] {
-            Cell::Typed(_, text) => text.as_ref(),
-            _ => "",
-        };
-        let hash = |text: &str| self.hasher.hash_one(text);
         let written = self.written.get_or_init(|| {
-            let mut table = HashTable::new();
-            for (cell, row) in self.cells.iter().zip(0_u32..) {
-                if let Cell::Typed(_, text) = cell {
-                    let same = |known: &u32| written_at(*known) == text;
-                    let rehash = |row: &u32| hash(written_at(*row));
-                    table.entry(hash(text), same, rehash).or_insert(row);
-                }
-            }
-            table
+            let typed = self.cells.iter().zip(&self.values).filter_map(|(cell, id)| match cell {
+                Cell::Typed(_, text) => Some((text.to_string(), *id)),
+                _ => None,
+            });
+            typed.collect()
         });
-        let found = written.find(hash(text), |row| written_at(*row) == text);
-        found.is_some_and(|row| self.values[*row as usize] == id)
+        written.get(text) == Some(&id)
     }
 
     /// An actual column in terms of this one; `None` as soon as a cell has no equal here.
     pub(super) fn translate(&self, actual: &[Cell<'_>]) -> Option<Vec<u32>> {
+        let first = self.find(actual.first()?)?;
         let mut values = Vec::with_capacity(actual.len());
-        for cell in actual {
+        values.push(first);
+        for cell in &actual[1..] {
             values.push(self.find(cell)?);
         }
         Some(values)
@@ -213,6 +180,115 @@ impl<'t> ReferenceColumn<'t> {
         }
         counts
     }
+}
+
+/// The integers of values.
+#[derive(Default)]
+struct Ids {
+    unbound: Option<u32>,
+    truths: [Option<u32>; 2],
+    numbers: HashMap<u64, u32>,
+    texts: Texts,
+    large: Texts,
+}
+
+impl Ids {
+    fn get(&self, value: &Value<'_>) -> Option<u32> {
+        match value {
+            Value::Unbound => self.unbound,
+            Value::Truth(truth) => self.truths[usize::from(*truth)],
+            Value::Number(bits) => self.numbers.get(bits).copied(),
+            Value::Text(text) => self.texts.get(text),
+            Value::Large(digits) => self.large.get(digits),
+        }
+    }
+
+    fn get_or_insert(&mut self, value: &Value<'_>, new: u32) -> u32 {
+        match value {
+            Value::Unbound => *self.unbound.get_or_insert(new),
+            Value::Truth(truth) => *self.truths[usize::from(*truth)].get_or_insert(new),
+            Value::Number(bits) => *self.numbers.entry(*bits).or_insert(new),
+            Value::Text(text) => self.texts.get_or_insert(text, new),
+            Value::Large(digits) => self.large.get_or_insert(digits, new),
+        }
+    }
+
+    /// The integer of the plain text that a typed literal is written as, as given or canonically.
+    fn of_plain(&self, datatype: Datatype, text: &str, value: &Value<'_>) -> Option<u32> {
+        let canonical = || canonical_forms(datatype, value);
+        let plain = |text: &str| self.texts.get(text);
+        plain(text).or_else(|| canonical().iter().find_map(|form| plain(form)))
+    }
+
+    fn numbers_in_order(&self) -> Vec<(f64, u32)> {
+        let finite = |(bits, id): (&u64, &u32)| {
+            Some((f64::from_bits(*bits), *id)).filter(|(number, _)| number.is_finite())
+        };
+        let mut numbers: Vec<(f64, u32)> = self.numbers.iter().filter_map(finite).collect();
+        numbers.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        numbers
+    }
+}
+
+/// The integers of texts. The texts are copied side by side: looked up where they stand in a large
+/// document, each would be a page of its own, and finding pages takes longer than all the rest.
+#[derive(Default)]
+struct Texts {
+    joined: String,
+    table: HashTable<Entry>,
+    hasher: DefaultHashBuilder,
+}
+
+/// Where a text stands among the joined ones, a piece of its hash, and its integer.
+struct Entry {
+    start: usize,
+    length: u32,
+    hash: u32,
+    id: u32,
+}
+
+impl Texts {
+    fn get(&self, text: &str) -> Option<u32> {
+        self.find(self.hasher.hash_one(text), text)
+    }
+
+    fn get_or_insert(&mut self, text: &str, new: u32) -> u32 {
+        let hash = self.hasher.hash_one(text);
+        if let Some(id) = self.find(hash, text) {
+            return id;
+        }
+        let length = u32::try_from(text.len()).unwrap_or(u32::MAX);
+        let entry = Entry { start: self.joined.len(), length, hash: piece(hash), id: new };
+        self.joined.push_str(text);
+        let rehash = |entry: &Entry| self.hasher.hash_one(entry.text_in(&self.joined));
+        self.table.insert_unique(hash, entry, rehash);
+        new
+    }
+
+    fn find(&self, hash: u64, text: &str) -> Option<u32> {
+        let is_it =
+            |entry: &Entry| entry.hash == piece(hash) && entry.text_in(&self.joined) == text;
+        self.table.find(hash, is_it).map(|entry| entry.id)
+    }
+
+    /// Makes room for as many texts more, as long as those there are.
+    fn reserve(&mut self, n_texts: usize) {
+        let length = self.joined.len() / self.table.len().max(1);
+        let rehash = |entry: &Entry| self.hasher.hash_one(entry.text_in(&self.joined));
+        self.table.reserve(n_texts, rehash);
+        self.joined.reserve(length * n_texts);
+    }
+}
+
+impl Entry {
+    fn text_in<'j>(&self, joined: &'j str) -> &'j str {
+        &joined[self.start..self.start + self.length as usize]
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "a piece is what is asked for")]
+fn piece(hash: u64) -> u32 {
+    (hash >> 16) as u32
 }
 
 fn value_of<'t>(cell: &'t Cell<'_>) -> Value<'t> {

@@ -89,7 +89,7 @@ impl<'de> Visitor<'de> for ResultVisitor {
 }
 
 /// Rows as they arrive. When `results` comes before `head`, columns are found on the way.
-struct Rows<'t> {
+pub(super) struct Rows<'t> {
     names: Vec<Cow<'t, str>>,
     names_known: bool,
     columns: Vec<Vec<Cell<'t>>>,
@@ -97,7 +97,7 @@ struct Rows<'t> {
 }
 
 impl<'t> Rows<'t> {
-    fn new(known: Option<&[Cow<'t, str>]>) -> Rows<'t> {
+    pub(super) fn new(known: Option<&[Cow<'t, str>]>) -> Rows<'t> {
         let names = known.map(<[_]>::to_vec).unwrap_or_default();
         Rows {
             columns: names.iter().map(|_| Vec::new()).collect(),
@@ -108,7 +108,7 @@ impl<'t> Rows<'t> {
     }
 
     /// The column of a name, looked for first where the last row had it.
-    fn column_of(&mut self, name: Cow<'t, str>, guess: usize) -> Option<usize> {
+    pub(super) fn column_of(&mut self, name: Cow<'t, str>, guess: usize) -> Option<usize> {
         if self.names.get(guess).is_some_and(|known| *known == name) {
             return Some(guess);
         }
@@ -123,7 +123,7 @@ impl<'t> Rows<'t> {
         Some(self.names.len() - 1)
     }
 
-    fn put(&mut self, column: usize, cell: Cell<'t>) {
+    pub(super) fn put(&mut self, column: usize, cell: Cell<'t>) {
         let cells = &mut self.columns[column];
         // A repeated key: the last one counts.
         cells.truncate(self.n_rows);
@@ -131,7 +131,7 @@ impl<'t> Rows<'t> {
         cells.push(cell);
     }
 
-    fn end_row(&mut self) {
+    pub(super) fn end_row(&mut self) {
         self.n_rows += 1;
         for cells in &mut self.columns {
             if cells.len() < self.n_rows {
@@ -140,7 +140,7 @@ impl<'t> Rows<'t> {
         }
     }
 
-    fn into_solutions(mut self, vars: Vec<Cow<'t, str>>) -> Solutions<'t> {
+    pub(super) fn into_solutions(mut self, vars: Vec<Cow<'t, str>>) -> Solutions<'t> {
         let mut columns: Vec<Vec<Cell<'t>>> = Vec::with_capacity(vars.len());
         for (index, var) in vars.iter().enumerate() {
             let at = self.names.iter().position(|name| name == var);

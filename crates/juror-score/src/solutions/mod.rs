@@ -4,6 +4,7 @@ mod column;
 mod compare;
 mod delimited;
 mod difference;
+mod escaped;
 mod json;
 mod xml;
 
@@ -81,6 +82,26 @@ impl<'t> Cell<'t> {
     }
 }
 
+impl Solutions<'_> {
+    fn into_owned(self) -> Solutions<'static> {
+        let own = |text: Cow<str>| Cow::Owned(text.into_owned());
+        let cell = |cell: Cell| match cell {
+            Cell::Unbound => Cell::Unbound,
+            Cell::Text(text) => Cell::Text(own(text)),
+            Cell::Typed(datatype, text) => Cell::Typed(datatype, own(text)),
+        };
+        Solutions {
+            names: self.names.into_iter().map(own).collect(),
+            columns: self
+                .columns
+                .into_iter()
+                .map(|cells| cells.into_iter().map(cell).collect())
+                .collect(),
+            n_rows: self.n_rows,
+        }
+    }
+}
+
 /// How the text of a result is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResultFormat {
@@ -120,6 +141,20 @@ impl<'t> SparqlResult<'t> {
             ResultFormat::Xml => xml::parse(text),
             ResultFormat::Csv => delimited::parse_csv(text),
             ResultFormat::Tsv => delimited::parse_tsv(text),
+        }
+    }
+
+    /// Reads a result in JSON that stands in a JSON string, from the inside of that string; `None`
+    /// where it takes unescaping the string to tell.
+    pub fn parse_escaped(quoted: &'t str) -> Option<SparqlResult<'t>> {
+        escaped::parse(quoted)
+    }
+
+    /// The same result, borrowing from nothing.
+    pub fn into_owned(self) -> SparqlResult<'static> {
+        match self {
+            SparqlResult::Truth(truth) => SparqlResult::Truth(truth),
+            SparqlResult::Table(table) => SparqlResult::Table(table.into_owned()),
         }
     }
 

@@ -1,0 +1,306 @@
+//! SPARQL results in JSON inside a JSON string, read without unescaping the string first.
+//!
+//! That is how steps carry their outputs, so nearly every result read is of this kind: its quotes
+//! are `\"` and its line ends `\n`. Cells without escapes of their own borrow from the string.
+//!
+//! The reader knows the shapes that servers write. At anything else it gives up, and the text is
+//! unescaped and read the ordinary way: where this reader answers, the other would answer the same.
+
+use std::borrow::Cow;
+
+use super::json::Rows;
+use super::{Cell, SparqlResult};
+use crate::json;
+
+/// Reads a result from the inside of a JSON string; `None` when the ordinary reader has to look.
+pub(super) fn parse(quoted: &str) -> Option<SparqlResult<'_>> {
+    let mut cursor = Cursor { text: quoted, at: 0 };
+    let result = cursor.result()?;
+    cursor.skip_space();
+    (cursor.at == quoted.len()).then_some(result)
+}
+
+struct Cursor<'q> {
+    text: &'q str,
+    at: usize,
+}
+
+impl<'q> Cursor<'q> {
+    fn result(&mut self) -> Option<SparqlResult<'q>> {
+        let mut truth = None;
+        let mut head: Option<Vec<Cow<'q, str>>> = None;
+        let mut rows: Option<Rows<'q>> = None;
+        self.fields(|cursor, key| {
+            match key {
+                "head" if head.is_none() => head = Some(cursor.head()?),
+                "boolean" if truth.is_none() => truth = Some(cursor.truth()?),
+                "results" if rows.is_none() => {
+                    rows = Some(cursor.results(Rows::new(head.as_deref()))?);
+                }
+                _ => return None,
+            }
+            Some(())
+        })?;
+        if let Some(truth) = truth {
+            return Some(SparqlResult::Truth(truth));
+        }
+        let head = head?;
+        let rows = rows.unwrap_or_else(|| Rows::new(Some(&head)));
+        Some(SparqlResult::Table(rows.into_solutions(head)))
+    }
+
+    fn head(&mut self) -> Option<Vec<Cow<'q, str>>> {
+        let mut names = Vec::new();
+        let mut seen = false;
+        self.fields(|cursor, key| {
+            if key != "vars" || seen {
+                return cursor.skip_simple_value();
+            }
+            seen = true;
+            cursor.list(|cursor| {
+                names.push(cursor.string()?);
+                Some(())
+            })
+        })?;
+        Some(names)
+    }
+
+    fn results(&mut self, mut rows: Rows<'q>) -> Option<Rows<'q>> {
+        let mut seen = false;
+        self.fields(|cursor, key| {
+            if key != "bindings" || seen {
+                return cursor.skip_simple_value();
+            }
+            seen = true;
+            cursor.list(|cursor| cursor.row(&mut rows))
+        })?;
+        Some(rows)
+    }
+
+    fn row(&mut self, rows: &mut Rows<'q>) -> Option<()> {
+        let mut guess = 0;
+        self.fields_with_keys(|cursor, name| {
+            let cell = cursor.cell()?;
+            if let Some(column) = rows.column_of(name, guess) {
+                rows.put(column, cell);
+                guess = column + 1;
+            }
+            Some(())
+        })?;
+        rows.end_row();
+        Some(())
+    }
+
+    fn cell(&mut self) -> Option<Cell<'q>> {
+        let mut is_literal = false;
+        let (mut value, mut datatype) = (None, None);
+        self.fields(|cursor, key| {
+            let text = cursor.string()?;
+            match key {
+                "type" => is_literal = matches!(text.as_ref(), "literal" | "typed-literal"),
+                "value" => value = Some(text),
+                "datatype" => datatype = Some(text),
+                _ => {}
+            }
+            Some(())
+        })?;
+        Some(match value {
+            None => Cell::Unbound,
+            Some(text) => Cell::literal(text, datatype.as_deref().filter(|_| is_literal)),
+        })
+    }
+
+    /// An object: calls `field` at the value of each key.
+    fn fields(&mut self, mut field: impl FnMut(&mut Self, &str) -> Option<()>) -> Option<()> {
+        self.fields_with_keys(|cursor, key| field(cursor, &key))
+    }
+
+    fn fields_with_keys(
+        &mut self,
+        mut field: impl FnMut(&mut Self, Cow<'q, str>) -> Option<()>,
+    ) -> Option<()> {
+        self.take(b'{')?;
+        if self.next_is(b'}') {
+            return Some(());
+        }
+        loop {
+            let key = self.string()?;
+            self.take(b':')?;
+            field(self, key)?;
+            if !self.next_is(b',') {
+                return self.take(b'}');
+            }
+        }
+    }
+
+    /// A list: calls `item` at each item.
+    fn list(&mut self, mut item: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
+        self.take(b'[')?;
+        if self.next_is(b']') {
+            return Some(());
+        }
+        loop {
+            item(self)?;
+            if !self.next_is(b',') {
+                return self.take(b']');
+            }
+        }
+    }
+
+    /// A string; without escapes of its own it borrows.
+    fn string(&mut self) -> Option<Cow<'q, str>> {
+        self.skip_space();
+        self.text[self.at..].starts_with("\\\"").then_some(())?;
+        let start = self.at + 2;
+        let end = start + memchr::memchr(b'\\', &self.text.as_bytes()[start..])?;
+        if self.text.as_bytes().get(end + 1) == Some(&b'"') {
+            self.at = end + 2;
+            return Some(Cow::Borrowed(&self.text[start..end]));
+        }
+        self.string_with_escapes(start)
+    }
+
+    #[cold]
+    fn string_with_escapes(&mut self, start: usize) -> Option<Cow<'q, str>> {
+        let bytes = self.text.as_bytes();
+        let mut at = start;
+        loop {
+            match (bytes.get(at)?, bytes.get(at + 1)?) {
+                (b'\\', b'"') => break,
+                // A backslash of the inner string: what it escapes may itself be escaped.
+                (b'\\', b'\\') => at += if bytes.get(at + 2)? == &b'\\' { 4 } else { 3 },
+                (b'\\', _) => at += 2,
+                _ => at += 1,
+            }
+        }
+        let inner = json::unescape(&self.text[start..at]);
+        self.at = at + 2;
+        serde_json::from_str(&format!("\"{inner}\"")).ok().map(Cow::Owned)
+    }
+
+    fn truth(&mut self) -> Option<bool> {
+        self.skip_space();
+        if self.word("true") {
+            return Some(true);
+        }
+        self.word("false").then_some(false)
+    }
+
+    /// Passes over a string, a word or a list of strings; anything else is for the other reader.
+    fn skip_simple_value(&mut self) -> Option<()> {
+        self.skip_space();
+        match self.text.as_bytes().get(self.at)? {
+            b'\\' => self.string().map(|_| ()),
+            b'[' => self.list(|cursor| cursor.string().map(|_| ())),
+            _ => (self.word("true") || self.word("false") || self.word("null")).then_some(()),
+        }
+    }
+
+    fn word(&mut self, word: &str) -> bool {
+        let is_it = self.text[self.at..].starts_with(word);
+        self.at += if is_it { word.len() } else { 0 };
+        is_it
+    }
+
+    fn take(&mut self, byte: u8) -> Option<()> {
+        self.next_is(byte).then_some(())
+    }
+
+    fn next_is(&mut self, byte: u8) -> bool {
+        self.skip_space();
+        let is_it = self.text.as_bytes().get(self.at) == Some(&byte);
+        self.at += usize::from(is_it);
+        is_it
+    }
+
+    /// Passes over spaces and escaped line ends and tabs.
+    fn skip_space(&mut self) {
+        let bytes = self.text.as_bytes();
+        loop {
+            match bytes.get(self.at) {
+                Some(b' ') => self.at += 1,
+                Some(b'\\') if matches!(bytes.get(self.at + 1), Some(b'n' | b't' | b'r')) => {
+                    self.at += 2;
+                }
+                _ => return,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    fn inside(text: &str) -> String {
+        let quoted = Value::from(text).to_string();
+        quoted[1..quoted.len() - 1].to_owned()
+    }
+
+    /// Where this reader answers, the other gives the same answer.
+    fn check(text: &str) -> bool {
+        let quoted = inside(text);
+        let fast = parse(&quoted);
+        if let Some(fast) = &fast {
+            assert_eq!(super::super::json::parse(text).as_ref(), Ok(fast), "{text}");
+        }
+        fast.is_some()
+    }
+
+    #[test]
+    fn what_servers_write_is_read() {
+        let table = json!({"head": {"link": [], "vars": ["a", "b"]},
+            "results": {"distinct": false, "ordered": true, "bindings": [
+                {"a": {"type": "uri", "value": "urn:x"},
+                 "b": {"type": "literal", "xml:lang": "en", "value": "say \"hi\" \\ é\n\t\u{1F600}"}},
+                {"b": {"type": "typed-literal", "datatype": "http://www.w3.org/2001/XMLSchema#int", "value": "5"}},
+                {}]}});
+        assert!(check(&table.to_string()));
+        assert!(check(&format!("{table:#}\n")));
+        assert!(check(r#"{"head": {}, "boolean": true}"#));
+        assert!(check(
+            r#"{"results": {"bindings": [{"x": {"value": "1"}}]}, "head": {"vars": ["x"]}}"#
+        ));
+    }
+
+    #[test]
+    fn anything_else_is_left_to_the_other_reader() {
+        for text in [
+            "",
+            "ex:a ex:b ex:c .",
+            "{}",
+            r#"{"head": {"vars": []}, "results": null}"#,
+            r#"{"head": {"vars": ["x"]}, "results": {"bindings": [{"x": null}]}}"#,
+            r#"{"head": {"vars": ["x"]}, "results": {"bindings": [{"x": {"value": 5}}]}}"#,
+            r#"{"head": {"vars": ["x"]}} trailing"#,
+            r#"{"head": {"vars": ["x"]}, "more": {"a": 1}}"#,
+            "{\"head\": {\"vars\": [\"a\nb\"]}}",
+        ] {
+            assert!(!check(text), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn both_readers_agree(
+            names in prop::collection::vec("[a-c\"\\\\é\n]{0,3}", 0..4),
+            cells in prop::collection::vec("[ -~é\n\t\"\\\\]{0,6}", 0..12),
+            pretty: bool,
+            cut in 0..400_usize,
+        ) {
+            let rows: Vec<Value> = cells.chunks(names.len().max(1)).map(|row| {
+                let cell = |(name, value): (&String, &String)| {
+                    (name.clone(), json!({"type": "literal", "value": value}))
+                };
+                Value::Object(names.iter().zip(row).map(cell).collect())
+            }).collect();
+            let table = json!({"head": {"vars": names}, "results": {"bindings": rows}});
+            let text = if pretty { format!("{table:#}") } else { table.to_string() };
+            prop_assert!(check(&text));
+            let cut = text.floor_char_boundary(cut.min(text.len()));
+            check(&text[..cut]);
+        }
+    }
+}
