@@ -5,6 +5,8 @@ use std::io::{self, Read};
 
 use juror_score::read::{Document, Format, Problems};
 
+use crate::mapped::MappedText;
+
 /// Why a file could not be brought into memory.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
@@ -45,24 +47,30 @@ pub fn load_settings(name: &str) -> Result<Document, LoadError> {
 
 fn load_as(name: &str, format: Option<Format>) -> Result<Document, LoadError> {
     let failed = |error| LoadError::Io { name: name.to_owned(), error };
-    let bytes = decompress(read(name).map_err(failed)?).map_err(failed)?;
     let format = format.or_else(|| Format::from_name(name));
-    let format = format.unwrap_or_else(|| Format::from_look(&bytes));
-    let shown = if name == "-" { "<stdin>" } else { name };
-    Ok(Document::new(shown, bytes, format)?)
+    if name == "-" {
+        let mut bytes = Vec::new();
+        io::stdin().lock().read_to_end(&mut bytes).map_err(failed)?;
+        return document("<stdin>", decompress(bytes).map_err(failed)?, format);
+    }
+    let file = File::open(name).map_err(failed)?;
+    if let Some(text) = MappedText::of(&file) {
+        let format = format.unwrap_or_else(|| Format::from_look(text.as_ref().as_bytes()));
+        return Ok(Document::from_text(name, Box::new(text), format)?);
+    }
+    document(name, decompress(read(file).map_err(failed)?).map_err(failed)?, format)
 }
 
-fn read(name: &str) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    if name == "-" {
-        io::stdin().lock().read_to_end(&mut bytes)?;
-    } else {
-        let mut file = File::open(name)?;
-        // One allocation of the right size: growing would hold the file twice.
-        let size = file.metadata().map_or(0, |metadata| metadata.len());
-        bytes.reserve_exact(usize::try_from(size).unwrap_or(0));
-        file.read_to_end(&mut bytes)?;
-    }
+fn document(name: &str, bytes: Vec<u8>, format: Option<Format>) -> Result<Document, LoadError> {
+    let format = format.unwrap_or_else(|| Format::from_look(&bytes));
+    Ok(Document::new(name, bytes, format)?)
+}
+
+fn read(mut file: File) -> io::Result<Vec<u8>> {
+    // One allocation of the right size: growing would hold the file twice.
+    let size = file.metadata().map_or(0, |metadata| metadata.len());
+    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
+    file.read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

@@ -7,6 +7,7 @@
 
 mod evaluate;
 mod input;
+mod mapped;
 mod output;
 mod plan;
 mod settings;

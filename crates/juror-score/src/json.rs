@@ -118,6 +118,27 @@ fn unicode_escape_at(quoted: &str, at: usize) -> (char, usize) {
     (char::REPLACEMENT_CHARACTER, 6)
 }
 
+/// Whether the text of an output contains a piece of text.
+///
+/// Most often this can be told from the text as written: a plain piece stands there as it is,
+/// unless some of its characters are escaped.
+pub(crate) fn output_contains(value: &RawValue, piece: &str) -> bool {
+    let Some(quoted) = inside_of(value) else { return value.get().contains(piece) };
+    let is_plain = |byte: u8| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\';
+    if !piece.is_empty() && piece.bytes().all(is_plain) {
+        match memchr::memmem::find(quoted.as_bytes(), piece.as_bytes()) {
+            // No escape is longer than six bytes: further from one, the piece is itself.
+            Some(at) if !quoted.as_bytes()[at.saturating_sub(6)..at].contains(&b'\\') => {
+                return true;
+            }
+            Some(_) => {}
+            None if !quoted.contains("\\u") && !quoted.contains("\\/") => return false,
+            None => {}
+        }
+    }
+    unescape(quoted).contains(piece)
+}
+
 /// What a value is, for messages.
 pub(crate) fn kind_of(value: &RawValue) -> &'static str {
     match value.get().as_bytes().first() {
@@ -211,6 +232,23 @@ mod tests {
     fn a_lone_surrogate_becomes_the_replacement_character() {
         assert_eq!(text(r#""x\ud800y""#), "x\u{fffd}y");
         assert_eq!(text(r#""\udc00\ud83d""#), "\u{fffd}\u{fffd}");
+    }
+
+    #[test]
+    fn a_piece_is_found_however_it_is_written() {
+        let contains = |json: &str, piece: &str| {
+            output_contains(serde_json::from_str(json).expect("JSON"), piece)
+        };
+        assert!(contains(r#""see urn:x here""#, "urn:x"));
+        assert!(contains(r#""\"urn:x\"""#, "urn:x"));
+        assert!(contains(r#""http:\/\/a""#, "http://a"));
+        assert!(contains(r#""\u0075rn:x""#, "urn:x"));
+        assert!(contains(r#""caf\u00e9""#, "café"));
+        assert!(!contains(r#""\nurn:x""#, "nurn:x"));
+        assert!(!contains(r#""\u00e9abc""#, "e9abc"));
+        assert!(!contains(r#""urn:""#, "urn:x"));
+        assert!(contains(r#"{"a": "urn:x"}"#, "urn:x"));
+        assert!(contains(r#""anything""#, ""));
     }
 
     #[test]

@@ -69,6 +69,11 @@ impl<'t> View<'t> {
         Some(self.text.get_or_init(|| json::output_text(output)))
     }
 
+    /// Whether the text of the output contains a piece of text.
+    pub(crate) fn contains(&self, piece: &str) -> bool {
+        self.output.is_some_and(|output| json::output_contains(output, piece))
+    }
+
     /// Whether two outputs are written the same, which takes no unescaping to tell.
     pub(crate) fn is_written_like(&self, other: &View<'_>) -> bool {
         match (self.output, other.output) {

@@ -43,11 +43,13 @@ impl Format {
     }
 }
 
+/// A text that a document can hold: a string, or memory of another kind.
+pub type Text = Box<dyn AsRef<str> + Send + Sync>;
+
 /// A file in memory. What is read from it borrows from it.
-#[derive(Debug)]
 pub struct Document {
     name: String,
-    text: String,
+    text: Text,
     /// A YAML document as JSON, which is what readers read.
     json: Option<String>,
     format: Format,
@@ -63,14 +65,8 @@ impl Document {
             Some(rest) => rest.to_vec(),
             None => bytes,
         };
-        let mut document = Document {
-            name: name.to_owned(),
-            text: String::new(),
-            json: None,
-            format,
-            bad_lines: Vec::new(),
-        };
-        document.text = match String::from_utf8(bytes) {
+        let mut document = Document::empty(name, format);
+        let text = match String::from_utf8(bytes) {
             Ok(text) => text,
             Err(error) if format == Format::JsonLines => {
                 document.without_bad_lines(error.as_bytes())
@@ -80,16 +76,27 @@ impl Document {
                 return Err(document.bad_text(bytes, valid).into());
             }
         };
-        if format == Format::Yaml {
-            match yaml::yaml_to_json(&document.text) {
-                Ok(json) => document.json = Some(json),
-                Err(error) => {
-                    let problem = Problem::Syntax(error.message);
-                    return Err(document
-                        .error(error.line, error.column, Path::default(), problem)
-                        .into());
-                }
-            }
+        document.with_text(Box::new(text))
+    }
+
+    /// Takes a file's text; fails if it is not YAML where YAML is said.
+    pub fn from_text(name: &str, text: Text, format: Format) -> Result<Document, Problems> {
+        Document::empty(name, format).with_text(text)
+    }
+
+    fn empty(name: &str, format: Format) -> Document {
+        let (text, bad_lines) = (Box::new(String::new()), Vec::new());
+        Document { name: name.to_owned(), text, json: None, format, bad_lines }
+    }
+
+    fn with_text(self, text: Text) -> Result<Document, Problems> {
+        let mut document = Document { text, ..self };
+        if document.format == Format::Yaml {
+            let json = yaml::yaml_to_json(document.text()).map_err(|error| {
+                let problem = Problem::Syntax(error.message);
+                document.error(error.line, error.column, Path::default(), problem)
+            })?;
+            document.json = Some(json);
         }
         Ok(document)
     }
@@ -101,7 +108,11 @@ impl Document {
 
     /// The text as JSON: one value, or one a line.
     pub fn json(&self) -> &str {
-        self.json.as_deref().unwrap_or(&self.text)
+        self.json.as_deref().unwrap_or(self.text())
+    }
+
+    fn text(&self) -> &str {
+        (*self.text).as_ref()
     }
 
     /// Problems met before reading began.
@@ -151,7 +162,7 @@ impl Document {
         let kept = found.len().min(Problems::MOST);
         let places = match self.json {
             None => found[..kept].iter().map(|at| self.line_and_column(at.offset)).collect(),
-            Some(_) => yaml::locate(&self.text, found[..kept].iter().map(|at| &at.path)),
+            Some(_) => yaml::locate(self.text(), found[..kept].iter().map(|at| &at.path)),
         };
         for (index, Found { path, problem, .. }) in found.into_iter().enumerate() {
             let (line, column) = places.get(index).copied().unwrap_or((1, 1));
@@ -162,7 +173,7 @@ impl Document {
 
     /// A problem at a path in a file of one value, such as settings.
     pub fn error_at(&self, path: Path, problem: Problem) -> DatasetError {
-        let places = yaml::locate(&self.text, std::iter::once(&path));
+        let places = yaml::locate(self.text(), std::iter::once(&path));
         let (line, column) = places.first().copied().unwrap_or((1, 1));
         self.error(line, column, path, problem)
     }

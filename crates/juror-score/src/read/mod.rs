@@ -11,7 +11,7 @@ mod responses;
 mod results;
 mod yaml;
 
-pub use document::{Document, Format};
+pub use document::{Document, Format, Text};
 pub use problem::{DatasetError, Path, Place, Problem, Problems, Segment};
 pub use reference::{Dataset, read_reference};
 pub use responses::{Responses, read_responses};
