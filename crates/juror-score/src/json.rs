@@ -118,6 +118,30 @@ fn unicode_escape_at(quoted: &str, at: usize) -> (char, usize) {
     (char::REPLACEMENT_CHARACTER, 6)
 }
 
+/// Whether two strings have the same text, given what is inside their quotes.
+///
+/// Texts that differ most often do so early, and the first differing bytes then tell: unescaping
+/// both is left for where they do not.
+pub(crate) fn same_text(a: &str, b: &str) -> bool {
+    if a == b {
+        return true;
+    }
+    !differ_visibly(a.as_bytes(), b.as_bytes()) && unescape(a) == unescape(b)
+}
+
+/// Whether the first difference is one of characters, and not only of how they are escaped.
+fn differ_visibly(a: &[u8], b: &[u8]) -> bool {
+    let Some(at) = a.iter().zip(b).position(|(a, b)| a != b) else { return false };
+    let n_backslashes = a[..at].iter().rev().take_while(|byte| **byte == b'\\').count();
+    if n_backslashes % 2 == 1 {
+        // Right after the backslash of an escape: short escapes stand for one character each.
+        let is_short = |byte: u8| matches!(byte, b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't');
+        return is_short(a[at]) && is_short(b[at]);
+    }
+    let in_long_escape = a[at.saturating_sub(5)..at].contains(&b'\\');
+    !in_long_escape && a[at] != b'\\' && b[at] != b'\\'
+}
+
 /// Whether the text of an output contains a piece of text.
 ///
 /// Most often this can be told from the text as written: a plain piece stands there as it is,
@@ -232,6 +256,24 @@ mod tests {
     fn a_lone_surrogate_becomes_the_replacement_character() {
         assert_eq!(text(r#""x\ud800y""#), "x\u{fffd}y");
         assert_eq!(text(r#""\udc00\ud83d""#), "\u{fffd}\u{fffd}");
+    }
+
+    #[test]
+    fn texts_are_the_same_however_they_are_written() {
+        let escapes =
+            ["a", "\\u0061", "\\n", "\\u000a", "\\\\", "\\\"", "/", "\\/", "é", "\\u00e9", "n"];
+        let mut texts = vec![String::new()];
+        for first in escapes {
+            for second in escapes {
+                texts.push(format!("{first}{second}"));
+                texts.push(format!("{first}{second}n"));
+            }
+        }
+        for a in &texts {
+            for b in &texts {
+                assert_eq!(same_text(a, b), unescape(a) == unescape(b), "{a} and {b}");
+            }
+        }
     }
 
     #[test]

@@ -74,14 +74,6 @@ impl<'t> View<'t> {
         self.output.is_some_and(|output| json::output_contains(output, piece))
     }
 
-    /// Whether two outputs are written the same, which takes no unescaping to tell.
-    pub(crate) fn is_written_like(&self, other: &View<'_>) -> bool {
-        match (self.output, other.output) {
-            (Some(output), Some(other)) => output.get() == other.get(),
-            _ => false,
-        }
-    }
-
     /// Whether the output is a SPARQL result without rows; only a text counts as one.
     pub(crate) fn is_empty_result(&self) -> bool {
         let Some(output) = self.output.filter(|_| self.is_text()) else { return false };

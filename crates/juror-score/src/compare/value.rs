@@ -3,17 +3,14 @@
 use serde_json::Value;
 
 use super::View;
-use crate::json::same_value;
+use crate::json::{self, same_value};
 
 /// Equal when both are texts and identical, or both are other JSON of equal value.
 pub(super) fn same_output(expected: &View<'_>, actual: &View<'_>) -> bool {
-    if expected.is_written_like(actual) {
-        return true;
-    }
-    let (Some(a), Some(b)) = (expected.text(), actual.text()) else { return false };
-    match (expected.is_text(), actual.is_text()) {
-        (true, true) => a == b,
-        (false, false) => same_json(a, b),
+    let (Some(expected), Some(actual)) = (expected.output, actual.output) else { return false };
+    match (json::inside_of(expected), json::inside_of(actual)) {
+        (Some(expected), Some(actual)) => json::same_text(expected, actual),
+        (None, None) => same_json(expected.get(), actual.get()),
         _ => false,
     }
 }
