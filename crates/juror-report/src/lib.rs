@@ -6,6 +6,7 @@ mod aggregates;
 mod results;
 mod terminal;
 mod tsv;
+mod yaml;
 
 use std::io::{self, Write};
 
@@ -80,7 +81,7 @@ pub fn write_result(
         Format::Yaml => {
             let mut json = Vec::new();
             results::write_json(record, profile, &mut json);
-            results::json_to_yaml_item(&json, out);
+            yaml::write_item(&String::from_utf8_lossy(&json), out);
         }
         Format::Tsv => tsv::write_row(record, profile, out),
     }
@@ -102,7 +103,10 @@ pub fn write_aggregates(
             out.write_all(b"\n")
         }
         Format::Yaml => {
-            serde_norway::to_writer(out, &aggregates::Shape(aggregates)).map_err(io::Error::other)
+            let json = serde_json::to_string(&aggregates::Shape(aggregates))?;
+            let mut bytes = Vec::new();
+            yaml::write_document(&json, &mut bytes);
+            out.write_all(&bytes)
         }
         Format::Tsv => tsv::write_aggregates(aggregates, out),
     }

@@ -170,19 +170,3 @@ impl<'o> Fields<'o> {
 fn write_text(text: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(serde_json::Value::from(text).to_string().as_bytes());
 }
-
-/// Appends a JSON value as one item of a YAML list.
-pub(crate) fn json_to_yaml_item(json: &[u8], out: &mut Vec<u8>) {
-    let mut deserializer = serde_json::Deserializer::from_slice(json);
-    let transcoder = serde_transcode::Transcoder::new(&mut deserializer);
-    // The value was written just above, so it reads; a list of one makes the item's dash.
-    match serde_norway::to_string(&[transcoder]) {
-        Ok(yaml) => out.extend_from_slice(yaml.as_bytes()),
-        // JSON is YAML: what cannot be laid out in blocks is written as it is.
-        Err(_) => {
-            out.extend_from_slice(b"- ");
-            out.extend_from_slice(json);
-            out.push(b'\n');
-        }
-    }
-}

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 /// The text of a JSON string, or nothing for any other value.
 ///
 /// A lone surrogate, which JSON can write and UTF-8 cannot, becomes U+FFFD.
-pub(crate) fn text_of(value: &RawValue) -> Option<Cow<'_, str>> {
+pub fn text_of(value: &RawValue) -> Option<Cow<'_, str>> {
     inside_of(value).map(unescape)
 }
 

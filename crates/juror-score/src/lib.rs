@@ -48,6 +48,7 @@ mod trajectory;
 
 pub use aggregate::{Aggregates, Aggregator, Observation, ObservedStep, StepCounts, Summary};
 pub use explain::{Miss, explain};
+pub use json::text_of;
 pub use match_steps::{EmptyGroup, Matching, Pair, match_steps};
 pub use metric::{Better, Level, METRICS, MetricInfo, Unit, metric};
 pub use object::Object;

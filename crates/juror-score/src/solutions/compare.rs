@@ -171,6 +171,8 @@ enum Split {
     ByValue,
     /// Every class has one value here, so classes stay as they are.
     Fixed(Vec<u32>),
+    /// Classes fall apart; few enough to be kept in a table.
+    Table { n_values: usize, next: Vec<u32> },
     /// Classes fall apart.
     Pairs(HashMap<(u32, u32), u32>),
 }
@@ -225,29 +227,58 @@ impl Search {
     fn refine(&self, level: &Level, classes: &[u32], values: &[u32]) -> Option<Vec<u32>> {
         match &level.split {
             // Agreement of a single column, or of a sequence, was settled with the candidates.
-            Split::ByValue => Some(values.to_vec()),
+            Split::ByValue => {
+                if self.mode == Mode::Set {
+                    let mut sizes = vec![0_u32; level.class_sizes.len()];
+                    for &value in values {
+                        sizes[value as usize] += 1;
+                    }
+                    if !sizes.iter().zip(&level.class_sizes).all(|(has, needs)| has >= needs) {
+                        return None;
+                    }
+                }
+                Some(values.to_vec())
+            }
             Split::Fixed(expected) => {
                 let mut rows = classes.iter().zip(values);
                 rows.all(|(&class, &value)| expected[class as usize] == value)
                     .then(|| classes.to_vec())
             }
-            Split::Pairs(pairs) => {
-                let mut sizes = vec![0_u32; level.class_sizes.len()];
-                let mut next = Vec::with_capacity(classes.len());
-                for pair in classes.iter().copied().zip(values.iter().copied()) {
-                    let class = *pairs.get(&pair)?;
-                    sizes[class as usize] += 1;
-                    next.push(class);
-                }
-                let same = match self.mode {
-                    Mode::Set => !sizes.contains(&0),
-                    _ => sizes == level.class_sizes,
-                };
-                same.then_some(next)
+            Split::Table { n_values, next } => {
+                self.split(level, classes, values, |class, value| {
+                    let at = class as usize * n_values + value as usize;
+                    Some(next[at]).filter(|next| *next != NONE)
+                })
             }
+            Split::Pairs(pairs) => self
+                .split(level, classes, values, |class, value| pairs.get(&(class, value)).copied()),
         }
     }
+
+    fn split(
+        &self,
+        level: &Level,
+        classes: &[u32],
+        values: &[u32],
+        next: impl Fn(u32, u32) -> Option<u32>,
+    ) -> Option<Vec<u32>> {
+        let mut sizes = vec![0_u32; level.class_sizes.len()];
+        let mut found = Vec::with_capacity(classes.len());
+        for (&class, &value) in classes.iter().zip(values) {
+            let class = next(class, value)?;
+            sizes[class as usize] += 1;
+            found.push(class);
+        }
+        let same = match self.mode {
+            // Other columns may tell rows of a class apart, but nothing makes more of them.
+            Mode::Set => sizes.iter().zip(&level.class_sizes).all(|(has, needs)| has >= needs),
+            _ => sizes == level.class_sizes,
+        };
+        same.then_some(found)
+    }
 }
+
+const NONE: u32 = u32::MAX;
 
 /// How the reference rows split, level by level; this does not depend on the actual table.
 fn splits<'c, 't: 'c>(
@@ -255,6 +286,7 @@ fn splits<'c, 't: 'c>(
     mode: Mode,
 ) -> Vec<(Split, Vec<u32>)> {
     let mut splits = Vec::new();
+    let mut levels: Vec<(Vec<u32>, usize)> = Vec::new();
     let mut classes: Vec<u32> = Vec::new();
     let mut n_classes = 0_usize;
     for (depth, column) in columns.enumerate() {
@@ -274,21 +306,39 @@ fn splits<'c, 't: 'c>(
                 let next = u32::try_from(pairs.len()).unwrap_or(u32::MAX);
                 *class = *pairs.entry((*class, value)).or_insert(next);
             }
+            let n_values = column.n_values as usize;
+            let n_before = n_classes;
             n_classes = pairs.len();
-            Split::Pairs(pairs)
+            if n_before * n_values <= 4 * classes.len() {
+                let mut next = vec![NONE; n_before * n_values];
+                for ((class, value), id) in pairs {
+                    next[class as usize * n_values + value as usize] = id;
+                }
+                Split::Table { n_values, next }
+            } else {
+                Split::Pairs(pairs)
+            }
         };
-        let mut sizes = vec![0_u32; n_classes];
-        for &class in &classes {
+        levels.push((classes.clone(), n_classes));
+        splits.push((split, Vec::new()));
+    }
+    // Rows that are the same in all columns count once in a set.
+    let mut seen = vec![false; n_classes];
+    let counts: Vec<bool> = classes
+        .iter()
+        .map(|&class| mode != Mode::Set || !std::mem::replace(&mut seen[class as usize], true))
+        .collect();
+    for ((_, sizes), (classes, n_classes)) in splits.iter_mut().zip(levels) {
+        *sizes = vec![0_u32; n_classes];
+        for (&class, _) in classes.iter().zip(&counts).filter(|(_, counts)| **counts) {
             sizes[class as usize] += 1;
         }
-        splits.push((split, sizes));
     }
     splits
 }
 
 /// The one value each class has in a column, if each has but one.
 fn fixed_values(classes: &[u32], n_classes: usize, values: &[u32]) -> Option<Vec<u32>> {
-    const NONE: u32 = u32::MAX;
     let mut fixed = vec![NONE; n_classes];
     for (&class, &value) in classes.iter().zip(values) {
         let known = &mut fixed[class as usize];

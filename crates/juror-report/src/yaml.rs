@@ -1,0 +1,248 @@
+//! YAML that every reader reads alike: texts that an older reader would take for something else
+//! (`yes`, `12:30`, `2025-04-22`) are quoted, and texts of several lines stand as blocks.
+
+use std::borrow::Cow;
+
+use juror_score::{Object, text_of};
+use serde_json::value::RawValue;
+
+/// Deeper values are written on one line, as JSON, which is YAML too.
+const DEEPEST: usize = 64;
+
+/// Appends a JSON value as one item of a YAML list.
+pub(crate) fn write_item(json: &str, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"- ");
+    write_text_value(json, 1, Place::AfterDash, out);
+}
+
+/// Appends a JSON value as a YAML document.
+pub(crate) fn write_document(json: &str, out: &mut Vec<u8>) {
+    write_text_value(json, 0, Place::LineStart, out);
+}
+
+/// Where a value begins.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    LineStart,
+    AfterDash,
+    AfterKey,
+}
+
+/// What was written a moment ago, or read before, is JSON; if it were not, it is kept as it is.
+fn write_text_value(json: &str, depth: usize, place: Place, out: &mut Vec<u8>) {
+    match serde_json::from_str::<&RawValue>(json) {
+        Ok(value) => write_value(value, depth, place, out),
+        Err(_) => write_line(json, out),
+    }
+}
+
+fn write_value(value: &RawValue, depth: usize, place: Place, out: &mut Vec<u8>) {
+    let json = value.get();
+    match json.as_bytes().first() {
+        Some(b'"') => write_text(&text_of(value).unwrap_or_default(), depth, out),
+        Some(b'{') if depth < DEEPEST => match serde_json::from_str::<Object>(json) {
+            Ok(object) => write_object(&object, depth, place, out),
+            Err(_) => write_line(json, out),
+        },
+        Some(b'[') if depth < DEEPEST => match serde_json::from_str::<Vec<&RawValue>>(json) {
+            Ok(items) => write_list(&items, depth, place, out),
+            Err(_) => write_line(json, out),
+        },
+        _ => write_line(json, out),
+    }
+}
+
+fn write_object(object: &Object<'_>, depth: usize, place: Place, out: &mut Vec<u8>) {
+    let mut fields = object.iter().peekable();
+    if fields.peek().is_none() {
+        return write_line("{}", out);
+    }
+    if place == Place::AfterKey {
+        out.push(b'\n');
+    }
+    for (index, (key, value)) in fields.enumerate() {
+        if index > 0 || place != Place::AfterDash {
+            indent(depth, out);
+        }
+        out.extend_from_slice(inline(&key).as_bytes());
+        out.push(b':');
+        let nested = matches!(value.get().as_bytes().first(), Some(b'{' | b'['));
+        if !nested || depth + 1 >= DEEPEST || is_empty(value) {
+            out.push(b' ');
+        }
+        // A list stands no deeper than its key: its dashes set it off.
+        let is_list = value.get().starts_with('[');
+        let deeper = if is_list { depth } else { depth + 1 };
+        write_value(value, deeper, Place::AfterKey, out);
+    }
+}
+
+fn write_list(items: &[&RawValue], depth: usize, place: Place, out: &mut Vec<u8>) {
+    if items.is_empty() {
+        return write_line("[]", out);
+    }
+    if place == Place::AfterKey {
+        out.push(b'\n');
+    }
+    for (index, item) in items.iter().enumerate() {
+        if index > 0 || place != Place::AfterDash {
+            indent(depth, out);
+        }
+        out.extend_from_slice(b"- ");
+        write_value(item, depth + 1, Place::AfterDash, out);
+    }
+}
+
+fn is_empty(value: &RawValue) -> bool {
+    let json = value.get();
+    json[1..json.len() - 1].trim_ascii().is_empty()
+}
+
+fn write_text(text: &str, depth: usize, out: &mut Vec<u8>) {
+    let Some(mark) = block_mark(text) else { return write_line(&inline(text), out) };
+    write_line(mark, out);
+    for line in text.strip_suffix('\n').unwrap_or(text).split('\n') {
+        if !line.is_empty() {
+            indent(depth.max(1), out);
+            out.extend_from_slice(line.as_bytes());
+        }
+        out.push(b'\n');
+    }
+}
+
+/// How a text of several lines begins as a block; `None` where it cannot be one.
+fn block_mark(text: &str) -> Option<&'static str> {
+    let body = text.strip_suffix('\n').unwrap_or(text);
+    let is_plain = |c: char| c == '\n' || (!c.is_control() && !is_odd(c));
+    let fits = body.contains('\n')
+        && !body.starts_with([' ', '\n'])
+        && !body.ends_with('\n')
+        && text.chars().all(is_plain);
+    fits.then_some(if body.len() == text.len() { "|-" } else { "|" })
+}
+
+/// Characters that some readers take for line ends or refuse.
+fn is_odd(c: char) -> bool {
+    matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
+}
+
+/// A text on one line: as it is where no reader could mistake it, else quoted.
+fn inline(text: &str) -> Cow<'_, str> {
+    if is_safe(text) { Cow::Borrowed(text) } else { Cow::Owned(quoted(text)) }
+}
+
+fn is_safe(text: &str) -> bool {
+    // Words that one version of YAML or another reads as something else than a text.
+    const WORDS: [&str; 9] = ["y", "n", "yes", "no", "on", "off", "true", "false", "null"];
+    let first_fits = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_' || c == '/');
+    let is_plain = |c: char| {
+        (c.is_alphanumeric() && !is_odd(c))
+            || matches!(c, ' ' | '_' | '-' | '.' | '/' | '(' | ')' | '+')
+    };
+    let last_fits = !text.ends_with(' ');
+    first_fits
+        && last_fits
+        && text.chars().all(is_plain)
+        && !WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
+}
+
+/// JSON's quoting is YAML's too, once odd characters are escaped.
+fn quoted(text: &str) -> String {
+    let json = serde_json::Value::from(text).to_string();
+    let mut quoted = String::with_capacity(json.len());
+    for c in json.chars() {
+        if is_odd(c) || (c.is_control() && c != '\n') {
+            quoted.push_str(&format!("\\u{:04x}", u32::from(c)));
+        } else {
+            quoted.push(c);
+        }
+    }
+    quoted
+}
+
+fn indent(depth: usize, out: &mut Vec<u8>) {
+    out.resize(out.len() + 2 * depth, b' ');
+}
+
+fn write_line(text: &str, out: &mut Vec<u8>) {
+    out.extend_from_slice(text.as_bytes());
+    out.push(b'\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_laid_out_in_blocks() {
+        let json = r#"{"a": "plain text", "b": [1, [2, {}], {"c": null, "d": "two\nlines"}], "e": {"f": []}, "g": "x\ny\n"}"#;
+        let mut out = Vec::new();
+        write_item(json, &mut out);
+        let expected = "- a: plain text\n  b:\n  - 1\n  - - 2\n    - {}\n  - c: null\n    d: |-\n      two\n      lines\n  e:\n    f: []\n  g: |\n    x\n    y\n";
+        assert_eq!(String::from_utf8(out).expect("UTF-8"), expected);
+    }
+
+    #[test]
+    fn what_could_be_mistaken_is_quoted() {
+        for text in [
+            "yes",
+            "No",
+            "on",
+            "1_000",
+            "12:30:45",
+            "2025-04-22",
+            "=",
+            "<<",
+            "~",
+            "null",
+            "",
+            " a",
+            "a ",
+            "a: b",
+            "a #b",
+            "- a",
+            "5",
+            "é: x",
+            "\u{7f}",
+        ] {
+            assert!(inline(text).starts_with('"'), "{text}");
+        }
+        assert_eq!(inline("List all items (of 3)"), "List all items (of 3)");
+    }
+
+    /// Whatever the texts, what is written reads back as the same value.
+    #[test]
+    fn what_is_written_reads_back() {
+        let texts = [
+            "",
+            "yes",
+            "a\nb",
+            "a\n b\n",
+            "\n",
+            " x\ny",
+            "a\n\nb",
+            "tab\there",
+            "a\r\nb",
+            "\"q\"",
+            "\\",
+            "é\u{2028}",
+            "😀",
+            "a\n\n",
+            "#",
+            "key: v",
+            "\u{85}",
+        ];
+        for a in texts {
+            for b in texts {
+                let value = serde_json::json!([{a: b, "list": [b, [b], {"k": b}], "deep": {"k": {"k": b}}}]);
+                let mut out = Vec::new();
+                write_document(&value.to_string(), &mut out);
+                let yaml = String::from_utf8(out).expect("UTF-8");
+                let read = juror_score::read::yaml_to_json(&yaml)
+                    .unwrap_or_else(|e| panic!("{e}: {yaml}"));
+                let read: serde_json::Value = serde_json::from_str(&read).expect("JSON");
+                assert_eq!(read, value, "{yaml}");
+            }
+        }
+    }
+}
