@@ -12,7 +12,7 @@ use std::io::{self, Write};
 
 use juror_score::{Aggregates, Profile, Record};
 
-pub use terminal::{Highlights, Palette, QuestionNote, summary};
+pub use terminal::{Highlights, Palette, QuestionNote, summary, visible};
 
 /// How a file of results or aggregates is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

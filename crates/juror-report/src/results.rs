@@ -130,7 +130,7 @@ impl<'o> Fields<'o> {
     }
 
     fn raw(&mut self, key: &str, json: &str) {
-        self.key(key).extend_from_slice(json.as_bytes());
+        copy_on_one_line(json, self.key(key));
     }
 
     fn text(&mut self, key: &str, text: &str) {
@@ -149,7 +149,7 @@ impl<'o> Fields<'o> {
             self.any = true;
             self.out.extend_from_slice(key.get().as_bytes());
             self.out.extend_from_slice(b": ");
-            self.out.extend_from_slice(value.get().as_bytes());
+            copy_on_one_line(value.get(), self.out);
         }
     }
 
@@ -165,6 +165,16 @@ impl<'o> Fields<'o> {
     fn close(self) {
         self.out.push(b'}');
     }
+}
+
+/// Copies JSON without its line ends: inside strings they are escaped, so none of them matter.
+fn copy_on_one_line(json: &str, out: &mut Vec<u8>) {
+    let mut rest = json.as_bytes();
+    while let Some(at) = memchr::memchr2(b'\n', b'\r', rest) {
+        out.extend_from_slice(&rest[..at]);
+        rest = &rest[at + 1..];
+    }
+    out.extend_from_slice(rest);
 }
 
 fn write_text(text: &str, out: &mut Vec<u8>) {

@@ -187,20 +187,34 @@ fn question(note: &QuestionNote, paint: Paint) -> String {
         Some(score) => format!("{score:.3}"),
         None => "error".into(),
     };
-    let mut text =
-        format!("  {}  {}  {}\n", paint.red(&score), paint.bold(&note.id), shorten(&note.text, 70));
+    let mut text = format!(
+        "  {}  {}  {}\n",
+        paint.red(&score),
+        paint.bold(&shorten(&note.id, NAME_WIDTH)),
+        shorten(&note.text, 70)
+    );
     if let Some(error) = &note.error {
         let _ = writeln!(text, "         {}", shorten(error, 100));
     }
     for miss in &note.misses {
-        let _ = writeln!(text, "         {} (group {}): {}", miss.name, miss.group + 1, miss.why);
+        let (name, why) = (visible(&miss.name), visible(&miss.why));
+        let _ = writeln!(text, "         {name} (group {}): {why}", miss.group + 1);
     }
     text
 }
 
+/// A text without characters that steer a terminal or hide what stands there.
+pub fn visible(text: &str) -> String {
+    let steers = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    text.chars().map(|c| if steers(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
+}
+
 /// A text on one line, cut where it is too long.
 fn shorten(text: &str, most: usize) -> String {
-    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let flat = visible(&text.split_whitespace().collect::<Vec<_>>().join(" "));
     match flat.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &flat[..end]),
         None => flat,

@@ -60,8 +60,7 @@ impl Output {
         let format = Format::from_name(name)
             .ok_or_else(|| OutputError::UnknownFormat { name: name.to_owned() })?;
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let file = NamedTempFile::with_prefix_in(".juror-", folder.unwrap_or(Path::new(".")))
-            .map_err(failed)?;
+        let file = begin(&path, folder.unwrap_or(Path::new("."))).map_err(failed)?;
         let sink = Sink::File(BufWriter::with_capacity(1 << 16, file));
         Ok(Output { path, format, sink })
     }
@@ -75,6 +74,15 @@ impl Output {
         written.map_err(|error| self.error(error))
     }
 
+    /// Sees everything through to the file, so that finishing it is a matter of its name.
+    pub fn flush(&mut self) -> Result<(), OutputError> {
+        let flushed = match &mut self.sink {
+            Sink::File(file) => file.flush(),
+            Sink::Stdout(out) => forgive_closed_pipe(out.flush()),
+        };
+        flushed.map_err(|error| self.error(error))
+    }
+
     /// Puts the finished file in its place.
     pub fn finish(self) -> Result<(), OutputError> {
         let name = self.path.display().to_string();
@@ -86,7 +94,6 @@ impl Output {
                     Ok(file) => file,
                     Err(error) => return Err(failed(error.into_error())),
                 };
-                make_readable(&file);
                 file.persist(&self.path).map(|_| ()).map_err(|error| failed(error.error))
             }
         }
@@ -105,13 +112,20 @@ fn forgive_closed_pipe(written: io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// Temporary files are private; the finished one gets the mode any new file would.
+/// A temporary file with the mode of the file it will replace, or of any new file.
 #[cfg(unix)]
-fn make_readable(file: &NamedTempFile) {
+fn begin(path: &Path, folder: &Path) -> io::Result<NamedTempFile> {
     use std::os::unix::fs::PermissionsExt;
-    // A file system without modes is no reason to fail.
-    let _ = file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644));
+    let any_new = std::fs::Permissions::from_mode(0o666);
+    let file =
+        tempfile::Builder::new().prefix(".juror-").permissions(any_new).tempfile_in(folder)?;
+    if let Ok(metadata) = path.metadata() {
+        file.as_file().set_permissions(metadata.permissions())?;
+    }
+    Ok(file)
 }
 
 #[cfg(not(unix))]
-fn make_readable(_file: &NamedTempFile) {}
+fn begin(_path: &Path, folder: &Path) -> io::Result<NamedTempFile> {
+    NamedTempFile::with_prefix_in(".juror-", folder)
+}

@@ -266,6 +266,12 @@ impl Settings {
         if document.json().trim() == "null" {
             return Ok(Settings::default());
         }
+        if !document.json().trim_start().starts_with('{') {
+            let message = "settings are keys with their values".into();
+            let hint = Some("for example `profile: 6`".into());
+            let problem = Problem::BadSetting { message, hint };
+            return Err(document.error_at(Path::default(), problem).into());
+        }
         let mut deserializer = serde_json::Deserializer::from_str(document.json());
         let settings: Settings = serde_path_to_error::deserialize(&mut deserializer)
             .map_err(|error| Problems::from(ill_typed(document, &error)))?;

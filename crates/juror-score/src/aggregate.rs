@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 
+use hashbrown::HashSet;
 use indexmap::IndexMap;
 
 use crate::metric::{Level, METRICS, MetricInfo};
@@ -285,14 +286,15 @@ impl Aggregator {
 
 impl Template {
     fn observe_steps(&mut self, steps: &[ObservedStep<'_>]) {
-        for (index, step) in steps.iter().enumerate() {
+        let mut seen = HashSet::new();
+        for step in steps {
             add(&mut self.steps.total, step.name, 1);
             if step.is_error {
                 add(&mut self.steps.errors, step.name, 1);
             } else if step.is_empty {
                 add(&mut self.steps.empty_results, step.name, 1);
             }
-            if !steps[..index].iter().any(|earlier| earlier.name == step.name) {
+            if seen.insert(step.name) {
                 add(&mut self.steps.once_per_sample, step.name, 1);
             }
             if step.name == "retrieval" {

@@ -6,6 +6,10 @@ const EQUAL: f64 = 1e-9;
 /// Above this much work ties are no longer broken in favour of the latest step.
 const TIE_WORK: usize = 400_000_000;
 
+/// Above this much work the best pairs are taken one after another, which need not be optimal:
+/// groups of more than a thousand steps are not expected.
+const MOST_WORK: usize = 2_000_000_000;
+
 /// For each row the column it is paired with, so that the total is the largest possible and every
 /// pair is above zero. Among equally good pairings the rows, in the order given, take the last
 /// column that keeps the optimum.
@@ -15,7 +19,10 @@ pub(crate) fn assign(similarity: &[Vec<f64>], order: &[usize]) -> Vec<Option<usi
     }
     let n_rows = similarity.len();
     let n_columns = similarity.first().map_or(0, Vec::len);
-    let one_solution = n_rows * n_rows * n_columns;
+    let one_solution = n_rows.saturating_mul(n_rows).saturating_mul(n_columns);
+    if one_solution > MOST_WORK {
+        return assign_best_first(similarity);
+    }
     if one_solution.saturating_mul(n_rows * n_columns) > TIE_WORK {
         return solve(similarity).1;
     }
@@ -40,6 +47,25 @@ fn assign_greedily(similarity: &[Vec<f64>], order: &[usize]) -> Option<Vec<Optio
         pairing[row] = last;
     }
     Some(pairing)
+}
+
+/// Takes the most similar pair left, again and again.
+fn assign_best_first(similarity: &[Vec<f64>]) -> Vec<Option<usize>> {
+    let mut pairs: Vec<(f64, usize, usize)> = Vec::new();
+    for (row, columns) in similarity.iter().enumerate() {
+        let found = columns.iter().enumerate().filter(|(_, similarity)| **similarity > 0.0);
+        pairs.extend(found.map(|(column, similarity)| (*similarity, row, column)));
+    }
+    pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.2.cmp(&a.2)));
+    let mut pairing = vec![None; similarity.len()];
+    let mut used = vec![false; similarity.first().map_or(0, Vec::len)];
+    for (_, row, column) in pairs {
+        if pairing[row].is_none() && !used[column] {
+            pairing[row] = Some(column);
+            used[column] = true;
+        }
+    }
+    pairing
 }
 
 fn assign_with_ties(similarity: &[Vec<f64>], order: &[usize]) -> Vec<Option<usize>> {

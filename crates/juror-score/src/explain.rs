@@ -8,7 +8,7 @@ use crate::match_steps::{can_match, scored_groups};
 use crate::profile::{Profile, StepKinds};
 use crate::question::ExpectedStep;
 use crate::record::Record;
-use crate::solutions::{Difference, SparqlResult};
+use crate::solutions::{Comparison, Difference, Prepared, SparqlResult};
 use crate::trajectory::{Status, Step};
 
 /// The longest piece of an output that is quoted.
@@ -128,11 +128,11 @@ impl Explainer<'_> {
 }
 
 fn sparql_difference(
-    expected: &SparqlResult<'_>,
-    actual: &SparqlResult<'_>,
+    reference: &SparqlResult<'_>,
+    found: &SparqlResult<'_>,
     step: &ExpectedStep<'_>,
 ) -> String {
-    let (expected, actual) = match (expected, actual) {
+    let (expected, actual) = match (reference, found) {
         (SparqlResult::Table(expected), SparqlResult::Table(actual)) => (expected, actual),
         (SparqlResult::Truth(expected), SparqlResult::Truth(actual)) => {
             return format!("expected {expected}, got {actual}");
@@ -158,7 +158,13 @@ fn sparql_difference(
     if difference.n_extra > 0 {
         parts.push(format!("{} extra", rows(difference.n_extra)));
     }
-    if parts.is_empty() { "the columns do not belong together".into() } else { parts.join(", ") }
+    if parts.is_empty() {
+        return match Prepared::new(reference, &step.rules).compare(found) {
+            Comparison::Undecided => "the tables are too contrived to compare".into(),
+            _ => "the columns do not belong together".into(),
+        };
+    }
+    parts.join(", ")
 }
 
 fn rows(n: usize) -> String {
@@ -178,6 +184,7 @@ fn retrieval_difference(expected: &View<'_>, actual: &View<'_>) -> String {
         .filter_map(|document| document.id.as_ref())
         .map(|id| match id {
             DocumentId::Text(text) => text.to_string(),
+            DocumentId::Whole(whole) => whole.to_string(),
             DocumentId::Number(bits) => f64::from_bits(*bits).to_string(),
             DocumentId::Other(json) => json.clone(),
         })

@@ -66,6 +66,26 @@ impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
     }
 }
 
+/// What is read from an object and nothing else; structs alone would also be read from lists, by
+/// the positions of their fields.
+pub(crate) struct MapOnly<T>(pub(crate) T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for MapOnly<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct MapVisitor<T>(std::marker::PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for MapVisitor<T> {
+            type Value = T;
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+                T::deserialize(serde::de::value::MapAccessDeserializer::new(map))
+            }
+        }
+        deserializer.deserialize_map(MapVisitor(std::marker::PhantomData)).map(MapOnly)
+    }
+}
+
 /// A key that borrows from the input unless it is written with escapes.
 pub(crate) struct Key<'a>(pub(crate) Cow<'a, str>);
 

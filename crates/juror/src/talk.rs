@@ -2,17 +2,27 @@
 
 use std::io::{IsTerminal, Write};
 
-use juror_report::Palette;
+use juror_report::{Palette, visible};
 use juror_score::read::Problems;
 
+use crate::exit::Outside;
+
 /// Prints data. A reader that has gone away, as `head` does, is no error.
-pub(crate) fn data(text: &str) {
-    let _ = std::io::stdout().lock().write_all(text.as_bytes());
+pub(crate) fn data(text: &str) -> Result<(), Outside> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Outside(anyhow::anyhow!("cannot write to standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
 }
 
-/// Prints a line of talk.
+/// Prints a line of talk. What a file says of itself may stand in it, so nothing in it can steer
+/// the terminal.
 pub(crate) fn say(text: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "{text}");
+    let lines: Vec<String> = text.split('\n').map(visible).collect();
+    let _ = writeln!(std::io::stderr().lock(), "{}", lines.join("\n"));
 }
 
 /// Prints an error; of a file's problems, each as one.

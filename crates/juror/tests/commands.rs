@@ -19,6 +19,7 @@ struct Place {
 }
 
 /// How a command ended.
+#[derive(Debug)]
 struct Ended {
     code: i32,
     stdout: String,
@@ -498,6 +499,43 @@ fn wrong_arguments_are_refused() {
 }
 
 #[test]
+fn outputs_that_meet_an_input_or_each_other_are_refused() {
+    let place = small();
+    let before = place.read("responses.jsonl");
+    for (name, line) in [
+        ("over_input", "eval reference.json responses.jsonl -o ./responses.jsonl"),
+        ("same_file", "eval reference.json responses.jsonl -o x.json -a x.json"),
+        ("stdout_twice", "eval reference.json responses.jsonl -o - --json"),
+        ("aggregate_over_input", "aggregate reference.json -a reference.json"),
+    ] {
+        let ended = place.run(line);
+        assert_eq!(ended.code, 2, "{ended}");
+        assert_snapshot!(format!("output_{name}"), ended);
+    }
+    assert_eq!(place.read("responses.jsonl"), before);
+}
+
+#[test]
+fn the_wrong_file_is_recognised() {
+    let place = small()
+        .file("empty.json", "")
+        .file("none.jsonl", "")
+        .file("log.jsonl", "not json\n".repeat(20_000));
+    assert_snapshot!("swapped_arguments", refused(&place, "responses.jsonl reference.json"));
+    assert_snapshot!("empty_responses", refused(&place, "reference.json empty.json"));
+    assert_snapshot!("no_responses", place.run("eval reference.json none.jsonl --worst 0"));
+    assert_snapshot!("reference_as_results", place.run("aggregate reference.json"));
+    let log = place.run("eval reference.json log.jsonl --worst 0");
+    assert!(log.stderr.contains("and 19900 more like these"), "{}", log.stderr.len());
+}
+
+#[test]
+fn numbers_that_json_does_not_know_are_explained() {
+    let place = small().file("nan.json", "[{\"question_id\": \"q1\", \"elapsed_sec\": NaN}]");
+    assert_snapshot!(refused(&place, "reference.json nan.json"));
+}
+
+#[test]
 fn text_that_is_not_utf8_is_located() {
     let mut bytes = reference(&[question("q1", json!([]))]).into_bytes();
     let at = bytes.iter().position(|byte| *byte == b'W').expect("the question");
@@ -550,7 +588,7 @@ fn records_that_cannot_be_read_are_told_with_their_places() {
     assert_snapshot!(ended);
     assert_eq!(
         results[0]["error"],
-        "the response could not be read: invalid type: string \"none\", expected a sequence"
+        "the response could not be read: invalid type: string \"none\", expected a list"
     );
     assert_eq!(results[1]["error"], "no response");
 }
@@ -637,6 +675,58 @@ fn a_million_rows_and_ten_million_characters_are_no_trouble() {
 }
 
 #[test]
+fn hostile_results_are_no_results() {
+    let xml = "<sparql><head><variable name='a'/></head><results><result/><variable name='b'/><result/></results></sparql>";
+    let names: Vec<String> = (0..2000).map(|at| format!("v{at}")).collect();
+    let wide = json!({"head": {"vars": names}, "results": {"bindings": []}}).to_string();
+    let sparse =
+        json!({"head": {"vars": names[..900]}, "results": {"bindings": vec![json!({}); 9_000]}})
+            .to_string();
+    let table = sparql(&["a"], &[&["x"]]);
+    let ids = ["xml", "wide", "sparse"];
+    let questions: Vec<Value> = ids
+        .iter()
+        .map(|id| {
+            question(
+                id,
+                json!([[
+        {"name": "s", "output": table, "output_media_type": "application/sparql-results+json"}]]),
+            )
+        })
+        .collect();
+    let outputs = [xml.to_owned(), wide, sparse];
+    let responses: Vec<Value> = ids.iter().zip(&outputs).map(|(id, output)| {
+        json!({"question_id": id, "actual_steps": [{"name": "s", "id": "1", "status": "success", "output": output}]})
+    }).collect();
+    let place =
+        Place::new().file("r.json", reference(&questions)).file("a.jsonl", lines_of(&responses));
+    let (ended, _) = survived(&place, "r.json a.jsonl");
+    assert_snapshot!(ended);
+}
+
+#[test]
+fn nothing_steers_the_terminal() {
+    let steps = json!([[{"name": "s\u{1b}[2J", "output": "x\u{7}"}]]);
+    let place = Place::new()
+        .file("r.json", reference(&[question("q\u{202e}1\nx", steps)]))
+        .file("a.json", "{\"question_id\": \"\\u001b[31m\"}");
+    let ended = place.run("eval r.json a.json");
+    let steers = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
+    assert!(!ended.stdout.contains(steers) && !ended.stderr.contains(steers), "{ended:?}");
+}
+
+#[test]
+fn pretty_input_still_gives_a_result_a_line() {
+    let place = small();
+    let pretty = format!("{:#}", place.json("reference.json")).replace('\n', "\r\n");
+    let place = place.file("pretty.json", pretty);
+    place.run("eval pretty.json responses.jsonl -q -o out.jsonl -a eval.json");
+    assert_eq!(place.read("out.jsonl").lines().count(), 2);
+    place.run("aggregate out.jsonl -q -a again.json");
+    assert_eq!(place.json("again.json"), place.json("eval.json"));
+}
+
+#[test]
 fn deep_nesting_is_bounded() {
     let deep = |depth: usize| format!("{}1{}", "[".repeat(depth), "]".repeat(depth));
     let expected = format!(
@@ -675,6 +765,12 @@ fn nothing_is_lost_when_writing_fails() {
             .output()
             .expect("the program ends");
         assert_eq!(ended.status.code(), Some(3));
+        let schema = Command::new(env!("CARGO_BIN_EXE_juror"))
+            .arg("schema")
+            .stdout(fs::OpenOptions::new().write(true).open(full).expect("a full device"))
+            .output()
+            .expect("the program ends");
+        assert_eq!(schema.status.code(), Some(3));
     }
     let refused = place.run("eval reference.json missing.jsonl -o out.json");
     assert_eq!((refused.code, place.read("out.json").as_str()), (2, "precious"));

@@ -24,7 +24,9 @@ pub struct Document<'t> {
 pub enum DocumentId<'t> {
     /// A text.
     Text(Cow<'t, str>),
-    /// A number, by its bits.
+    /// A whole number.
+    Whole(i128),
+    /// Any other number, by its bits.
     Number(u64),
     /// Anything else, by its JSON.
     Other(String),
@@ -37,10 +39,7 @@ impl<'t> DocumentId<'t> {
             return DocumentId::Text(text);
         }
         match serde_json::from_str(value.get()) {
-            Ok(serde_json::Value::Number(number)) => {
-                let number = number.as_f64().unwrap_or_default();
-                DocumentId::Number(if number == 0.0 { 0 } else { number.to_bits() })
-            }
+            Ok(serde_json::Value::Number(number)) => DocumentId::from_number(&number),
             Ok(other) => DocumentId::Other(other.to_string()),
             Err(_) => DocumentId::Other(value.get().to_owned()),
         }
@@ -52,10 +51,24 @@ impl Document<'_> {
     pub fn into_owned(self) -> Document<'static> {
         let id = self.id.map(|id| match id {
             DocumentId::Text(text) => DocumentId::Text(Cow::Owned(text.into_owned())),
+            DocumentId::Whole(whole) => DocumentId::Whole(whole),
             DocumentId::Number(bits) => DocumentId::Number(bits),
             DocumentId::Other(json) => DocumentId::Other(json),
         });
         Document { id, text: self.text.map(|text| Cow::Owned(text.into_owned())) }
+    }
+}
+
+impl DocumentId<'_> {
+    #[expect(clippy::cast_possible_truncation, reason = "the range is checked first")]
+    fn from_number(number: &serde_json::Number) -> Self {
+        let whole = number.as_i64().map(i128::from).or(number.as_u64().map(i128::from));
+        let real = number.as_f64().unwrap_or_default();
+        match whole {
+            Some(whole) => DocumentId::Whole(whole),
+            None if real.fract() == 0.0 && real.abs() < 1e30 => DocumentId::Whole(real as i128),
+            None => DocumentId::Number(real.to_bits()),
+        }
     }
 }
 
@@ -121,6 +134,7 @@ mod tests {
         assert_eq!(id("1"), id("1.0"));
         assert_ne!(id("1"), id("\"1\""));
         assert_ne!(id("1"), id("true"));
+        assert_ne!(id("1234567890123456789"), id("1234567890123456790"));
         assert_eq!(id(r#""\u00e9""#), id("\"é\""));
     }
 

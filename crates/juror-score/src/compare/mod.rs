@@ -74,12 +74,17 @@ impl<'t> View<'t> {
         self.output.is_some_and(|output| json::output_contains(output, piece))
     }
 
+    /// Whether two outputs are written the same, to the letter.
+    pub(crate) fn is_written_like(&self, other: &View<'_>) -> bool {
+        match (self.output, other.output) {
+            (Some(output), Some(other)) => output.get() == other.get(),
+            _ => false,
+        }
+    }
+
     /// Whether the output is a SPARQL result without rows; only a text counts as one.
     pub(crate) fn is_empty_result(&self) -> bool {
         let Some(output) = self.output.filter(|_| self.is_text()) else { return false };
-        if let Some(Some(result)) = self.result.get() {
-            return matches!(result, SparqlResult::Table(table) if table.n_rows == 0);
-        }
         sparql::is_empty_output(output)
     }
 

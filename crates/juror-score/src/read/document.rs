@@ -127,32 +127,51 @@ impl Document {
 
     /// The lines that are not blank.
     pub(super) fn lines(&self) -> impl Iterator<Item = &str> {
-        self.json().split('\n').filter(|line| !line.trim_ascii().is_empty())
+        let text = self.json();
+        let ends = memchr::memchr_iter(b'\n', text.as_bytes()).chain([text.len()]);
+        let lines = ends.scan(0, move |start, end| {
+            let line = &text[*start..end];
+            *start = end + 1;
+            Some(line)
+        });
+        lines.filter(|line| !line.trim_ascii().is_empty())
     }
 
     pub(super) fn is_lines(&self) -> bool {
         self.format == Format::JsonLines
     }
 
-    /// An error in the syntax of one of the file's values.
-    pub(super) fn syntax_error(&self, value: &str, error: &serde_json::Error) -> DatasetError {
+    /// An error in the syntax of one of the file's values, or in its shape.
+    pub(super) fn complaint(&self, value: &str, error: &serde_json::Error) -> Found {
         // The place that serde_json adds to its message is relative to the value.
         let message = error.to_string();
         let message = message.split(" at line ").next().unwrap_or_default();
         let message = match error.classify() {
-            serde_json::error::Category::Data => message.to_owned(),
+            serde_json::error::Category::Data => {
+                message.replace("a sequence", "a list").replace("type: map", "type: object")
+            }
             _ => format!("not valid JSON: {message}"),
         };
         let before = error.line().saturating_sub(1);
         let line_start = value.split_inclusive('\n').take(before).map(str::len).sum::<usize>();
-        let offset = (line_start + error.column().saturating_sub(1)).min(value.len());
-        let start = self.offset_of(value);
-        let (line, column) = line_and_column(self.json(), start + offset);
-        if self.json.is_some() {
-            // JSON made from YAML is well-formed: the complaint is about the shape of the data.
-            return self.error(1, 1, Path::default(), Problem::Syntax(message));
-        }
-        self.error(line, column, Path::default(), Problem::Syntax(message))
+        let at = (line_start + error.column().saturating_sub(1)).min(value.len());
+        let rest = value.as_bytes().get(at.saturating_sub(1)..).unwrap_or_default();
+        let words = ["NaN", "Infinity", "-Infinity"];
+        let begins = |word: &&str| {
+            [0, 1]
+                .iter()
+                .any(|skip| rest.get(*skip..).is_some_and(|rest| rest.starts_with(word.as_bytes())))
+        };
+        let problem = match words.into_iter().find(begins) {
+            Some(word) => Problem::NotANumber(word),
+            None => Problem::Syntax(message),
+        };
+        Found { offset: self.offset_of(value) + at, path: Path::default(), problem }
+    }
+
+    /// A complaint that stops the reading, with its place.
+    pub(super) fn syntax_error(&self, value: &str, error: &serde_json::Error) -> Problems {
+        self.locate(vec![self.complaint(value, error)])
     }
 
     /// Problems with their places: all at once, since finding places in YAML takes a second look

@@ -78,6 +78,8 @@ pub enum Problem {
     Syntax(String),
     /// The bytes are not text.
     InvalidUtf8,
+    /// A word that Python writes for a number that JSON does not know.
+    NotANumber(&'static str),
     /// A required field is not there.
     MissingField {
         /// Its name.
@@ -121,6 +123,7 @@ impl fmt::Display for Problem {
         match self {
             Problem::Syntax(message) | Problem::BadSetting { message, .. } => f.write_str(message),
             Problem::InvalidUtf8 => f.write_str("the text is not valid UTF-8"),
+            Problem::NotANumber(word) => write!(f, "not valid JSON: {word} is not a number"),
             Problem::MissingField { field, of } => write!(f, "this {of} has no `{field}`"),
             Problem::WrongType { expected, found } => {
                 write!(f, "expected {expected}, found {found}")
@@ -150,6 +153,9 @@ impl DatasetError {
     pub fn hint(&self) -> Option<String> {
         match &self.problem {
             Problem::InvalidUtf8 => Some("save the file as UTF-8".into()),
+            Problem::NotANumber(_) => Some(
+                "leave the value out or write null; json.dumps(…, allow_nan=False) finds it".into(),
+            ),
             Problem::MissingField { field, of } => Some(format!("add `{field}` to the {of}")),
             Problem::DuplicateQuestion(_) => Some("ids are unique over all templates".into()),
             Problem::UnknownColumn { known, .. } if known.is_empty() => {

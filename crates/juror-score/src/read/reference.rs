@@ -10,7 +10,7 @@ use super::check::Check;
 use super::document::{Document, Found};
 use super::problem::{Path, Problem, Problems};
 use crate::json;
-use crate::object::Object;
+use crate::object::{MapOnly, Object};
 use crate::question::{ExpectedStep, Question, Rules};
 use crate::solutions::{ResultFormat, SparqlResult};
 
@@ -30,8 +30,9 @@ pub struct Dataset<'a> {
 /// line. Fails with every problem found.
 pub fn read_reference(document: &Document) -> Result<Dataset<'_>, Problems> {
     if !document.bad_lines().is_empty() {
-        let errors = document.bad_lines().to_vec();
-        return Err(Problems { errors, n_more: 0 });
+        let mut problems = Problems::default();
+        document.bad_lines().iter().for_each(|problem| problems.push(problem.clone()));
+        return Err(problems);
     }
     let dataset = match read_fast(document) {
         Ok(dataset) => dataset,
@@ -80,12 +81,13 @@ fn read_fast(document: &Document) -> Result<Read<'_>, FirstProblem<'_>> {
     for value in document.values() {
         let first = |error| FirstProblem { value, error };
         if is_line(document, value) {
-            let line: LineForm = serde_json::from_str(value).map_err(|error| first(Some(error)))?;
+            let MapOnly(line): MapOnly<LineForm> =
+                serde_json::from_str(value).map_err(|error| first(Some(error)))?;
             line.read_into(&mut read).ok_or_else(|| first(None))?;
         } else {
-            let templates: Vec<TemplateForm> =
+            let templates: Vec<MapOnly<TemplateForm>> =
                 serde_json::from_str(value).map_err(|error| first(Some(error)))?;
-            for (index, template) in templates.into_iter().enumerate() {
+            for (index, MapOnly(template)) in templates.into_iter().enumerate() {
                 template.read_into(&mut read, Some(index)).ok_or_else(|| first(None))?;
             }
         }
@@ -112,7 +114,7 @@ struct TemplateForm<'a> {
     #[serde(borrow)]
     template_id: &'a RawValue,
     #[serde(borrow)]
-    questions: Vec<QuestionForm<'a>>,
+    questions: Vec<MapOnly<QuestionForm<'a>>>,
 }
 
 #[derive(Deserialize)]
@@ -133,7 +135,7 @@ struct LineForm<'a> {
     #[serde(borrow)]
     template_id: &'a RawValue,
     #[serde(borrow)]
-    questions: Option<Vec<QuestionForm<'a>>>,
+    questions: Option<Vec<MapOnly<QuestionForm<'a>>>>,
     #[serde(borrow)]
     id: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -147,7 +149,7 @@ struct LineForm<'a> {
 impl<'a> TemplateForm<'a> {
     fn read_into(self, read: &mut Read<'a>, index: Option<usize>) -> Option<()> {
         let template = json::scalar_text(self.template_id)?;
-        for (at, question) in self.questions.into_iter().enumerate() {
+        for (at, MapOnly(question)) in self.questions.into_iter().enumerate() {
             read.push(question.read(template.clone())?, index, Some(at));
         }
         Some(())
@@ -220,20 +222,18 @@ fn expected_step(fields: Object<'_>) -> Option<ExpectedStep<'_>> {
 /// second look sees nothing wrong.
 fn all_problems(document: &Document, first: FirstProblem<'_>) -> Problems {
     let mut check = Check::new(document);
-    let mut problems = Problems::default();
     for value in document.values() {
         match serde_json::from_str(value) {
             Ok(parsed) if is_line(document, value) => check.line(parsed),
             Ok(parsed) => check.templates(parsed),
-            Err(error) => problems.push(document.syntax_error(value, &error)),
+            Err(error) => check.found.push(document.complaint(value, &error)),
         }
     }
-    problems.extend(document.locate(check.found));
-    problems.errors.sort_by_key(|error| (error.place.line, error.place.column));
-    if let (true, Some(error)) = (problems.is_empty(), first.error) {
-        problems.push(document.syntax_error(first.value, &error));
+    if let (true, Some(error)) = (check.found.is_empty(), first.error) {
+        check.found.push(document.complaint(first.value, &error));
     }
-    problems
+    check.found.sort_by_key(|found| found.offset);
+    document.locate(check.found)
 }
 
 /// Problems and warnings that only the values of the steps show.

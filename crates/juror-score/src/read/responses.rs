@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use super::document::{Document, Found};
 use super::problem::{Path, Problem, Problems};
 use crate::json;
-use crate::object::Object;
+use crate::object::{MapOnly, Object};
 use crate::question::Question;
 use crate::trajectory::{Ending, Step, Trajectory, Usage};
 
@@ -36,6 +36,11 @@ impl<'a> Responses<'a> {
             Some(response) => &response.trajectory,
             None => &self.missing,
         }
+    }
+
+    /// Whether a question has a response.
+    pub fn has(&self, question: &Question<'_>) -> bool {
+        self.by_question.contains_key(question.id.as_ref())
     }
 
     /// How many questions have a response.
@@ -104,10 +109,10 @@ impl<'a> Reader<'a> {
         match text.trim_ascii_start().as_bytes().first() {
             Some(b'[') => self.list(text),
             Some(b'{') => self.object(text),
-            // A file without a single byte has no responses; anything else is not a list of them.
-            None => Ok(()),
-            Some(_) => {
-                let (expected, found) = ("an object or a list of responses", "something else");
+            _ => {
+                let is_null = text.trim_ascii() == "null" || text.trim_ascii().is_empty();
+                let found = if is_null { "nothing" } else { "something else" };
+                let expected = "an object or a list of responses";
                 let problem = Problem::WrongType { expected, found };
                 Err(self.document.locate(vec![Found { offset: 0, path: Path::default(), problem }]))
             }
@@ -115,8 +120,8 @@ impl<'a> Reader<'a> {
     }
 
     fn list(&mut self, text: &'a str) -> Result<(), Problems> {
-        let records: Vec<&'a RawValue> = serde_json::from_str(text)
-            .map_err(|error| Problems::from(self.document.syntax_error(text, &error)))?;
+        let records: Vec<&'a RawValue> =
+            serde_json::from_str(text).map_err(|error| self.document.syntax_error(text, &error))?;
         for (index, record) in records.into_iter().enumerate() {
             self.record(record.get(), None, Path::default().index(index));
         }
@@ -131,7 +136,7 @@ impl<'a> Reader<'a> {
                 self.lines();
                 return Ok(());
             }
-            Err(error) => return Err(self.document.syntax_error(text, &error).into()),
+            Err(error) => return Err(self.document.syntax_error(text, &error)),
         };
         if fields.get("question_id").is_some_and(|id| json::scalar_text(id).is_some()) {
             self.record(text.trim_ascii(), None, Path::default());
@@ -152,8 +157,8 @@ impl<'a> Reader<'a> {
 
     /// One record; `id` is known when records stand by id.
     fn record(&mut self, text: &'a str, id: Option<Cow<'a, str>>, path: Path) {
-        match serde_json::from_str::<ResponseForm>(text) {
-            Ok(form) => {
+        match serde_json::from_str::<MapOnly<ResponseForm>>(text) {
+            Ok(MapOnly(form)) => {
                 let own = form.question_id.and_then(json::scalar_text);
                 match id.or(own) {
                     Some(id) => self.put(id, form.read(), text, &path),
@@ -169,19 +174,19 @@ impl<'a> Reader<'a> {
     }
 
     fn unreadable(&mut self, text: &'a str, id: Option<Cow<'a, str>>, error: &serde_json::Error) {
-        let problem = self.document.syntax_error(text, error);
+        let found = self.document.complaint(text, error);
         let own = || {
             let fields: Object<'a> = serde_json::from_str(text).ok()?;
             json::scalar_text(fields.get("question_id")?)
         };
         if let Some(id) = id.or_else(own) {
-            let message = format!("the response could not be read: {}", problem.problem);
+            let message = format!("the response could not be read: {}", found.problem);
             let message = serde_json::Value::from(message).to_string();
             let ending = Ending::Failed(Cow::Owned(message));
             let trajectory = Trajectory { ending, ..Trajectory::default() };
             self.responses.by_question.insert(id, Response { trajectory, at: text });
         }
-        self.responses.problems.push(problem);
+        self.found.push(found);
     }
 
     fn put(&mut self, id: Cow<'a, str>, trajectory: Trajectory<'a>, at: &'a str, path: &Path) {

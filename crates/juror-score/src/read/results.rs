@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, de::DeserializeSeed};
 use serde_json::value::RawValue;
 
@@ -29,6 +29,7 @@ pub fn read_results(
         problems.push(problem.clone());
     }
     let mut nameless = Vec::new();
+    let mut complaints = Vec::new();
     let mut observe = |mut result: ResultForm<'_>, offset: usize| match result.template_id.take() {
         Some(id) => {
             n_results += 1;
@@ -42,7 +43,7 @@ pub fn read_results(
         for line in document.values() {
             match serde_json::from_str(line) {
                 Ok(result) => observe(result, document.offset_of(line)),
-                Err(error) => problems.push(document.syntax_error(line, &error)),
+                Err(error) => complaints.push(document.complaint(line, &error)),
             }
         }
     } else {
@@ -50,14 +51,15 @@ pub fn read_results(
         ResultsSeed(&mut |result| observe(result, 0))
             .deserialize(&mut deserializer)
             .and_then(|()| deserializer.end())
-            .map_err(|error| Problems::from(document.syntax_error(text, &error)))?;
+            .map_err(|error| document.syntax_error(text, &error))?;
     }
     let missing = |offset| Found {
         offset,
         path: Path::default(),
         problem: Problem::MissingField { field: "template_id", of: "result" },
     };
-    problems.extend(document.locate(nameless.into_iter().map(missing).collect()));
+    complaints.extend(nameless.into_iter().map(missing));
+    problems.extend(document.locate(complaints));
     Ok((n_results, problems))
 }
 
@@ -108,6 +110,11 @@ impl<'de: 'a, 'a> Deserialize<'de> for ResultForm<'a> {
                         "template_id" => {
                             let raw: &RawValue = map.next_value()?;
                             form.template_id = json::scalar_text(raw).map(Into::into);
+                        }
+                        "questions" => {
+                            // A template of questions has the same id, and is no result.
+                            map.next_value::<IgnoredAny>()?;
+                            return Err(A::Error::custom("expected a result, found a template"));
                         }
                         "error" => {
                             form.is_error |= map.next_value::<Option<IgnoredAny>>()?.is_some();

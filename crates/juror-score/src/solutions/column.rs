@@ -42,11 +42,12 @@ pub(super) struct ReferenceColumn<'t> {
     pub(super) n_values: u32,
     cells: Cow<'t, [Cell<'t>]>,
     ids: Ids,
-    any_typed: bool,
+    /// The types of its typed cells, each once.
+    datatypes: Vec<Datatype>,
     /// The numbers of the column in order, for finding the nearest one; made when first needed.
     numbers: OnceCell<Vec<(f64, u32)>>,
     /// Typed cells by how they are written, for plain actual cells; made when first needed.
-    written: OnceCell<HashMap<String, u32>>,
+    written: OnceCell<HashMap<(Datatype, String), u32>>,
 }
 
 /// Whether typed cells become one with plain texts that are written alike.
@@ -68,15 +69,22 @@ impl<'t> ReferenceColumn<'t> {
 
     fn of(cells: Cow<'t, [Cell<'t>]>) -> ReferenceColumn<'t> {
         let is_typed = |cell: &Cell| matches!(cell, Cell::Typed(..));
-        let any_typed = cells.iter().any(is_typed);
+        let mut datatypes = Vec::new();
+        for cell in cells.iter() {
+            if let Cell::Typed(datatype, _) = cell
+                && !datatypes.contains(datatype)
+            {
+                datatypes.push(*datatype);
+            }
+        }
         let any_text = || cells.iter().any(|cell| matches!(cell, Cell::Text(_)));
-        let mixed = any_typed && any_text();
+        let mixed = !datatypes.is_empty() && any_text();
         let mut column = ReferenceColumn {
             values: vec![0; cells.len()],
             n_values: 0,
             cells,
             ids: Ids::default(),
-            any_typed,
+            datatypes,
             numbers: OnceCell::new(),
             written: OnceCell::new(),
         };
@@ -117,7 +125,7 @@ impl<'t> ReferenceColumn<'t> {
         }
         match cell {
             Cell::Unbound => None,
-            Cell::Text(text) => self.any_typed.then(|| self.typed_id_of(text)).flatten(),
+            Cell::Text(text) => self.typed_id_of(text),
             Cell::Typed(datatype, text) => {
                 let nearest = number_in(&value).and_then(|number| self.nearest(number));
                 nearest.or_else(|| self.ids.of_plain(*datatype, text, &value))
@@ -140,25 +148,26 @@ impl<'t> ReferenceColumn<'t> {
 
     /// The integer of a typed literal that is written as this plain text, as given or canonically.
     fn typed_id_of(&self, text: &str) -> Option<u32> {
-        let types = [Datatype::Integer, Datatype::Real, Datatype::Boolean];
-        types.into_iter().find_map(|datatype| {
+        self.datatypes.iter().copied().find_map(|datatype| {
             let value = typed_value(datatype, text);
             let id = self.ids.get(&value).filter(|_| !matches!(value, Value::Text(_)))?;
             let forms = canonical_forms(datatype, &value);
-            (forms.iter().any(|form| form == text) || self.is_written(text, id)).then_some(id)
+            let is_it =
+                forms.iter().any(|form| form == text) || self.is_written(datatype, text, id);
+            is_it.then_some(id)
         })
     }
 
-    /// Whether a typed cell of this value is written exactly so.
-    fn is_written(&self, text: &str, id: u32) -> bool {
+    /// Whether a cell of this type and value is written exactly so.
+    fn is_written(&self, datatype: Datatype, text: &str, id: u32) -> bool {
         let written = self.written.get_or_init(|| {
             let typed = self.cells.iter().zip(&self.values).filter_map(|(cell, id)| match cell {
-                Cell::Typed(_, text) => Some((text.to_string(), *id)),
+                Cell::Typed(datatype, text) => Some(((*datatype, text.to_string()), *id)),
                 _ => None,
             });
             typed.collect()
         });
-        written.get(text) == Some(&id)
+        written.get(&(datatype, text.to_owned())) == Some(&id)
     }
 
     /// An actual column in terms of this one; `None` as soon as a cell has no equal here.
@@ -305,7 +314,7 @@ fn typed_value(datatype: Datatype, text: &str) -> Value<'_> {
     let value = match datatype {
         Datatype::Boolean => truth_of(trimmed).map(Value::Truth),
         Datatype::Integer => whole_value(trimmed),
-        Datatype::Real => real_value(trimmed),
+        Datatype::Decimal | Datatype::Double => real_value(datatype, trimmed),
     };
     value.unwrap_or(Value::Text(text))
 }
@@ -340,7 +349,7 @@ fn whole_value(text: &str) -> Option<Value<'_>> {
     Some(Value::Large(if negative { format!("-{digits}").into() } else { digits.into() }))
 }
 
-fn real_value(text: &str) -> Option<Value<'_>> {
+fn real_value(datatype: Datatype, text: &str) -> Option<Value<'_>> {
     match text {
         "INF" | "+INF" => return Some(number(f64::INFINITY)),
         "-INF" => return Some(number(f64::NEG_INFINITY)),
@@ -354,12 +363,16 @@ fn real_value(text: &str) -> Option<Value<'_>> {
     if value.abs() < EXACT || value.is_infinite() {
         return Some(number(value));
     }
-    // Beyond 2^53 every `f64` is whole: by its digits it can equal an integer. A decimal keeps the
-    // digits it is written with.
+    // Beyond 2^53 every `f64` is whole: by its digits it can equal an integer. A decimal has the
+    // digits it is written with, a double those of the number it stands for.
+    let digits = || Some(Value::Large(format!("{value:.0}").into()));
+    if datatype == Datatype::Double {
+        return digits();
+    }
     let written = text.split_once('.').map_or(text, |(whole, fraction)| {
         if fraction.bytes().all(|byte| byte == b'0') { whole } else { text }
     });
-    whole_value(written).or_else(|| Some(Value::Large(format!("{value:.0}").into())))
+    whole_value(written).or_else(digits)
 }
 
 fn number<'t>(value: f64) -> Value<'t> {
@@ -386,7 +399,9 @@ fn canonical_forms(datatype: Datatype, value: &Value) -> Vec<String> {
         (_, Value::Truth(truth)) => vec![truth.to_string()],
         (_, Value::Large(digits)) => vec![digits.to_string()],
         (Datatype::Integer, Value::Number(bits)) => vec![f64::from_bits(*bits).to_string()],
-        (Datatype::Real, Value::Number(bits)) => real_forms(f64::from_bits(*bits)),
+        (Datatype::Decimal | Datatype::Double, Value::Number(bits)) => {
+            real_forms(f64::from_bits(*bits))
+        }
         _ => Vec::new(),
     }
 }
@@ -463,6 +478,8 @@ mod tests {
             ("100000000000000000000^^integer", "1e20^^double", true),
             ("-100000000000000000000.0^^decimal", "-1E20^^double", true),
             ("1e400^^double", "INF^^double", true),
+            ("12345678901234567890^^double", "1.2345678901234568E19^^double", true),
+            ("5^^integer", "5.0", false),
         ] {
             check(a, b, equal);
             check(b, a, equal);

@@ -126,7 +126,8 @@ impl PreparedTable<'_> {
             for (at, cells) in actual.columns.iter().enumerate() {
                 let Some(values) = column.translate(cells) else { continue };
                 if self.agrees(column, &counts, &values) {
-                    let alike = candidates.iter().position(|earlier| earlier.values == values);
+                    let same_cells = |earlier: &Candidate| actual.columns[earlier.at] == *cells;
+                    let alike = candidates.iter().position(same_cells);
                     let kind = alike.unwrap_or(candidates.len());
                     candidates.push(Candidate { at, values, kind });
                 }
@@ -153,7 +154,7 @@ impl PreparedTable<'_> {
 struct Candidate {
     at: usize,
     values: Vec<u32>,
-    /// The first candidate with the same values: columns alike are interchangeable.
+    /// The first candidate with the same cells: columns alike are interchangeable.
     kind: usize,
 }
 

@@ -149,6 +149,6 @@ mod tests {
         assert_eq!(table.columns[0][2], Cell::Unbound);
         assert_eq!(table.columns[1][0], Cell::Text("say \"hi\"".into()));
         assert_eq!(table.columns[1][1], Cell::Typed(Datatype::Integer, "5".into()));
-        assert_eq!(table.columns[1][2], Cell::Typed(Datatype::Real, "2.5".into()));
+        assert_eq!(table.columns[1][2], Cell::Typed(Datatype::Decimal, "2.5".into()));
     }
 }

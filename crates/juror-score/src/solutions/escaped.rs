@@ -35,7 +35,7 @@ impl<'q> Cursor<'q> {
                 "head" if head.is_none() => head = Some(cursor.head()?),
                 "boolean" if truth.is_none() => truth = Some(cursor.truth()?),
                 "results" if rows.is_none() => {
-                    rows = Some(cursor.results(Rows::new(head.as_deref()))?);
+                    rows = Some(cursor.results(Rows::new(head.as_deref(), cursor.text.len()))?);
                 }
                 _ => return None,
             }
@@ -45,18 +45,20 @@ impl<'q> Cursor<'q> {
             return Some(SparqlResult::Truth(truth));
         }
         let head = head?;
-        let rows = rows.unwrap_or_else(|| Rows::new(Some(&head)));
-        Some(SparqlResult::Table(rows.into_solutions(head)))
+        let rows = rows.unwrap_or_else(|| Rows::new(Some(&head), self.text.len()));
+        Some(SparqlResult::Table(rows.into_solutions(head)?))
     }
 
     fn head(&mut self) -> Option<Vec<Cow<'q, str>>> {
         let mut names = Vec::new();
         let mut seen = false;
         self.fields(|cursor, key| {
-            if key != "vars" || seen {
+            if key != "vars" {
                 return cursor.skip_simple_value();
             }
-            seen = true;
+            if std::mem::replace(&mut seen, true) {
+                return None;
+            }
             cursor.list(|cursor| {
                 names.push(cursor.string()?);
                 Some(())
@@ -68,10 +70,12 @@ impl<'q> Cursor<'q> {
     fn results(&mut self, mut rows: Rows<'q>) -> Option<Rows<'q>> {
         let mut seen = false;
         self.fields(|cursor, key| {
-            if key != "bindings" || seen {
+            if key != "bindings" {
                 return cursor.skip_simple_value();
             }
-            seen = true;
+            if std::mem::replace(&mut seen, true) {
+                return None;
+            }
             cursor.list(|cursor| cursor.row(&mut rows))
         })?;
         Some(rows)
@@ -87,8 +91,7 @@ impl<'q> Cursor<'q> {
             }
             Some(())
         })?;
-        rows.end_row();
-        Some(())
+        rows.end_row()
     }
 
     fn cell(&mut self) -> Option<Cell<'q>> {
@@ -277,6 +280,8 @@ mod tests {
             r#"{"head": {"vars": ["x"]}} trailing"#,
             r#"{"head": {"vars": ["x"]}, "more": {"a": 1}}"#,
             "{\"head\": {\"vars\": [\"a\nb\"]}}",
+            r#"{"head": {"vars": ["x"], "vars": ["y"]}}"#,
+            r#"{"head": {"vars": ["x"]}, "results": {"bindings": [], "bindings": null}}"#,
         ] {
             assert!(!check(text), "{text}");
         }

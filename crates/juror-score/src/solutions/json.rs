@@ -8,13 +8,13 @@ use serde::de::{
 };
 use serde_json::value::RawValue;
 
-use super::{Cell, NotAResult, Solutions, SparqlResult};
-use crate::object::Key;
+use super::{Cell, MOST_COLUMNS, NotAResult, Solutions, SparqlResult, fits};
+use crate::object::{Key, MapOnly};
 
 pub(super) fn parse(text: &str) -> Result<SparqlResult<'_>, NotAResult> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let result = deserializer
-        .deserialize_map(ResultVisitor)
+        .deserialize_map(ResultVisitor { text_length: text.len() })
         .and_then(|result| deserializer.end().map(|()| result))
         .map_err(|error| NotAResult(format!("not a SPARQL result in JSON: {error}")))?;
     Ok(result)
@@ -39,7 +39,7 @@ impl<'de> Visitor<'de> for NamesVisitor<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some(Key(key)) = map.next_key()? {
             if key == "head" {
-                let head: Head = map.next_value()?;
+                let MapOnly(head): MapOnly<Head> = map.next_value()?;
                 *self.0 = Some(head.vars.into_iter().map(Cow::into_owned).collect());
                 return Err(A::Error::custom("names found"));
             }
@@ -55,7 +55,13 @@ struct Head<'t> {
     vars: Vec<Cow<'t, str>>,
 }
 
-struct ResultVisitor;
+struct ResultVisitor {
+    text_length: usize,
+}
+
+fn too_large<E: serde::de::Error>() -> E {
+    E::custom("the table is too large for its text")
+}
 
 impl<'de> Visitor<'de> for ResultVisitor {
     type Value = SparqlResult<'de>;
@@ -69,10 +75,11 @@ impl<'de> Visitor<'de> for ResultVisitor {
         while let Some(Key(key)) = map.next_key()? {
             match key.as_ref() {
                 "boolean" => truth = Some(map.next_value()?),
-                "head" => head = Some(map.next_value()?),
+                "head" => head = Some(map.next_value::<MapOnly<Head>>()?.0),
                 "results" => {
                     let known = head.as_ref().map(|head| head.vars.as_slice());
-                    rows = Some(map.next_value_seed(ResultsSeed(Rows::new(known)))?);
+                    let new = Rows::new(known, self.text_length);
+                    rows = Some(map.next_value_seed(ResultsSeed(new))?);
                 }
                 _ => {
                     map.next_value::<IgnoredAny>()?;
@@ -83,7 +90,8 @@ impl<'de> Visitor<'de> for ResultVisitor {
             return Ok(SparqlResult::Truth(truth));
         }
         let head = head.ok_or_else(|| A::Error::missing_field("head"))?;
-        let table = rows.unwrap_or_else(|| Rows::new(Some(&head.vars))).into_solutions(head.vars);
+        let rows = rows.unwrap_or_else(|| Rows::new(Some(&head.vars), self.text_length));
+        let table = rows.into_solutions(head.vars).ok_or_else(too_large)?;
         Ok(SparqlResult::Table(table))
     }
 }
@@ -94,12 +102,20 @@ pub(super) struct Rows<'t> {
     names_known: bool,
     columns: Vec<Vec<Cell<'t>>>,
     n_rows: usize,
+    /// The length of the text that is read.
+    text_length: usize,
 }
 
 impl<'t> Rows<'t> {
-    pub(super) fn new(known: Option<&[Cow<'t, str>]>) -> Rows<'t> {
-        let names = known.map(<[_]>::to_vec).unwrap_or_default();
+    pub(super) fn new(known: Option<&[Cow<'t, str>]>, text_length: usize) -> Rows<'t> {
+        let mut names: Vec<Cow<'t, str>> = Vec::new();
+        for name in known.unwrap_or_default().iter().take(MOST_COLUMNS + 1) {
+            if !names.contains(name) {
+                names.push(name.clone());
+            }
+        }
         Rows {
+            text_length,
             columns: names.iter().map(|_| Vec::new()).collect(),
             names,
             names_known: known.is_some(),
@@ -131,16 +147,25 @@ impl<'t> Rows<'t> {
         cells.push(cell);
     }
 
-    pub(super) fn end_row(&mut self) {
+    /// Ends a row; `None` if the table has become too large for the text it comes from.
+    pub(super) fn end_row(&mut self) -> Option<()> {
         self.n_rows += 1;
+        if !fits(self.columns.len(), self.n_rows, self.text_length) {
+            return None;
+        }
         for cells in &mut self.columns {
             if cells.len() < self.n_rows {
                 cells.resize(self.n_rows, Cell::Unbound);
             }
         }
+        Some(())
     }
 
-    pub(super) fn into_solutions(mut self, vars: Vec<Cow<'t, str>>) -> Solutions<'t> {
+    /// The table; `None` if it has too many columns.
+    pub(super) fn into_solutions(mut self, vars: Vec<Cow<'t, str>>) -> Option<Solutions<'t>> {
+        if !fits(vars.len(), self.n_rows, self.text_length) {
+            return None;
+        }
         let mut columns: Vec<Vec<Cell<'t>>> = Vec::with_capacity(vars.len());
         for (index, var) in vars.iter().enumerate() {
             let at = self.names.iter().position(|name| name == var);
@@ -152,7 +177,7 @@ impl<'t> Rows<'t> {
                 (None, None) => vec![Cell::Unbound; self.n_rows],
             });
         }
-        Solutions { names: vars, columns, n_rows: self.n_rows }
+        Some(Solutions { names: vars, columns, n_rows: self.n_rows })
     }
 }
 
@@ -230,8 +255,7 @@ impl<'de> Visitor<'de> for RowSeed<'_, 'de> {
                 }
             }
         }
-        self.0.end_row();
-        Ok(())
+        self.0.end_row().ok_or_else(too_large)
     }
 }
 

@@ -48,12 +48,14 @@ pub enum Cell<'t> {
 }
 
 /// The types whose literals compare by value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Datatype {
     /// `xsd:integer` and the types derived from it.
     Integer,
-    /// `xsd:decimal`, `xsd:float`, `xsd:double`.
-    Real,
+    /// `xsd:decimal`.
+    Decimal,
+    /// `xsd:float`, `xsd:double`.
+    Double,
     /// `xsd:boolean`.
     Boolean,
 }
@@ -65,7 +67,8 @@ impl Datatype {
             "integer" | "int" | "long" | "short" | "byte" | "nonNegativeInteger"
             | "positiveInteger" | "nonPositiveInteger" | "negativeInteger" | "unsignedLong"
             | "unsignedInt" | "unsignedShort" | "unsignedByte" => Some(Datatype::Integer),
-            "decimal" | "float" | "double" => Some(Datatype::Real),
+            "decimal" => Some(Datatype::Decimal),
+            "float" | "double" => Some(Datatype::Double),
             "boolean" => Some(Datatype::Boolean),
             _ => None,
         }
@@ -80,6 +83,16 @@ impl<'t> Cell<'t> {
             None => Cell::Text(text),
         }
     }
+}
+
+/// More columns than this are not read: no query returns them, and comparing them would not end.
+const MOST_COLUMNS: usize = 1024;
+
+/// Whether a table of so many cells may come of a text of this length. Rows can leave most cells
+/// out, so a small text could ask for any amount of memory.
+fn fits(n_columns: usize, n_rows: usize, text_length: usize) -> bool {
+    n_columns <= MOST_COLUMNS
+        && n_columns.saturating_mul(n_rows) <= text_length.saturating_mul(16).max(1 << 22)
 }
 
 impl Solutions<'_> {

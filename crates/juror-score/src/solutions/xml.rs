@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
-use super::{Cell, NotAResult, Solutions, SparqlResult};
+use super::{Cell, NotAResult, Solutions, SparqlResult, fits};
 
 pub(super) fn parse(text: &str) -> Result<SparqlResult<'_>, NotAResult> {
-    let mut document = Parser::default();
+    let mut document = Parser { text_length: text.len(), ..Parser::default() };
     let mut reader = Reader::from_str(text);
     loop {
         match reader.read_event() {
@@ -28,6 +28,7 @@ fn wrong(message: impl Into<String>) -> NotAResult {
 /// as far as the meaning depends on it.
 #[derive(Default)]
 struct Parser {
+    text_length: usize,
     is_result: bool,
     truth: Option<bool>,
     table: Solutions<'static>,
@@ -88,10 +89,20 @@ impl Parser {
             "variable" => {
                 let name =
                     attribute(element, "name").ok_or_else(|| wrong("variable without name"))?;
-                self.table.names.push(Cow::Owned(name));
-                self.table.columns.push(Vec::new());
+                if !self.table.names.contains(&Cow::Borrowed(name.as_str())) {
+                    self.table.names.push(Cow::Owned(name));
+                    self.table.columns.push(vec![Cell::Unbound; self.table.n_rows]);
+                }
+                if !fits(self.table.names.len(), self.table.n_rows, self.text_length) {
+                    return Err(wrong("the table is too large for its text"));
+                }
             }
-            "result" => self.row = vec![None; self.table.names.len()],
+            "result" => {
+                self.row = vec![None; self.table.names.len()];
+                if !fits(self.table.names.len(), self.table.n_rows + 1, self.text_length) {
+                    return Err(wrong("the table is too large for its text"));
+                }
+            }
             "binding" => {
                 let name = attribute(element, "name").unwrap_or_default();
                 self.column = self.table.names.iter().position(|known| *known == name);
@@ -120,8 +131,9 @@ impl Parser {
             "binding" => self.column = None,
             "result" => {
                 let row = std::mem::take(&mut self.row);
-                for (column, cell) in self.table.columns.iter_mut().zip(row) {
-                    column.push(cell.unwrap_or(Cell::Unbound));
+                let mut row = row.into_iter();
+                for column in &mut self.table.columns {
+                    column.push(row.next().flatten().unwrap_or(Cell::Unbound));
                 }
                 self.table.n_rows += 1;
             }
@@ -173,6 +185,15 @@ mod tests {
     fn an_ask_result_is_a_truth() {
         let xml = "<sparql><head/><boolean>true</boolean></sparql>";
         assert_eq!(parse(xml), Ok(SparqlResult::Truth(true)));
+    }
+
+    #[test]
+    fn columns_are_of_one_length_however_the_document_is_mixed_up() {
+        let xml = "<sparql><head><variable name='a'/></head><results><result><binding name='a'><uri>x</uri>\
+            </binding><result/></result><variable name='b'/><variable name='a'/><result/></results></sparql>";
+        let Ok(SparqlResult::Table(table)) = parse(xml) else { panic!("a table") };
+        assert_eq!(table.names, ["a", "b"]);
+        assert!(table.columns.iter().all(|column| column.len() == table.n_rows));
     }
 
     #[test]

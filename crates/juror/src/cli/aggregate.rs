@@ -6,7 +6,7 @@ use juror_run::{Output, load};
 use juror_score::Aggregator;
 use juror_score::read::read_results;
 
-use super::{RuleArgs, boolish, count, profile_name};
+use super::{RuleArgs, boolish, check_outputs, count, profile_name};
 use crate::exit::{Exit, Outside};
 use crate::talk;
 
@@ -42,6 +42,7 @@ pub(super) struct AggregateArgs {
 }
 
 pub(super) fn run(args: &AggregateArgs) -> anyhow::Result<Exit> {
+    check_outputs(args.results.iter().chain(&args.rules.config), &args.aggregates, args.json)?;
     let plan = args.rules.plan()?;
     let mut aggregator = Aggregator::new(&plan.profile, &plan.custom_metrics);
     let mut n_results = 0;
@@ -49,6 +50,9 @@ pub(super) fn run(args: &AggregateArgs) -> anyhow::Result<Exit> {
         let document = load(name)?;
         let (n, problems) = read_results(&document, &mut aggregator)?;
         n_results += n;
+        if n == 0 && !problems.is_empty() {
+            return Err(problems.into());
+        }
         if !args.quiet {
             talk::warn_all(&problems);
         }
@@ -70,7 +74,7 @@ pub(super) fn run(args: &AggregateArgs) -> anyhow::Result<Exit> {
     if args.json {
         let mut bytes = Vec::new();
         let _ = write_aggregates(&aggregates, Format::Json, &mut bytes);
-        talk::data(&String::from_utf8_lossy(&bytes));
+        talk::data(&String::from_utf8_lossy(&bytes))?;
     } else if !args.quiet && !args.aggregates.iter().any(|name| name == "-") {
         let title = format!(
             "{} · {} in {} · {}",
@@ -81,7 +85,7 @@ pub(super) fn run(args: &AggregateArgs) -> anyhow::Result<Exit> {
         );
         let highlights =
             Highlights { title, aggregates: &aggregates, worst: Vec::new(), n_more: 0 };
-        talk::data(&summary(&highlights, talk::palette()));
+        talk::data(&summary(&highlights, talk::palette()))?;
     }
     Ok(Exit::Done)
 }

@@ -20,9 +20,9 @@ pub(super) struct CompletionsArgs {
     shell: Shell,
 }
 
-pub(super) fn run(args: &CompletionsArgs) -> Exit {
+pub(super) fn run(args: &CompletionsArgs) -> anyhow::Result<Exit> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut super::Cli::command(), "juror", &mut script);
-    talk::data(&String::from_utf8_lossy(&script));
-    Exit::Done
+    talk::data(&String::from_utf8_lossy(&script))?;
+    Ok(Exit::Done)
 }

@@ -10,7 +10,8 @@ use juror_score::{Case, Ending, Miss, Verdict, explain, score};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{RuleArgs, boolish, count, profile_name};
+use super::validate::{Kind, kind_of};
+use super::{RuleArgs, boolish, check_outputs, count, profile_name};
 use crate::exit::{Exit, Outside};
 use crate::progress::Progress;
 use crate::talk;
@@ -100,11 +101,15 @@ fn parse_gate(text: &str) -> Result<Gate, String> {
     if juror_score::metric(metric).is_none() {
         return Err(format!("`{metric}` is not a metric; see docs/metrics.md"));
     }
-    let least: f64 = least.parse().map_err(|_| format!("`{least}` is not a number"))?;
+    let number = least.parse::<f64>().ok().filter(|number| number.is_finite());
+    let least = number.ok_or_else(|| format!("`{least}` is not a number"))?;
     Ok(Gate { metric: metric.to_owned(), least })
 }
 
 pub(super) fn run(args: &EvalArgs) -> anyhow::Result<Exit> {
+    let inputs = [&args.reference, &args.responses];
+    let outputs = args.report.outputs.iter().chain(&args.report.aggregates);
+    check_outputs(inputs.into_iter().chain(&args.rules.config), outputs, args.report.json)?;
     let settings = args.rules.settings()?;
     let (reference, responses) = load_both(&args.reference, &args.responses)?;
     judge(&reference, &responses, &settings, &args.report)
@@ -121,7 +126,13 @@ pub(super) fn judge(
     if let Some(jobs) = args.jobs {
         plan.threads = jobs.get();
     }
-    let (dataset, answers) = read_both(reference, responses, plan.threads)?;
+    let (dataset, answers) = match read_both(reference, responses, plan.threads) {
+        Err(_) if kind_of(reference) == Some(Kind::Responses) => anyhow::bail!(
+            "{}: this looks like responses\n  hint: the reference comes first: juror eval REFERENCE RESPONSES",
+            reference.name()
+        ),
+        read => read?,
+    };
     let mut outputs = create_all(&args.outputs)?;
     let aggregate_files = create_all(&args.aggregates)?;
     let problems = problems_to_tell(&dataset, &answers, responses);
@@ -130,6 +141,11 @@ pub(super) fn judge(
             talk::warn("this release asks no model: answer metrics are not computed");
         }
         talk::warn_all(&problems);
+        if dataset.questions.is_empty() {
+            talk::warn(&format!("{}: the dataset has no questions", reference.name()));
+        } else if !dataset.questions.iter().any(|question| answers.has(question)) {
+            talk::warn(&format!("{}: no response answers a question", responses.name()));
+        }
     }
     let mut progress = Progress::new(args.quiet);
     let evaluation =
@@ -139,7 +155,7 @@ pub(super) fn judge(
     finish(outputs, aggregate_files, &outcome).map_err(outside)?;
     let shown =
         Shown { args, plan: &plan, dataset: &dataset, answers: &answers, outcome: &outcome };
-    shown.print(&problems);
+    shown.print(&problems)?;
     Ok(gate(&args.fail_under, &outcome))
 }
 
@@ -206,7 +222,9 @@ fn finish(
         let _ = write_aggregates(&outcome.aggregates, file.format, &mut bytes);
         file.write(&bytes)?;
     }
-    outputs.into_iter().chain(aggregate_files).try_for_each(Output::finish)
+    let mut all: Vec<Output> = outputs.into_iter().chain(aggregate_files).collect();
+    all.iter_mut().try_for_each(Output::flush)?;
+    all.into_iter().try_for_each(Output::finish)
 }
 
 fn gate(gates: &[Gate], outcome: &Outcome) -> Exit {
@@ -236,16 +254,17 @@ struct Shown<'s> {
 }
 
 impl Shown<'_> {
-    fn print(&self, problems: &Problems) {
+    fn print(&self, problems: &Problems) -> Result<(), Outside> {
         let data_on_stdout =
             self.args.outputs.iter().chain(&self.args.aggregates).any(|name| name == "-");
         if self.args.json {
             // A summary of numbers and texts is always JSON.
             let json = serde_json::to_string_pretty(&self.json(problems)).unwrap_or_default();
-            talk::data(&format!("{json}\n"));
+            return talk::data(&format!("{json}\n"));
         } else if !self.args.quiet && !data_on_stdout {
-            talk::data(&summary(&self.highlights(), talk::palette()));
+            return talk::data(&summary(&self.highlights(), talk::palette()));
         }
+        Ok(())
     }
 
     fn highlights(&self) -> Highlights<'_> {

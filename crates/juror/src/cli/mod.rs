@@ -7,6 +7,8 @@ mod eval;
 mod schema;
 mod validate;
 
+use std::path::{Path, PathBuf};
+
 use clap::{Args, Parser, Subcommand};
 use juror_run::{Plan, Settings, load_settings};
 use juror_score::Profile;
@@ -62,10 +64,10 @@ pub(crate) fn run() -> anyhow::Result<Exit> {
     match cli.command {
         Command::Eval(args) => eval::run(&args),
         Command::Aggregate(args) => aggregate::run(&args),
-        Command::Validate(args) => Ok(validate::run(&args)),
+        Command::Validate(args) => validate::run(&args),
         Command::Demo(args) => demo::run(&args),
-        Command::Schema(args) => Ok(schema::run(&args)),
-        Command::Completions(args) => Ok(completions::run(&args)),
+        Command::Schema(args) => schema::run(&args),
+        Command::Completions(args) => completions::run(&args),
     }
 }
 
@@ -113,6 +115,36 @@ impl RuleArgs {
 /// Reads `1`, `true`, `yes`, `on` and their opposites, for flags set by the environment.
 fn boolish() -> clap::builder::BoolishValueParser {
     clap::builder::BoolishValueParser::new()
+}
+
+/// Refuses outputs that would overwrite an input or each other.
+fn check_outputs<'n>(
+    inputs: impl IntoIterator<Item = &'n String>,
+    outputs: impl IntoIterator<Item = &'n String>,
+    prints_data: bool,
+) -> anyhow::Result<()> {
+    let place = |name: &String| {
+        let path = Path::new(name);
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new(".")).canonicalize();
+        path.canonicalize().ok().or_else(|| Some(folder.ok()?.join(path.file_name()?)))
+    };
+    let inputs: Vec<_> = inputs.into_iter().filter(|name| *name != "-").filter_map(place).collect();
+    let mut taken = Vec::new();
+    let mut on_stdout = usize::from(prints_data);
+    for name in outputs {
+        if name == "-" {
+            on_stdout += 1;
+            anyhow::ensure!(on_stdout < 2, "only one thing can go to standard output");
+            continue;
+        }
+        let place = place(name);
+        let is = |known: &PathBuf| Some(known) == place.as_ref();
+        anyhow::ensure!(!inputs.iter().any(is), "{name}: the output is also an input");
+        anyhow::ensure!(!taken.iter().any(is), "{name}: two outputs go to the same file");
+        taken.extend(place);
+    }
+    Ok(())
 }
 
 /// What a set of rules is called in a title.

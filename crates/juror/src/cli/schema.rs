@@ -17,7 +17,7 @@ Example:
 #[command(after_help = EXAMPLES)]
 pub(super) struct SchemaArgs {}
 
-pub(super) fn run(_: &SchemaArgs) -> Exit {
-    talk::data(&format!("{:#}\n", settings_schema()));
-    Exit::Done
+pub(super) fn run(_: &SchemaArgs) -> anyhow::Result<Exit> {
+    talk::data(&format!("{:#}\n", settings_schema()))?;
+    Ok(Exit::Done)
 }

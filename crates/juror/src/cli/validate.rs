@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::{boolish, count};
-use crate::exit::Exit;
+use crate::exit::{Exit, Outside};
 use crate::talk;
 
 const EXAMPLES: &str = "\
@@ -37,7 +37,7 @@ pub(super) struct ValidateArgs {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Kind {
+pub(super) enum Kind {
     Reference,
     Responses,
     Results,
@@ -54,17 +54,17 @@ struct Checked {
     unreadable: Option<String>,
 }
 
-pub(super) fn run(args: &ValidateArgs) -> Exit {
+pub(super) fn run(args: &ValidateArgs) -> anyhow::Result<Exit> {
     let checked: Vec<Checked> = args.files.iter().map(|name| check(name, args.kind)).collect();
     if args.json {
-        talk::data(&format!("{:#}\n", json!(checked.iter().map(as_json).collect::<Vec<_>>())));
+        talk::data(&format!("{:#}\n", json!(checked.iter().map(as_json).collect::<Vec<_>>())))?;
     } else {
         for file in &checked {
-            print(file);
+            print(file)?;
         }
     }
     let all_well = |file: &Checked| file.problems.is_empty() && file.unreadable.is_none();
-    if checked.iter().all(all_well) { Exit::Done } else { Exit::AskedWrongly }
+    Ok(if checked.iter().all(all_well) { Exit::Done } else { Exit::AskedWrongly })
 }
 
 fn check(name: &str, kind: Option<Kind>) -> Checked {
@@ -78,7 +78,7 @@ fn check(name: &str, kind: Option<Kind>) -> Checked {
     match loaded {
         Err(LoadError::Text(problems)) => checked.problems = problems,
         Err(error) => checked.unreadable = Some(error.to_string()),
-        Ok(document) => match kind.or_else(|| kind_of(&document)) {
+        Ok(document) => match kind.or_else(|| kind_of(&document)).or_else(|| broken(&document)) {
             Some(kind) => match read(&document, kind) {
                 Ok((holds, problems)) => {
                     checked.holds = Some(holds);
@@ -123,8 +123,14 @@ fn read(document: &Document, kind: Kind) -> Result<(String, Problems), Problems>
     }
 }
 
+/// A file that is not JSON at all is read as responses, whose reader tells where it breaks.
+fn broken(document: &Document) -> Option<Kind> {
+    let is_json = serde_json::from_str::<&RawValue>(document.json()).is_ok();
+    (!is_json).then_some(Kind::Responses)
+}
+
 /// What a file is, told from the keys of its first record.
-fn kind_of(document: &Document) -> Option<Kind> {
+pub(super) fn kind_of(document: &Document) -> Option<Kind> {
     let text = document.json();
     if text.trim() == "null" {
         return Some(Kind::Settings);
@@ -160,20 +166,17 @@ fn kind_of(document: &Document) -> Option<Kind> {
     by_id.then_some(Kind::Responses)
 }
 
-fn print(file: &Checked) {
+fn print(file: &Checked) -> Result<(), Outside> {
     if let Some(reason) = &file.unreadable {
-        talk::data(&format!("{reason}\n"));
-        return;
+        return talk::data(&format!("{reason}\n"));
     }
     let verdict = match file.problems.errors.len() + file.problems.n_more {
         0 => "ok".to_owned(),
         n => count(n, "problem"),
     };
     let holds = file.holds.as_ref().map_or(String::new(), |holds| format!("{holds}: "));
-    talk::data(&format!("{}: {holds}{verdict}\n", file.name));
-    if !file.problems.is_empty() {
-        talk::data(&format!("{}\n", file.problems));
-    }
+    talk::data(&format!("{}: {holds}{verdict}\n", file.name))?;
+    if file.problems.is_empty() { Ok(()) } else { talk::data(&format!("{}\n", file.problems)) }
 }
 
 fn as_json(file: &Checked) -> Value {
