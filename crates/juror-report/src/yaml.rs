@@ -2,6 +2,7 @@
 //! (`yes`, `12:30`, `2025-04-22`) are quoted, and texts of several lines stand as blocks.
 
 use std::borrow::Cow;
+use std::fmt::Write;
 
 use juror_score::{Object, text_of};
 use serde_json::value::RawValue;
@@ -152,7 +153,8 @@ fn quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(json.len());
     for c in json.chars() {
         if is_odd(c) || (c.is_control() && c != '\n') {
-            quoted.push_str(&format!("\\u{:04x}", u32::from(c)));
+            // Writing to a string does not fail.
+            let _ = write!(quoted, "\\u{:04x}", u32::from(c));
         } else {
             quoted.push(c);
         }
