@@ -175,24 +175,6 @@ pub(crate) fn kind_of(value: &RawValue) -> &'static str {
     }
 }
 
-/// About the first `length` bytes of an output's text.
-pub(crate) fn output_text_prefix(value: &RawValue, length: usize) -> Cow<'_, str> {
-    let text = value.get();
-    let Some(quoted) = inside_of(value) else {
-        return Cow::Borrowed(text);
-    };
-    if quoted.len() <= length {
-        return unescape(quoted);
-    }
-    let mut end = quoted.floor_char_boundary(length);
-    // No escape is longer than twelve bytes: stop before one that may be cut.
-    if let Some(last) = quoted[..end].rfind('\\').filter(|last| end - last < 12) {
-        let run = quoted[..=last].bytes().rev().take_while(|byte| *byte == b'\\').count();
-        end = last + 1 - run;
-    }
-    unescape(&quoted[..end])
-}
-
 /// Equality by value: `1` = `1.0`, `true` ≠ `1`, objects in any key order.
 pub(crate) fn same_value(a: &Value, b: &Value) -> bool {
     match (a, b) {

@@ -14,9 +14,6 @@ use crate::object::{MapOnly, Object};
 use crate::question::{ExpectedStep, Question, Rules};
 use crate::solutions::{ResultFormat, SparqlResult};
 
-/// How much of a reference output is looked at first for its column names.
-const HEAD_LENGTH: usize = 1024;
-
 /// The questions of a reference file.
 #[derive(Debug, Default)]
 pub struct Dataset<'a> {
@@ -292,9 +289,8 @@ impl StepCheck {
 /// The columns of a SELECT result; none for ASK, or for what is not a result.
 fn column_names(output: &RawValue, format: ResultFormat) -> Option<Vec<String>> {
     // The head comes first nearly always, so most outputs need not be unescaped for this.
-    let start = json::output_text_prefix(output, HEAD_LENGTH);
     let names = (format == ResultFormat::Json)
-        .then(|| SparqlResult::parse_names(&start, format))
+        .then(|| SparqlResult::parse_escaped_names(json::inside_of(output)?))
         .flatten()
         .or_else(|| SparqlResult::parse_names(&json::output_text(output), format))?;
     let text = || json::output_text(output);

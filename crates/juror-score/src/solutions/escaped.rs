@@ -20,6 +20,15 @@ pub(super) fn parse(quoted: &str) -> Option<SparqlResult<'_>> {
     (cursor.at == quoted.len()).then_some(result)
 }
 
+/// The names of the columns, when the head comes first; reads no further.
+pub(super) fn parse_names(quoted: &str) -> Option<Vec<String>> {
+    let mut cursor = Cursor { text: quoted, at: 0 };
+    cursor.take(b'{')?;
+    (cursor.string()? == "head").then_some(())?;
+    cursor.take(b':')?;
+    Some(cursor.head()?.into_iter().map(Cow::into_owned).collect())
+}
+
 struct Cursor<'q> {
     text: &'q str,
     at: usize,
@@ -155,7 +164,7 @@ impl<'q> Cursor<'q> {
         self.skip_space();
         self.text[self.at..].starts_with("\\\"").then_some(())?;
         let start = self.at + 2;
-        let end = start + memchr::memchr(b'\\', &self.text.as_bytes()[start..])?;
+        let end = start + find_backslash(&self.text.as_bytes()[start..])?;
         if self.text.as_bytes().get(end + 1) == Some(&b'"') {
             self.at = end + 2;
             return Some(Cow::Borrowed(&self.text[start..end]));
@@ -228,6 +237,17 @@ impl<'q> Cursor<'q> {
                 _ => return,
             }
         }
+    }
+}
+
+/// Where the next backslash is. Keys and types are short: they are looked through here and now,
+/// and only longer texts are worth a call.
+fn find_backslash(bytes: &[u8]) -> Option<usize> {
+    const SHORT: usize = 16;
+    let beginning = bytes.len().min(SHORT);
+    match bytes[..beginning].iter().position(|byte| *byte == b'\\') {
+        Some(at) => Some(at),
+        None => Some(beginning + memchr::memchr(b'\\', &bytes[beginning..])?),
     }
 }
 

@@ -163,6 +163,11 @@ impl<'t> SparqlResult<'t> {
         escaped::parse(quoted)
     }
 
+    /// The column names of such a result, where its head comes first.
+    pub fn parse_escaped_names(quoted: &str) -> Option<Vec<String>> {
+        escaped::parse_names(quoted)
+    }
+
     /// The same result, borrowing from nothing.
     pub fn into_owned(self) -> SparqlResult<'static> {
         match self {
