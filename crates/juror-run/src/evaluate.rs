@@ -11,7 +11,7 @@ use crate::output::{Output, OutputError};
 use crate::plan::Plan;
 
 /// How many questions are judged at a time by one thread.
-const CHUNK: usize = 16;
+const CHUNK: usize = 8;
 
 /// What happens during an evaluation.
 #[derive(Clone, Copy, Debug)]

@@ -286,7 +286,7 @@ impl Aggregator {
 
 impl Template {
     fn observe_steps(&mut self, steps: &[ObservedStep<'_>]) {
-        let mut seen = HashSet::new();
+        let mut seen = SeenNames::default();
         for step in steps {
             add(&mut self.steps.total, step.name, 1);
             if step.is_error {
@@ -305,6 +305,29 @@ impl Template {
                 }
             }
         }
+    }
+}
+
+/// The names seen so far: a few in a list, many in a set.
+#[derive(Default)]
+struct SeenNames<'n> {
+    few: Vec<&'n str>,
+    many: HashSet<&'n str>,
+}
+
+impl<'n> SeenNames<'n> {
+    /// Whether a name is new.
+    fn insert(&mut self, name: &'n str) -> bool {
+        const FEW: usize = 16;
+        if self.few.contains(&name) || self.many.contains(name) {
+            return false;
+        }
+        if self.few.len() < FEW {
+            self.few.push(name);
+        } else {
+            self.many.insert(name);
+        }
+        true
     }
 }
 

@@ -6,6 +6,7 @@
 //! fewest candidates first, splits the rows into classes by the values chosen so far, and turns
 //! back at the first difference.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::cmp::Reverse;
 
@@ -225,25 +226,26 @@ impl Search {
     }
 
     /// The classes of the actual rows after one more column, if they agree with the reference's.
-    fn refine(&self, level: &Level, classes: &[u32], values: &[u32]) -> Option<Vec<u32>> {
+    fn refine<'c>(
+        &self,
+        level: &Level,
+        classes: &'c [u32],
+        values: &'c [u32],
+    ) -> Option<Cow<'c, [u32]>> {
         match &level.split {
-            // Agreement of a single column, or of a sequence, was settled with the candidates.
+            // Columns that are the same sequences were settled with the candidates.
+            Split::ByValue if self.mode == Mode::Sequence => Some(Cow::Borrowed(values)),
             Split::ByValue => {
-                if self.mode == Mode::Set {
-                    let mut sizes = vec![0_u32; level.class_sizes.len()];
-                    for &value in values {
-                        sizes[value as usize] += 1;
-                    }
-                    if !sizes.iter().zip(&level.class_sizes).all(|(has, needs)| has >= needs) {
-                        return None;
-                    }
+                let mut sizes = vec![0_u32; level.class_sizes.len()];
+                for &value in values {
+                    sizes[value as usize] += 1;
                 }
-                Some(values.to_vec())
+                self.sizes_agree(level, &sizes).then_some(Cow::Borrowed(values))
             }
             Split::Fixed(expected) => {
                 let mut rows = classes.iter().zip(values);
-                rows.all(|(&class, &value)| expected[class as usize] == value)
-                    .then(|| classes.to_vec())
+                let same = rows.all(|(&class, &value)| expected[class as usize] == value);
+                same.then_some(Cow::Borrowed(classes))
             }
             Split::Table { n_values, next } => {
                 self.split(level, classes, values, |class, value| {
@@ -256,13 +258,22 @@ impl Search {
         }
     }
 
+    fn sizes_agree(&self, level: &Level, sizes: &[u32]) -> bool {
+        match self.mode {
+            // Other columns may tell rows of a class apart, but nothing makes more of them.
+            Mode::Set => sizes.iter().zip(&level.class_sizes).all(|(has, needs)| has >= needs),
+            _ => sizes == level.class_sizes,
+        }
+    }
+
+    /// The classes that pairs of class and value make, if the reference has them all.
     fn split(
         &self,
         level: &Level,
         classes: &[u32],
         values: &[u32],
         next: impl Fn(u32, u32) -> Option<u32>,
-    ) -> Option<Vec<u32>> {
+    ) -> Option<Cow<'static, [u32]>> {
         let mut sizes = vec![0_u32; level.class_sizes.len()];
         let mut found = Vec::with_capacity(classes.len());
         for (&class, &value) in classes.iter().zip(values) {
@@ -270,15 +281,11 @@ impl Search {
             sizes[class as usize] += 1;
             found.push(class);
         }
-        let same = match self.mode {
-            // Other columns may tell rows of a class apart, but nothing makes more of them.
-            Mode::Set => sizes.iter().zip(&level.class_sizes).all(|(has, needs)| has >= needs),
-            _ => sizes == level.class_sizes,
-        };
-        same.then_some(found)
+        self.sizes_agree(level, &sizes).then_some(Cow::Owned(found))
     }
 }
 
+/// No class: the reference has no such pair.
 const NONE: u32 = u32::MAX;
 
 /// How the reference rows split, level by level; this does not depend on the actual table.
