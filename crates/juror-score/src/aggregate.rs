@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use hashbrown::HashSet;
+use hashbrown::{DefaultHashBuilder, HashSet};
 use indexmap::IndexMap;
 
 use crate::metric::{Level, METRICS, MetricInfo};
@@ -13,15 +13,18 @@ use crate::record::{Record, Verdict};
 use crate::stats::{Number, Series, Spread, compensated_sum};
 use crate::trajectory::Status;
 
+/// A map in the order of first appearance.
+pub type Ordered<K, V> = IndexMap<K, V, DefaultHashBuilder>;
+
 /// Statistics of a whole run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Aggregates {
     /// By template, in the order of the dataset.
-    pub per_template: IndexMap<String, Summary>,
+    pub per_template: Ordered<String, Summary>,
     /// Over all questions.
     pub micro: Summary,
     /// The mean over templates of each metric's mean.
-    pub macro_means: IndexMap<Cow<'static, str>, f64>,
+    pub macro_means: Ordered<Cow<'static, str>, f64>,
 }
 
 /// Statistics of some questions.
@@ -32,7 +35,7 @@ pub struct Summary {
     /// How many did not.
     pub n_successes: usize,
     /// The metrics that some question has, and those that are always written.
-    pub metrics: IndexMap<Cow<'static, str>, Spread>,
+    pub metrics: Ordered<Cow<'static, str>, Spread>,
     /// How often each kind of step was taken; `None` where the profile does not count them.
     pub steps: Option<StepCounts>,
     /// Whether `retrieval_*` statistics are repeated beside the step counts.
@@ -50,18 +53,18 @@ impl Summary {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StepCounts {
     /// All of them.
-    pub total: IndexMap<String, usize>,
+    pub total: Ordered<String, usize>,
     /// At most once a question.
-    pub once_per_sample: IndexMap<String, usize>,
+    pub once_per_sample: Ordered<String, usize>,
     /// Those that returned a SPARQL result without rows.
-    pub empty_results: IndexMap<String, usize>,
+    pub empty_results: Ordered<String, usize>,
     /// Those that failed.
-    pub errors: IndexMap<String, usize>,
+    pub errors: Ordered<String, usize>,
 }
 
 impl StepCounts {
     /// The four counts with their keys.
-    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &IndexMap<String, usize>)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &Ordered<String, usize>)> {
         [
             ("total", &self.total),
             ("once_per_sample", &self.once_per_sample),
@@ -86,7 +89,7 @@ impl StepCounts {
     }
 }
 
-fn add(counts: &mut IndexMap<String, usize>, name: &str, count: usize) {
+fn add(counts: &mut Ordered<String, usize>, name: &str, count: usize) {
     match counts.get_mut(name) {
         Some(known) => *known += count,
         None => {
@@ -127,7 +130,7 @@ pub struct Aggregator {
     profile: Profile,
     /// Names of the metrics of custom evaluations, which follow the built-in ones.
     custom: Vec<String>,
-    templates: IndexMap<String, Template>,
+    templates: Ordered<String, Template>,
 }
 
 /// The series of one template. Each metric has its place: built-in ones as in the table, custom
@@ -143,7 +146,11 @@ struct Template {
 impl Aggregator {
     /// An empty aggregator; `custom` names the outputs of custom evaluations.
     pub fn new(profile: &Profile, custom: &[String]) -> Aggregator {
-        Aggregator { profile: profile.clone(), custom: custom.to_vec(), templates: IndexMap::new() }
+        Aggregator {
+            profile: profile.clone(),
+            custom: custom.to_vec(),
+            templates: Ordered::default(),
+        }
     }
 
     /// Adds a record.
@@ -221,7 +228,7 @@ impl Aggregator {
 
     /// The statistics of everything added so far.
     pub fn finish(&self) -> Aggregates {
-        let per_template: IndexMap<String, Summary> = self
+        let per_template: Ordered<String, Summary> = self
             .templates
             .iter()
             .map(|(id, template)| (id.clone(), self.summary(template, true)))
@@ -260,9 +267,9 @@ impl Aggregator {
 
     fn macro_means(
         &self,
-        per_template: &IndexMap<String, Summary>,
-    ) -> IndexMap<Cow<'static, str>, f64> {
-        let mut macro_means = IndexMap::new();
+        per_template: &Ordered<String, Summary>,
+    ) -> Ordered<Cow<'static, str>, f64> {
+        let mut macro_means = Ordered::default();
         for (name, always) in self.names() {
             let mut means: Vec<f64> = per_template
                 .values()

@@ -46,7 +46,9 @@ pub mod solutions;
 mod stats;
 mod trajectory;
 
-pub use aggregate::{Aggregates, Aggregator, Observation, ObservedStep, StepCounts, Summary};
+pub use aggregate::{
+    Aggregates, Aggregator, Observation, ObservedStep, Ordered, StepCounts, Summary,
+};
 pub use explain::{Miss, explain};
 pub use json::text_of;
 pub use match_steps::{EmptyGroup, Matching, Pair, match_steps};
