@@ -8,10 +8,9 @@ mod terminal;
 mod tsv;
 mod yaml;
 
-use std::io::{self, Write};
-
 use juror_score::{Aggregates, Profile, Record};
 
+pub use results::text_of_json;
 pub use terminal::{Highlights, Palette, QuestionNote, summary, visible};
 
 /// How a file of results or aggregates is written.
@@ -87,27 +86,21 @@ pub fn write_result(
     }
 }
 
-/// Writes aggregates as a whole file.
-pub fn write_aggregates(
-    aggregates: &Aggregates,
-    format: Format,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    match format {
-        Format::Json => {
-            serde_json::to_writer_pretty(&mut *out, &aggregates::Shape(aggregates))?;
-            out.write_all(b"\n")
-        }
-        Format::JsonLines => {
-            serde_json::to_writer(&mut *out, &aggregates::Shape(aggregates))?;
-            out.write_all(b"\n")
-        }
+/// Aggregates as a whole file.
+pub fn render_aggregates(aggregates: &Aggregates, format: Format) -> Vec<u8> {
+    let shape = aggregates::Shape(aggregates);
+    // Maps of texts to finite numbers are always JSON.
+    let mut bytes = match format {
+        Format::Json => serde_json::to_vec_pretty(&shape).unwrap_or_default(),
+        Format::JsonLines => serde_json::to_vec(&shape).unwrap_or_default(),
         Format::Yaml => {
-            let json = serde_json::to_string(&aggregates::Shape(aggregates))?;
-            let mut bytes = Vec::new();
-            yaml::write_document(&json, &mut bytes);
-            out.write_all(&bytes)
+            let json = serde_json::to_string(&shape).unwrap_or_default();
+            let mut yaml = Vec::new();
+            yaml::write_document(&json, &mut yaml);
+            return yaml;
         }
-        Format::Tsv => tsv::write_aggregates(aggregates, out),
-    }
+        Format::Tsv => return tsv::render_aggregates(aggregates).into_bytes(),
+    };
+    bytes.push(b'\n');
+    bytes
 }

@@ -50,6 +50,11 @@ pub(crate) fn write_json(record: &Record<'_>, profile: &Profile, out: &mut Vec<u
     fields.close();
 }
 
+/// The text of a JSON string; of anything else, the JSON.
+pub fn text_of_json(json: &str) -> Cow<'_, str> {
+    serde_json::from_str::<String>(json).map_or(Cow::Borrowed(json), Cow::Owned)
+}
+
 /// The reference steps, each that was found with the id of the step it matches.
 fn write_reference_steps(record: &Record<'_>, out: &mut Vec<u8>) {
     let groups = record.case.question.groups.as_deref().unwrap_or_default();

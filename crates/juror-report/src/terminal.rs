@@ -115,17 +115,23 @@ fn header(scores: &[(&str, &str)]) -> Vec<String> {
 
 fn row(name: &str, summary: &Summary, scores: &[(&str, &str)]) -> Vec<String> {
     let n_questions = summary.n_errors + summary.n_successes;
-    let mut cells = vec![name.to_owned(), n_questions.to_string(), summary.n_errors.to_string()];
+    let counts = [name.to_owned(), n_questions.to_string(), summary.n_errors.to_string()];
     let mean = |metric: &str| summary.spread(metric).filter(|spread| spread.n > 0).map(|s| s.mean);
-    cells.extend(scores.iter().map(|(metric, _)| shown_score(mean(metric))));
-    cells.push(mean("total_tokens").map_or("–".into(), thousands));
-    cells.push(mean("elapsed_sec").map_or("–".into(), |seconds| format!("{seconds:.1} s")));
-    cells
+    cells(counts, mean, scores)
 }
 
 fn macro_row(aggregates: &Aggregates, scores: &[(&str, &str)]) -> Vec<String> {
-    let mean = |metric: &str| aggregates.macro_means.get(metric).copied();
-    let mut cells = vec!["mean over templates".to_owned(), String::new(), String::new()];
+    let counts = ["mean over templates".to_owned(), String::new(), String::new()];
+    cells(counts, |metric| aggregates.macro_means.get(metric).copied(), scores)
+}
+
+/// A row: name and counts, then the mean of each score, of tokens and of time.
+fn cells(
+    counts: [String; 3],
+    mean: impl Fn(&str) -> Option<f64>,
+    scores: &[(&str, &str)],
+) -> Vec<String> {
+    let mut cells = Vec::from(counts);
     cells.extend(scores.iter().map(|(metric, _)| shown_score(mean(metric))));
     cells.push(mean("total_tokens").map_or("–".into(), thousands));
     cells.push(mean("elapsed_sec").map_or("–".into(), |seconds| format!("{seconds:.1} s")));

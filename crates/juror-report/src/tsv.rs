@@ -1,13 +1,14 @@
 //! Tables for spreadsheets: tabs between fields, one line a row.
 
 use std::borrow::Cow;
-use std::io::{self, Write};
+use std::fmt::Write;
 
 use juror_score::{
     Aggregates, Ending, ErrorResponses, Level, METRICS, Profile, Record, Summary, Verdict,
 };
 
 use crate::aggregates::{as_whole, values};
+use crate::results::text_of_json;
 
 const TEXTS: [&str; 5] = ["template_id", "question_id", "question_text", "status", "error"];
 
@@ -26,11 +27,11 @@ pub(crate) fn write_row(record: &Record<'_>, profile: &Profile, out: &mut Vec<u8
     let trajectory = record.case.trajectory;
     let (status, error) = match &trajectory.ending {
         Ending::Responded => ("success", Cow::Borrowed("")),
-        Ending::Failed(message) => ("error", json_text(message)),
+        Ending::Failed(message) => ("error", text_of_json(message)),
         Ending::Missing => ("error", Cow::Borrowed("no response")),
     };
     let texts: [&str; 5] =
-        [&question.template, &question.id, &json_text(question.text.get()), status, &error];
+        [&question.template, &question.id, &text_of_json(question.text.get()), status, &error];
     let mut cells: Vec<Cow<str>> = texts.iter().map(|text| one_line(text)).collect();
     let with_usage =
         !trajectory.ending.is_error() || profile.steps_of_errors == ErrorResponses::CountedIn;
@@ -47,11 +48,6 @@ pub(crate) fn write_row(record: &Record<'_>, profile: &Profile, out: &mut Vec<u8
     out.push(b'\n');
 }
 
-/// The text of a JSON string; of anything else, the JSON.
-fn json_text(json: &str) -> Cow<'_, str> {
-    serde_json::from_str::<String>(json).map_or(Cow::Borrowed(json), Cow::Owned)
-}
-
 /// Tabs and line ends would break the table: they become spaces.
 fn one_line(text: &str) -> Cow<'_, str> {
     if text.contains(['\t', '\n', '\r']) {
@@ -62,29 +58,29 @@ fn one_line(text: &str) -> Cow<'_, str> {
 }
 
 /// One row a metric of a template, of all questions (`micro`) or over templates (`macro`).
-pub(crate) fn write_aggregates(aggregates: &Aggregates, out: &mut dyn Write) -> io::Result<()> {
-    out.write_all(b"scope\ttemplate_id\tmetric\tn\tsum\tmean\tmedian\tmin\tmax\n")?;
+pub(crate) fn render_aggregates(aggregates: &Aggregates) -> String {
+    let mut table = "scope\ttemplate_id\tmetric\tn\tsum\tmean\tmedian\tmin\tmax\n".to_owned();
     for (id, summary) in &aggregates.per_template {
-        write_summary("per_template", id, summary, out)?;
+        push_summary("per_template", id, summary, &mut table);
     }
-    write_summary("micro", "", &aggregates.micro, out)?;
+    push_summary("micro", "", &aggregates.micro, &mut table);
     for (name, mean) in &aggregates.macro_means {
-        writeln!(out, "macro\t\t{name}\t\t\t{mean}\t\t\t")?;
+        // Writing to a string does not fail, here and below.
+        let _ = writeln!(table, "macro\t\t{name}\t\t\t{mean}\t\t\t");
     }
-    Ok(())
+    table
 }
 
-fn write_summary(scope: &str, id: &str, summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+fn push_summary(scope: &str, id: &str, summary: &Summary, table: &mut String) {
     let id = one_line(id);
     for (name, spread) in &summary.metrics {
-        write!(out, "{scope}\t{id}\t{name}\t{}", spread.n)?;
+        let _ = write!(table, "{scope}\t{id}\t{name}\t{}", spread.n);
         for (_, value) in values(spread) {
-            match as_whole(value).filter(|_| spread.whole) {
-                Some(whole) => write!(out, "\t{whole}")?,
-                None => write!(out, "\t{value}")?,
-            }
+            let _ = match as_whole(value).filter(|_| spread.whole) {
+                Some(whole) => write!(table, "\t{whole}"),
+                None => write!(table, "\t{value}"),
+            };
         }
-        writeln!(out)?;
+        table.push('\n');
     }
-    Ok(())
 }

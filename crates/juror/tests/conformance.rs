@@ -352,9 +352,7 @@ fn evaluate(input: &Value, profile: &Profile) -> Result<Evaluated, String> {
 }
 
 fn aggregates_json(aggregator: &Aggregator) -> Value {
-    let mut bytes = Vec::new();
-    juror_report::write_aggregates(&aggregator.finish(), Written::Json, &mut bytes)
-        .expect("memory");
+    let bytes = juror_report::render_aggregates(&aggregator.finish(), Written::Json);
     serde_json::from_slice(&bytes).expect("aggregates are JSON")
 }
 

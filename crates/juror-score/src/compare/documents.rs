@@ -73,7 +73,7 @@ impl DocumentId<'_> {
 }
 
 /// Reads the output of a retrieval step: a JSON list of objects with `id` and `text`.
-pub fn parse_documents(text: &str) -> Result<Vec<Document<'_>>, serde_json::Error> {
+pub(super) fn parse_documents(text: &str) -> Result<Vec<Document<'_>>, serde_json::Error> {
     let list: Vec<Entry> = serde_json::from_str(text)?;
     Ok(list.into_iter().map(|entry| entry.0).collect())
 }

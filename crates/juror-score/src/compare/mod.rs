@@ -15,9 +15,9 @@ use std::cell::OnceCell;
 
 use serde_json::value::RawValue;
 
-pub use documents::{Document, DocumentId, parse_documents};
-pub use sparql::{compare_sparql_results, is_empty_result};
-pub use value::same_json;
+use documents::parse_documents;
+pub use documents::{Document, DocumentId};
+pub use sparql::compare_sparql_results;
 
 use crate::json;
 use crate::object::Object;

@@ -4,7 +4,6 @@ use std::fmt;
 
 use serde::de::{Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-
 use serde_json::value::RawValue;
 
 use super::{Expectation, View};
@@ -48,7 +47,7 @@ pub fn compare_sparql_results(reference: &str, actual: &str, rules: &Rules<'_>) 
 /// Whether an output's text is a SPARQL result in JSON whose `results.bindings` are empty.
 pub(crate) fn is_empty_output(output: &RawValue) -> bool {
     let written = output.get();
-    let has_rows = json::inside_of(output).is_some_and(clearly_has_no_empty_bindings);
+    let has_rows = json::inside_of(output).is_some_and(clearly_has_rows);
     !has_rows && may_be_result(written) && is_empty_result(&json::output_text(output))
 }
 
@@ -59,7 +58,7 @@ fn may_be_result(written: &str) -> bool {
 
 /// Whether a text, as it stands in a JSON string, has just one `bindings` and that is a list with
 /// something in it. Then it is not empty, wherever it stands, and nothing needs to be unescaped.
-fn clearly_has_no_empty_bindings(quoted: &str) -> bool {
+fn clearly_has_rows(quoted: &str) -> bool {
     let bytes = quoted.as_bytes();
     let key = memchr::memmem::Finder::new("bindings");
     let Some(at) = key.find(bytes) else { return false };
@@ -85,7 +84,7 @@ fn skip_space(text: &str) -> &str {
 }
 
 /// Whether a text is a SPARQL result in JSON whose `results.bindings` are empty.
-pub fn is_empty_result(text: &str) -> bool {
+fn is_empty_result(text: &str) -> bool {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let found = (&mut deserializer).deserialize_map(ResultVisitor);
     matches!(found, Ok(true)) && deserializer.end().is_ok()

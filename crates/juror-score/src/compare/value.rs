@@ -25,7 +25,7 @@ pub(super) fn same_json_output(expected: &View<'_>, actual: &View<'_>) -> bool {
 
 /// Whether two JSON texts have the same value: `1` = `1.0`, `true` ≠ `1`, keys in any order.
 /// Texts that are not JSON are equal when identical.
-pub fn same_json(a: &str, b: &str) -> bool {
+fn same_json(a: &str, b: &str) -> bool {
     if a == b {
         return true;
     }

@@ -1,12 +1,12 @@
 //! `juror aggregate`: statistics of results that were written earlier.
 
 use clap::Args;
-use juror_report::{Format, Highlights, summary, write_aggregates};
+use juror_report::{Format, Highlights, render_aggregates, summary};
 use juror_run::{Output, load};
 use juror_score::Aggregator;
 use juror_score::read::read_results;
 
-use super::{RuleArgs, boolish, check_outputs, count, profile_name};
+use super::{RuleArgs, boolish, check_outputs, count, title};
 use crate::exit::{Exit, Outside};
 use crate::talk;
 
@@ -63,26 +63,17 @@ pub(super) fn run(args: &AggregateArgs) -> anyhow::Result<Exit> {
     }
     let aggregates = aggregator.finish();
     for file in &mut files {
-        let mut bytes = Vec::new();
-        // Writing to memory does not fail.
-        let _ = write_aggregates(&aggregates, file.format, &mut bytes);
+        let bytes = render_aggregates(&aggregates, file.format);
         file.write(&bytes).map_err(|error| Outside(error.into()))?;
     }
     for file in files {
         file.finish().map_err(|error| Outside(error.into()))?;
     }
     if args.json {
-        let mut bytes = Vec::new();
-        let _ = write_aggregates(&aggregates, Format::Json, &mut bytes);
+        let bytes = render_aggregates(&aggregates, Format::Json);
         talk::data(&String::from_utf8_lossy(&bytes))?;
     } else if !args.quiet && !args.aggregates.iter().any(|name| name == "-") {
-        let title = format!(
-            "{} · {} in {} · {}",
-            profile_name(&plan.profile),
-            count(n_results, "result"),
-            count(aggregates.per_template.len(), "template"),
-            count(aggregates.micro.n_errors, "error"),
-        );
+        let title = title(&plan.profile, &count(n_results, "result"), &aggregates);
         let highlights =
             Highlights { title, aggregates: &aggregates, worst: Vec::new(), n_more: 0 };
         talk::data(&summary(&highlights, talk::palette()))?;

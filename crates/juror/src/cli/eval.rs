@@ -3,7 +3,7 @@
 use std::thread;
 
 use clap::Args;
-use juror_report::{Format, Highlights, QuestionNote, summary, write_aggregates};
+use juror_report::{Format, Highlights, QuestionNote, render_aggregates, summary, text_of_json};
 use juror_run::{Judged, Outcome, Output, OutputError, Plan, Settings, evaluate, load};
 use juror_score::read::{Dataset, Document, Problems, Responses, read_reference, read_responses};
 use juror_score::{Case, Ending, Miss, Verdict, explain, score};
@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::validate::{Kind, kind_of};
-use super::{RuleArgs, boolish, check_outputs, count, profile_name};
+use super::{RuleArgs, boolish, check_outputs, count, profile_name, title};
 use crate::exit::{Exit, Outside};
 use crate::progress::Progress;
 use crate::talk;
@@ -217,10 +217,7 @@ fn finish(
     outcome: &Outcome,
 ) -> Result<(), OutputError> {
     for file in &mut aggregate_files {
-        let mut bytes = Vec::new();
-        // Writing to memory does not fail.
-        let _ = write_aggregates(&outcome.aggregates, file.format, &mut bytes);
-        file.write(&bytes)?;
+        file.write(&render_aggregates(&outcome.aggregates, file.format))?;
     }
     let mut all: Vec<Output> = outputs.into_iter().chain(aggregate_files).collect();
     all.iter_mut().try_for_each(Output::flush)?;
@@ -275,13 +272,8 @@ impl Shown<'_> {
             .questions
             .iter()
             .filter(|question| matches!(self.answers.of(question).ending, Ending::Missing));
-        let mut title = format!(
-            "{} · {} in {} · {}",
-            profile_name(&self.plan.profile),
-            count(self.dataset.questions.len(), "question"),
-            count(self.outcome.aggregates.per_template.len(), "template"),
-            count(self.outcome.aggregates.micro.n_errors, "error"),
-        );
+        let questions = count(self.dataset.questions.len(), "question");
+        let mut title = title(&self.plan.profile, &questions, &self.outcome.aggregates);
         let n_missing = n_missing.count();
         if n_missing > 0 {
             title = format!("{title}, {n_missing} of them without a response");
@@ -313,12 +305,12 @@ impl Shown<'_> {
         });
         let error = match &case.trajectory.ending {
             Ending::Responded => failure,
-            Ending::Failed(message) => Some(text_of(message)),
+            Ending::Failed(message) => Some(text_of_json(message).into_owned()),
             Ending::Missing => Some("no response".into()),
         };
         QuestionNote {
             id: question.id.to_string(),
-            text: text_of(question.text.get()),
+            text: text_of_json(question.text.get()).into_owned(),
             score: judged.steps_score.filter(|_| !judged.is_error),
             error,
             misses: if judged.is_error { Vec::new() } else { explain(&record, &self.plan.profile) },
@@ -327,16 +319,14 @@ impl Shown<'_> {
 
     fn json(&self, problems: &Problems) -> JsonSummary {
         let highlights = self.highlights();
-        let mut bytes = Vec::new();
-        // Writing to memory does not fail, and what was written is JSON.
-        let _ = write_aggregates(&self.outcome.aggregates, Format::JsonLines, &mut bytes);
+        let aggregates = render_aggregates(&self.outcome.aggregates, Format::JsonLines);
         JsonSummary {
             profile: profile_name(&self.plan.profile),
             questions: self.dataset.questions.len(),
             errors: self.outcome.aggregates.micro.n_errors,
             warnings: problems.errors.iter().map(ToString::to_string).collect(),
             worst: highlights.worst.iter().map(JsonNote::of).collect(),
-            aggregates: serde_json::from_slice(bytes.trim_ascii()).unwrap_or_default(),
+            aggregates: serde_json::from_slice(aggregates.trim_ascii()).unwrap_or_default(),
         }
     }
 }
@@ -383,9 +373,4 @@ impl JsonNote {
             misses: note.misses.iter().map(miss).collect(),
         }
     }
-}
-
-/// The text of a JSON string; of anything else, the JSON.
-fn text_of(json: &str) -> String {
-    serde_json::from_str(json).unwrap_or_else(|_| json.to_owned())
 }

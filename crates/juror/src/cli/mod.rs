@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand};
 use juror_run::{Plan, Settings, load_settings};
-use juror_score::Profile;
+use juror_score::{Aggregates, Profile};
 
 use crate::exit::Exit;
 
@@ -156,6 +156,13 @@ fn profile_name(profile: &Profile) -> &'static str {
     } else {
         "rules of your own"
     }
+}
+
+/// The first line of a summary.
+fn title(profile: &Profile, counted: &str, aggregates: &Aggregates) -> String {
+    let templates = count(aggregates.per_template.len(), "template");
+    let errors = count(aggregates.micro.n_errors, "error");
+    format!("{} · {counted} in {templates} · {errors}", profile_name(profile))
 }
 
 /// `1 question`, `2 questions`.
