@@ -15,8 +15,8 @@ use juror_score::{Aggregates, Profile};
 
 use crate::exit::Exit;
 
-const ABOUT: &str = "Tells whether a question-answering system or a tool-using agent is right,
-whether it took the right steps, and whether a change made it better.";
+const ABOUT: &str = "Tells whether a question-answering system or a tool-using agent took the right
+steps, and what its answers cost: scores for each question, statistics, and why each missed.";
 
 const EXAMPLES: &str = "\
 Examples:
