@@ -1,0 +1,226 @@
+//! Turning a reply of the script into an answer of the provider.
+
+use serde_json::Value;
+
+use crate::ask::Ask;
+use crate::endpoint::Stream;
+use crate::problem::Problem;
+use crate::script::{Reply, Script, Usage};
+use crate::seen::{Kind, Protocol, Record};
+use crate::{anthropic, automatic, embedding, gemini, openai, pieces, schema};
+
+pub(crate) const JSON: &str = "application/json";
+const EVENTS: &str = "text/event-stream";
+
+/// What a model says.
+pub(crate) enum Said {
+    Text(String),
+    /// The arguments of a tool.
+    Arguments {
+        tool: String,
+        json: Value,
+    },
+    Refusal(String),
+    Nothing,
+}
+
+/// Everything a protocol needs to write what a model says.
+pub(crate) struct Turn<'a> {
+    pub(crate) ask: &'a Ask,
+    pub(crate) body: &'a Value,
+    pub(crate) said: &'a Said,
+    pub(crate) usage: Usage,
+    /// The number of the request on its script.
+    pub(crate) number: usize,
+}
+
+/// What happens to a request.
+pub(crate) enum Answer {
+    Http(Http),
+    Hang,
+    Reset,
+}
+
+/// An answer that is sent.
+pub(crate) struct Http {
+    pub(crate) status: u16,
+    pub(crate) retry_after: Option<String>,
+    pub(crate) media_type: &'static str,
+    pub(crate) content: Content,
+    /// Whether a client can be content with it.
+    pub(crate) is_sound: bool,
+}
+
+/// The bytes of an answer.
+pub(crate) enum Content {
+    Whole(String),
+    /// Bytes that are sent one piece after the other.
+    Pieces(Vec<Vec<u8>>),
+    /// Bytes of which only half are sent, though all are promised.
+    Half(String),
+}
+
+impl Answer {
+    /// The answer to a request by a reply of the script, or automatically.
+    pub(crate) fn new(
+        script: &Script,
+        record: &Record,
+        number: usize,
+        reply: Option<Reply>,
+    ) -> Answer {
+        let http = match reply {
+            Some(Reply::Hang) => return Answer::Hang,
+            Some(Reply::Reset) => return Answer::Reset,
+            Some(Reply::Status { status, retry_after, body }) => {
+                let usual = || Problem::of_status(status, &record.ask.model);
+                let body = body.unwrap_or_else(|| usual().body(record.ask.protocol));
+                Http { status, retry_after, is_sound: status < 300, ..Http::json(body.to_string()) }
+            }
+            Some(Reply::Garbled) => garbled(&record.ask),
+            Some(Reply::Truncated) => Http::regular(script, record, number, None).half(),
+            reply => Http::regular(script, record, number, reply),
+        };
+        Answer::Http(http)
+    }
+
+    /// The answer to a request that cannot be replied to.
+    pub(crate) fn problem(problem: &Problem, protocol: Protocol) -> Answer {
+        let body = problem.body(protocol).to_string();
+        Answer::Http(Http { status: problem.status, is_sound: false, ..Http::json(body) })
+    }
+}
+
+impl Http {
+    fn json(body: String) -> Http {
+        Http {
+            status: 200,
+            retry_after: None,
+            media_type: JSON,
+            content: Content::Whole(body),
+            is_sound: true,
+        }
+    }
+
+    fn regular(script: &Script, record: &Record, number: usize, reply: Option<Reply>) -> Http {
+        match record.ask.kind {
+            Kind::Chat => chat(script, record, number, reply),
+            Kind::Embeddings => embeddings(script, record, reply),
+        }
+    }
+
+    fn half(self) -> Http {
+        let text = match self.content {
+            Content::Whole(text) | Content::Half(text) => text,
+            Content::Pieces(pieces) => String::from_utf8_lossy(&pieces.concat()).into_owned(),
+        };
+        Http { content: Content::Half(text), is_sound: false, ..self }
+    }
+}
+
+fn garbled(ask: &Ask) -> Http {
+    let (media_type, text) = match ask.stream {
+        Some(Stream::Events) => (EVENTS, "data: <html>Bad gateway</html>\n\n"),
+        _ => (JSON, "<html>Bad gateway</html>"),
+    };
+    Http { media_type, is_sound: false, ..Http::json(text.to_owned()) }
+}
+
+fn chat(script: &Script, record: &Record, number: usize, reply: Option<Reply>) -> Http {
+    let (ask, body) = (&record.ask, &record.body);
+    let said = match reply {
+        Some(Reply::Json(json)) => say(ask, json),
+        Some(Reply::Text(text)) => Said::Text(text),
+        Some(Reply::Refusal(text)) => Said::Refusal(text),
+        Some(Reply::Empty) => Said::Nothing,
+        _ => say_automatically(ask, body),
+    };
+    let usage = script.usage.unwrap_or_else(|| count(ask, &said));
+    let turn = Turn { ask, body, said: &said, usage, number };
+    let http = match ask.stream {
+        Some(Stream::Events) => {
+            let content = Content::Pieces(pieces::of_events(&events(&turn)));
+            Http { media_type: EVENTS, content, ..Http::json(String::new()) }
+        }
+        Some(Stream::Array) => Http::json(Value::from(gemini::chunks(&turn)).to_string()),
+        None => Http::json(whole(&turn).to_string()),
+    };
+    Http { is_sound: !matches!(said, Said::Nothing), ..http }
+}
+
+fn say(ask: &Ask, json: Value) -> Said {
+    match &ask.tool {
+        Some(tool) => Said::Arguments { tool: tool.clone(), json },
+        None => Said::Text(json.to_string()),
+    }
+}
+
+fn say_automatically(ask: &Ask, body: &Value) -> Said {
+    let json = |schema| say(ask, automatic::reply(&ask.purpose, schema, &ask.prompt));
+    if let Some(schema) = ask.schema(body) {
+        return json(Some(schema));
+    }
+    if ask.uses.contains(&"json_object") {
+        // Those who ask for any JSON write into the prompt which.
+        return json(schema::find_in(&ask.prompt).as_ref());
+    }
+    if ask.purpose == "text" { Said::Text(automatic::TEXT.to_owned()) } else { json(None) }
+}
+
+fn count(ask: &Ask, said: &Said) -> Usage {
+    let tokens = |text: &str| text.chars().count() as u64 / 4;
+    let completion_tokens = match said {
+        Said::Text(text) | Said::Refusal(text) => tokens(text),
+        Said::Arguments { json, .. } => tokens(&json.to_string()),
+        Said::Nothing => 0,
+    };
+    Usage { prompt_tokens: tokens(&ask.prompt), completion_tokens }
+}
+
+fn whole(turn: &Turn<'_>) -> Value {
+    match turn.ask.protocol {
+        Protocol::OpenAi | Protocol::Azure => openai::whole(turn),
+        Protocol::Anthropic => anthropic::whole(turn),
+        Protocol::Gemini => gemini::whole(turn),
+    }
+}
+
+fn events(turn: &Turn<'_>) -> Vec<String> {
+    match turn.ask.protocol {
+        Protocol::OpenAi | Protocol::Azure => openai::events(turn),
+        Protocol::Anthropic => anthropic::events(turn),
+        Protocol::Gemini => gemini::events(turn),
+    }
+}
+
+fn embeddings(script: &Script, record: &Record, reply: Option<Reply>) -> Http {
+    let ask = &record.ask;
+    let mut vectors = embedding::vectors(script, &ask.inputs);
+    let mut is_sound = true;
+    match reply {
+        Some(Reply::Json(body)) => return Http::json(body.to_string()),
+        Some(Reply::Text(text)) => return Http::json(text),
+        Some(Reply::Refusal(text)) => {
+            let body = Problem::invalid(text).body(ask.protocol);
+            return Http { status: 400, is_sound: false, ..Http::json(body.to_string()) };
+        }
+        Some(Reply::WrongSize) => {
+            vectors.last_mut().map(Vec::pop);
+            is_sound = false;
+        }
+        Some(Reply::MissingVector) => {
+            vectors.pop();
+            is_sound = false;
+        }
+        Some(Reply::Empty) => {
+            vectors.clear();
+            is_sound = false;
+        }
+        _ => {}
+    }
+    let tokens = script.embedding_tokens;
+    let body = match ask.protocol {
+        Protocol::Gemini => gemini::embeddings(&vectors, tokens),
+        _ => openai::embeddings(ask, &record.body, &vectors, tokens),
+    };
+    Http { is_sound, ..Http::json(body.to_string()) }
+}

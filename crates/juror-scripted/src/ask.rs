@@ -1,0 +1,90 @@
+//! A request, in terms that all protocols share.
+
+use serde_json::Value;
+
+use crate::endpoint::{Endpoint, Stream};
+use crate::seen::{Kind, Protocol};
+use crate::{anthropic, gemini, openai};
+
+/// What a request asks for.
+pub(crate) struct Ask {
+    pub(crate) protocol: Protocol,
+    pub(crate) kind: Kind,
+    pub(crate) purpose: String,
+    pub(crate) model: String,
+    pub(crate) prompt: String,
+    /// The tool the model must call.
+    pub(crate) tool: Option<String>,
+    /// The texts to embed.
+    pub(crate) inputs: Vec<String>,
+    pub(crate) stream: Option<Stream>,
+    /// The features it uses, of those a script can refuse.
+    pub(crate) uses: Vec<&'static str>,
+}
+
+/// The parts of a request that each protocol has in its own place.
+pub(crate) struct Parts<'a> {
+    pub(crate) texts: Vec<&'a str>,
+    pub(crate) tool: Option<&'a str>,
+    /// The name of the schema, where it has one of its own.
+    pub(crate) schema_name: Option<&'a str>,
+    pub(crate) uses: Vec<&'static str>,
+}
+
+impl Ask {
+    /// Reads a request's body, forgiving what is missing.
+    pub(crate) fn read(endpoint: &Endpoint<'_>, body: &Value) -> Ask {
+        let parts = match endpoint.protocol {
+            Protocol::OpenAi | Protocol::Azure => openai::read(endpoint.kind, body),
+            Protocol::Anthropic => anthropic::read(body),
+            Protocol::Gemini => gemini::read(endpoint, body),
+        };
+        let purpose = match endpoint.kind {
+            Kind::Embeddings => "embeddings",
+            Kind::Chat => parts.schema_name.or(parts.tool).unwrap_or("text"),
+        };
+        let inputs = match endpoint.kind {
+            Kind::Embeddings => parts.texts.iter().map(|&text| text.to_owned()).collect(),
+            Kind::Chat => Vec::new(),
+        };
+        let model = endpoint.model.as_deref().or_else(|| body["model"].as_str());
+        Ask {
+            protocol: endpoint.protocol,
+            kind: endpoint.kind,
+            purpose: purpose.to_owned(),
+            model: model.unwrap_or_default().to_owned(),
+            prompt: parts.texts.join("\n"),
+            tool: parts.tool.map(str::to_owned),
+            inputs,
+            stream: endpoint.stream.or((body["stream"] == true).then_some(Stream::Events)),
+            uses: parts.uses,
+        }
+    }
+
+    /// The schema that the reply has to follow, which is somewhere in the body.
+    pub(crate) fn schema<'a>(&self, body: &'a Value) -> Option<&'a Value> {
+        match self.protocol {
+            Protocol::OpenAi | Protocol::Azure => openai::schema(body, self.tool.as_deref()),
+            Protocol::Anthropic => anthropic::schema(body, self.tool.as_deref()),
+            Protocol::Gemini => gemini::schema(body),
+        }
+    }
+}
+
+/// Adds the texts of a content: itself, or those of its parts.
+pub(crate) fn add_texts<'a>(content: &'a Value, texts: &mut Vec<&'a str>) {
+    match content {
+        Value::String(text) => texts.push(text),
+        Value::Array(parts) => parts.iter().for_each(|part| add_texts(part, texts)),
+        Value::Object(part) => texts.extend(part.get("text").and_then(Value::as_str)),
+        _ => {}
+    }
+}
+
+/// The only tool of a list, which a model that must call some tool must call.
+pub(crate) fn only(tools: &Value) -> Option<&Value> {
+    match tools.as_array()?.as_slice() {
+        [tool] => Some(tool),
+        _ => None,
+    }
+}

@@ -1,0 +1,118 @@
+//! The protocol of Google's Gemini.
+
+use serde_json::{Value, json};
+
+use crate::answer::{Said, Turn};
+use crate::ask::{Parts, add_texts};
+use crate::endpoint::Endpoint;
+use crate::pieces;
+use crate::seen::Kind;
+
+pub(crate) fn read<'a>(endpoint: &Endpoint<'_>, body: &'a Value) -> Parts<'a> {
+    let mut texts = Vec::new();
+    match endpoint.kind {
+        Kind::Embeddings => {
+            let requests = body["requests"].as_array().into_iter().flatten();
+            requests.for_each(|request| add_texts(&request["content"]["parts"], &mut texts));
+        }
+        Kind::Chat => {
+            // Both spellings are understood, as everywhere in this protocol.
+            add_texts(&body["systemInstruction"]["parts"], &mut texts);
+            add_texts(&body["system_instruction"]["parts"], &mut texts);
+            let contents = body["contents"].as_array().into_iter().flatten();
+            contents.for_each(|content| add_texts(&content["parts"], &mut texts));
+        }
+    }
+    let schema_name = schema(body).and_then(|schema| schema["title"].as_str());
+    Parts { texts, tool: None, schema_name, uses: uses(endpoint, body) }
+}
+
+fn uses(endpoint: &Endpoint<'_>, body: &Value) -> Vec<&'static str> {
+    let config = &body["generationConfig"];
+    let is_json = config["responseMimeType"] == "application/json";
+    [
+        ("json_schema", schema(body).is_some()),
+        ("json_object", is_json && schema(body).is_none()),
+        ("temperature", !config["temperature"].is_null()),
+        ("max_tokens", !config["maxOutputTokens"].is_null()),
+        ("stream", endpoint.stream.is_some()),
+    ]
+    .into_iter()
+    .filter_map(|(feature, is_used)| is_used.then_some(feature))
+    .collect()
+}
+
+pub(crate) fn schema(body: &Value) -> Option<&Value> {
+    let config = &body["generationConfig"];
+    config.get("responseSchema").or_else(|| config.get("responseJsonSchema"))
+}
+
+/// The reply as one object.
+pub(crate) fn whole(turn: &Turn<'_>) -> Value {
+    match turn.said {
+        Said::Text(text) => chunk(turn, Some(text), Some("STOP")),
+        Said::Arguments { json, .. } => chunk(turn, Some(&json.to_string()), Some("STOP")),
+        Said::Nothing => chunk(turn, None, Some("STOP")),
+        Said::Refusal(text) => {
+            let candidate = json!({"finishReason": "SAFETY", "finishMessage": text, "index": 0});
+            envelope(turn, &candidate)
+        }
+    }
+}
+
+/// The reply as a list of objects, each with a part of the text.
+pub(crate) fn chunks(turn: &Turn<'_>) -> Vec<Value> {
+    let Said::Text(text) = turn.said else {
+        return vec![whole(turn)];
+    };
+    let pieces = pieces::of_text(text);
+    let n_pieces = pieces.len();
+    let is_last = |at: usize| at + 1 == n_pieces;
+    pieces
+        .into_iter()
+        .enumerate()
+        .map(|(at, piece)| chunk(turn, Some(piece), is_last(at).then_some("STOP")))
+        .collect()
+}
+
+/// The reply as a stream of events.
+pub(crate) fn events(turn: &Turn<'_>) -> Vec<String> {
+    chunks(turn).into_iter().map(|chunk| format!("data: {chunk}\r\n\r\n")).collect()
+}
+
+fn chunk(turn: &Turn<'_>, text: Option<&str>, end: Option<&str>) -> Value {
+    let mut content = json!({"role": "model"});
+    if let Some(text) = text {
+        content["parts"] = json!([{"text": text}]);
+    }
+    let mut candidate = json!({"content": content, "index": 0});
+    if let Some(end) = end {
+        candidate["finishReason"] = json!(end);
+    }
+    envelope(turn, &candidate)
+}
+
+fn envelope(turn: &Turn<'_>, candidate: &Value) -> Value {
+    let (prompt, completion) = (turn.usage.prompt_tokens, turn.usage.completion_tokens);
+    json!({
+        "candidates": [candidate],
+        "usageMetadata": {
+            "promptTokenCount": prompt,
+            "candidatesTokenCount": completion,
+            "totalTokenCount": prompt + completion,
+        },
+        "modelVersion": turn.ask.model,
+        "responseId": format!("reply-{}", turn.number),
+    })
+}
+
+/// The reply to a request for embeddings.
+pub(crate) fn embeddings(vectors: &[Vec<f64>], tokens: u64) -> Value {
+    let embeddings: Vec<Value> = vectors.iter().map(|vector| json!({"values": vector})).collect();
+    let mut reply = json!({"embeddings": embeddings});
+    // Most models leave the tokens out.
+    if tokens > 0 {
+        reply["usageMetadata"] = json!({"promptTokenCount": tokens});
+    }
+    reply
+}

@@ -1,0 +1,82 @@
+//! From a request to its answer.
+
+use std::sync::Arc;
+
+use axum::body::{Body, Bytes};
+use axum::extract::{ConnectInfo, State};
+use axum::http::{HeaderMap, Method, Response, Uri};
+use serde_json::Value;
+
+use crate::ask::Ask;
+use crate::connection::Breaker;
+use crate::delivery::{Delivery, not_found};
+use crate::endpoint::{Endpoint, has};
+use crate::problem::Problem;
+use crate::seen::{Protocol, Record};
+use crate::stage::Stage;
+
+/// Answers a request.
+pub(crate) async fn handle(
+    State(stage): State<Arc<Stage>>,
+    ConnectInfo(breaker): ConnectInfo<Breaker>,
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+    bytes: Bytes,
+) -> Response<Body> {
+    let query = uri.query().unwrap_or_default();
+    let Some(endpoint) = Endpoint::of(uri.path(), query).filter(|_| method == Method::POST) else {
+        return not_found(&format!("Unknown request URL: {method} {}", uri.path()));
+    };
+    let Some(play) = stage.play(endpoint.script) else {
+        return not_found(&format!("No script at {}", uri.path()));
+    };
+    let in_flight = stage.traffic.enter();
+    let parsed: Result<Value, _> = serde_json::from_slice(&bytes);
+    let problem = match &parsed {
+        Ok(body) => find_problem(&endpoint, query, &headers, body),
+        Err(error) => Some(Problem::invalid(format!(
+            "We could not parse the JSON body of your request: {error}"
+        ))),
+    };
+    let body = parsed.unwrap_or_default();
+    let key = read_key(endpoint.protocol, &headers);
+    let (record, answer) = play.take(Record::new(Ask::read(&endpoint, &body), key, body), problem);
+    if !play.latency().is_zero() {
+        tokio::time::sleep(play.latency()).await;
+    }
+    Delivery { record, in_flight, breaker }.send(answer).await
+}
+
+/// The key of a request, from where its provider looks for it.
+fn read_key(protocol: Protocol, headers: &HeaderMap) -> Option<String> {
+    let header = |name: &str| headers.get(name)?.to_str().ok();
+    let key = match protocol {
+        Protocol::OpenAi => header("authorization")?.strip_prefix("Bearer "),
+        Protocol::Azure => header("api-key"),
+        Protocol::Anthropic => header("x-api-key"),
+        Protocol::Gemini => header("x-goog-api-key"),
+    };
+    key.map(str::to_owned)
+}
+
+/// What the provider demands of every request, and this one lacks.
+fn find_problem(
+    endpoint: &Endpoint<'_>,
+    query: &str,
+    headers: &HeaderMap,
+    body: &Value,
+) -> Option<Problem> {
+    match endpoint.protocol {
+        Protocol::Azure if !has(query, "api-version", None) => {
+            Some(Problem { status: 404, ..Problem::invalid("Resource not found") })
+        }
+        Protocol::Anthropic if !headers.contains_key("anthropic-version") => {
+            Some(Problem::invalid("anthropic-version: header is required"))
+        }
+        Protocol::Anthropic if body["max_tokens"].is_null() => {
+            Some(Problem::invalid("max_tokens: Field required"))
+        }
+        _ => None,
+    }
+}

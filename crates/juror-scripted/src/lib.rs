@@ -1,0 +1,68 @@
+//! A model server that answers by script.
+//!
+//! It speaks the protocols of model providers on loopback, so that clients are tested and timed as
+//! they will run: with sockets, status codes and streams, but without a key, a cost or chance. The
+//! script says how long a reply takes, what it says, and what goes wrong.
+//!
+//! | provider | path |
+//! |---|---|
+//! | `OpenAI` | `/v1/chat/completions`, `/v1/embeddings`, both without `/v1` too |
+//! | Azure | `/openai/deployments/{model}/chat/completions?api-version=…`, `…/embeddings?…` |
+//! | Anthropic | `/v1/messages` |
+//! | Gemini | `/v1beta/models/{model}:generateContent`, `…:streamGenerateContent` |
+//! | | `/v1beta/models/{model}:batchEmbedContents` |
+//!
+//! Each request has a purpose: the name of the schema it asks for, else of the tool it forces, else
+//! `text`; for embeddings, `embeddings`. A reply is looked for in `faults`, then `matching`, then
+//! `replies`. What is in none of them is answered automatically, alike for alike prompts.
+//!
+//! ```
+//! use juror_scripted::{Script, Server};
+//!
+//! let script: Script = serde_json::from_str(r#"{
+//!     "latency_ms": 20,
+//!     "key": "sk-right",
+//!     "replies": {
+//!         "answer_claims": [
+//!             {"json": {"reference_claims": 2, "actual_claims": 3, "matching_claims": 1}},
+//!             {"refusal": "I cannot judge this"},
+//!             "hang"
+//!         ]
+//!     },
+//!     "matching": [{"contains": "Oslo", "reply": {"text": "2\t2\t2\tboth say Oslo"}}],
+//!     "embeddings": {"Where is Oslo?": [0.6, 0.8]},
+//!     "usage": {"prompt_tokens": 100, "completion_tokens": 10},
+//!     "faults": [{"calls": [3], "reply": {"status": {"status": 429, "retry_after": "1"}}}],
+//!     "refuses": ["json_schema"]
+//! }"#)?;
+//! let server = Server::start(script);
+//! assert!(server.address().starts_with("http://127.0.0.1:"));
+//! assert!(server.seen().is_empty());
+//! # Ok::<(), serde_json::Error>(())
+//! ```
+
+mod answer;
+mod anthropic;
+mod ask;
+mod automatic;
+mod connection;
+mod delivery;
+mod embedding;
+mod endpoint;
+mod gemini;
+mod handler;
+mod marker;
+mod openai;
+mod pieces;
+mod play;
+mod problem;
+mod schema;
+mod script;
+mod seen;
+mod server;
+mod stage;
+mod traffic;
+
+pub use script::{Fault, Matching, Reply, Script, Usage};
+pub use seen::{Kind, Protocol, Seen};
+pub use server::Server;

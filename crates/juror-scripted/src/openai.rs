@@ -1,0 +1,175 @@
+//! The protocol of `OpenAI`, which Azure shares but for paths, keys and some errors.
+
+use serde_json::{Value, json};
+
+use crate::answer::{Said, Turn};
+use crate::ask::{Ask, Parts, add_texts, only};
+use crate::embedding::base64;
+use crate::pieces;
+use crate::seen::Kind;
+
+/// When every reply was made: replies are the same whenever they are asked for.
+const CREATED: u64 = 1_700_000_000;
+
+pub(crate) fn read(kind: Kind, body: &Value) -> Parts<'_> {
+    let mut texts = Vec::new();
+    match kind {
+        Kind::Embeddings => add_texts(&body["input"], &mut texts),
+        Kind::Chat => {
+            let messages = body["messages"].as_array().into_iter().flatten();
+            messages.for_each(|message| add_texts(&message["content"], &mut texts));
+        }
+    }
+    let schema_name = body["response_format"]["json_schema"]["name"].as_str();
+    Parts { texts, tool: forced_tool(body), schema_name, uses: uses(body) }
+}
+
+fn forced_tool(body: &Value) -> Option<&str> {
+    let choice = &body["tool_choice"];
+    if choice == "required" {
+        return only(&body["tools"])?["function"]["name"].as_str();
+    }
+    choice["function"]["name"].as_str()
+}
+
+fn uses(body: &Value) -> Vec<&'static str> {
+    let format = &body["response_format"]["type"];
+    [
+        ("json_schema", format == "json_schema"),
+        ("json_object", format == "json_object"),
+        ("tools", body["tools"].is_array()),
+        ("temperature", !body["temperature"].is_null()),
+        ("max_tokens", !body["max_tokens"].is_null()),
+        ("max_completion_tokens", !body["max_completion_tokens"].is_null()),
+        ("stream", body["stream"] == true),
+        ("encoding_format", !body["encoding_format"].is_null()),
+    ]
+    .into_iter()
+    .filter_map(|(feature, is_used)| is_used.then_some(feature))
+    .collect()
+}
+
+pub(crate) fn schema<'a>(body: &'a Value, tool: Option<&str>) -> Option<&'a Value> {
+    let of_format = body["response_format"]["json_schema"].get("schema");
+    of_format.or_else(|| {
+        let mut functions = body["tools"].as_array()?.iter().map(|tool| &tool["function"]);
+        functions.find(|function| function["name"].as_str() == tool)?.get("parameters")
+    })
+}
+
+/// The reply as one object.
+pub(crate) fn whole(turn: &Turn<'_>) -> Value {
+    let mut message = json!({"role": "assistant", "content": null, "refusal": null});
+    match turn.said {
+        Said::Text(text) => message["content"] = json!(text),
+        Said::Nothing => message["content"] = json!(""),
+        Said::Refusal(text) => message["refusal"] = json!(text),
+        Said::Arguments { tool, json } => {
+            message["tool_calls"] = json!([{
+                "id": call_id(turn),
+                "type": "function",
+                "function": {"name": tool, "arguments": json.to_string()},
+            }]);
+        }
+    }
+    let mut reply = envelope(turn, "chat.completion");
+    // A model that was told which tool to call ends with `stop`, not with `tool_calls`.
+    reply["choices"] =
+        json!([{"index": 0, "message": message, "logprobs": null, "finish_reason": "stop"}]);
+    reply["usage"] = usage(turn);
+    reply
+}
+
+/// The reply as a stream of events.
+pub(crate) fn events(turn: &Turn<'_>) -> Vec<String> {
+    let with_usage = turn.body["stream_options"]["include_usage"] == true;
+    let event = |choices: Value, usage: Value| {
+        let mut chunk = envelope(turn, "chat.completion.chunk");
+        chunk["choices"] = choices;
+        if with_usage {
+            chunk["usage"] = usage;
+        }
+        format!("data: {chunk}\n\n")
+    };
+    let delta = |delta: Value, end: Value| {
+        let choice = json!({"index": 0, "delta": delta, "logprobs": null, "finish_reason": end});
+        event(json!([choice]), Value::Null)
+    };
+    let mut events: Vec<String> =
+        deltas(turn).into_iter().map(|part| delta(part, Value::Null)).collect();
+    events.push(delta(json!({}), json!("stop")));
+    if with_usage {
+        events.push(event(json!([]), usage(turn)));
+    }
+    events.push("data: [DONE]\n\n".to_owned());
+    events
+}
+
+fn deltas(turn: &Turn<'_>) -> Vec<Value> {
+    let spoken = |field: &str, text: &str| {
+        let mut deltas = vec![json!({"role": "assistant", "content": "", "refusal": null})];
+        deltas.extend(pieces::of_text(text).into_iter().map(|piece| json!({field: piece})));
+        deltas
+    };
+    match turn.said {
+        Said::Text(text) => spoken("content", text),
+        Said::Refusal(text) => spoken("refusal", text),
+        Said::Nothing => spoken("content", ""),
+        Said::Arguments { tool, json } => {
+            let call = json!([{
+                "index": 0,
+                "id": call_id(turn),
+                "type": "function",
+                "function": {"name": tool, "arguments": ""},
+            }]);
+            let mut deltas =
+                vec![json!({"role": "assistant", "content": null, "tool_calls": call})];
+            deltas.extend(pieces::of_text(&json.to_string()).into_iter().map(
+                |piece| json!({"tool_calls": [{"index": 0, "function": {"arguments": piece}}]}),
+            ));
+            deltas
+        }
+    }
+}
+
+fn envelope(turn: &Turn<'_>, object: &str) -> Value {
+    json!({
+        "id": format!("chatcmpl-{}", turn.number),
+        "object": object,
+        "created": CREATED,
+        "model": turn.ask.model,
+        "system_fingerprint": null,
+    })
+}
+
+fn call_id(turn: &Turn<'_>) -> String {
+    format!("call_{}", turn.number)
+}
+
+fn usage(turn: &Turn<'_>) -> Value {
+    let (prompt, completion) = (turn.usage.prompt_tokens, turn.usage.completion_tokens);
+    json!({
+        "prompt_tokens": prompt,
+        "completion_tokens": completion,
+        "total_tokens": prompt + completion,
+    })
+}
+
+/// The reply to a request for embeddings.
+pub(crate) fn embeddings(ask: &Ask, body: &Value, vectors: &[Vec<f64>], tokens: u64) -> Value {
+    let is_base64 = body["encoding_format"] == "base64";
+    let data: Vec<Value> = vectors
+        .iter()
+        .enumerate()
+        .map(|(index, vector)| {
+            let embedding = if is_base64 { json!(base64(vector)) } else { json!(vector) };
+            json!({"object": "embedding", "index": index, "embedding": embedding})
+        })
+        .collect();
+    json!({
+        "object": "list",
+        "data": data,
+        "model": ask.model,
+        "usage": {"prompt_tokens": tokens, "total_tokens": tokens},
+    })
+}

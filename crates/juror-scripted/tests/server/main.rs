@@ -1,0 +1,9 @@
+//! The server, asked over loopback as a provider is.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod client;
+mod faults;
+mod program;
+mod protocols;
+mod streams;
