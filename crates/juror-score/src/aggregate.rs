@@ -6,6 +6,7 @@ use std::borrow::Cow;
 
 use hashbrown::{DefaultHashBuilder, HashSet};
 use indexmap::IndexMap;
+use serde_json::Value;
 
 use crate::metric::{Level, METRICS, MetricInfo};
 use crate::profile::{ErrorResponses, Profile};
@@ -166,6 +167,11 @@ impl Aggregator {
             .filter(|finding| finding.step.is_none())
             .filter_map(|finding| Some((finding.metric, value(&finding.verdict)?)))
             .collect();
+        let noted = |step| {
+            let number = |value: &Value| Number::real(value.as_f64()?);
+            record.notes_of(step).filter_map(move |note| Some((&*note.key, number(&note.value)?)))
+        };
+        values.extend(noted(None));
         let usage = record.case.trajectory.usage.iter();
         values.extend(usage.filter_map(|(name, raw)| Some((name, Number::from_json(raw.get())?))));
         let observed = steps.iter().enumerate().map(|(index, step)| ObservedStep {
@@ -175,6 +181,7 @@ impl Aggregator {
             values: record
                 .findings_of_step(index)
                 .filter_map(|finding| Some((finding.metric, value(&finding.verdict)?)))
+                .chain(noted(Some(index)))
                 .collect(),
         });
         self.observe(&Observation {

@@ -38,6 +38,7 @@ mod match_steps;
 mod metric;
 mod object;
 mod profile;
+mod python;
 mod question;
 pub mod read;
 mod record;
@@ -55,9 +56,11 @@ pub use match_steps::{EmptyGroup, Matching, Pair, match_steps};
 pub use metric::{Better, Level, METRICS, MetricInfo, Unit, metric};
 pub use object::Object;
 pub use profile::{
-    Choice, ContextJudge, ErrorResponses, MissingStatus, Names, Profile, ScoredGroups, StepKinds,
+    AnswerErrorKey, AskedLike, Choice, ContextJudge, ErrorResponses, MissingStatus, Names,
+    Noncommittal, Profile, ScoredGroups, StepKinds,
 };
+pub use python::repr_text;
 pub use question::{ExpectedStep, Question, Rules};
-pub use record::{Case, Finding, Reason, Record, Verdict, score};
+pub use record::{Case, Finding, Note, Reason, Record, Verdict, score};
 pub use stats::{Number, Spread};
 pub use trajectory::{Ending, Status, Step, Trajectory, Usage};

@@ -96,6 +96,13 @@ pub const METRICS: &[MetricInfo] = &[
         "recall 0.5, precision 1.0: 0.6667",
     ),
     row(
+        "answer_correctness_cost",
+        COST,
+        "what judging answer_recall, answer_precision and answer_f1 cost",
+        CALLS_COST,
+        "one call of 0.0002 USD: 0.0002",
+    ),
+    row(
         "answer_relevance",
         ANSWER,
         "how near the answer is to the question it was given to",

@@ -63,6 +63,44 @@ pub enum ContextJudge {
     Model,
 }
 
+/// When questions generated from an answer mark it as evasive, which scores 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Noncommittal {
+    /// If any of them does; empty questions take part like others.
+    Any,
+    /// If all of them do; empty questions are dropped.
+    All,
+}
+
+/// The key under which a failed judgement of an answer's claims is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AnswerErrorKey {
+    /// `answer_eval_error`.
+    Eval,
+    /// `answer_correctness_error`.
+    Correctness,
+}
+
+impl AnswerErrorKey {
+    /// The key.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            AnswerErrorKey::Eval => "answer_eval_error",
+            AnswerErrorKey::Correctness => "answer_correctness_error",
+        }
+    }
+}
+
+/// Whose habits models are asked with, where the releases differ in details.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AskedLike {
+    /// Line ends around counted claims are dropped; contexts of a question without a reference
+    /// answer are ranked by their use for the actual answer.
+    Release5,
+    /// Neither.
+    Release6,
+}
+
 /// A complete set of switches. Start from [`Profile::V5`] or [`Profile::V6`] and change fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Profile {
@@ -86,6 +124,12 @@ pub struct Profile {
     pub retrieval_in_steps: bool,
     /// Who judges retrieved contexts.
     pub contexts: ContextJudge,
+    /// When an answer counts as evasive.
+    pub noncommittal: Noncommittal,
+    /// Where a failed judgement of claims is told.
+    pub answer_error_key: AnswerErrorKey,
+    /// Details of asking models.
+    pub asked_like: AskedLike,
 }
 
 impl Profile {
@@ -101,6 +145,9 @@ impl Profile {
         micro_steps: false,
         retrieval_in_steps: false,
         contexts: ContextJudge::Text,
+        noncommittal: Noncommittal::Any,
+        answer_error_key: AnswerErrorKey::Eval,
+        asked_like: AskedLike::Release5,
     };
 
     /// The rules of release 6 of the Python library.
@@ -115,5 +162,8 @@ impl Profile {
         micro_steps: true,
         retrieval_in_steps: false,
         contexts: ContextJudge::Model,
+        noncommittal: Noncommittal::All,
+        answer_error_key: AnswerErrorKey::Correctness,
+        asked_like: AskedLike::Release6,
     };
 }

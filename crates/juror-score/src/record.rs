@@ -1,6 +1,12 @@
 //! A judged case: question, trajectory and findings together.
 
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
 use crate::compare::{Document, View};
+use crate::json;
 use crate::match_steps::{Matching, match_views};
 use crate::profile::{ContextJudge, ErrorResponses, Profile};
 use crate::question::{ExpectedStep, Question};
@@ -27,6 +33,38 @@ pub struct Record<'a> {
     pub findings: Vec<Finding>,
     /// For each actual step, whether it returned a SPARQL result without rows.
     pub empty_results: Vec<bool>,
+    /// What judges found out, to stand in the result beside the findings.
+    pub notes: &'a [Note],
+}
+
+/// A key of the result that a judge fills: a score, a reason, a cost, an error.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Note {
+    /// The key, such as `answer_recall` or `answer_correctness_reason`.
+    pub key: Cow<'static, str>,
+    /// The actual step it is about, if it is about one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<usize>,
+    /// Its value.
+    pub value: Value,
+}
+
+impl Note {
+    /// A note on the question.
+    pub fn new(key: impl Into<Cow<'static, str>>, value: impl Into<Value>) -> Note {
+        Note { key: key.into(), step: None, value: value.into() }
+    }
+
+    /// The same note, on a step.
+    #[must_use]
+    pub fn of_step(self, step: Option<usize>) -> Note {
+        Note { step, ..self }
+    }
+
+    /// Whether it says why there is no score.
+    pub fn is_error(&self) -> bool {
+        self.key.ends_with("_error") && self.value.is_string()
+    }
 }
 
 /// What was found out for one metric.
@@ -80,10 +118,55 @@ impl Record<'_> {
         Some(&finding.verdict)
     }
 
+    /// The notes on the question, or on one of its steps.
+    pub fn notes_of(&self, step: Option<usize>) -> impl Iterator<Item = &Note> {
+        self.notes.iter().filter(move |note| note.step == step)
+    }
+
     /// The findings about one actual step.
     pub fn findings_of_step(&self, step: usize) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(move |finding| finding.step == Some(step))
     }
+}
+
+impl<'a> Case<'a> {
+    /// What the subject was asked, as text.
+    pub fn question_text(&self) -> Cow<'a, str> {
+        json::output_text(self.question.text)
+    }
+
+    /// The expected answer as text, unless there is none.
+    pub fn reference_answer(&self) -> Option<Cow<'a, str>> {
+        text_of_answer(self.question.answer)
+    }
+
+    /// The answer given as text, unless there is none.
+    pub fn actual_answer(&self) -> Option<Cow<'a, str>> {
+        text_of_answer(self.trajectory.answer)
+    }
+
+    /// The texts an actual step retrieved, or why they cannot be had.
+    pub fn retrieved_texts(&self, step: usize) -> Result<Vec<String>, String> {
+        let steps = self.trajectory.steps.as_deref().unwrap_or_default();
+        let view = View::of_actual(&steps[step]);
+        owned_texts(&view, "actual")
+    }
+
+    /// The texts an expected step retrieves, or why they cannot be had.
+    pub fn expected_texts(&self, group: usize, step: usize) -> Result<Vec<String>, String> {
+        let groups = self.question.groups.as_deref().unwrap_or_default();
+        let view = View::of_expected(&groups[group][step]);
+        owned_texts(&view, "reference")
+    }
+}
+
+fn text_of_answer(answer: Option<&serde_json::value::RawValue>) -> Option<Cow<'_, str>> {
+    answer.filter(|answer| answer.get() != "null").map(json::output_text)
+}
+
+fn owned_texts(view: &View<'_>, whose: &str) -> Result<Vec<String>, String> {
+    let texts = texts(contexts(view, whose)?, whose)?;
+    Ok(texts.into_iter().map(str::to_owned).collect())
 }
 
 /// Computes every metric that needs no model.
@@ -108,7 +191,7 @@ pub fn score<'a>(case: &Case<'a>, profile: &Profile) -> Record<'a> {
     let is_empty =
         |(step, view): (&Step, &View)| step.status != Status::Error && view.is_empty_result();
     let empty_results = steps.iter().zip(&views).map(is_empty).collect();
-    Record { case: *case, matching, findings, empty_results }
+    Record { case: *case, matching, findings, empty_results, notes: &[] }
 }
 
 /// The expected steps to look for, or why none are looked for.

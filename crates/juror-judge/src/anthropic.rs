@@ -1,0 +1,152 @@
+//! Anthropic's protocol.
+
+use serde_json::{Map, Value, json};
+
+use crate::adapt::{Adaptation, Form, Habits, Tell, described};
+use crate::http::Endpoint;
+use crate::model::{ChatModel, ChatRequest, ModelError, ModelReply, Pending, Usage};
+use crate::provider::ModelSpec;
+
+/// The protocol asks for a limit; judgements are far shorter.
+const MOST_TOKENS: u64 = 8192;
+
+pub(crate) struct Anthropic {
+    endpoint: Endpoint,
+    url: String,
+    model: String,
+    stream: bool,
+    parameters: Map<String, Value>,
+    adaptation: Adaptation,
+}
+
+impl Anthropic {
+    pub(crate) fn new(spec: &ModelSpec, tell: Tell) -> Result<Anthropic, String> {
+        let mut headers = spec.headers.clone();
+        headers.push(("anthropic-version".into(), "2023-06-01".into()));
+        let version = if spec.address.trim_end_matches('/').ends_with("/v1") { "" } else { "v1/" };
+        Ok(Anthropic {
+            endpoint: Endpoint::new(spec.key.clone(), ("x-api-key", ""), &headers, spec.timeout)?,
+            url: spec.url(&format!("{version}messages")),
+            model: spec.model.clone(),
+            stream: spec.stream,
+            parameters: spec.parameters.clone(),
+            adaptation: Adaptation::new(&spec.name(), Form::Tool, tell),
+        })
+    }
+
+    fn body(&self, request: &ChatRequest, habits: &Habits) -> Value {
+        let mut body = habits.apply(&self.parameters);
+        let mut system = request.system.clone().into_iter().collect::<Vec<String>>();
+        match &request.schema {
+            Some(schema) if habits.form <= Form::Tool => {
+                let name = &request.purpose;
+                let tool = json!({"name": name, "description": "Gives the verdict.", "input_schema": schema});
+                body.insert("tools".into(), json!([tool]));
+                body.insert("tool_choice".into(), json!({"type": "tool", "name": name}));
+            }
+            Some(schema) => system.push(described(schema)),
+            None => {}
+        }
+        if !system.is_empty() {
+            body.insert("system".into(), json!(system.join("\n\n")));
+        }
+        body.entry("max_tokens").or_insert(json!(MOST_TOKENS));
+        body.insert("model".into(), json!(self.model));
+        body.insert("messages".into(), json!([{"role": "user", "content": request.user}]));
+        if self.stream {
+            body.insert("stream".into(), json!(true));
+        }
+        Value::Object(body)
+    }
+
+    async fn ask(&self, body: &Value) -> Result<ModelReply, ModelError> {
+        if !self.stream {
+            return read_message(&self.endpoint.post(&self.url, body).await?);
+        }
+        let mut streamed = Streamed::default();
+        self.endpoint.post_stream(&self.url, body, |event| streamed.take(&event)).await?;
+        streamed.finish()
+    }
+}
+
+impl ChatModel for Anthropic {
+    fn chat<'a>(&'a self, request: &'a ChatRequest) -> Pending<'a, Result<ModelReply, ModelError>> {
+        Box::pin(async move {
+            loop {
+                let habits = self.adaptation.habits();
+                let body = self.body(request, &habits);
+                match self.ask(&body).await {
+                    Err(error) if self.adaptation.learn(&habits, &body, &error) => {}
+                    outcome => return outcome,
+                }
+            }
+        })
+    }
+}
+
+fn read_message(body: &Value) -> Result<ModelReply, ModelError> {
+    let missing = || ModelError::Garbled("it has no `content`".into());
+    let blocks = body.get("content").and_then(Value::as_array).ok_or_else(missing)?;
+    if body.get("stop_reason").and_then(Value::as_str) == Some("refusal") {
+        return Err(declined());
+    }
+    let input = blocks.iter().find_map(|block| block.get("input"));
+    let text = || blocks.iter().filter_map(|block| block.get("text")?.as_str()).collect();
+    let text = input.map_or_else(text, Value::to_string);
+    let mut usage = Usage::default();
+    count(body, &mut usage);
+    Ok(ModelReply { text, usage })
+}
+
+fn declined() -> ModelError {
+    ModelError::Declined("it stopped with a refusal".into())
+}
+
+/// Later figures of a stream take the place of earlier ones.
+fn count(body: &Value, usage: &mut Usage) {
+    let tokens = |name: &str| body.pointer(&format!("/usage/{name}")).and_then(Value::as_u64);
+    usage.input_tokens = tokens("input_tokens").unwrap_or(usage.input_tokens);
+    usage.output_tokens = tokens("output_tokens").unwrap_or(usage.output_tokens);
+}
+
+/// A reply that comes in pieces.
+#[derive(Default)]
+struct Streamed {
+    text: String,
+    input: String,
+    usage: Usage,
+    refused: bool,
+    finished: bool,
+}
+
+impl Streamed {
+    fn take(&mut self, event: &Value) -> Result<(), ModelError> {
+        let text = |path: &str| event.pointer(path).and_then(Value::as_str).unwrap_or_default();
+        match text("/type") {
+            "error" => return Err(ModelError::Unavailable(text("/error/message").to_owned())),
+            "message_start" => count(&event["message"], &mut self.usage),
+            "content_block_delta" => {
+                self.text.push_str(text("/delta/text"));
+                self.input.push_str(text("/delta/partial_json"));
+            }
+            "message_delta" => {
+                count(event, &mut self.usage);
+                self.refused |= text("/delta/stop_reason") == "refusal";
+            }
+            "message_stop" => self.finished = true,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<ModelReply, ModelError> {
+        if self.refused {
+            return Err(declined());
+        }
+        if !self.finished {
+            return Err(ModelError::Garbled("the stream ended too early".into()));
+        }
+        let text = if self.input.is_empty() { self.text } else { self.input };
+        Ok(ModelReply { text, usage: self.usage })
+    }
+}

@@ -1,0 +1,122 @@
+//! A call to a model, and the key that stands for everything that decides its reply.
+
+use serde_json::{Map, Value};
+
+use crate::prompt::{Part, Prompt};
+use crate::provider::ModelSpec;
+
+/// A question to a chat model.
+#[derive(Clone, Debug)]
+pub struct ChatCall {
+    /// What it is for.
+    pub purpose: String,
+    /// What is asked.
+    pub prompt: Prompt,
+    /// The shape of the reply; `None` for plain text.
+    pub schema: Option<Value>,
+    /// Tells apart calls that are alike and still are to be asked more than once.
+    pub repeat: u32,
+}
+
+impl ChatCall {
+    /// A call that is asked once.
+    pub fn new(purpose: impl Into<String>, prompt: Prompt, schema: Option<Value>) -> ChatCall {
+        ChatCall { purpose: purpose.into(), prompt, schema, repeat: 0 }
+    }
+}
+
+/// Names a reply: equal calls have equal keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CallKey(pub(crate) [u8; 32]);
+
+impl CallKey {
+    /// The key in hexadecimal digits.
+    pub fn to_hex(self) -> String {
+        blake3::Hash::from(self.0).to_hex().to_string()
+    }
+
+    /// The key from hexadecimal digits.
+    pub fn from_hex(text: &str) -> Option<CallKey> {
+        blake3::Hash::from_hex(text).ok().map(|hash| CallKey(hash.into()))
+    }
+
+    /// The key from its bytes.
+    pub fn from_bytes(bytes: [u8; 32]) -> CallKey {
+        CallKey(bytes)
+    }
+
+    /// Its bytes, for stores.
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+/// Hashes fields so that no two lists of fields run together.
+pub(crate) struct KeyMaker(blake3::Hasher);
+
+impl KeyMaker {
+    /// Begins with what every call to a model has in common.
+    pub(crate) fn of_model(kind: &str, spec: &ModelSpec) -> KeyMaker {
+        let mut maker = KeyMaker(blake3::Hasher::new());
+        maker.field("juror 1").field(kind).field(spec.provider.names[0]).field(&spec.model);
+        let sorted: std::collections::BTreeMap<&String, &Value> = spec.parameters.iter().collect();
+        for (name, value) in sorted {
+            maker.field(name).field(&canonical(value));
+        }
+        maker
+    }
+
+    pub(crate) fn field(&mut self, text: &str) -> &mut KeyMaker {
+        self.0.update(&(text.len() as u64).to_le_bytes());
+        self.0.update(text.as_bytes());
+        self
+    }
+
+    /// The key of a chat call.
+    pub(crate) fn chat(&self, call: &ChatCall) -> CallKey {
+        let mut maker = KeyMaker(self.0.clone());
+        maker.field(&call.purpose);
+        for (role, parts) in
+            [("system", call.prompt.system.as_ref()), ("user", Some(&call.prompt.user))]
+        {
+            maker.field(role);
+            for part in parts.into_iter().flatten() {
+                match part {
+                    Part::Text(text) => maker.field("text").field(text),
+                    Part::Marker => maker.field("marker"),
+                };
+            }
+        }
+        if let Some(schema) = &call.schema {
+            maker.field("schema").field(&canonical(schema));
+        }
+        maker.field(&call.repeat.to_string());
+        CallKey(maker.0.finalize().into())
+    }
+
+    /// The key of an embedding call.
+    pub(crate) fn embedding(&self, texts: &[String]) -> CallKey {
+        let mut maker = KeyMaker(self.0.clone());
+        for text in texts {
+            maker.field(text);
+        }
+        CallKey(maker.0.finalize().into())
+    }
+}
+
+/// JSON that does not depend on the order of keys.
+fn canonical(value: &Value) -> String {
+    fn sorted(value: &Value) -> Value {
+        match value {
+            Value::Object(fields) => {
+                let mut keys: Vec<&String> = fields.keys().collect();
+                keys.sort();
+                let fields = keys.into_iter().map(|key| (key.clone(), sorted(&fields[key])));
+                Value::Object(fields.collect::<Map<String, Value>>())
+            }
+            Value::Array(items) => items.iter().map(sorted).collect(),
+            other => other.clone(),
+        }
+    }
+    sorted(value).to_string()
+}

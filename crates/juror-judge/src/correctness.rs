@@ -1,0 +1,264 @@
+//! Whether the answer makes the claims of the reference answer.
+
+use juror_score::{Note, Record, repr_text, retrieval};
+use serde_json::{Value, json};
+
+use crate::call::ChatCall;
+use crate::judge::{Judge, Verdicts, is_blank};
+use crate::model::Pending;
+use crate::prompt::{Template, TemplateError};
+use crate::queue::{Answer, Models};
+use crate::reply::{imitates_verdict, read_verdict, text};
+
+const PURPOSE: &str = "answer_claims";
+
+/// Texts a prompt may use.
+pub(crate) const PLACES: &[&str] = &["question", "reference_answer", "actual_answer"];
+
+/// The prompt in the project.
+pub(crate) const PROMPT: &str = include_str!("../prompts/answer_claims.md");
+
+/// Judges `answer_recall`, `answer_precision` and `answer_f1`.
+pub struct Correctness {
+    template: Template,
+    /// A prompt of the user's own says itself how to reply.
+    own_form: bool,
+    rules: ClaimRules,
+}
+
+/// What differs between the rules of the two profiles.
+#[derive(Clone, Copy, Debug)]
+pub struct ClaimRules {
+    /// Line ends around a reply are dropped.
+    pub trims_lines: bool,
+    /// The key of a failed judgement.
+    pub error_key: &'static str,
+}
+
+/// Claims counted by a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claims {
+    /// Of the reference answer.
+    pub reference: u64,
+    /// Of the actual answer.
+    pub actual: u64,
+    /// Found on both sides.
+    pub matching: u64,
+    /// Why.
+    pub reason: String,
+}
+
+/// Why a reply gives no claims; the reason the model gave anyway is kept.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{problem}")]
+pub struct ClaimsError {
+    /// What is wrong with the reply.
+    pub problem: String,
+    /// The model's reason, where it gave one.
+    pub reason: String,
+}
+
+impl Correctness {
+    /// A judge with a prompt of Juror's kind.
+    pub fn new(prompt: &str, rules: ClaimRules) -> Result<Correctness, TemplateError> {
+        Ok(Correctness { template: Template::read(prompt, PLACES)?, own_form: false, rules })
+    }
+
+    /// A judge with a prompt of the Python library's kind, whose replies are separated by tabs.
+    pub fn with_own_prompt(prompt: &str, rules: ClaimRules) -> Result<Correctness, TemplateError> {
+        Ok(Correctness { template: Template::read_braces(prompt, PLACES)?, own_form: true, rules })
+    }
+
+    /// Asks for the claims of one answer; a blank text is not sent.
+    pub async fn claims(
+        &self,
+        texts: [&str; 3],
+        models: &Models,
+    ) -> Option<Answer<Result<Claims, ClaimsError>>> {
+        if texts.iter().any(|text| is_blank(text)) {
+            return None;
+        }
+        let named: Vec<(&str, &str)> = PLACES.iter().copied().zip(texts).collect();
+        let schema = (!self.own_form).then(schema);
+        let call = ChatCall::new(PURPOSE, self.template.fill(&named), schema);
+        let read = |reply: &str| {
+            let reply = if self.rules.trims_lines { reply.trim_matches('\n') } else { reply };
+            read_claims(reply)
+        };
+        let Answer { outcome, cost } = models.ask_text(&call, |reply| read(reply).is_ok()).await;
+        Some(Answer { outcome: outcome.map(|reply| read(&reply)), cost })
+    }
+}
+
+/// What a blank text gets instead of a judgement.
+pub const BLANK: &str = "The question of the reference or the actual answer is a blank string!";
+
+impl Judge for Correctness {
+    fn judge<'a>(&'a self, record: &'a Record<'a>, models: &'a Models) -> Pending<'a, Verdicts> {
+        Box::pin(async move {
+            let mut verdicts = Verdicts::default();
+            let case = &record.case;
+            let (Some(reference), Some(actual)) = (case.reference_answer(), case.actual_answer())
+            else {
+                return verdicts;
+            };
+            let error_key = self.rules.error_key.to_owned();
+            let question = case.question_text();
+            let Some(answer) = self.claims([&question, &reference, &actual], models).await else {
+                verdicts.failure(error_key, None, BLANK);
+                return verdicts;
+            };
+            if imitates_verdict(&actual) {
+                verdicts.flags.push("actual_answer imitates a verdict".into());
+            }
+            match answer.outcome {
+                Ok(Ok(claims)) => verdicts.notes.extend(claims.notes()),
+                Ok(Err(error)) => verdicts.failure(error_key, None, &error.problem),
+                Err(error) => verdicts.error(error_key, None, &error),
+            }
+            verdicts.cost("answer_correctness", None, answer.cost);
+            verdicts
+        })
+    }
+
+    fn prompts(&self) -> Vec<(String, String)> {
+        vec![(PURPOSE.into(), self.template.hash().into())]
+    }
+}
+
+impl Claims {
+    fn notes(&self) -> Vec<Note> {
+        let recall = self.matching as f64 / self.reference as f64;
+        let precision = self.matching as f64 / self.actual as f64;
+        vec![
+            Note::new("answer_reference_claims_count", self.reference),
+            Note::new("answer_actual_claims_count", self.actual),
+            Note::new("answer_matching_claims_count", self.matching),
+            Note::new("answer_correctness_reason", self.reason.clone()),
+            Note::new("answer_recall", recall),
+            Note::new("answer_precision", precision),
+            Note::new("answer_f1", retrieval::f1(recall, precision)),
+        ]
+    }
+}
+
+fn schema() -> Value {
+    let count = json!({"type": "integer"});
+    json!({
+        "type": "object",
+        "properties": {
+            "reference_claims": count,
+            "actual_claims": count,
+            "matching_claims": count,
+            "reason": {"type": "string"},
+        },
+        "required": ["reference_claims", "actual_claims", "matching_claims", "reason"],
+        "additionalProperties": false,
+    })
+}
+
+/// Reads claims from JSON, or from four values separated by tabs.
+pub fn read_claims(reply: &str) -> Result<Claims, ClaimsError> {
+    let is_json = reply.contains('{') && !reply.contains('\t');
+    if is_json && let Ok(claims) = read_verdict(reply, claims_of_object) {
+        return claims.checked();
+    }
+    let fields: Vec<&str> = reply.split('\t').collect();
+    let [reference, actual, matching, reason, ..] = fields[..] else {
+        let problem = format!("Expected 4 tab-separated values: {reply}");
+        return Err(ClaimsError { problem, reason: String::new() });
+    };
+    let counts = [reference, actual, matching].map(|count| count.trim().parse::<i64>().ok());
+    let [Some(reference), Some(actual), Some(matching)] = counts else {
+        let shown: Vec<String> = fields[..4].iter().map(|field| repr_text(field)).collect();
+        let problem = format!("Claims counts should be ints: [{}]", shown.join(", "));
+        return Err(ClaimsError { problem, reason: reason.to_owned() });
+    };
+    Counted { reference, actual, matching, reason: reason.to_owned() }.checked()
+}
+
+/// Counts as a model gave them.
+struct Counted {
+    reference: i64,
+    actual: i64,
+    matching: i64,
+    reason: String,
+}
+
+impl Counted {
+    fn checked(self) -> Result<Claims, ClaimsError> {
+        let Counted { reference, actual, matching, reason } = self;
+        let possible =
+            reference >= 1 && actual >= 1 && (0..=reference.min(actual)).contains(&matching);
+        if !possible {
+            let problem =
+                format!("Invalid claims counts combination: {reference}\t{actual}\t{matching}");
+            return Err(ClaimsError { problem, reason });
+        }
+        Ok(Claims {
+            reference: reference.unsigned_abs(),
+            actual: actual.unsigned_abs(),
+            matching: matching.unsigned_abs(),
+            reason,
+        })
+    }
+}
+
+fn claims_of_object(value: &Value) -> Result<Counted, String> {
+    let count = |key: &str| {
+        let number = value.get(key).ok_or_else(|| format!("`{key}` is missing"))?;
+        let whole = number.as_i64().or_else(|| whole(number.as_f64()?));
+        whole.ok_or_else(|| format!("`{key}` is {number}, not a whole number"))
+    };
+    Ok(Counted {
+        reference: count("reference_claims")?,
+        actual: count("actual_claims")?,
+        matching: count("matching_claims")?,
+        reason: text(value, "reason").to_owned(),
+    })
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "whole and small enough, as checked")]
+fn whole(number: f64) -> Option<i64> {
+    (number.fract() == 0.0 && number.abs() < 1e15).then_some(number as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(reply: &str, expected: Result<(u64, u64, u64), &str>) {
+        let found = read_claims(reply).map(|c| (c.reference, c.actual, c.matching));
+        assert_eq!(
+            found.map_err(|error| error.problem),
+            expected.map_err(str::to_owned),
+            "{reply}"
+        );
+    }
+
+    #[test]
+    fn claims_come_as_json_or_with_tabs() {
+        check("2\t3\t1\twhy", Ok((2, 3, 1)));
+        check(
+            r#"{"reference_claims": 2, "actual_claims": 3, "matching_claims": 1, "reason": "w"}"#,
+            Ok((2, 3, 1)),
+        );
+        check(
+            "Thinking {\"x\": 1}\n{\"reference_claims\": 2.0, \"actual_claims\": 2, \"matching_claims\": 2}",
+            Ok((2, 2, 2)),
+        );
+        check("+2\t02\t -0 \tr\textra", Ok((2, 2, 0)));
+    }
+
+    #[test]
+    fn impossible_claims_are_errors() {
+        check("hello", Err("Expected 4 tab-separated values: hello"));
+        check("2\t2\t3\tr", Err("Invalid claims counts combination: 2\t2\t3"));
+        check("1_0\t10\t5\tr", Err("Claims counts should be ints: ['1_0', '10', '5', 'r']"));
+        check("٢\t2\t2\tit's", Err("Claims counts should be ints: ['٢', '2', '2', \"it's\"]"));
+        let half = r#"{"reference_claims": 1.5, "actual_claims": 2, "matching_claims": 1}"#;
+        assert!(read_claims(half).is_err());
+        let zero = r#"{"reference_claims": 0, "actual_claims": 2, "matching_claims": 0}"#;
+        check(zero, Err("Invalid claims counts combination: 0\t2\t0"));
+    }
+}

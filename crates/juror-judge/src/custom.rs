@@ -1,0 +1,257 @@
+//! Metrics of the user's own, judged by a model after the user's instructions.
+
+use juror_score::{Note, Record};
+use serde_json::{Map, Value, json};
+
+use crate::call::ChatCall;
+use crate::judge::{Judge, Verdicts, is_blank};
+use crate::model::Pending;
+use crate::prompt::{Template, TemplateError};
+use crate::queue::Models;
+use crate::reply::{imitates_verdict, read_verdict};
+
+/// The frame around the user's instructions.
+const FRAME: &str = include_str!("../prompts/custom.md");
+
+/// What a model can be shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// The question.
+    Question,
+    /// The expected answer.
+    ReferenceAnswer,
+    /// Expected steps.
+    ReferenceSteps,
+    /// The answer given.
+    ActualAnswer,
+    /// Steps taken.
+    ActualSteps,
+}
+
+impl Input {
+    /// All inputs.
+    pub const ALL: [Input; 5] = [
+        Input::Question,
+        Input::ReferenceAnswer,
+        Input::ReferenceSteps,
+        Input::ActualAnswer,
+        Input::ActualSteps,
+    ];
+
+    /// Its name in settings and prompts.
+    pub fn name(self) -> &'static str {
+        match self {
+            Input::Question => "question",
+            Input::ReferenceAnswer => "reference_answer",
+            Input::ReferenceSteps => "reference_steps",
+            Input::ActualAnswer => "actual_answer",
+            Input::ActualSteps => "actual_steps",
+        }
+    }
+
+    /// Whether it is about steps.
+    pub fn is_steps(self) -> bool {
+        matches!(self, Input::ReferenceSteps | Input::ActualSteps)
+    }
+}
+
+/// Which steps are shown, and what of them.
+#[derive(Clone, Debug, Default)]
+pub struct ShownSteps {
+    /// Steps of this name.
+    pub name: String,
+    /// These fields: `args`, `output`.
+    pub keys: Vec<String>,
+}
+
+/// A metric of the user's own.
+pub struct Custom {
+    name: String,
+    purpose: String,
+    inputs: Vec<Input>,
+    steps: ShownSteps,
+    outputs: Vec<String>,
+    template: Template,
+    schema: Value,
+}
+
+impl Custom {
+    /// A metric that shows `inputs`, follows `instructions` and gives `outputs`, each with its
+    /// meaning.
+    pub fn new(
+        name: &str,
+        inputs: Vec<Input>,
+        steps: ShownSteps,
+        instructions: &str,
+        outputs: &[(String, String)],
+    ) -> Result<Custom, TemplateError> {
+        let meanings: Vec<String> =
+            outputs.iter().map(|(key, meaning)| format!("- {key}: {meaning}")).collect();
+        let frame = FRAME.replacen("{{outputs}}", &meanings.join("\n"), 1).replacen(
+            "{{instructions}}",
+            instructions.trim(),
+            1,
+        );
+        let places: Vec<&'static str> = inputs.iter().map(|input| input.name()).collect();
+        let user: Vec<String> = places.iter().map(|place| format!("{{{{{place}}}}}")).collect();
+        // The user's words stand in the first part, where nothing is looked for.
+        let frame = frame.replace("\n---\n", "\n- - -\n");
+        let template = format!("{frame}\n---\n{}\n", user.join("\n\n"));
+        Ok(Custom {
+            name: name.to_owned(),
+            purpose: purpose_of(name),
+            inputs,
+            steps,
+            outputs: outputs.iter().map(|(key, _)| key.clone()).collect(),
+            template: Template::read(&template, &places)?,
+            schema: schema(outputs),
+        })
+    }
+
+    /// The text of an input, or why it cannot be shown.
+    fn text(&self, input: Input, record: &Record<'_>) -> Result<String, String> {
+        let case = &record.case;
+        let missing = |whose: &str| format!("{whose} has no `{}`", input.name());
+        match input {
+            Input::Question => Ok(case.question_text().into_owned()),
+            Input::ReferenceAnswer => {
+                case.reference_answer().map(Into::into).ok_or_else(|| missing("the reference"))
+            }
+            Input::ActualAnswer => match case.actual_answer() {
+                None => Err(missing("the response")),
+                Some(answer) if is_blank(&answer) => Err("the answer is blank".into()),
+                Some(answer) => Ok(answer.into_owned()),
+            },
+            Input::ReferenceSteps => {
+                let groups = case.question.groups.as_deref();
+                let groups = groups.ok_or_else(|| missing("the reference"))?;
+                let shown = groups.iter().map(|group| {
+                    self.show(group.iter().map(|step| (step.name.as_ref(), &step.fields)))
+                });
+                Ok(shown.collect::<Vec<String>>().join("\n\n"))
+            }
+            Input::ActualSteps => {
+                let steps = case.trajectory.steps.as_deref();
+                let steps = steps.ok_or_else(|| missing("the response"))?;
+                Ok(self.show(steps.iter().map(|step| (step.name.as_ref(), &step.fields))))
+            }
+        }
+    }
+
+    /// Steps as indented JSON; an output that is itself JSON is shown as such.
+    fn show<'s>(
+        &self,
+        steps: impl Iterator<Item = (&'s str, &'s juror_score::Object<'s>)>,
+    ) -> String {
+        let field = |fields: &juror_score::Object<'_>, key: &String| {
+            let raw = fields.get(key).map_or("null", |raw| raw.get());
+            let value: Value = serde_json::from_str(raw).unwrap_or_default();
+            match &value {
+                Value::String(text) => serde_json::from_str(text).unwrap_or(value),
+                _ => value,
+            }
+        };
+        let shown: Vec<Value> = steps
+            .filter(|(name, _)| *name == self.steps.name)
+            .map(|(_, fields)| {
+                let fields = self.steps.keys.iter().map(|key| (key.clone(), field(fields, key)));
+                Value::Object(fields.collect::<Map<_, _>>())
+            })
+            .collect();
+        serde_json::to_string_pretty(&shown).unwrap_or_default()
+    }
+
+    fn read(&self, reply: &str) -> Result<Vec<Value>, String> {
+        let of_object = |value: &Value| {
+            let value = |key: &String| value.get(key).cloned();
+            let values: Option<Vec<Value>> = self.outputs.iter().map(value).collect();
+            values.ok_or_else(|| "an output is missing".to_owned())
+        };
+        if let Ok(values) = read_verdict(reply, of_object) {
+            return Ok(values);
+        }
+        let values: Vec<&str> = reply.split('\t').collect();
+        if values.len() != self.outputs.len() {
+            let expected = self.outputs.len();
+            return Err(format!("Expected {expected} tab-separated values, got: {reply}"));
+        }
+        let parsed = |text: &str| serde_json::from_str(text).unwrap_or_else(|_| Value::from(text));
+        Ok(values.into_iter().map(parsed).collect())
+    }
+}
+
+/// What provider protocols allow as a name.
+fn purpose_of(name: &str) -> String {
+    let allowed = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+    format!("custom_{name}").chars().map(allowed).take(64).collect()
+}
+
+fn schema(outputs: &[(String, String)]) -> Value {
+    let shape = |(key, meaning): &(String, String)| {
+        let value = json!({
+            "type": ["number", "string", "boolean", "null"],
+            "description": meaning,
+        });
+        (key.clone(), value)
+    };
+    let names: Vec<&String> = outputs.iter().map(|(key, _)| key).collect();
+    json!({
+        "type": "object",
+        "properties": outputs.iter().map(shape).collect::<Map<_, _>>(),
+        "required": names,
+        "additionalProperties": false,
+    })
+}
+
+impl Judge for Custom {
+    fn judge<'a>(&'a self, record: &'a Record<'a>, models: &'a Models) -> Pending<'a, Verdicts> {
+        Box::pin(async move {
+            let mut verdicts = Verdicts::default();
+            let nothing = |verdicts: &mut Verdicts| {
+                let nulls = self.outputs.iter().map(|key| Note::new(key.clone(), Value::Null));
+                verdicts.notes.extend(nulls);
+            };
+            let error_key = format!("{}_error", self.name);
+            let texts: Result<Vec<(&str, String)>, String> = self
+                .inputs
+                .iter()
+                .map(|input| Ok((input.name(), self.text(*input, record)?)))
+                .collect();
+            let texts = match texts {
+                Ok(texts) => texts,
+                Err(why) => {
+                    nothing(&mut verdicts);
+                    verdicts.failure(error_key, None, &why);
+                    return verdicts;
+                }
+            };
+            for (name, text) in texts.iter().filter(|(name, _)| name.starts_with("actual")) {
+                if imitates_verdict(text) {
+                    verdicts.flags.push(format!("{name} imitates a verdict"));
+                }
+            }
+            let texts: Vec<(&str, &str)> =
+                texts.iter().map(|(name, text)| (*name, text.as_str())).collect();
+            let prompt = self.template.fill(&texts);
+            let call = ChatCall::new(self.purpose.clone(), prompt, Some(self.schema.clone()));
+            let answer = models.ask(&call, |reply| self.read(reply)).await;
+            match answer.outcome {
+                Ok(values) => {
+                    let notes = self.outputs.iter().zip(values);
+                    let notes = notes.map(|(key, value)| Note::new(key.clone(), value));
+                    verdicts.notes.extend(notes);
+                }
+                Err(error) => {
+                    nothing(&mut verdicts);
+                    verdicts.error(error_key, None, &error);
+                }
+            }
+            verdicts.cost(&self.name, None, answer.cost);
+            verdicts
+        })
+    }
+
+    fn prompts(&self) -> Vec<(String, String)> {
+        vec![(self.purpose.clone(), self.template.hash().into())]
+    }
+}

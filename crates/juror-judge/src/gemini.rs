@@ -1,0 +1,170 @@
+//! Google's protocol.
+
+use serde_json::{Map, Value, json};
+
+use crate::adapt::{Adaptation, Form, Habits, Tell, described};
+use crate::http::Endpoint;
+use crate::model::{
+    ChatModel, ChatRequest, Embedder, Embeddings, ModelError, ModelReply, Pending, Usage,
+};
+use crate::openai::read_vector;
+use crate::provider::ModelSpec;
+
+pub(crate) struct Gemini {
+    endpoint: Endpoint,
+    base: String,
+    model: String,
+    stream: bool,
+    parameters: Map<String, Value>,
+    adaptation: Adaptation,
+}
+
+impl Gemini {
+    pub(crate) fn new(spec: &ModelSpec, tell: Tell) -> Result<Gemini, String> {
+        let header = ("x-goog-api-key", "");
+        let version =
+            if spec.address.trim_end_matches('/').ends_with("/v1beta") { "" } else { "v1beta/" };
+        Ok(Gemini {
+            endpoint: Endpoint::new(spec.key.clone(), header, &spec.headers, spec.timeout)?,
+            base: spec.url(&format!("{version}models/{}", spec.model)),
+            model: spec.model.clone(),
+            stream: spec.stream,
+            parameters: renamed(&spec.parameters),
+            adaptation: Adaptation::new(&spec.name(), Form::Schema, tell),
+        })
+    }
+
+    fn body(&self, request: &ChatRequest, habits: &Habits) -> Value {
+        let mut generation = habits.apply(&self.parameters);
+        let mut system = request.system.clone().into_iter().collect::<Vec<String>>();
+        if let Some(schema) = &request.schema {
+            if habits.form == Form::Schema {
+                // The protocol has no name for a schema: its title tells what the call is for.
+                let mut schema = schema.clone();
+                schema["title"] = json!(request.purpose);
+                generation.insert("responseJsonSchema".into(), schema);
+            } else {
+                system.push(described(schema));
+            }
+            if habits.form < Form::Text {
+                generation.insert("responseMimeType".into(), json!("application/json"));
+            }
+        }
+        let mut body = json!({
+            "contents": [{"role": "user", "parts": [{"text": request.user}]}],
+            "generationConfig": generation,
+        });
+        if !system.is_empty() {
+            body["systemInstruction"] = json!({"parts": [{"text": system.join("\n\n")}]});
+        }
+        body
+    }
+
+    async fn ask(&self, body: &Value) -> Result<ModelReply, ModelError> {
+        let mut reply = Reply::default();
+        if self.stream {
+            let url = format!("{}:streamGenerateContent?alt=sse", self.base);
+            self.endpoint.post_stream(&url, body, |event| reply.take(&event)).await?;
+        } else {
+            let url = format!("{}:generateContent", self.base);
+            reply.take(&self.endpoint.post(&url, body).await?)?;
+        }
+        reply.finish()
+    }
+}
+
+/// Parameters by the names this protocol has for them.
+fn renamed(parameters: &Map<String, Value>) -> Map<String, Value> {
+    let name = |name: &str| match name {
+        "max_tokens" | "max_completion_tokens" => "maxOutputTokens".to_owned(),
+        "top_p" => "topP".to_owned(),
+        "top_k" => "topK".to_owned(),
+        other => other.to_owned(),
+    };
+    parameters.iter().map(|(key, value)| (name(key), value.clone())).collect()
+}
+
+impl ChatModel for Gemini {
+    fn chat<'a>(&'a self, request: &'a ChatRequest) -> Pending<'a, Result<ModelReply, ModelError>> {
+        Box::pin(async move {
+            loop {
+                let habits = self.adaptation.habits();
+                let body = self.body(request, &habits);
+                match self.ask(&body).await {
+                    Err(error)
+                        if self.adaptation.learn(&habits, &body["generationConfig"], &error) => {}
+                    outcome => return outcome,
+                }
+            }
+        })
+    }
+}
+
+/// A reply, whole or in pieces of the same form.
+#[derive(Default)]
+struct Reply {
+    text: String,
+    usage: Usage,
+    finish: Option<String>,
+}
+
+impl Reply {
+    fn take(&mut self, body: &Value) -> Result<(), ModelError> {
+        let text = |path: &str| body.pointer(path).and_then(Value::as_str);
+        if let Some(reason) = text("/promptFeedback/blockReason") {
+            return Err(ModelError::Declined(format!("blocked: {reason}")));
+        }
+        let parts = body.pointer("/candidates/0/content/parts").and_then(Value::as_array);
+        for part in parts.into_iter().flatten() {
+            // Thoughts are not the answer.
+            if part.get("thought").and_then(Value::as_bool) != Some(true) {
+                self.text.push_str(part.get("text").and_then(Value::as_str).unwrap_or_default());
+            }
+        }
+        if let Some(reason) = text("/candidates/0/finishReason") {
+            self.finish = Some(reason.to_owned());
+        }
+        let tokens = |name: &str| {
+            let value = body.pointer(&format!("/usageMetadata/{name}")).and_then(Value::as_u64);
+            value.unwrap_or_default()
+        };
+        if body.get("usageMetadata").is_some() {
+            self.usage = Usage {
+                input_tokens: tokens("promptTokenCount"),
+                output_tokens: tokens("candidatesTokenCount") + tokens("thoughtsTokenCount"),
+            };
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<ModelReply, ModelError> {
+        match self.finish.as_deref() {
+            None => Err(ModelError::Garbled("it has no `finishReason`".into())),
+            Some("SAFETY" | "PROHIBITED_CONTENT" | "BLOCKLIST" | "RECITATION" | "SPII") => {
+                Err(ModelError::Declined(format!("stopped: {}", self.finish.unwrap_or_default())))
+            }
+            Some(_) => Ok(ModelReply { text: self.text, usage: self.usage }),
+        }
+    }
+}
+
+impl Embedder for Gemini {
+    fn embed<'a>(&'a self, texts: &'a [String]) -> Pending<'a, Result<Embeddings, ModelError>> {
+        Box::pin(async move {
+            let request = |text: &String| {
+                let mut request = self.parameters.clone();
+                request.insert("model".into(), json!(format!("models/{}", self.model)));
+                request.insert("content".into(), json!({"parts": [{"text": text}]}));
+                request
+            };
+            let requests: Vec<_> = texts.iter().map(request).collect();
+            let url = format!("{}:batchEmbedContents", self.base);
+            let reply = self.endpoint.post(&url, &json!({"requests": requests})).await?;
+            let missing = || ModelError::Garbled("it has no `embeddings`".into());
+            let list = reply.get("embeddings").and_then(Value::as_array).ok_or_else(missing)?;
+            let vectors: Result<Vec<_>, _> =
+                list.iter().map(|entry| read_vector(entry.get("values"))).collect();
+            Ok(Embeddings { vectors: vectors?, usage: Usage::default() })
+        })
+    }
+}

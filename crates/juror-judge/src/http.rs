@@ -1,0 +1,232 @@
+//! Posting JSON to a provider, with everything that can go wrong on the way told apart.
+
+use std::sync::Once;
+use std::time::Duration;
+
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use reqwest::{Response, StatusCode};
+use serde_json::Value;
+
+use crate::model::ModelError;
+use crate::secret::Secret;
+use crate::sse::Events;
+
+/// The longest reply that is read: no judgement is near it.
+const MOST_BYTES: usize = 64 << 20;
+
+/// How much of a provider's complaint is repeated.
+const MOST_COMPLAINT: usize = 400;
+
+/// Where and how a provider is asked.
+#[derive(Clone, Debug)]
+pub(crate) struct Endpoint {
+    client: reqwest::Client,
+    key: Option<Secret>,
+    headers: HeaderMap,
+    timeout: Duration,
+}
+
+impl Endpoint {
+    /// An endpoint that sends `key` in the header `key_header`, after `prefix`.
+    pub(crate) fn new(
+        key: Option<Secret>,
+        (key_header, prefix): (&'static str, &str),
+        extra: &[(String, String)],
+        timeout: Duration,
+    ) -> Result<Endpoint, String> {
+        let mut headers = HeaderMap::new();
+        if let Some(key) = &key {
+            let mut value = HeaderValue::from_str(&format!("{prefix}{}", key.expose()))
+                .map_err(|_| "the key has characters that a header cannot hold".to_owned())?;
+            value.set_sensitive(true);
+            headers.insert(HeaderName::from_static(key_header), value);
+        }
+        for (name, value) in extra {
+            let name = HeaderName::try_from(name.as_str()).map_err(|_| bad_header(name))?;
+            let value = HeaderValue::from_str(value).map_err(|_| bad_header(name.as_str()))?;
+            headers.insert(name, value);
+        }
+        Ok(Endpoint { client: client()?, key, headers, timeout })
+    }
+
+    /// Posts a body and reads the JSON that comes back.
+    pub(crate) async fn post(&self, url: &str, body: &Value) -> Result<Value, ModelError> {
+        let within = async {
+            let response = self.send(url, body).await?;
+            let bytes = self.read(response).await?;
+            serde_json::from_slice(&bytes)
+                .map_err(|error| ModelError::Garbled(format!("not JSON: {error}")))
+        };
+        self.in_time(within).await
+    }
+
+    /// Posts a body and hands each event of the stream that comes back to `each`.
+    pub(crate) async fn post_stream(
+        &self,
+        url: &str,
+        body: &Value,
+        mut each: impl FnMut(Value) -> Result<(), ModelError>,
+    ) -> Result<(), ModelError> {
+        let within = async {
+            let mut response = self.send(url, body).await?;
+            let mut events = Events::default();
+            let mut n_bytes = 0;
+            while let Some(piece) = response.chunk().await.map_err(|error| self.broken(&error))? {
+                n_bytes += piece.len();
+                if n_bytes > MOST_BYTES {
+                    return Err(too_long());
+                }
+                for data in events.push(&piece) {
+                    if data == "[DONE]" {
+                        return Ok(());
+                    }
+                    let event = serde_json::from_str(&data).map_err(|error| {
+                        ModelError::Garbled(format!("an event is not JSON: {error}"))
+                    })?;
+                    each(event)?;
+                }
+            }
+            Ok(())
+        };
+        self.in_time(within).await
+    }
+
+    async fn in_time<T>(
+        &self,
+        work: impl Future<Output = Result<T, ModelError>>,
+    ) -> Result<T, ModelError> {
+        let late = || ModelError::TimedOut(self.timeout);
+        tokio::time::timeout(self.timeout, work).await.map_err(|_| late())?
+    }
+
+    async fn send(&self, url: &str, body: &Value) -> Result<Response, ModelError> {
+        let request = self.client.post(url).headers(self.headers.clone()).json(body);
+        let response = request.send().await.map_err(|error| self.broken(&error))?;
+        if response.status().is_success() {
+            return Ok(response);
+        }
+        let (status, retry_after) = (response.status(), retry_after(response.headers()));
+        let bytes = self.read(response).await.unwrap_or_default();
+        let complaint = Complaint::read(&bytes);
+        let message = match complaint.message.as_str() {
+            "" => format!("status {}", status.as_u16()),
+            message => format!("status {}: {}", status.as_u16(), self.hide(message)),
+        };
+        Err(complaint.into_error(status, message, retry_after))
+    }
+
+    async fn read(&self, mut response: Response) -> Result<Vec<u8>, ModelError> {
+        let mut bytes = Vec::new();
+        while let Some(piece) = response.chunk().await.map_err(|error| self.broken(&error))? {
+            bytes.extend_from_slice(&piece);
+            if bytes.len() > MOST_BYTES {
+                return Err(too_long());
+            }
+        }
+        Ok(bytes)
+    }
+
+    fn broken(&self, error: &reqwest::Error) -> ModelError {
+        // The cause says more than the outermost error, which repeats the address.
+        let mut cause: &dyn std::error::Error = error;
+        while let Some(source) = cause.source() {
+            cause = source;
+        }
+        ModelError::Unavailable(self.hide(&cause.to_string()))
+    }
+
+    fn hide(&self, text: &str) -> String {
+        self.key.as_ref().map_or_else(|| text.to_owned(), |key| key.redact(text))
+    }
+}
+
+fn bad_header(name: &str) -> String {
+    format!("the header `{name}` has characters that a header cannot hold")
+}
+
+fn too_long() -> ModelError {
+    ModelError::Garbled(format!("longer than {} MB", MOST_BYTES >> 20))
+}
+
+/// A client that follows no redirects: a key goes where it was meant to go, or nowhere.
+fn client() -> Result<reqwest::Client, String> {
+    static PROVIDER: Once = Once::new();
+    PROVIDER.call_once(|| {
+        // It fails only where the process has chosen another provider, which then serves as well.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+    });
+    let client = reqwest::Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        .connect_timeout(Duration::from_secs(20))
+        .user_agent(concat!("juror/", env!("CARGO_PKG_VERSION")));
+    client.build().map_err(|error| format!("cannot make an HTTP client: {error}"))
+}
+
+/// Seconds, or the time of day in HTTP's form; only seconds are in use among providers.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let milliseconds = headers.get("retry-after-ms").and_then(|value| value.to_str().ok());
+    if let Some(number) = milliseconds.and_then(|text| text.trim().parse::<f64>().ok()) {
+        return Duration::try_from_secs_f64(number / 1000.0).ok();
+    }
+    let seconds = headers.get(RETRY_AFTER)?.to_str().ok()?;
+    Duration::try_from_secs_f64(seconds.trim().parse().ok()?).ok()
+}
+
+/// What a provider says went wrong; all three protocols nest it in `error`.
+#[derive(Default)]
+struct Complaint {
+    message: String,
+    parameter: Option<String>,
+    code: String,
+}
+
+impl Complaint {
+    fn read(bytes: &[u8]) -> Complaint {
+        let Ok(body) = serde_json::from_slice::<Value>(bytes) else {
+            return Complaint {
+                message: shorten(&String::from_utf8_lossy(bytes)),
+                ..Self::default()
+            };
+        };
+        // Gemini's compatible address wraps its error in a list.
+        let error = body.get(0).unwrap_or(&body);
+        let error = error.get("error").unwrap_or(error);
+        let text = |key: &str| error.get(key).and_then(Value::as_str);
+        let message =
+            text("message").or(error.as_str()).map_or_else(|| error.to_string(), Into::into);
+        let code = text("code").or(text("type")).or(text("status")).unwrap_or_default();
+        Complaint {
+            message: shorten(&message),
+            parameter: text("param").map(str::to_owned),
+            code: code.to_owned(),
+        }
+    }
+
+    fn into_error(
+        self,
+        status: StatusCode,
+        message: String,
+        retry_after: Option<Duration>,
+    ) -> ModelError {
+        match status.as_u16() {
+            401 | 403 => ModelError::Unauthorized(message),
+            // Money that has run out does not come back by waiting.
+            402 => ModelError::Unauthorized(message),
+            429 if self.code == "insufficient_quota" => ModelError::Unauthorized(message),
+            // Anthropic says 529 when it is overloaded.
+            429 | 529 => ModelError::RateLimited { message, retry_after },
+            408 | 409 | 425 | 500.. => match retry_after {
+                Some(_) => ModelError::RateLimited { message, retry_after },
+                None => ModelError::Unavailable(message),
+            },
+            _ => ModelError::BadRequest { message, parameter: self.parameter },
+        }
+    }
+}
+
+fn shorten(text: &str) -> String {
+    match text.char_indices().nth(MOST_COMPLAINT) {
+        None => text.trim().to_owned(),
+        Some((end, _)) => format!("{}…", text[..end].trim()),
+    }
+}

@@ -1,0 +1,57 @@
+//! Asks language and embedding models whether answers are right.
+//!
+//! A [`ModelSpec`] says which model is asked and how; [`Models`] puts it behind one queue for all
+//! calls of a run, which bounds, paces, retries, joins and keeps them. A [`Judge`] asks about one
+//! aspect of a case and gives notes for its result; a [`Panel`] is all judges of a run.
+//!
+//! You will not find SQL, files, argument parsing or a step matcher here, nor a global client: the
+//! same process can ask different models at once.
+
+mod adapt;
+mod anthropic;
+mod cache;
+mod call;
+mod correctness;
+mod custom;
+mod gemini;
+mod http;
+mod judge;
+mod model;
+mod openai;
+mod pace;
+mod prices;
+mod prompt;
+mod provider;
+mod queue;
+mod relevance;
+mod reply;
+mod retrieval;
+mod secret;
+mod sse;
+
+pub use adapt::Tell;
+pub use cache::{CacheMode, Kept, Recorded, RecordedLine, ReplyCache};
+pub use call::{CallKey, ChatCall};
+pub use correctness::{BLANK, ClaimRules, Claims, ClaimsError, Correctness, read_claims};
+pub use custom::{Custom, Input, ShownSteps};
+pub use judge::{Judge, Panel, Verdicts};
+pub use model::{
+    ChatModel, ChatRequest, Embedder, Embeddings, ModelError, ModelReply, Pending, Usage,
+};
+pub use prices::{Price, Prices};
+pub use prompt::{Prompt, Template, TemplateError};
+pub use provider::{ModelSpec, PROVIDERS, Protocol, Provider};
+pub use queue::{
+    Answer, CallError, Cost, Count, Limits, Models, ModelsSetup, Stop, Tally, encode_vectors,
+};
+pub use relevance::Relevance;
+pub use retrieval::{Against, Retrieval};
+pub use secret::Secret;
+
+/// The built-in prompts: the name of each one's file, its text, and the texts it may use.
+pub const PROMPTS: [(&str, &str, &[&str]); 4] = [
+    ("answer_claims", correctness::PROMPT, correctness::PLACES),
+    ("generated_question", relevance::PROMPT, relevance::PLACES),
+    ("attribution", retrieval::ATTRIBUTION_PROMPT, retrieval::ATTRIBUTION_PLACES),
+    ("usefulness", retrieval::USEFULNESS_PROMPT, retrieval::USEFULNESS_PLACES),
+];

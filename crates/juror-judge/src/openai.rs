@@ -1,0 +1,235 @@
+//! The protocol that began at `OpenAI`, spoken there, at Azure and at any compatible address.
+
+use serde_json::{Map, Value, json};
+
+use crate::adapt::{Adaptation, Form, Habits, Tell, described};
+use crate::http::Endpoint;
+use crate::model::{
+    ChatModel, ChatRequest, Embedder, Embeddings, ModelError, ModelReply, Pending, Usage,
+};
+use crate::provider::{ModelSpec, Protocol};
+
+/// The version of Azure's protocol that has reply schemas, when none is asked for.
+const AZURE_VERSION: &str = "2024-10-21";
+
+pub(crate) struct OpenAi {
+    endpoint: Endpoint,
+    chat_url: String,
+    embeddings_url: String,
+    model: String,
+    stream: bool,
+    parameters: Map<String, Value>,
+    adaptation: Adaptation,
+}
+
+impl OpenAi {
+    pub(crate) fn new(spec: &ModelSpec, tell: Tell) -> Result<OpenAi, String> {
+        let header = match spec.provider.protocol {
+            Protocol::Azure => ("api-key", ""),
+            _ => ("authorization", "Bearer "),
+        };
+        Ok(OpenAi {
+            endpoint: Endpoint::new(spec.key.clone(), header, &spec.headers, spec.timeout)?,
+            chat_url: url(spec, "chat/completions"),
+            embeddings_url: url(spec, "embeddings"),
+            model: spec.model.clone(),
+            stream: spec.stream,
+            parameters: spec.parameters.clone(),
+            adaptation: Adaptation::new(&spec.name(), Form::Schema, tell),
+        })
+    }
+
+    fn body(&self, request: &ChatRequest, habits: &Habits) -> Value {
+        let mut body = habits.apply(&self.parameters);
+        let mut system = request.system.clone().into_iter().collect::<Vec<String>>();
+        if let Some(schema) = &request.schema {
+            let name = &request.purpose;
+            match habits.form {
+                Form::Schema => {
+                    let shape = json!({"name": name, "strict": true, "schema": schema});
+                    body.insert(
+                        "response_format".into(),
+                        json!({"type": "json_schema", "json_schema": shape}),
+                    );
+                }
+                Form::Tool => {
+                    let function = json!({"name": name, "parameters": schema});
+                    body.insert(
+                        "tools".into(),
+                        json!([{"type": "function", "function": function}]),
+                    );
+                    body.insert(
+                        "tool_choice".into(),
+                        json!({"type": "function", "function": {"name": name}}),
+                    );
+                }
+                Form::JsonMode => {
+                    body.insert("response_format".into(), json!({"type": "json_object"}));
+                    system.push(described(schema));
+                }
+                Form::Text => system.push(described(schema)),
+            }
+        }
+        let mut messages = Vec::new();
+        if !system.is_empty() {
+            messages.push(json!({"role": "system", "content": system.join("\n\n")}));
+        }
+        messages.push(json!({"role": "user", "content": request.user}));
+        body.insert("model".into(), json!(self.model));
+        body.insert("messages".into(), Value::from(messages));
+        if self.stream {
+            body.insert("stream".into(), json!(true));
+            if habits.takes("stream_options") {
+                body.insert("stream_options".into(), json!({"include_usage": true}));
+            }
+        }
+        Value::Object(body)
+    }
+
+    async fn ask(&self, body: &Value) -> Result<ModelReply, ModelError> {
+        if !self.stream {
+            return read_completion(&self.endpoint.post(&self.chat_url, body).await?);
+        }
+        let mut streamed = Streamed::default();
+        self.endpoint.post_stream(&self.chat_url, body, |event| streamed.take(&event)).await?;
+        streamed.finish()
+    }
+}
+
+/// Azure has an address a model, and a newer one that is like everybody else's.
+fn url(spec: &ModelSpec, path: &str) -> String {
+    let is_plain = spec.address.trim_end_matches('/').ends_with("/v1");
+    if spec.provider.protocol != Protocol::Azure || is_plain {
+        return spec.url(path);
+    }
+    let version = spec.api_version.as_deref().unwrap_or(AZURE_VERSION);
+    spec.url(&format!("openai/deployments/{}/{path}?api-version={version}", spec.model))
+}
+
+impl ChatModel for OpenAi {
+    fn chat<'a>(&'a self, request: &'a ChatRequest) -> Pending<'a, Result<ModelReply, ModelError>> {
+        Box::pin(async move {
+            loop {
+                let habits = self.adaptation.habits();
+                let body = self.body(request, &habits);
+                match self.ask(&body).await {
+                    Err(error) if self.adaptation.learn(&habits, &body, &error) => {}
+                    outcome => return outcome,
+                }
+            }
+        })
+    }
+}
+
+fn read_completion(body: &Value) -> Result<ModelReply, ModelError> {
+    let choice = body.pointer("/choices/0").ok_or_else(|| missing("choices"))?;
+    let message = choice.get("message").ok_or_else(|| missing("message"))?;
+    let refusal = message.get("refusal").and_then(Value::as_str).unwrap_or_default();
+    if !refusal.is_empty() {
+        return Err(ModelError::Declined(refusal.to_owned()));
+    }
+    if choice.get("finish_reason").and_then(Value::as_str) == Some("content_filter") {
+        return Err(ModelError::Declined("stopped by the provider's content filter".into()));
+    }
+    let arguments = message.pointer("/tool_calls/0/function/arguments").and_then(Value::as_str);
+    let text = arguments.map_or_else(|| text_of_content(message.get("content")), str::to_owned);
+    Ok(ModelReply { text, usage: usage(body) })
+}
+
+/// The text of a message, which may come in parts.
+fn text_of_content(content: Option<&Value>) -> String {
+    match content {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Array(parts)) => {
+            parts.iter().filter_map(|part| part.get("text")?.as_str()).collect()
+        }
+        _ => String::new(),
+    }
+}
+
+fn usage(body: &Value) -> Usage {
+    let tokens = |name: &str| body.pointer(&format!("/usage/{name}")).and_then(Value::as_u64);
+    Usage {
+        input_tokens: tokens("prompt_tokens").unwrap_or_default(),
+        output_tokens: tokens("completion_tokens").unwrap_or_default(),
+    }
+}
+
+fn missing(field: &str) -> ModelError {
+    ModelError::Garbled(format!("it has no `{field}`"))
+}
+
+/// A reply that comes in pieces.
+#[derive(Default)]
+struct Streamed {
+    text: String,
+    arguments: String,
+    refusal: String,
+    usage: Usage,
+    finished: bool,
+}
+
+impl Streamed {
+    fn take(&mut self, event: &Value) -> Result<(), ModelError> {
+        if let Some(error) = event.get("error") {
+            return Err(ModelError::Unavailable(error.to_string()));
+        }
+        if event.get("usage").is_some_and(Value::is_object) {
+            self.usage = usage(event);
+        }
+        let Some(choice) = event.pointer("/choices/0") else { return Ok(()) };
+        self.finished |= choice.get("finish_reason").is_some_and(Value::is_string);
+        let text = |path: &str| choice.pointer(path).and_then(Value::as_str).unwrap_or_default();
+        self.text.push_str(text("/delta/content"));
+        self.arguments.push_str(text("/delta/tool_calls/0/function/arguments"));
+        self.refusal.push_str(text("/delta/refusal"));
+        Ok(())
+    }
+
+    fn finish(self) -> Result<ModelReply, ModelError> {
+        if !self.refusal.is_empty() {
+            return Err(ModelError::Declined(self.refusal));
+        }
+        if !self.finished {
+            return Err(ModelError::Garbled("the stream ended too early".into()));
+        }
+        let text = if self.arguments.is_empty() { self.text } else { self.arguments };
+        Ok(ModelReply { text, usage: self.usage })
+    }
+}
+
+impl Embedder for OpenAi {
+    fn embed<'a>(&'a self, texts: &'a [String]) -> Pending<'a, Result<Embeddings, ModelError>> {
+        Box::pin(async move {
+            loop {
+                let habits = self.adaptation.habits();
+                let mut body = habits.apply(&self.parameters);
+                body.insert("model".into(), json!(self.model));
+                body.insert("input".into(), json!(texts));
+                let body = Value::Object(body);
+                let reply = match self.endpoint.post(&self.embeddings_url, &body).await {
+                    Err(error) if self.adaptation.learn(&habits, &body, &error) => continue,
+                    reply => reply?,
+                };
+                let data = reply.get("data").and_then(Value::as_array);
+                let data = data.ok_or_else(|| missing("data"))?;
+                let mut vectors: Vec<(u64, Vec<f64>)> = Vec::with_capacity(data.len());
+                for (position, entry) in (0..).zip(data) {
+                    let index = entry.get("index").and_then(Value::as_u64).unwrap_or(position);
+                    vectors.push((index, read_vector(entry.get("embedding"))?));
+                }
+                vectors.sort_by_key(|(index, _)| *index);
+                let vectors = vectors.into_iter().map(|(_, vector)| vector).collect();
+                return Ok(Embeddings { vectors, usage: usage(&reply) });
+            }
+        })
+    }
+}
+
+/// A vector of numbers.
+pub(crate) fn read_vector(value: Option<&Value>) -> Result<Vec<f64>, ModelError> {
+    let numbers = value.and_then(Value::as_array);
+    let numbers = numbers.ok_or_else(|| missing("embedding"))?;
+    let vector: Option<Vec<f64>> = numbers.iter().map(Value::as_f64).collect();
+    vector.ok_or_else(|| ModelError::Unusable("a vector holds something else than numbers".into()))
+}

@@ -1,0 +1,664 @@
+//! One queue for all calls of a run: bounded, paced, retried, joined, kept, paid once.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use tokio::sync::{OnceCell, Semaphore, watch};
+use tokio::time::Instant;
+
+use crate::adapt::Tell;
+use crate::cache::{CacheMode, Kept, ReplyCache};
+use crate::call::{CallKey, ChatCall, KeyMaker};
+use crate::model::{ChatModel, ChatRequest, Embedder, ModelError, ModelReply, Pending};
+use crate::prices::Prices;
+use crate::provider::ModelSpec;
+
+/// The longest a provider may ask us to wait.
+const LONGEST_WAIT: Duration = Duration::from_mins(5);
+
+/// How many tokens a reply is thought to take before it is there.
+const EXPECTED_OUTPUT: u64 = 200;
+
+/// How much and how fast may be asked.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Calls at a time.
+    pub concurrency: usize,
+    /// Calls a minute.
+    pub requests_per_minute: Option<u64>,
+    /// Tokens a minute, sent and expected.
+    pub tokens_per_minute: Option<u64>,
+    /// How often a call that failed for a passing reason is asked again.
+    pub retries: u32,
+    /// The wait before the first of them; each next is twice as long.
+    pub first_wait: Duration,
+    /// US dollars after which nothing more is asked.
+    pub max_cost: Option<f64>,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            concurrency: 16,
+            requests_per_minute: None,
+            tokens_per_minute: None,
+            retries: 5,
+            first_wait: Duration::from_millis(500),
+            max_cost: None,
+        }
+    }
+}
+
+/// Why nothing more is asked.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Stop {
+    /// The user asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+    /// The provider refuses the key.
+    #[error("{0}")]
+    BadKey(String),
+    /// The next call could pass the ceiling.
+    #[error("the cost ceiling of {0} USD is reached")]
+    CostCeiling(f64),
+}
+
+/// Why a call has no usable reply.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum CallError {
+    /// The model failed.
+    #[error(transparent)]
+    Failed(#[from] ModelError),
+    /// The reply says nothing that can be used.
+    #[error("{0}")]
+    Unreadable(String),
+    /// Asking had stopped.
+    #[error("not asked: {0}")]
+    NotAsked(Stop),
+    /// Only recorded replies may be used, and there is none.
+    #[error("no recorded reply to this `{purpose}` call (key {key})")]
+    NotRecorded {
+        /// What the call was for.
+        purpose: String,
+        /// The beginning of its key.
+        key: String,
+    },
+    /// Calls are only counted.
+    #[error("only counted")]
+    OnlyCounted,
+    /// No model of this kind is configured.
+    #[error("no embedding model is configured")]
+    NoEmbedder,
+}
+
+impl CallError {
+    /// Whether it lies outside: a later run may well succeed.
+    pub fn is_outside(&self) -> bool {
+        match self {
+            CallError::Failed(error) => {
+                error.may_pass() || matches!(error, ModelError::Unauthorized(_))
+            }
+            CallError::NotAsked(_) | CallError::NotRecorded { .. } => true,
+            _ => false,
+        }
+    }
+}
+
+/// A reply read, or why not, and what it cost.
+#[derive(Clone, Debug)]
+pub struct Answer<T> {
+    /// The reply as read.
+    pub outcome: Result<T, CallError>,
+    /// What was paid for it, now or when it was first asked.
+    pub cost: Cost,
+}
+
+/// A sum of prices, as far as they are known.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Cost {
+    usd: f64,
+    n_replies: usize,
+    n_unknown: usize,
+}
+
+impl Cost {
+    fn of(price: Option<f64>) -> Cost {
+        Cost { usd: price.unwrap_or(0.0), n_replies: 1, n_unknown: usize::from(price.is_none()) }
+    }
+
+    /// Both together.
+    #[must_use]
+    pub fn plus(self, other: Cost) -> Cost {
+        Cost {
+            usd: self.usd + other.usd,
+            n_replies: self.n_replies + other.n_replies,
+            n_unknown: self.n_unknown + other.n_unknown,
+        }
+    }
+
+    /// US dollars, where something was bought and all of its prices are known.
+    pub fn usd(self) -> Option<f64> {
+        (self.n_replies > 0 && self.n_unknown == 0).then_some(self.usd)
+    }
+}
+
+/// What was asked for one purpose.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Count {
+    /// Requests sent, retries too.
+    pub requests: u64,
+    /// Replies bought.
+    pub bought: u64,
+    /// Replies known already, or shared with an equal call.
+    pub known: u64,
+    /// Calls that failed for good.
+    pub failed: u64,
+    /// Calls that would have been sent, where calls are only counted.
+    pub counted: u64,
+    /// Tokens sent.
+    pub input_tokens: u64,
+    /// Tokens written by the model.
+    pub output_tokens: u64,
+    /// US dollars for what was bought, or would be.
+    pub usd: f64,
+    /// Whether every price was known.
+    pub priced: bool,
+}
+
+/// What was asked, by purpose.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tally {
+    /// In alphabetical order.
+    pub purposes: BTreeMap<String, Count>,
+    /// US dollars spent so far.
+    pub usd: f64,
+    /// What calls on their way may cost.
+    reserved: f64,
+}
+
+impl Tally {
+    fn of(&mut self, purpose: &str) -> &mut Count {
+        if !self.purposes.contains_key(purpose) {
+            let fresh = Count { priced: true, ..Count::default() };
+            self.purposes.insert(purpose.to_owned(), fresh);
+        }
+        // It was put there a line ago.
+        self.purposes.entry(purpose.to_owned()).or_default()
+    }
+
+    /// The sum over all purposes.
+    pub fn total(&self) -> Count {
+        let first = Count { priced: true, ..Count::default() };
+        self.purposes.values().fold(first, |sum, count| Count {
+            requests: sum.requests + count.requests,
+            bought: sum.bought + count.bought,
+            known: sum.known + count.known,
+            failed: sum.failed + count.failed,
+            counted: sum.counted + count.counted,
+            input_tokens: sum.input_tokens + count.input_tokens,
+            output_tokens: sum.output_tokens + count.output_tokens,
+            usd: sum.usd + count.usd,
+            priced: sum.priced && count.priced,
+        })
+    }
+}
+
+/// What a queue is made of.
+pub struct ModelsSetup {
+    /// The model that writes.
+    pub chat: ModelSpec,
+    /// The model that compares meanings.
+    pub embedding: Option<ModelSpec>,
+    /// How much and how fast.
+    pub limits: Limits,
+    /// What calls cost.
+    pub prices: Prices,
+    /// Where replies are kept.
+    pub cache: Option<Box<dyn ReplyCache>>,
+    /// How the cache is used.
+    pub mode: CacheMode,
+    /// Whether a kept reply that says nothing usable is asked again.
+    pub retry_unreadable: bool,
+    /// Whether calls are counted and not sent.
+    pub only_count: bool,
+    /// Told once of each thing the user should know.
+    pub tell: Tell,
+}
+
+/// The models of a run, behind their queue.
+pub struct Models {
+    chat: Side<dyn ChatModel>,
+    embedding: Option<Side<dyn Embedder>>,
+    limits: Limits,
+    prices: Prices,
+    cache: Option<Box<dyn ReplyCache>>,
+    mode: CacheMode,
+    retry_unreadable: bool,
+    only_count: bool,
+    tell: Tell,
+    told: Mutex<BTreeSet<String>>,
+    permits: Semaphore,
+    requests: Option<crate::pace::Pace>,
+    tokens: Option<crate::pace::Pace>,
+    paused_until: Mutex<Option<Instant>>,
+    stop: watch::Sender<Option<Stop>>,
+    in_flight: Mutex<HashMap<CallKey, Arc<OnceCell<Bought>>>>,
+    tally: Mutex<Tally>,
+}
+
+/// How a call ended.
+type Bought = Result<Kept, CallError>;
+
+/// A model, what it is called, and the beginning of its keys.
+struct Side<M: ?Sized> {
+    model: Box<M>,
+    name: String,
+    keys: KeyMaker,
+}
+
+/// Sends a call, anew each time.
+type Send<'s> = dyn Fn() -> Pending<'s, Result<ModelReply, ModelError>> + Sync + 's;
+
+/// A call on its way through the queue, whatever it asks.
+struct Ticket<'t> {
+    key: CallKey,
+    purpose: &'t str,
+    model: &'t str,
+    input_tokens: u64,
+    output_tokens: u64,
+}
+
+impl Models {
+    /// Makes the models ready; asks nothing yet.
+    pub fn new(setup: ModelsSetup) -> Result<Models, String> {
+        let tell = &setup.tell;
+        let chat = Side {
+            model: setup.chat.chat_model(tell.clone())?,
+            name: setup.chat.name(),
+            keys: KeyMaker::of_model("chat", &setup.chat),
+        };
+        let embedding = match &setup.embedding {
+            None => None,
+            Some(spec) => Some(Side {
+                model: spec.embedder(tell.clone())?,
+                name: spec.name(),
+                keys: KeyMaker::of_model("embedding", spec),
+            }),
+        };
+        let limits = setup.limits;
+        Ok(Models {
+            chat,
+            embedding,
+            permits: Semaphore::new(limits.concurrency.max(1)),
+            requests: limits.requests_per_minute.map(crate::pace::Pace::per_minute),
+            tokens: limits.tokens_per_minute.map(crate::pace::Pace::per_minute),
+            limits,
+            prices: setup.prices,
+            cache: setup.cache,
+            mode: setup.mode,
+            retry_unreadable: setup.retry_unreadable,
+            only_count: setup.only_count,
+            tell: setup.tell,
+            told: Mutex::default(),
+            paused_until: Mutex::default(),
+            stop: watch::Sender::new(None),
+            in_flight: Mutex::default(),
+            tally: Mutex::default(),
+        })
+    }
+
+    /// The model that writes, as `provider/model`.
+    pub fn chat_name(&self) -> &str {
+        &self.chat.name
+    }
+
+    /// The model that compares meanings, as `provider/model`.
+    pub fn embedding_name(&self) -> Option<&str> {
+        self.embedding.as_ref().map(|side| side.name.as_str())
+    }
+
+    /// Whether calls are counted and not sent.
+    pub fn only_counts(&self) -> bool {
+        self.only_count
+    }
+
+    /// How many calls go out at a time.
+    pub fn concurrency(&self) -> usize {
+        self.limits.concurrency.max(1)
+    }
+
+    /// What was asked so far.
+    pub fn tally(&self) -> Tally {
+        locked(&self.tally).clone()
+    }
+
+    /// Asks nothing more; calls on their way are waited for.
+    pub fn stop(&self, why: Stop) {
+        self.stop.send_if_modified(|stop| {
+            let first = stop.is_none();
+            stop.get_or_insert(why);
+            first
+        });
+    }
+
+    /// Why nothing more is asked, if so.
+    pub fn stopped(&self) -> Option<Stop> {
+        self.stop.borrow().clone()
+    }
+
+    /// Asks the chat model, or finds its reply, and reads it.
+    pub async fn ask<T>(
+        &self,
+        call: &ChatCall,
+        read: impl Fn(&str) -> Result<T, String> + Sync,
+    ) -> Answer<T> {
+        let Answer { outcome, cost } = self.ask_text(call, |text| read(text).is_ok()).await;
+        let outcome = outcome.and_then(|text| read(&text).map_err(CallError::Unreadable));
+        Answer { outcome, cost }
+    }
+
+    /// Asks the chat model, or finds its reply, whatever it says; `usable` tells whether it says
+    /// what it should.
+    pub async fn ask_text(
+        &self,
+        call: &ChatCall,
+        usable: impl Fn(&str) -> bool + Sync,
+    ) -> Answer<String> {
+        let ticket = Ticket {
+            key: self.chat.keys.chat(call),
+            purpose: &call.purpose,
+            model: &self.chat.name,
+            input_tokens: (call.prompt.n_characters() / 4) as u64,
+            output_tokens: EXPECTED_OUTPUT,
+        };
+        let send = || -> Pending<'_, Result<ModelReply, ModelError>> {
+            let (system, user) = call.prompt.render();
+            let (purpose, schema) = (call.purpose.clone(), call.schema.clone());
+            let request = ChatRequest { purpose, system, user, schema };
+            Box::pin(async move { self.chat.model.chat(&request).await })
+        };
+        match self.fetch(&ticket, usable, &send).await {
+            Err(error) => Answer { outcome: Err(error), cost: Cost::default() },
+            Ok(kept) => Answer { cost: self.cost(&kept), outcome: Ok(kept.reply) },
+        }
+    }
+
+    /// Asks the embedding model for one vector a text, all of one size.
+    pub async fn embed(&self, texts: &[String]) -> Answer<Vec<Vec<f64>>> {
+        let Some(side) = &self.embedding else {
+            return Answer { outcome: Err(CallError::NoEmbedder), cost: Cost::default() };
+        };
+        let n_characters: usize = texts.iter().map(String::len).sum();
+        let ticket = Ticket {
+            key: side.keys.embedding(texts),
+            purpose: "embedding",
+            model: &side.name,
+            input_tokens: n_characters.div_ceil(4) as u64,
+            output_tokens: 0,
+        };
+        let send = || -> Pending<'_, Result<ModelReply, ModelError>> {
+            Box::pin(async {
+                let reply = side.model.embed(texts).await?;
+                check_vectors(&reply.vectors, texts.len())?;
+                Ok(ModelReply { text: encode_vectors(&reply.vectors), usage: reply.usage })
+            })
+        };
+        let read = |text: &str| decode_vectors(text).filter(|vectors| vectors.len() == texts.len());
+        match self.fetch(&ticket, |text| read(text).is_some(), &send).await {
+            Err(error) => Answer { outcome: Err(error), cost: Cost::default() },
+            Ok(kept) => {
+                let damaged = || CallError::Unreadable("the kept vectors are damaged".into());
+                let outcome = read(&kept.reply).ok_or_else(damaged);
+                Answer { outcome, cost: self.cost(&kept) }
+            }
+        }
+    }
+
+    fn cost(&self, kept: &Kept) -> Cost {
+        let price = self.prices.of(&kept.model);
+        if price.is_none() {
+            self.tell_once(&format!(
+                "the price of {} is not known: its costs are left out (set it in llm.prices)",
+                kept.model
+            ));
+        }
+        Cost::of(price.map(|price| price.of(kept.usage())))
+    }
+
+    fn tell_once(&self, text: &str) {
+        if locked(&self.told).insert(text.to_owned()) {
+            (self.tell)(text);
+        }
+    }
+
+    /// The reply to a call: known, shared with an equal call on its way, or bought.
+    async fn fetch(
+        &self,
+        ticket: &Ticket<'_>,
+        usable: impl Fn(&str) -> bool,
+        send: &Send<'_>,
+    ) -> Result<Kept, CallError> {
+        if let Some(kept) = self.known(ticket, usable) {
+            locked(&self.tally).of(ticket.purpose).known += 1;
+            return Ok(kept);
+        }
+        if self.mode == CacheMode::ReadOnly {
+            locked(&self.tally).of(ticket.purpose).failed += 1;
+            let key = ticket.key.to_hex()[..12].to_owned();
+            return Err(CallError::NotRecorded { purpose: ticket.purpose.to_owned(), key });
+        }
+        if self.only_count {
+            self.count(ticket);
+            return Err(CallError::OnlyCounted);
+        }
+        let cell = locked(&self.in_flight).entry(ticket.key).or_default().clone();
+        let mut is_first = false;
+        let outcome = cell
+            .get_or_init(|| {
+                is_first = true;
+                self.buy(ticket, send)
+            })
+            .await
+            .clone();
+        locked(&self.in_flight).remove(&ticket.key);
+        let mut tally = locked(&self.tally);
+        match &outcome {
+            Ok(_) if !is_first => tally.of(ticket.purpose).known += 1,
+            Err(_) => tally.of(ticket.purpose).failed += 1,
+            Ok(_) => {}
+        }
+        outcome
+    }
+
+    fn known(&self, ticket: &Ticket<'_>, usable: impl Fn(&str) -> bool) -> Option<Kept> {
+        let cache = self.cache.as_ref().filter(|_| self.mode != CacheMode::Off)?;
+        let kept = cache.get(&ticket.key).unwrap_or_else(|error| {
+            self.tell_once(&format!("a kept reply cannot be read: {error}"));
+            None
+        });
+        kept.filter(|kept| !self.retry_unreadable || usable(&kept.reply))
+    }
+
+    fn count(&self, ticket: &Ticket<'_>) {
+        let price = self.prices.of(ticket.model);
+        let mut tally = locked(&self.tally);
+        let count = tally.of(ticket.purpose);
+        count.counted += 1;
+        count.input_tokens += ticket.input_tokens;
+        count.output_tokens += ticket.output_tokens;
+        count.usd += price.map_or(0.0, |price| price.of(ticket.usage()));
+        count.priced &= price.is_some();
+    }
+
+    /// Asks until there is a reply or no hope of one.
+    async fn buy(&self, ticket: &Ticket<'_>, send: &Send<'_>) -> Result<Kept, CallError> {
+        let mut attempt = 0;
+        loop {
+            let error = match self.try_once(ticket, send).await? {
+                Ok(reply) => return Ok(self.keep(ticket, reply)),
+                Err(error) => error,
+            };
+            if let ModelError::Unauthorized(message) = &error {
+                self.stop(Stop::BadKey(message.clone()));
+            }
+            if !error.may_pass() || attempt >= self.limits.retries {
+                return Err(error.into());
+            }
+            let wait = match &error {
+                ModelError::RateLimited { retry_after: Some(wait), .. } => {
+                    let until = Instant::now() + (*wait).min(LONGEST_WAIT);
+                    // The provider means everyone.
+                    let mut paused = locked(&self.paused_until);
+                    *paused = Some(paused.map_or(until, |paused| paused.max(until)));
+                    Duration::ZERO
+                }
+                _ => jittered(self.limits.first_wait * 2_u32.pow(attempt.min(10))),
+            };
+            attempt += 1;
+            self.or_stop(tokio::time::sleep(wait.min(LONGEST_WAIT))).await?;
+        }
+    }
+
+    /// Waits for a turn and sends the call once. The outer error says that nothing was sent.
+    async fn try_once(
+        &self,
+        ticket: &Ticket<'_>,
+        send: &Send<'_>,
+    ) -> Result<Result<ModelReply, ModelError>, CallError> {
+        // The queue lives as long as its semaphore: it is never closed.
+        let _permit = self.or_stop(self.permits.acquire()).await?;
+        loop {
+            let paused = *locked(&self.paused_until);
+            match paused.filter(|until| *until > Instant::now()) {
+                Some(until) => self.or_stop(tokio::time::sleep_until(until)).await?,
+                None => break,
+            }
+        }
+        let tokens = ticket.input_tokens + ticket.output_tokens;
+        let turns = [
+            self.requests.as_ref().map(|pace| pace.take(1)),
+            self.tokens.as_ref().map(|pace| pace.take(tokens)),
+        ];
+        if let Some(turn) = turns.into_iter().flatten().max() {
+            self.or_stop(tokio::time::sleep_until(turn)).await?;
+        }
+        let reserved = self.reserve(ticket)?;
+        let outcome = send().await;
+        locked(&self.tally).reserved -= reserved;
+        Ok(outcome)
+    }
+
+    /// Sets aside what a call may cost, unless that could pass the ceiling.
+    fn reserve(&self, ticket: &Ticket<'_>) -> Result<f64, CallError> {
+        let expected = self.prices.of(ticket.model).map_or(0.0, |price| price.of(ticket.usage()));
+        let mut tally = locked(&self.tally);
+        if let Some(most) = self.limits.max_cost
+            && tally.usd + tally.reserved + expected > most
+        {
+            drop(tally);
+            self.stop(Stop::CostCeiling(most));
+            return Err(CallError::NotAsked(Stop::CostCeiling(most)));
+        }
+        tally.reserved += expected;
+        tally.of(ticket.purpose).requests += 1;
+        Ok(expected)
+    }
+
+    /// Counts a reply and keeps it before anyone sees it.
+    fn keep(&self, ticket: &Ticket<'_>, reply: ModelReply) -> Kept {
+        let kept = Kept {
+            purpose: ticket.purpose.to_owned(),
+            model: ticket.model.to_owned(),
+            reply: reply.text,
+            input_tokens: reply.usage.input_tokens,
+            output_tokens: reply.usage.output_tokens,
+        };
+        if let Some(cache) = self.cache.as_ref().filter(|_| self.mode == CacheMode::ReadWrite)
+            && let Err(error) = cache.keep(&ticket.key, &kept)
+        {
+            self.tell_once(&format!("replies cannot be kept: {error}"));
+        }
+        let price = self.prices.of(ticket.model);
+        let usd = price.map_or(0.0, |price| price.of(reply.usage));
+        let mut tally = locked(&self.tally);
+        tally.usd += usd;
+        let count = tally.of(ticket.purpose);
+        count.bought += 1;
+        count.input_tokens += kept.input_tokens;
+        count.output_tokens += kept.output_tokens;
+        count.usd += usd;
+        count.priced &= price.is_some();
+        kept
+    }
+
+    /// Waits for something, but not once asking has stopped.
+    async fn or_stop<T>(&self, wait: impl Future<Output = T>) -> Result<T, CallError> {
+        let mut stop = self.stop.subscribe();
+        tokio::select! {
+            biased;
+            stopped = stop.wait_for(Option::is_some) => {
+                let why = stopped.ok().and_then(|stop| stop.clone());
+                Err(CallError::NotAsked(why.unwrap_or(Stop::Interrupted)))
+            }
+            done = wait => Ok(done),
+        }
+    }
+}
+
+impl Ticket<'_> {
+    fn usage(&self) -> crate::model::Usage {
+        crate::model::Usage { input_tokens: self.input_tokens, output_tokens: self.output_tokens }
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Between half and one and a half of a time, so that calls that failed together do not return
+/// together.
+fn jittered(wait: Duration) -> Duration {
+    let mut byte = [128];
+    // Without randomness the wait is simply not changed.
+    let _ = getrandom::fill(&mut byte);
+    wait.mul_f64(0.5 + f64::from(byte[0]) / 256.0)
+}
+
+fn check_vectors(vectors: &[Vec<f64>], n_texts: usize) -> Result<(), ModelError> {
+    if vectors.len() != n_texts {
+        let found = vectors.len();
+        return Err(ModelError::Unusable(format!("{found} vectors for {n_texts} texts")));
+    }
+    let size = vectors.first().map_or(0, Vec::len);
+    if let Some(other) = vectors.iter().find(|vector| vector.len() != size || size == 0) {
+        let other = other.len();
+        return Err(ModelError::Unusable(format!(
+            "vectors of different sizes: {size} and {other}"
+        )));
+    }
+    Ok(())
+}
+
+/// Vectors as a short text: their number, and their bytes in base64.
+pub fn encode_vectors(vectors: &[Vec<f64>]) -> String {
+    let bytes: Vec<u8> = vectors.iter().flatten().flat_map(|number| number.to_le_bytes()).collect();
+    format!("{}:{}", vectors.len(), BASE64.encode(bytes))
+}
+
+fn decode_vectors(text: &str) -> Option<Vec<Vec<f64>>> {
+    let (count, base64) = text.split_once(':')?;
+    let count: usize = count.parse().ok()?;
+    let bytes = BASE64.decode(base64).ok()?;
+    let numbers: Vec<f64> = bytes
+        .chunks_exact(8)
+        .map(|bytes| f64::from_le_bytes(bytes.try_into().unwrap_or_default()))
+        .collect();
+    let size = numbers.len().checked_div(count)?;
+    if size == 0 || size * count != numbers.len() {
+        return None;
+    }
+    Some(numbers.chunks_exact(size).map(<[f64]>::to_vec).collect())
+}

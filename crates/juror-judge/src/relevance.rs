@@ -1,0 +1,199 @@
+//! How near the answer is to the question it was given to: questions are generated from the answer
+//! and compared with the question asked.
+
+use futures_util::future::join_all;
+use juror_score::{Noncommittal, Note, Record};
+use serde_json::{Value, json};
+
+use crate::call::ChatCall;
+use crate::judge::{Judge, Verdicts, is_blank};
+use crate::model::Pending;
+use crate::prompt::{Template, TemplateError};
+use crate::queue::{CallError, Cost, Models};
+use crate::reply::{bit, imitates_verdict, read_verdict, text};
+
+const PURPOSE: &str = "generated_question";
+
+/// How many questions are generated.
+const N_QUESTIONS: u32 = 3;
+
+/// Texts a prompt may use.
+pub(crate) const PLACES: &[&str] = &["actual_answer"];
+
+/// The prompt in the project.
+pub(crate) const PROMPT: &str = include_str!("../prompts/generated_question.md");
+
+/// Judges `answer_relevance`.
+pub struct Relevance {
+    template: Template,
+    noncommittal: Noncommittal,
+}
+
+struct Generated {
+    question: String,
+    noncommittal: bool,
+}
+
+impl Relevance {
+    /// A judge with a prompt of Juror's kind.
+    pub fn new(prompt: &str, noncommittal: Noncommittal) -> Result<Relevance, TemplateError> {
+        Ok(Relevance { template: Template::read(prompt, PLACES)?, noncommittal })
+    }
+
+    async fn score(
+        &self,
+        question: &str,
+        answer: &str,
+        models: &Models,
+    ) -> (Result<f64, CallError>, Cost) {
+        let call = ChatCall::new(
+            PURPOSE,
+            self.template.fill(&[("actual_answer", answer)]),
+            Some(schema()),
+        );
+        let asked = (0..N_QUESTIONS).map(|repeat| {
+            let call = ChatCall { repeat, ..call.clone() };
+            async move { models.ask(&call, |reply| read_verdict(reply, read_generated)).await }
+        });
+        let mut cost = Cost::default();
+        let mut generated = Ok(Vec::new());
+        for answer in join_all(asked).await {
+            cost = cost.plus(answer.cost);
+            generated = generated.and_then(|mut all: Vec<Generated>| {
+                all.push(answer.outcome?);
+                Ok(all)
+            });
+        }
+        if models.only_counts() && generated.is_err() {
+            let texts = vec![question.to_owned(); 1 + N_QUESTIONS as usize];
+            let outcome = models.embed(&texts).await.outcome;
+            return (outcome.map(|_| 0.0), cost);
+        }
+        let texts = match generated.and_then(|generated| self.to_compare(question, generated)) {
+            Ok(Some(texts)) => texts,
+            Ok(None) => return (Ok(0.0), cost),
+            Err(error) => return (Err(error), cost),
+        };
+        let vectors = models.embed(&texts).await;
+        let score = vectors.outcome.and_then(|vectors| mean_cosine(&vectors));
+        (score, cost.plus(vectors.cost))
+    }
+
+    /// The question and those to compare it with; nothing when the answer evades.
+    fn to_compare(
+        &self,
+        question: &str,
+        mut generated: Vec<Generated>,
+    ) -> Result<Option<Vec<String>>, CallError> {
+        let is_empty = |generated: &Generated| is_blank(&generated.question);
+        match self.noncommittal {
+            Noncommittal::Any if generated.iter().all(is_empty) => {
+                return Err(CallError::Unreadable("no question was generated".into()));
+            }
+            Noncommittal::Any if generated.iter().any(|g| g.noncommittal) => return Ok(None),
+            Noncommittal::Any => {}
+            Noncommittal::All => {
+                generated.retain(|generated| !is_empty(generated));
+                if generated.iter().all(|generated| generated.noncommittal) {
+                    return Ok(None);
+                }
+            }
+        }
+        let mut texts = vec![question.to_owned()];
+        texts.extend(generated.into_iter().map(|generated| generated.question));
+        Ok(Some(texts))
+    }
+}
+
+impl Judge for Relevance {
+    fn judge<'a>(&'a self, record: &'a Record<'a>, models: &'a Models) -> Pending<'a, Verdicts> {
+        Box::pin(async move {
+            let mut verdicts = Verdicts::default();
+            let Some(answer) = record.case.actual_answer() else { return verdicts };
+            if is_blank(&answer) {
+                verdicts.failure("answer_relevance_error".into(), None, "the answer is blank");
+                return verdicts;
+            }
+            if imitates_verdict(&answer) {
+                verdicts.flags.push("actual_answer imitates a verdict".into());
+            }
+            let question = record.case.question_text();
+            let (score, cost) = self.score(&question, &answer, models).await;
+            match score {
+                Ok(score) => verdicts.notes.push(Note::new("answer_relevance", score)),
+                Err(error) => verdicts.error("answer_relevance_error".into(), None, &error),
+            }
+            verdicts.cost("answer_relevance", None, cost);
+            verdicts
+        })
+    }
+
+    fn prompts(&self) -> Vec<(String, String)> {
+        vec![(PURPOSE.into(), self.template.hash().into())]
+    }
+}
+
+fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "question": {"type": "string"},
+            "noncommittal": {"type": "integer", "enum": [0, 1]},
+        },
+        "required": ["question", "noncommittal"],
+        "additionalProperties": false,
+    })
+}
+
+fn read_generated(value: &Value) -> Result<Generated, String> {
+    if value.get("question").and_then(Value::as_str).is_none() {
+        return Err("`question` is missing".into());
+    }
+    Ok(Generated {
+        question: text(value, "question").to_owned(),
+        noncommittal: bit(value, "noncommittal")?,
+    })
+}
+
+/// The mean cosine of the first vector and each of the others.
+fn mean_cosine(vectors: &[Vec<f64>]) -> Result<f64, CallError> {
+    let (question, generated) = vectors.split_first().unwrap_or((const { &Vec::new() }, &[]));
+    let mut sum = 0.0;
+    for vector in generated {
+        let cosine = cosine(question, vector);
+        let zero = || CallError::Unreadable("a vector has no direction".into());
+        sum += cosine.ok_or_else(zero)?;
+    }
+    let mean = sum / generated.len() as f64;
+    if mean.is_finite() {
+        Ok(mean)
+    } else {
+        Err(CallError::Unreadable(format!("the score is {mean}")))
+    }
+}
+
+fn cosine(a: &[f64], b: &[f64]) -> Option<f64> {
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let length = (dot(a, a) * dot(b, b)).sqrt();
+    (length > 0.0 && length.is_finite()).then(|| dot(a, b) / length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mean_cosine_is_of_directions() {
+        let vectors = [vec![1.0, 0.0], vec![1.0, 0.0], vec![0.6, 0.8], vec![0.0, 1.0]];
+        let mean = mean_cosine(&vectors).expect("directions");
+        assert!((mean - 0.533_333).abs() < 1e-6);
+        let scaled = [vec![10.0, 0.0], vec![0.06, 0.08]];
+        assert!((mean_cosine(&scaled).expect("directions") - 0.6).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_vector_without_direction_is_an_error() {
+        assert!(mean_cosine(&[vec![1.0, 0.0], vec![0.0, 0.0]]).is_err());
+        assert!(mean_cosine(&[vec![f64::MAX, f64::MAX], vec![1.0, 1.0]]).is_err());
+    }
+}

@@ -1,0 +1,403 @@
+//! Whether retrieved contexts support the reference, and how high the useful ones are ranked.
+
+use futures_util::future::join_all;
+use juror_score::retrieval::{f1, precision_of_useful};
+use juror_score::{Note, Record};
+use serde_json::{Value, json};
+
+use crate::call::ChatCall;
+use crate::judge::{Judge, Verdicts, is_blank};
+use crate::model::Pending;
+use crate::prompt::{Template, TemplateError};
+use crate::queue::{Cost, Models};
+use crate::reply::{bit, imitates_verdict, read_verdict, text};
+
+/// Texts the prompt for recall may use.
+pub(crate) const ATTRIBUTION_PLACES: &[&str] = &["question", "reference", "contexts"];
+
+/// Texts the prompt for precision may use.
+pub(crate) const USEFULNESS_PLACES: &[&str] = &["question", "reference", "context"];
+
+/// The prompt in the project for recall.
+pub(crate) const ATTRIBUTION_PROMPT: &str = include_str!("../prompts/attribution.md");
+
+/// The prompt in the project for precision.
+pub(crate) const USEFULNESS_PROMPT: &str = include_str!("../prompts/usefulness.md");
+
+/// What contexts are judged by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Against {
+    /// The reference answer. Where there is none, precision may fall back to the actual answer.
+    Answer {
+        /// Whether it does.
+        falls_back: bool,
+    },
+    /// The contexts of the expected step each was found for.
+    Contexts,
+}
+
+/// Judges `retrieval_answer_*` or `retrieval_context_*`.
+pub struct Retrieval {
+    attribution: Template,
+    usefulness: Template,
+    against: Against,
+}
+
+/// One step to judge.
+struct Task {
+    step: usize,
+    /// How many earlier steps of the question are to be judged by the same texts. A model is asked
+    /// about each of them, as about steps that differ.
+    repeat: u32,
+    contexts: Result<Vec<String>, String>,
+    /// For recall; `Err` says why it cannot be had.
+    reference: Result<String, String>,
+    /// For precision.
+    answer: Result<String, String>,
+}
+
+struct Statement {
+    text: String,
+    reason: String,
+    attributed: bool,
+}
+
+impl Retrieval {
+    /// A judge with prompts of Juror's kind.
+    pub fn new(
+        attribution: &str,
+        usefulness: &str,
+        against: Against,
+    ) -> Result<Retrieval, TemplateError> {
+        Ok(Retrieval {
+            attribution: Template::read(attribution, ATTRIBUTION_PLACES)?,
+            usefulness: Template::read(usefulness, USEFULNESS_PLACES)?,
+            against,
+        })
+    }
+
+    fn tasks(&self, record: &Record<'_>) -> Vec<Task> {
+        match self.against {
+            Against::Answer { falls_back } => answer_tasks(record, falls_back),
+            Against::Contexts => context_tasks(record),
+        }
+    }
+
+    /// The metrics' common name, and the two purposes.
+    fn names(&self) -> (&'static str, &'static str, &'static str) {
+        match self.against {
+            Against::Answer { .. } => {
+                ("retrieval_answer", "answer_attribution", "answer_usefulness")
+            }
+            Against::Contexts => ("retrieval_context", "context_attribution", "context_usefulness"),
+        }
+    }
+
+    async fn judge_step(&self, task: &Task, question: &str, models: &Models) -> Verdicts {
+        let (name, ..) = self.names();
+        let step = Some(task.step);
+        let mut verdicts = Verdicts::default();
+        let contexts = match &task.contexts {
+            Ok(contexts) => contexts,
+            Err(why) => {
+                for metric in ["recall", "precision"] {
+                    verdicts.failure(format!("{name}_{metric}_error"), step, why);
+                }
+                return verdicts;
+            }
+        };
+        for (index, _) in contexts.iter().enumerate().filter(|(_, text)| imitates_verdict(text)) {
+            let place = format!("context {} of step {}", index + 1, task.step + 1);
+            verdicts.flags.push(format!("{place} imitates a verdict"));
+        }
+        let recall = self.recall(task, question, contexts, models);
+        let precision = self.precision(task, question, contexts, models);
+        let (recall, precision) = tokio::join!(recall, precision);
+        let values = (recall.value, precision.value);
+        let costs = (recall.cost, precision.cost);
+        verdicts.extend(recall.verdicts);
+        verdicts.extend(precision.verdicts);
+        if let (Some(recall), Some(precision)) = values {
+            verdicts
+                .notes
+                .push(Note::new(format!("{name}_f1"), f1(recall, precision)).of_step(step));
+            if costs.0.usd().is_some() && costs.1.usd().is_some() {
+                verdicts.cost(&format!("{name}_f1"), step, costs.0.plus(costs.1));
+            }
+        }
+        verdicts
+    }
+
+    async fn recall(
+        &self,
+        task: &Task,
+        question: &str,
+        contexts: &[String],
+        models: &Models,
+    ) -> Measured {
+        let (name, purpose, _) = self.names();
+        let mut measured = Measured::new(format!("{name}_recall"), task.step);
+        let reference = match &task.reference {
+            Ok(reference) => reference,
+            Err(why) => return measured.failed(why),
+        };
+        if contexts.is_empty() {
+            return measured.scored(0.0);
+        }
+        let prompt = self.attribution.fill(&[
+            ("question", question),
+            ("reference", reference),
+            ("contexts", &numbered(contexts)),
+        ]);
+        let call = ChatCall::new(purpose, prompt, Some(attribution_schema()));
+        let call = ChatCall { repeat: task.repeat, ..call };
+        let answer = models.ask(&call, |reply| read_verdict(reply, read_statements)).await;
+        measured.cost = answer.cost;
+        match answer.outcome {
+            Err(error) => measured.error(&error),
+            Ok(statements) => {
+                let attributed = statements.iter().filter(|s| s.attributed).count();
+                let share = attributed as f64 / statements.len() as f64;
+                let reason = reason_of(&statements);
+                let mut measured = measured.scored(share);
+                if !reason.is_empty() {
+                    let key = format!("{name}_recall_reason");
+                    let note = Note::new(key, reason).of_step(Some(task.step));
+                    measured.verdicts.notes.push(note);
+                }
+                measured
+            }
+        }
+    }
+
+    async fn precision(
+        &self,
+        task: &Task,
+        question: &str,
+        contexts: &[String],
+        models: &Models,
+    ) -> Measured {
+        let (name, _, purpose) = self.names();
+        let mut measured = Measured::new(format!("{name}_precision"), task.step);
+        let reference = match &task.answer {
+            Ok(reference) => reference,
+            Err(why) => return measured.failed(why),
+        };
+        let read = |reply: &str| read_verdict(reply, |value| bit(value, "useful"));
+        let asked = contexts.iter().map(|context| {
+            let texts = [("question", question), ("reference", reference), ("context", context)];
+            let prompt = self.usefulness.fill(&texts);
+            let call = ChatCall::new(purpose, prompt, Some(usefulness_schema()));
+            let call = ChatCall { repeat: task.repeat, ..call };
+            async move { models.ask(&call, read).await }
+        });
+        let mut useful = Ok(Vec::with_capacity(contexts.len()));
+        for answer in join_all(asked).await {
+            measured.cost = measured.cost.plus(answer.cost);
+            useful = useful.and_then(|mut all: Vec<bool>| {
+                all.push(answer.outcome?);
+                Ok(all)
+            });
+        }
+        match useful {
+            Ok(useful) => measured.scored(precision_of_useful(&useful)),
+            Err(error) => measured.error(&error),
+        }
+    }
+}
+
+/// One metric of one step.
+struct Measured {
+    metric: String,
+    step: Option<usize>,
+    value: Option<f64>,
+    cost: Cost,
+    verdicts: Verdicts,
+}
+
+impl Measured {
+    fn new(metric: String, step: usize) -> Measured {
+        let (cost, verdicts) = (Cost::default(), Verdicts::default());
+        Measured { metric, step: Some(step), value: None, cost, verdicts }
+    }
+
+    fn scored(mut self, value: f64) -> Measured {
+        self.value = Some(value);
+        self.verdicts.notes.push(Note::new(self.metric.clone(), value).of_step(self.step));
+        self.verdicts.cost(&self.metric, self.step, self.cost);
+        self
+    }
+
+    fn error(mut self, error: &crate::queue::CallError) -> Measured {
+        self.verdicts.error(format!("{}_error", self.metric), self.step, error);
+        self.verdicts.cost(&self.metric, self.step, self.cost);
+        self
+    }
+
+    fn failed(mut self, why: &str) -> Measured {
+        self.verdicts.failure(format!("{}_error", self.metric), self.step, why);
+        self
+    }
+}
+
+impl Judge for Retrieval {
+    fn judge<'a>(&'a self, record: &'a Record<'a>, models: &'a Models) -> Pending<'a, Verdicts> {
+        Box::pin(async move {
+            let question = record.case.question_text();
+            let mut tasks = self.tasks(record);
+            count_repeats(&mut tasks);
+            let judged = tasks.iter().map(|task| self.judge_step(task, &question, models));
+            let mut verdicts = Verdicts::default();
+            for found in join_all(judged).await {
+                verdicts.extend(found);
+            }
+            verdicts
+        })
+    }
+
+    fn prompts(&self) -> Vec<(String, String)> {
+        let (_, attribution, usefulness) = self.names();
+        vec![
+            (attribution.into(), self.attribution.hash().into()),
+            (usefulness.into(), self.usefulness.hash().into()),
+        ]
+    }
+}
+
+/// Retrieval steps that returned something, against the reference answer.
+fn answer_tasks(record: &Record<'_>, falls_back: bool) -> Vec<Task> {
+    let case = &record.case;
+    let present = |text: Option<std::borrow::Cow<'_, str>>| {
+        text.filter(|text| !falls_back || !is_blank(text)).map(std::borrow::Cow::into_owned)
+    };
+    let (reference, actual) = (present(case.reference_answer()), present(case.actual_answer()));
+    if reference.is_none() && (actual.is_none() || !falls_back) {
+        return Vec::new();
+    }
+    let missing = || "there is no reference answer".to_owned();
+    let reference = reference.ok_or_else(missing);
+    let reference = reference.and_then(|text| not_blank(text, "the reference answer is blank"));
+    let answer = match (&reference, actual) {
+        (Err(_), Some(actual)) if falls_back => Ok(actual),
+        (reference, _) => reference.clone(),
+    };
+    let steps = case.trajectory.steps.as_deref().unwrap_or_default();
+    let retrieved = steps.iter().enumerate().filter(|(_, step)| step.name == "retrieval");
+    retrieved
+        .filter(|(_, step)| step.output.is_some())
+        .map(|(step, _)| Task {
+            step,
+            repeat: 0,
+            contexts: case.retrieved_texts(step),
+            reference: reference.clone(),
+            answer: answer.clone(),
+        })
+        .collect()
+}
+
+fn not_blank(text: String, otherwise: &str) -> Result<String, String> {
+    if is_blank(&text) { Err(otherwise.to_owned()) } else { Ok(text) }
+}
+
+/// Steps found for expected retrieval steps, against the contexts expected.
+fn context_tasks(record: &Record<'_>) -> Vec<Task> {
+    let case = &record.case;
+    let groups = case.question.groups.as_deref().unwrap_or_default();
+    let steps = case.trajectory.steps.as_deref().unwrap_or_default();
+    let pairs = record.matching.iter().flat_map(|matching| &matching.pairs);
+    pairs
+        .filter(|pair| groups[pair.group][pair.expected].name == "retrieval")
+        .filter(|pair| steps[pair.actual].output.is_some())
+        .map(|pair| {
+            let expected = case.expected_texts(pair.group, pair.expected);
+            let joined = expected.map(|texts| texts.join("\n"));
+            let reference =
+                joined.and_then(|text| not_blank(text, "the reference contexts are blank"));
+            Task {
+                step: pair.actual,
+                repeat: 0,
+                contexts: case.retrieved_texts(pair.actual),
+                answer: reference.clone(),
+                reference,
+            }
+        })
+        .collect()
+}
+
+/// Numbers steps that are to be judged by the same texts.
+fn count_repeats(tasks: &mut [Task]) {
+    for index in 1..tasks.len() {
+        let (earlier, rest) = tasks.split_at_mut(index);
+        let task = &mut rest[0];
+        let same = |other: &&Task| {
+            (&other.contexts, &other.reference, &other.answer)
+                == (&task.contexts, &task.reference, &task.answer)
+        };
+        task.repeat = earlier.iter().filter(same).fold(0, |count, _| count + 1);
+    }
+}
+
+fn numbered(contexts: &[String]) -> String {
+    let lines: Vec<String> =
+        (1..).zip(contexts).map(|(number, context)| format!("[{number}] {context}")).collect();
+    lines.join("\n\n")
+}
+
+/// Which statements lack support, and why.
+fn reason_of(statements: &[Statement]) -> String {
+    let unsupported: Vec<String> = statements
+        .iter()
+        .filter(|statement| !statement.attributed)
+        .map(|statement| format!("not supported: {} ({})", statement.text, statement.reason))
+        .collect();
+    if unsupported.is_empty() {
+        return "every statement is supported".into();
+    }
+    unsupported.join("; ")
+}
+
+fn read_statements(value: &Value) -> Result<Vec<Statement>, String> {
+    let list = value.get("statements").and_then(Value::as_array);
+    let list = list.ok_or("`statements` is missing")?;
+    if list.is_empty() {
+        return Err("there are no statements".into());
+    }
+    let read = |statement: &Value| {
+        Ok(Statement {
+            text: text(statement, "statement").to_owned(),
+            reason: text(statement, "reason").to_owned(),
+            attributed: bit(statement, "attributed")?,
+        })
+    };
+    list.iter().map(read).collect()
+}
+
+fn attribution_schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {"statements": {"type": "array", "items": {
+            "type": "object",
+            "properties": {
+                "statement": {"type": "string"},
+                "reason": {"type": "string"},
+                "attributed": {"type": "integer", "enum": [0, 1]},
+            },
+            "required": ["statement", "reason", "attributed"],
+            "additionalProperties": false,
+        }}},
+        "required": ["statements"],
+        "additionalProperties": false,
+    })
+}
+
+fn usefulness_schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "reason": {"type": "string"},
+            "useful": {"type": "integer", "enum": [0, 1]},
+        },
+        "required": ["reason", "useful"],
+        "additionalProperties": false,
+    })
+}

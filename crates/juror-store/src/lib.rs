@@ -1,0 +1,23 @@
+//! Keeps replies in a file, durably and for several processes at once.
+//!
+//! ```
+//! use juror_store::{Reply, Replies};
+//! let folder = tempfile::tempdir().unwrap();
+//! let replies = Replies::open(folder.path()).unwrap();
+//! let reply = Reply {
+//!     purpose: "answer_claims".into(),
+//!     model: "openai/gpt-4o-mini".into(),
+//!     text: "2\t2\t1\twhy".into(),
+//!     input_tokens: 310,
+//!     output_tokens: 12,
+//!     kept_at: 1_760_000_000,
+//! };
+//! replies.keep(&[7; 32], &reply).unwrap();
+//! assert_eq!(replies.get(&[7; 32]).unwrap(), Some(reply));
+//! ```
+//!
+//! You will not find scoring here, nor any knowledge of who calls it.
+
+mod replies;
+
+pub use replies::{Replies, Reply, StoreError, Total};

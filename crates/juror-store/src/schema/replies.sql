@@ -1,0 +1,10 @@
+CREATE TABLE replies (
+    id            INTEGER PRIMARY KEY,
+    key           BLOB    NOT NULL UNIQUE,  -- hash of everything that decides the reply
+    purpose       TEXT    NOT NULL,         -- what the call was for
+    model         TEXT    NOT NULL,         -- provider/model
+    reply         TEXT    NOT NULL,
+    input_tokens  INTEGER NOT NULL,
+    output_tokens INTEGER NOT NULL,
+    kept_at       INTEGER NOT NULL          -- seconds since 1970
+);
