@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use juror_score::{Ending, ErrorResponses, Finding, Object, Profile, Record, Step, Verdict};
+use juror_score::{Ending, ErrorResponses, Finding, Note, Object, Profile, Record, Step, Verdict};
 
 /// Appends the result as a JSON object on one line.
 pub(crate) fn write_json(record: &Record<'_>, profile: &Profile, out: &mut Vec<u8>) {
@@ -43,6 +43,9 @@ pub(crate) fn write_json(record: &Record<'_>, profile: &Profile, out: &mut Vec<u
     }
     for finding in record.findings.iter().filter(|finding| finding.step.is_none()) {
         fields.finding(finding);
+    }
+    for note in record.notes_of(None) {
+        fields.note(note);
     }
     for (name, value) in trajectory.usage.iter() {
         fields.raw(name, value.get());
@@ -89,11 +92,16 @@ fn write_actual_steps(record: &Record<'_>, out: &mut Vec<u8>) {
     for (index, step) in steps.iter().enumerate() {
         separate(index, out);
         let mut fields = Fields::open(out);
-        let judged_again =
-            |key: &str| record.findings_of_step(index).any(|finding| finding.metric == key);
+        let judged_again = |key: &str| {
+            record.findings_of_step(index).any(|finding| finding.metric == key)
+                || record.notes_of(Some(index)).any(|note| note.key == key)
+        };
         fields.object(&step.fields, judged_again);
         for finding in record.findings_of_step(index) {
             fields.finding(finding);
+        }
+        for note in record.notes_of(Some(index)) {
+            fields.note(note);
         }
         fields.close();
     }
@@ -165,6 +173,10 @@ impl<'o> Fields<'o> {
             Verdict::Failed(why) => self.text(&format!("{}_error", finding.metric), why),
             Verdict::NotApplicable(_) => {}
         }
+    }
+
+    fn note(&mut self, note: &Note) {
+        self.raw(&note.key, &note.value.to_string());
     }
 
     fn close(self) {

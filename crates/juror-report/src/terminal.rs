@@ -40,6 +40,27 @@ pub struct Highlights<'a> {
     pub worst: Vec<QuestionNote>,
     /// How many more did not reach the best score.
     pub n_more: usize,
+    /// The calls to models, if any were made.
+    pub calls: Vec<CallRow>,
+}
+
+/// Calls to models for one purpose.
+#[derive(Clone, Debug)]
+pub struct CallRow {
+    /// What they were for.
+    pub purpose: String,
+    /// How many were sent, or would be.
+    pub sent: u64,
+    /// How many replies were known already.
+    pub known: u64,
+    /// How many failed for good.
+    pub failed: u64,
+    /// Tokens sent.
+    pub input_tokens: u64,
+    /// Tokens the model wrote.
+    pub output_tokens: u64,
+    /// US dollars, where prices are known.
+    pub usd: Option<f64>,
 }
 
 /// A question that did not do well, and why.
@@ -51,6 +72,8 @@ pub struct QuestionNote {
     pub text: String,
     /// Its steps score, if it has one.
     pub score: Option<f64>,
+    /// How right its answer is and why, if that was judged and found wanting.
+    pub answer: Option<(f64, String)>,
     /// Its error, if it ended in one or could not be scored.
     pub error: Option<String>,
     /// The expected steps that were not found.
@@ -71,7 +94,32 @@ pub fn summary(highlights: &Highlights<'_>, palette: Palette) -> String {
             let _ = writeln!(text, "  … and {} more below the best score", highlights.n_more);
         }
     }
+    if !highlights.calls.is_empty() {
+        let _ = write!(text, "\n{}", calls_table(&highlights.calls, palette));
+    }
     text
+}
+
+/// Calls to models as a table.
+pub fn calls_table(rows: &[CallRow], palette: Palette) -> String {
+    let mut cells = vec![
+        ["model calls for", "sent", "known", "failed", "tokens in", "tokens out", "USD"]
+            .map(str::to_owned)
+            .to_vec(),
+    ];
+    for row in rows {
+        let count = |number: u64| thousands(number as f64);
+        cells.push(vec![
+            row.purpose.clone(),
+            count(row.sent),
+            count(row.known),
+            count(row.failed),
+            count(row.input_tokens),
+            count(row.output_tokens),
+            row.usd.map_or("–".into(), |usd| format!("{usd:.4}")),
+        ]);
+    }
+    layout(&cells, Paint(palette))
 }
 
 fn table(aggregates: &Aggregates, paint: Paint) -> String {
@@ -175,7 +223,7 @@ fn layout(rows: &[Vec<String>], paint: Paint) -> String {
             };
         }
         let line = line.trim_end();
-        let total = row.first().is_some_and(|name| name == "all questions");
+        let total = row.first().is_some_and(|name| name == "all questions" || name == "all calls");
         let line = if index == 0 {
             paint.dim(line)
         } else if total {
@@ -189,9 +237,10 @@ fn layout(rows: &[Vec<String>], paint: Paint) -> String {
 }
 
 fn question(note: &QuestionNote, paint: Paint) -> String {
-    let score = match note.score {
-        Some(score) => format!("{score:.3}"),
-        None => "error".into(),
+    let score = match (note.score, &note.answer) {
+        (Some(score), _) => format!("{score:.3}"),
+        (None, Some(_)) if note.error.is_none() => "  –  ".into(),
+        _ => "error".into(),
     };
     let mut text = format!(
         "  {}  {}  {}\n",
@@ -199,6 +248,9 @@ fn question(note: &QuestionNote, paint: Paint) -> String {
         paint.bold(&shorten(&note.id, NAME_WIDTH)),
         shorten(&note.text, 70)
     );
+    if let Some((f1, reason)) = &note.answer {
+        let _ = writeln!(text, "         answer f1 {f1:.3}: {}", shorten(reason, 100));
+    }
     if let Some(error) = &note.error {
         let _ = writeln!(text, "         {}", shorten(error, 100));
     }

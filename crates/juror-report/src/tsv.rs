@@ -37,6 +37,10 @@ pub(crate) fn write_row(record: &Record<'_>, profile: &Profile, out: &mut Vec<u8
         !trajectory.ending.is_error() || profile.steps_of_errors == ErrorResponses::CountedIn;
     for name in metrics() {
         let usage = || trajectory.usage.iter().find(|(metric, _)| *metric == name);
+        if let Some(note) = record.notes_of(None).find(|note| note.key == name) {
+            cells.push(note.value.to_string().into());
+            continue;
+        }
         cells.push(match record.verdict(name) {
             Some(Verdict::Scored(value)) => value.to_string().into(),
             Some(_) => Cow::Borrowed(""),

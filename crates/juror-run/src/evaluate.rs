@@ -5,8 +5,9 @@ use std::thread;
 
 use juror_report::{Format, write_result};
 use juror_score::read::{Dataset, Responses};
-use juror_score::{Aggregates, Aggregator, Case, Record, Verdict, score};
+use juror_score::{Aggregates, Aggregator, Case, Note, Record, Verdict, score};
 
+use crate::interrupt::Interrupt;
 use crate::output::{Output, OutputError};
 use crate::plan::Plan;
 
@@ -21,6 +22,21 @@ pub enum Event {
         /// How many questions there are.
         questions: usize,
     },
+    /// Models were asked about some questions.
+    Asked {
+        /// About how many so far.
+        questions: usize,
+        /// Requests sent.
+        requests: u64,
+        /// Replies that were known already.
+        known: u64,
+        /// Calls that failed for good.
+        failed: u64,
+        /// US dollars spent.
+        usd: f64,
+    },
+    /// The user asked to stop: calls on their way are waited for.
+    Stopping,
     /// Some questions were judged.
     Judged {
         /// How many so far.
@@ -37,10 +53,23 @@ pub struct Judged {
     pub index: usize,
     /// Its steps score, if it has one.
     pub steps_score: Option<f64>,
+    /// How right its answer is, if that was judged.
+    pub answer_f1: Option<f64>,
     /// Whether it ended in an error.
     pub is_error: bool,
     /// Whether a metric of it could not be computed.
     pub has_failure: bool,
+}
+
+/// Why an evaluation did not come to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum EvaluateError {
+    /// An output could not be written.
+    #[error(transparent)]
+    Output(#[from] OutputError),
+    /// The user wanted to stop.
+    #[error("interrupted: nothing was written")]
+    Interrupted,
 }
 
 /// The outcome of an evaluation.
@@ -52,14 +81,16 @@ pub struct Outcome {
     pub judged: Vec<Judged>,
 }
 
-/// Judges every question and appends each result to every output, in the order of the dataset.
+/// Judges every question, adds the notes of models by its position, and appends each result to every output, in the order of the dataset.
 pub fn evaluate(
     plan: &Plan,
     dataset: &Dataset<'_>,
     responses: &Responses<'_>,
+    notes: &[Vec<Note>],
     outputs: &mut [Output],
+    interrupt: &Interrupt,
     mut tell: impl FnMut(Event),
-) -> Result<Outcome, OutputError> {
+) -> Result<Outcome, EvaluateError> {
     let n_questions = dataset.questions.len();
     tell(Event::Started { questions: n_questions });
     let formats: Vec<Format> = outputs.iter().map(|output| output.format).collect();
@@ -67,7 +98,7 @@ pub fn evaluate(
         output.write(&output.format.opening())?;
     }
     let n_threads = plan.threads.clamp(1, n_questions.div_ceil(CHUNK).max(1));
-    let worker = Worker { plan, dataset, responses, formats: &formats, n_threads };
+    let worker = Worker { plan, dataset, responses, notes, formats: &formats, n_threads };
     let mut aggregator = Aggregator::new(&plan.profile, &plan.custom_metrics);
     let mut judged = Vec::with_capacity(n_questions);
     let mut n_errors = 0;
@@ -85,6 +116,9 @@ pub fn evaluate(
             .collect();
         for index in 0..n_questions.div_ceil(CHUNK) {
             let (receiver, give_back) = &channels[index % n_threads];
+            if interrupt.is_set() {
+                return Err(EvaluateError::Interrupted);
+            }
             // A worker sends every chunk of its own before it ends.
             let Ok(chunk) = receiver.recv() else { break };
             for (output, bytes) in outputs.iter_mut().zip(&chunk.written) {
@@ -119,6 +153,7 @@ struct Worker<'w> {
     plan: &'w Plan,
     dataset: &'w Dataset<'w>,
     responses: &'w Responses<'w>,
+    notes: &'w [Vec<Note>],
     formats: &'w [Format],
     n_threads: usize,
 }
@@ -149,7 +184,8 @@ impl Worker<'_> {
         };
         for (index, question) in (start..).zip(&self.dataset.questions[start..end]) {
             let case = Case { question, trajectory: self.responses.of(question) };
-            let record = score(&case, profile);
+            let mut record = score(&case, profile);
+            record.notes = self.notes.get(index).map_or(&[], Vec::as_slice);
             for (format, out) in self.formats.iter().zip(&mut chunk.written) {
                 write_result(&record, profile, *format, index, out);
             }
@@ -170,8 +206,13 @@ impl Judged {
         Judged {
             index,
             steps_score,
+            answer_f1: record
+                .notes_of(None)
+                .find(|note| note.key == "answer_f1")
+                .and_then(|note| note.value.as_f64()),
             is_error: record.case.trajectory.ending.is_error(),
-            has_failure: record.findings.iter().any(|finding| failed(&finding.verdict)),
+            has_failure: record.findings.iter().any(|finding| failed(&finding.verdict))
+                || record.notes.iter().any(Note::is_error),
         }
     }
 }

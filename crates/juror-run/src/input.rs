@@ -45,6 +45,24 @@ pub fn load_settings(name: &str) -> Result<Document, LoadError> {
     load_as(name, Some(Format::Yaml))
 }
 
+/// Loads a text of any kind; `-` is standard input.
+pub fn load_text(name: &str) -> Result<String, LoadError> {
+    let failed = |error| LoadError::Io { name: name.to_owned(), error };
+    let bytes = if name == "-" {
+        let mut bytes = Vec::new();
+        io::stdin().lock().read_to_end(&mut bytes).map_err(failed)?;
+        bytes
+    } else {
+        read(File::open(name).map_err(failed)?).map_err(failed)?
+    };
+    let text = String::from_utf8(decompress(bytes).map_err(failed)?).map_err(|error| {
+        let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = good.split(|byte| *byte == b'\n').count();
+        failed(io::Error::new(io::ErrorKind::InvalidData, format!("line {line} is not UTF-8")))
+    })?;
+    Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
+}
+
 fn load_as(name: &str, format: Option<Format>) -> Result<Document, LoadError> {
     let failed = |error| LoadError::Io { name: name.to_owned(), error };
     let format = format.or_else(|| Format::from_name(name));

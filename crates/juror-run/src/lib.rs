@@ -7,16 +7,29 @@
 
 mod evaluate;
 mod input;
+mod interrupt;
+mod judging;
 mod mapped;
+mod models;
 mod output;
 mod plan;
+mod reply_store;
+mod run_folder;
 mod settings;
 
-pub use evaluate::{Event, Judged, Outcome, evaluate};
-pub use input::{LoadError, load, load_settings};
+pub use evaluate::{EvaluateError, Event, Judged, Outcome, evaluate};
+pub use input::{LoadError, load, load_settings, load_text};
+pub use interrupt::Interrupt;
+pub use judging::{Judgements, judge_all};
+pub use models::{
+    AskOptions, DEFAULT_CACHE, Environment, Judges, SetupError, correctness, judges, models_for,
+};
 pub use output::{Output, OutputError};
 pub use plan::Plan;
+pub use reply_store::{kept_of, reply_of};
+pub use run_folder::{Input, Resume, RunFolder, RunFolderError, RunInfo, without_keys};
 pub use settings::{
-    AggregateSettings, AnswerCorrectness, AnswerRelevance, CustomEvaluation, ModelSettings, Models,
-    ProfileNumber, Settings, StepSettings, settings_schema,
+    AggregateSettings, AnswerCorrectness, AnswerRelevance, CacheRule, CustomEvaluation,
+    JudgeSettings, ModelSettings, ModelsSettings, ProfileNumber, Settings, StepSettings, Switch,
+    settings_schema,
 };

@@ -1,17 +1,21 @@
 //! Settings as they are written, in `juror.yaml`.
 
 use std::collections::BTreeMap;
+use std::num::NonZero;
 
+use indexmap::IndexMap;
+use juror_judge::Input;
 use juror_score::read::{DatasetError, Document, Path, Problem, Problems, Segment};
 use juror_score::{
-    Choice, ContextJudge, ErrorResponses, METRICS, MissingStatus, Names, Profile, ScoredGroups,
-    StepKinds,
+    AnswerErrorKey, Choice, ContextJudge, ErrorResponses, METRICS, MissingStatus, Names,
+    Noncommittal, Profile, ScoredGroups, StepKinds,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::plan::Plan;
+use crate::run_folder::without_keys;
 
 /// The settings file. Every key is optional.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -27,14 +31,25 @@ pub struct Settings {
     #[serde(deserialize_with = "null_as_default")]
     pub aggregates: AggregateSettings,
     /// The models that judge answers.
-    pub llm: Option<Models>,
+    pub llm: Option<ModelsSettings>,
+    /// Who judges, and how.
+    #[serde(deserialize_with = "null_as_default")]
+    pub judge: JudgeSettings,
     /// Claims of the answer against the reference answer.
     pub answer_correctness: Option<AnswerCorrectness>,
     /// How near the answer is to its question.
     pub answer_relevance: Option<AnswerRelevance>,
+    /// Retrieved contexts against the reference answer.
+    pub retrieval_answer: Option<Switch>,
+    /// Retrieved contexts against the expected ones.
+    pub retrieval_context: Option<Switch>,
     /// Metrics of your own, judged by a model.
     #[serde(deserialize_with = "null_as_default")]
     pub custom_evaluations: Vec<CustomEvaluation>,
+    /// The settings as they were written, without keys, for records of a run.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub written: Value,
 }
 
 /// A key without a value, as YAML writes an empty section, means nothing is set.
@@ -117,7 +132,7 @@ macro_rules! words {
         pub enum $name { $($(#[$word_doc])* $word,)* }
 
         impl $name {
-            fn meant(self) -> $meant {
+            pub(crate) fn meant(self) -> $meant {
                 match self { $($name::$word => $value,)* }
             }
         }
@@ -179,25 +194,132 @@ words! {
     }
 }
 
-/// The models that judge.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-pub struct Models {
-    /// Writes judgements.
-    pub generation: ModelSettings,
-    /// Compares meanings.
+words! {
+    /// When an answer counts as evasive.
+    NoncommittalRule => Noncommittal {
+        /// If any of the questions generated from it says so.
+        Any => Noncommittal::Any,
+        /// If all of them do; empty ones are dropped.
+        All => Noncommittal::All,
+    }
+}
+words! {
+    /// The key of a failed judgement of claims.
+    ErrorKeyRule => AnswerErrorKey {
+        /// The document's.
+        AnswerEvalError => AnswerErrorKey::Eval,
+        /// The newer release's.
+        AnswerCorrectnessError => AnswerErrorKey::Correctness,
+    }
+}
+words! {
+    /// What a model can be shown.
+    InputWord => Input {
+        /// The question.
+        Question => Input::Question,
+        /// The expected answer.
+        ReferenceAnswer => Input::ReferenceAnswer,
+        /// Expected steps.
+        ReferenceSteps => Input::ReferenceSteps,
+        /// The answer given.
+        ActualAnswer => Input::ActualAnswer,
+        /// Steps taken.
+        ActualSteps => Input::ActualSteps,
+    }
+}
+
+/// How kept replies are used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CacheRule {
+    /// Known replies are used, new ones are kept.
+    ReadWrite,
+    /// Known replies are used; a call that is not known fails.
+    ReadOnly,
+    /// Every call is asked.
+    Off,
+}
+
+/// The models that judge, and how they are asked.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct ModelsSettings {
+    /// Writes judgements; openai's gpt-4o-mini when neither model is named.
+    pub generation: Option<ModelSettings>,
+    /// Compares meanings, for `answer_relevance`.
     pub embedding: Option<ModelSettings>,
+    /// Calls at a time; 16 when left out.
+    pub concurrency: Option<NonZero<u32>>,
+    /// Calls a minute at most.
+    pub requests_per_minute: Option<NonZero<u64>>,
+    /// Tokens a minute at most, sent and expected.
+    pub tokens_per_minute: Option<NonZero<u64>>,
+    /// Seconds a reply may take; 60 when left out.
+    #[schemars(range(min = 0.001, max = 86400))]
+    #[serde(deserialize_with = "positive")]
+    pub timeout_seconds: Option<f64>,
+    /// How often a call that failed for a passing reason is asked again; 5 when left out.
+    pub retries: Option<u32>,
+    /// The folder replies are kept in, `.juror/llm` when left out; or a file of recorded replies
+    /// (.jsonl) to be used read-only.
+    pub cache: Option<String>,
+    /// How the cache is used.
+    pub cache_mode: Option<CacheRule>,
+    /// US dollars after which nothing more is asked.
+    #[schemars(range(min = 0.0))]
+    #[serde(deserialize_with = "positive")]
+    pub max_cost_usd: Option<f64>,
+    /// Prices of your own, in US dollars per million tokens, by model or provider/model.
+    #[serde(deserialize_with = "null_as_default")]
+    pub prices: BTreeMap<String, PriceSettings>,
+}
+
+/// A positive number.
+fn positive<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    let number = Option::<f64>::deserialize(deserializer)?;
+    match number {
+        Some(number) if !(number > 0.0 && number <= 1e9) => {
+            Err(serde::de::Error::custom("expected a number above 0"))
+        }
+        number => Ok(number),
+    }
+}
+
+/// What a model takes, in US dollars per million tokens.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+pub struct PriceSettings {
+    /// For tokens sent.
+    #[schemars(range(min = 0.0))]
+    pub input: f64,
+    /// For tokens it writes; 0 when left out.
+    #[serde(default)]
+    #[schemars(range(min = 0.0))]
+    pub output: f64,
 }
 
 /// A model and its parameters, among which there may be a key: only their names are ever printed.
 #[derive(Clone, Deserialize, JsonSchema)]
 pub struct ModelSettings {
-    /// Who serves it.
+    /// Who serves it, such as openai, azure, anthropic, gemini, ollama, vllm.
     pub provider: String,
     /// Its name there.
     pub model: String,
-    /// Whatever else the provider takes.
+    /// The key, or `env:NAME` for the environment variable that holds it.
+    pub api_key: Option<String>,
+    /// Another address than the provider's own.
+    #[serde(alias = "api_base")]
+    pub base_url: Option<String>,
+    /// The version of Azure's protocol.
+    pub api_version: Option<String>,
+    /// Whether replies are streamed.
+    #[serde(default)]
+    pub stream: bool,
+    /// Headers to send along; a value may be `env:NAME`.
+    #[serde(default, alias = "extra_headers")]
+    pub headers: BTreeMap<String, String>,
+    /// Whatever else the provider takes, such as `temperature` and `max_tokens`.
     #[serde(flatten)]
-    pub parameters: BTreeMap<String, Value>,
+    pub parameters: serde_json::Map<String, Value>,
 }
 
 impl std::fmt::Debug for ModelSettings {
@@ -205,22 +327,48 @@ impl std::fmt::Debug for ModelSettings {
         let names: Vec<&String> = self.parameters.keys().collect();
         let mut shown = f.debug_struct("ModelSettings");
         shown.field("provider", &self.provider).field("model", &self.model);
-        shown.field("parameters", &names).finish()
+        shown.field("parameters", &names).finish_non_exhaustive()
     }
 }
 
+/// Who judges, and how.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct JudgeSettings {
+    /// How often a verdict on an agent's answer is asked for; `juror eval` asks once.
+    pub repeats: Option<NonZero<u32>>,
+    /// A folder with prompts that take the place of the built-in ones of the same name.
+    pub prompts: Option<String>,
+}
+
 /// Claims of the answer against the reference answer.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct AnswerCorrectness {
     /// Off when false.
     pub enabled: Option<bool>,
-    /// A prompt of your own.
+    /// A prompt of your own with `{question}`, `{reference_answer}` and `{actual_answer}`; its
+    /// reply is four values separated by tabs: claims of the reference, of the answer, matching
+    /// claims, reason.
     pub prompt: Option<String>,
+    /// The key of a failed judgement.
+    pub error_key: Option<ErrorKeyRule>,
 }
 
 /// How near the answer is to its question.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct AnswerRelevance {
+    /// Off when false.
+    pub enabled: Option<bool>,
+    /// When an answer counts as evasive.
+    pub noncommittal: Option<NoncommittalRule>,
+}
+
+/// A metric that can be turned off.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Switch {
     /// Off when false.
     pub enabled: Option<bool>,
 }
@@ -231,19 +379,30 @@ pub struct CustomEvaluation {
     /// Its name.
     pub name: String,
     /// What the model is shown.
-    pub inputs: Vec<String>,
+    pub inputs: Vec<InputWord>,
     /// What the model is asked to do.
     pub instructions: String,
-    /// The values it gives, each with its meaning.
-    pub outputs: serde_json::Map<String, Value>,
+    /// The values it gives, each with its meaning, in the order in which they are to be given.
+    #[schemars(with = "BTreeMap<String, String>")]
+    pub outputs: IndexMap<String, Value>,
     /// Of which steps, when steps are shown.
     pub steps_name: Option<String>,
     /// Which parts of those steps.
-    pub steps_keys: Option<Vec<String>>,
+    pub steps_keys: Option<Vec<StepsKey>>,
+}
+
+/// A part of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum StepsKey {
+    /// What it was called with.
+    Args,
+    /// What it returned.
+    Output,
 }
 
 /// Result keys that custom evaluations may not use.
-const RESERVED: [&str; 14] = [
+const RESERVED: [&str; 18] = [
     "template_id",
     "question_id",
     "question_text",
@@ -258,7 +417,15 @@ const RESERVED: [&str; 14] = [
     "answer_matching_claims_count",
     "answer_correctness_reason",
     "answer_correctness_error",
+    "answer_eval_error",
+    "answer_relevance_error",
+    "judged_by",
+    "matches",
 ];
+
+fn is_reserved(name: &str) -> bool {
+    RESERVED.contains(&name) || METRICS.iter().any(|metric| metric.name == name)
+}
 
 impl Settings {
     /// Reads settings; fails with every unknown key, or with the first ill-typed value.
@@ -273,30 +440,59 @@ impl Settings {
             return Err(document.error_at(Path::default(), problem).into());
         }
         let mut deserializer = serde_json::Deserializer::from_str(document.json());
-        let settings: Settings = serde_path_to_error::deserialize(&mut deserializer)
+        let mut settings: Settings = serde_path_to_error::deserialize(&mut deserializer)
             .map_err(|error| Problems::from(ill_typed(document, &error)))?;
         let mut problems = Problems::default();
         let mut deserializer = serde_json::Deserializer::from_str(document.json());
         let unknown = |path: serde_ignored::Path| problems.push(unknown_key(document, &path));
         // The same text was read a moment ago.
         let _: Result<Settings, _> = serde_ignored::deserialize(&mut deserializer, unknown);
-        settings.check_outputs(document, &mut problems);
+        settings.check_custom(document, &mut problems);
+        let written: Value = serde_json::from_str(document.json()).unwrap_or_default();
+        settings.written = without_keys(&written);
         if problems.is_empty() { Ok(settings) } else { Err(problems) }
     }
 
-    /// Custom evaluations may not write over other keys.
-    fn check_outputs(&self, document: &Document, problems: &mut Problems) {
-        let is_reserved = |name: &str| {
-            RESERVED.contains(&name) || METRICS.iter().any(|metric| metric.name == name)
-        };
+    /// Custom evaluations may not write over other keys, nor over each other's, and say which steps
+    /// they show.
+    fn check_custom(&self, document: &Document, problems: &mut Problems) {
+        let mut taken: Vec<String> = Vec::new();
         for (index, evaluation) in self.custom_evaluations.iter().enumerate() {
-            for name in evaluation.outputs.keys().filter(|name| is_reserved(name)) {
-                let path = Path::default().key("custom_evaluations").index(index);
-                let problem = Problem::BadSetting {
-                    message: format!("the output `{name}` is a key of the results already"),
-                    hint: Some("choose another name".into()),
-                };
-                problems.push(document.error_at(path.key("outputs").key(name), problem));
+            let path = Path::default().key("custom_evaluations").index(index);
+            let mut complain = |path: Path, message: String, hint: &str| {
+                let problem = Problem::BadSetting { message, hint: Some(hint.into()) };
+                problems.push(document.error_at(path, problem));
+            };
+            let mut own = vec![format!("{}_error", evaluation.name)];
+            if is_reserved(&own[0]) || taken.contains(&own[0]) {
+                let message = format!("the name `{}` is taken", evaluation.name);
+                complain(path.clone().key("name"), message, "choose another name");
+            }
+            for name in evaluation.outputs.keys() {
+                let path = path.clone().key("outputs").key(name);
+                if is_reserved(name) {
+                    let message = format!("the output `{name}` is a key of the results already");
+                    complain(path, message, "choose another name");
+                } else if taken.contains(name) || own.contains(name) {
+                    let message = format!("the output `{name}` is given twice");
+                    complain(path, message, "choose another name");
+                }
+                own.push(name.clone());
+            }
+            taken.append(&mut own);
+            if evaluation.inputs.is_empty() {
+                complain(path.clone().key("inputs"), "nothing is shown".into(), "name an input");
+            }
+            if evaluation.outputs.is_empty() {
+                let message = "nothing is asked for".into();
+                complain(path.clone().key("outputs"), message, "name an output and its meaning");
+            }
+            if evaluation.inputs.iter().any(|input| input.meant().is_steps()) {
+                let keys = evaluation.steps_keys.as_deref().unwrap_or_default();
+                if evaluation.steps_name.is_none() || keys.is_empty() {
+                    let message = "steps are shown, but not which and what of them".into();
+                    complain(path, message, "add `steps_name` and `steps_keys: [args, output]`");
+                }
             }
         }
     }
@@ -326,9 +522,22 @@ impl Settings {
             micro_steps: aggregates.micro_steps.unwrap_or(base.micro_steps),
             retrieval_in_steps: aggregates.retrieval_in_steps.unwrap_or(base.retrieval_in_steps),
             contexts: steps.contexts.map_or(base.contexts, ContextRule::meant),
+            noncommittal: self
+                .answer_relevance
+                .as_ref()
+                .and_then(|relevance| relevance.noncommittal)
+                .map_or(base.noncommittal, NoncommittalRule::meant),
+            answer_error_key: self
+                .answer_correctness
+                .as_ref()
+                .and_then(|correctness| correctness.error_key)
+                .map_or(base.answer_error_key, ErrorKeyRule::meant),
+            asked_like: base.asked_like,
         };
-        let outputs = self.custom_evaluations.iter().flat_map(|custom| custom.outputs.keys());
-        Plan { custom_metrics: outputs.cloned().collect(), ..Plan::new(profile) }
+        let names = self.custom_evaluations.iter().flat_map(|custom| {
+            custom.outputs.keys().cloned().chain([format!("{}_cost", custom.name)])
+        });
+        Plan { custom_metrics: names.collect(), ..Plan::new(profile) }
     }
 }
 
@@ -456,7 +665,7 @@ mod tests {
              custom_evaluations:\n- name: tone\n  inputs: [question]\n  instructions: judge\n  \
              outputs: {tone_score: 0 to 1}\n",
         );
-        assert_eq!(settings.expect("settings").plan().custom_metrics, ["tone_score"]);
+        assert_eq!(settings.expect("settings").plan().custom_metrics, ["tone_score", "tone_cost"]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The `juror` program: reads arguments, runs a command, ends with a published exit code.
 
 mod cli;
+mod environment;
 mod exit;
 mod progress;
 mod talk;

@@ -38,6 +38,26 @@ impl Progress {
                 bar.set_position(questions as u64);
                 bar.set_message(format!("{errors} errors"));
             }
+            (Progress::Bar(bar), Event::Asked { questions, requests, known, failed, usd }) => {
+                bar.set_position(questions as u64);
+                bar.set_message(asked(requests, known, failed, usd));
+            }
+            (_, Event::Stopping) => crate::talk::say(
+                "stopping: waiting for calls on their way (Ctrl-C again to end at once)",
+            ),
+            (
+                Progress::Lines { questions, started, next },
+                Event::Asked { questions: done, requests, known, failed, usd },
+            ) => {
+                if Instant::now() >= *next {
+                    *next += LINE_EVERY;
+                    let seconds = started.elapsed().as_secs();
+                    crate::talk::say(&format!(
+                        "judged {done} of {questions} questions, {}, {seconds} s",
+                        asked(requests, known, failed, usd)
+                    ));
+                }
+            }
             (Progress::Lines { questions, .. }, Event::Started { questions: all }) => {
                 *questions = all;
             }
@@ -61,6 +81,10 @@ impl Progress {
             bar.finish_and_clear();
         }
     }
+}
+
+fn asked(requests: u64, known: u64, failed: u64, usd: f64) -> String {
+    format!("{requests} calls sent, {known} known, {failed} failed, {usd:.4} USD")
 }
 
 fn bar() -> ProgressBar {

@@ -74,8 +74,8 @@ pub(super) fn run(args: &AggregateArgs) -> anyhow::Result<Exit> {
         talk::data(&String::from_utf8_lossy(&bytes))?;
     } else if !args.quiet && !args.aggregates.iter().any(|name| name == "-") {
         let title = title(&plan.profile, &count(n_results, "result"), &aggregates);
-        let highlights =
-            Highlights { title, aggregates: &aggregates, worst: Vec::new(), n_more: 0 };
+        let (worst, calls) = (Vec::new(), Vec::new());
+        let highlights = Highlights { title, aggregates: &aggregates, worst, n_more: 0, calls };
         talk::data(&summary(&highlights, talk::palette()))?;
     }
     Ok(Exit::Done)

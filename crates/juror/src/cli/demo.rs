@@ -4,16 +4,19 @@ use std::path::Path;
 
 use anyhow::Context;
 use clap::Args;
+use juror_judge::Recorded;
 use juror_run::Settings;
 use juror_score::read::{Document, Format};
 
+use super::ask::AskArgs;
 use super::boolish;
-use super::eval::{self, ReportArgs};
+use super::eval::{self, ReportArgs, RunArgs};
 use crate::exit::Exit;
 use crate::talk;
 
 const REFERENCE: &str = include_str!("../../../../examples/reference.yaml");
 const RESPONSES: &str = include_str!("../../../../examples/responses.jsonl");
+const REPLIES: &str = include_str!("../../../../examples/replies.jsonl");
 const SETTINGS: &str = include_str!("../../../../examples/juror.yaml");
 
 const ABOUT: &str = "\
@@ -42,8 +45,18 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<Exit> {
     let reference = embedded("reference.yaml", REFERENCE, Format::Yaml)?;
     let responses = embedded("responses.jsonl", RESPONSES, Format::JsonLines)?;
     let settings = Settings::read(&embedded("juror.yaml", SETTINGS, Format::Yaml)?)?;
-    let report = ReportArgs::summary_only(args.json);
-    let exit = eval::judge(&reference, &responses, &settings, &report)?;
+    let recorded =
+        Recorded::read(REPLIES).map_err(|why| anyhow::anyhow!("replies.jsonl: {why}"))?;
+    let work = eval::Work {
+        reference: &reference,
+        responses: &responses,
+        settings: &settings,
+        report: &ReportArgs::summary_only(args.json),
+        ask: &AskArgs { no_model: REPLIES.is_empty(), ..AskArgs::default() },
+        run: &RunArgs::default(),
+        recorded: Some(recorded),
+    };
+    let exit = work.judge()?;
     if !args.json {
         talk::say("\nThese were the files of `juror demo --write FOLDER`; now try your own:");
         talk::say("  juror eval REFERENCE RESPONSES");

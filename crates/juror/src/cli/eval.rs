@@ -3,13 +3,20 @@
 use std::thread;
 
 use clap::Args;
-use juror_report::{Format, Highlights, QuestionNote, render_aggregates, summary, text_of_json};
-use juror_run::{Judged, Outcome, Output, OutputError, Plan, Settings, evaluate, load};
+use juror_judge::{Recorded, Stop};
+use juror_report::{
+    Format, Highlights, QuestionNote, calls_table, render_aggregates, summary, text_of_json,
+};
+use juror_run::{
+    Input as RunInput, Interrupt, Judged, Judgements, Judges, Outcome, Output, OutputError, Plan,
+    Resume, RunFolder, RunInfo, Settings, evaluate, judge_all, load,
+};
 use juror_score::read::{Dataset, Document, Problems, Responses, read_reference, read_responses};
 use juror_score::{Case, Ending, Miss, Verdict, explain, score};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use super::ask::{self, AskArgs};
 use super::validate::{Kind, kind_of};
 use super::{RuleArgs, boolish, check_outputs, count, profile_name, title};
 use crate::exit::{Exit, Outside};
@@ -23,6 +30,12 @@ Examples:
 
   The same to files, by the rules of the library's newer release:
     juror eval reference.json responses.jsonl --profile 6 -o results.json -a aggregates.yaml
+
+  With a model (OPENAI_API_KEY, or llm: in settings) answers are judged too. What would it cost?
+    juror eval reference.yaml responses.jsonl -c juror.yaml --dry-run
+
+  A long judged run that can be interrupted and resumed by the same command:
+    juror eval reference.yaml responses.jsonl -c juror.yaml --run runs/monday
 
   In a pipeline: fail when fewer than 90 % of the steps are found:
     my-agent --answers | juror eval reference.yaml - --fail-under steps_score=0.9
@@ -48,6 +61,25 @@ pub(super) struct EvalArgs {
 
     #[command(flatten)]
     report: ReportArgs,
+
+    #[command(flatten)]
+    ask: AskArgs,
+
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+/// Where a run is kept.
+#[derive(Args, Clone, Default)]
+#[command(next_help_heading = "Runs")]
+pub(super) struct RunArgs {
+    /// Keep the run in this folder; the same command again goes on where it ended.
+    #[arg(long = "run", value_name = "FOLDER", env = "JUROR_RUN")]
+    folder: Option<String>,
+
+    /// Go on with a run though settings or inputs have changed.
+    #[arg(long, env = "JUROR_RESUME_CHANGED", value_parser = boolish(), requires = "folder")]
+    resume_changed: bool,
 }
 
 /// What is made of the judged questions.
@@ -112,55 +144,187 @@ pub(super) fn run(args: &EvalArgs) -> anyhow::Result<Exit> {
     check_outputs(inputs.into_iter().chain(&args.rules.config), outputs, args.report.json)?;
     let settings = args.rules.settings()?;
     let (reference, responses) = load_both(&args.reference, &args.responses)?;
-    judge(&reference, &responses, &settings, &args.report)
-}
-
-/// Judges one file by another; everything that can be wrong with them is told before any work.
-pub(super) fn judge(
-    reference: &Document,
-    responses: &Document,
-    settings: &Settings,
-    args: &ReportArgs,
-) -> anyhow::Result<Exit> {
-    let mut plan = settings.plan();
-    if let Some(jobs) = args.jobs {
-        plan.threads = jobs.get();
-    }
-    let (dataset, answers) = match read_both(reference, responses, plan.threads) {
-        Err(_) if kind_of(reference) == Some(Kind::Responses) => anyhow::bail!(
-            "{}: this looks like responses\n  hint: the reference comes first: juror eval REFERENCE RESPONSES",
-            reference.name()
-        ),
-        read => read?,
+    let work = Work {
+        reference: &reference,
+        responses: &responses,
+        settings: &settings,
+        report: &args.report,
+        ask: &args.ask,
+        run: &args.run,
+        recorded: None,
     };
-    let mut outputs = create_all(&args.outputs)?;
-    let aggregate_files = create_all(&args.aggregates)?;
-    let problems = problems_to_tell(&dataset, &answers, responses);
-    if !args.quiet {
-        if settings.llm.is_some() {
-            talk::warn("this release asks no model: answer metrics are not computed");
-        }
-        talk::warn_all(&problems);
-        if dataset.questions.is_empty() {
-            talk::warn(&format!("{}: the dataset has no questions", reference.name()));
-        } else if !dataset.questions.iter().any(|question| answers.has(question)) {
-            talk::warn(&format!("{}: no response answers a question", responses.name()));
-        }
-    }
-    let mut progress = Progress::new(args.quiet);
-    let evaluation =
-        evaluate(&plan, &dataset, &answers, &mut outputs, |event| progress.tell(event));
-    progress.end();
-    let outcome = evaluation.map_err(outside)?;
-    finish(outputs, aggregate_files, &outcome).map_err(outside)?;
-    let shown =
-        Shown { args, plan: &plan, dataset: &dataset, answers: &answers, outcome: &outcome };
-    shown.print(&problems)?;
-    Ok(gate(&args.fail_under, &outcome))
+    work.judge()
 }
 
-fn outside(error: OutputError) -> anyhow::Error {
-    anyhow::Error::new(Outside(error.into()))
+/// Everything an evaluation is made of.
+pub(super) struct Work<'w> {
+    pub(super) reference: &'w Document,
+    pub(super) responses: &'w Document,
+    pub(super) settings: &'w Settings,
+    pub(super) report: &'w ReportArgs,
+    pub(super) ask: &'w AskArgs,
+    pub(super) run: &'w RunArgs,
+    /// Replies to use in place of any model.
+    pub(super) recorded: Option<Recorded>,
+}
+
+impl Work<'_> {
+    /// Judges one file by another; everything that can be wrong with them is told before any work.
+    pub(super) fn judge(&self) -> anyhow::Result<Exit> {
+        let (reference, responses, args) = (self.reference, self.responses, self.report);
+        let mut plan = self.settings.plan();
+        if let Some(jobs) = args.jobs {
+            plan.threads = jobs.get();
+        }
+        let (dataset, answers) = match read_both(reference, responses, plan.threads) {
+            Err(_) if kind_of(reference) == Some(Kind::Responses) => anyhow::bail!(
+                "{}: this looks like responses\n  hint: the reference comes first: juror eval REFERENCE RESPONSES",
+                reference.name()
+            ),
+            read => read?,
+        };
+        let recorded = self.recorded.clone();
+        let judges = self.ask.judges(self.settings, &plan.profile, recorded, args.quiet)?;
+        if self.ask.dry_run {
+            return self.count_calls(judges.as_ref(), &plan, &dataset, &answers);
+        }
+        let mut outputs = create_all(&args.outputs)?;
+        let aggregate_files = create_all(&args.aggregates)?;
+        let mut folder = self.open_run(judges.as_ref())?;
+        let problems = problems_to_tell(&dataset, &answers, responses);
+        if !args.quiet {
+            talk::warn_all(&problems);
+            if dataset.questions.is_empty() {
+                talk::warn(&format!("{}: the dataset has no questions", reference.name()));
+            } else if !dataset.questions.iter().any(|question| answers.has(question)) {
+                talk::warn(&format!("{}: no response answers a question", responses.name()));
+            }
+        }
+        let interrupt = Interrupt::listen(|| std::process::exit(Exit::OutsideFailed as i32));
+        let mut progress = Progress::new(args.quiet);
+        let judgements = match &judges {
+            None => Judgements::default(),
+            Some(judges) => judge_all(
+                judges,
+                &plan.profile,
+                &dataset,
+                &answers,
+                folder.as_mut(),
+                &interrupt,
+                |event| progress.tell(event),
+            )
+            .map_err(|error| Outside(error.into()))?,
+        };
+        let cache = judges.as_ref().and_then(|judges| judges.cache.as_deref());
+        if judgements.stopped == Some(Stop::Interrupted) {
+            progress.end();
+            self.tell_unfinished(&judgements, &dataset, cache);
+            return Ok(Exit::OutsideFailed);
+        }
+        let evaluation = evaluate(
+            &plan,
+            &dataset,
+            &answers,
+            &judgements.notes,
+            &mut outputs,
+            &interrupt,
+            |event| progress.tell(event),
+        );
+        progress.end();
+        let outcome = evaluation.map_err(|error| Outside(error.into()))?;
+        finish(outputs, aggregate_files, &outcome).map_err(|error| Outside(error.into()))?;
+        let shown = Shown {
+            args,
+            plan: &plan,
+            dataset: &dataset,
+            answers: &answers,
+            outcome: &outcome,
+            judgements: &judgements,
+        };
+        shown.print(&problems)?;
+        let exit = gate(&args.fail_under, &outcome);
+        Ok(self.incomplete(&judgements, cache).unwrap_or(exit))
+    }
+
+    /// Prints what asking would take.
+    fn count_calls(
+        &self,
+        judges: Option<&Judges>,
+        plan: &Plan,
+        dataset: &Dataset<'_>,
+        answers: &Responses<'_>,
+    ) -> anyhow::Result<Exit> {
+        let Some(judges) = judges else {
+            talk::data("no model is configured: nothing would be asked\n")?;
+            return Ok(Exit::Done);
+        };
+        let interrupt = Interrupt::default();
+        let counted = judge_all(judges, &plan.profile, dataset, answers, None, &interrupt, |_| {})?;
+        if self.report.json {
+            let json = serde_json::to_string_pretty(&ask::json_calls(&counted.tally));
+            talk::data(&format!("{}\n", json.unwrap_or_default()))?;
+            return Ok(Exit::Done);
+        }
+        let total = counted.tally.total();
+        talk::data(&calls_table(&ask::rows(&counted.tally), talk::palette()))?;
+        let cost = if total.priced {
+            format!("about {:.4} USD", total.usd)
+        } else {
+            "the price of a model is not known (see llm.prices)".into()
+        };
+        talk::data(&format!(
+            "\n{} would be sent, {} known already; {cost}\nA token is taken for 4 characters and a reply for 200 tokens. Nothing was sent.\n",
+            count(usize::try_from(total.counted).unwrap_or(usize::MAX), "call"),
+            total.known
+        ))?;
+        Ok(Exit::Done)
+    }
+
+    fn open_run(&self, judges: Option<&Judges>) -> anyhow::Result<Option<RunFolder>> {
+        let Some(folder) = &self.run.folder else { return Ok(None) };
+        let input = |document: &Document| RunInput::new(document.name(), document.json());
+        let info = RunInfo {
+            juror: env!("CARGO_PKG_VERSION").into(),
+            reference: input(self.reference),
+            responses: input(self.responses),
+            judges: judges.map(|judges| judges.identity.clone()).unwrap_or_default(),
+            settings: self.settings.written.clone(),
+        };
+        let resume = Resume {
+            retry_errors: self.ask.retry_errors,
+            even_if_changed: self.run.resume_changed,
+        };
+        let run = RunFolder::open(folder, &info, resume)?;
+        if run.n_done() > 0 && !self.report.quiet {
+            let done = count(run.n_done(), "question");
+            talk::say(&format!("going on with {folder}: {done} judged already"));
+        }
+        Ok(Some(run))
+    }
+
+    fn tell_unfinished(&self, judgements: &Judgements, dataset: &Dataset<'_>, cache: Option<&str>) {
+        let n_all = dataset.questions.len();
+        let n_done = n_all - judgements.n_unfinished;
+        talk::say(&format!("{n_done} of {n_all} questions are judged; no output was written"));
+        ask::tell_stop(&Stop::Interrupted, cache.or(self.run.folder.as_deref()));
+    }
+
+    /// How a run ends that lacks something for a reason outside.
+    fn incomplete(&self, judgements: &Judgements, cache: Option<&str>) -> Option<Exit> {
+        if let Some(stop) = &judgements.stopped {
+            ask::tell_stop(stop, cache);
+            return Some(Exit::OutsideFailed);
+        }
+        if judgements.n_failed_outside > 0 {
+            let questions = count(judgements.n_failed_outside, "question");
+            talk::say(&format!(
+                "error: models failed on {questions}: see the `_error` keys of the results\n  hint: run the same command again{}; replies that came are kept",
+                if self.run.folder.is_some() { " with --retry-errors" } else { "" }
+            ));
+            return Some(Exit::OutsideFailed);
+        }
+        None
+    }
 }
 
 /// Both files, at the same time unless one of them is standard input.
@@ -248,6 +412,7 @@ struct Shown<'s> {
     dataset: &'s Dataset<'s>,
     answers: &'s Responses<'s>,
     outcome: &'s Outcome,
+    judgements: &'s Judgements,
 }
 
 impl Shown<'_> {
@@ -279,17 +444,24 @@ impl Shown<'_> {
             title = format!("{title}, {n_missing} of them without a response");
         }
         let n_more = below.len().saturating_sub(self.args.worst);
-        Highlights { title, aggregates: &self.outcome.aggregates, worst, n_more }
+        let calls = ask::rows(&self.judgements.tally);
+        Highlights { title, aggregates: &self.outcome.aggregates, worst, n_more, calls }
     }
 
     /// The questions that are not perfect, errors first, then by score.
     fn below_best(&self) -> Vec<&Judged> {
         let is_below = |judged: &&Judged| {
-            judged.is_error || judged.has_failure || judged.steps_score.is_some_and(|s| s < 1.0)
+            let low = |score: Option<f64>| score.is_some_and(|score| score < 1.0);
+            judged.is_error
+                || judged.has_failure
+                || low(judged.steps_score)
+                || low(judged.answer_f1)
         };
         let mut below: Vec<&Judged> = self.outcome.judged.iter().filter(is_below).collect();
         let rank = |judged: &Judged| {
-            if judged.is_error { -1.0 } else { judged.steps_score.unwrap_or(-0.5) }
+            let lowest = [judged.steps_score, judged.answer_f1].into_iter().flatten();
+            let lowest = lowest.min_by(f64::total_cmp);
+            if judged.is_error { -1.0 } else { lowest.unwrap_or(-0.5) }
         };
         below.sort_by(|a, b| rank(a).total_cmp(&rank(b)));
         below
@@ -298,11 +470,20 @@ impl Shown<'_> {
     fn note(&self, judged: &Judged) -> QuestionNote {
         let question = &self.dataset.questions[judged.index];
         let case = Case { question, trajectory: self.answers.of(question) };
-        let record = score(&case, &self.plan.profile);
+        let mut record = score(&case, &self.plan.profile);
+        record.notes = self.judgements.notes.get(judged.index).map_or(&[], Vec::as_slice);
         let failure = record.findings.iter().find_map(|finding| match &finding.verdict {
             Verdict::Failed(why) => Some(format!("{}: {why}", finding.metric)),
             _ => None,
         });
+        let failed_note = record
+            .notes
+            .iter()
+            .find(|note| note.is_error())
+            .map(|note| format!("{}: {}", note.key, note.value.as_str().unwrap_or_default()));
+        let failure = failure.or(failed_note);
+        let reason = record.notes_of(None).find(|note| note.key == "answer_correctness_reason");
+        let reason = reason.and_then(|note| note.value.as_str()).unwrap_or_default().to_owned();
         let error = match &case.trajectory.ending {
             Ending::Responded => failure,
             Ending::Failed(message) => Some(text_of_json(message).into_owned()),
@@ -312,6 +493,7 @@ impl Shown<'_> {
             id: question.id.to_string(),
             text: text_of_json(question.text.get()).into_owned(),
             score: judged.steps_score.filter(|_| !judged.is_error),
+            answer: judged.answer_f1.filter(|f1| *f1 < 1.0).map(|f1| (f1, reason)),
             error,
             misses: if judged.is_error { Vec::new() } else { explain(&record, &self.plan.profile) },
         }
@@ -326,6 +508,7 @@ impl Shown<'_> {
             errors: self.outcome.aggregates.micro.n_errors,
             warnings: problems.errors.iter().map(ToString::to_string).collect(),
             worst: highlights.worst.iter().map(JsonNote::of).collect(),
+            calls: ask::json_calls(&self.judgements.tally),
             aggregates: serde_json::from_slice(aggregates.trim_ascii()).unwrap_or_default(),
         }
     }
@@ -339,6 +522,8 @@ struct JsonSummary {
     errors: usize,
     warnings: Vec<String>,
     worst: Vec<JsonNote>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    calls: Vec<ask::JsonCalls>,
     aggregates: Box<RawValue>,
 }
 
@@ -346,6 +531,8 @@ struct JsonSummary {
 struct JsonNote {
     question_id: String,
     steps_score: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answer_f1: Option<f64>,
     error: Option<String>,
     misses: Vec<JsonMiss>,
 }
@@ -369,6 +556,7 @@ impl JsonNote {
         JsonNote {
             question_id: note.id.clone(),
             steps_score: note.score,
+            answer_f1: note.answer.as_ref().map(|(f1, _)| *f1),
             error: note.error.clone(),
             misses: note.misses.iter().map(miss).collect(),
         }

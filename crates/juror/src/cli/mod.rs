@@ -1,6 +1,9 @@
 //! The command line. Each command is a file of its name.
 
 mod aggregate;
+mod answer_correctness;
+mod ask;
+mod cache;
 mod completions;
 mod demo;
 mod eval;
@@ -15,8 +18,9 @@ use juror_score::{Aggregates, Profile};
 
 use crate::exit::Exit;
 
-const ABOUT: &str = "Tells whether a question-answering system or a tool-using agent took the right
-steps, and what its answers cost: scores for each question, statistics, and why each missed.";
+const ABOUT: &str =
+    "Tells whether a question-answering system or a tool-using agent is right and took
+the right steps: scores for each question, statistics, why each missed, and what it cost.";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -45,8 +49,10 @@ struct Cli {
 enum Command {
     Eval(eval::EvalArgs),
     Aggregate(aggregate::AggregateArgs),
+    AnswerCorrectness(answer_correctness::AnswerCorrectnessArgs),
     Validate(validate::ValidateArgs),
     Demo(demo::DemoArgs),
+    Cache(cache::CacheArgs),
     Schema(schema::SchemaArgs),
     Completions(completions::CompletionsArgs),
 }
@@ -64,8 +70,10 @@ pub(crate) fn run() -> anyhow::Result<Exit> {
     match cli.command {
         Command::Eval(args) => eval::run(&args),
         Command::Aggregate(args) => aggregate::run(&args),
+        Command::AnswerCorrectness(args) => answer_correctness::run(&args),
         Command::Validate(args) => validate::run(&args),
         Command::Demo(args) => demo::run(&args),
+        Command::Cache(args) => cache::run(&args),
         Command::Schema(args) => schema::run(&args),
         Command::Completions(args) => completions::run(&args),
     }

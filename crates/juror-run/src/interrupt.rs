@@ -1,0 +1,49 @@
+//! Noticing that the user wants to stop.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tokio::sync::Notify;
+
+/// Set by the first Ctrl-C: work ends in good order. The second ends the process at once.
+#[derive(Clone, Debug, Default)]
+pub struct Interrupt {
+    flag: Arc<AtomicBool>,
+    notify: Arc<Notify>,
+}
+
+impl Interrupt {
+    /// Begins to listen; `give_up` is called when the user insists.
+    pub fn listen(give_up: impl Fn() + Send + 'static) -> Interrupt {
+        let interrupt = Interrupt::default();
+        let heard = interrupt.clone();
+        let listen = move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
+            // Where signals cannot be listened to, Ctrl-C simply ends the process.
+            let Ok(runtime) = runtime else { return };
+            runtime.block_on(async {
+                while tokio::signal::ctrl_c().await.is_ok() {
+                    if heard.flag.swap(true, Ordering::Relaxed) {
+                        give_up();
+                    }
+                    heard.notify.notify_one();
+                }
+            });
+        };
+        // The same holds where no thread can be had.
+        let _ = std::thread::Builder::new().name("interrupt".into()).spawn(listen);
+        interrupt
+    }
+
+    /// Whether the user wants to stop.
+    pub fn is_set(&self) -> bool {
+        self.flag.load(Ordering::Relaxed)
+    }
+
+    /// Waits until the user wants to stop.
+    pub(crate) async fn wait(&self) {
+        while !self.is_set() {
+            self.notify.notified().await;
+        }
+    }
+}

@@ -1,0 +1,427 @@
+//! From settings and environment to judges and the models they ask.
+
+use std::path::Path;
+use std::time::Duration;
+
+use juror_judge::{
+    Against, CacheMode, ClaimRules, Correctness, Custom, Judge, Limits, ModelSpec, Models,
+    ModelsSetup, PROMPTS, PROVIDERS, Panel, Price, Prices, Provider, Relevance, ReplyCache,
+    Retrieval, Secret, ShownSteps, Tell, TemplateError,
+};
+use juror_score::{AskedLike, ContextJudge, Profile};
+use serde_json::{Map, Value};
+
+use crate::reply_store;
+use crate::settings::{
+    CacheRule, CustomEvaluation, ModelSettings, ModelsSettings, Settings, StepsKey,
+};
+
+/// Where replies are kept when settings do not say.
+pub const DEFAULT_CACHE: &str = ".juror/llm";
+
+/// The models when settings do not say: those of the Python library's document.
+const DEFAULT_CHAT: &str = "gpt-4o-mini";
+const DEFAULT_EMBEDDING: &str = "text-embedding-ada-002";
+
+/// How long a reply may take when settings do not say.
+const DEFAULT_TIMEOUT: f64 = 60.0;
+
+/// Why judges cannot be made ready; nothing has been asked yet.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct SetupError(pub String);
+
+/// Looks up an environment variable.
+pub type Environment<'e> = &'e dyn Fn(&str) -> Option<String>;
+
+/// What the command line says about asking models.
+#[derive(Default)]
+pub struct AskOptions {
+    /// Only count calls.
+    pub only_count: bool,
+    /// Ask again where a kept reply says nothing usable.
+    pub retry_errors: bool,
+    /// Another way to use the cache than settings say.
+    pub cache_mode: Option<CacheMode>,
+    /// Another place for the cache than settings say.
+    pub cache: Option<String>,
+    /// Another ceiling than settings say.
+    pub max_cost: Option<f64>,
+    /// Calls at a time, whatever settings say.
+    pub concurrency: Option<usize>,
+    /// Replies that were recorded, in place of any cache.
+    pub recorded: Option<juror_judge::Recorded>,
+}
+
+/// Judges and the models they ask.
+pub struct Judges {
+    /// Who judges.
+    pub panel: Panel,
+    /// Whom they ask.
+    pub models: Models,
+    /// Where replies are kept, for messages.
+    pub cache: Option<String>,
+    /// Everything that decides verdicts, besides the dataset: for telling runs apart.
+    pub identity: Value,
+}
+
+/// The judges that settings and environment ask for; none when there is no model.
+pub fn judges(
+    settings: &Settings,
+    profile: &Profile,
+    environment: Environment<'_>,
+    options: AskOptions,
+    tell: Tell,
+) -> Result<Option<Judges>, SetupError> {
+    let Some(specs) = specs(settings, environment, &options)? else {
+        return match settings.custom_evaluations.first() {
+            Some(custom) => Err(SetupError(format!(
+                "the custom evaluation `{}` needs a model\n  hint: name one in `llm.generation`, or set OPENAI_API_KEY",
+                custom.name
+            ))),
+            None => Ok(None),
+        };
+    };
+    let panel = panel(settings, profile, specs.embedding.is_some())?;
+    if panel.is_empty() {
+        return Ok(None);
+    }
+    let identity = identity(profile, &specs, &panel);
+    let (models, cache) = models(settings, specs, options, tell)?;
+    Ok(Some(Judges { panel, models, cache, identity }))
+}
+
+/// Models for a command that makes its own judges.
+pub fn models_for(
+    settings: &Settings,
+    environment: Environment<'_>,
+    options: AskOptions,
+    tell: Tell,
+) -> Result<Models, SetupError> {
+    let specs = specs(settings, environment, &options)?.ok_or_else(|| {
+        SetupError(
+            "no model is configured\n  hint: set OPENAI_API_KEY, or name a model in `llm.generation` of the settings (-c)"
+                .into(),
+        )
+    })?;
+    Ok(models(settings, specs, options, tell)?.0)
+}
+
+/// The judge of claims as settings want it.
+pub fn correctness(settings: &Settings, profile: &Profile) -> Result<Correctness, SetupError> {
+    let rules = ClaimRules {
+        trims_lines: profile.asked_like == AskedLike::Release5,
+        error_key: profile.answer_error_key.as_str(),
+    };
+    let own = settings.answer_correctness.as_ref().and_then(|own| own.prompt.as_deref());
+    match own {
+        Some(prompt) => Correctness::with_own_prompt(prompt, rules)
+            .map_err(|error| SetupError(format!("answer_correctness.prompt: {error}"))),
+        None => {
+            let (name, text) = prompt(settings, "answer_claims")?;
+            Correctness::new(&text, rules).map_err(|error| bad_prompt(&name, &error))
+        }
+    }
+}
+
+struct Specs {
+    chat: ModelSpec,
+    embedding: Option<ModelSpec>,
+}
+
+fn specs(
+    settings: &Settings,
+    environment: Environment<'_>,
+    options: &AskOptions,
+) -> Result<Option<Specs>, SetupError> {
+    let llm = settings.llm.clone().unwrap_or_default();
+    // Recorded replies are used without asking anyone, so no key is needed.
+    let asks = cache_mode(&llm, options) != CacheMode::ReadOnly;
+    let timeout = Duration::from_secs_f64(llm.timeout_seconds.unwrap_or(DEFAULT_TIMEOUT));
+    let resolve = |place: &str, settings: &ModelSettings| {
+        let spec = resolve(settings, environment, timeout, asks);
+        spec.map_err(|why| SetupError(format!("llm.{place}: {why}")))
+    };
+    match (&llm.generation, &llm.embedding) {
+        (Some(chat), embedding) => Ok(Some(Specs {
+            chat: resolve("generation", &with_temperature(chat))?,
+            embedding: embedding.as_ref().map(|own| resolve("embedding", own)).transpose()?,
+        })),
+        (None, Some(_)) => Err(SetupError(
+            "llm.embedding is set, but not llm.generation\n  hint: name the model that judges"
+                .into(),
+        )),
+        (None, None) => {
+            let has_key = environment("OPENAI_API_KEY").is_some_and(|key| !key.trim().is_empty());
+            if !has_key && asks {
+                if settings.llm.is_some() {
+                    return Err(SetupError(
+                        "llm is set, but there is no model\n  hint: name one in `llm.generation`, or set OPENAI_API_KEY"
+                            .into(),
+                    ));
+                }
+                return Ok(None);
+            }
+            if settings.llm.is_none() && !has_key && options.recorded.is_none() {
+                return Ok(None);
+            }
+            let default = |model: &str| ModelSettings {
+                provider: "openai".into(),
+                model: model.into(),
+                api_key: None,
+                base_url: None,
+                api_version: None,
+                stream: false,
+                headers: std::collections::BTreeMap::new(),
+                parameters: Map::new(),
+            };
+            Ok(Some(Specs {
+                chat: resolve("generation", &with_temperature(&default(DEFAULT_CHAT)))?,
+                embedding: Some(resolve("embedding", &default(DEFAULT_EMBEDDING))?),
+            }))
+        }
+    }
+}
+
+/// Judgements are to be repeatable: the temperature is 0 unless settings say otherwise.
+fn with_temperature(settings: &ModelSettings) -> ModelSettings {
+    let mut settings = settings.clone();
+    settings.parameters.entry("temperature").or_insert(Value::from(0.0));
+    settings
+}
+
+fn resolve(
+    settings: &ModelSettings,
+    environment: Environment<'_>,
+    timeout: Duration,
+    asks: bool,
+) -> Result<ModelSpec, String> {
+    let provider = Provider::of(&settings.provider).ok_or_else(|| {
+        let known: Vec<&str> = PROVIDERS.iter().map(|provider| provider.names[0]).collect();
+        format!(
+            "there is no provider `{}`\n  hint: one of {}; for any other address use `provider: openai_compatible` with `base_url`",
+            settings.provider,
+            known.join(", ")
+        )
+    })?;
+    let first = |names: &[&str]| {
+        names.iter().find_map(|name| environment(name)).filter(|value| !value.trim().is_empty())
+    };
+    let given = match settings.base_url.as_deref() {
+        Some(address) => Some(from_environment(address, environment)?),
+        None => first(provider.address_variables),
+    };
+    let is_own_address = given.is_none();
+    let address = given.or(provider.address.map(str::to_owned)).ok_or_else(|| {
+        let variables = provider.address_variables.join(" or ");
+        format!("no address\n  hint: set `base_url`, or {variables}")
+    })?;
+    if !(address.starts_with("http://") || address.starts_with("https://")) {
+        return Err(format!("`{address}` is not an address: it begins with http:// or https://"));
+    }
+    let key = match settings.api_key.as_deref() {
+        Some(key) => Some(from_environment(key, environment)?),
+        None => first(provider.key_variables),
+    };
+    if key.is_none() && provider.needs_key && is_own_address && asks {
+        return Err(format!(
+            "no key for {}\n  hint: set {}, in the environment or in .env, or `api_key`",
+            provider.names[0],
+            provider.key_variables.join(" or ")
+        ));
+    }
+    let mut headers = Vec::new();
+    for (name, value) in &settings.headers {
+        headers.push((name.clone(), from_environment(value, environment)?));
+    }
+    let api_version = settings.api_version.clone().or_else(|| {
+        first(&["AZURE_OPENAI_API_VERSION", "AZURE_API_VERSION", "OPENAI_API_VERSION"])
+    });
+    Ok(ModelSpec {
+        provider,
+        model: settings.model.clone(),
+        key: key.map(|key| Secret::new(&key)),
+        address,
+        api_version,
+        stream: settings.stream,
+        headers,
+        parameters: settings.parameters.clone(),
+        timeout,
+    })
+}
+
+/// A value as written, or from the environment variable that `env:NAME` names.
+fn from_environment(value: &str, environment: Environment<'_>) -> Result<String, String> {
+    match value.strip_prefix("env:") {
+        None => Ok(value.to_owned()),
+        Some(name) => environment(name.trim())
+            .ok_or_else(|| format!("the environment variable {} is not set", name.trim())),
+    }
+}
+
+fn cache_mode(llm: &ModelsSettings, options: &AskOptions) -> CacheMode {
+    if options.recorded.is_some() {
+        return CacheMode::ReadOnly;
+    }
+    options.cache_mode.unwrap_or(match llm.cache_mode {
+        Some(CacheRule::ReadOnly) => CacheMode::ReadOnly,
+        Some(CacheRule::Off) => CacheMode::Off,
+        Some(CacheRule::ReadWrite) | None => CacheMode::ReadWrite,
+    })
+}
+
+fn models(
+    settings: &Settings,
+    specs: Specs,
+    options: AskOptions,
+    tell: Tell,
+) -> Result<(Models, Option<String>), SetupError> {
+    let llm = settings.llm.clone().unwrap_or_default();
+    let mode = cache_mode(&llm, &options);
+    let own = llm
+        .prices
+        .iter()
+        .map(|(model, price)| (model.clone(), Price { input: price.input, output: price.output }));
+    let prices = Prices::new(own.collect());
+    let max_cost = options.max_cost.or(llm.max_cost_usd);
+    if max_cost.is_some() {
+        let names =
+            std::iter::once(specs.chat.name()).chain(specs.embedding.as_ref().map(ModelSpec::name));
+        if let Some(name) = names.into_iter().find(|name| prices.of(name).is_none()) {
+            return Err(SetupError(format!(
+                "there is a cost ceiling, but the price of {name} is not known\n  hint: add it to `llm.prices`, in USD per million tokens"
+            )));
+        }
+    }
+    let place = options.cache.or(llm.cache).unwrap_or_else(|| DEFAULT_CACHE.into());
+    let (cache, place): (Option<Box<dyn ReplyCache>>, Option<String>) =
+        match (options.recorded, mode) {
+            (Some(recorded), _) => (Some(Box::new(recorded)), None),
+            (None, CacheMode::Off) => (None, None),
+            (None, mode) => {
+                let keeps = mode == CacheMode::ReadWrite && !options.only_count;
+                (Some(reply_store::open(&place, mode, keeps)?), Some(place))
+            }
+        };
+    let defaults = Limits::default();
+    let limits = Limits {
+        concurrency: options
+            .concurrency
+            .or(llm.concurrency.map(|n| n.get() as usize))
+            .unwrap_or(defaults.concurrency),
+        requests_per_minute: llm.requests_per_minute.map(std::num::NonZero::get),
+        tokens_per_minute: llm.tokens_per_minute.map(std::num::NonZero::get),
+        retries: llm.retries.unwrap_or(defaults.retries),
+        first_wait: defaults.first_wait,
+        max_cost,
+    };
+    let setup = ModelsSetup {
+        chat: specs.chat,
+        embedding: specs.embedding,
+        limits,
+        prices,
+        cache,
+        mode,
+        retry_unreadable: options.retry_errors,
+        only_count: options.only_count,
+        tell,
+    };
+    let models = Models::new(setup).map_err(|why| SetupError(format!("llm: {why}")))?;
+    Ok((models, place))
+}
+
+fn panel(settings: &Settings, profile: &Profile, embeds: bool) -> Result<Panel, SetupError> {
+    let mut judges: Vec<Box<dyn Judge>> = Vec::new();
+    let relevance = settings.answer_relevance.as_ref().and_then(|own| own.enabled);
+    if relevance == Some(true) && !embeds {
+        return Err(SetupError(
+            "answer_relevance is enabled, but there is no embedding model\n  hint: name one in `llm.embedding`"
+                .into(),
+        ));
+    }
+    if relevance.unwrap_or(embeds) {
+        let (name, text) = prompt(settings, "generated_question")?;
+        let judge = Relevance::new(&text, profile.noncommittal);
+        judges.push(Box::new(judge.map_err(|error| bad_prompt(&name, &error))?));
+    }
+    let correct = settings.answer_correctness.as_ref().and_then(|own| own.enabled);
+    if correct.unwrap_or(true) {
+        judges.push(Box::new(correctness(settings, profile)?));
+    }
+    let falls_back = profile.asked_like == AskedLike::Release5;
+    let is_on = |switch: &Option<crate::settings::Switch>| {
+        switch.as_ref().and_then(|switch| switch.enabled).unwrap_or(true)
+    };
+    if is_on(&settings.retrieval_answer) {
+        judges.push(Box::new(retrieval(settings, Against::Answer { falls_back })?));
+    }
+    if is_on(&settings.retrieval_context) && profile.contexts == ContextJudge::Model {
+        judges.push(Box::new(retrieval(settings, Against::Contexts)?));
+    }
+    for evaluation in &settings.custom_evaluations {
+        judges.push(Box::new(custom(evaluation)?));
+    }
+    Ok(Panel::new(judges))
+}
+
+fn retrieval(settings: &Settings, against: Against) -> Result<Retrieval, SetupError> {
+    let (attribution_name, attribution) = prompt(settings, "attribution")?;
+    let (usefulness_name, usefulness) = prompt(settings, "usefulness")?;
+    Retrieval::new(&attribution, &usefulness, against)
+        .map_err(|error| bad_prompt(&format!("{attribution_name} or {usefulness_name}"), &error))
+}
+
+fn custom(evaluation: &CustomEvaluation) -> Result<Custom, SetupError> {
+    let keys = evaluation.steps_keys.iter().flatten().map(|key| match key {
+        StepsKey::Args => "args".to_owned(),
+        StepsKey::Output => "output".to_owned(),
+    });
+    let steps = ShownSteps {
+        name: evaluation.steps_name.clone().unwrap_or_default(),
+        keys: keys.collect(),
+    };
+    let inputs = evaluation.inputs.iter().map(|input| input.meant()).collect();
+    let meaning = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let outputs: Vec<(String, String)> =
+        evaluation.outputs.iter().map(|(key, value)| (key.clone(), meaning(value))).collect();
+    Custom::new(&evaluation.name, inputs, steps, &evaluation.instructions, &outputs)
+        .map_err(|error| bad_prompt(&evaluation.name, &error))
+}
+
+/// A prompt's place and text: the user's if there is one of the name, else the built-in one.
+fn prompt(settings: &Settings, name: &str) -> Result<(String, String), SetupError> {
+    let built_in = PROMPTS.iter().find(|(known, ..)| *known == name);
+    let built_in = built_in.map(|(_, text, _)| (*text).to_owned()).unwrap_or_default();
+    let Some(folder) = &settings.judge.prompts else { return Ok((name.to_owned(), built_in)) };
+    if !Path::new(folder).is_dir() {
+        return Err(SetupError(format!("judge.prompts: {folder}: there is no such folder")));
+    }
+    let path = Path::new(folder).join(format!("{name}.md"));
+    match std::fs::read_to_string(&path) {
+        Ok(text) => Ok((path.display().to_string(), text.replace("\r\n", "\n"))),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Ok((name.to_owned(), built_in))
+        }
+        Err(error) => Err(SetupError(format!(
+            "{}: cannot read: {}",
+            path.display(),
+            crate::input::reason(&error)
+        ))),
+    }
+}
+
+fn bad_prompt(name: &str, error: &TemplateError) -> SetupError {
+    SetupError(format!("the prompt {name}: {error}"))
+}
+
+/// What decides verdicts: models with their parameters, prompts, rules.
+fn identity(profile: &Profile, specs: &Specs, panel: &Panel) -> Value {
+    let spec =
+        |spec: &ModelSpec| serde_json::json!({"model": spec.name(), "parameters": spec.parameters});
+    serde_json::json!({
+        "chat": spec(&specs.chat),
+        "embedding": specs.embedding.as_ref().map(spec),
+        "prompts": panel.prompts(),
+        "rules": format!("{profile:?}"),
+    })
+}

@@ -1,0 +1,79 @@
+//! Kept replies as the model queue wants them.
+
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use juror_judge::{CacheMode, CallKey, Kept, Recorded, ReplyCache};
+use juror_store::{Replies, Reply};
+
+use crate::models::SetupError;
+
+/// Opens the place replies are kept in: a folder, or a file of recorded replies. A folder that is
+/// not there is made only if something may be kept.
+pub(crate) fn open(
+    place: &str,
+    mode: CacheMode,
+    keeps: bool,
+) -> Result<Box<dyn ReplyCache>, SetupError> {
+    let path = Path::new(place);
+    let is_file = path.is_file() || path.extension().is_some_and(|ending| ending == "jsonl");
+    if is_file {
+        return match mode {
+            CacheMode::ReadOnly => {
+                let text = std::fs::read_to_string(path).map_err(|error| {
+                    SetupError(format!("{place}: cannot read: {}", crate::input::reason(&error)))
+                })?;
+                let recorded = Recorded::read(&text)
+                    .map_err(|error| SetupError(format!("{place}: {error}")))?;
+                Ok(Box::new(recorded))
+            }
+            _ => Err(SetupError(format!(
+                "{place}: a file of recorded replies can only be read\n  hint: set `llm.cache_mode: read-only`, or bring them into a folder with `juror cache import`"
+            ))),
+        };
+    }
+    let opened = if keeps { Replies::open(path).map(Some) } else { Replies::open_existing(path) };
+    match opened {
+        Ok(Some(replies)) => Ok(Box::new(Store(replies))),
+        Ok(None) => Ok(Box::new(Recorded::default())),
+        Err(error) => Err(SetupError(error.to_string())),
+    }
+}
+
+struct Store(Replies);
+
+impl ReplyCache for Store {
+    fn get(&self, key: &CallKey) -> Result<Option<Kept>, String> {
+        let found = self.0.get(key.as_bytes()).map_err(|error| error.to_string())?;
+        Ok(found.map(kept_of))
+    }
+
+    fn keep(&self, key: &CallKey, kept: &Kept) -> Result<(), String> {
+        let reply = reply_of(kept.clone());
+        self.0.keep(key.as_bytes(), &reply).map_err(|error| error.to_string())
+    }
+}
+
+/// A reply as the queue knows it.
+pub fn kept_of(reply: Reply) -> Kept {
+    Kept {
+        purpose: reply.purpose,
+        model: reply.model,
+        reply: reply.text,
+        input_tokens: reply.input_tokens,
+        output_tokens: reply.output_tokens,
+    }
+}
+
+/// A reply as the store keeps it, from now on.
+pub fn reply_of(kept: Kept) -> Reply {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    Reply {
+        purpose: kept.purpose,
+        model: kept.model,
+        text: kept.reply,
+        input_tokens: kept.input_tokens,
+        output_tokens: kept.output_tokens,
+        kept_at: i64::try_from(now).unwrap_or(i64::MAX),
+    }
+}

@@ -1,0 +1,252 @@
+//! `juror answer-correctness`: judge the answers of a table.
+
+use std::fs::File;
+
+use clap::Args;
+use csv::{ReaderBuilder, StringRecord, Terminator, Writer, WriterBuilder};
+use futures_util::stream::{FuturesOrdered, StreamExt as _};
+use juror_judge::{BLANK, CallError, Claims, ClaimsError, Correctness, Models, Stop};
+use juror_report::calls_table;
+use juror_run::{DEFAULT_CACHE, Interrupt, correctness, load_text, models_for};
+use juror_score::AskedLike;
+
+use super::ask::{self, AskArgs};
+use super::{RuleArgs, boolish, check_outputs, count};
+use crate::environment::Environment;
+use crate::exit::{Exit, Outside};
+use crate::talk;
+
+const EXAMPLES: &str = "\
+Examples:
+  OPENAI_API_KEY=… juror answer-correctness -i answers.tsv -o judged.tsv
+  juror answer-correctness -i answers.tsv -o judged.tsv -c juror.yaml
+
+The input is a table with tabs between fields and the columns `Question`, `Reference answer` and
+`Actual answer`, in any order and among others. The output has a row for each, in the same order,
+with `#Reference`, `#PTarget`, `#Matching`, `Reasoning` and `Error`.
+
+Rows are written as they are judged. Replies are kept, so that the same command again asks only
+what is missing.";
+
+/// The columns of the input.
+const INPUTS: [&str; 3] = ["Question", "Reference answer", "Actual answer"];
+
+/// The columns of the output.
+const OUTPUTS: [&str; 5] = ["#Reference", "#PTarget", "#Matching", "Reasoning", "Error"];
+
+/// Judge the answers of a table: claims in the reference answer, in the answer, and matching.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct AnswerCorrectnessArgs {
+    /// The table to judge; `-` is standard input.
+    #[arg(
+        short,
+        long,
+        value_name = "IN.tsv",
+        visible_alias = "in-file",
+        alias = "input-tsv-file-path"
+    )]
+    input: String,
+
+    /// The table to write.
+    #[arg(
+        short,
+        long,
+        value_name = "OUT.tsv",
+        visible_alias = "out-file",
+        alias = "output-tsv-file-path"
+    )]
+    output: String,
+
+    #[command(flatten)]
+    rules: RuleArgs,
+
+    #[command(flatten)]
+    ask: AskArgs,
+
+    /// Print errors only.
+    #[arg(short, long, env = "JUROR_QUIET", value_parser = boolish())]
+    quiet: bool,
+}
+
+/// One row to judge: its three texts, or what is wrong with it.
+type Row = Result<[String; 3], String>;
+
+pub(super) fn run(args: &AnswerCorrectnessArgs) -> anyhow::Result<Exit> {
+    check_outputs([&args.input].into_iter().chain(&args.rules.config), [&args.output], false)?;
+    let settings = args.rules.settings()?;
+    let enabled = settings.answer_correctness.as_ref().and_then(|own| own.enabled);
+    anyhow::ensure!(
+        enabled != Some(false),
+        "the settings turn answer_correctness off\n  hint: this command judges nothing else"
+    );
+    let profile = settings.plan().profile;
+    let rows = read_rows(&args.input)?;
+    let judge = correctness(&settings, &profile)?;
+    let environment = Environment::read();
+    let lookup = |name: &str| environment.get(name);
+    let options = args.ask.options();
+    let models = models_for(&settings, &lookup, options, ask::teller(args.quiet))?;
+    let table = Table {
+        judge: &judge,
+        models: &models,
+        keeps_reason: profile.asked_like == AskedLike::Release5,
+        interrupt: Interrupt::listen(|| std::process::exit(Exit::OutsideFailed as i32)),
+    };
+    let outcome = if args.ask.dry_run {
+        table.judge(&rows, |_| Ok(()))?
+    } else {
+        let mut writer = begin(&args.output)?;
+        let outcome = table.judge(&rows, |row| write(&mut writer, row))?;
+        writer.flush()?;
+        outcome
+    };
+    if !args.quiet || args.ask.dry_run {
+        let tally = ask::rows(&models.tally());
+        talk::say(&format!(
+            "{} judged, {} with errors",
+            count(outcome.n_rows, "row"),
+            outcome.n_errors
+        ));
+        if !tally.is_empty() {
+            talk::say(calls_table(&tally, juror_report::Palette::Plain).trim_end());
+        }
+    }
+    if let Some(stop) = models.stopped() {
+        let own = settings.llm.as_ref().and_then(|llm| llm.cache.as_deref());
+        let cache = args.ask.cache.as_deref().or(own).unwrap_or(DEFAULT_CACHE);
+        ask::tell_stop(&stop, Some(cache));
+        return Ok(Exit::OutsideFailed);
+    }
+    Ok(if outcome.n_outside > 0 { Exit::OutsideFailed } else { Exit::Done })
+}
+
+/// The rows of a table.
+fn read_rows(name: &str) -> anyhow::Result<Vec<Row>> {
+    let text = load_text(name)?;
+    let mut reader =
+        ReaderBuilder::new().delimiter(b'\t').flexible(true).from_reader(text.as_bytes());
+    let header = reader.headers()?.clone();
+    let place = |column: &str| header.iter().position(|name| name == column);
+    let missing: Vec<&str> = INPUTS.into_iter().filter(|column| place(column).is_none()).collect();
+    anyhow::ensure!(
+        missing.is_empty(),
+        "{name}:1: the column `{}` is missing\n  hint: columns present: {}",
+        missing.join("`, `"),
+        header.iter().collect::<Vec<_>>().join(", ")
+    );
+    let places: Vec<usize> = INPUTS.iter().filter_map(|column| place(column)).collect();
+    let read = |record: Result<StringRecord, csv::Error>| {
+        let record = record.map_err(|error| format!("the row cannot be read: {error}"))?;
+        let field = |at: usize| record.get(places[at]).unwrap_or_default().to_owned();
+        Ok([field(0), field(1), field(2)])
+    };
+    Ok(reader.records().map(read).collect())
+}
+
+/// Who judges a table, and how its rows are written.
+struct Table<'t> {
+    judge: &'t Correctness,
+    models: &'t Models,
+    /// Whether an error row still carries the model's reason.
+    keeps_reason: bool,
+    interrupt: Interrupt,
+}
+
+/// How a table came out.
+#[derive(Default)]
+struct Outcome {
+    n_rows: usize,
+    n_errors: usize,
+    n_outside: usize,
+}
+
+impl Table<'_> {
+    /// Judges rows, many at a time, and hands each to `write` in the order of the table.
+    fn judge(
+        &self,
+        rows: &[Row],
+        mut write: impl FnMut([String; 5]) -> anyhow::Result<()>,
+    ) -> anyhow::Result<Outcome> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let mut outcome = Outcome::default();
+        // Rows that wait for their turn to be written hold no place of a call.
+        let window = 4 * self.models.concurrency();
+        runtime.block_on(async {
+            let mut waiting = rows.iter();
+            let mut asked: FuturesOrdered<_> =
+                waiting.by_ref().take(window).map(|row| self.judge_row(row)).collect();
+            while let Some(judged) = asked.next().await {
+                if self.interrupt.is_set() {
+                    self.models.stop(Stop::Interrupted);
+                }
+                if matches!(judged, Err(CallError::NotAsked(Stop::Interrupted))) {
+                    break;
+                }
+                outcome.n_rows += 1;
+                outcome.n_outside +=
+                    usize::from(matches!(&judged, Err(error) if error.is_outside()));
+                outcome.n_errors += usize::from(!matches!(judged, Ok(Ok(_))));
+                write(self.cells(judged))?;
+                asked.extend(waiting.next().map(|row| self.judge_row(row)));
+            }
+            Ok::<(), anyhow::Error>(())
+        })?;
+        Ok(outcome)
+    }
+
+    async fn judge_row(&self, row: &Row) -> Result<Result<Claims, ClaimsError>, CallError> {
+        let failed = |problem: &str| ClaimsError { problem: problem.into(), reason: String::new() };
+        match row {
+            Err(why) => Ok(Err(failed(why))),
+            Ok(texts) => {
+                match self.judge.claims(texts.each_ref().map(String::as_str), self.models).await {
+                    None => Ok(Err(failed(BLANK))),
+                    Some(answer) => answer.outcome,
+                }
+            }
+        }
+    }
+
+    fn cells(&self, judged: Result<Result<Claims, ClaimsError>, CallError>) -> [String; 5] {
+        let error = |reason: String, problem: String| {
+            [String::new(), String::new(), String::new(), reason, problem]
+        };
+        match judged {
+            Ok(Ok(claims)) => [
+                claims.reference.to_string(),
+                claims.actual.to_string(),
+                claims.matching.to_string(),
+                claims.reason,
+                String::new(),
+            ],
+            Ok(Err(unusable)) => {
+                let reason = if self.keeps_reason { unusable.reason } else { String::new() };
+                error(reason, unusable.problem)
+            }
+            Err(outside) => error(String::new(), outside.to_string()),
+        }
+    }
+}
+
+/// Begins the output with its header.
+fn begin(name: &str) -> anyhow::Result<Writer<File>> {
+    let failed = |error: std::io::Error| anyhow::anyhow!("{name}: cannot write: {error}");
+    let folder = std::path::Path::new(name).parent();
+    if let Some(folder) = folder.filter(|folder| !folder.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder).map_err(failed)?;
+    }
+    let file = File::create(name).map_err(failed)?;
+    let mut writer =
+        WriterBuilder::new().delimiter(b'\t').terminator(Terminator::CRLF).from_writer(file);
+    write(&mut writer, OUTPUTS.map(str::to_owned))?;
+    Ok(writer)
+}
+
+/// Writes a row at once, so that nothing judged is lost.
+fn write(writer: &mut Writer<File>, cells: [String; 5]) -> anyhow::Result<()> {
+    let outside = |error: std::io::Error| Outside(anyhow::anyhow!("cannot write a row: {error}"));
+    writer.write_record(cells).map_err(|error| outside(error.into()))?;
+    writer.flush().map_err(outside)?;
+    Ok(())
+}

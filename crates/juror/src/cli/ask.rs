@@ -1,0 +1,171 @@
+//! Options for asking models, and what is said about the calls.
+
+use std::sync::Arc;
+
+use clap::{Args, ValueEnum};
+use juror_judge::{CacheMode, Recorded, Stop, Tally};
+use juror_report::CallRow;
+use juror_run::{AskOptions, Judges, Settings, judges};
+use juror_score::Profile;
+use serde::Serialize;
+
+use super::boolish;
+use crate::environment::Environment;
+use crate::talk;
+
+/// How models are asked.
+#[derive(Args, Clone, Default)]
+#[command(next_help_heading = "Models")]
+pub(super) struct AskArgs {
+    /// Ask no model, whatever settings and environment say.
+    #[arg(long, env = "JUROR_NO_MODEL", value_parser = boolish())]
+    pub(super) no_model: bool,
+
+    /// Count the calls and estimate their cost; send nothing.
+    #[arg(long, env = "JUROR_DRY_RUN", value_parser = boolish())]
+    pub(super) dry_run: bool,
+
+    /// Calls at a time; overrides the settings.
+    #[arg(long, value_name = "N", env = "JUROR_CONCURRENCY")]
+    pub(super) concurrency: Option<std::num::NonZero<usize>>,
+
+    /// Stop asking before this much is spent; overrides the settings.
+    #[arg(long, value_name = "USD", env = "JUROR_MAX_COST", value_parser = parse_dollars)]
+    pub(super) max_cost: Option<f64>,
+
+    /// Where replies are kept: a folder, or a file of recorded replies to be used read-only.
+    #[arg(long, value_name = "PLACE", env = "JUROR_CACHE")]
+    pub(super) cache: Option<String>,
+
+    /// How kept replies are used; overrides the settings.
+    #[arg(long, value_name = "MODE", env = "JUROR_CACHE_MODE")]
+    pub(super) cache_mode: Option<CacheModeArg>,
+
+    /// Ask again what failed: errors of an earlier run, and kept replies that say nothing usable.
+    #[arg(long, env = "JUROR_RETRY_ERRORS", value_parser = boolish())]
+    pub(super) retry_errors: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(super) enum CacheModeArg {
+    /// Use known replies, keep new ones
+    ReadWrite,
+    /// Use known replies; a call that is not known fails: exact replay
+    ReadOnly,
+    /// Ask every call
+    Off,
+}
+
+fn parse_dollars(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0);
+    number.ok_or_else(|| format!("`{text}` is not an amount above 0"))
+}
+
+impl AskArgs {
+    pub(super) fn options(&self) -> AskOptions {
+        let mode = |mode| match mode {
+            CacheModeArg::ReadWrite => CacheMode::ReadWrite,
+            CacheModeArg::ReadOnly => CacheMode::ReadOnly,
+            CacheModeArg::Off => CacheMode::Off,
+        };
+        AskOptions {
+            only_count: self.dry_run,
+            retry_errors: self.retry_errors,
+            cache_mode: self.cache_mode.map(mode),
+            cache: self.cache.clone(),
+            max_cost: self.max_cost,
+            concurrency: self.concurrency.map(std::num::NonZero::get),
+            recorded: None,
+        }
+    }
+
+    /// The judges that settings, environment and arguments ask for.
+    pub(super) fn judges(
+        &self,
+        settings: &Settings,
+        profile: &Profile,
+        recorded: Option<Recorded>,
+        quiet: bool,
+    ) -> anyhow::Result<Option<Judges>> {
+        if self.no_model {
+            return Ok(None);
+        }
+        let environment =
+            if recorded.is_some() { Environment::default() } else { Environment::read() };
+        let options = AskOptions { recorded, ..self.options() };
+        let lookup = |name: &str| environment.get(name);
+        Ok(judges(settings, profile, &lookup, options, teller(quiet))?)
+    }
+}
+
+/// Prints what the user should know about models.
+pub(super) fn teller(quiet: bool) -> Arc<dyn Fn(&str) + Send + Sync> {
+    Arc::new(move |text| {
+        if !quiet {
+            talk::warn(text);
+        }
+    })
+}
+
+/// The calls as rows of a table.
+pub(super) fn rows(tally: &Tally) -> Vec<CallRow> {
+    let row = |name: &str, count: &juror_judge::Count| CallRow {
+        purpose: name.to_owned(),
+        sent: count.bought + count.counted,
+        known: count.known,
+        failed: count.failed,
+        input_tokens: count.input_tokens,
+        output_tokens: count.output_tokens,
+        usd: count.priced.then_some(count.usd),
+    };
+    let mut rows: Vec<CallRow> =
+        tally.purposes.iter().map(|(name, count)| row(name, count)).collect();
+    if rows.len() > 1 {
+        rows.push(row("all calls", &tally.total()));
+    }
+    rows
+}
+
+/// The calls for machines.
+#[derive(Serialize)]
+pub(super) struct JsonCalls {
+    purpose: String,
+    sent: u64,
+    known: u64,
+    failed: u64,
+    input_tokens: u64,
+    output_tokens: u64,
+    usd: Option<f64>,
+}
+
+pub(super) fn json_calls(tally: &Tally) -> Vec<JsonCalls> {
+    let json = |row: CallRow| JsonCalls {
+        purpose: row.purpose,
+        sent: row.sent,
+        known: row.known,
+        failed: row.failed,
+        input_tokens: row.input_tokens,
+        output_tokens: row.output_tokens,
+        usd: row.usd,
+    };
+    rows(tally).into_iter().map(json).collect()
+}
+
+/// Says why asking stopped and how to go on.
+pub(super) fn tell_stop(stop: &Stop, cache: Option<&str>) {
+    let kept = match cache {
+        Some(place) => {
+            format!("every reply so far is kept in {place}: run the same command again to go on")
+        }
+        None => "nothing is kept without a cache: see llm.cache in docs/models.md".into(),
+    };
+    match stop {
+        Stop::Interrupted => talk::say(&format!("interrupted; {kept}")),
+        Stop::BadKey(why) => talk::say(&format!(
+            "error: {why}\n  hint: check the key and its credit; nothing more was asked; {kept}"
+        )),
+        Stop::CostCeiling(_) => talk::say(&format!(
+            "error: {stop}\n  hint: raise it with --max-cost or llm.max_cost_usd; {kept}"
+        )),
+    }
+}
