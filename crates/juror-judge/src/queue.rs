@@ -59,7 +59,7 @@ pub enum Stop {
     #[error("interrupted")]
     Interrupted,
     /// The provider refuses the key.
-    #[error("{0}")]
+    #[error("the model refuses the key: {0}")]
     BadKey(String),
     /// The next call could pass the ceiling.
     #[error("the cost ceiling of {0} USD is reached")]

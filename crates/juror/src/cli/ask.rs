@@ -161,8 +161,8 @@ pub(super) fn tell_stop(stop: &Stop, cache: Option<&str>) {
     };
     match stop {
         Stop::Interrupted => talk::say(&format!("interrupted; {kept}")),
-        Stop::BadKey(why) => talk::say(&format!(
-            "error: {why}\n  hint: check the key and its credit; nothing more was asked; {kept}"
+        Stop::BadKey(_) => talk::say(&format!(
+            "error: {stop}\n  hint: check the key and its credit; nothing more was asked; {kept}"
         )),
         Stop::CostCeiling(_) => talk::say(&format!(
             "error: {stop}\n  hint: raise it with --max-cost or llm.max_cost_usd; {kept}"
