@@ -36,6 +36,14 @@ pub trait ReplyCache: Send + Sync {
     fn get(&self, key: &CallKey) -> Result<Option<Kept>, String>;
     /// Keeps a reply; once this returns, a crash of the process does not lose it.
     fn keep(&self, key: &CallKey, kept: &Kept) -> Result<(), String>;
+    /// What was made of the replies for whole questions, where it is known.
+    fn judgements(&self, keys: &[CallKey]) -> Result<Vec<Option<String>>, String> {
+        Ok(vec![None; keys.len()])
+    }
+    /// Keeps what was made of the replies for a whole question.
+    fn keep_judgement(&self, _key: &CallKey, _text: &str) -> Result<(), String> {
+        Ok(())
+    }
 }
 
 /// How a cache is used.

@@ -52,13 +52,26 @@ impl CallKey {
 }
 
 /// Hashes fields so that no two lists of fields run together.
-pub(crate) struct KeyMaker(blake3::Hasher);
+#[derive(Clone)]
+pub struct KeyMaker(blake3::Hasher);
 
 impl KeyMaker {
+    /// Begins with what kind of key it is.
+    pub fn new(kind: &str) -> KeyMaker {
+        let mut maker = KeyMaker(blake3::Hasher::new());
+        maker.field("juror 1").field(kind);
+        maker
+    }
+
+    /// The key of all fields so far.
+    pub fn finish(&self) -> CallKey {
+        CallKey(self.0.finalize().into())
+    }
+
     /// Begins with what every call to a model has in common.
     pub(crate) fn of_model(kind: &str, spec: &ModelSpec) -> KeyMaker {
-        let mut maker = KeyMaker(blake3::Hasher::new());
-        maker.field("juror 1").field(kind).field(spec.provider.names[0]).field(&spec.model);
+        let mut maker = KeyMaker::new(kind);
+        maker.field(spec.provider.names[0]).field(&spec.model);
         let sorted: std::collections::BTreeMap<&String, &Value> = spec.parameters.iter().collect();
         for (name, value) in sorted {
             maker.field(name).field(&canonical(value));
@@ -66,7 +79,8 @@ impl KeyMaker {
         maker
     }
 
-    pub(crate) fn field(&mut self, text: &str) -> &mut KeyMaker {
+    /// Adds a field.
+    pub fn field(&mut self, text: &str) -> &mut KeyMaker {
         self.0.update(&(text.len() as u64).to_le_bytes());
         self.0.update(text.as_bytes());
         self
@@ -74,7 +88,7 @@ impl KeyMaker {
 
     /// The key of a chat call.
     pub(crate) fn chat(&self, call: &ChatCall) -> CallKey {
-        let mut maker = KeyMaker(self.0.clone());
+        let mut maker = self.clone();
         maker.field(&call.purpose);
         for (role, parts) in
             [("system", call.prompt.system.as_ref()), ("user", Some(&call.prompt.user))]
@@ -91,16 +105,16 @@ impl KeyMaker {
             maker.field("schema").field(&canonical(schema));
         }
         maker.field(&call.repeat.to_string());
-        CallKey(maker.0.finalize().into())
+        maker.finish()
     }
 
     /// The key of an embedding call.
     pub(crate) fn embedding(&self, texts: &[String]) -> CallKey {
-        let mut maker = KeyMaker(self.0.clone());
+        let mut maker = self.clone();
         for text in texts {
             maker.field(text);
         }
-        CallKey(maker.0.finalize().into())
+        maker.finish()
     }
 }
 

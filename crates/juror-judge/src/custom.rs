@@ -72,6 +72,7 @@ pub struct Custom {
     steps: ShownSteps,
     outputs: Vec<String>,
     template: Template,
+    hash: String,
     schema: Value,
 }
 
@@ -97,7 +98,10 @@ impl Custom {
         // The user's words stand in the first part, where nothing is looked for.
         let frame = frame.replace("\n---\n", "\n- - -\n");
         let template = format!("{frame}\n---\n{}\n", user.join("\n\n"));
+        // Which steps are shown decides the reply as much as the words around them.
+        let shown = format!("{template}{}{:?}", steps.name, steps.keys);
         Ok(Custom {
+            hash: blake3::hash(shown.as_bytes()).to_hex()[..16].to_owned(),
             name: name.to_owned(),
             purpose: purpose_of(name),
             inputs,
@@ -252,6 +256,6 @@ impl Judge for Custom {
     }
 
     fn prompts(&self) -> Vec<(String, String)> {
-        vec![(self.purpose.clone(), self.template.hash().into())]
+        vec![(self.purpose.clone(), self.hash.clone())]
     }
 }

@@ -1,6 +1,6 @@
 //! Posting JSON to a provider, with everything that can go wrong on the way told apart.
 
-use std::sync::Once;
+use std::sync::{Once, OnceLock};
 use std::time::Duration;
 
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
@@ -20,7 +20,9 @@ const MOST_COMPLAINT: usize = 400;
 /// Where and how a provider is asked.
 #[derive(Clone, Debug)]
 pub(crate) struct Endpoint {
-    client: reqwest::Client,
+    /// Made when it is first needed: reading a machine's certificates takes longer than judging a
+    /// dataset from kept replies.
+    client: OnceLock<reqwest::Client>,
     key: Option<Secret>,
     headers: HeaderMap,
     timeout: Duration,
@@ -46,7 +48,7 @@ impl Endpoint {
             let value = HeaderValue::from_str(value).map_err(|_| bad_header(name.as_str()))?;
             headers.insert(name, value);
         }
-        Ok(Endpoint { client: client()?, key, headers, timeout })
+        Ok(Endpoint { client: OnceLock::new(), key, headers, timeout })
     }
 
     /// Posts a body and reads the JSON that comes back.
@@ -100,7 +102,14 @@ impl Endpoint {
     }
 
     async fn send(&self, url: &str, body: &Value) -> Result<Response, ModelError> {
-        let request = self.client.post(url).headers(self.headers.clone()).json(body);
+        let client = match self.client.get() {
+            Some(client) => client,
+            None => {
+                let client = client().map_err(ModelError::Unusable)?;
+                self.client.get_or_init(|| client)
+            }
+        };
+        let request = client.post(url).headers(self.headers.clone()).json(body);
         let response = request.send().await.map_err(|error| self.broken(&error))?;
         if response.status().is_success() {
             return Ok(response);

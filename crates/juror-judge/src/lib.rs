@@ -31,7 +31,7 @@ mod sse;
 
 pub use adapt::Tell;
 pub use cache::{CacheMode, Kept, Recorded, RecordedLine, ReplyCache};
-pub use call::{CallKey, ChatCall};
+pub use call::{CallKey, ChatCall, KeyMaker};
 pub use correctness::{BLANK, ClaimRules, Claims, ClaimsError, Correctness, read_claims};
 pub use custom::{Custom, Input, ShownSteps};
 pub use judge::{Judge, Panel, Verdicts};

@@ -19,6 +19,9 @@ use crate::provider::ModelSpec;
 /// The longest a provider may ask us to wait.
 const LONGEST_WAIT: Duration = Duration::from_mins(5);
 
+/// What questions that were judged as a whole before are counted under.
+const WHOLE: &str = "whole questions";
+
 /// How many tokens a reply is thought to take before it is there.
 const EXPECTED_OUTPUT: u64 = 200;
 
@@ -335,6 +338,37 @@ impl Models {
         locked(&self.tally).clone()
     }
 
+    /// What was made of the replies for whole questions, where that is known and may be used.
+    pub fn judgements(&self, keys: &[CallKey]) -> Vec<Option<String>> {
+        let nothing = || vec![None; keys.len()];
+        let cache = self.cache.as_ref().filter(|_| self.mode != CacheMode::Off);
+        let Some(cache) = cache else { return nothing() };
+        let found = cache.judgements(keys).unwrap_or_else(|error| {
+            self.tell_once(&format!("kept judgements cannot be read: {error}"));
+            nothing()
+        });
+        let n_known = found.iter().flatten().count();
+        if n_known > 0 {
+            locked(&self.tally).of(WHOLE).known += n_known as u64;
+        }
+        found
+    }
+
+    /// Keeps what was made of the replies for a whole question.
+    pub fn keep_judgement(&self, key: &CallKey, text: &str) {
+        if let Some(cache) = self.cache.as_ref().filter(|_| self.mode == CacheMode::ReadWrite)
+            && let Err(error) = cache.keep_judgement(key, text)
+        {
+            self.tell_once(&format!("judgements cannot be kept: {error}"));
+        }
+    }
+
+    /// What decides costs, besides the calls: the prices of the models.
+    pub fn prices(&self) -> String {
+        let of = |name: Option<&str>| name.map(|name| self.prices.of(name));
+        format!("{:?}", (of(Some(self.chat_name())), of(self.embedding_name())))
+    }
+
     /// Asks nothing more; calls on their way are waited for.
     pub fn stop(&self, why: Stop) {
         self.stop.send_if_modified(|stop| {
@@ -445,14 +479,14 @@ impl Models {
             locked(&self.tally).of(ticket.purpose).known += 1;
             return Ok(kept);
         }
+        if self.only_count {
+            self.count(ticket);
+            return Err(CallError::OnlyCounted);
+        }
         if self.mode == CacheMode::ReadOnly {
             locked(&self.tally).of(ticket.purpose).failed += 1;
             let key = ticket.key.to_hex()[..12].to_owned();
             return Err(CallError::NotRecorded { purpose: ticket.purpose.to_owned(), key });
-        }
-        if self.only_count {
-            self.count(ticket);
-            return Err(CallError::OnlyCounted);
         }
         let cell = locked(&self.in_flight).entry(ticket.key).or_default().clone();
         let mut is_first = false;

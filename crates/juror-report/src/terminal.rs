@@ -3,13 +3,16 @@
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
-use juror_score::{Aggregates, Miss, Summary};
+use juror_score::{Aggregates, Miss, Summary, metric};
 
 /// How many templates are listed before the rest are counted.
 const MOST_TEMPLATES: usize = 20;
 
 /// The widest template name that is shown whole.
 const NAME_WIDTH: usize = 44;
+
+/// How many metrics of the user's own get a column.
+const MOST_OWN: usize = 3;
 
 /// Metrics that get a column where some question has them, and the column's title.
 const SCORES: [(&str, &str); 5] = [
@@ -123,10 +126,7 @@ pub fn calls_table(rows: &[CallRow], palette: Palette) -> String {
 }
 
 fn table(aggregates: &Aggregates, paint: Paint) -> String {
-    let scores: Vec<(&str, &str)> = SCORES
-        .into_iter()
-        .filter(|(metric, _)| aggregates.micro.spread(metric).is_some())
-        .collect();
+    let scores = columns(aggregates);
     let mut rows = vec![header(&scores)];
     for (id, summary) in listed_templates(aggregates) {
         rows.push(row(&shorten(id, NAME_WIDTH), summary, &scores));
@@ -140,6 +140,18 @@ fn table(aggregates: &Aggregates, paint: Paint) -> String {
         rows.push(macro_row(aggregates, &scores));
     }
     layout(&rows, paint)
+}
+
+/// The scores to show: those of the table above that some question has, then the first few of the
+/// user's own.
+fn columns(aggregates: &Aggregates) -> Vec<(&str, &str)> {
+    let own = |name: &&str| metric(name).is_none() && !name.ends_with("_cost");
+    let own = aggregates.micro.metrics.keys().map(AsRef::as_ref).filter(own).take(MOST_OWN);
+    SCORES
+        .into_iter()
+        .filter(|(metric, _)| aggregates.micro.spread(metric).is_some())
+        .chain(own.map(|name| (name, name)))
+        .collect()
 }
 
 /// All templates in order, or the ones with the lowest steps score when there are many.

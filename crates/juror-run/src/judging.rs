@@ -1,10 +1,12 @@
 //! Asking models about every question of a dataset, many at a time.
 
+use std::thread;
+
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use juror_judge::{Stop, Tally, Verdicts};
+use juror_judge::{CallKey, KeyMaker, Stop, Tally, Verdicts};
 use juror_score::read::{Dataset, Responses};
-use juror_score::{Case, ContextJudge, ErrorResponses, Note, Profile, Record, score};
+use juror_score::{Case, ContextJudge, ErrorResponses, Note, Object, Profile, Record, score};
 
 use crate::evaluate::Event;
 use crate::interrupt::Interrupt;
@@ -20,6 +22,8 @@ pub struct Judgements {
     pub n_unfinished: usize,
     /// How many questions lack something for a reason outside.
     pub n_failed_outside: usize,
+    /// How many questions are done with, one way or another.
+    pub n_done: usize,
     /// How many questions were taken over from an earlier run.
     pub n_resumed: usize,
     /// What was asked.
@@ -28,89 +32,218 @@ pub struct Judgements {
     pub stopped: Option<Stop>,
 }
 
+/// What is judged, and by which rules.
+pub struct Docket<'d> {
+    /// Who judges.
+    pub judges: &'d Judges,
+    /// By which rules.
+    pub profile: &'d Profile,
+    /// The questions.
+    pub dataset: &'d Dataset<'d>,
+    /// What was answered.
+    pub responses: &'d Responses<'d>,
+    /// How many threads may be used.
+    pub threads: usize,
+}
+
+/// A question that is still to be judged.
+struct Waiting {
+    index: usize,
+    key: CallKey,
+}
+
 /// Judges every question that is not judged yet.
 pub fn judge_all(
-    judges: &Judges,
-    profile: &Profile,
-    dataset: &Dataset<'_>,
-    responses: &Responses<'_>,
+    docket: &Docket<'_>,
     mut run: Option<&mut RunFolder>,
     interrupt: &Interrupt,
     mut tell: impl FnMut(Event),
 ) -> Result<Judgements, RunFolderError> {
-    let n_questions = dataset.questions.len();
+    let n_questions = docket.dataset.questions.len();
+    tell(Event::Started { questions: n_questions });
     let mut judgements =
         Judgements { notes: vec![Vec::new(); n_questions], ..Judgements::default() };
-    let mut waiting = Vec::new();
-    for (index, question) in dataset.questions.iter().enumerate() {
-        match run.as_mut().and_then(|run| run.take(&question.id)) {
-            Some(notes) => {
-                judgements.notes[index] = notes;
-                judgements.n_resumed += 1;
-            }
-            None => waiting.push(index),
-        }
+    let waiting = docket.take_known(&mut judgements, &mut run)?;
+    if !waiting.is_empty() {
+        docket.ask(waiting, &mut judgements, &mut run, interrupt, tell)?;
     }
-    tell(Event::Started { questions: n_questions });
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(RunFolderError::Runtime)?;
-    let mut n_done = judgements.n_resumed;
-    runtime.block_on(async {
-        let mut waiting = waiting.into_iter();
-        let mut asked = FuturesUnordered::new();
-        let judge = |index: usize| async move {
-            let question = &dataset.questions[index];
-            let case = Case { question, trajectory: responses.of(question) };
-            (index, judge_one(judges, &case, profile).await)
-        };
-        asked.extend(waiting.by_ref().take(judges.models.concurrency()).map(judge));
-        let mut stopping = false;
-        while !asked.is_empty() {
-            let (index, verdicts) = tokio::select! {
-                biased;
-                done = asked.next() => match done { Some(done) => done, None => break },
-                () = interrupt.wait(), if !stopping => {
-                    stopping = true;
-                    judges.models.stop(Stop::Interrupted);
-                    tell(Event::Stopping);
-                    continue;
-                }
-            };
-            judgements.n_failed_outside += usize::from(verdicts.failed_outside);
-            if verdicts.unfinished {
-                judgements.n_unfinished += 1;
-            } else if let Some(run) = &mut run
-                && !judges.models.only_counts()
-            {
-                run.keep(&dataset.questions[index].id, &verdicts.notes)?;
-            }
-            judgements.notes[index] = verdicts.notes;
-            n_done += 1;
-            let tally = judges.models.tally();
-            let total = tally.total();
-            tell(Event::Asked {
-                questions: n_done,
-                requests: total.requests,
-                known: total.known,
-                failed: total.failed,
-                usd: tally.usd,
-            });
-            // Once asking has stopped, the rest passes through quickly and unfinished.
-            asked.extend(waiting.next().map(judge));
-        }
-        Ok::<(), RunFolderError>(())
-    })?;
-    judgements.tally = judges.models.tally();
-    judgements.stopped = judges.models.stopped();
+    judgements.tally = docket.judges.models.tally();
+    judgements.stopped = docket.judges.models.stopped();
     Ok(judgements)
 }
 
-async fn judge_one(judges: &Judges, case: &Case<'_>, profile: &Profile) -> Verdicts {
-    if case.trajectory.ending.is_error() && profile.steps_of_errors == ErrorResponses::LeftOut {
-        return Verdicts::default();
+impl Docket<'_> {
+    fn case(&self, index: usize) -> Case<'_> {
+        let question = &self.dataset.questions[index];
+        Case { question, trajectory: self.responses.of(question) }
     }
-    let record = if needs_matching(case, profile) { score(case, profile) } else { unscored(case) };
-    judges.panel.judge(&record, &judges.models).await
+
+    /// Fills in what an earlier run or the cache knows; returns what is left.
+    fn take_known(
+        &self,
+        judgements: &mut Judgements,
+        run: &mut Option<&mut RunFolder>,
+    ) -> Result<Vec<Waiting>, RunFolderError> {
+        let leaves_errors = self.profile.steps_of_errors == ErrorResponses::LeftOut;
+        let mut waiting = Vec::new();
+        for (index, question) in self.dataset.questions.iter().enumerate() {
+            if let Some(notes) = run.as_mut().and_then(|run| run.take(&question.id)) {
+                judgements.notes[index] = notes;
+                judgements.n_done += 1;
+                judgements.n_resumed += 1;
+            } else if leaves_errors && self.responses.of(question).ending.is_error() {
+                judgements.n_done += 1;
+            } else {
+                waiting.push(index);
+            }
+        }
+        let keys = self.keys(&waiting);
+        let models = &self.judges.models;
+        let mut left = Vec::new();
+        for ((index, key), known) in
+            waiting.into_iter().zip(keys.clone()).zip(models.judgements(&keys))
+        {
+            match known.and_then(|text| serde_json::from_str::<Vec<Note>>(&text).ok()) {
+                None => left.push(Waiting { index, key }),
+                Some(notes) => {
+                    self.keep(run, index, &notes)?;
+                    judgements.notes[index] = notes;
+                    judgements.n_done += 1;
+                }
+            }
+        }
+        Ok(left)
+    }
+
+    /// The keys of cases, made on all threads: a case's key takes in all of its steps.
+    fn keys(&self, indexes: &[usize]) -> Vec<CallKey> {
+        let mut common = KeyMaker::new("judgement");
+        common.field(env!("CARGO_PKG_VERSION")).field(&self.judges.identity.to_string());
+        let common = &*common.field(&self.judges.models.prices());
+        let share = indexes.len().div_ceil(self.threads.max(1)).max(1);
+        thread::scope(|scope| {
+            let make = |part: &[usize]| -> Vec<CallKey> {
+                part.iter().map(|index| case_key(common, &self.case(*index))).collect()
+            };
+            let parts: Vec<_> =
+                indexes.chunks(share).map(|part| scope.spawn(move || make(part))).collect();
+            let join = |part: thread::ScopedJoinHandle<'_, Vec<CallKey>>| {
+                part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            };
+            parts.into_iter().flat_map(join).collect()
+        })
+    }
+
+    /// Asks models, many questions at a time.
+    fn ask(
+        &self,
+        waiting: Vec<Waiting>,
+        judgements: &mut Judgements,
+        run: &mut Option<&mut RunFolder>,
+        interrupt: &Interrupt,
+        mut tell: impl FnMut(Event),
+    ) -> Result<(), RunFolderError> {
+        let models = &self.judges.models;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        runtime.map_err(RunFolderError::Runtime)?.block_on(async {
+            let mut waiting = waiting.into_iter();
+            let mut asked = FuturesUnordered::new();
+            let judge = |next: Waiting| async move { (next.index, self.judge_one(&next).await) };
+            asked.extend(waiting.by_ref().take(models.concurrency()).map(judge));
+            let mut stopping = false;
+            loop {
+                let (index, verdicts) = tokio::select! {
+                    biased;
+                    done = asked.next() => match done { Some(done) => done, None => break },
+                    () = interrupt.wait(), if !stopping => {
+                        stopping = true;
+                        models.stop(Stop::Interrupted);
+                        tell(Event::Stopping);
+                        continue;
+                    }
+                };
+                judgements.n_failed_outside += usize::from(verdicts.failed_outside);
+                judgements.n_unfinished += usize::from(verdicts.unfinished);
+                if !verdicts.unfinished {
+                    self.keep(run, index, &verdicts.notes)?;
+                }
+                judgements.notes[index] = verdicts.notes;
+                judgements.n_done += 1;
+                tell(progress(judgements.n_done, &models.tally()));
+                // Once asking has stopped, the rest passes through quickly and unfinished.
+                asked.extend(waiting.next().map(judge));
+            }
+            Ok(())
+        })
+    }
+
+    fn keep(
+        &self,
+        run: &mut Option<&mut RunFolder>,
+        index: usize,
+        notes: &[Note],
+    ) -> Result<(), RunFolderError> {
+        match run {
+            Some(run) if !self.judges.models.only_counts() => {
+                run.keep(&self.dataset.questions[index].id, notes)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    async fn judge_one(&self, waiting: &Waiting) -> Verdicts {
+        let (case, models) = (self.case(waiting.index), &self.judges.models);
+        let record = if needs_matching(&case, self.profile) {
+            score(&case, self.profile)
+        } else {
+            unscored(&case)
+        };
+        let verdicts = self.judges.panel.judge(&record, models).await;
+        // What has an error may turn out better another time.
+        if !verdicts.notes.is_empty() && !verdicts.notes.iter().any(Note::is_error) {
+            // Texts and finite numbers are always JSON.
+            let text = serde_json::to_string(&verdicts.notes).unwrap_or_default();
+            models.keep_judgement(&waiting.key, &text);
+        }
+        verdicts
+    }
+}
+
+fn progress(questions: usize, tally: &Tally) -> Event {
+    let total = tally.total();
+    Event::Asked {
+        questions,
+        requests: total.requests,
+        known: total.known,
+        failed: total.failed,
+        usd: tally.usd,
+    }
+}
+
+/// Stands for a case and everything that decides verdicts on it.
+fn case_key(keys: &KeyMaker, case: &Case<'_>) -> CallKey {
+    let mut key = keys.clone();
+    let Case { question, trajectory } = case;
+    key.field(question.text.get()).field(question.answer.map_or("", |answer| answer.get()));
+    for group in question.groups.iter().flatten() {
+        key.field("group");
+        for step in group {
+            add_fields(&mut key, &step.fields);
+        }
+    }
+    key.field("response").field(trajectory.answer.map_or("", |answer| answer.get()));
+    key.field(if trajectory.steps.is_some() { "steps" } else { "no steps" });
+    for step in trajectory.steps.iter().flatten() {
+        add_fields(&mut key, &step.fields);
+    }
+    key.finish()
+}
+
+fn add_fields(key: &mut KeyMaker, fields: &Object<'_>) {
+    key.field("step");
+    for (name, value) in fields.iter_raw() {
+        key.field(name.get()).field(value.get());
+    }
 }
 
 /// Only contexts judged by a model against expected ones need to know which step is which.

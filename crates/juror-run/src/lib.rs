@@ -20,7 +20,7 @@ mod settings;
 pub use evaluate::{EvaluateError, Event, Judged, Outcome, evaluate};
 pub use input::{LoadError, load, load_settings, load_text};
 pub use interrupt::Interrupt;
-pub use judging::{Judgements, judge_all};
+pub use judging::{Docket, Judgements, judge_all};
 pub use models::{
     AskOptions, DEFAULT_CACHE, Environment, Judges, SetupError, correctness, judges, models_for,
 };

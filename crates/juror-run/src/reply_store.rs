@@ -52,6 +52,15 @@ impl ReplyCache for Store {
         let reply = reply_of(kept.clone());
         self.0.keep(key.as_bytes(), &reply).map_err(|error| error.to_string())
     }
+
+    fn judgements(&self, keys: &[CallKey]) -> Result<Vec<Option<String>>, String> {
+        self.0.judgements(keys.iter().map(CallKey::as_bytes)).map_err(|error| error.to_string())
+    }
+
+    fn keep_judgement(&self, key: &CallKey, text: &str) -> Result<(), String> {
+        let kept = self.0.keep_judgement(key.as_bytes(), text, now());
+        kept.map_err(|error| error.to_string())
+    }
 }
 
 /// A reply as the queue knows it.
@@ -67,13 +76,18 @@ pub fn kept_of(reply: Reply) -> Kept {
 
 /// A reply as the store keeps it, from now on.
 pub fn reply_of(kept: Kept) -> Reply {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     Reply {
         purpose: kept.purpose,
         model: kept.model,
         text: kept.reply,
         input_tokens: kept.input_tokens,
         output_tokens: kept.output_tokens,
-        kept_at: i64::try_from(now).unwrap_or(i64::MAX),
+        kept_at: now(),
     }
+}
+
+/// Seconds since 1970.
+fn now() -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    i64::try_from(now).unwrap_or(i64::MAX)
 }

@@ -148,6 +148,37 @@ impl Replies {
         keep_in(&connection, key, reply).map_err(|error| self.failed(&error))
     }
 
+    /// What was made of the replies for whole questions, all as of one moment.
+    pub fn judgements<'k>(
+        &self,
+        keys: impl IntoIterator<Item = &'k [u8; 32]>,
+    ) -> Result<Vec<Option<String>>, StoreError> {
+        let mut connection = self.connection();
+        let read = || -> rusqlite::Result<Vec<Option<String>>> {
+            let transaction = connection.transaction()?;
+            let mut statement =
+                transaction.prepare_cached("SELECT notes FROM judgements WHERE key = ?1")?;
+            let mut one = |key| statement.query_row([key], |row| row.get(0)).optional();
+            keys.into_iter().map(&mut one).collect()
+        };
+        read().map_err(|error| self.failed(&error))
+    }
+
+    /// Keeps what was made of the replies for a whole question.
+    pub fn keep_judgement(
+        &self,
+        key: &[u8; 32],
+        notes: &str,
+        kept_at: i64,
+    ) -> Result<(), StoreError> {
+        let connection = self.connection();
+        let insert = "INSERT OR REPLACE INTO judgements (key, notes, kept_at) VALUES (?1, ?2, ?3)";
+        let kept = connection
+            .prepare_cached(insert)
+            .and_then(|mut statement| statement.execute(params![key, notes, kept_at]));
+        kept.map(|_| ()).map_err(|error| self.failed(&error))
+    }
+
     /// Keeps many replies, all or none; returns how many were new. Replies that are there already
     /// stay.
     pub fn import(&self, replies: &[([u8; 32], Reply)]) -> Result<usize, StoreError> {
@@ -230,7 +261,8 @@ impl Replies {
                      AND (?2 IS NULL OR purpose = ?2) AND (?3 IS NULL OR model = ?3)",
                 params![before, purpose, model],
             )?;
-            connection.execute_batch("VACUUM;")?;
+            // A judgement rests on replies, and which ones is not known any more.
+            connection.execute_batch("DELETE FROM judgements; VACUUM;")?;
             Ok(gone)
         };
         prune().map_err(|error| self.failed(&error))
@@ -252,10 +284,13 @@ impl Replies {
 /// Makes the table, in a file that has none, or checks that it is ours.
 fn prepare(connection: &Connection, path: &Path) -> Result<(), StoreError> {
     let failed = |error: rusqlite::Error| opening_error(path, &error);
+    let version = || connection.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0));
+    if version().map_err(failed)? == VERSION {
+        return Ok(());
+    }
     // Two processes may both find a new file: the second waits here and then finds the table.
     connection.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
-    let version: i64 =
-        connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(failed)?;
+    let version = version().map_err(failed)?;
     let count = "SELECT count(*) FROM sqlite_schema";
     let n_tables: i64 = connection.query_row(count, [], |row| row.get(0)).map_err(failed)?;
     match (version, n_tables) {

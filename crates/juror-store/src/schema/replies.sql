@@ -8,3 +8,11 @@ CREATE TABLE replies (
     output_tokens INTEGER NOT NULL,
     kept_at       INTEGER NOT NULL          -- seconds since 1970
 );
+
+-- What was made of the replies for a whole question: saves looking each of them up.
+CREATE TABLE judgements (
+    id      INTEGER PRIMARY KEY,
+    key     BLOB    NOT NULL UNIQUE,  -- hash of the case and of everything that decides verdicts
+    notes   TEXT    NOT NULL,
+    kept_at INTEGER NOT NULL
+);

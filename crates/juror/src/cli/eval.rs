@@ -8,8 +8,8 @@ use juror_report::{
     Format, Highlights, QuestionNote, calls_table, render_aggregates, summary, text_of_json,
 };
 use juror_run::{
-    Input as RunInput, Interrupt, Judged, Judgements, Judges, Outcome, Output, OutputError, Plan,
-    Resume, RunFolder, RunInfo, Settings, evaluate, judge_all, load,
+    Docket, Input as RunInput, Interrupt, Judged, Judgements, Judges, Outcome, Output, OutputError,
+    Plan, Resume, RunFolder, RunInfo, Settings, evaluate, judge_all, load,
 };
 use juror_score::read::{Dataset, Document, Problems, Responses, read_reference, read_responses};
 use juror_score::{Case, Ending, Miss, Verdict, explain, score};
@@ -204,16 +204,12 @@ impl Work<'_> {
         let mut progress = Progress::new(args.quiet);
         let judgements = match &judges {
             None => Judgements::default(),
-            Some(judges) => judge_all(
-                judges,
-                &plan.profile,
-                &dataset,
-                &answers,
-                folder.as_mut(),
-                &interrupt,
-                |event| progress.tell(event),
-            )
-            .map_err(|error| Outside(error.into()))?,
+            Some(judges) => {
+                let docket = docket(judges, &plan, &dataset, &answers);
+                let tell = |event| progress.tell(event);
+                judge_all(&docket, folder.as_mut(), &interrupt, tell)
+                    .map_err(|error| Outside(error.into()))?
+            }
         };
         let cache = judges.as_ref().and_then(|judges| judges.cache.as_deref());
         if judgements.stopped == Some(Stop::Interrupted) {
@@ -258,8 +254,8 @@ impl Work<'_> {
             talk::data("no model is configured: nothing would be asked\n")?;
             return Ok(Exit::Done);
         };
-        let interrupt = Interrupt::default();
-        let counted = judge_all(judges, &plan.profile, dataset, answers, None, &interrupt, |_| {})?;
+        let docket = docket(judges, plan, dataset, answers);
+        let counted = judge_all(&docket, None, &Interrupt::default(), |_| {})?;
         if self.report.json {
             let json = serde_json::to_string_pretty(&ask::json_calls(&counted.tally));
             talk::data(&format!("{}\n", json.unwrap_or_default()))?;
@@ -325,6 +321,15 @@ impl Work<'_> {
         }
         None
     }
+}
+
+fn docket<'d>(
+    judges: &'d Judges,
+    plan: &'d Plan,
+    dataset: &'d Dataset<'d>,
+    responses: &'d Responses<'d>,
+) -> Docket<'d> {
+    Docket { judges, profile: &plan.profile, dataset, responses, threads: plan.threads }
 }
 
 /// Both files, at the same time unless one of them is standard input.
