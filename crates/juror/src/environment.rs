@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 /// The environment of the process and the `.env` file of the folder it runs in.
-#[derive(Default)]
 pub(crate) struct Environment {
     file: HashMap<String, String>,
 }

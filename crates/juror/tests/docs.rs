@@ -1,11 +1,14 @@
-//! Documents that are made from the code, kept equal to it.
+//! Documents and examples that are made from the code, kept equal to it.
 //!
 //! `JUROR_BLESS=1 cargo test -p juror --test docs` writes them anew.
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use juror_score::{Better, Level, METRICS, Unit};
+use juror_scripted::{Script, Server};
+use serde_json::Value;
 
 const INTRODUCTION: &str = "\
 # Metrics
@@ -26,13 +29,60 @@ this release does not compute them.
 
 #[test]
 fn the_page_of_metrics_is_fresh() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/metrics.md");
-    let page = metrics_page();
+    check("docs/metrics.md", &metrics_page());
+}
+
+/// Calls are known by what is asked in them, so a prompt that changes makes the replies stale.
+#[test]
+fn the_recorded_replies_of_the_example_are_fresh() {
+    let script = std::fs::read_to_string(project("examples/verdicts.json")).expect("verdicts");
+    let script: Script = serde_json::from_str(&script).expect("verdicts are a script");
+    let n_generated = script.replies["generated_question"].len();
+    let server = Server::start(script);
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = |line: &str| {
+        let output = Command::new(env!("CARGO_BIN_EXE_juror"))
+            .args(line.split(' ').map(|word| match word.strip_prefix('@') {
+                Some(name) => project("examples").join(name),
+                None => word.into(),
+            }))
+            .current_dir(folder.path())
+            .env_clear()
+            .env("OPENAI_API_KEY", "sk-scripted")
+            .env("OPENAI_BASE_URL", format!("{}/v1", server.address()))
+            .output()
+            .expect("the program starts");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "juror {line}: {stderr}");
+        String::from_utf8(output.stdout).expect("text")
+    };
+    // Questions are generated in the order of the script, so one call goes out at a time.
+    let summary = run("eval @reference.yaml @responses.jsonl -c @juror.yaml --cache kept \
+         --cache-mode read-write --concurrency 1 --json");
+    let summary: Value = serde_json::from_str(&summary).expect("JSON");
+    let calls = summary["calls"].as_array().expect("calls");
+    let sent =
+        |purpose: &str| &calls.iter().find(|row| row["purpose"] == purpose).expect("a row")["sent"];
+    assert_eq!(*sent("generated_question"), n_generated, "the script lists as many as are asked");
+    assert!(calls.iter().all(|row| row["failed"] == 0), "{calls:?}");
+    let replies = run("cache export - --cache kept");
+    let automatic: Vec<&str> = replies.lines().filter(|line| line.contains("automatic")).collect();
+    assert!(automatic.is_empty(), "examples/verdicts.json lacks these: {automatic:#?}");
+    check("examples/replies.jsonl", &replies);
+}
+
+/// Compares a file of the project with what it should hold, or writes it anew.
+fn check(name: &str, text: &str) {
+    let path = project(name);
     if std::env::var_os("JUROR_BLESS").is_some() {
-        std::fs::write(&path, &page).expect("docs/ is writable");
+        std::fs::write(&path, text).expect("the project is writable");
     }
-    let written = std::fs::read_to_string(&path).expect("docs/metrics.md is there");
-    assert!(written == page, "docs/metrics.md is stale: run with JUROR_BLESS=1");
+    let written = std::fs::read_to_string(&path).expect("the file is there");
+    assert!(written == text, "{name} is stale: run with JUROR_BLESS=1");
+}
+
+fn project(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name)
 }
 
 fn metrics_page() -> String {

@@ -90,10 +90,10 @@ impl AskArgs {
         if self.no_model {
             return Ok(None);
         }
-        let environment =
-            if recorded.is_some() { Environment::default() } else { Environment::read() };
+        // Recorded replies are the same whatever the environment says.
+        let environment = recorded.is_none().then(Environment::read);
         let options = AskOptions { recorded, ..self.options() };
-        let lookup = |name: &str| environment.get(name);
+        let lookup = |name: &str| environment.as_ref()?.get(name);
         Ok(judges(settings, profile, &lookup, options, teller(quiet))?)
     }
 }

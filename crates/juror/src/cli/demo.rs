@@ -22,7 +22,14 @@ const SETTINGS: &str = include_str!("../../../../examples/juror.yaml");
 const ABOUT: &str = "\
 Judge a worked example from inside the program: no files, no key, no network.
 
+No model is asked. The verdicts that a model would give come from replies recorded earlier, which
+were written by hand for this example.
+
 With --write FOLDER the example's files are put there, to look at and to play with.";
+
+/// Said before the summary, so that nobody takes its numbers for those of a model.
+const RECORDED: &str = "no model is asked: verdicts come from replies recorded earlier, \
+    written by hand for this example";
 
 /// Judge a worked example from inside the program.
 #[derive(Args)]
@@ -52,10 +59,11 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<Exit> {
         responses: &responses,
         settings: &settings,
         report: &ReportArgs::summary_only(args.json),
-        ask: &AskArgs { no_model: REPLIES.is_empty(), ..AskArgs::default() },
+        ask: &AskArgs::default(),
         run: &RunArgs::default(),
         recorded: Some(recorded),
     };
+    talk::say(RECORDED);
     let exit = work.judge()?;
     if !args.json {
         talk::say("\nThese were the files of `juror demo --write FOLDER`; now try your own:");
@@ -66,8 +74,12 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<Exit> {
 
 /// Puts the example's files into a folder; files that are there already are left alone.
 fn write(folder: &Path) -> anyhow::Result<Exit> {
-    let files =
-        [("reference.yaml", REFERENCE), ("responses.jsonl", RESPONSES), ("juror.yaml", SETTINGS)];
+    let files = [
+        ("reference.yaml", REFERENCE),
+        ("responses.jsonl", RESPONSES),
+        ("juror.yaml", SETTINGS),
+        ("replies.jsonl", REPLIES),
+    ];
     for (name, _) in files {
         let path = folder.join(name);
         anyhow::ensure!(
@@ -77,12 +89,22 @@ fn write(folder: &Path) -> anyhow::Result<Exit> {
         );
     }
     put(folder, &files).with_context(|| format!("{}: cannot write", folder.display()))?;
-    let shown = folder.display();
-    talk::say(&format!("written to {shown}; judge them with"));
+    let [reference, responses, settings, replies] =
+        files.map(|(name, _)| quoted(&folder.join(name).display().to_string()));
+    talk::say(&format!("written to {}; judge them by the recorded replies with", folder.display()));
     talk::say(&format!(
-        "  juror eval {shown}/reference.yaml {shown}/responses.jsonl -c {shown}/juror.yaml"
+        "  juror eval {reference} {responses} -c {settings} --cache {replies} --cache-mode read-only"
     ));
     Ok(Exit::Done)
+}
+
+/// A path as a shell takes it.
+fn quoted(path: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/\\:._-+,=@%".contains(c);
+    if path.chars().all(is_plain) {
+        return path.to_owned();
+    }
+    format!("'{}'", path.replace('\'', r"'\''"))
 }
 
 fn put(folder: &Path, files: &[(&str, &str)]) -> std::io::Result<()> {
