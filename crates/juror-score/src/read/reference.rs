@@ -12,6 +12,7 @@ use super::problem::{Path, Problem, Problems};
 use crate::json;
 use crate::object::{MapOnly, Object};
 use crate::question::{ExpectedStep, Question, Rules};
+use crate::skim;
 use crate::solutions::{ResultFormat, SparqlResult};
 
 /// The questions of a reference file.
@@ -79,11 +80,11 @@ fn read_fast(document: &Document) -> Result<Read<'_>, FirstProblem<'_>> {
         let first = |error| FirstProblem { value, error };
         if is_line(document, value) {
             let MapOnly(line): MapOnly<LineForm> =
-                serde_json::from_str(value).map_err(|error| first(Some(error)))?;
+                skim::from_str(value).map_err(|error| first(Some(error)))?;
             line.read_into(&mut read).ok_or_else(|| first(None))?;
         } else {
             let templates: Vec<MapOnly<TemplateForm>> =
-                serde_json::from_str(value).map_err(|error| first(Some(error)))?;
+                skim::from_str(value).map_err(|error| first(Some(error)))?;
             for (index, MapOnly(template)) in templates.into_iter().enumerate() {
                 template.read_into(&mut read, Some(index)).ok_or_else(|| first(None))?;
             }
@@ -202,7 +203,7 @@ fn expected_step(fields: Object<'_>) -> Option<ExpectedStep<'_>> {
     let required_columns = match fields.get_set("required_columns") {
         None => None,
         Some(raw) => {
-            let names: Vec<&RawValue> = serde_json::from_str(raw.get()).ok()?;
+            let names: Vec<&RawValue> = skim::from_str(raw.get()).ok()?;
             Some(names.into_iter().map(json::text_of).collect::<Option<_>>()?)
         }
     };

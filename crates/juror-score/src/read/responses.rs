@@ -11,6 +11,7 @@ use super::problem::{Path, Problem, Problems};
 use crate::json;
 use crate::object::{MapOnly, Object};
 use crate::question::Question;
+use crate::skim;
 use crate::trajectory::{Ending, Step, Trajectory, Usage};
 
 /// The responses of a file, by question.
@@ -121,7 +122,7 @@ impl<'a> Reader<'a> {
 
     fn list(&mut self, text: &'a str) -> Result<(), Problems> {
         let records: Vec<&'a RawValue> =
-            serde_json::from_str(text).map_err(|error| self.document.syntax_error(text, &error))?;
+            skim::from_str(text).map_err(|error| self.document.syntax_error(text, &error))?;
         for (index, record) in records.into_iter().enumerate() {
             self.record(record.get(), None, Path::default().index(index));
         }
@@ -129,7 +130,7 @@ impl<'a> Reader<'a> {
     }
 
     fn object(&mut self, text: &'a str) -> Result<(), Problems> {
-        let fields: Object<'a> = match serde_json::from_str(text) {
+        let fields: Object<'a> = match skim::from_str(text) {
             Ok(fields) => fields,
             // Several objects one after another: a file of lines under another name.
             Err(_) if self.looks_like_lines() => {
@@ -157,7 +158,7 @@ impl<'a> Reader<'a> {
 
     /// One record; `id` is known when records stand by id.
     fn record(&mut self, text: &'a str, id: Option<Cow<'a, str>>, path: Path) {
-        match serde_json::from_str::<MapOnly<ResponseForm>>(text) {
+        match skim::from_str::<MapOnly<ResponseForm>>(text) {
             Ok(MapOnly(form)) => {
                 let own = form.question_id.and_then(json::scalar_text);
                 match id.or(own) {
