@@ -141,9 +141,11 @@ impl<'t> Rows<'t> {
 
     pub(super) fn put(&mut self, column: usize, cell: Cell<'t>) {
         let cells = &mut self.columns[column];
-        // A repeated key: the last one counts.
-        cells.truncate(self.n_rows);
-        cells.resize(self.n_rows, Cell::Unbound);
+        if cells.len() != self.n_rows {
+            // A repeated key: the last one counts.
+            cells.truncate(self.n_rows);
+            cells.resize(self.n_rows, Cell::Unbound);
+        }
         cells.push(cell);
     }
 
