@@ -37,8 +37,8 @@ pub fn read_reference(document: &Document) -> Result<Dataset<'_>, Problems> {
         Err(first) => return Err(all_problems(document, first)),
     };
     let mut check = StepCheck::default();
-    for (question, path) in dataset.iter() {
-        check.question(document, question, &path);
+    for (question, origin) in dataset.questions.iter().zip(&dataset.origins) {
+        check.question(document, question, || path_of(*origin));
     }
     if !check.problems.is_empty() {
         return Err(document.locate(check.problems));
@@ -53,24 +53,25 @@ struct FirstProblem<'d> {
     error: Option<serde_json::Error>,
 }
 
-/// Questions, and for each its template's and its own position in the file.
+/// Questions, and for each where it stands in the file.
 #[derive(Default)]
 struct Read<'a> {
     questions: Vec<Question<'a>>,
-    origins: Vec<(Option<usize>, Option<usize>)>,
+    origins: Vec<Origin>,
+}
+
+/// The positions of a template in the file and of a question in its template.
+type Origin = (Option<usize>, Option<usize>);
+
+fn path_of((template, index): Origin) -> Path {
+    let path = template.map_or(Path::default(), |at| Path::default().index(at));
+    index.map_or(path.clone(), |at| path.key("questions").index(at))
 }
 
 impl<'a> Read<'a> {
     fn push(&mut self, question: Question<'a>, template: Option<usize>, index: Option<usize>) {
         self.questions.push(question);
         self.origins.push((template, index));
-    }
-
-    fn iter(&self) -> impl Iterator<Item = (&Question<'a>, Path)> {
-        self.questions.iter().zip(&self.origins).map(|(question, (template, index))| {
-            let path = template.map_or(Path::default(), |at| Path::default().index(at));
-            (question, index.map_or(path.clone(), |at| path.key("questions").index(at)))
-        })
     }
 }
 
@@ -242,11 +243,11 @@ struct StepCheck {
 }
 
 impl StepCheck {
-    fn question(&mut self, document: &Document, question: &Question<'_>, path: &Path) {
+    fn question(&mut self, document: &Document, question: &Question<'_>, path: impl Fn() -> Path) {
         let groups = question.groups.as_deref().unwrap_or_default();
         for (group, steps) in groups.iter().enumerate() {
             for (index, step) in steps.iter().enumerate() {
-                let path = || path.key("reference_steps").index(group).index(index);
+                let path = || path().key("reference_steps").index(group).index(index);
                 self.columns(document, step, path);
                 self.output(document, step, path);
             }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -56,8 +56,7 @@ impl<'a> Responses<'a> {
 
     /// The responses to questions a dataset does not have, in the order of the file.
     pub fn unknown(&self, document: &Document, questions: &[Question<'_>]) -> Problems {
-        let known: std::collections::HashSet<&str> =
-            questions.iter().map(|question| question.id.as_ref()).collect();
+        let known: HashSet<&str> = questions.iter().map(|question| question.id.as_ref()).collect();
         let mut found: Vec<Found> = self
             .by_question
             .iter()

@@ -110,7 +110,14 @@ impl<'q> Cursor<'q> {
                 return None;
             }
             let mut shapes = Vec::new();
-            cursor.list(|cursor| cursor.row(&mut rows, &mut shapes))
+            cursor.list(|cursor| {
+                let start = cursor.at;
+                cursor.row(&mut rows, &mut shapes)?;
+                if rows.n_rows() == 1 {
+                    rows.reserve((cursor.text.len() - cursor.at) / (cursor.at - start));
+                }
+                Some(())
+            })
         })?;
         Some(rows)
     }
