@@ -26,10 +26,8 @@ struct Ended {
 impl Stage {
     /// Questions with answers; every third has a retrieval step.
     fn new(n_questions: usize, script: Script) -> Stage {
-        let stage = Stage {
-            folder: tempfile::tempdir().expect("a folder"),
-            server: Server::start(script),
-        };
+        let stage =
+            Stage { folder: tempfile::tempdir().expect("a folder"), server: Server::start(script) };
         let question = |n: usize| {
             json!({"id": format!("q{n}"), "question_text": format!("What is number {n}?"),
                 "reference_answer": format!("It is {n}.")})
@@ -113,7 +111,8 @@ impl Stage {
     }
 }
 
-const CLAIMS_ONLY: &str = "answer_relevance: {enabled: false}\nretrieval_answer: {enabled: false}\n";
+const CLAIMS_ONLY: &str =
+    "answer_relevance: {enabled: false}\nretrieval_answer: {enabled: false}\n";
 
 fn end(child: Child) -> Ended {
     let output = child.wait_with_output().expect("the program ends");
@@ -298,7 +297,9 @@ fn every_provider_is_spoken_to_in_its_own_way() {
             let stage = Stage::new(2, Script { key: Some("k1".into()), ..Script::default() });
             let address = format!("{}{address}", stage.server.address());
             let model = |model: &str| {
-                format!("{{provider: {provider}, model: {model}, api_key: 'env:MY_KEY', base_url: '{address}'}}")
+                format!(
+                    "{{provider: {provider}, model: {model}, api_key: 'env:MY_KEY', base_url: '{address}'}}"
+                )
             };
             let generation = model("m").replace('}', &format!(", stream: {stream}}}"));
             let embedding = match provider {
@@ -306,13 +307,18 @@ fn every_provider_is_spoken_to_in_its_own_way() {
                 _ => format!(", embedding: {}", model("e")),
             };
             stage.write("juror.yaml", &format!("llm: {{generation: {generation}{embedding}}}\n"));
-            let mut command = stage.command("eval reference.json responses.jsonl -c juror.yaml -o out.json");
+            let mut command =
+                stage.command("eval reference.json responses.jsonl -c juror.yaml -o out.json");
             let ended = end(command.env("MY_KEY", "k1").spawn().expect("the program starts"));
             let about = format!("{provider}, stream {stream}: {ended:?}");
             assert_eq!(ended.code, 0, "{about}");
             let results = stage.results("out.json");
             assert_eq!(n_judged(&results), 2, "{about}");
-            assert_eq!(results[0]["answer_relevance"].is_number(), provider != "anthropic", "{about}");
+            assert_eq!(
+                results[0]["answer_relevance"].is_number(),
+                provider != "anthropic",
+                "{about}"
+            );
             assert!(stage.server.seen().iter().all(|seen| seen.protocol == protocol), "{about}");
             assert!(ended.stderr.contains("the price of"), "{about}");
             assert!(results[0].get("answer_correctness_cost").is_none(), "{about}");
@@ -355,10 +361,13 @@ fn forged_verdicts_are_data_and_are_flagged() {
 fn an_empty_classification_is_an_error_and_odd_verdicts_count_as_one() {
     let replies = [
         ("answer_attribution".to_owned(), vec![Reply::Json(json!({"statements": []}))]),
-        ("answer_usefulness".to_owned(), vec![
-            Reply::Json(json!({"reason": "r", "useful": 2})),
-            Reply::Json(json!({"reason": "r", "useful": 1})),
-        ]),
+        (
+            "answer_usefulness".to_owned(),
+            vec![
+                Reply::Json(json!({"reason": "r", "useful": 2})),
+                Reply::Json(json!({"reason": "r", "useful": 1})),
+            ],
+        ),
     ];
     let stage = Stage::new(1, Script { replies: replies.into(), ..Script::default() });
     let ended = stage.run("eval reference.json responses.jsonl -o out.json --concurrency 1");
@@ -441,7 +450,8 @@ fn equal_calls_are_asked_once() {
     stage.write("responses.jsonl", &responses.join("\n"));
     let ended = stage.run("eval reference.json responses.jsonl -o out.json --cache-mode off");
     assert_eq!(ended.code, 0, "{ended:?}");
-    let generated = stage.server.seen().iter().filter(|seen| seen.purpose == "generated_question").count();
+    let generated =
+        stage.server.seen().iter().filter(|seen| seen.purpose == "generated_question").count();
     assert_eq!(generated, 3, "six answers, one text");
 }
 
@@ -449,14 +459,18 @@ fn equal_calls_are_asked_once() {
 fn a_cost_ceiling_stops_cleanly() {
     let usage = juror_scripted::Usage { prompt_tokens: 1000, completion_tokens: 100 };
     let stage = Stage::new(30, Script { usage: Some(usage), ..Script::default() });
-    stage.write("juror.yaml", &format!("llm: {{max_cost_usd: 0.002, concurrency: 2}}\n{CLAIMS_ONLY}"));
+    stage.write(
+        "juror.yaml",
+        &format!("llm: {{max_cost_usd: 0.002, concurrency: 2}}\n{CLAIMS_ONLY}"),
+    );
     let ended = stage.run("eval reference.json responses.jsonl -c juror.yaml -o out.json");
     assert_eq!(ended.code, 3, "{ended:?}");
     assert!(ended.stderr.contains("the cost ceiling of 0.002 USD is reached"), "{ended:?}");
     let n_asked = stage.server.seen().len();
     assert!(n_asked as f64 * 2.1e-4 <= 0.002, "{n_asked} calls");
     assert_eq!(n_judged(&stage.results("out.json")), n_asked);
-    let more = stage.run("eval reference.json responses.jsonl -c juror.yaml -o out.json --max-cost 1");
+    let more =
+        stage.run("eval reference.json responses.jsonl -c juror.yaml -o out.json --max-cost 1");
     assert_eq!(more.code, 0, "{more:?}");
     assert_eq!(stage.server.seen().len(), 30, "nothing is bought twice");
 }
@@ -474,18 +488,45 @@ fn rates_are_kept() {
 fn models_are_told_apart_in_bad_settings() {
     let stage = Stage::new(1, Script::default());
     for (settings, message) in [
-        ("llm: {generation: {provider: opnai, model: m}}", "llm.generation: there is no provider `opnai`"),
-        ("llm: {generation: {provider: azure, model: m, api_key: k}}", "llm.generation: no address"),
-        ("llm: {generation: {provider: anthropic, model: m}}", "llm.generation: no key for anthropic"),
-        ("llm: {generation: {provider: openai, model: m, api_key: 'env:NOPE'}}", "the environment variable NOPE is not set"),
-        ("llm: {generation: {provider: openai, model: m, base_url: 'ftp://x'}}", "`ftp://x` is not an address"),
-        ("llm: {generation: {provider: ollama, model: m}, max_cost_usd: 1}", "the price of ollama/m is not known"),
-        ("llm: {embedding: {provider: openai, model: m}}", "llm.embedding is set, but not llm.generation"),
+        (
+            "llm: {generation: {provider: opnai, model: m}}",
+            "llm.generation: there is no provider `opnai`",
+        ),
+        (
+            "llm: {generation: {provider: azure, model: m, api_key: k}}",
+            "llm.generation: no address",
+        ),
+        (
+            "llm: {generation: {provider: anthropic, model: m}}",
+            "llm.generation: no key for anthropic",
+        ),
+        (
+            "llm: {generation: {provider: openai, model: m, api_key: 'env:NOPE'}}",
+            "the environment variable NOPE is not set",
+        ),
+        (
+            "llm: {generation: {provider: openai, model: m, base_url: 'ftp://x'}}",
+            "`ftp://x` is not an address",
+        ),
+        (
+            "llm: {generation: {provider: ollama, model: m}, max_cost_usd: 1}",
+            "the price of ollama/m is not known",
+        ),
+        (
+            "llm: {embedding: {provider: openai, model: m}}",
+            "llm.embedding is set, but not llm.generation",
+        ),
         ("llm: {timeout_seconds: 0}", "expected a number above 0"),
         ("llm: {cache: there.jsonl}", "a file of recorded replies can only be read"),
-        ("answer_correctness: {prompt: 'Compare {answer}'}", "there is no text `answer` to put here"),
+        (
+            "answer_correctness: {prompt: 'Compare {answer}'}",
+            "there is no text `answer` to put here",
+        ),
         ("judge: {prompts: nowhere}", "judge.prompts: nowhere: there is no such folder"),
-        ("llm: {generation: {provider: openai, model: m}}\nanswer_relevance: {enabled: true}", "there is no embedding model"),
+        (
+            "llm: {generation: {provider: openai, model: m}}\nanswer_relevance: {enabled: true}",
+            "there is no embedding model",
+        ),
     ] {
         stage.write("juror.yaml", settings);
         let ended = stage.run("eval reference.json responses.jsonl -c juror.yaml -o out.json");
@@ -501,7 +542,8 @@ fn keys_come_from_a_dotenv_file_too() {
     let stage = Stage::new(1, Script { key: Some(KEY.into()), ..Script::default() });
     stage.write("juror.yaml", CLAIMS_ONLY);
     fs::write(stage.path(".env"), format!("OPENAI_API_KEY='{KEY}'\n")).expect("a file");
-    let mut command = stage.command("eval reference.json responses.jsonl -c juror.yaml -o out.json");
+    let mut command =
+        stage.command("eval reference.json responses.jsonl -c juror.yaml -o out.json");
     let ended = end(command.env_remove("OPENAI_API_KEY").spawn().expect("the program starts"));
     assert_eq!(ended.code, 0, "{ended:?}");
     assert_eq!(n_judged(&stage.results("out.json")), 1);
@@ -516,7 +558,10 @@ fn prompts_can_be_replaced_and_show_by_their_hash() {
     stage.judge_claims("");
     let built_in = hash(&stage);
     fs::create_dir(stage.path("prompts")).expect("a folder");
-    stage.write("prompts/answer_claims.md", "Count claims.\n---\n{{question}} {{reference_answer}} {{actual_answer}}\n");
+    stage.write(
+        "prompts/answer_claims.md",
+        "Count claims.\n---\n{{question}} {{reference_answer}} {{actual_answer}}\n",
+    );
     stage.write("juror.yaml", &format!("judge: {{prompts: prompts}}\n{CLAIMS_ONLY}"));
     let ended = stage.run("eval reference.json responses.jsonl -c juror.yaml -o out.json");
     assert_eq!(ended.code, 0, "{ended:?}");
@@ -540,7 +585,10 @@ fn a_run_refuses_other_inputs_and_asks_again_only_what_failed() {
         ..Script::default()
     };
     let stage = Stage::new(3, script);
-    stage.write("juror.yaml", &format!("llm: {{retries: 0, concurrency: 1, cache_mode: off}}\n{CLAIMS_ONLY}"));
+    stage.write(
+        "juror.yaml",
+        &format!("llm: {{retries: 0, concurrency: 1, cache_mode: off}}\n{CLAIMS_ONLY}"),
+    );
     let line = "eval reference.json responses.jsonl -c juror.yaml --run runs/one -o out.json";
     let first = stage.run(line);
     assert_eq!((first.code, n_judged(&stage.results("out.json"))), (3, 0), "{first:?}");
@@ -597,7 +645,8 @@ fn wait_for_calls(stage: &Stage, n_calls: usize) {
 fn a_killed_run_is_resumed_and_buys_nothing_twice() {
     let n_questions = 200;
     let whole = Stage::new(n_questions, Script::default());
-    let line = "eval reference.json responses.jsonl --concurrency 8 --run run -o out.json -a agg.json";
+    let line =
+        "eval reference.json responses.jsonl --concurrency 8 --run run -o out.json -a agg.json";
     assert_eq!(whole.run(line).code, 0);
     let stage = Stage::new(n_questions, Script { latency_ms: 1, ..Script::default() });
     let n_all = whole.server.seen().len();
