@@ -86,6 +86,11 @@ fn read_fast(document: &Document) -> Result<Read<'_>, FirstProblem<'_>> {
         } else {
             let templates: Vec<MapOnly<TemplateForm>> =
                 skim::from_str(value).map_err(|error| first(Some(error)))?;
+            // Lists that grow leave gaps in memory behind them, as large as they are.
+            let n_questions =
+                templates.iter().map(|MapOnly(template)| template.questions.len()).sum();
+            read.questions.reserve_exact(n_questions);
+            read.origins.reserve_exact(n_questions);
             for (index, MapOnly(template)) in templates.into_iter().enumerate() {
                 template.read_into(&mut read, Some(index)).ok_or_else(|| first(None))?;
             }
