@@ -12,7 +12,7 @@ use crate::output::{Output, OutputError};
 use crate::plan::Plan;
 
 /// How many questions are judged at a time by one thread.
-const CHUNK: usize = 8;
+const CHUNK: usize = 16;
 
 /// How many bytes of results a buffer holds before it has to grow.
 const BUFFER: usize = 1 << 18;
