@@ -312,24 +312,42 @@ def compare_evaluations(
 ) -> Iterator[Row]:
     """Reading, evaluating, aggregating and writing: whole processes, on all cores and on one."""
     inputs = [workload.reference, workload.responses]
-    results, aggregates = outputs.of("juror")
+    written = {
+        "library": outputs.of("library"),
+        "juror": outputs.of("juror"),
+        "floor": (outputs.folder / "floor.out",),
+    }
+    results, aggregates = written["juror"]
     evaluate = ["eval", *inputs, "--profile", "6", "-o", results, "-a", aggregates]
     programs: dict[str, list[str | Path]] = {
-        "library": [tools.python, BENCH / "library_eval.py", *inputs, *outputs.of("library")],
+        "library": [tools.python, BENCH / "library_eval.py", *inputs, *written["library"]],
         "juror": [tools.juror, *evaluate],
-        "floor": [tools.juror_bench, "floor", *inputs, outputs.folder / "floor.out"],
+        "floor": [tools.juror_bench, "floor", *inputs, *written["floor"]],
     }
     for cores, prefix, least in (("all cores", [], 15), ("one core", on_one_core(), 8)):
         say(f"evaluating {options.questions} questions on {cores}")
         commands = {name: (*prefix, *words) for name, words in programs.items()}
         run(*commands["juror"])  # so that files and program are in memory for everyone
         runs = in_turns(
-            options.rounds, {name: lambda c=c: run(*c) for name, c in commands.items()}
+            options.rounds,
+            {name: lambda n=name: run_anew(commands[n], written[n]) for name in programs},
         )
         library, juror, floor = (median_seconds(runs[name]) for name in programs)
         yield faster(f"evaluate, {cores}", "library", library, juror, least)
         yield within("  the same", f"floor {seconds(floor)}", seconds(juror), juror / floor, 2)
         yield memory(runs, workload)
+
+
+def run_anew(command: tuple[str | Path, ...], written: tuple[Path, ...]) -> Run:
+    """Runs a program that writes new files, with nothing left to write from the run before.
+
+    Replacing a large file and waiting for a disk that is still busy with another's output take as
+    long as a run of Juror, and are no work of either side.
+    """
+    for path in written:
+        path.unlink(missing_ok=True)
+    os.sync()
+    return run(*command)
 
 
 def memory(runs: dict[str, list[Run]], workload: Workload) -> Row:

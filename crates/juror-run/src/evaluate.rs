@@ -12,7 +12,10 @@ use crate::output::{Output, OutputError};
 use crate::plan::Plan;
 
 /// How many questions are judged at a time by one thread.
-const CHUNK: usize = 8;
+const CHUNK: usize = 16;
+
+/// How many bytes of results a buffer holds before it has to grow.
+const BUFFER: usize = 1 << 18;
 
 /// What happens during an evaluation.
 #[derive(Clone, Copy, Debug)]
@@ -163,8 +166,8 @@ impl Worker<'_> {
         let n_chunks = self.dataset.questions.len().div_ceil(CHUNK);
         for index in (first..n_chunks).step_by(self.n_threads) {
             // Buffers come back after they were written: fresh memory is dear.
-            let mut buffers =
-                used.try_recv().unwrap_or_else(|_| vec![Vec::new(); self.formats.len()]);
+            let new = || self.formats.iter().map(|_| Vec::with_capacity(BUFFER)).collect();
+            let mut buffers: Buffers = used.try_recv().unwrap_or_else(|_| new());
             buffers.iter_mut().for_each(Vec::clear);
             // The receiver is gone when an output failed: there is nothing left to do.
             if sender.send(self.chunk(index, buffers)).is_err() {

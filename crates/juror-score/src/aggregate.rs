@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use hashbrown::{DefaultHashBuilder, HashSet};
+use hashbrown::DefaultHashBuilder;
 use indexmap::IndexMap;
 use serde_json::Value;
 
@@ -74,29 +74,6 @@ impl StepCounts {
         ]
         .into_iter()
     }
-
-    fn merge(&mut self, other: &StepCounts) {
-        let pairs = [
-            (&mut self.total, &other.total),
-            (&mut self.once_per_sample, &other.once_per_sample),
-            (&mut self.empty_results, &other.empty_results),
-            (&mut self.errors, &other.errors),
-        ];
-        for (mine, theirs) in pairs {
-            for (name, count) in theirs {
-                add(mine, name, *count);
-            }
-        }
-    }
-}
-
-fn add(counts: &mut Ordered<String, usize>, name: &str, count: usize) {
-    match counts.get_mut(name) {
-        Some(known) => *known += count,
-        None => {
-            counts.insert(name.to_owned(), count);
-        }
-    }
 }
 
 /// What one question contributes.
@@ -141,7 +118,19 @@ struct Template {
     n_errors: usize,
     n_successes: usize,
     series: Vec<Series>,
-    steps: StepCounts,
+    steps: Ordered<String, Taken>,
+    empty_results: Ordered<String, usize>,
+    step_errors: Ordered<String, usize>,
+}
+
+/// How often a kind of step was taken.
+#[derive(Clone, Copy, Debug, Default)]
+struct Taken {
+    total: usize,
+    /// At most once a question.
+    once: usize,
+    /// The number of the last question it was seen in, counted from 1.
+    last: usize,
 }
 
 impl Aggregator {
@@ -161,19 +150,16 @@ impl Aggregator {
             Verdict::Scored(value) => Number::real(*value),
             _ => None,
         };
-        let mut values: Vec<(&str, Number)> = record
-            .findings
-            .iter()
-            .filter(|finding| finding.step.is_none())
-            .filter_map(|finding| Some((finding.metric, value(&finding.verdict)?)))
-            .collect();
         let noted = |step| {
             let number = |value: &Value| Number::real(value.as_f64()?);
             record.notes_of(step).filter_map(move |note| Some((&*note.key, number(&note.value)?)))
         };
-        values.extend(noted(None));
+        let of_question = record.findings.iter().filter(|finding| finding.step.is_none());
         let usage = record.case.trajectory.usage.iter();
-        values.extend(usage.filter_map(|(name, raw)| Some((name, Number::from_json(raw.get())?))));
+        let values = of_question
+            .filter_map(|finding| Some((finding.metric, value(&finding.verdict)?)))
+            .chain(noted(None))
+            .chain(usage.filter_map(|(name, raw)| Some((name, Number::from_json(raw.get())?))));
         let observed = steps.iter().enumerate().map(|(index, step)| ObservedStep {
             name: &step.name,
             is_error: step.status == Status::Error,
@@ -187,7 +173,7 @@ impl Aggregator {
         self.observe(&Observation {
             template: &record.case.question.template,
             is_error: record.case.trajectory.ending.is_error(),
-            values,
+            values: values.collect(),
             steps: observed.collect(),
         });
     }
@@ -209,9 +195,11 @@ impl Aggregator {
         } else {
             template.n_successes += 1;
         }
+        let mut next = 0;
         for &(name, number) in &observation.values {
-            if let Some(at) = place_of(name, Level::Question, &self.custom) {
+            if let Some(at) = place_of(name, Level::Question, &self.custom, next) {
                 template.series[at].push(number);
+                next = at + 1;
             }
         }
         template.observe_steps(&observation.steps);
@@ -220,16 +208,12 @@ impl Aggregator {
     /// Adds everything another aggregator has collected, as if its records had been added here.
     pub fn merge(&mut self, other: &Aggregator) {
         for (id, theirs) in &other.templates {
-            let Some(mine) = self.templates.get_mut(id) else {
-                self.templates.insert(id.clone(), theirs.clone());
-                continue;
-            };
-            mine.n_errors += theirs.n_errors;
-            mine.n_successes += theirs.n_successes;
-            for (mine, theirs) in mine.series.iter_mut().zip(&theirs.series) {
-                mine.extend(theirs);
+            match self.templates.get_mut(id) {
+                Some(mine) => mine.merge(theirs),
+                None => {
+                    self.templates.insert(id.clone(), theirs.clone());
+                }
             }
-            mine.steps.merge(&theirs.steps);
         }
     }
 
@@ -242,14 +226,7 @@ impl Aggregator {
             .collect();
         let mut all = Template::default();
         all.series.resize(METRICS.len() + self.custom.len(), Series::default());
-        for template in self.templates.values() {
-            all.n_errors += template.n_errors;
-            all.n_successes += template.n_successes;
-            for (all, series) in all.series.iter_mut().zip(&template.series) {
-                all.extend(series);
-            }
-            all.steps.merge(&template.steps);
-        }
+        self.templates.values().for_each(|template| all.merge(template));
         let mut micro = self.summary(&all, self.profile.micro_steps);
         micro.retrieval_in_steps = false;
         let macro_means = self.macro_means(&per_template);
@@ -267,7 +244,7 @@ impl Aggregator {
             n_errors: template.n_errors,
             n_successes: template.n_successes,
             metrics: metrics.collect(),
-            steps: with_steps.then(|| template.steps.clone()),
+            steps: with_steps.then(|| template.step_counts()),
             retrieval_in_steps: self.profile.retrieval_in_steps,
         }
     }
@@ -300,54 +277,77 @@ impl Aggregator {
 
 impl Template {
     fn observe_steps(&mut self, steps: &[ObservedStep<'_>]) {
-        let mut seen = SeenNames::default();
+        let question = self.n_errors + self.n_successes;
         for step in steps {
-            add(&mut self.steps.total, step.name, 1);
-            if step.is_error {
-                add(&mut self.steps.errors, step.name, 1);
-            } else if step.is_empty {
-                add(&mut self.steps.empty_results, step.name, 1);
+            let taken = count_of(&mut self.steps, step.name);
+            taken.total += 1;
+            if taken.last != question {
+                taken.last = question;
+                taken.once += 1;
             }
-            if seen.insert(step.name) {
-                add(&mut self.steps.once_per_sample, step.name, 1);
+            if step.is_error {
+                *count_of(&mut self.step_errors, step.name) += 1;
+            } else if step.is_empty {
+                *count_of(&mut self.empty_results, step.name) += 1;
             }
             if step.name == "retrieval" {
                 for &(name, number) in &step.values {
-                    if let Some(at) = place_of(name, Level::Step, &[]) {
+                    if let Some(at) = place_of(name, Level::Step, &[], 0) {
                         self.series[at].push(number);
                     }
                 }
             }
         }
     }
-}
 
-/// The names seen so far: a few in a list, many in a set.
-#[derive(Default)]
-struct SeenNames<'n> {
-    few: Vec<&'n str>,
-    many: HashSet<&'n str>,
-}
+    fn merge(&mut self, other: &Template) {
+        self.n_errors += other.n_errors;
+        self.n_successes += other.n_successes;
+        for (mine, theirs) in self.series.iter_mut().zip(&other.series) {
+            mine.extend(theirs);
+        }
+        for (name, theirs) in &other.steps {
+            let mine = count_of(&mut self.steps, name);
+            mine.total += theirs.total;
+            mine.once += theirs.once;
+            // No question that comes later has this number.
+            mine.last = 0;
+        }
+        for (name, count) in &other.step_errors {
+            *count_of(&mut self.step_errors, name) += count;
+        }
+        for (name, count) in &other.empty_results {
+            *count_of(&mut self.empty_results, name) += count;
+        }
+    }
 
-impl<'n> SeenNames<'n> {
-    /// Whether a name is new.
-    fn insert(&mut self, name: &'n str) -> bool {
-        const FEW: usize = 16;
-        if self.few.contains(&name) || self.many.contains(name) {
-            return false;
+    fn step_counts(&self) -> StepCounts {
+        let counts = |of: fn(&Taken) -> usize| {
+            self.steps.iter().map(|(name, taken)| (name.clone(), of(taken))).collect()
+        };
+        StepCounts {
+            total: counts(|taken| taken.total),
+            once_per_sample: counts(|taken| taken.once),
+            empty_results: self.empty_results.clone(),
+            errors: self.step_errors.clone(),
         }
-        if self.few.len() < FEW {
-            self.few.push(name);
-        } else {
-            self.many.insert(name);
-        }
-        true
     }
 }
 
-/// Where a metric's series stands.
-fn place_of(name: &str, level: Level, custom: &[String]) -> Option<usize> {
+fn count_of<'c, T: Default>(counts: &'c mut Ordered<String, T>, name: &str) -> &'c mut T {
+    // Looked up by index, since a reference found here could not be returned.
+    let at = counts.get_index_of(name);
+    let at = at.unwrap_or_else(|| counts.insert_full(name.to_owned(), T::default()).0);
+    &mut counts[at]
+}
+
+/// Where a metric's series stands. Values come in the order of the table nearly always, so the
+/// search begins at the place after the last.
+fn place_of(name: &str, level: Level, custom: &[String], next: usize) -> Option<usize> {
     let is_it = |info: &MetricInfo| info.name == name && info.level == level;
+    let next = next.min(METRICS.len());
+    let after = || Some(next + METRICS[next..].iter().position(is_it)?);
+    let before = || METRICS[..next].iter().position(is_it);
     let custom_place = || Some(METRICS.len() + custom.iter().position(|known| known == name)?);
-    METRICS.iter().position(is_it).or_else(custom_place)
+    after().or_else(before).or_else(custom_place)
 }

@@ -43,6 +43,7 @@ mod question;
 pub mod read;
 mod record;
 pub mod retrieval;
+mod skim;
 pub mod solutions;
 mod stats;
 mod trajectory;

@@ -16,6 +16,8 @@ use crate::json;
 pub struct Object<'a> {
     /// Keys with their quotes and escapes, values as they stand.
     fields: Vec<(&'a RawValue, &'a RawValue)>,
+    /// Whether a key is written with an escape, and has to be unescaped to be known.
+    any_escapes: bool,
 }
 
 impl<'a> Object<'a> {
@@ -23,8 +25,8 @@ impl<'a> Object<'a> {
     pub fn get(&self, name: &str) -> Option<&'a RawValue> {
         let is_it = |key: &RawValue| {
             let quoted = key.get();
-            let inside = &quoted[1..quoted.len() - 1];
-            inside == name || (inside.contains('\\') && json::text_of(key).as_deref() == Some(name))
+            let is_written = &quoted[1..quoted.len() - 1] == name;
+            is_written || (self.any_escapes && json::text_of(key).as_deref() == Some(name))
         };
         self.fields.iter().rev().find(|(key, _)| is_it(key)).map(|(_, value)| *value)
     }
@@ -56,10 +58,12 @@ impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object<'de>, A::Error> {
                 // Most steps have five or six fields.
                 let mut fields = Vec::with_capacity(6);
-                while let Some(field) = map.next_entry()? {
-                    fields.push(field);
+                let mut any_escapes = false;
+                while let Some((key, value)) = map.next_entry::<&RawValue, _>()? {
+                    any_escapes |= key.get().as_bytes().contains(&b'\\');
+                    fields.push((key, value));
                 }
-                Ok(Object { fields })
+                Ok(Object { fields, any_escapes })
             }
         }
         deserializer.deserialize_map(ObjectVisitor)

@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 
 use crate::json;
 use crate::object::Object;
+use crate::skim;
 
 /// The steps a subject took and how it ended.
 #[derive(Clone, Debug, Default)]
@@ -124,6 +125,6 @@ impl<'a> Step<'a> {
 
 /// An argument from a step's `args`, which may be absent or something other than an object.
 pub(crate) fn argument<'a>(fields: &Object<'a>, name: &str) -> Option<&'a RawValue> {
-    let args: Object<'a> = serde_json::from_str(fields.get("args")?.get()).ok()?;
+    let args: Object<'a> = skim::from_str(fields.get("args")?.get()).ok()?;
     args.get_set(name)
 }

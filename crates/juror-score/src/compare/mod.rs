@@ -85,6 +85,15 @@ impl<'t> View<'t> {
     /// Whether the output is a SPARQL result without rows; only a text counts as one.
     pub(crate) fn is_empty_result(&self) -> bool {
         let Some(output) = self.output.filter(|_| self.is_text()) else { return false };
+        let has_rows = |result: &SparqlResult| match result {
+            SparqlResult::Table(table) => table.n_rows > 0,
+            SparqlResult::Truth(_) => false,
+        };
+        // Where it was read as JSON, that tells.
+        let is_json = self.own_format().is_none_or(|format| format == ResultFormat::Json);
+        if is_json && self.result.get().and_then(Option::as_ref).is_some_and(has_rows) {
+            return false;
+        }
         sparql::is_empty_output(output)
     }
 
@@ -94,9 +103,13 @@ impl<'t> View<'t> {
         self.result.get_or_init(|| self.read_result(other)).as_ref()
     }
 
+    fn own_format(&self) -> Option<ResultFormat> {
+        self.media_type.as_deref().and_then(ResultFormat::from_media_type)
+    }
+
     fn read_result(&self, other: ResultFormat) -> Option<SparqlResult<'t>> {
         let output = self.output?;
-        let own = self.media_type.as_deref().and_then(ResultFormat::from_media_type);
+        let own = self.own_format();
         let format = own.unwrap_or(other);
         let Some(quoted) = json::inside_of(output) else {
             return SparqlResult::parse(output.get(), ResultFormat::Json).ok();

@@ -64,7 +64,8 @@ fn clearly_has_rows(quoted: &str) -> bool {
     let Some(at) = key.find(bytes) else { return false };
     let rest = &quoted[at + "bindings".len()..];
     // A letter of the key could itself be escaped, in a second one that is not seen.
-    let is_plain = || !quoted.contains("\\u006") && !quoted.contains("\\u007");
+    let is_letter = |at: usize| matches!(bytes.get(at + 4), Some(b'6' | b'7'));
+    let is_plain = || !memchr::memmem::find_iter(bytes, b"\\u00").any(is_letter);
     let list = rest.strip_prefix("\\\"").map(skip_space).and_then(|rest| rest.strip_prefix(':'));
     let first = list.map(skip_space).and_then(|rest| rest.strip_prefix('[')).map(skip_space);
     first.is_some_and(|first| first.starts_with('{'))

@@ -12,6 +12,7 @@ use super::problem::{Path, Problem, Problems};
 use crate::json;
 use crate::object::{MapOnly, Object};
 use crate::question::{ExpectedStep, Question, Rules};
+use crate::skim;
 use crate::solutions::{ResultFormat, SparqlResult};
 
 /// The questions of a reference file.
@@ -36,8 +37,8 @@ pub fn read_reference(document: &Document) -> Result<Dataset<'_>, Problems> {
         Err(first) => return Err(all_problems(document, first)),
     };
     let mut check = StepCheck::default();
-    for (question, path) in dataset.iter() {
-        check.question(document, question, &path);
+    for (question, origin) in dataset.questions.iter().zip(&dataset.origins) {
+        check.question(document, question, || path_of(*origin));
     }
     if !check.problems.is_empty() {
         return Err(document.locate(check.problems));
@@ -52,24 +53,25 @@ struct FirstProblem<'d> {
     error: Option<serde_json::Error>,
 }
 
-/// Questions, and for each its template's and its own position in the file.
+/// Questions, and for each where it stands in the file.
 #[derive(Default)]
 struct Read<'a> {
     questions: Vec<Question<'a>>,
-    origins: Vec<(Option<usize>, Option<usize>)>,
+    origins: Vec<Origin>,
+}
+
+/// The positions of a template in the file and of a question in its template.
+type Origin = (Option<usize>, Option<usize>);
+
+fn path_of((template, index): Origin) -> Path {
+    let path = template.map_or(Path::default(), |at| Path::default().index(at));
+    index.map_or(path.clone(), |at| path.key("questions").index(at))
 }
 
 impl<'a> Read<'a> {
     fn push(&mut self, question: Question<'a>, template: Option<usize>, index: Option<usize>) {
         self.questions.push(question);
         self.origins.push((template, index));
-    }
-
-    fn iter(&self) -> impl Iterator<Item = (&Question<'a>, Path)> {
-        self.questions.iter().zip(&self.origins).map(|(question, (template, index))| {
-            let path = template.map_or(Path::default(), |at| Path::default().index(at));
-            (question, index.map_or(path.clone(), |at| path.key("questions").index(at)))
-        })
     }
 }
 
@@ -79,11 +81,16 @@ fn read_fast(document: &Document) -> Result<Read<'_>, FirstProblem<'_>> {
         let first = |error| FirstProblem { value, error };
         if is_line(document, value) {
             let MapOnly(line): MapOnly<LineForm> =
-                serde_json::from_str(value).map_err(|error| first(Some(error)))?;
+                skim::from_str(value).map_err(|error| first(Some(error)))?;
             line.read_into(&mut read).ok_or_else(|| first(None))?;
         } else {
             let templates: Vec<MapOnly<TemplateForm>> =
-                serde_json::from_str(value).map_err(|error| first(Some(error)))?;
+                skim::from_str(value).map_err(|error| first(Some(error)))?;
+            // Lists that grow leave gaps in memory behind them, as large as they are.
+            let n_questions =
+                templates.iter().map(|MapOnly(template)| template.questions.len()).sum();
+            read.questions.reserve_exact(n_questions);
+            read.origins.reserve_exact(n_questions);
             for (index, MapOnly(template)) in templates.into_iter().enumerate() {
                 template.read_into(&mut read, Some(index)).ok_or_else(|| first(None))?;
             }
@@ -202,7 +209,7 @@ fn expected_step(fields: Object<'_>) -> Option<ExpectedStep<'_>> {
     let required_columns = match fields.get_set("required_columns") {
         None => None,
         Some(raw) => {
-            let names: Vec<&RawValue> = serde_json::from_str(raw.get()).ok()?;
+            let names: Vec<&RawValue> = skim::from_str(raw.get()).ok()?;
             Some(names.into_iter().map(json::text_of).collect::<Option<_>>()?)
         }
     };
@@ -241,11 +248,11 @@ struct StepCheck {
 }
 
 impl StepCheck {
-    fn question(&mut self, document: &Document, question: &Question<'_>, path: &Path) {
+    fn question(&mut self, document: &Document, question: &Question<'_>, path: impl Fn() -> Path) {
         let groups = question.groups.as_deref().unwrap_or_default();
         for (group, steps) in groups.iter().enumerate() {
             for (index, step) in steps.iter().enumerate() {
-                let path = || path.key("reference_steps").index(group).index(index);
+                let path = || path().key("reference_steps").index(group).index(index);
                 self.columns(document, step, path);
                 self.output(document, step, path);
             }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -11,6 +11,7 @@ use super::problem::{Path, Problem, Problems};
 use crate::json;
 use crate::object::{MapOnly, Object};
 use crate::question::Question;
+use crate::skim;
 use crate::trajectory::{Ending, Step, Trajectory, Usage};
 
 /// The responses of a file, by question.
@@ -55,8 +56,7 @@ impl<'a> Responses<'a> {
 
     /// The responses to questions a dataset does not have, in the order of the file.
     pub fn unknown(&self, document: &Document, questions: &[Question<'_>]) -> Problems {
-        let known: std::collections::HashSet<&str> =
-            questions.iter().map(|question| question.id.as_ref()).collect();
+        let known: HashSet<&str> = questions.iter().map(|question| question.id.as_ref()).collect();
         let mut found: Vec<Found> = self
             .by_question
             .iter()
@@ -99,7 +99,15 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn lines(&mut self) {
-        for line in self.document.lines() {
+        const SAMPLE: usize = 64;
+        const MOST: usize = 1 << 16;
+        for (index, line) in self.document.lines().enumerate() {
+            if index == SAMPLE {
+                // Tables that grow leave gaps in memory behind them, as large as they are.
+                let length = self.document.offset_of(line) / SAMPLE;
+                let n_lines = self.document.json().len() / length;
+                self.responses.by_question.reserve((n_lines + n_lines / 8).min(MOST));
+            }
             self.record(line.trim_ascii(), None, Path::default());
         }
     }
@@ -121,7 +129,7 @@ impl<'a> Reader<'a> {
 
     fn list(&mut self, text: &'a str) -> Result<(), Problems> {
         let records: Vec<&'a RawValue> =
-            serde_json::from_str(text).map_err(|error| self.document.syntax_error(text, &error))?;
+            skim::from_str(text).map_err(|error| self.document.syntax_error(text, &error))?;
         for (index, record) in records.into_iter().enumerate() {
             self.record(record.get(), None, Path::default().index(index));
         }
@@ -129,7 +137,7 @@ impl<'a> Reader<'a> {
     }
 
     fn object(&mut self, text: &'a str) -> Result<(), Problems> {
-        let fields: Object<'a> = match serde_json::from_str(text) {
+        let fields: Object<'a> = match skim::from_str(text) {
             Ok(fields) => fields,
             // Several objects one after another: a file of lines under another name.
             Err(_) if self.looks_like_lines() => {
@@ -157,7 +165,7 @@ impl<'a> Reader<'a> {
 
     /// One record; `id` is known when records stand by id.
     fn record(&mut self, text: &'a str, id: Option<Cow<'a, str>>, path: Path) {
-        match serde_json::from_str::<MapOnly<ResponseForm>>(text) {
+        match skim::from_str::<MapOnly<ResponseForm>>(text) {
             Ok(MapOnly(form)) => {
                 let own = form.question_id.and_then(json::scalar_text);
                 match id.or(own) {

@@ -110,6 +110,9 @@ impl<'t> ReferenceColumn<'t> {
             let id = self.ids.get_or_insert(&value, joined.unwrap_or(self.n_values));
             self.values[row] = id;
             self.n_values = self.n_values.max(id + 1);
+            if row == 0 && matches!(cell, Cell::Text(_)) {
+                self.ids.texts.reserve(self.cells.len().min(SAMPLE) - 1);
+            }
             // A column that begins with distinct values will likely go on so.
             if row == SAMPLE && self.n_values as usize > SAMPLE * 9 / 10 {
                 self.ids.texts.reserve(self.cells.len() - row);

@@ -7,9 +7,10 @@
 //! unescaped and read the ordinary way: where this reader answers, the other would answer the same.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::json::Rows;
-use super::{Cell, SparqlResult};
+use super::{Cell, Datatype, SparqlResult};
 use crate::json;
 
 /// Reads a result from the inside of a JSON string; `None` when the ordinary reader has to look.
@@ -32,6 +33,29 @@ pub(super) fn parse_names(quoted: &str) -> Option<Vec<String>> {
 struct Cursor<'q> {
     text: &'q str,
     at: usize,
+}
+
+/// What stands before and after the value of a cell. Rows are written alike, so most cells differ
+/// from the one above in their value only, and need not be taken apart again.
+struct Shape<'q> {
+    before: &'q str,
+    after: &'q str,
+    column: usize,
+    datatype: Option<Datatype>,
+}
+
+struct ReadCell<'q> {
+    value: Option<Cow<'q, str>>,
+    datatype: Option<Datatype>,
+    /// Where the value stands, if it has no escapes.
+    written: Option<Range<usize>>,
+}
+
+fn literal(text: Cow<'_, str>, datatype: Option<Datatype>) -> Cell<'_> {
+    match datatype {
+        Some(datatype) => Cell::Typed(datatype, text),
+        None => Cell::Text(text),
+    }
 }
 
 impl<'q> Cursor<'q> {
@@ -85,52 +109,91 @@ impl<'q> Cursor<'q> {
             if std::mem::replace(&mut seen, true) {
                 return None;
             }
-            cursor.list(|cursor| cursor.row(&mut rows))
+            let mut shapes = Vec::new();
+            cursor.list(|cursor| {
+                let start = cursor.at;
+                cursor.row(&mut rows, &mut shapes)?;
+                if rows.n_rows() == 1 {
+                    rows.reserve((cursor.text.len() - cursor.at) / (cursor.at - start));
+                }
+                Some(())
+            })
         })?;
         Some(rows)
     }
 
-    fn row(&mut self, rows: &mut Rows<'q>) -> Option<()> {
-        let mut guess = 0;
-        self.fields_with_keys(|cursor, name| {
-            let cell = cursor.cell()?;
-            if let Some(column) = rows.column_of(name, guess) {
-                rows.put(column, cell);
-                guess = column + 1;
+    fn row(&mut self, rows: &mut Rows<'q>, shapes: &mut Vec<Shape<'q>>) -> Option<()> {
+        self.take(b'{')?;
+        if self.next_is(b'}') {
+            return rows.end_row();
+        }
+        for index in 0.. {
+            if let Some(shape) = shapes.get(index)
+                && let Some(value) = self.value_in(shape)
+            {
+                rows.put(shape.column, literal(value.into(), shape.datatype));
+                continue;
             }
-            Some(())
-        })?;
+            let start = self.at;
+            if index > 0 && !self.next_is(b',') {
+                break;
+            }
+            let name = self.string()?;
+            self.take(b':')?;
+            let cell = self.cell()?;
+            let Some(column) = rows.column_of(name, index) else { continue };
+            if let Some(value) = cell.written {
+                let before = &self.text[start..value.start];
+                let after = &self.text[value.end..self.at];
+                let shape = Shape { before, after, column, datatype: cell.datatype };
+                if index < shapes.len() {
+                    shapes[index] = shape;
+                } else if index == shapes.len() {
+                    shapes.push(shape);
+                }
+            }
+            let cell = cell.value.map(|text| literal(text, cell.datatype));
+            rows.put(column, cell.unwrap_or(Cell::Unbound));
+        }
+        self.take(b'}')?;
         rows.end_row()
     }
 
-    fn cell(&mut self) -> Option<Cell<'q>> {
+    /// The value of the next cell if all but the value is written as in `shape`.
+    fn value_in(&mut self, shape: &Shape<'q>) -> Option<&'q str> {
+        let bytes = self.text.as_bytes();
+        let rest = bytes[self.at..].strip_prefix(shape.before.as_bytes())?;
+        let length = find_backslash(rest)?;
+        rest[length..].starts_with(shape.after.as_bytes()).then_some(())?;
+        let start = self.at + shape.before.len();
+        self.at = start + length + shape.after.len();
+        Some(&self.text[start..start + length])
+    }
+
+    fn cell(&mut self) -> Option<ReadCell<'q>> {
         let mut is_literal = false;
-        let (mut value, mut datatype) = (None, None);
+        let (mut value, mut datatype, mut written) = (None, None, None);
         self.fields(|cursor, key| {
             let text = cursor.string()?;
             match key {
                 "type" => is_literal = matches!(text.as_ref(), "literal" | "typed-literal"),
-                "value" => value = Some(text),
+                "value" => {
+                    let end = cursor.at - "\\\"".len();
+                    let is_plain = matches!(text, Cow::Borrowed(_));
+                    written = is_plain.then(|| end - text.len()..end);
+                    value = Some(text);
+                }
                 "datatype" => datatype = Some(text),
                 _ => {}
             }
             Some(())
         })?;
-        Some(match value {
-            None => Cell::Unbound,
-            Some(text) => Cell::literal(text, datatype.as_deref().filter(|_| is_literal)),
-        })
+        let datatype = datatype.filter(|_| is_literal).and_then(|iri| Datatype::from_iri(&iri));
+        Some(ReadCell { value, datatype, written })
     }
 
     /// An object: calls `field` at the value of each key.
     fn fields(&mut self, mut field: impl FnMut(&mut Self, &str) -> Option<()>) -> Option<()> {
-        self.fields_with_keys(|cursor, key| field(cursor, &key))
-    }
-
-    fn fields_with_keys(
-        &mut self,
-        mut field: impl FnMut(&mut Self, Cow<'q, str>) -> Option<()>,
-    ) -> Option<()> {
         self.take(b'{')?;
         if self.next_is(b'}') {
             return Some(());
@@ -138,7 +201,7 @@ impl<'q> Cursor<'q> {
         loop {
             let key = self.string()?;
             self.take(b':')?;
-            field(self, key)?;
+            field(self, &key)?;
             if !self.next_is(b',') {
                 return self.take(b'}');
             }
@@ -286,6 +349,34 @@ mod tests {
         assert!(check(
             r#"{"results": {"bindings": [{"x": {"value": "1"}}]}, "head": {"vars": ["x"]}}"#
         ));
+    }
+
+    #[test]
+    fn rows_need_not_be_alike() {
+        let cell = |value: &str| json!({"type": "literal", "value": value});
+        let typed = json!({"datatype": "http://www.w3.org/2001/XMLSchema#int", "type": "literal",
+            "value": "5"});
+        let no_type = json!({"datatype": "http://www.w3.org/2001/XMLSchema#int", "type": "uri",
+            "value": "5"});
+        let cells = [cell("x"), cell("y \" z"), typed, no_type, json!({"type": "literal"})];
+        let mut rows = vec![json!({})];
+        for a in &cells {
+            for b in &cells {
+                rows.push(json!({"a": a, "b": b}));
+                rows.push(json!({"b": a, "other": b, "c": b}));
+                rows.push(json!({"c": a}));
+            }
+        }
+        for vars in [json!(["a", "b", "c"]), json!(["b", "a"]), json!([])] {
+            let table = json!({"head": {"vars": vars}, "results": {"bindings": rows}});
+            assert!(check(&table.to_string()));
+            assert!(check(&format!("{table:#}")));
+        }
+        let repeated = r#"{"a": {"value": "x", "value": "y"}, "a": {"value": "z"}}"#;
+        let rows = [repeated; 3].join(", ");
+        assert!(check(&format!(
+            r#"{{"head": {{"vars": ["a"]}}, "results": {{"bindings": [{rows}]}}}}"#
+        )));
     }
 
     #[test]

@@ -123,6 +123,11 @@ impl<'t> Rows<'t> {
         }
     }
 
+    /// Makes room for as many rows more, within reason.
+    pub(super) fn reserve(&mut self, n_rows: usize) {
+        self.columns.iter_mut().for_each(|cells| cells.reserve(n_rows.min(256)));
+    }
+
     /// The column of a name, looked for first where the last row had it.
     pub(super) fn column_of(&mut self, name: Cow<'t, str>, guess: usize) -> Option<usize> {
         if self.names.get(guess).is_some_and(|known| *known == name) {
@@ -141,10 +146,16 @@ impl<'t> Rows<'t> {
 
     pub(super) fn put(&mut self, column: usize, cell: Cell<'t>) {
         let cells = &mut self.columns[column];
-        // A repeated key: the last one counts.
-        cells.truncate(self.n_rows);
-        cells.resize(self.n_rows, Cell::Unbound);
+        if cells.len() != self.n_rows {
+            // A repeated key: the last one counts.
+            cells.truncate(self.n_rows);
+            cells.resize(self.n_rows, Cell::Unbound);
+        }
         cells.push(cell);
+    }
+
+    pub(super) fn n_rows(&self) -> usize {
+        self.n_rows
     }
 
     /// Ends a row; `None` if the table has become too large for the text it comes from.

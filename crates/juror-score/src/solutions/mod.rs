@@ -131,7 +131,7 @@ pub enum ResultFormat {
 impl ResultFormat {
     /// Recognises a format by its media type; parameters such as `charset` are passed over.
     pub fn from_media_type(media_type: &str) -> Option<ResultFormat> {
-        match media_type.split(';').next().unwrap_or_default().trim() {
+        match media_type.split_once(';').map_or(media_type, |(name, _)| name).trim() {
             "application/sparql-results+json" => Some(ResultFormat::Json),
             "application/sparql-results+xml" => Some(ResultFormat::Xml),
             "text/csv" => Some(ResultFormat::Csv),

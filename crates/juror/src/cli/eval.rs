@@ -153,7 +153,10 @@ pub(super) fn run(args: &EvalArgs) -> anyhow::Result<Exit> {
         run: &args.run,
         recorded: None,
     };
-    work.judge()
+    let exit = work.judge();
+    // The program ends here: the system takes everything back faster than we could hand it back.
+    std::mem::forget((reference, responses));
+    exit
 }
 
 /// Everything an evaluation is made of.
@@ -239,6 +242,7 @@ impl Work<'_> {
         };
         shown.print(&problems)?;
         let exit = gate(&args.fail_under, &outcome);
+        std::mem::forget((dataset, answers, outcome));
         Ok(self.incomplete(&judgements, cache).unwrap_or(exit))
     }
 
