@@ -219,7 +219,17 @@ fn validate_tells_what_files_are() {
 fn help_teaches() {
     let place = Place::new();
     assert_snapshot!("help", place.run("--help"));
-    for command in ["eval", "aggregate", "validate", "demo", "schema", "completions"] {
+    let commands = [
+        "eval",
+        "aggregate",
+        "answer-correctness",
+        "validate",
+        "demo",
+        "cache",
+        "schema",
+        "completions",
+    ];
+    for command in commands {
         assert_snapshot!(format!("help_{command}"), place.run(&format!("{command} --help")));
     }
     assert_eq!(place.run("--version").stdout, concat!("juror ", env!("CARGO_PKG_VERSION"), "\n"));

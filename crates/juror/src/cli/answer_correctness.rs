@@ -80,6 +80,7 @@ pub(super) fn run(args: &AnswerCorrectnessArgs) -> anyhow::Result<Exit> {
         enabled != Some(false),
         "the settings turn answer_correctness off\n  hint: this command judges nothing else"
     );
+    anyhow::ensure!(!args.ask.no_model, "--no-model: this command does nothing but ask a model");
     let profile = settings.plan().profile;
     let rows = read_rows(&args.input)?;
     let judge = correctness(&settings, &profile)?;
