@@ -171,14 +171,23 @@ fn client() -> Result<reqwest::Client, String> {
     client.build().map_err(|error| format!("cannot make an HTTP client: {error}"))
 }
 
-/// Seconds, or the time of day in HTTP's form; only seconds are in use among providers.
+/// How long to wait: milliseconds in a header of their own, else seconds, or a moment in time.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let milliseconds = headers.get("retry-after-ms").and_then(|value| value.to_str().ok());
-    if let Some(number) = milliseconds.and_then(|text| text.trim().parse::<f64>().ok()) {
-        return Duration::try_from_secs_f64(number / 1000.0).ok();
+    let text = |name: &str| Some(headers.get(name)?.to_str().ok()?.trim());
+    let number = |text: &str| text.parse::<f64>().ok();
+    if let Some(milliseconds) = text("retry-after-ms").and_then(number) {
+        return Duration::try_from_secs_f64(milliseconds / 1000.0).ok();
     }
-    let seconds = headers.get(RETRY_AFTER)?.to_str().ok()?;
-    Duration::try_from_secs_f64(seconds.trim().parse().ok()?).ok()
+    let wait = text(RETRY_AFTER.as_str())?;
+    match number(wait) {
+        Some(seconds) => Duration::try_from_secs_f64(seconds).ok(),
+        None => {
+            let parser = jiff::fmt::rfc2822::DateTimeParser::new().relaxed_weekday(true);
+            let moment = parser.parse_timestamp(wait).ok()?;
+            let left = moment.duration_since(jiff::Timestamp::now());
+            Some(left.try_into().unwrap_or_default())
+        }
+    }
 }
 
 /// What a provider says went wrong; all three protocols nest it in `error`.
@@ -237,5 +246,26 @@ fn shorten(text: &str) -> String {
     match text.char_indices().nth(MOST_COMPLAINT) {
         None => text.trim().to_owned(),
         Some((end, _)) => format!("{}…", text[..end].trim()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_is_told_in_seconds_or_as_a_moment() {
+        let wait = |name: &'static str, value: &str| {
+            let value = HeaderValue::from_str(value).expect("a value");
+            retry_after(&HeaderMap::from_iter([(HeaderName::from_static(name), value)]))
+        };
+        assert_eq!(wait("retry-after", "2"), Some(Duration::from_secs(2)));
+        assert_eq!(wait("retry-after", "0.5"), Some(Duration::from_millis(500)));
+        assert_eq!(wait("retry-after-ms", "250"), Some(Duration::from_millis(250)));
+        assert_eq!(wait("retry-after", "Wed, 21 Oct 2015 07:28:00 GMT"), Some(Duration::ZERO));
+        let later = wait("retry-after", "Fri, 21 Oct 2395 07:28:00 GMT").expect("a moment");
+        assert!(later > Duration::from_hours(24));
+        assert_eq!(wait("retry-after", "soon"), None);
+        assert_eq!(wait("retry-after", "-1"), None);
     }
 }

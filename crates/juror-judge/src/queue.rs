@@ -184,12 +184,8 @@ pub struct Tally {
 
 impl Tally {
     fn of(&mut self, purpose: &str) -> &mut Count {
-        if !self.purposes.contains_key(purpose) {
-            let fresh = Count { priced: true, ..Count::default() };
-            self.purposes.insert(purpose.to_owned(), fresh);
-        }
-        // It was put there a line ago.
-        self.purposes.entry(purpose.to_owned()).or_default()
+        let fresh = Count { priced: true, ..Count::default() };
+        self.purposes.entry(purpose.to_owned()).or_insert(fresh)
     }
 
     /// The sum over all purposes.
