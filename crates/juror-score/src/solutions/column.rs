@@ -6,8 +6,8 @@
 //! the reference column it may stand for, and is an integer after that.
 
 use std::borrow::Cow;
-use std::cell::OnceCell;
 use std::hash::BuildHasher;
+use std::sync::OnceLock;
 
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 
@@ -45,9 +45,9 @@ pub(super) struct ReferenceColumn<'t> {
     /// The types of its typed cells, each once.
     datatypes: Vec<Datatype>,
     /// The numbers of the column in order, for finding the nearest one; made when first needed.
-    numbers: OnceCell<Vec<(f64, u32)>>,
+    numbers: OnceLock<Vec<(f64, u32)>>,
     /// Typed cells by how they are written, for plain actual cells; made when first needed.
-    written: OnceCell<HashMap<(Datatype, String), u32>>,
+    written: OnceLock<HashMap<(Datatype, String), u32>>,
 }
 
 /// Whether typed cells become one with plain texts that are written alike.
@@ -85,8 +85,8 @@ impl<'t> ReferenceColumn<'t> {
             cells,
             ids: Ids::default(),
             datatypes,
-            numbers: OnceCell::new(),
-            written: OnceCell::new(),
+            numbers: OnceLock::new(),
+            written: OnceLock::new(),
         };
         if mixed {
             // Plain texts come first, so that typed cells written alike can join them.

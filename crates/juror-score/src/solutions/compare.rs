@@ -9,6 +9,7 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::cmp::Reverse;
+use std::thread;
 
 use hashbrown::HashMap;
 
@@ -18,6 +19,28 @@ use crate::question::Rules;
 
 /// How many rows the search may visit before it gives up; only contrived tables come near.
 const BUDGET: usize = 50_000_000;
+
+/// From how many rows on each column is worth a thread.
+const MANY_ROWS: usize = 100_000;
+
+/// Makes something of every column, those of large tables side by side.
+fn for_each_column<C: Sync, T: Send>(
+    columns: &[C],
+    n_rows: usize,
+    make: impl Fn(&C) -> T + Sync,
+) -> Vec<T> {
+    if n_rows < MANY_ROWS || columns.len() < 2 {
+        return columns.iter().map(make).collect();
+    }
+    thread::scope(|scope| {
+        let make = &make;
+        let made: Vec<_> = columns.iter().map(|column| scope.spawn(move || make(column))).collect();
+        let join = |made: thread::ScopedJoinHandle<'_, T>| {
+            made.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        made.into_iter().map(join).collect()
+    })
+}
 
 /// The outcome of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,13 +86,14 @@ impl<'t> Prepared<'t> {
             Some(at) => ReferenceColumn::new(&table.columns[at]),
             None => ReferenceColumn::unbound(table.n_rows),
         };
-        let columns = match &rules.required_columns {
-            None => (0..table.names.len()).map(|at| column_at(Some(at))).collect(),
+        let required: Vec<Option<usize>> = match &rules.required_columns {
+            None => (0..table.names.len()).map(Some).collect(),
             Some(required) => required
                 .iter()
-                .map(|name| column_at(table.names.iter().position(|known| known == name)))
+                .map(|name| table.names.iter().position(|known| known == name))
                 .collect(),
         };
+        let columns = for_each_column(&required, table.n_rows, |at| column_at(*at));
         let mode = match (rules.ordered, rules.ignore_duplicates) {
             (true, _) => Mode::Sequence,
             (false, true) => Mode::Set,
@@ -120,25 +144,31 @@ impl PreparedTable<'_> {
     /// For each required column the actual columns it may stand for, translated; `None` as soon as
     /// one has none.
     fn candidates(&self, actual: &Solutions<'_>) -> Option<Vec<Vec<Candidate>>> {
-        let mut all = Vec::with_capacity(self.columns.len());
-        for column in &self.columns {
-            let counts = column.counts(&column.values);
-            let mut candidates: Vec<Candidate> = Vec::new();
-            for (at, cells) in actual.columns.iter().enumerate() {
-                let Some(values) = column.translate(cells) else { continue };
-                if self.agrees(column, &counts, &values) {
-                    let same_cells = |earlier: &Candidate| actual.columns[earlier.at] == *cells;
-                    let alike = candidates.iter().position(same_cells);
-                    let kind = alike.unwrap_or(candidates.len());
-                    candidates.push(Candidate { at, values, kind });
-                }
-            }
-            if candidates.is_empty() {
-                return None;
-            }
-            all.push(candidates);
+        if self.n_rows.max(actual.n_rows) < MANY_ROWS {
+            return self.columns.iter().map(|column| self.candidates_of(column, actual)).collect();
         }
-        Some(all)
+        let of = |column: &ReferenceColumn<'_>| self.candidates_of(column, actual);
+        for_each_column(&self.columns, actual.n_rows, of).into_iter().collect()
+    }
+
+    /// The actual columns that a required column may stand for; `None` when there is none.
+    fn candidates_of(
+        &self,
+        column: &ReferenceColumn<'_>,
+        actual: &Solutions<'_>,
+    ) -> Option<Vec<Candidate>> {
+        let counts = column.counts(&column.values);
+        let mut candidates: Vec<Candidate> = Vec::new();
+        for (at, cells) in actual.columns.iter().enumerate() {
+            let Some(values) = column.translate(cells) else { continue };
+            if self.agrees(column, &counts, &values) {
+                let same_cells = |earlier: &Candidate| actual.columns[earlier.at] == *cells;
+                let alike = candidates.iter().position(same_cells);
+                let kind = alike.unwrap_or(candidates.len());
+                candidates.push(Candidate { at, values, kind });
+            }
+        }
+        (!candidates.is_empty()).then_some(candidates)
     }
 
     /// Whether a translated actual column has the values of the reference column.
