@@ -106,7 +106,7 @@ pub const METRICS: &[MetricInfo] = &[
         "answer_relevance",
         ANSWER,
         "how near the answer is to the question it was given to",
-        "mean cosine of the question and the questions generated from the answer",
+        "mean cosine of the question and the questions generated from the answer; 0 if the answer evades",
         "embeddings [1,0] against [1,0], [.6,.8], [0,1]: 0.5333",
     ),
     row(
@@ -114,7 +114,7 @@ pub const METRICS: &[MetricInfo] = &[
         COST,
         "what judging answer_relevance cost",
         CALLS_COST,
-        "three calls of 0.0002 USD: 0.0006",
+        "three calls of 0.0002 USD and an embedding of 0.00001 USD: 0.00061",
     ),
     row(
         "steps_score",

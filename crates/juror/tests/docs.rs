@@ -22,9 +22,8 @@ the templates' means. A question without the metric does not count. Metrics of a
 retrieval step they are about.
 
 A metric that applies and could not be computed is written as `<name>_error` with the reason; one
-that does not apply is left out. Metrics that a model judges (`answer_*`, `retrieval_answer_*`, and
-by the rules of profile 6 `retrieval_context_*`) are read and aggregated where results have them;
-this release does not compute them.
+that does not apply is left out. A model judges `answer_*`, `retrieval_answer_*`, and by the rules
+of profile 6 `retrieval_context_*`: [models.md](models.md) says what it is asked, and when.
 ";
 
 #[test]
