@@ -4,6 +4,20 @@
 //! calls of a run, which bounds, paces, retries, joins and keeps them. A [`Judge`] asks about one
 //! aspect of a case and gives notes for its result; a [`Panel`] is all judges of a run.
 //!
+//! ```
+//! use juror_judge::{Prices, Usage, read_claims};
+//!
+//! let reply = r#"{"reference_claims": 4, "actual_claims": 2, "matching_claims": 2, "reason": "…"}"#;
+//! let claims = read_claims(reply)?;
+//! assert_eq!((claims.matching, claims.reference), (2, 4));
+//! assert!(read_claims("they are much alike").is_err());
+//!
+//! let price = Prices::new([].into()).of("openai/gpt-4o-mini").expect("a published price");
+//! let usage = Usage { input_tokens: 1_000_000, output_tokens: 0 };
+//! assert!(price.of(usage) > 0.0);
+//! # Ok::<(), juror_judge::ClaimsError>(())
+//! ```
+//!
 //! You will not find SQL, files, argument parsing or a step matcher here, nor a global client: the
 //! same process can ask different models at once.
 
