@@ -25,6 +25,17 @@ pub(crate) enum Form {
     Text,
 }
 
+impl Form {
+    fn in_words(self) -> &'static str {
+        match self {
+            Form::Schema => "by a schema",
+            Form::Tool => "by a tool call",
+            Form::JsonMode => "by JSON mode",
+            Form::Text => "in words",
+        }
+    }
+}
+
 /// What is known of a model so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Habits {
@@ -58,73 +69,72 @@ impl Habits {
 /// The habits of one model, shared by all calls to it.
 pub(crate) struct Adaptation {
     model: String,
+    /// The forms its protocol has, the best first.
+    forms: &'static [Form],
+    /// Parameters that calls do without if they must.
+    droppable: Vec<String>,
     habits: Mutex<Habits>,
     tell: Tell,
 }
 
 impl Adaptation {
-    pub(crate) fn new(model: &str, first: Form, tell: Tell) -> Adaptation {
-        let habits = Habits { form: first, dropped: Vec::new(), new_limit_name: false };
-        Adaptation { model: model.to_owned(), habits: Mutex::new(habits), tell }
+    pub(crate) fn new(
+        model: &str,
+        forms: &'static [Form],
+        parameters: &Map<String, Value>,
+        tell: Tell,
+    ) -> Adaptation {
+        let streaming = ["stream_options", "stream"].map(str::to_owned);
+        let droppable = parameters.keys().cloned().chain(streaming).collect();
+        let habits = Habits { form: forms[0], dropped: Vec::new(), new_limit_name: false };
+        Adaptation { model: model.to_owned(), forms, droppable, habits: Mutex::new(habits), tell }
     }
 
     pub(crate) fn habits(&self) -> Habits {
         self.habits.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Learns from a refused request; whether asking again makes sense.
-    pub(crate) fn learn(&self, used: &Habits, sent: &Value, error: &ModelError) -> bool {
+    /// Learns from a refused request; whether the next one would differ from it.
+    pub(crate) fn learn(&self, used: &Habits, error: &ModelError) -> bool {
         let ModelError::BadRequest { message, parameter } = error else { return false };
         let mut habits = self.habits.lock().unwrap_or_else(PoisonError::into_inner);
         if *habits != *used {
             // Another call has learned it in the meantime.
             return true;
         }
-        let names = |name: &str| {
+        let named = |name: &str| {
             parameter.as_deref().is_some_and(|parameter| parameter.starts_with(name))
                 || message.contains(name)
         };
-        let is_sent = |name: &str| sent.get(name).is_some();
-        let shape = match habits.form {
-            Form::Schema | Form::JsonMode => [
-                "response_format",
-                "json_schema",
-                "responseJsonSchema",
-                "responseMimeType",
-                "structured",
-            ]
-            .iter()
-            .any(|name| names(name)),
-            Form::Tool => ["tools", "tool_choice", "function"].iter().any(|name| names(name)),
-            Form::Text => false,
+        let shape_words: &[&str] = match habits.form {
+            Form::Schema | Form::JsonMode => {
+                &["response_format", "json_schema", "responseJsonSchema", "responseMimeType"]
+            }
+            Form::Tool => &["tools", "tool_choice", "function"],
+            Form::Text => &[],
         };
-        if shape {
-            habits.form = match habits.form {
-                Form::Schema => Form::Tool,
-                Form::Tool => Form::JsonMode,
-                Form::JsonMode | Form::Text => Form::Text,
-            };
-            let how = match habits.form {
-                Form::Schema | Form::Tool => "by a tool call",
-                Form::JsonMode => "by JSON mode",
-                Form::Text => "in words",
-            };
+        let place = self.forms.iter().position(|form| *form == habits.form);
+        let next = place.and_then(|place| self.forms.get(place + 1));
+        if let Some(next) = next
+            && shape_words.iter().any(|word| named(word))
+        {
+            habits.form = *next;
+            let how = next.in_words();
             (self.tell)(&format!("{} takes no reply schema that way: asking {how}", self.model));
             return true;
         }
-        if names("max_tokens") && is_sent("max_tokens") {
+        let is_limit = |name: &&String| *name == "max_tokens";
+        let may_rename = self.forms[0] == Form::Schema && !habits.new_limit_name;
+        if may_rename && named("max_tokens") && self.droppable.iter().any(|name| is_limit(&name)) {
             habits.new_limit_name = true;
-            (self.tell)(&format!("{} takes `max_completion_tokens` for `max_tokens`", self.model));
+            let model = &self.model;
+            (self.tell)(&format!("{model} takes `max_completion_tokens` for `max_tokens`"));
             return true;
         }
-        let Some(fields) = sent.as_object() else { return false };
-        let optional =
-            |name: &&String| !["model", "messages", "input", "system"].contains(&name.as_str());
-        let Some(name) = fields.keys().filter(optional).find(|name| names(name)) else {
-            return false;
-        };
-        habits.dropped.push(name.clone());
+        let is_new = |name: &&String| habits.takes(name) && named(name);
+        let Some(name) = self.droppable.iter().find(is_new).cloned() else { return false };
         (self.tell)(&format!("{} does not take `{name}`: asking without it", self.model));
+        habits.dropped.push(name);
         true
     }
 }

@@ -10,6 +10,9 @@ use crate::provider::ModelSpec;
 /// The protocol asks for a limit; judgements are far shorter.
 const MOST_TOKENS: u64 = 8192;
 
+/// How a reply can be held to its shape here.
+const FORMS: [Form; 2] = [Form::Tool, Form::Text];
+
 pub(crate) struct Anthropic {
     endpoint: Endpoint,
     url: String,
@@ -25,12 +28,12 @@ impl Anthropic {
         headers.push(("anthropic-version".into(), "2023-06-01".into()));
         let version = if spec.address.trim_end_matches('/').ends_with("/v1") { "" } else { "v1/" };
         Ok(Anthropic {
-            endpoint: Endpoint::new(spec.key.clone(), ("x-api-key", ""), &headers, spec.timeout)?,
+            endpoint: Endpoint::new(spec.key.as_ref(), ("x-api-key", ""), &headers, spec.timeout)?,
             url: spec.url(&format!("{version}messages")),
             model: spec.model.clone(),
             stream: spec.stream,
             parameters: spec.parameters.clone(),
-            adaptation: Adaptation::new(&spec.name(), Form::Tool, tell),
+            adaptation: Adaptation::new(&spec.name(), &FORMS, &spec.parameters, tell),
         })
     }
 
@@ -38,7 +41,7 @@ impl Anthropic {
         let mut body = habits.apply(&self.parameters);
         let mut system = request.system.clone().into_iter().collect::<Vec<String>>();
         match &request.schema {
-            Some(schema) if habits.form <= Form::Tool => {
+            Some(schema) if habits.form == Form::Tool => {
                 let name = &request.purpose;
                 let tool = json!({"name": name, "description": "Gives the verdict.", "input_schema": schema});
                 body.insert("tools".into(), json!([tool]));
@@ -53,14 +56,14 @@ impl Anthropic {
         body.entry("max_tokens").or_insert(json!(MOST_TOKENS));
         body.insert("model".into(), json!(self.model));
         body.insert("messages".into(), json!([{"role": "user", "content": request.user}]));
-        if self.stream {
+        if self.stream && habits.takes("stream") {
             body.insert("stream".into(), json!(true));
         }
         Value::Object(body)
     }
 
     async fn ask(&self, body: &Value) -> Result<ModelReply, ModelError> {
-        if !self.stream {
+        if body.get("stream").is_none() {
             return read_message(&self.endpoint.post(&self.url, body).await?);
         }
         let mut streamed = Streamed::default();
@@ -76,7 +79,7 @@ impl ChatModel for Anthropic {
                 let habits = self.adaptation.habits();
                 let body = self.body(request, &habits);
                 match self.ask(&body).await {
-                    Err(error) if self.adaptation.learn(&habits, &body, &error) => {}
+                    Err(error) if self.adaptation.learn(&habits, &error) => {}
                     outcome => return outcome,
                 }
             }

@@ -10,6 +10,9 @@ use crate::model::{
 use crate::openai::read_vector;
 use crate::provider::ModelSpec;
 
+/// How a reply can be held to its shape here.
+const FORMS: [Form; 3] = [Form::Schema, Form::JsonMode, Form::Text];
+
 pub(crate) struct Gemini {
     endpoint: Endpoint,
     base: String,
@@ -22,15 +25,16 @@ pub(crate) struct Gemini {
 impl Gemini {
     pub(crate) fn new(spec: &ModelSpec, tell: Tell) -> Result<Gemini, String> {
         let header = ("x-goog-api-key", "");
+        let parameters = renamed(&spec.parameters);
         let version =
             if spec.address.trim_end_matches('/').ends_with("/v1beta") { "" } else { "v1beta/" };
         Ok(Gemini {
-            endpoint: Endpoint::new(spec.key.clone(), header, &spec.headers, spec.timeout)?,
+            endpoint: Endpoint::new(spec.key.as_ref(), header, &spec.headers, spec.timeout)?,
             base: spec.url(&format!("{version}models/{}", spec.model)),
             model: spec.model.clone(),
             stream: spec.stream,
-            parameters: renamed(&spec.parameters),
-            adaptation: Adaptation::new(&spec.name(), Form::Schema, tell),
+            adaptation: Adaptation::new(&spec.name(), &FORMS, &parameters, tell),
+            parameters,
         })
     }
 
@@ -46,7 +50,7 @@ impl Gemini {
             } else {
                 system.push(described(schema));
             }
-            if habits.form < Form::Text {
+            if habits.form != Form::Text {
                 generation.insert("responseMimeType".into(), json!("application/json"));
             }
         }
@@ -91,8 +95,7 @@ impl ChatModel for Gemini {
                 let habits = self.adaptation.habits();
                 let body = self.body(request, &habits);
                 match self.ask(&body).await {
-                    Err(error)
-                        if self.adaptation.learn(&habits, &body["generationConfig"], &error) => {}
+                    Err(error) if self.adaptation.learn(&habits, &error) => {}
                     outcome => return outcome,
                 }
             }
@@ -164,7 +167,10 @@ impl Embedder for Gemini {
             let list = reply.get("embeddings").and_then(Value::as_array).ok_or_else(missing)?;
             let vectors: Result<Vec<_>, _> =
                 list.iter().map(|entry| read_vector(entry.get("values"))).collect();
-            Ok(Embeddings { vectors: vectors?, usage: Usage::default() })
+            // The protocol does not say what it took: four characters are about a token.
+            let n_characters: usize = texts.iter().map(String::len).sum();
+            let usage = Usage { input_tokens: n_characters.div_ceil(4) as u64, output_tokens: 0 };
+            Ok(Embeddings { vectors: vectors?, usage })
         })
     }
 }

@@ -23,7 +23,8 @@ pub(crate) struct Endpoint {
     /// Made when it is first needed: reading a machine's certificates takes longer than judging a
     /// dataset from kept replies.
     client: OnceLock<reqwest::Client>,
-    key: Option<Secret>,
+    /// The key, and whatever else is sent in headers: none of it is ever repeated.
+    secrets: Vec<Secret>,
     headers: HeaderMap,
     timeout: Duration,
 }
@@ -31,13 +32,15 @@ pub(crate) struct Endpoint {
 impl Endpoint {
     /// An endpoint that sends `key` in the header `key_header`, after `prefix`.
     pub(crate) fn new(
-        key: Option<Secret>,
+        key: Option<&Secret>,
         (key_header, prefix): (&'static str, &str),
         extra: &[(String, String)],
         timeout: Duration,
     ) -> Result<Endpoint, String> {
         let mut headers = HeaderMap::new();
-        if let Some(key) = &key {
+        let mut secrets: Vec<Secret> = extra.iter().map(|(_, value)| Secret::new(value)).collect();
+        secrets.extend(key.cloned());
+        if let Some(key) = key {
             let mut value = HeaderValue::from_str(&format!("{prefix}{}", key.expose()))
                 .map_err(|_| "the key has characters that a header cannot hold".to_owned())?;
             value.set_sensitive(true);
@@ -48,7 +51,7 @@ impl Endpoint {
             let value = HeaderValue::from_str(value).map_err(|_| bad_header(name.as_str()))?;
             headers.insert(name, value);
         }
-        Ok(Endpoint { client: OnceLock::new(), key, headers, timeout })
+        Ok(Endpoint { client: OnceLock::new(), secrets, headers, timeout })
     }
 
     /// Posts a body and reads the JSON that comes back.
@@ -145,7 +148,7 @@ impl Endpoint {
     }
 
     fn hide(&self, text: &str) -> String {
-        self.key.as_ref().map_or_else(|| text.to_owned(), |key| key.redact(text))
+        self.secrets.iter().fold(text.to_owned(), |text, secret| secret.redact(&text))
     }
 }
 
@@ -228,6 +231,7 @@ impl Complaint {
     ) -> ModelError {
         match status.as_u16() {
             401 | 403 => ModelError::Unauthorized(message),
+            404 | 405 => ModelError::NotThere(message),
             // Money that has run out does not come back by waiting.
             402 => ModelError::Unauthorized(message),
             429 if self.code == "insufficient_quota" => ModelError::Unauthorized(message),

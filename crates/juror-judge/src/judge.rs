@@ -53,7 +53,11 @@ impl Verdicts {
 
     pub(crate) fn extend(&mut self, other: Verdicts) {
         self.notes.extend(other.notes);
-        self.flags.extend(other.flags);
+        for flag in other.flags {
+            if !self.flags.contains(&flag) {
+                self.flags.push(flag);
+            }
+        }
         self.failed_outside |= other.failed_outside;
         self.unfinished |= other.unfinished;
     }

@@ -68,6 +68,9 @@ pub enum ModelError {
     /// The key is missing, wrong or has no more credit: asking again is of no use.
     #[error("the model refuses the key: {0}")]
     Unauthorized(String),
+    /// There is no such model, or nothing at the address: asking again is of no use.
+    #[error("there is no such model or address: {0}")]
+    NotThere(String),
     /// Too many calls.
     #[error("the model asks to slow down: {message}")]
     RateLimited {

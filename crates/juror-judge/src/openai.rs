@@ -12,6 +12,9 @@ use crate::provider::{ModelSpec, Protocol};
 /// The version of Azure's protocol that has reply schemas, when none is asked for.
 const AZURE_VERSION: &str = "2024-10-21";
 
+/// How a reply can be held to its shape here.
+const FORMS: [Form; 4] = [Form::Schema, Form::Tool, Form::JsonMode, Form::Text];
+
 pub(crate) struct OpenAi {
     endpoint: Endpoint,
     chat_url: String,
@@ -29,13 +32,13 @@ impl OpenAi {
             _ => ("authorization", "Bearer "),
         };
         Ok(OpenAi {
-            endpoint: Endpoint::new(spec.key.clone(), header, &spec.headers, spec.timeout)?,
+            endpoint: Endpoint::new(spec.key.as_ref(), header, &spec.headers, spec.timeout)?,
             chat_url: url(spec, "chat/completions"),
             embeddings_url: url(spec, "embeddings"),
             model: spec.model.clone(),
             stream: spec.stream,
             parameters: spec.parameters.clone(),
-            adaptation: Adaptation::new(&spec.name(), Form::Schema, tell),
+            adaptation: Adaptation::new(&spec.name(), &FORMS, &spec.parameters, tell),
         })
     }
 
@@ -77,7 +80,7 @@ impl OpenAi {
         messages.push(json!({"role": "user", "content": request.user}));
         body.insert("model".into(), json!(self.model));
         body.insert("messages".into(), Value::from(messages));
-        if self.stream {
+        if self.stream && habits.takes("stream") {
             body.insert("stream".into(), json!(true));
             if habits.takes("stream_options") {
                 body.insert("stream_options".into(), json!({"include_usage": true}));
@@ -87,7 +90,7 @@ impl OpenAi {
     }
 
     async fn ask(&self, body: &Value) -> Result<ModelReply, ModelError> {
-        if !self.stream {
+        if body.get("stream").is_none() {
             return read_completion(&self.endpoint.post(&self.chat_url, body).await?);
         }
         let mut streamed = Streamed::default();
@@ -113,7 +116,7 @@ impl ChatModel for OpenAi {
                 let habits = self.adaptation.habits();
                 let body = self.body(request, &habits);
                 match self.ask(&body).await {
-                    Err(error) if self.adaptation.learn(&habits, &body, &error) => {}
+                    Err(error) if self.adaptation.learn(&habits, &error) => {}
                     outcome => return outcome,
                 }
             }
@@ -208,7 +211,7 @@ impl Embedder for OpenAi {
                 body.insert("input".into(), json!(texts));
                 let body = Value::Object(body);
                 let reply = match self.endpoint.post(&self.embeddings_url, &body).await {
-                    Err(error) if self.adaptation.learn(&habits, &body, &error) => continue,
+                    Err(error) if self.adaptation.learn(&habits, &error) => continue,
                     reply => reply?,
                 };
                 let data = reply.get("data").and_then(Value::as_array);

@@ -64,6 +64,9 @@ pub enum Stop {
     /// The provider refuses the key.
     #[error("the model refuses the key: {0}")]
     BadKey(String),
+    /// There is no such model, or nothing at its address.
+    #[error("there is no such model or address: {0}")]
+    NotThere(String),
     /// The next call could pass the ceiling.
     #[error("the cost ceiling of {0} USD is reached")]
     CostCeiling(f64),
@@ -102,7 +105,7 @@ impl CallError {
     pub fn is_outside(&self) -> bool {
         match self {
             CallError::Failed(error) => {
-                error.may_pass() || matches!(error, ModelError::Unauthorized(_))
+                !matches!(error, ModelError::Declined(_) | ModelError::Unusable(_))
             }
             CallError::NotAsked(_) | CallError::NotRecorded { .. } => true,
             _ => false,
@@ -531,8 +534,10 @@ impl Models {
                 Ok(reply) => return Ok(self.keep(ticket, reply)),
                 Err(error) => error,
             };
-            if let ModelError::Unauthorized(message) = &error {
-                self.stop(Stop::BadKey(message.clone()));
+            match &error {
+                ModelError::Unauthorized(message) => self.stop(Stop::BadKey(message.clone())),
+                ModelError::NotThere(message) => self.stop(Stop::NotThere(message.clone())),
+                _ => {}
             }
             if !error.may_pass() || attempt >= self.limits.retries {
                 return Err(error.into());

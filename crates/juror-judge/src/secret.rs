@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// The shortest key that is looked for in texts.
+const SHORTEST: usize = 6;
+
 /// A key. It prints as `***`; only a request's header ever holds it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
@@ -16,9 +19,9 @@ impl Secret {
         &self.0
     }
 
-    /// A text without the key, however a provider quotes it.
+    /// A text without the key. One so short that it may be part of any word is no secret.
     pub(crate) fn redact(&self, text: &str) -> String {
-        if self.0.is_empty() { text.to_owned() } else { text.replace(&self.0, "***") }
+        if self.0.len() < SHORTEST { text.to_owned() } else { text.replace(&self.0, "***") }
     }
 }
 

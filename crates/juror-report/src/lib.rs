@@ -41,11 +41,11 @@ impl Format {
     /// The endings one may use.
     pub const ENDINGS: &str = ".json, .jsonl, .yaml, .tsv";
 
-    /// What stands before the first result.
-    pub fn opening(self) -> Vec<u8> {
+    /// What stands before the first result; `custom` names the metrics of custom evaluations.
+    pub fn opening(self, custom: &[String]) -> Vec<u8> {
         match self {
             Format::Json => b"[".to_vec(),
-            Format::Tsv => tsv::header(),
+            Format::Tsv => tsv::header(custom),
             Format::JsonLines | Format::Yaml => Vec::new(),
         }
     }
@@ -60,10 +60,12 @@ impl Format {
     }
 }
 
-/// Appends one result to `out`; `index` is its position among all results.
+/// Appends one result to `out`; `index` is its position among all results. Tables have columns for
+/// the metrics of custom evaluations, too.
 pub fn write_result(
     record: &Record<'_>,
     profile: &Profile,
+    custom: &[String],
     format: Format,
     index: usize,
     out: &mut Vec<u8>,
@@ -82,7 +84,7 @@ pub fn write_result(
             results::write_json(record, profile, &mut json);
             yaml::write_item(&String::from_utf8_lossy(&json), out);
         }
-        Format::Tsv => tsv::write_row(record, profile, out),
+        Format::Tsv => tsv::write_row(record, profile, custom, out),
     }
 }
 

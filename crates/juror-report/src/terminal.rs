@@ -73,6 +73,8 @@ pub struct QuestionNote {
     pub id: String,
     /// What was asked.
     pub text: String,
+    /// Whether it ended in an error.
+    pub is_error: bool,
     /// Its steps score, if it has one.
     pub score: Option<f64>,
     /// How right its answer is and why, if that was judged and found wanting.
@@ -251,7 +253,7 @@ fn layout(rows: &[Vec<String>], paint: Paint) -> String {
 fn question(note: &QuestionNote, paint: Paint) -> String {
     let score = match (note.score, &note.answer) {
         (Some(score), _) => format!("{score:.3}"),
-        (None, Some(_)) if note.error.is_none() => "  –  ".into(),
+        (None, _) if !note.is_error => "  –  ".into(),
         _ => "error".into(),
     };
     let mut text = format!(

@@ -12,17 +12,24 @@ use crate::results::text_of_json;
 
 const TEXTS: [&str; 5] = ["template_id", "question_id", "question_text", "status", "error"];
 
-fn metrics() -> impl Iterator<Item = &'static str> {
-    METRICS.iter().filter(|info| info.level == Level::Question).map(|info| info.name)
+/// The metrics of a question, then those of custom evaluations.
+fn metrics(custom: &[String]) -> Vec<&str> {
+    let built_in = METRICS.iter().filter(|info| info.level == Level::Question);
+    built_in.map(|info| info.name).chain(custom.iter().map(String::as_str)).collect()
 }
 
-pub(crate) fn header() -> Vec<u8> {
-    let names: Vec<&str> = TEXTS.into_iter().chain(metrics()).collect();
+pub(crate) fn header(custom: &[String]) -> Vec<u8> {
+    let names: Vec<&str> = TEXTS.into_iter().chain(metrics(custom)).collect();
     format!("{}\n", names.join("\t")).into_bytes()
 }
 
 /// One question: its texts, then every metric of a question, empty where it has none.
-pub(crate) fn write_row(record: &Record<'_>, profile: &Profile, out: &mut Vec<u8>) {
+pub(crate) fn write_row(
+    record: &Record<'_>,
+    profile: &Profile,
+    custom: &[String],
+    out: &mut Vec<u8>,
+) {
     let question = record.case.question;
     let trajectory = record.case.trajectory;
     let (status, error) = match &trajectory.ending {
@@ -35,10 +42,11 @@ pub(crate) fn write_row(record: &Record<'_>, profile: &Profile, out: &mut Vec<u8
     let mut cells: Vec<Cow<str>> = texts.iter().map(|text| one_line(text)).collect();
     let with_usage =
         !trajectory.ending.is_error() || profile.steps_of_errors == ErrorResponses::CountedIn;
-    for name in metrics() {
+    for name in metrics(custom) {
         let usage = || trajectory.usage.iter().find(|(metric, _)| *metric == name);
         if let Some(note) = record.notes_of(None).find(|note| note.key == name) {
-            cells.push(note.value.to_string().into());
+            let text = note.value.as_str().map(one_line);
+            cells.push(text.unwrap_or_else(|| note.value.to_string().into()));
             continue;
         }
         cells.push(match record.verdict(name) {

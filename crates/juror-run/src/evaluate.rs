@@ -98,7 +98,7 @@ pub fn evaluate(
     tell(Event::Started { questions: n_questions });
     let formats: Vec<Format> = outputs.iter().map(|output| output.format).collect();
     for output in &mut *outputs {
-        output.write(&output.format.opening())?;
+        output.write(&output.format.opening(&plan.custom_metrics))?;
     }
     let n_threads = plan.threads.clamp(1, n_questions.div_ceil(CHUNK).max(1));
     let worker = Worker { plan, dataset, responses, notes, formats: &formats, n_threads };
@@ -190,7 +190,7 @@ impl Worker<'_> {
             let mut record = score(&case, profile);
             record.notes = self.notes.get(index).map_or(&[], Vec::as_slice);
             for (format, out) in self.formats.iter().zip(&mut chunk.written) {
-                write_result(&record, profile, *format, index, out);
+                write_result(&record, profile, &self.plan.custom_metrics, *format, index, out);
             }
             chunk.aggregator.add(&record);
             chunk.judged.push(Judged::of(&record, index));

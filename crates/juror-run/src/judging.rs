@@ -87,8 +87,9 @@ impl Docket<'_> {
         let leaves_errors = self.profile.steps_of_errors == ErrorResponses::LeftOut;
         let mut waiting = Vec::new();
         for (index, question) in self.dataset.questions.iter().enumerate() {
-            if let Some(notes) = run.as_mut().and_then(|run| run.take(&question.id)) {
-                judgements.notes[index] = notes;
+            if let Some(done) = run.as_mut().and_then(|run| run.take(&question.id)) {
+                judgements.notes[index] = done.notes;
+                judgements.n_failed_outside += usize::from(done.failed_outside);
                 judgements.n_done += 1;
                 judgements.n_resumed += 1;
             } else if leaves_errors && self.responses.of(question).ending.is_error() {
@@ -106,7 +107,7 @@ impl Docket<'_> {
             match known.and_then(|text| serde_json::from_str::<Vec<Note>>(&text).ok()) {
                 None => left.push(Waiting { index, key }),
                 Some(notes) => {
-                    self.keep(run, index, &notes)?;
+                    self.keep(run, index, &notes, false)?;
                     judgements.notes[index] = notes;
                     judgements.n_done += 1;
                 }
@@ -165,7 +166,7 @@ impl Docket<'_> {
                 judgements.n_failed_outside += usize::from(verdicts.failed_outside);
                 judgements.n_unfinished += usize::from(verdicts.unfinished);
                 if !verdicts.unfinished {
-                    self.keep(run, index, &verdicts.notes)?;
+                    self.keep(run, index, &verdicts.notes, verdicts.failed_outside)?;
                 }
                 judgements.notes[index] = verdicts.notes;
                 judgements.n_done += 1;
@@ -182,10 +183,11 @@ impl Docket<'_> {
         run: &mut Option<&mut RunFolder>,
         index: usize,
         notes: &[Note],
+        failed_outside: bool,
     ) -> Result<(), RunFolderError> {
         match run {
             Some(run) if !self.judges.models.only_counts() => {
-                run.keep(&self.dataset.questions[index].id, notes)
+                run.keep(&self.dataset.questions[index].id, notes, failed_outside)
             }
             _ => Ok(()),
         }

@@ -115,6 +115,10 @@ pub fn correctness(settings: &Settings, profile: &Profile) -> Result<Correctness
     };
     let own = settings.answer_correctness.as_ref().and_then(|own| own.prompt.as_deref());
     match own {
+        Some(prompt) if !prompt.contains("{actual_answer}") => Err(SetupError(
+            "answer_correctness.prompt: it has no place for the answer\n  hint: put {actual_answer} where it belongs"
+                .into(),
+        )),
         Some(prompt) => Correctness::with_own_prompt(prompt, rules)
             .map_err(|error| SetupError(format!("answer_correctness.prompt: {error}"))),
         None => {
@@ -162,9 +166,6 @@ fn specs(
                 }
                 return Ok(None);
             }
-            if settings.llm.is_none() && !has_key && options.recorded.is_none() {
-                return Ok(None);
-            }
             let default = |model: &str| ModelSettings {
                 provider: "openai".into(),
                 model: model.into(),
@@ -204,23 +205,29 @@ fn resolve(
             known.join(", ")
         )
     })?;
-    let first = |names: &[&str]| {
-        names.iter().find_map(|name| environment(name)).filter(|value| !value.trim().is_empty())
+    let is_set = |value: &String| !value.trim().is_empty();
+    let first = |names: &[&str]| names.iter().find_map(|name| environment(name).filter(is_set));
+    // Where nothing is asked, nothing that asking needs has to be there.
+    let from_environment = |value: &str| match from_environment(value, environment) {
+        Err(_) if !asks => Ok(None),
+        value => value.map(Some),
     };
     let given = match settings.base_url.as_deref() {
-        Some(address) => Some(from_environment(address, environment)?),
+        Some(address) => from_environment(address)?,
         None => first(provider.address_variables),
     };
     let is_own_address = given.is_none();
-    let address = given.or(provider.address.map(str::to_owned)).ok_or_else(|| {
-        let variables = provider.address_variables.join(" or ");
-        format!("no address\n  hint: set `base_url`, or {variables}")
-    })?;
+    let unused = || (!asks).then(|| "http://127.0.0.1".to_owned());
+    let address =
+        given.or(provider.address.map(str::to_owned)).or_else(unused).ok_or_else(|| {
+            let variables = provider.address_variables.join(" or ");
+            format!("no address\n  hint: set `base_url`, or {variables}")
+        })?;
     if !(address.starts_with("http://") || address.starts_with("https://")) {
         return Err(format!("`{address}` is not an address: it begins with http:// or https://"));
     }
     let key = match settings.api_key.as_deref() {
-        Some(key) => Some(from_environment(key, environment)?),
+        Some(key) => from_environment(key)?,
         None => first(provider.key_variables),
     };
     if key.is_none() && provider.needs_key && is_own_address && asks {
@@ -232,7 +239,7 @@ fn resolve(
     }
     let mut headers = Vec::new();
     for (name, value) in &settings.headers {
-        headers.push((name.clone(), from_environment(value, environment)?));
+        headers.extend(from_environment(value)?.map(|value| (name.clone(), value)));
     }
     let api_version = settings.api_version.clone().or_else(|| {
         first(&["AZURE_OPENAI_API_VERSION", "AZURE_API_VERSION", "OPENAI_API_VERSION"])
@@ -393,9 +400,7 @@ fn prompt(settings: &Settings, name: &str) -> Result<(String, String), SetupErro
     let built_in = PROMPTS.iter().find(|(known, ..)| *known == name);
     let built_in = built_in.map(|(_, text, _)| (*text).to_owned()).unwrap_or_default();
     let Some(folder) = &settings.judge.prompts else { return Ok((name.to_owned(), built_in)) };
-    if !Path::new(folder).is_dir() {
-        return Err(SetupError(format!("judge.prompts: {folder}: there is no such folder")));
-    }
+    check_prompts(folder)?;
     let path = Path::new(folder).join(format!("{name}.md"));
     match std::fs::read_to_string(&path) {
         Ok(text) => Ok((path.display().to_string(), text.replace("\r\n", "\n"))),
@@ -408,6 +413,27 @@ fn prompt(settings: &Settings, name: &str) -> Result<(String, String), SetupErro
             crate::input::reason(&error)
         ))),
     }
+}
+
+/// A file that no prompt is read from is a name mistyped.
+fn check_prompts(folder: &str) -> Result<(), SetupError> {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return Err(SetupError(format!("judge.prompts: {folder}: there is no such folder")));
+    };
+    let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let is_prompt = |name: &&str| PROMPTS.iter().any(|(known, ..)| known == name);
+    for name in names {
+        let stem = name.strip_suffix(".md");
+        if stem.is_some_and(|stem| !is_prompt(&stem)) {
+            let known: Vec<String> =
+                PROMPTS.iter().map(|(name, ..)| format!("{name}.md")).collect();
+            return Err(SetupError(format!(
+                "judge.prompts: {folder}: there is no prompt `{name}`\n  hint: known are {}",
+                known.join(", ")
+            )));
+        }
+    }
+    Ok(())
 }
 
 fn bad_prompt(name: &str, error: &TemplateError) -> SetupError {

@@ -35,6 +35,9 @@ pub(crate) fn open(
     let opened = if keeps { Replies::open(path).map(Some) } else { Replies::open_existing(path) };
     match opened {
         Ok(Some(replies)) => Ok(Box::new(Store(replies))),
+        Ok(None) if mode == CacheMode::ReadOnly => Err(SetupError(format!(
+            "{place}: no replies are kept here\n  hint: only kept replies may be used; name the folder or the file that has them"
+        ))),
         Ok(None) => Ok(Box::new(Recorded::default())),
         Err(error) => Err(SetupError(error.to_string())),
     }

@@ -101,7 +101,14 @@ pub struct Resume {
 pub struct RunFolder {
     path: PathBuf,
     records: File,
-    done: HashMap<String, Vec<Note>>,
+    done: HashMap<String, Done>,
+}
+
+/// What is known of a question that was judged.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Done {
+    pub(crate) notes: Vec<Note>,
+    pub(crate) failed_outside: bool,
 }
 
 /// A judged question, one a line.
@@ -109,6 +116,9 @@ pub struct RunFolder {
 struct Line {
     question_id: String,
     notes: Vec<Note>,
+    /// Whether something is missing for a reason outside.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    failed_outside: bool,
 }
 
 impl RunFolder {
@@ -146,14 +156,19 @@ impl RunFolder {
         self.done.len()
     }
 
-    /// The notes on a question that was judged already.
-    pub(crate) fn take(&mut self, id: &str) -> Option<Vec<Note>> {
+    /// What is known of a question that was judged already.
+    pub(crate) fn take(&mut self, id: &str) -> Option<Done> {
         self.done.remove(id)
     }
 
     /// Keeps a judged question; once this returns, a crash of the process does not lose it.
-    pub(crate) fn keep(&mut self, id: &str, notes: &[Note]) -> Result<(), RunFolderError> {
-        let line = Line { question_id: id.to_owned(), notes: notes.to_vec() };
+    pub(crate) fn keep(
+        &mut self,
+        id: &str,
+        notes: &[Note],
+        failed_outside: bool,
+    ) -> Result<(), RunFolderError> {
+        let line = Line { question_id: id.to_owned(), notes: notes.to_vec(), failed_outside };
         // Texts and finite numbers are always JSON.
         let mut bytes = serde_json::to_vec(&line).unwrap_or_default();
         bytes.push(b'\n');
@@ -193,7 +208,7 @@ fn read_records(
     path: &Path,
     records: &mut File,
     resume: Resume,
-) -> Result<HashMap<String, Vec<Note>>, RunFolderError> {
+) -> Result<HashMap<String, Done>, RunFolderError> {
     let failed = |error| RunFolderError::Io { path: path.to_owned(), error };
     let mut text = Vec::new();
     records.rewind().map_err(failed)?;
@@ -214,7 +229,8 @@ fn read_records(
         if resume.retry_errors && line.notes.iter().any(Note::is_error) {
             done.remove(&line.question_id);
         } else {
-            done.insert(line.question_id, line.notes);
+            let Line { question_id, notes, failed_outside } = line;
+            done.insert(question_id, Done { notes, failed_outside });
         }
     }
     Ok(done)
@@ -248,6 +264,8 @@ pub fn without_keys(settings: &Value) -> Value {
             })
             .collect(),
         Value::Array(items) => items.iter().map(without_keys).collect(),
+        // An address may carry a name and a password.
+        Value::String(text) if text.contains("://") && text.contains('@') => Value::from("***"),
         other => other.clone(),
     }
 }
@@ -276,8 +294,8 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let mut run = open(folder.path(), "x", Resume::default()).expect("new");
         let notes = vec![Note::new("answer_f1", 0.5), Note::new("my_error", "no").of_step(Some(2))];
-        run.keep("q1", &notes).expect("kept");
-        run.keep("q2", &[Note::new("answer_f1", 1.0)]).expect("kept");
+        run.keep("q1", &notes, true).expect("kept");
+        run.keep("q2", &[Note::new("answer_f1", 1.0)], false).expect("kept");
         assert!(matches!(
             open(folder.path(), "x", Resume::default()),
             Err(RunFolderError::Busy { .. })
@@ -289,7 +307,7 @@ mod tests {
         drop(file);
         let mut again = open(folder.path(), "x", Resume::default()).expect("again");
         assert_eq!(again.n_done(), 2);
-        assert_eq!(again.take("q1"), Some(notes));
+        assert_eq!(again.take("q1"), Some(Done { notes, failed_outside: true }));
         drop(again);
         let retry = Resume { retry_errors: true, ..Resume::default() };
         assert_eq!(open(folder.path(), "x", retry).expect("again").n_done(), 1);

@@ -290,11 +290,22 @@ fn positive<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<
 pub struct PriceSettings {
     /// For tokens sent.
     #[schemars(range(min = 0.0))]
+    #[serde(deserialize_with = "not_negative")]
     pub input: f64,
     /// For tokens it writes; 0 when left out.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "not_negative")]
     #[schemars(range(min = 0.0))]
     pub output: f64,
+}
+
+/// A number that is not below 0.
+fn not_negative<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    let number = f64::deserialize(deserializer)?;
+    if number >= 0.0 {
+        Ok(number)
+    } else {
+        Err(serde::de::Error::custom("expected a price, 0 or more"))
+    }
 }
 
 /// A model and its parameters, among which there may be a key: only their names are ever printed.
@@ -463,7 +474,8 @@ impl Settings {
                 let problem = Problem::BadSetting { message, hint: Some(hint.into()) };
                 problems.push(document.error_at(path, problem));
             };
-            let mut own = vec![format!("{}_error", evaluation.name)];
+            let mut own =
+                vec![format!("{}_error", evaluation.name), format!("{}_cost", evaluation.name)];
             if is_reserved(&own[0]) || taken.contains(&own[0]) {
                 let message = format!("the name `{}` is taken", evaluation.name);
                 complain(path.clone().key("name"), message, "choose another name");
@@ -617,7 +629,11 @@ fn schema_at<'s>(schema: &'s Value, path: &[Segment]) -> Option<&'s Value> {
     let mut at = schema;
     for segment in path {
         at = match segment {
-            Segment::Key(key) => resolve(schema, at).get("properties")?.get(key)?,
+            Segment::Key(key) => {
+                let object = resolve(schema, at);
+                let known = object.get("properties").and_then(|known| known.get(key));
+                known.or_else(|| object.get("additionalProperties"))?
+            }
             Segment::Index(_) => resolve(schema, at).get("items")?,
         };
     }

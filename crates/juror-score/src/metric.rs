@@ -5,6 +5,8 @@
 pub enum Unit {
     /// From 0 to 1.
     Fraction,
+    /// From -1 to 1.
+    Cosine,
     /// Tokens of a language model.
     Tokens,
     /// Seconds.
@@ -104,7 +106,7 @@ pub const METRICS: &[MetricInfo] = &[
     ),
     row(
         "answer_relevance",
-        ANSWER,
+        (Level::Question, Unit::Cosine, Better::Higher),
         "how near the answer is to the question it was given to",
         "mean cosine of the question and the questions generated from the answer; 0 if the answer evades",
         "embeddings [1,0] against [1,0], [.6,.8], [0,1]: 0.5333",

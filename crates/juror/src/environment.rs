@@ -27,6 +27,7 @@ impl Environment {
 
     /// The value of a variable that is set.
     pub(crate) fn get(&self, name: &str) -> Option<String> {
-        std::env::var(name).ok().or_else(|| self.file.get(name).cloned())
+        let own = std::env::var(name).ok().filter(|value| !value.trim().is_empty());
+        own.or_else(|| self.file.get(name).cloned())
     }
 }

@@ -92,6 +92,7 @@ fn metrics_page() -> String {
         for metric in METRICS.iter().filter(|metric| metric.level == level) {
             let range = match metric.unit {
                 Unit::Fraction => "0 to 1",
+                Unit::Cosine => "-1 to 1",
                 Unit::Tokens => "tokens, 0 or more",
                 Unit::Seconds => "seconds, 0 or more",
                 Unit::Dollars => "US dollars, 0 or more",

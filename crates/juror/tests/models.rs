@@ -285,6 +285,53 @@ fn refused_parameters_are_dropped_with_one_warning() {
 }
 
 #[test]
+fn a_model_that_refuses_everything_is_not_asked_forever() {
+    let refusing = |parameter: &str| Reply::Status {
+        status: 400,
+        retry_after: None,
+        body: Some(json!({"error": {"message": format!("bad {parameter}"), "param": parameter}})),
+    };
+    for (generation, parameter, most) in [
+        ("{provider: openai, model: gpt-4o-mini, stream: true}", "stream", 3),
+        ("{provider: openai, model: gpt-4o-mini}", "messages", 1),
+        ("{provider: openai, model: gpt-4o-mini, max_tokens: 9}", "max_tokens", 3),
+    ] {
+        let stage = Stage::new(1, fault(&[], refusing(parameter)));
+        let ended = stage.judge_claims(&format!("generation: {generation}"));
+        assert_eq!(ended.code, 3, "{generation}: {ended:?}");
+        assert!(
+            stage.server.seen().len() <= most,
+            "{generation}: {} calls",
+            stage.server.seen().len()
+        );
+    }
+    for (provider, parameter) in [("anthropic", "max_tokens"), ("gemini", "responseMimeType")] {
+        let stage = Stage::new(1, fault(&[], refusing(parameter)));
+        let address = stage.server.address();
+        let ended = stage.judge_claims(&format!(
+            "generation: {{provider: {provider}, model: m, api_key: abcdefgh, base_url: '{address}'}}"
+        ));
+        assert_eq!(ended.code, 3, "{provider}: {ended:?}");
+        assert!(stage.server.seen().len() <= 3, "{provider}: {} calls", stage.server.seen().len());
+    }
+    // One that only takes whole replies is asked for those.
+    let stage = Stage::new(2, Script { refuses: vec!["stream".into()], ..Script::default() });
+    let ended = stage.judge_claims(
+        "concurrency: 1, generation: {provider: openai, model: gpt-4o-mini, stream: true}",
+    );
+    assert_eq!((ended.code, n_judged(&stage.results("out.json"))), (0, 2), "{ended:?}");
+}
+
+#[test]
+fn a_model_that_is_not_there_stops_asking_at_once() {
+    let stage = Stage::new(30, fault(&[], status(404, None)));
+    let ended = stage.judge_claims("concurrency: 3");
+    assert_eq!(ended.code, 3, "{ended:?}");
+    assert!(stage.server.seen().len() <= 3);
+    assert_eq!(ended.stderr.matches("there is no such model or address").count(), 1, "{ended:?}");
+}
+
+#[test]
 fn every_provider_is_spoken_to_in_its_own_way() {
     for stream in [false, true] {
         for (provider, protocol, address) in [
@@ -414,8 +461,7 @@ fn exported_replies_replay_without_key_and_server() {
     let exported = stage.run("cache export replies.jsonl");
     assert_eq!(exported.code, 0, "{exported:?}");
     stage.server.clear();
-    let replay = "eval reference.json responses.jsonl -c juror.yaml --cache replies.jsonl --cache-mode read-only -o two.json";
-    stage.write("juror.yaml", "llm: {}\n");
+    let replay = "eval reference.json responses.jsonl --cache replies.jsonl --cache-mode read-only -o two.json";
     let mut command = stage.command(replay);
     let ended = end(command.env_remove("OPENAI_API_KEY").spawn().expect("the program starts"));
     assert_eq!(ended.code, 0, "{ended:?}");
@@ -520,9 +566,12 @@ fn models_are_told_apart_in_bad_settings() {
         ("llm: {timeout_seconds: 0}", "expected a number above 0"),
         ("llm: {cache: there.jsonl}", "a file of recorded replies can only be read"),
         (
-            "answer_correctness: {prompt: 'Compare {answer}'}",
+            "answer_correctness: {prompt: 'Compare {answer} {actual_answer}'}",
             "there is no text `answer` to put here",
         ),
+        ("answer_correctness: {prompt: 'Compare.'}", "it has no place for the answer"),
+        ("llm: {prices: {m: {input: -1}}}", "expected a price, 0 or more"),
+        ("llm: {cache_mode: read-only, cache: nothing}", "nothing: no replies are kept here"),
         ("judge: {prompts: nowhere}", "judge.prompts: nowhere: there is no such folder"),
         (
             "llm: {generation: {provider: openai, model: m}}\nanswer_relevance: {enabled: true}",
@@ -594,6 +643,7 @@ fn a_run_refuses_other_inputs_and_asks_again_only_what_failed() {
     let first = stage.run(line);
     assert_eq!((first.code, n_judged(&stage.results("out.json"))), (3, 0), "{first:?}");
     let kept = stage.run(line);
+    assert_eq!(kept.code, 3, "what is missing is still missing: {kept:?}");
     assert!(kept.stderr.contains("going on with runs/one: 3 questions judged already"), "{kept:?}");
     assert_eq!(stage.server.seen().len(), 3, "errors are results too, until told otherwise");
     let again = stage.run(&format!("{line} --retry-errors"));

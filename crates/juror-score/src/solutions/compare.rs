@@ -34,11 +34,12 @@ fn for_each_column<C: Sync, T: Send>(
     }
     thread::scope(|scope| {
         let make = &make;
-        let made: Vec<_> = columns.iter().map(|column| scope.spawn(move || make(column))).collect();
-        let join = |made: thread::ScopedJoinHandle<'_, T>| {
-            made.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        let threads: Vec<_> =
+            columns.iter().map(|column| scope.spawn(move || make(column))).collect();
+        let join = |thread: thread::ScopedJoinHandle<'_, T>| {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };
-        made.into_iter().map(join).collect()
+        threads.into_iter().map(join).collect()
     })
 }
 

@@ -1,6 +1,7 @@
 //! `juror answer-correctness`: judge the answers of a table.
 
 use std::fs::File;
+use std::io::Write;
 
 use clap::Args;
 use csv::{ReaderBuilder, StringRecord, Terminator, Writer, WriterBuilder};
@@ -48,7 +49,7 @@ pub(super) struct AnswerCorrectnessArgs {
     )]
     input: String,
 
-    /// The table to write.
+    /// The table to write; `-` is standard output.
     #[arg(
         short,
         long,
@@ -73,7 +74,8 @@ pub(super) struct AnswerCorrectnessArgs {
 type Row = Result<[String; 3], String>;
 
 pub(super) fn run(args: &AnswerCorrectnessArgs) -> anyhow::Result<Exit> {
-    check_outputs([&args.input].into_iter().chain(&args.rules.config), [&args.output], false)?;
+    let output = (!args.ask.dry_run).then_some(&args.output);
+    check_outputs([&args.input].into_iter().chain(&args.rules.config), output, false)?;
     let settings = args.rules.settings()?;
     let enabled = settings.answer_correctness.as_ref().and_then(|own| own.enabled);
     anyhow::ensure!(
@@ -104,11 +106,12 @@ pub(super) fn run(args: &AnswerCorrectnessArgs) -> anyhow::Result<Exit> {
     };
     if !args.quiet || args.ask.dry_run {
         let tally = ask::rows(&models.tally());
-        talk::say(&format!(
-            "{} judged, {} with errors",
-            count(outcome.n_rows, "row"),
-            outcome.n_errors
-        ));
+        let rows = count(outcome.n_rows, "row");
+        if args.ask.dry_run {
+            talk::say(&format!("{rows} to judge; nothing was sent"));
+        } else {
+            talk::say(&format!("{rows} judged, {} with errors", outcome.n_errors));
+        }
         if !tally.is_empty() {
             talk::say(calls_table(&tally, juror_report::Palette::Plain).trim_end());
         }
@@ -231,13 +234,16 @@ impl Table<'_> {
 }
 
 /// Begins the output with its header.
-fn begin(name: &str) -> anyhow::Result<Writer<File>> {
+fn begin(name: &str) -> anyhow::Result<Writer<Box<dyn Write>>> {
     let failed = |error: std::io::Error| anyhow::anyhow!("{name}: cannot write: {error}");
     let folder = std::path::Path::new(name).parent();
     if let Some(folder) = folder.filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder).map_err(failed)?;
     }
-    let file = File::create(name).map_err(failed)?;
+    let file: Box<dyn Write> = match name {
+        "-" => Box::new(std::io::stdout()),
+        _ => Box::new(File::create(name).map_err(failed)?),
+    };
     let mut writer =
         WriterBuilder::new().delimiter(b'\t').terminator(Terminator::CRLF).from_writer(file);
     write(&mut writer, OUTPUTS.map(str::to_owned))?;
@@ -245,7 +251,7 @@ fn begin(name: &str) -> anyhow::Result<Writer<File>> {
 }
 
 /// Writes a row at once, so that nothing judged is lost.
-fn write(writer: &mut Writer<File>, cells: [String; 5]) -> anyhow::Result<()> {
+fn write(writer: &mut Writer<Box<dyn Write>>, cells: [String; 5]) -> anyhow::Result<()> {
     let outside = |error: std::io::Error| Outside(anyhow::anyhow!("cannot write a row: {error}"));
     writer.write_record(cells).map_err(|error| outside(error.into()))?;
     writer.flush().map_err(outside)?;

@@ -130,9 +130,6 @@ struct Gate {
 
 fn parse_gate(text: &str) -> Result<Gate, String> {
     let (metric, least) = text.split_once('=').ok_or("expected METRIC=VALUE")?;
-    if juror_score::metric(metric).is_none() {
-        return Err(format!("`{metric}` is not a metric; see docs/metrics.md"));
-    }
     let number = least.parse::<f64>().ok().filter(|number| number.is_finite());
     let least = number.ok_or_else(|| format!("`{least}` is not a number"))?;
     Ok(Gate { metric: metric.to_owned(), least })
@@ -178,6 +175,14 @@ impl Work<'_> {
         let mut plan = self.settings.plan();
         if let Some(jobs) = args.jobs {
             plan.threads = jobs.get();
+        }
+        for Gate { metric, .. } in &args.fail_under {
+            let is_known = juror_score::metric(metric).is_some()
+                || plan.custom_metrics.iter().any(|custom| custom == metric);
+            anyhow::ensure!(
+                is_known,
+                "--fail-under: `{metric}` is not a metric\n  hint: see docs/metrics.md; outputs of custom evaluations are metrics too"
+            );
         }
         let (dataset, answers) = match read_both(reference, responses, plan.threads) {
             Err(_) if kind_of(reference) == Some(Kind::Responses) => anyhow::bail!(
@@ -318,8 +323,9 @@ impl Work<'_> {
         if judgements.n_failed_outside > 0 {
             let questions = count(judgements.n_failed_outside, "question");
             talk::say(&format!(
-                "error: models failed on {questions}: see the `_error` keys of the results\n  hint: run the same command again{}; replies that came are kept",
-                if self.run.folder.is_some() { " with --retry-errors" } else { "" }
+                "error: models failed on {questions}: see the `_error` keys of the results\n  hint: run the same command again{}{}",
+                if self.run.folder.is_some() { " with --retry-errors" } else { "" },
+                if cache.is_some() { "; replies that came are kept" } else { "" }
             ));
             return Some(Exit::OutsideFailed);
         }
@@ -501,6 +507,7 @@ impl Shown<'_> {
         QuestionNote {
             id: question.id.to_string(),
             text: text_of_json(question.text.get()).into_owned(),
+            is_error: judged.is_error,
             score: judged.steps_score.filter(|_| !judged.is_error),
             answer: judged.answer_f1.filter(|f1| *f1 < 1.0).map(|f1| (f1, reason)),
             error,
