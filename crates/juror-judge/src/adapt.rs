@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Map, Value};
 
-use crate::model::ModelError;
+use crate::http::Endpoint;
+use crate::model::{ModelError, Pending};
 
 /// Told once of each thing a user should know.
 pub type Tell = Arc<dyn Fn(&str) + Send + Sync>;
@@ -49,14 +50,12 @@ impl Habits {
     /// The parameters the model takes, by the names it takes.
     pub(crate) fn apply(&self, parameters: &Map<String, Value>) -> Map<String, Value> {
         let mut taken = Map::new();
-        for (name, value) in parameters {
+        for (name, value) in parameters.iter().filter(|(name, _)| self.takes(name)) {
             let name = match name.as_str() {
                 "max_tokens" if self.new_limit_name => "max_completion_tokens",
                 name => name,
             };
-            if !self.dropped.iter().any(|dropped| dropped == name) {
-                taken.insert(name.to_owned(), value.clone());
-            }
+            taken.insert(name.to_owned(), value.clone());
         }
         taken
     }
@@ -90,21 +89,39 @@ impl Adaptation {
         Adaptation { model: model.to_owned(), forms, droppable, habits: Mutex::new(habits), tell }
     }
 
-    pub(crate) fn habits(&self) -> Habits {
+    fn habits(&self) -> Habits {
         self.habits.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Asks until the model takes the request or nothing is left to change about it.
+    pub(crate) async fn until_taken<'a, T>(
+        &self,
+        endpoint: &Endpoint,
+        ask: impl Fn(Habits) -> Pending<'a, Result<T, ModelError>>,
+    ) -> Result<T, ModelError> {
+        loop {
+            let habits = self.habits();
+            match ask(habits.clone())
+                .await
+                .map_err(|e| e.map_text(|text| endpoint.repeatable(text)))
+            {
+                Err(error) if self.learn(&habits, &error) => {}
+                outcome => return outcome,
+            }
+        }
+    }
+
     /// Learns from a refused request; whether the next one would differ from it.
-    pub(crate) fn learn(&self, used: &Habits, error: &ModelError) -> bool {
+    fn learn(&self, used: &Habits, error: &ModelError) -> bool {
         let ModelError::BadRequest { message, parameter } = error else { return false };
         let mut habits = self.habits.lock().unwrap_or_else(PoisonError::into_inner);
         if *habits != *used {
             // Another call has learned it in the meantime.
             return true;
         }
-        let named = |name: &str| {
-            parameter.as_deref().is_some_and(|parameter| parameter.starts_with(name))
-                || message.contains(name)
+        let named = |name: &str| match parameter {
+            Some(parameter) => parameter.split(['.', '[']).next() == Some(name),
+            None => has_word(message, name),
         };
         let shape_words: &[&str] = match habits.form {
             Form::Schema | Form::JsonMode => {
@@ -123,15 +140,16 @@ impl Adaptation {
             (self.tell)(&format!("{} takes no reply schema that way: asking {how}", self.model));
             return true;
         }
-        let is_limit = |name: &&String| *name == "max_tokens";
         let may_rename = self.forms[0] == Form::Schema && !habits.new_limit_name;
-        if may_rename && named("max_tokens") && self.droppable.iter().any(|name| is_limit(&name)) {
+        let has_limit = self.droppable.iter().any(|name| name == "max_tokens");
+        if may_rename && has_limit && named("max_tokens") {
             habits.new_limit_name = true;
             let model = &self.model;
             (self.tell)(&format!("{model} takes `max_completion_tokens` for `max_tokens`"));
             return true;
         }
-        let is_new = |name: &&String| habits.takes(name) && named(name);
+        let is_limit = |name: &str| name == "max_tokens" && named("max_completion_tokens");
+        let is_new = |name: &&String| habits.takes(name) && (named(name) || is_limit(name));
         let Some(name) = self.droppable.iter().find(is_new).cloned() else { return false };
         (self.tell)(&format!("{} does not take `{name}`: asking without it", self.model));
         habits.dropped.push(name);
@@ -139,7 +157,29 @@ impl Adaptation {
     }
 }
 
+/// Whether a text has a word, not merely as a part of another.
+fn has_word(text: &str, word: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(word).any(|(start, _)| {
+        let (before, after) = (&text[..start], &text[start + word.len()..]);
+        !before.ends_with(is_part) && !after.starts_with(is_part)
+    })
+}
+
 /// What to add to a prompt where no schema can be sent.
 pub(crate) fn described(schema: &Value) -> String {
     format!("Reply with one JSON object and nothing else. Its JSON Schema:\n{schema}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_found_whole() {
+        assert!(has_word("Unsupported value: 'temperature' does not", "temperature"));
+        assert!(has_word("n is too large", "n"));
+        assert!(!has_word("max_completion_tokens is too large", "tokens"));
+        assert!(!has_word("the input was flagged", "n"));
+    }
 }

@@ -4,8 +4,9 @@ use serde_json::{Map, Value, json};
 
 use crate::adapt::{Adaptation, Form, Habits, Tell, described};
 use crate::http::Endpoint;
-use crate::model::{ChatModel, ChatRequest, ModelError, ModelReply, Pending, Usage};
+use crate::model::{ChatModel, ChatRequest, ModelError, ModelReply, Pending, Said, Usage};
 use crate::provider::ModelSpec;
+use crate::secret::Secret;
 
 /// The protocol asks for a limit; judgements are far shorter.
 const MOST_TOKENS: u64 = 8192;
@@ -25,7 +26,7 @@ pub(crate) struct Anthropic {
 impl Anthropic {
     pub(crate) fn new(spec: &ModelSpec, tell: Tell) -> Result<Anthropic, String> {
         let mut headers = spec.headers.clone();
-        headers.push(("anthropic-version".into(), "2023-06-01".into()));
+        headers.push(("anthropic-version".into(), Secret::new("2023-06-01")));
         let version = if spec.address.trim_end_matches('/').ends_with("/v1") { "" } else { "v1/" };
         Ok(Anthropic {
             endpoint: Endpoint::new(spec.key.as_ref(), ("x-api-key", ""), &headers, spec.timeout)?,
@@ -75,14 +76,10 @@ impl Anthropic {
 impl ChatModel for Anthropic {
     fn chat<'a>(&'a self, request: &'a ChatRequest) -> Pending<'a, Result<ModelReply, ModelError>> {
         Box::pin(async move {
-            loop {
-                let habits = self.adaptation.habits();
-                let body = self.body(request, &habits);
-                match self.ask(&body).await {
-                    Err(error) if self.adaptation.learn(&habits, &error) => {}
-                    outcome => return outcome,
-                }
-            }
+            let ask = |habits: Habits| -> Pending<'a, _> {
+                Box::pin(async move { self.ask(&self.body(request, &habits)).await })
+            };
+            self.adaptation.until_taken(&self.endpoint, ask).await
         })
     }
 }
@@ -90,26 +87,30 @@ impl ChatModel for Anthropic {
 fn read_message(body: &Value) -> Result<ModelReply, ModelError> {
     let missing = || ModelError::Garbled("it has no `content`".into());
     let blocks = body.get("content").and_then(Value::as_array).ok_or_else(missing)?;
-    if body.get("stop_reason").and_then(Value::as_str) == Some("refusal") {
-        return Err(declined());
-    }
     let input = blocks.iter().find_map(|block| block.get("input"));
     let text = || blocks.iter().filter_map(|block| block.get("text")?.as_str()).collect();
-    let text = input.map_or_else(text, Value::to_string);
-    let mut usage = Usage::default();
+    let said = if body.get("stop_reason").and_then(Value::as_str) == Some("refusal") {
+        declined()
+    } else {
+        Said::Text(input.map_or_else(text, Value::to_string))
+    };
+    let mut usage = None;
     count(body, &mut usage);
-    Ok(ModelReply { text, usage })
+    Ok(ModelReply { said, usage })
 }
 
-fn declined() -> ModelError {
-    ModelError::Declined("it stopped with a refusal".into())
+fn declined() -> Said {
+    Said::Declined("it stopped with a refusal".into())
 }
 
 /// Later figures of a stream take the place of earlier ones.
-fn count(body: &Value, usage: &mut Usage) {
+fn count(body: &Value, usage: &mut Option<Usage>) {
     let tokens = |name: &str| body.pointer(&format!("/usage/{name}")).and_then(Value::as_u64);
-    usage.input_tokens = tokens("input_tokens").unwrap_or(usage.input_tokens);
-    usage.output_tokens = tokens("output_tokens").unwrap_or(usage.output_tokens);
+    if body.get("usage").is_some_and(Value::is_object) {
+        let usage = usage.get_or_insert_default();
+        usage.input_tokens = tokens("input_tokens").unwrap_or(usage.input_tokens);
+        usage.output_tokens = tokens("output_tokens").unwrap_or(usage.output_tokens);
+    }
 }
 
 /// A reply that comes in pieces.
@@ -117,7 +118,7 @@ fn count(body: &Value, usage: &mut Usage) {
 struct Streamed {
     text: String,
     input: String,
-    usage: Usage,
+    usage: Option<Usage>,
     refused: bool,
     finished: bool,
 }
@@ -143,13 +144,15 @@ impl Streamed {
     }
 
     fn finish(self) -> Result<ModelReply, ModelError> {
-        if self.refused {
-            return Err(declined());
-        }
-        if !self.finished {
+        let said = if self.refused {
+            declined()
+        } else if !self.finished {
             return Err(ModelError::Garbled("the stream ended too early".into()));
-        }
-        let text = if self.input.is_empty() { self.text } else { self.input };
-        Ok(ModelReply { text, usage: self.usage })
+        } else if self.input.is_empty() {
+            Said::Text(self.text)
+        } else {
+            Said::Text(self.input)
+        };
+        Ok(ModelReply { said, usage: self.usage })
     }
 }

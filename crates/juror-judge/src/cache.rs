@@ -14,7 +14,7 @@ pub struct Kept {
     pub purpose: String,
     /// The model that replied, with its provider.
     pub model: String,
-    /// The reply: a text, or vectors in the form of [`crate::encode_vectors`].
+    /// The reply: a text, or vectors by their number and their bytes in base64.
     pub reply: String,
     /// Tokens sent.
     #[serde(default)]
@@ -70,16 +70,19 @@ pub struct RecordedLine {
     /// The reply.
     #[serde(flatten)]
     pub kept: Kept,
+    /// When it was kept, in seconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept_at: Option<i64>,
 }
 
 impl RecordedLine {
     /// Reads a line of JSON.
-    pub fn read(line: &str) -> Result<(CallKey, Kept), String> {
+    pub fn read(line: &str) -> Result<(CallKey, RecordedLine), String> {
         let line: RecordedLine = serde_json::from_str(line).map_err(|error| error.to_string())?;
         let key = CallKey::from_hex(&line.key);
         let key =
             key.ok_or_else(|| format!("`{}` is not a key: 64 hexadecimal digits", line.key))?;
-        Ok((key, line.kept))
+        Ok((key, line))
     }
 }
 
@@ -87,7 +90,8 @@ impl Recorded {
     /// Reads recorded replies, one a line.
     pub fn read(text: &str) -> Result<Recorded, String> {
         let lines = text.lines().filter(|line| !line.trim().is_empty());
-        lines.map(RecordedLine::read).collect::<Result<_, _>>().map(Recorded)
+        let read = |line| RecordedLine::read(line).map(|(key, line)| (key, line.kept));
+        lines.map(read).collect::<Result<_, _>>().map(Recorded)
     }
 }
 

@@ -8,7 +8,7 @@ use crate::judge::{Judge, Verdicts, is_blank};
 use crate::model::Pending;
 use crate::prompt::{Template, TemplateError};
 use crate::queue::{Answer, Models};
-use crate::reply::{imitates_verdict, read_verdict, text};
+use crate::reply::{imitates_verdict, read_verdict, shown, text};
 
 const PURPOSE: &str = "answer_claims";
 
@@ -159,18 +159,18 @@ fn schema() -> Value {
 
 /// Reads claims from JSON, or from four values separated by tabs.
 pub fn read_claims(reply: &str) -> Result<Claims, ClaimsError> {
-    let is_json = reply.contains('{') && !reply.contains('\t');
-    if is_json && let Ok(claims) = read_verdict(reply, claims_of_object) {
+    let looks_like_json = reply.trim_start().starts_with(['{', '`']) || !reply.contains('\t');
+    if looks_like_json && let Ok(claims) = read_verdict(reply, claims_of_object) {
         return claims.checked();
     }
     let fields: Vec<&str> = reply.split('\t').collect();
     let [reference, actual, matching, reason, ..] = fields[..] else {
-        let problem = format!("Expected 4 tab-separated values: {reply}");
+        let problem = format!("Expected 4 tab-separated values: {}", shown(reply));
         return Err(ClaimsError { problem, reason: String::new() });
     };
     let counts = [reference, actual, matching].map(|count| count.trim().parse::<i64>().ok());
     let [Some(reference), Some(actual), Some(matching)] = counts else {
-        let shown: Vec<String> = fields[..4].iter().map(|field| repr_text(field)).collect();
+        let shown: Vec<String> = fields[..4].iter().map(|field| repr_text(&shown(field))).collect();
         let problem = format!("Claims counts should be ints: [{}]", shown.join(", "));
         return Err(ClaimsError { problem, reason: reason.to_owned() });
     };
@@ -248,6 +248,10 @@ mod tests {
             Ok((2, 2, 2)),
         );
         check("+2\t02\t -0 \tr\textra", Ok((2, 2, 0)));
+        check(
+            "{\n\t\"reference_claims\": 1,\n\t\"actual_claims\": 1,\n\t\"matching_claims\": 1\n}",
+            Ok((1, 1, 1)),
+        );
     }
 
     #[test]

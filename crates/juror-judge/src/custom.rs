@@ -8,7 +8,7 @@ use crate::judge::{Judge, Verdicts, is_blank};
 use crate::model::Pending;
 use crate::prompt::{Template, TemplateError};
 use crate::queue::Models;
-use crate::reply::{imitates_verdict, read_verdict};
+use crate::reply::{imitates_verdict, read_verdict, shown};
 
 /// The frame around the user's instructions.
 const FRAME: &str = include_str!("../prompts/custom.md");
@@ -95,11 +95,9 @@ impl Custom {
         );
         let places: Vec<&'static str> = inputs.iter().map(|input| input.name()).collect();
         let user: Vec<String> = places.iter().map(|place| format!("{{{{{place}}}}}")).collect();
-        // The user's words stand in the first part, where nothing is looked for.
-        let frame = frame.replace("\n---\n", "\n- - -\n");
-        let template = format!("{frame}\n---\n{}\n", user.join("\n\n"));
+        let user = user.join("\n\n");
         // Which steps are shown decides the reply as much as the words around them.
-        let shown = format!("{template}{}{:?}", steps.name, steps.keys);
+        let shown = format!("{frame}{user}{}{:?}", steps.name, steps.keys);
         Ok(Custom {
             hash: blake3::hash(shown.as_bytes()).to_hex()[..16].to_owned(),
             name: name.to_owned(),
@@ -107,7 +105,7 @@ impl Custom {
             inputs,
             steps,
             outputs: outputs.iter().map(|(key, _)| key.clone()).collect(),
-            template: Template::read(&template, &places)?,
+            template: Template::of_parts(&frame, &user, &places)?,
             schema: schema(outputs),
         })
     }
@@ -177,17 +175,25 @@ impl Custom {
         let values: Vec<&str> = reply.split('\t').collect();
         if values.len() != self.outputs.len() {
             let expected = self.outputs.len();
-            return Err(format!("Expected {expected} tab-separated values, got: {reply}"));
+            return Err(format!("Expected {expected} tab-separated values, got: {}", shown(reply)));
         }
         let parsed = |text: &str| serde_json::from_str(text).unwrap_or_else(|_| Value::from(text));
         Ok(values.into_iter().map(parsed).collect())
     }
 }
 
-/// What provider protocols allow as a name.
+/// What provider protocols allow as a name; one that had to be changed gets a hash of its own, so
+/// that no two are the same.
 fn purpose_of(name: &str) -> String {
-    let allowed = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
-    format!("custom_{name}").chars().map(allowed).take(64).collect()
+    const LONGEST: usize = 64;
+    let wanted = format!("custom_{name}");
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if wanted.len() <= LONGEST && wanted.chars().all(is_allowed) {
+        return wanted;
+    }
+    let hash = blake3::hash(name.as_bytes()).to_hex();
+    let kept = wanted.chars().map(|c| if is_allowed(c) { c } else { '_' }).take(LONGEST - 9);
+    format!("{}_{}", kept.collect::<String>(), &hash[..8])
 }
 
 fn schema(outputs: &[(String, String)]) -> Value {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::adapt::{Adaptation, Form, Habits, Tell, described};
 use crate::http::Endpoint;
 use crate::model::{
-    ChatModel, ChatRequest, Embedder, Embeddings, ModelError, ModelReply, Pending, Usage,
+    ChatModel, ChatRequest, Embedder, Embeddings, ModelError, ModelReply, Pending, Said, Usage,
 };
 use crate::openai::read_vector;
 use crate::provider::ModelSpec;
@@ -68,10 +68,14 @@ impl Gemini {
         let mut reply = Reply::default();
         if self.stream {
             let url = format!("{}:streamGenerateContent?alt=sse", self.base);
-            self.endpoint.post_stream(&url, body, |event| reply.take(&event)).await?;
+            let take = |event: Value| {
+                reply.take(&event);
+                Ok(())
+            };
+            self.endpoint.post_stream(&url, body, take).await?;
         } else {
             let url = format!("{}:generateContent", self.base);
-            reply.take(&self.endpoint.post(&url, body).await?)?;
+            reply.take(&self.endpoint.post(&url, body).await?);
         }
         reply.finish()
     }
@@ -91,14 +95,10 @@ fn renamed(parameters: &Map<String, Value>) -> Map<String, Value> {
 impl ChatModel for Gemini {
     fn chat<'a>(&'a self, request: &'a ChatRequest) -> Pending<'a, Result<ModelReply, ModelError>> {
         Box::pin(async move {
-            loop {
-                let habits = self.adaptation.habits();
-                let body = self.body(request, &habits);
-                match self.ask(&body).await {
-                    Err(error) if self.adaptation.learn(&habits, &error) => {}
-                    outcome => return outcome,
-                }
-            }
+            let ask = |habits: Habits| -> Pending<'a, _> {
+                Box::pin(async move { self.ask(&self.body(request, &habits)).await })
+            };
+            self.adaptation.until_taken(&self.endpoint, ask).await
         })
     }
 }
@@ -107,15 +107,16 @@ impl ChatModel for Gemini {
 #[derive(Default)]
 struct Reply {
     text: String,
-    usage: Usage,
+    usage: Option<Usage>,
     finish: Option<String>,
+    blocked: Option<String>,
 }
 
 impl Reply {
-    fn take(&mut self, body: &Value) -> Result<(), ModelError> {
+    fn take(&mut self, body: &Value) {
         let text = |path: &str| body.pointer(path).and_then(Value::as_str);
         if let Some(reason) = text("/promptFeedback/blockReason") {
-            return Err(ModelError::Declined(format!("blocked: {reason}")));
+            self.blocked = Some(format!("blocked: {reason}"));
         }
         let parts = body.pointer("/candidates/0/content/parts").and_then(Value::as_array);
         for part in parts.into_iter().flatten() {
@@ -132,22 +133,24 @@ impl Reply {
             value.unwrap_or_default()
         };
         if body.get("usageMetadata").is_some() {
-            self.usage = Usage {
+            self.usage = Some(Usage {
                 input_tokens: tokens("promptTokenCount"),
                 output_tokens: tokens("candidatesTokenCount") + tokens("thoughtsTokenCount"),
-            };
+            });
         }
-        Ok(())
     }
 
     fn finish(self) -> Result<ModelReply, ModelError> {
-        match self.finish.as_deref() {
-            None => Err(ModelError::Garbled("it has no `finishReason`".into())),
-            Some("SAFETY" | "PROHIBITED_CONTENT" | "BLOCKLIST" | "RECITATION" | "SPII") => {
-                Err(ModelError::Declined(format!("stopped: {}", self.finish.unwrap_or_default())))
-            }
-            Some(_) => Ok(ModelReply { text: self.text, usage: self.usage }),
-        }
+        let said = match (self.blocked, self.finish.as_deref()) {
+            (Some(why), _) => Said::Declined(why),
+            (None, None) => return Err(ModelError::Garbled("it has no `finishReason`".into())),
+            (
+                None,
+                Some(why @ ("SAFETY" | "PROHIBITED_CONTENT" | "BLOCKLIST" | "RECITATION" | "SPII")),
+            ) => Said::Declined(format!("stopped: {why}")),
+            (None, Some(_)) => Said::Text(self.text),
+        };
+        Ok(ModelReply { said, usage: self.usage })
     }
 }
 
@@ -162,15 +165,14 @@ impl Embedder for Gemini {
             };
             let requests: Vec<_> = texts.iter().map(request).collect();
             let url = format!("{}:batchEmbedContents", self.base);
-            let reply = self.endpoint.post(&url, &json!({"requests": requests})).await?;
+            let reply = self.endpoint.post(&url, &json!({"requests": requests})).await;
+            let reply = reply.map_err(|e| e.map_text(|text| self.endpoint.repeatable(text)))?;
             let missing = || ModelError::Garbled("it has no `embeddings`".into());
             let list = reply.get("embeddings").and_then(Value::as_array).ok_or_else(missing)?;
             let vectors: Result<Vec<_>, _> =
                 list.iter().map(|entry| read_vector(entry.get("values"))).collect();
-            // The protocol does not say what it took: four characters are about a token.
-            let n_characters: usize = texts.iter().map(String::len).sum();
-            let usage = Usage { input_tokens: n_characters.div_ceil(4) as u64, output_tokens: 0 };
-            Ok(Embeddings { vectors: vectors?, usage })
+            // The protocol does not say what it took.
+            Ok(Embeddings { vectors: vectors?, usage: None })
         })
     }
 }

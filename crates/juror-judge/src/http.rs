@@ -34,11 +34,11 @@ impl Endpoint {
     pub(crate) fn new(
         key: Option<&Secret>,
         (key_header, prefix): (&'static str, &str),
-        extra: &[(String, String)],
+        extra: &[(String, Secret)],
         timeout: Duration,
     ) -> Result<Endpoint, String> {
         let mut headers = HeaderMap::new();
-        let mut secrets: Vec<Secret> = extra.iter().map(|(_, value)| Secret::new(value)).collect();
+        let mut secrets: Vec<Secret> = extra.iter().map(|(_, value)| value.clone()).collect();
         secrets.extend(key.cloned());
         if let Some(key) = key {
             let mut value = HeaderValue::from_str(&format!("{prefix}{}", key.expose()))
@@ -48,7 +48,9 @@ impl Endpoint {
         }
         for (name, value) in extra {
             let name = HeaderName::try_from(name.as_str()).map_err(|_| bad_header(name))?;
-            let value = HeaderValue::from_str(value).map_err(|_| bad_header(name.as_str()))?;
+            let mut value =
+                HeaderValue::from_str(value.expose()).map_err(|_| bad_header(name.as_str()))?;
+            value.set_sensitive(true);
             headers.insert(name, value);
         }
         Ok(Endpoint { client: OnceLock::new(), secrets, headers, timeout })
@@ -58,7 +60,7 @@ impl Endpoint {
     pub(crate) async fn post(&self, url: &str, body: &Value) -> Result<Value, ModelError> {
         let within = async {
             let response = self.send(url, body).await?;
-            let bytes = self.read(response).await?;
+            let bytes = read(response).await?;
             serde_json::from_slice(&bytes)
                 .map_err(|error| ModelError::Garbled(format!("not JSON: {error}")))
         };
@@ -76,7 +78,7 @@ impl Endpoint {
             let mut response = self.send(url, body).await?;
             let mut events = Events::default();
             let mut n_bytes = 0;
-            while let Some(piece) = response.chunk().await.map_err(|error| self.broken(&error))? {
+            while let Some(piece) = response.chunk().await.map_err(|error| broken(&error))? {
                 n_bytes += piece.len();
                 if n_bytes > MOST_BYTES {
                     return Err(too_long());
@@ -113,43 +115,45 @@ impl Endpoint {
             }
         };
         let request = client.post(url).headers(self.headers.clone()).json(body);
-        let response = request.send().await.map_err(|error| self.broken(&error))?;
+        let response = request.send().await.map_err(|error| broken(&error))?;
         if response.status().is_success() {
             return Ok(response);
         }
         let (status, retry_after) = (response.status(), retry_after(response.headers()));
-        let bytes = self.read(response).await.unwrap_or_default();
+        let bytes = read(response).await.unwrap_or_default();
         let complaint = Complaint::read(&bytes);
         let message = match complaint.message.as_str() {
             "" => format!("status {}", status.as_u16()),
-            message => format!("status {}: {}", status.as_u16(), self.hide(message)),
+            message => format!("status {}: {message}", status.as_u16()),
         };
         Err(complaint.into_error(status, message, retry_after))
     }
 
-    async fn read(&self, mut response: Response) -> Result<Vec<u8>, ModelError> {
-        let mut bytes = Vec::new();
-        while let Some(piece) = response.chunk().await.map_err(|error| self.broken(&error))? {
-            bytes.extend_from_slice(&piece);
-            if bytes.len() > MOST_BYTES {
-                return Err(too_long());
-            }
-        }
-        Ok(bytes)
+    /// What a provider says, as it may be repeated: without secrets, and not at length.
+    pub(crate) fn repeatable(&self, text: &str) -> String {
+        let hidden = self.secrets.iter().fold(text.to_owned(), |text, secret| secret.redact(&text));
+        shorten(&hidden)
     }
+}
 
-    fn broken(&self, error: &reqwest::Error) -> ModelError {
-        // The cause says more than the outermost error, which repeats the address.
-        let mut cause: &dyn std::error::Error = error;
-        while let Some(source) = cause.source() {
-            cause = source;
+async fn read(mut response: Response) -> Result<Vec<u8>, ModelError> {
+    let mut bytes = Vec::new();
+    while let Some(piece) = response.chunk().await.map_err(|error| broken(&error))? {
+        bytes.extend_from_slice(&piece);
+        if bytes.len() > MOST_BYTES {
+            return Err(too_long());
         }
-        ModelError::Unavailable(self.hide(&cause.to_string()))
     }
+    Ok(bytes)
+}
 
-    fn hide(&self, text: &str) -> String {
-        self.secrets.iter().fold(text.to_owned(), |text, secret| secret.redact(&text))
+fn broken(error: &reqwest::Error) -> ModelError {
+    // The cause says more than the outermost error, which repeats the address.
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(source) = cause.source() {
+        cause = source;
     }
+    ModelError::Unavailable(cause.to_string())
 }
 
 fn bad_header(name: &str) -> String {
@@ -204,10 +208,8 @@ struct Complaint {
 impl Complaint {
     fn read(bytes: &[u8]) -> Complaint {
         let Ok(body) = serde_json::from_slice::<Value>(bytes) else {
-            return Complaint {
-                message: shorten(&String::from_utf8_lossy(bytes)),
-                ..Self::default()
-            };
+            let message = String::from_utf8_lossy(bytes).trim().to_owned();
+            return Complaint { message, ..Self::default() };
         };
         // Gemini's compatible address wraps its error in a list.
         let error = body.get(0).unwrap_or(&body);
@@ -216,11 +218,7 @@ impl Complaint {
         let message =
             text("message").or(error.as_str()).map_or_else(|| error.to_string(), Into::into);
         let code = text("code").or(text("type")).or(text("status")).unwrap_or_default();
-        Complaint {
-            message: shorten(&message),
-            parameter: text("param").map(str::to_owned),
-            code: code.to_owned(),
-        }
+        Complaint { message, parameter: text("param").map(str::to_owned), code: code.to_owned() }
     }
 
     fn into_error(
@@ -230,7 +228,8 @@ impl Complaint {
         retry_after: Option<Duration>,
     ) -> ModelError {
         match status.as_u16() {
-            401 | 403 => ModelError::Unauthorized(message),
+            401 => ModelError::Unauthorized(message),
+            403 => ModelError::Forbidden(message),
             404 | 405 => ModelError::NotThere(message),
             // Money that has run out does not come back by waiting.
             402 => ModelError::Unauthorized(message),

@@ -7,7 +7,8 @@ use juror_score::{Note, Record};
 use serde_json::{Value, json};
 
 use crate::model::Pending;
-use crate::queue::{CallError, Cost, Models};
+use crate::queue::{CallError, Models};
+use crate::tally::Cost;
 
 /// Asks models about a case. A judge never fails as a whole: what it could not find out, it says.
 pub trait Judge: Send + Sync {
@@ -42,7 +43,7 @@ impl Verdicts {
     /// Says why there is no score.
     pub(crate) fn error(&mut self, key: String, step: Option<usize>, error: &CallError) {
         self.failed_outside |= error.is_outside();
-        self.unfinished |= matches!(error, CallError::NotAsked(_));
+        self.unfinished |= error.is_unasked();
         self.notes.push(Note::new(key, error.to_string()).of_step(step));
     }
 

@@ -42,6 +42,8 @@ mod reply;
 mod retrieval;
 mod secret;
 mod sse;
+mod tally;
+mod vectors;
 
 pub use adapt::Tell;
 pub use cache::{CacheMode, Kept, Recorded, RecordedLine, ReplyCache};
@@ -50,17 +52,16 @@ pub use correctness::{BLANK, ClaimRules, Claims, ClaimsError, Correctness, read_
 pub use custom::{Custom, Input, ShownSteps};
 pub use judge::{Judge, Panel, Verdicts};
 pub use model::{
-    ChatModel, ChatRequest, Embedder, Embeddings, ModelError, ModelReply, Pending, Usage,
+    ChatModel, ChatRequest, Embedder, Embeddings, ModelError, ModelReply, Pending, Said, Usage,
 };
 pub use prices::{Price, Prices};
 pub use prompt::{Prompt, Template, TemplateError};
 pub use provider::{ModelSpec, PROVIDERS, Protocol, Provider};
-pub use queue::{
-    Answer, CallError, Cost, Count, Limits, Models, ModelsSetup, Stop, Tally, encode_vectors,
-};
+pub use queue::{Answer, CallError, Limits, Models, ModelsSetup, Stop};
 pub use relevance::Relevance;
 pub use retrieval::{Against, Retrieval};
 pub use secret::Secret;
+pub use tally::{Cost, Count, Tally};
 
 /// The built-in prompts: the name of each one's file, its text, and the texts it may use.
 pub const PROMPTS: [(&str, &str, &[&str]); 4] = [

@@ -37,10 +37,19 @@ pub struct ChatRequest {
 /// What a chat model replied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelReply {
-    /// The text, or the JSON it was asked for as text.
-    pub text: String,
-    /// What it cost in tokens.
-    pub usage: Usage,
+    /// What it said.
+    pub said: Said,
+    /// What it cost in tokens, where the provider tells.
+    pub usage: Option<Usage>,
+}
+
+/// What a chat model said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Said {
+    /// A text, or the JSON it was asked for as text.
+    Text(String),
+    /// That it will not answer, and why.
+    Declined(String),
 }
 
 /// What an embedder replied.
@@ -48,8 +57,8 @@ pub struct ModelReply {
 pub struct Embeddings {
     /// One vector a text.
     pub vectors: Vec<Vec<f64>>,
-    /// What it cost in tokens.
-    pub usage: Usage,
+    /// What it cost in tokens, where the provider tells.
+    pub usage: Option<Usage>,
 }
 
 /// Tokens of one call.
@@ -68,6 +77,9 @@ pub enum ModelError {
     /// The key is missing, wrong or has no more credit: asking again is of no use.
     #[error("the model refuses the key: {0}")]
     Unauthorized(String),
+    /// The provider does not let this call through.
+    #[error("the model refuses access: {0}")]
+    Forbidden(String),
     /// There is no such model, or nothing at the address: asking again is of no use.
     #[error("there is no such model or address: {0}")]
     NotThere(String),
@@ -105,6 +117,27 @@ pub enum ModelError {
 }
 
 impl ModelError {
+    /// The same error with its text changed.
+    #[must_use]
+    pub(crate) fn map_text(self, change: impl Fn(&str) -> String) -> ModelError {
+        match self {
+            ModelError::Unauthorized(text) => ModelError::Unauthorized(change(&text)),
+            ModelError::Forbidden(text) => ModelError::Forbidden(change(&text)),
+            ModelError::NotThere(text) => ModelError::NotThere(change(&text)),
+            ModelError::RateLimited { message, retry_after } => {
+                ModelError::RateLimited { message: change(&message), retry_after }
+            }
+            ModelError::Unavailable(text) => ModelError::Unavailable(change(&text)),
+            ModelError::TimedOut(time) => ModelError::TimedOut(time),
+            ModelError::BadRequest { message, parameter } => {
+                ModelError::BadRequest { message: change(&message), parameter }
+            }
+            ModelError::Declined(text) => ModelError::Declined(change(&text)),
+            ModelError::Unusable(text) => ModelError::Unusable(change(&text)),
+            ModelError::Garbled(text) => ModelError::Garbled(change(&text)),
+        }
+    }
+
     /// Whether the same call may succeed a moment later.
     pub fn may_pass(&self) -> bool {
         matches!(

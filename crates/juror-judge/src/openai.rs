@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::adapt::{Adaptation, Form, Habits, Tell, described};
 use crate::http::Endpoint;
 use crate::model::{
-    ChatModel, ChatRequest, Embedder, Embeddings, ModelError, ModelReply, Pending, Usage,
+    ChatModel, ChatRequest, Embedder, Embeddings, ModelError, ModelReply, Pending, Said, Usage,
 };
 use crate::provider::{ModelSpec, Protocol};
 
@@ -112,14 +112,10 @@ fn url(spec: &ModelSpec, path: &str) -> String {
 impl ChatModel for OpenAi {
     fn chat<'a>(&'a self, request: &'a ChatRequest) -> Pending<'a, Result<ModelReply, ModelError>> {
         Box::pin(async move {
-            loop {
-                let habits = self.adaptation.habits();
-                let body = self.body(request, &habits);
-                match self.ask(&body).await {
-                    Err(error) if self.adaptation.learn(&habits, &error) => {}
-                    outcome => return outcome,
-                }
-            }
+            let ask = |habits: Habits| -> Pending<'a, _> {
+                Box::pin(async move { self.ask(&self.body(request, &habits)).await })
+            };
+            self.adaptation.until_taken(&self.endpoint, ask).await
         })
     }
 }
@@ -128,15 +124,17 @@ fn read_completion(body: &Value) -> Result<ModelReply, ModelError> {
     let choice = body.pointer("/choices/0").ok_or_else(|| missing("choices"))?;
     let message = choice.get("message").ok_or_else(|| missing("message"))?;
     let refusal = message.get("refusal").and_then(Value::as_str).unwrap_or_default();
-    if !refusal.is_empty() {
-        return Err(ModelError::Declined(refusal.to_owned()));
-    }
-    if choice.get("finish_reason").and_then(Value::as_str) == Some("content_filter") {
-        return Err(ModelError::Declined("stopped by the provider's content filter".into()));
-    }
+    let filtered = choice.get("finish_reason").and_then(Value::as_str) == Some("content_filter");
     let arguments = message.pointer("/tool_calls/0/function/arguments").and_then(Value::as_str);
-    let text = arguments.map_or_else(|| text_of_content(message.get("content")), str::to_owned);
-    Ok(ModelReply { text, usage: usage(body) })
+    let said = if !refusal.is_empty() {
+        Said::Declined(refusal.to_owned())
+    } else if filtered {
+        Said::Declined("stopped by the provider's content filter".into())
+    } else {
+        let content = || text_of_content(message.get("content"));
+        Said::Text(arguments.map_or_else(content, str::to_owned))
+    };
+    Ok(ModelReply { said, usage: usage(body) })
 }
 
 /// The text of a message, which may come in parts.
@@ -150,12 +148,13 @@ fn text_of_content(content: Option<&Value>) -> String {
     }
 }
 
-fn usage(body: &Value) -> Usage {
-    let tokens = |name: &str| body.pointer(&format!("/usage/{name}")).and_then(Value::as_u64);
-    Usage {
-        input_tokens: tokens("prompt_tokens").unwrap_or_default(),
-        output_tokens: tokens("completion_tokens").unwrap_or_default(),
-    }
+fn usage(body: &Value) -> Option<Usage> {
+    let usage = body.get("usage").filter(|usage| usage.is_object())?;
+    let tokens = |name: &str| usage.get(name).and_then(Value::as_u64).unwrap_or_default();
+    Some(Usage {
+        input_tokens: tokens("prompt_tokens"),
+        output_tokens: tokens("completion_tokens"),
+    })
 }
 
 fn missing(field: &str) -> ModelError {
@@ -168,7 +167,7 @@ struct Streamed {
     text: String,
     arguments: String,
     refusal: String,
-    usage: Usage,
+    usage: Option<Usage>,
     finished: bool,
 }
 
@@ -177,9 +176,7 @@ impl Streamed {
         if let Some(error) = event.get("error") {
             return Err(ModelError::Unavailable(error.to_string()));
         }
-        if event.get("usage").is_some_and(Value::is_object) {
-            self.usage = usage(event);
-        }
+        self.usage = usage(event).or(self.usage);
         let Some(choice) = event.pointer("/choices/0") else { return Ok(()) };
         self.finished |= choice.get("finish_reason").is_some_and(Value::is_string);
         let text = |path: &str| choice.pointer(path).and_then(Value::as_str).unwrap_or_default();
@@ -190,43 +187,47 @@ impl Streamed {
     }
 
     fn finish(self) -> Result<ModelReply, ModelError> {
-        if !self.refusal.is_empty() {
-            return Err(ModelError::Declined(self.refusal));
-        }
-        if !self.finished {
+        let said = if !self.refusal.is_empty() {
+            Said::Declined(self.refusal)
+        } else if !self.finished {
             return Err(ModelError::Garbled("the stream ended too early".into()));
-        }
-        let text = if self.arguments.is_empty() { self.text } else { self.arguments };
-        Ok(ModelReply { text, usage: self.usage })
+        } else if self.arguments.is_empty() {
+            Said::Text(self.text)
+        } else {
+            Said::Text(self.arguments)
+        };
+        Ok(ModelReply { said, usage: self.usage })
     }
 }
 
 impl Embedder for OpenAi {
     fn embed<'a>(&'a self, texts: &'a [String]) -> Pending<'a, Result<Embeddings, ModelError>> {
         Box::pin(async move {
-            loop {
-                let habits = self.adaptation.habits();
+            let ask = |habits: Habits| -> Pending<'a, _> {
                 let mut body = habits.apply(&self.parameters);
                 body.insert("model".into(), json!(self.model));
                 body.insert("input".into(), json!(texts));
-                let body = Value::Object(body);
-                let reply = match self.endpoint.post(&self.embeddings_url, &body).await {
-                    Err(error) if self.adaptation.learn(&habits, &error) => continue,
-                    reply => reply?,
-                };
-                let data = reply.get("data").and_then(Value::as_array);
-                let data = data.ok_or_else(|| missing("data"))?;
-                let mut vectors: Vec<(u64, Vec<f64>)> = Vec::with_capacity(data.len());
-                for (position, entry) in (0..).zip(data) {
-                    let index = entry.get("index").and_then(Value::as_u64).unwrap_or(position);
-                    vectors.push((index, read_vector(entry.get("embedding"))?));
-                }
-                vectors.sort_by_key(|(index, _)| *index);
-                let vectors = vectors.into_iter().map(|(_, vector)| vector).collect();
-                return Ok(Embeddings { vectors, usage: usage(&reply) });
-            }
+                Box::pin(async move {
+                    let body = Value::Object(body);
+                    read_embeddings(&self.endpoint.post(&self.embeddings_url, &body).await?)
+                })
+            };
+            self.adaptation.until_taken(&self.endpoint, ask).await
         })
     }
+}
+
+fn read_embeddings(body: &Value) -> Result<Embeddings, ModelError> {
+    let data = body.get("data").and_then(Value::as_array);
+    let data = data.ok_or_else(|| missing("data"))?;
+    let mut vectors: Vec<(u64, Vec<f64>)> = Vec::with_capacity(data.len());
+    for (position, entry) in (0..).zip(data) {
+        let index = entry.get("index").and_then(Value::as_u64).unwrap_or(position);
+        vectors.push((index, read_vector(entry.get("embedding"))?));
+    }
+    vectors.sort_by_key(|(index, _)| *index);
+    let vectors = vectors.into_iter().map(|(_, vector)| vector).collect();
+    Ok(Embeddings { vectors, usage: usage(body) })
 }
 
 /// A vector of numbers.

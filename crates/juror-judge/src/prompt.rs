@@ -60,6 +60,15 @@ impl Template {
     /// Reads one of Juror's own kind: two parts, places in double braces.
     pub fn read(text: &str, known: &[&'static str]) -> Result<Template, TemplateError> {
         let (system, user) = text.split_once("\n---\n").ok_or(TemplateError::NoSecondPart)?;
+        Template::of_parts(system, user, known)
+    }
+
+    /// The same from its two parts; only in the second are places looked for.
+    pub fn of_parts(
+        system: &str,
+        user: &str,
+        known: &[&'static str],
+    ) -> Result<Template, TemplateError> {
         let mut pieces = Vec::new();
         let mut rest = user.trim();
         while let Some(start) = rest.find("{{") {
@@ -69,7 +78,8 @@ impl Template {
             rest = &rest[end + 2..];
         }
         pieces.push(Piece::Text(rest.to_owned()));
-        Ok(Template { system: Some(system.trim().to_owned()), user: pieces, hash: hash_of(text) })
+        let hash = hash_of(&format!("{}\n---\n{}", system.trim(), user.trim()));
+        Ok(Template { system: Some(system.trim().to_owned()), user: pieces, hash })
     }
 
     /// Reads one of the Python library's kind: one part, places in single braces, doubled braces
@@ -135,8 +145,9 @@ fn place(name: &str, known: &[&'static str]) -> Result<Piece, TemplateError> {
     Err(TemplateError::UnknownPlace { name: name.to_owned(), known: known.to_vec() })
 }
 
+/// What tells versions of a prompt apart, the words about fences included.
 fn hash_of(text: &str) -> String {
-    blake3::hash(text.as_bytes()).to_hex()[..16].to_owned()
+    blake3::hash(format!("{FENCES}\n{text}").as_bytes()).to_hex()[..16].to_owned()
 }
 
 /// A text between two lines that only the judge could have written.

@@ -132,8 +132,8 @@ pub struct ModelSpec {
     pub api_version: Option<String>,
     /// Whether replies are streamed.
     pub stream: bool,
-    /// Headers to send along.
-    pub headers: Vec<(String, String)>,
+    /// Headers to send along; their values may be keys too.
+    pub headers: Vec<(String, Secret)>,
     /// Whatever else the provider takes, such as `temperature`.
     pub parameters: Map<String, Value>,
     /// How long a reply may take.

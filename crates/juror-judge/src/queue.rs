@@ -1,26 +1,35 @@
 //! One queue for all calls of a run: bounded, paced, retried, joined, kept, paid once.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD as BASE64;
 use tokio::sync::{OnceCell, Semaphore, watch};
 use tokio::time::Instant;
 
 use crate::adapt::Tell;
 use crate::cache::{CacheMode, Kept, ReplyCache};
 use crate::call::{CallKey, ChatCall, KeyMaker};
-use crate::model::{ChatModel, ChatRequest, Embedder, ModelError, ModelReply, Pending};
+use crate::model::{
+    ChatModel, ChatRequest, Embedder, ModelError, ModelReply, Pending, Said, Usage,
+};
 use crate::prices::Prices;
 use crate::provider::ModelSpec;
+use crate::tally::{Cost, Tally};
+use crate::vectors;
 
 /// The longest a provider may ask us to wait.
 const LONGEST_WAIT: Duration = Duration::from_mins(5);
 
 /// What questions that were judged as a whole before are counted under.
 const WHOLE: &str = "whole questions";
+
+/// Stands before the reason why a model declined, where it is kept as a reply: no model begins so.
+const DECLINED: &str = "\u{1}declined: ";
+
+/// After how many failures without any success nobody is thought to be there.
+const MOST_FAILED_FIRST: u32 = 10;
 
 /// How many tokens a reply is thought to take before it is there.
 const EXPECTED_OUTPUT: u64 = 200;
@@ -67,6 +76,12 @@ pub enum Stop {
     /// There is no such model, or nothing at its address.
     #[error("there is no such model or address: {0}")]
     NotThere(String),
+    /// So many calls failed, and none succeeded, that nobody seems to be there.
+    #[error("nobody answers: {0}")]
+    Unreachable(String),
+    /// Replies cannot be kept, and would have to be bought again.
+    #[error("replies cannot be kept: {0}")]
+    CannotKeep(String),
     /// The next call could pass the ceiling.
     #[error("the cost ceiling of {0} USD is reached")]
     CostCeiling(f64),
@@ -101,6 +116,15 @@ pub enum CallError {
 }
 
 impl CallError {
+    /// Whether the call was not asked, or might as well not have been: the same question is open.
+    pub(crate) fn is_unasked(&self) -> bool {
+        matches!(
+            self,
+            CallError::NotAsked(_)
+                | CallError::Failed(ModelError::Unauthorized(_) | ModelError::NotThere(_))
+        )
+    }
+
     /// Whether it lies outside: a later run may well succeed.
     pub fn is_outside(&self) -> bool {
         match self {
@@ -120,92 +144,6 @@ pub struct Answer<T> {
     pub outcome: Result<T, CallError>,
     /// What was paid for it, now or when it was first asked.
     pub cost: Cost,
-}
-
-/// A sum of prices, as far as they are known.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Cost {
-    usd: f64,
-    n_replies: usize,
-    n_unknown: usize,
-}
-
-impl Cost {
-    fn of(price: Option<f64>) -> Cost {
-        Cost { usd: price.unwrap_or(0.0), n_replies: 1, n_unknown: usize::from(price.is_none()) }
-    }
-
-    /// Both together.
-    #[must_use]
-    pub fn plus(self, other: Cost) -> Cost {
-        Cost {
-            usd: self.usd + other.usd,
-            n_replies: self.n_replies + other.n_replies,
-            n_unknown: self.n_unknown + other.n_unknown,
-        }
-    }
-
-    /// US dollars, where something was bought and all of its prices are known.
-    pub fn usd(self) -> Option<f64> {
-        (self.n_replies > 0 && self.n_unknown == 0).then_some(self.usd)
-    }
-}
-
-/// What was asked for one purpose.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Count {
-    /// Requests sent, retries too.
-    pub requests: u64,
-    /// Replies bought.
-    pub bought: u64,
-    /// Replies known already, or shared with an equal call.
-    pub known: u64,
-    /// Calls that failed for good.
-    pub failed: u64,
-    /// Calls that would have been sent, where calls are only counted.
-    pub counted: u64,
-    /// Tokens sent.
-    pub input_tokens: u64,
-    /// Tokens written by the model.
-    pub output_tokens: u64,
-    /// US dollars for what was bought, or would be.
-    pub usd: f64,
-    /// Whether every price was known.
-    pub priced: bool,
-}
-
-/// What was asked, by purpose.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Tally {
-    /// In alphabetical order.
-    pub purposes: BTreeMap<String, Count>,
-    /// US dollars spent so far.
-    pub usd: f64,
-    /// What calls on their way may cost.
-    reserved: f64,
-}
-
-impl Tally {
-    fn of(&mut self, purpose: &str) -> &mut Count {
-        let fresh = Count { priced: true, ..Count::default() };
-        self.purposes.entry(purpose.to_owned()).or_insert(fresh)
-    }
-
-    /// The sum over all purposes.
-    pub fn total(&self) -> Count {
-        let first = Count { priced: true, ..Count::default() };
-        self.purposes.values().fold(first, |sum, count| Count {
-            requests: sum.requests + count.requests,
-            bought: sum.bought + count.bought,
-            known: sum.known + count.known,
-            failed: sum.failed + count.failed,
-            counted: sum.counted + count.counted,
-            input_tokens: sum.input_tokens + count.input_tokens,
-            output_tokens: sum.output_tokens + count.output_tokens,
-            usd: sum.usd + count.usd,
-            priced: sum.priced && count.priced,
-        })
-    }
 }
 
 /// What a queue is made of.
@@ -248,6 +186,8 @@ pub struct Models {
     paused_until: Mutex<Option<Instant>>,
     stop: watch::Sender<Option<Stop>>,
     in_flight: Mutex<HashMap<CallKey, Arc<OnceCell<Bought>>>>,
+    /// Calls that failed for good while none has succeeded; `u32::MAX` once one has.
+    n_failed_first: AtomicU32,
     tally: Mutex<Tally>,
 }
 
@@ -294,7 +234,7 @@ impl Models {
         Ok(Models {
             chat,
             embedding,
-            permits: Semaphore::new(limits.concurrency.max(1)),
+            permits: Semaphore::new(limits.concurrency.clamp(1, Semaphore::MAX_PERMITS)),
             requests: limits.requests_per_minute.map(crate::pace::Pace::per_minute),
             tokens: limits.tokens_per_minute.map(crate::pace::Pace::per_minute),
             limits,
@@ -308,6 +248,7 @@ impl Models {
             paused_until: Mutex::default(),
             stop: watch::Sender::new(None),
             in_flight: Mutex::default(),
+            n_failed_first: AtomicU32::new(0),
             tally: Mutex::default(),
         })
     }
@@ -329,7 +270,7 @@ impl Models {
 
     /// How many calls go out at a time.
     pub fn concurrency(&self) -> usize {
-        self.limits.concurrency.max(1)
+        self.limits.concurrency.clamp(1, Semaphore::MAX_PERMITS)
     }
 
     /// What was asked so far.
@@ -413,9 +354,16 @@ impl Models {
             let request = ChatRequest { purpose, system, user, schema };
             Box::pin(async move { self.chat.model.chat(&request).await })
         };
+        let usable = |text: &str| !text.starts_with(DECLINED) && usable(text);
         match self.fetch(&ticket, usable, &send).await {
             Err(error) => Answer { outcome: Err(error), cost: Cost::default() },
-            Ok(kept) => Answer { cost: self.cost(&kept), outcome: Ok(kept.reply) },
+            Ok(kept) => Answer {
+                cost: self.cost(&kept),
+                outcome: match kept.reply.strip_prefix(DECLINED) {
+                    Some(why) => Err(ModelError::Declined(why.to_owned()).into()),
+                    None => Ok(kept.reply),
+                },
+            },
         }
     }
 
@@ -435,18 +383,16 @@ impl Models {
         let send = || -> Pending<'_, Result<ModelReply, ModelError>> {
             Box::pin(async {
                 let reply = side.model.embed(texts).await?;
-                check_vectors(&reply.vectors, texts.len())?;
-                Ok(ModelReply { text: encode_vectors(&reply.vectors), usage: reply.usage })
+                let text = vectors::encode(&reply.vectors, texts.len());
+                Ok(ModelReply { said: Said::Text(text), usage: reply.usage })
             })
         };
-        let read = |text: &str| decode_vectors(text).filter(|vectors| vectors.len() == texts.len());
-        match self.fetch(&ticket, |text| read(text).is_some(), &send).await {
+        match self.fetch(&ticket, |text| vectors::decode(text).is_ok(), &send).await {
             Err(error) => Answer { outcome: Err(error), cost: Cost::default() },
-            Ok(kept) => {
-                let damaged = || CallError::Unreadable("the kept vectors are damaged".into());
-                let outcome = read(&kept.reply).ok_or_else(damaged);
-                Answer { outcome, cost: self.cost(&kept) }
-            }
+            Ok(kept) => Answer {
+                outcome: vectors::decode(&kept.reply).map_err(CallError::Unreadable),
+                cost: self.cost(&kept),
+            },
         }
     }
 
@@ -496,7 +442,9 @@ impl Models {
             })
             .await
             .clone();
-        locked(&self.in_flight).remove(&ticket.key);
+        if is_first {
+            locked(&self.in_flight).remove(&ticket.key);
+        }
         let mut tally = locked(&self.tally);
         match &outcome {
             Ok(_) if !is_first => tally.of(ticket.purpose).known += 1,
@@ -534,26 +482,37 @@ impl Models {
                 Ok(reply) => return Ok(self.keep(ticket, reply)),
                 Err(error) => error,
             };
-            match &error {
-                ModelError::Unauthorized(message) => self.stop(Stop::BadKey(message.clone())),
-                ModelError::NotThere(message) => self.stop(Stop::NotThere(message.clone())),
-                _ => {}
-            }
             if !error.may_pass() || attempt >= self.limits.retries {
+                self.note_failure(&error);
                 return Err(error.into());
             }
-            let wait = match &error {
-                ModelError::RateLimited { retry_after: Some(wait), .. } => {
-                    let until = Instant::now() + (*wait).min(LONGEST_WAIT);
-                    // The provider means everyone.
-                    let mut paused = locked(&self.paused_until);
-                    *paused = Some(paused.map_or(until, |paused| paused.max(until)));
-                    Duration::ZERO
-                }
-                _ => jittered(self.limits.first_wait * 2_u32.pow(attempt.min(10))),
-            };
+            let mut wait = jittered(self.limits.first_wait * 2_u32.pow(attempt.min(10)));
+            if let ModelError::RateLimited { retry_after: Some(told), .. } = &error {
+                let until = Instant::now() + (*told).min(LONGEST_WAIT);
+                // The provider means everyone.
+                let mut paused = locked(&self.paused_until);
+                *paused = Some(paused.map_or(until, |paused| paused.max(until)));
+                wait = wait.max(*told);
+            }
             attempt += 1;
             self.or_stop(tokio::time::sleep(wait.min(LONGEST_WAIT))).await?;
+        }
+    }
+
+    /// Stops asking where a failure shows that no other call would fare better.
+    fn note_failure(&self, error: &ModelError) {
+        let count = |n: u32| (n < u32::MAX - 1).then(|| n + 1);
+        let before = self.n_failed_first.fetch_update(Ordering::Relaxed, Ordering::Relaxed, count);
+        let none_succeeded = before.is_ok();
+        match error {
+            ModelError::Unauthorized(why) => self.stop(Stop::BadKey(why.clone())),
+            ModelError::NotThere(why) => self.stop(Stop::NotThere(why.clone())),
+            // Firewalls say so of single texts, providers of keys.
+            ModelError::Forbidden(why) if none_succeeded => self.stop(Stop::BadKey(why.clone())),
+            error if error.may_pass() && before.is_ok_and(|n| n + 1 >= MOST_FAILED_FIRST) => {
+                self.stop(Stop::Unreachable(error.to_string()));
+            }
+            _ => {}
         }
     }
 
@@ -604,20 +563,30 @@ impl Models {
 
     /// Counts a reply and keeps it before anyone sees it.
     fn keep(&self, ticket: &Ticket<'_>, reply: ModelReply) -> Kept {
+        self.n_failed_first.store(u32::MAX, Ordering::Relaxed);
+        let reply_text = match reply.said {
+            Said::Text(text) => text,
+            Said::Declined(why) => format!("{DECLINED}{why}"),
+        };
+        // A provider that does not tell still wants to be paid.
+        let usage = reply.usage.unwrap_or(Usage {
+            input_tokens: ticket.input_tokens,
+            output_tokens: if ticket.output_tokens == 0 { 0 } else { reply_text.len() as u64 / 4 },
+        });
         let kept = Kept {
             purpose: ticket.purpose.to_owned(),
             model: ticket.model.to_owned(),
-            reply: reply.text,
-            input_tokens: reply.usage.input_tokens,
-            output_tokens: reply.usage.output_tokens,
+            reply: reply_text,
+            input_tokens: usage.input_tokens,
+            output_tokens: usage.output_tokens,
         };
         if let Some(cache) = self.cache.as_ref().filter(|_| self.mode == CacheMode::ReadWrite)
             && let Err(error) = cache.keep(&ticket.key, &kept)
         {
-            self.tell_once(&format!("replies cannot be kept: {error}"));
+            self.stop(Stop::CannotKeep(error));
         }
         let price = self.prices.of(ticket.model);
-        let usd = price.map_or(0.0, |price| price.of(reply.usage));
+        let usd = price.map_or(0.0, |price| price.of(usage));
         let mut tally = locked(&self.tally);
         tally.usd += usd;
         let count = tally.of(ticket.purpose);
@@ -644,8 +613,8 @@ impl Models {
 }
 
 impl Ticket<'_> {
-    fn usage(&self) -> crate::model::Usage {
-        crate::model::Usage { input_tokens: self.input_tokens, output_tokens: self.output_tokens }
+    fn usage(&self) -> Usage {
+        Usage { input_tokens: self.input_tokens, output_tokens: self.output_tokens }
     }
 }
 
@@ -660,40 +629,4 @@ fn jittered(wait: Duration) -> Duration {
     // Without randomness the wait is simply not changed.
     let _ = getrandom::fill(&mut byte);
     wait.mul_f64(0.5 + f64::from(byte[0]) / 256.0)
-}
-
-fn check_vectors(vectors: &[Vec<f64>], n_texts: usize) -> Result<(), ModelError> {
-    if vectors.len() != n_texts {
-        let found = vectors.len();
-        return Err(ModelError::Unusable(format!("{found} vectors for {n_texts} texts")));
-    }
-    let size = vectors.first().map_or(0, Vec::len);
-    if let Some(other) = vectors.iter().find(|vector| vector.len() != size || size == 0) {
-        let other = other.len();
-        return Err(ModelError::Unusable(format!(
-            "vectors of different sizes: {size} and {other}"
-        )));
-    }
-    Ok(())
-}
-
-/// Vectors as a short text: their number, and their bytes in base64.
-pub fn encode_vectors(vectors: &[Vec<f64>]) -> String {
-    let bytes: Vec<u8> = vectors.iter().flatten().flat_map(|number| number.to_le_bytes()).collect();
-    format!("{}:{}", vectors.len(), BASE64.encode(bytes))
-}
-
-fn decode_vectors(text: &str) -> Option<Vec<Vec<f64>>> {
-    let (count, base64) = text.split_once(':')?;
-    let count: usize = count.parse().ok()?;
-    let bytes = BASE64.decode(base64).ok()?;
-    let numbers: Vec<f64> = bytes
-        .chunks_exact(8)
-        .map(|bytes| f64::from_le_bytes(bytes.try_into().unwrap_or_default()))
-        .collect();
-    let size = numbers.len().checked_div(count)?;
-    if size == 0 || size * count != numbers.len() {
-        return None;
-    }
-    Some(numbers.chunks_exact(size).map(<[f64]>::to_vec).collect())
 }

@@ -9,8 +9,9 @@ use crate::call::ChatCall;
 use crate::judge::{Judge, Verdicts, is_blank};
 use crate::model::Pending;
 use crate::prompt::{Template, TemplateError};
-use crate::queue::{CallError, Cost, Models};
+use crate::queue::{CallError, Models};
 use crate::reply::{bit, imitates_verdict, read_verdict, text};
+use crate::tally::Cost;
 
 const PURPOSE: &str = "generated_question";
 

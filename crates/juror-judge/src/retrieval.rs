@@ -9,8 +9,9 @@ use crate::call::ChatCall;
 use crate::judge::{Judge, Verdicts, is_blank};
 use crate::model::Pending;
 use crate::prompt::{Template, TemplateError};
-use crate::queue::{Cost, Models};
+use crate::queue::Models;
 use crate::reply::{bit, imitates_verdict, read_verdict, text};
+use crate::tally::Cost;
 
 /// Texts the prompt for recall may use.
 pub(crate) const ATTRIBUTION_PLACES: &[&str] = &["question", "reference", "contexts"];

@@ -41,7 +41,7 @@ impl Interrupt {
     }
 
     /// Waits until the user wants to stop.
-    pub(crate) async fn wait(&self) {
+    pub async fn wait(&self) {
         while !self.is_set() {
             self.notify.notified().await;
         }

@@ -11,7 +11,10 @@ use juror_score::{Case, ContextJudge, ErrorResponses, Note, Object, Profile, Rec
 use crate::evaluate::Event;
 use crate::interrupt::Interrupt;
 use crate::models::Judges;
-use crate::run_folder::{RunFolder, RunFolderError};
+use crate::run_folder::{Done, RunFolder, RunFolderError};
+
+/// Raised when what is made of replies changes.
+const FORM: &str = "1";
 
 /// What models found out about a dataset.
 #[derive(Debug, Default)]
@@ -24,8 +27,6 @@ pub struct Judgements {
     pub n_failed_outside: usize,
     /// How many questions are done with, one way or another.
     pub n_done: usize,
-    /// How many questions were taken over from an earlier run.
-    pub n_resumed: usize,
     /// What was asked.
     pub tally: Tally,
     /// Why asking stopped, if it did.
@@ -84,31 +85,31 @@ impl Docket<'_> {
         judgements: &mut Judgements,
         run: &mut Option<&mut RunFolder>,
     ) -> Result<Vec<Waiting>, RunFolderError> {
-        let leaves_errors = self.profile.steps_of_errors == ErrorResponses::LeftOut;
+        let keys = self.keys();
         let mut waiting = Vec::new();
-        for (index, question) in self.dataset.questions.iter().enumerate() {
-            if let Some(done) = run.as_mut().and_then(|run| run.take(&question.id)) {
+        for (index, key) in keys.into_iter().enumerate() {
+            let id = &self.dataset.questions[index].id;
+            let done = run.as_mut().and_then(|run| run.take(id, &key.to_hex()));
+            if let Some(done) = done {
                 judgements.notes[index] = done.notes;
-                judgements.n_failed_outside += usize::from(done.failed_outside);
                 judgements.n_done += 1;
-                judgements.n_resumed += 1;
-            } else if leaves_errors && self.responses.of(question).ending.is_error() {
+                judgements.n_failed_outside += usize::from(done.failed_outside);
+            } else if self.is_left_out(index) {
+                self.keep(run, &Waiting { index, key }, &Verdicts::default())?;
                 judgements.n_done += 1;
             } else {
-                waiting.push(index);
+                waiting.push(Waiting { index, key });
             }
         }
-        let keys = self.keys(&waiting);
-        let models = &self.judges.models;
+        let keys: Vec<CallKey> = waiting.iter().map(|waiting| waiting.key).collect();
         let mut left = Vec::new();
-        for ((index, key), known) in
-            waiting.into_iter().zip(keys.clone()).zip(models.judgements(&keys))
-        {
-            match known.and_then(|text| serde_json::from_str::<Vec<Note>>(&text).ok()) {
-                None => left.push(Waiting { index, key }),
+        for (waiting, known) in waiting.into_iter().zip(self.judges.models.judgements(&keys)) {
+            match known.and_then(|text| serde_json::from_str(&text).ok()) {
+                None => left.push(waiting),
                 Some(notes) => {
-                    self.keep(run, index, &notes, false)?;
-                    judgements.notes[index] = notes;
+                    let verdicts = Verdicts { notes, ..Verdicts::default() };
+                    self.keep(run, &waiting, &verdicts)?;
+                    judgements.notes[waiting.index] = verdicts.notes;
                     judgements.n_done += 1;
                 }
             }
@@ -116,11 +117,19 @@ impl Docket<'_> {
         Ok(left)
     }
 
+    /// Whether a question ended in an error that the rules do not judge.
+    fn is_left_out(&self, index: usize) -> bool {
+        let ending = &self.case(index).trajectory.ending;
+        ending.is_error() && self.profile.steps_of_errors == ErrorResponses::LeftOut
+    }
+
     /// The keys of cases, made on all threads: a case's key takes in all of its steps.
-    fn keys(&self, indexes: &[usize]) -> Vec<CallKey> {
+    fn keys(&self) -> Vec<CallKey> {
         let mut common = KeyMaker::new("judgement");
+        common.field(FORM);
         common.field(env!("CARGO_PKG_VERSION")).field(&self.judges.identity.to_string());
         let common = &*common.field(&self.judges.models.prices());
+        let indexes: Vec<usize> = (0..self.dataset.questions.len()).collect();
         let share = indexes.len().div_ceil(self.threads.max(1)).max(1);
         thread::scope(|scope| {
             let make = |part: &[usize]| -> Vec<CallKey> {
@@ -149,11 +158,14 @@ impl Docket<'_> {
         runtime.map_err(RunFolderError::Runtime)?.block_on(async {
             let mut waiting = waiting.into_iter();
             let mut asked = FuturesUnordered::new();
-            let judge = |next: Waiting| async move { (next.index, self.judge_one(&next).await) };
+            let judge = |next: Waiting| async move {
+                let verdicts = self.judge_one(&next).await;
+                (next, verdicts)
+            };
             asked.extend(waiting.by_ref().take(models.concurrency()).map(judge));
             let mut stopping = false;
             loop {
-                let (index, verdicts) = tokio::select! {
+                let (waited, verdicts) = tokio::select! {
                     biased;
                     done = asked.next() => match done { Some(done) => done, None => break },
                     () = interrupt.wait(), if !stopping => {
@@ -166,9 +178,9 @@ impl Docket<'_> {
                 judgements.n_failed_outside += usize::from(verdicts.failed_outside);
                 judgements.n_unfinished += usize::from(verdicts.unfinished);
                 if !verdicts.unfinished {
-                    self.keep(run, index, &verdicts.notes, verdicts.failed_outside)?;
+                    self.keep(run, &waited, &verdicts)?;
                 }
-                judgements.notes[index] = verdicts.notes;
+                judgements.notes[waited.index] = verdicts.notes;
                 judgements.n_done += 1;
                 tell(progress(judgements.n_done, &models.tally()));
                 // Once asking has stopped, the rest passes through quickly and unfinished.
@@ -181,13 +193,17 @@ impl Docket<'_> {
     fn keep(
         &self,
         run: &mut Option<&mut RunFolder>,
-        index: usize,
-        notes: &[Note],
-        failed_outside: bool,
+        waiting: &Waiting,
+        verdicts: &Verdicts,
     ) -> Result<(), RunFolderError> {
         match run {
             Some(run) if !self.judges.models.only_counts() => {
-                run.keep(&self.dataset.questions[index].id, notes, failed_outside)
+                let done = Done {
+                    key: waiting.key.to_hex(),
+                    notes: verdicts.notes.clone(),
+                    failed_outside: verdicts.failed_outside,
+                };
+                run.keep(&self.dataset.questions[waiting.index].id, &done)
             }
             _ => Ok(()),
         }
@@ -227,6 +243,7 @@ fn case_key(keys: &KeyMaker, case: &Case<'_>) -> CallKey {
     let mut key = keys.clone();
     let Case { question, trajectory } = case;
     key.field(question.text.get()).field(question.answer.map_or("", |answer| answer.get()));
+    key.field(if question.groups.is_some() { "groups" } else { "no groups" });
     for group in question.groups.iter().flatten() {
         key.field("group");
         for step in group {

@@ -91,20 +91,21 @@ pub fn judges(
     Ok(Some(Judges { panel, models, cache, identity }))
 }
 
-/// Models for a command that makes its own judges.
+/// A model for a command that makes its own judges, and where its replies are kept.
 pub fn models_for(
     settings: &Settings,
     environment: Environment<'_>,
     options: AskOptions,
     tell: Tell,
-) -> Result<Models, SetupError> {
+) -> Result<(Models, Option<String>), SetupError> {
     let specs = specs(settings, environment, &options)?.ok_or_else(|| {
         SetupError(
             "no model is configured\n  hint: set OPENAI_API_KEY, or name a model in `llm.generation` of the settings (-c)"
                 .into(),
         )
     })?;
-    Ok(models(settings, specs, options, tell)?.0)
+    // Such a command compares no meanings.
+    models(settings, Specs { embedding: None, ..specs }, options, tell)
 }
 
 /// The judge of claims as settings want it.
@@ -239,7 +240,7 @@ fn resolve(
     }
     let mut headers = Vec::new();
     for (name, value) in &settings.headers {
-        headers.extend(from_environment(value)?.map(|value| (name.clone(), value)));
+        headers.extend(from_environment(value)?.map(|value| (name.clone(), Secret::new(&value))));
     }
     let api_version = settings.api_version.clone().or_else(|| {
         first(&["AZURE_OPENAI_API_VERSION", "AZURE_API_VERSION", "OPENAI_API_VERSION"])
@@ -442,8 +443,12 @@ fn bad_prompt(name: &str, error: &TemplateError) -> SetupError {
 
 /// What decides verdicts: models with their parameters, prompts, rules.
 fn identity(profile: &Profile, specs: &Specs, panel: &Panel) -> Value {
-    let spec =
-        |spec: &ModelSpec| serde_json::json!({"model": spec.name(), "parameters": spec.parameters});
+    let spec = |spec: &ModelSpec| {
+        // Parameters may hold what is nobody's business: their hash tells them apart as well.
+        let written = Value::Object(spec.parameters.clone()).to_string();
+        let parameters = blake3::hash(written.as_bytes()).to_hex()[..16].to_owned();
+        serde_json::json!({"model": spec.name(), "parameters": parameters})
+    };
     serde_json::json!({
         "chat": spec(&specs.chat),
         "embedding": specs.embedding.as_ref().map(spec),

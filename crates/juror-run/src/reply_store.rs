@@ -32,7 +32,7 @@ pub(crate) fn open(
             ))),
         };
     }
-    let opened = if keeps { Replies::open(path).map(Some) } else { Replies::open_existing(path) };
+    let opened = if keeps { Replies::open(path).map(Some) } else { Replies::open_read_only(path) };
     match opened {
         Ok(Some(replies)) => Ok(Box::new(Store(replies))),
         Ok(None) if mode == CacheMode::ReadOnly => Err(SetupError(format!(

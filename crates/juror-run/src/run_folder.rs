@@ -107,6 +107,7 @@ pub struct RunFolder {
 /// What is known of a question that was judged.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Done {
+    pub(crate) key: String,
     pub(crate) notes: Vec<Note>,
     pub(crate) failed_outside: bool,
 }
@@ -115,6 +116,8 @@ pub(crate) struct Done {
 #[derive(Serialize, Deserialize)]
 struct Line {
     question_id: String,
+    /// Stands for the case and everything that decides verdicts on it.
+    key: String,
     notes: Vec<Note>,
     /// Whether something is missing for a reason outside.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -156,19 +159,20 @@ impl RunFolder {
         self.done.len()
     }
 
-    /// What is known of a question that was judged already.
-    pub(crate) fn take(&mut self, id: &str) -> Option<Done> {
-        self.done.remove(id)
+    /// What is known of a question that was judged already, and has not changed since.
+    pub(crate) fn take(&mut self, id: &str, key: &str) -> Option<Done> {
+        self.done.remove(id).filter(|done| done.key == key)
     }
 
     /// Keeps a judged question; once this returns, a crash of the process does not lose it.
-    pub(crate) fn keep(
-        &mut self,
-        id: &str,
-        notes: &[Note],
-        failed_outside: bool,
-    ) -> Result<(), RunFolderError> {
-        let line = Line { question_id: id.to_owned(), notes: notes.to_vec(), failed_outside };
+    pub(crate) fn keep(&mut self, id: &str, done: &Done) -> Result<(), RunFolderError> {
+        let Done { key, notes, failed_outside } = done;
+        let line = Line {
+            question_id: id.to_owned(),
+            key: key.clone(),
+            notes: notes.clone(),
+            failed_outside: *failed_outside,
+        };
         // Texts and finite numbers are always JSON.
         let mut bytes = serde_json::to_vec(&line).unwrap_or_default();
         bytes.push(b'\n');
@@ -214,9 +218,6 @@ fn read_records(
     records.rewind().map_err(failed)?;
     records.read_to_end(&mut text).map_err(failed)?;
     let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-    if whole < text.len() {
-        records.set_len(whole as u64).map_err(failed)?;
-    }
     let mut done = HashMap::new();
     for (index, line) in text[..whole].split(|byte| *byte == b'\n').enumerate() {
         if line.is_empty() {
@@ -229,10 +230,18 @@ fn read_records(
         if resume.retry_errors && line.notes.iter().any(Note::is_error) {
             done.remove(&line.question_id);
         } else {
-            let Line { question_id, notes, failed_outside } = line;
-            done.insert(question_id, Done { notes, failed_outside });
+            let Line { question_id, key, notes, failed_outside } = line;
+            done.insert(question_id, Done { key, notes, failed_outside });
         }
     }
+    let cut_off = &text[whole..];
+    // Only what a run of ours can have left behind is dropped.
+    if !cut_off.is_empty() && !cut_off.starts_with(b"{\"question_id\":") {
+        let line = text[..whole].split(|byte| *byte == b'\n').count();
+        let why = "it is cut off, and not the beginning of one".into();
+        return Err(RunFolderError::Damaged { path: path.to_owned(), line, why });
+    }
+    records.set_len(whole as u64).map_err(failed)?;
     Ok(done)
 }
 
@@ -251,14 +260,15 @@ pub fn without_keys(settings: &Value) -> Value {
             .iter()
             .map(|(name, value)| {
                 let lower = name.to_ascii_lowercase();
-                let is_secret = ["key", "token", "secret", "password", "authorization", "headers"]
-                    .iter()
-                    .any(|word| lower.contains(word))
-                    && !lower.contains("max_tokens")
-                    && !lower.contains("tokens_per_minute")
-                    && !lower.ends_with("_keys")
-                    && lower != "error_key"
-                    && !value.is_number();
+                let is_secret =
+                    ["key", "token", "secret", "password", "auth", "credential", "headers"]
+                        .iter()
+                        .any(|word| lower.contains(word))
+                        && !lower.contains("max_tokens")
+                        && !lower.contains("tokens_per_minute")
+                        && !lower.ends_with("_keys")
+                        && lower != "error_key"
+                        && !value.is_number();
                 let value = if is_secret { Value::from("***") } else { without_keys(value) };
                 (name.clone(), value)
             })
@@ -294,8 +304,10 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let mut run = open(folder.path(), "x", Resume::default()).expect("new");
         let notes = vec![Note::new("answer_f1", 0.5), Note::new("my_error", "no").of_step(Some(2))];
-        run.keep("q1", &notes, true).expect("kept");
-        run.keep("q2", &[Note::new("answer_f1", 1.0)], false).expect("kept");
+        let first = || Done { key: "k1".into(), notes: notes.clone(), failed_outside: true };
+        run.keep("q1", &first()).expect("kept");
+        let notes = vec![Note::new("answer_f1", 1.0)];
+        run.keep("q2", &Done { key: "k2".into(), notes, failed_outside: false }).expect("kept");
         assert!(matches!(
             open(folder.path(), "x", Resume::default()),
             Err(RunFolderError::Busy { .. })
@@ -303,14 +315,27 @@ mod tests {
         drop(run);
         let path = folder.path().join("records.jsonl");
         let mut file = OpenOptions::new().append(true).open(&path).expect("open");
-        file.write_all(b"{\"question_id\": \"q3\", \"no").expect("cut off");
+        file.write_all(b"{\"question_id\":\"q3\",\"no").expect("cut off");
         drop(file);
         let mut again = open(folder.path(), "x", Resume::default()).expect("again");
         assert_eq!(again.n_done(), 2);
-        assert_eq!(again.take("q1"), Some(Done { notes, failed_outside: true }));
+        assert_eq!(again.take("q1", "k1"), Some(first()));
+        assert_eq!(again.take("q2", "changed"), None);
         drop(again);
         let retry = Resume { retry_errors: true, ..Resume::default() };
         assert_eq!(open(folder.path(), "x", retry).expect("again").n_done(), 1);
+    }
+
+    #[test]
+    fn another_file_is_left_alone() {
+        for text in ["{\"my\": \"data\"}\nprecious", "precious", "{\"my\": \"data\"}\n"] {
+            let folder = tempfile::tempdir().expect("a folder");
+            let path = folder.path().join("records.jsonl");
+            std::fs::write(&path, text).expect("written");
+            let error = open(folder.path(), "x", Resume::default()).expect_err("refused");
+            assert!(matches!(error, RunFolderError::Damaged { .. }), "{error}");
+            assert_eq!(std::fs::read_to_string(&path).expect("read"), text);
+        }
     }
 
     #[test]

@@ -112,6 +112,35 @@ impl Replies {
         Replies::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map(Some)
     }
 
+    /// Opens the store in a folder, if there is one, without ever writing to it.
+    pub fn open_read_only(folder: &Path) -> Result<Option<Replies>, StoreError> {
+        let path = folder.join(FILE);
+        if !path.exists() {
+            return Ok(None);
+        }
+        let open = |error: rusqlite::Error| opening_error(&path, &error);
+        let usable = |connection: &Connection| version_of(connection);
+        let plain = Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_ONLY);
+        let connection = match plain.and_then(|connection| {
+            usable(&connection)?;
+            Ok(connection)
+        }) {
+            Ok(connection) => connection,
+            // On a medium that cannot be written, SQLite has to be told that nobody else writes.
+            Err(_) => {
+                let escaped = path.to_string_lossy().replace('%', "%25").replace('?', "%3f");
+                let uri = format!("file:{}?immutable=1", escaped.replace('#', "%23"));
+                let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+                Connection::open_with_flags(uri, flags).map_err(open)?
+            }
+        };
+        if version_of(&connection).map_err(open)? != VERSION {
+            let reason = "it has no replies of a known form".into();
+            return Err(StoreError::Damaged { path, reason });
+        }
+        Ok(Some(Replies { connection: Mutex::new(connection), path }))
+    }
+
     fn connect(path: PathBuf, flags: OpenFlags) -> Result<Replies, StoreError> {
         let open = |error: rusqlite::Error| opening_error(&path, &error);
         let connection = Connection::open_with_flags(&path, flags).map_err(open)?;
@@ -284,13 +313,12 @@ impl Replies {
 /// Makes the table, in a file that has none, or checks that it is ours.
 fn prepare(connection: &Connection, path: &Path) -> Result<(), StoreError> {
     let failed = |error: rusqlite::Error| opening_error(path, &error);
-    let version = || connection.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0));
-    if version().map_err(failed)? == VERSION {
+    if version_of(connection).map_err(failed)? == VERSION {
         return Ok(());
     }
     // Two processes may both find a new file: the second waits here and then finds the table.
     connection.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
-    let version = version().map_err(failed)?;
+    let version = version_of(connection).map_err(failed)?;
     let count = "SELECT count(*) FROM sqlite_schema";
     let n_tables: i64 = connection.query_row(count, [], |row| row.get(0)).map_err(failed)?;
     match (version, n_tables) {
@@ -306,6 +334,10 @@ fn prepare(connection: &Connection, path: &Path) -> Result<(), StoreError> {
         _ => return Err(StoreError::TooNew { path: path.to_owned() }),
     }
     connection.execute_batch("COMMIT").map_err(failed)
+}
+
+fn version_of(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.query_row("PRAGMA user_version", [], |row| row.get(0))
 }
 
 fn keep_in(connection: &Connection, key: &[u8; 32], reply: &Reply) -> rusqlite::Result<()> {

@@ -198,6 +198,7 @@ fn faults_that_stay_are_told_with_their_reason() {
         };
         let stage = Stage::new(3, script);
         let ended = stage.judge_claims("retries: 1");
+        assert!(stage.path("out.json").exists(), "{shown}: {ended:?}");
         let results = stage.results("out.json");
         assert_eq!(n_judged(&results), 2, "{shown}: {ended:?}");
         let error = results[1]["answer_eval_error"].as_str().expect("an error");
@@ -724,4 +725,126 @@ fn a_killed_run_is_resumed_and_buys_nothing_twice() {
     // a time and kill is asked for again.
     let twice = stage.server.bought_twice().len();
     assert!(twice <= 10 * 8, "{twice} replies were bought twice");
+}
+
+#[test]
+fn a_run_with_a_wrong_key_is_not_finished() {
+    let stage = Stage::new(3, Script { key: Some("the-right-one".into()), ..Script::default() });
+    stage.write("juror.yaml", CLAIMS_ONLY);
+    let line = "eval reference.json responses.jsonl -c juror.yaml --run run -o out.json";
+    assert_eq!(stage.run(line).code, 3);
+    let mut command = stage.command(line);
+    let ended = end(command.env("OPENAI_API_KEY", "the-right-one").spawn().expect("it starts"));
+    assert_eq!((ended.code, n_judged(&stage.results("out.json"))), (0, 3), "{ended:?}");
+}
+
+#[test]
+fn custom_evaluations_of_any_name_are_told_apart() {
+    let stage = Stage::new(2, Script::default());
+    let settings = |instructions: &str| {
+        let evaluation = |name: &str, output: &str, instructions: &str| {
+            format!(
+                "- {{name: {name}, inputs: [question], instructions: '{instructions}', outputs: {{{output}: n}}}}\n"
+            )
+        };
+        let first = evaluation("тон", "a1", instructions);
+        // Rules and braces in the user's words are only words.
+        let second =
+            evaluation("вид", "a2", "x").replace("'x'", r#""Look. {{braces}}\n---\n---\n""#);
+        format!(
+            "{CLAIMS_ONLY}answer_correctness: {{enabled: false}}\ncustom_evaluations:\n{first}{second}"
+        )
+    };
+    stage.write("juror.yaml", &settings("Listen."));
+    let line = "eval reference.json responses.jsonl -c juror.yaml -o out.json -o out.tsv --fail-under a1=-1";
+    let ended = stage.run(line);
+    assert_eq!((ended.code, stage.server.seen().len()), (0, 4), "{ended:?}");
+    let header = stage.read("out.tsv");
+    assert!(header.lines().next().is_some_and(|line| line.contains("\ta1\t")), "{header}");
+    stage.write("juror.yaml", &settings("Listen well."));
+    let ended = stage.run(line);
+    assert_eq!((ended.code, stage.server.seen().len()), (0, 6), "only what changed: {ended:?}");
+}
+
+#[test]
+fn what_was_paid_is_counted_whatever_was_said() {
+    let usage = juror_scripted::Usage { prompt_tokens: 1000, completion_tokens: 0 };
+    let replies = [("answer_claims".to_owned(), vec![Reply::Refusal("no".into())])];
+    let script = Script { usage: Some(usage), replies: replies.into(), ..Script::default() };
+    let stage = Stage::new(1, script);
+    let ended = stage.judge_claims("");
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let result = &stage.results("out.json")[0];
+    assert_eq!(result["answer_eval_error"], "the model declined: no");
+    assert_eq!(result["answer_correctness_cost"], 1.5e-4);
+    // It is kept like any reply, and asked again only when told to.
+    stage.judge_claims("");
+    assert_eq!(stage.server.seen().len(), 1);
+    let again =
+        stage.run("eval reference.json responses.jsonl -c juror.yaml -o out.json --retry-errors");
+    assert_eq!((again.code, n_judged(&stage.results("out.json"))), (0, 1), "{again:?}");
+}
+
+#[test]
+fn secrets_in_complaints_and_settings_are_hidden() {
+    let complaint = format!("{}{KEY} is no key", "x".repeat(390));
+    let body = json!({"error": {"message": complaint}});
+    let refusal = Reply::Status { status: 400, retry_after: None, body: Some(body) };
+    let stage = Stage::new(1, fault(&[], refusal));
+    stage.write(
+        "juror.yaml",
+        &format!(
+            "llm: {{generation: {{provider: openai, model: gpt-4o-mini, azure_ad_token: {KEY}, extra_body: {{auth: {KEY}}}}}}}\n{CLAIMS_ONLY}"
+        ),
+    );
+    let ended = end(stage
+        .command("eval reference.json responses.jsonl -c juror.yaml --run run -o out.json")
+        .spawn()
+        .expect("it starts"));
+    assert_eq!(ended.code, 3, "{ended:?}");
+    let piece = &KEY[..12];
+    for text in [
+        &ended.stdout,
+        &ended.stderr,
+        &stage.read("out.json"),
+        &stage.read("run/run.json"),
+        &stage.read("run/records.jsonl"),
+    ] {
+        assert!(!text.contains(piece), "{text}");
+    }
+}
+
+#[test]
+fn a_limit_that_no_name_makes_welcome_is_dropped() {
+    let refuses = vec!["max_tokens".to_owned(), "max_completion_tokens".to_owned()];
+    let stage = Stage::new(2, Script { refuses, ..Script::default() });
+    let ended = stage.judge_claims(
+        "concurrency: 1, generation: {provider: openai, model: gpt-4o-mini, max_tokens: 65536}",
+    );
+    assert_eq!((ended.code, n_judged(&stage.results("out.json"))), (0, 2), "{ended:?}");
+}
+
+#[test]
+fn nobody_there_ends_the_run_early() {
+    let stage = Stage::new(60, fault(&[], Reply::Reset));
+    let ended = stage.judge_claims("retries: 0, concurrency: 2");
+    assert_eq!(ended.code, 3, "{ended:?}");
+    assert!(stage.server.seen().len() < 20, "{} calls", stage.server.seen().len());
+    assert!(ended.stderr.contains("nobody answers"), "{ended:?}");
+    assert_eq!(stage.results("out.json").len(), 60);
+}
+
+#[test]
+fn one_text_that_a_firewall_stops_does_not_end_the_run() {
+    let script = Script {
+        matching: vec![Matching {
+            purpose: None,
+            contains: "number 2?".into(),
+            reply: status(403, None),
+        }],
+        ..Script::default()
+    };
+    let stage = Stage::new(5, script);
+    let ended = stage.judge_claims("concurrency: 1");
+    assert_eq!((ended.code, n_judged(&stage.results("out.json"))), (3, 4), "{ended:?}");
 }

@@ -8,7 +8,7 @@ use csv::{ReaderBuilder, StringRecord, Terminator, Writer, WriterBuilder};
 use futures_util::stream::{FuturesOrdered, StreamExt as _};
 use juror_judge::{BLANK, CallError, Claims, ClaimsError, Correctness, Models, Stop};
 use juror_report::calls_table;
-use juror_run::{DEFAULT_CACHE, Interrupt, correctness, load_text, models_for};
+use juror_run::{Interrupt, correctness, load_text, models_for};
 use juror_score::AskedLike;
 
 use super::ask::{self, AskArgs};
@@ -89,7 +89,7 @@ pub(super) fn run(args: &AnswerCorrectnessArgs) -> anyhow::Result<Exit> {
     let environment = Environment::read();
     let lookup = |name: &str| environment.get(name);
     let options = args.ask.options();
-    let models = models_for(&settings, &lookup, options, ask::teller(args.quiet))?;
+    let (models, cache) = models_for(&settings, &lookup, options, ask::teller(args.quiet))?;
     let table = Table {
         judge: &judge,
         models: &models,
@@ -117,9 +117,7 @@ pub(super) fn run(args: &AnswerCorrectnessArgs) -> anyhow::Result<Exit> {
         }
     }
     if let Some(stop) = models.stopped() {
-        let own = settings.llm.as_ref().and_then(|llm| llm.cache.as_deref());
-        let cache = args.ask.cache.as_deref().or(own).unwrap_or(DEFAULT_CACHE);
-        ask::tell_stop(&stop, Some(cache));
+        ask::tell_stop(&stop, cache.as_deref());
         return Ok(Exit::OutsideFailed);
     }
     Ok(if outcome.n_outside > 0 { Exit::OutsideFailed } else { Exit::Done })
@@ -180,16 +178,25 @@ impl Table<'_> {
             let mut waiting = rows.iter();
             let mut asked: FuturesOrdered<_> =
                 waiting.by_ref().take(window).map(|row| self.judge_row(row)).collect();
-            while let Some(judged) = asked.next().await {
-                if self.interrupt.is_set() {
-                    self.models.stop(Stop::Interrupted);
-                }
-                if matches!(judged, Err(CallError::NotAsked(Stop::Interrupted))) {
-                    break;
+            let mut interrupted = false;
+            loop {
+                let judged = tokio::select! {
+                    biased;
+                    next = asked.next() => match next { Some(judged) => judged, None => break },
+                    () = self.interrupt.wait(), if !interrupted => {
+                        interrupted = true;
+                        self.models.stop(Stop::Interrupted);
+                        talk::say("stopping: waiting for calls on their way (Ctrl-C again to end at once)");
+                        continue;
+                    }
+                };
+                // Calls on their way are waited for, so that their replies are kept.
+                if interrupted {
+                    continue;
                 }
                 outcome.n_rows += 1;
-                outcome.n_outside +=
-                    usize::from(matches!(&judged, Err(error) if error.is_outside()));
+                let is_outside = matches!(&judged, Err(error) if error.is_outside());
+                outcome.n_outside += usize::from(is_outside);
                 outcome.n_errors += usize::from(!matches!(judged, Ok(Ok(_))));
                 write(self.cells(judged))?;
                 asked.extend(waiting.next().map(|row| self.judge_row(row)));

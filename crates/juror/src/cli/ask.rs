@@ -167,6 +167,9 @@ pub(super) fn tell_stop(stop: &Stop, cache: Option<&str>) {
         Stop::NotThere(_) => talk::say(&format!(
             "error: {stop}\n  hint: check the model's name and its base_url; nothing more was asked; {kept}"
         )),
+        Stop::Unreachable(_) | Stop::CannotKeep(_) => {
+            talk::say(&format!("error: {stop}\n  hint: nothing more was asked; {kept}"));
+        }
         Stop::CostCeiling(_) => talk::say(&format!(
             "error: {stop}\n  hint: raise it with --max-cost or llm.max_cost_usd; {kept}"
         )),
