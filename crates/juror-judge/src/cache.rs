@@ -62,7 +62,7 @@ pub enum CacheMode {
 #[derive(Clone, Debug, Default)]
 pub struct Recorded(HashMap<CallKey, Kept>);
 
-/// A line of recorded replies.
+/// A line of recorded replies. It says nothing of when, so that equal replies are written alike.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedLine {
     /// The call's key in hexadecimal digits.
@@ -70,19 +70,16 @@ pub struct RecordedLine {
     /// The reply.
     #[serde(flatten)]
     pub kept: Kept,
-    /// When it was kept, in seconds since 1970.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub kept_at: Option<i64>,
 }
 
 impl RecordedLine {
     /// Reads a line of JSON.
-    pub fn read(line: &str) -> Result<(CallKey, RecordedLine), String> {
+    pub fn read(line: &str) -> Result<(CallKey, Kept), String> {
         let line: RecordedLine = serde_json::from_str(line).map_err(|error| error.to_string())?;
         let key = CallKey::from_hex(&line.key);
         let key =
             key.ok_or_else(|| format!("`{}` is not a key: 64 hexadecimal digits", line.key))?;
-        Ok((key, line))
+        Ok((key, line.kept))
     }
 }
 
@@ -90,8 +87,7 @@ impl Recorded {
     /// Reads recorded replies, one a line.
     pub fn read(text: &str) -> Result<Recorded, String> {
         let lines = text.lines().filter(|line| !line.trim().is_empty());
-        let read = |line| RecordedLine::read(line).map(|(key, line)| (key, line.kept));
-        lines.map(read).collect::<Result<_, _>>().map(Recorded)
+        lines.map(RecordedLine::read).collect::<Result<_, _>>().map(Recorded)
     }
 }
 

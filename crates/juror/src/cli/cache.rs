@@ -159,8 +159,7 @@ fn export(replies: &Replies, file: &str) -> anyhow::Result<Exit> {
     let mut text = Vec::new();
     replies.each(|key, reply| {
         let key = juror_judge::CallKey::from_bytes(key).to_hex();
-        let kept_at = Some(reply.kept_at);
-        let line = RecordedLine { key, kept: kept_of(reply), kept_at };
+        let line = RecordedLine { key, kept: kept_of(reply) };
         serde_json::to_writer(&mut text, &line)?;
         text.push(b'\n');
         n_written += 1;
@@ -191,12 +190,10 @@ fn import(folder: &Path, file: &str) -> anyhow::Result<Exit> {
     let text = document.json();
     let mut replies = Vec::new();
     for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let (key, line) = RecordedLine::read(line).map_err(|why| {
+        let (key, kept) = RecordedLine::read(line).map_err(|why| {
             anyhow::anyhow!("{file}:{}: not a recorded reply: {why}\n  hint: import what `juror cache export` wrote", index + 1)
         })?;
-        let mut reply = reply_of(line.kept);
-        reply.kept_at = line.kept_at.unwrap_or(reply.kept_at);
-        replies.push((*key.as_bytes(), reply));
+        replies.push((*key.as_bytes(), reply_of(kept)));
     }
     let new = Replies::open(folder)?.import(&replies)?;
     let n_known = replies.len() - new;
