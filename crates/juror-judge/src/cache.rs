@@ -86,8 +86,12 @@ impl RecordedLine {
 impl Recorded {
     /// Reads recorded replies, one a line.
     pub fn read(text: &str) -> Result<Recorded, String> {
-        let lines = text.lines().filter(|line| !line.trim().is_empty());
-        lines.map(RecordedLine::read).collect::<Result<_, _>>().map(Recorded)
+        let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
+        let read = |(number, line)| {
+            RecordedLine::read(line)
+                .map_err(|why| format!("line {number} is no recorded reply: {why}"))
+        };
+        lines.map(read).collect::<Result<_, String>>().map(Recorded)
     }
 }
 

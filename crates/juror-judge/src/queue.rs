@@ -268,6 +268,11 @@ impl Models {
         self.only_count
     }
 
+    /// Whether only known replies are used.
+    pub fn only_replays(&self) -> bool {
+        self.mode == CacheMode::ReadOnly
+    }
+
     /// How many calls go out at a time.
     pub fn concurrency(&self) -> usize {
         self.limits.concurrency.clamp(1, Semaphore::MAX_PERMITS)

@@ -184,7 +184,11 @@ fn row(name: &str, summary: &Summary, scores: &[(&str, &str)]) -> Vec<String> {
 
 fn macro_row(aggregates: &Aggregates, scores: &[(&str, &str)]) -> Vec<String> {
     let counts = ["mean over templates".to_owned(), String::new(), String::new()];
-    cells(counts, |metric| aggregates.macro_means.get(metric).copied(), scores)
+    // Tokens and time have means even where no question tells them.
+    let is_told = |metric: &str| aggregates.micro.spread(metric).is_some_and(|spread| spread.n > 0);
+    let mean =
+        |metric: &str| aggregates.macro_means.get(metric).copied().filter(|_| is_told(metric));
+    cells(counts, mean, scores)
 }
 
 /// A row: name and counts, then the mean of each score, of tokens and of time.
@@ -251,8 +255,9 @@ fn layout(rows: &[Vec<String>], paint: Paint) -> String {
 }
 
 fn question(note: &QuestionNote, paint: Paint) -> String {
-    let score = match (note.score, &note.answer) {
-        (Some(score), _) => format!("{score:.3}"),
+    let lowest = [note.score, note.answer.as_ref().map(|(f1, _)| *f1)].into_iter().flatten();
+    let score = match (lowest.min_by(f64::total_cmp), &note.answer) {
+        (Some(score), _) if !note.is_error => format!("{score:.3}"),
         (None, _) if !note.is_error => "  –  ".into(),
         _ => "error".into(),
     };

@@ -27,6 +27,8 @@ pub struct Judgements {
     pub n_failed_outside: usize,
     /// How many questions are done with, one way or another.
     pub n_done: usize,
+    /// Whether only recorded replies could be used.
+    pub is_replay: bool,
     /// What was asked.
     pub tally: Tally,
     /// Why asking stopped, if it did.
@@ -69,6 +71,7 @@ pub fn judge_all(
         docket.ask(waiting, &mut judgements, &mut run, interrupt, tell)?;
     }
     judgements.tally = docket.judges.models.tally();
+    judgements.is_replay = docket.judges.models.only_replays();
     judgements.stopped = docket.judges.models.stopped();
     Ok(judgements)
 }

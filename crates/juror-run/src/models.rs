@@ -91,6 +91,15 @@ pub fn judges(
     Ok(Some(Judges { panel, models, cache, identity }))
 }
 
+/// Whether judges could be made of the settings, keys and addresses apart.
+pub fn check_judges(settings: &Settings) -> Result<(), SetupError> {
+    let options = AskOptions { cache_mode: Some(CacheMode::ReadOnly), ..AskOptions::default() };
+    let nothing = |_: &str| None;
+    let specs = specs(settings, &nothing, &options)?;
+    let embeds = specs.is_some_and(|specs| specs.embedding.is_some());
+    panel(settings, &settings.plan().profile, embeds).map(|_| ())
+}
+
 /// A model for a command that makes its own judges, and where its replies are kept.
 pub fn models_for(
     settings: &Settings,
@@ -116,10 +125,6 @@ pub fn correctness(settings: &Settings, profile: &Profile) -> Result<Correctness
     };
     let own = settings.answer_correctness.as_ref().and_then(|own| own.prompt.as_deref());
     match own {
-        Some(prompt) if !prompt.contains("{actual_answer}") => Err(SetupError(
-            "answer_correctness.prompt: it has no place for the answer\n  hint: put {actual_answer} where it belongs"
-                .into(),
-        )),
         Some(prompt) => Correctness::with_own_prompt(prompt, rules)
             .map_err(|error| SetupError(format!("answer_correctness.prompt: {error}"))),
         None => {
@@ -271,9 +276,13 @@ fn cache_mode(llm: &ModelsSettings, options: &AskOptions) -> CacheMode {
     if options.recorded.is_some() {
         return CacheMode::ReadOnly;
     }
+    let place = options.cache.as_ref().or(llm.cache.as_ref());
+    // A file of recorded replies can be used in no other way.
+    let is_file = place.is_some_and(|place| reply_store::is_file(Path::new(place)));
     options.cache_mode.unwrap_or(match llm.cache_mode {
         Some(CacheRule::ReadOnly) => CacheMode::ReadOnly,
         Some(CacheRule::Off) => CacheMode::Off,
+        None if is_file => CacheMode::ReadOnly,
         Some(CacheRule::ReadWrite) | None => CacheMode::ReadWrite,
     })
 }

@@ -8,6 +8,11 @@ use juror_store::{Replies, Reply};
 
 use crate::models::SetupError;
 
+/// Whether a place is a file of recorded replies, rather than a folder.
+pub(crate) fn is_file(place: &Path) -> bool {
+    place.is_file() || place.extension().is_some_and(|ending| ending == "jsonl")
+}
+
 /// Opens the place replies are kept in: a folder, or a file of recorded replies. A folder that is
 /// not there is made only if something may be kept.
 pub(crate) fn open(
@@ -16,8 +21,7 @@ pub(crate) fn open(
     keeps: bool,
 ) -> Result<Box<dyn ReplyCache>, SetupError> {
     let path = Path::new(place);
-    let is_file = path.is_file() || path.extension().is_some_and(|ending| ending == "jsonl");
-    if is_file {
+    if is_file(path) {
         return match mode {
             CacheMode::ReadOnly => {
                 let text = std::fs::read_to_string(path).map_err(|error| {

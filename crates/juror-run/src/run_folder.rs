@@ -42,7 +42,7 @@ pub enum RunFolderError {
         folder: PathBuf,
     },
     /// Something else has its name.
-    #[error("{}:{line}: not a judged question: {why}\n  hint: it was left as it is; choose another folder", path.display())]
+    #[error("{}:{line}: not written by juror: {why}\n  hint: it was left as it is; choose another folder", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,

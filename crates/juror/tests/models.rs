@@ -565,12 +565,15 @@ fn models_are_told_apart_in_bad_settings() {
             "llm.embedding is set, but not llm.generation",
         ),
         ("llm: {timeout_seconds: 0}", "expected a number above 0"),
-        ("llm: {cache: there.jsonl}", "a file of recorded replies can only be read"),
+        (
+            "llm: {cache: there.jsonl, cache_mode: read-write}",
+            "a file of recorded replies can only be read",
+        ),
         (
             "answer_correctness: {prompt: 'Compare {answer} {actual_answer}'}",
             "there is no text `answer` to put here",
         ),
-        ("answer_correctness: {prompt: 'Compare.'}", "it has no place for the answer"),
+        ("answer_correctness: {prompt: 'Compare.'}", "it has no place for `actual_answer`"),
         ("llm: {prices: {m: {input: -1}}}", "expected a price, 0 or more"),
         ("llm: {cache_mode: read-only, cache: nothing}", "nothing: no replies are kept here"),
         ("judge: {prompts: nowhere}", "judge.prompts: nowhere: there is no such folder"),

@@ -44,6 +44,11 @@ impl<'a> Responses<'a> {
         self.by_question.contains_key(question.id.as_ref())
     }
 
+    /// Whether any response holds an answer.
+    pub fn have_answers(&self) -> bool {
+        self.by_question.values().any(|response| response.trajectory.answer.is_some())
+    }
+
     /// How many questions have a response.
     pub fn len(&self) -> usize {
         self.by_question.len()

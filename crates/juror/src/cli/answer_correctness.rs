@@ -140,8 +140,11 @@ fn read_rows(name: &str) -> anyhow::Result<Vec<Row>> {
     let places: Vec<usize> = INPUTS.iter().filter_map(|column| place(column)).collect();
     let read = |record: Result<StringRecord, csv::Error>| {
         let record = record.map_err(|error| format!("the row cannot be read: {error}"))?;
-        let field = |at: usize| record.get(places[at]).unwrap_or_default().to_owned();
-        Ok([field(0), field(1), field(2)])
+        let field = |at: usize| match record.get(places[at]) {
+            Some(text) => Ok(text.to_owned()),
+            None => Err(format!("the row has no field for `{}`", INPUTS[at])),
+        };
+        Ok([field(0)?, field(1)?, field(2)?])
     };
     Ok(reader.records().map(read).collect())
 }

@@ -12,7 +12,7 @@ use juror_run::{
     Plan, Resume, RunFolder, RunInfo, Settings, evaluate, judge_all, load,
 };
 use juror_score::read::{Dataset, Document, Problems, Responses, read_reference, read_responses};
-use juror_score::{Case, Ending, Miss, Verdict, explain, score};
+use juror_score::{Case, Ending, Miss, Note, Question, Verdict, explain, score};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -247,6 +247,9 @@ impl Work<'_> {
         };
         shown.print(&problems)?;
         let exit = gate(&args.fail_under, &outcome);
+        if !args.quiet {
+            self.tell_unjudged(&judgements, judges.is_some(), &dataset, &answers);
+        }
         std::mem::forget((dataset, answers, outcome));
         Ok(self.incomplete(&judgements, cache).unwrap_or(exit))
     }
@@ -314,6 +317,31 @@ impl Work<'_> {
         ask::tell_stop(&Stop::Interrupted, cache.or(self.run.folder.as_deref()));
     }
 
+    /// Says what the means leave out, and that answers are not judged without a model.
+    fn tell_unjudged(
+        &self,
+        judgements: &Judgements,
+        is_judged: bool,
+        dataset: &Dataset<'_>,
+        answers: &Responses<'_>,
+    ) {
+        if !is_judged && !self.ask.no_model && answers.have_answers() {
+            talk::say("no model is configured: answers are not judged (docs/models.md says how)");
+        }
+        // A question that ended in an error is counted as one already.
+        let is_unjudged = |(notes, question): &(&Vec<Note>, &Question<'_>)| {
+            !answers.of(question).ending.is_error() && notes.iter().any(Note::is_error)
+        };
+        let n_unjudged =
+            judgements.notes.iter().zip(&dataset.questions).filter(is_unjudged).count();
+        if n_unjudged > 0 && judgements.n_failed_outside == 0 {
+            let questions = count(n_unjudged, "question");
+            talk::warn(&format!(
+                "no verdict on something of {questions}: means are of the others; see the `_error` keys of the results"
+            ));
+        }
+    }
+
     /// How a run ends that lacks something for a reason outside.
     fn incomplete(&self, judgements: &Judgements, cache: Option<&str>) -> Option<Exit> {
         if let Some(stop) = &judgements.stopped {
@@ -322,10 +350,19 @@ impl Work<'_> {
         }
         if judgements.n_failed_outside > 0 {
             let questions = count(judgements.n_failed_outside, "question");
+            let mut errors = judgements.notes.iter().flatten().filter(|note| note.is_error());
+            let reason = errors.find_map(|note| note.value.as_str()).unwrap_or_default();
+            let hint = if judgements.is_replay {
+                "judge again with a key, and export the replies anew".to_owned()
+            } else {
+                format!(
+                    "run the same command again{}{}",
+                    if self.run.folder.is_some() { " with --retry-errors" } else { "" },
+                    if cache.is_some() { "; replies that came are kept" } else { "" }
+                )
+            };
             talk::say(&format!(
-                "error: models failed on {questions}: see the `_error` keys of the results\n  hint: run the same command again{}{}",
-                if self.run.folder.is_some() { " with --retry-errors" } else { "" },
-                if cache.is_some() { "; replies that came are kept" } else { "" }
+                "error: models failed on {questions}: {reason}\n  hint: {hint}; the `_error` keys of the results have all reasons"
             ));
             return Some(Exit::OutsideFailed);
         }
@@ -491,12 +528,13 @@ impl Shown<'_> {
             Verdict::Failed(why) => Some(format!("{}: {why}", finding.metric)),
             _ => None,
         });
-        let failed_note = record
+        let failed: Vec<String> = record
             .notes
             .iter()
-            .find(|note| note.is_error())
-            .map(|note| format!("{}: {}", note.key, note.value.as_str().unwrap_or_default()));
-        let failure = failure.or(failed_note);
+            .filter(|note| note.is_error())
+            .map(|note| format!("{}: {}", note.key, note.value.as_str().unwrap_or_default()))
+            .collect();
+        let failure = failure.or((!failed.is_empty()).then(|| failed.join("; ")));
         let reason = record.notes_of(None).find(|note| note.key == "answer_correctness_reason");
         let reason = reason.and_then(|note| note.value.as_str()).unwrap_or_default().to_owned();
         let error = match &case.trajectory.ending {

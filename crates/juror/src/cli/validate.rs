@@ -1,8 +1,10 @@
 //! `juror validate`: check files before a long run.
 
 use clap::{Args, ValueEnum};
-use juror_run::{LoadError, Settings, load, load_settings, settings_schema};
-use juror_score::read::{Document, Problems, read_reference, read_responses, read_results};
+use juror_run::{LoadError, Settings, check_judges, load, load_settings, settings_schema};
+use juror_score::read::{
+    Document, Path, Problem, Problems, read_reference, read_responses, read_results,
+};
 use juror_score::{Aggregator, Object, Profile};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -117,7 +119,14 @@ fn read(document: &Document, kind: Kind) -> Result<(String, Problems), Problems>
             Ok((count(n, "result"), problems))
         }
         Kind::Settings => {
-            Settings::read(document)?;
+            let settings = Settings::read(document)?;
+            check_judges(&settings).map_err(|error| {
+                let mut lines = error.0.splitn(2, "\n  hint: ");
+                let message = lines.next().unwrap_or_default().to_owned();
+                let hint = lines.next().map(str::to_owned);
+                let problem = Problem::BadSetting { message, hint };
+                Problems::from(document.error_at(Path::default(), problem))
+            })?;
             Ok(("settings".into(), Problems::default()))
         }
     }
