@@ -60,7 +60,7 @@ pub use profile::{
     AnswerErrorKey, AskedLike, Choice, ContextJudge, ErrorResponses, MissingStatus, Names,
     Noncommittal, Profile, ScoredGroups, StepKinds,
 };
-pub use python::repr_text;
+pub use python::{NotJson, is_alphanumeric, push_repr_of_json, repr_text, str_of_json};
 pub use question::{ExpectedStep, Question, Rules};
 pub use record::{Case, Finding, Note, Reason, Record, Verdict, score};
 pub use stats::{Number, Spread};

@@ -1,0 +1,273 @@
+//! From JSON to Python's spelling in one pass: what is read is written at once.
+
+use hashbrown::HashSet;
+use indexmap::IndexMap;
+
+use super::number;
+use super::text::{Codes, hexadecimal, quote_for, write_bare, write_quoted};
+
+/// Why a text cannot be written as Python would: Python could not read it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not JSON at byte {offset}")]
+pub struct NotJson {
+    /// Where reading stopped.
+    pub offset: usize,
+}
+
+/// How a text that is the whole value is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Texts {
+    /// As `str` does.
+    Bare,
+    /// As `repr` does.
+    Quoted,
+}
+
+/// How deep a value may be; Python gives up at about the same depth.
+const DEEPEST: usize = 900;
+
+/// Up to this many keys are compared with each other rather than hashed.
+const FEW: usize = 8;
+
+/// Appends a value.
+pub(super) fn write(json: &str, out: &mut String, texts: Texts) -> Result<(), NotJson> {
+    let mut writer = Writer { json, at: 0, out, entries: Vec::new() };
+    let done = writer.document(texts);
+    done.map_err(|Stuck| NotJson { offset: writer.at })
+}
+
+/// The text goes on in a way JSON does not; the place is where the writer stands.
+struct Stuck;
+
+type Written = Result<(), Stuck>;
+
+struct Writer<'a> {
+    json: &'a str,
+    at: usize,
+    out: &'a mut String,
+    /// Entries of the objects that are open, the innermost last.
+    entries: Vec<Entry>,
+}
+
+/// Where an entry of an object stands in the output.
+#[derive(Clone, Copy)]
+struct Entry {
+    key: usize,
+    key_end: usize,
+    value_end: usize,
+}
+
+impl Entry {
+    fn key(self, out: &str) -> &str {
+        &out[self.key..self.key_end]
+    }
+
+    fn value(self, out: &str) -> &str {
+        &out[self.key_end + ": ".len()..self.value_end]
+    }
+}
+
+impl<'a> Writer<'a> {
+    fn document(&mut self, texts: Texts) -> Written {
+        self.skip_space();
+        match (self.peek(), texts) {
+            (Some(b'"'), Texts::Bare) => {
+                let body = self.string()?;
+                Codes(body).for_each(|code| write_bare(self.out, code));
+            }
+            _ => self.value(DEEPEST)?,
+        }
+        self.skip_space();
+        if self.at == self.json.len() { Ok(()) } else { Err(Stuck) }
+    }
+
+    fn value(&mut self, depth: usize) -> Written {
+        self.skip_space();
+        match self.peek().ok_or(Stuck)? {
+            b'{' => self.object(depth.checked_sub(1).ok_or(Stuck)?),
+            b'[' => self.list(depth.checked_sub(1).ok_or(Stuck)?),
+            b'"' => self.quoted(),
+            b't' => self.word("true", "True"),
+            b'f' => self.word("false", "False"),
+            b'n' => self.word("null", "None"),
+            b'N' => self.word("NaN", "nan"),
+            b'I' => self.word("Infinity", "inf"),
+            _ if self.json[self.at..].starts_with("-I") => self.word("-Infinity", "-inf"),
+            _ => self.number(),
+        }
+    }
+
+    fn list(&mut self, depth: usize) -> Written {
+        self.take(b'[')?;
+        self.out.push('[');
+        if !self.next_is(b']') {
+            loop {
+                self.value(depth)?;
+                if self.next_is(b']') {
+                    break;
+                }
+                self.take(b',')?;
+                self.out.push_str(", ");
+            }
+        }
+        self.out.push(']');
+        Ok(())
+    }
+
+    fn object(&mut self, depth: usize) -> Written {
+        self.take(b'{')?;
+        let (start, first) = (self.out.len(), self.entries.len());
+        self.out.push('{');
+        if !self.next_is(b'}') {
+            loop {
+                self.entry(depth)?;
+                if self.next_is(b'}') {
+                    break;
+                }
+                self.take(b',')?;
+                self.out.push_str(", ");
+            }
+        }
+        self.out.push('}');
+        if any_repeated(&self.entries[first..], self.out) {
+            let merged = merge(&self.entries[first..], self.out);
+            self.out.truncate(start);
+            self.out.push_str(&merged);
+        }
+        self.entries.truncate(first);
+        Ok(())
+    }
+
+    fn entry(&mut self, depth: usize) -> Written {
+        self.skip_space();
+        let key = self.out.len();
+        self.quoted()?;
+        let key_end = self.out.len();
+        self.take(b':')?;
+        self.out.push_str(": ");
+        self.value(depth)?;
+        self.entries.push(Entry { key, key_end, value_end: self.out.len() });
+        Ok(())
+    }
+
+    fn quoted(&mut self) -> Written {
+        let body = self.string()?;
+        let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && byte != b'\\';
+        if body.bytes().all(is_plain) {
+            // A double quote would have been escaped.
+            let quote = quote_for(body.contains('\''), false);
+            self.out.push(quote);
+            self.out.push_str(body);
+            self.out.push(quote);
+            return Ok(());
+        }
+        let has = |wanted: char| Codes(body).any(|code| code == u32::from(wanted));
+        let quote = quote_for(has('\''), has('"'));
+        self.out.push(quote);
+        Codes(body).for_each(|code| write_quoted(self.out, code, quote));
+        self.out.push(quote);
+        Ok(())
+    }
+
+    /// What is between the quotes of a string.
+    fn string(&mut self) -> Result<&'a str, Stuck> {
+        self.take(b'"')?;
+        let start = self.at;
+        loop {
+            match self.peek().ok_or(Stuck)? {
+                b'"' => {
+                    self.at += 1;
+                    return Ok(&self.json[start..self.at - 1]);
+                }
+                b'\\' => self.escape()?,
+                ..b' ' => return Err(Stuck),
+                _ => self.at += 1,
+            }
+        }
+    }
+
+    fn escape(&mut self) -> Written {
+        match self.json.as_bytes().get(self.at + 1) {
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 2,
+            Some(b'u') if self.json.get(self.at + 2..).and_then(hexadecimal).is_some() => {
+                self.at += 6;
+            }
+            _ => return Err(Stuck),
+        }
+        Ok(())
+    }
+
+    fn number(&mut self) -> Written {
+        let start = self.at;
+        self.at += usize::from(self.peek() == Some(b'-'));
+        match self.peek() {
+            Some(b'0') => self.at += 1,
+            _ => self.digits()?,
+        }
+        if self.peek() == Some(b'.') {
+            self.at += 1;
+            self.digits()?;
+        }
+        if let Some(b'e' | b'E') = self.peek() {
+            self.at += 1;
+            self.at += usize::from(matches!(self.peek(), Some(b'+' | b'-')));
+            self.digits()?;
+        }
+        number::write_number(&self.json[start..self.at], self.out);
+        Ok(())
+    }
+
+    fn digits(&mut self) -> Written {
+        let start = self.at;
+        while self.peek().is_some_and(|byte| byte.is_ascii_digit()) {
+            self.at += 1;
+        }
+        if self.at > start { Ok(()) } else { Err(Stuck) }
+    }
+
+    fn word(&mut self, json: &str, python: &str) -> Written {
+        if !self.json[self.at..].starts_with(json) {
+            return Err(Stuck);
+        }
+        self.at += json.len();
+        self.out.push_str(python);
+        Ok(())
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.json.as_bytes().get(self.at).copied()
+    }
+
+    fn skip_space(&mut self) {
+        while let Some(b' ' | b'\n' | b'\t' | b'\r') = self.peek() {
+            self.at += 1;
+        }
+    }
+
+    fn next_is(&mut self, byte: u8) -> bool {
+        self.skip_space();
+        let is_it = self.peek() == Some(byte);
+        self.at += usize::from(is_it);
+        is_it
+    }
+
+    fn take(&mut self, byte: u8) -> Written {
+        if self.next_is(byte) { Ok(()) } else { Err(Stuck) }
+    }
+}
+
+fn any_repeated(entries: &[Entry], out: &str) -> bool {
+    if entries.len() <= FEW {
+        let repeated = |at: usize| entries[..at].iter().any(|e| e.key(out) == entries[at].key(out));
+        return (1..entries.len()).any(repeated);
+    }
+    let mut seen = HashSet::with_capacity(entries.len());
+    entries.iter().any(|entry| !seen.insert(entry.key(out)))
+}
+
+/// An object with repeated keys: each stands where it first stood, with its last value.
+fn merge(entries: &[Entry], out: &str) -> String {
+    let last: IndexMap<&str, &str> = entries.iter().map(|e| (e.key(out), e.value(out))).collect();
+    let written: Vec<String> = last.iter().map(|(key, value)| format!("{key}: {value}")).collect();
+    format!("{{{}}}", written.join(", "))
+}
