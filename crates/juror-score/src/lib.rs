@@ -46,6 +46,7 @@ pub mod retrieval;
 mod skim;
 pub mod solutions;
 mod stats;
+pub mod tool;
 mod trajectory;
 
 pub use aggregate::{
