@@ -1,19 +1,24 @@
 //! Tools that agents call: their names, catalogs, functions, and the queries they are tried on.
 
+mod accept;
 mod catalog;
 mod folder;
 mod function;
 mod look;
+mod mirror;
 pub mod names;
 mod query;
 mod registry;
+pub mod strip;
 mod unique;
 
+pub use accept::{Rejection, Rule, accept};
 pub use catalog::{
     Api, Folders, Found, LAST_RESORT_CATEGORY, Parameter, Parameters, Tool, gather, read_tool_file,
 };
 pub use folder::{FolderNames, UnsafeName};
 pub use function::{Form, Function, Property, Schema, Signature, function};
+pub use mirror::{Ending, Reply, read_mirror_reply};
 pub use query::{AvailableTool, AvailableTools, IdFilter, Query, QueryApi, read_queries};
 pub use registry::{Entry, Registry, resolve};
 pub use unique::{Cut, unique_names};
