@@ -9,6 +9,8 @@ mod mirror;
 pub mod names;
 mod query;
 mod registry;
+mod select;
+mod sha256;
 pub mod strip;
 mod unique;
 
@@ -21,4 +23,8 @@ pub use function::{Form, Function, Property, Schema, Signature, function};
 pub use mirror::{Ending, Reply, read_mirror_reply};
 pub use query::{AvailableTool, AvailableTools, IdFilter, Query, QueryApi, read_queries};
 pub use registry::{Entry, Registry, resolve};
+pub use select::{
+    CachedSelection, Named, Selection, Wanted, Words, rank_by_words, read_selected_names,
+    select_tools, selection_key,
+};
 pub use unique::{Cut, unique_names};
