@@ -12,6 +12,7 @@ mod value;
 use std::cmp::Ordering;
 
 pub use value::NotJson;
+use value::{Order, Texts};
 
 /// A text as Python's `repr` writes it.
 pub fn repr_text(text: &str) -> String {
@@ -32,14 +33,22 @@ pub fn repr_text(text: &str) -> String {
 /// has no other way to say it.
 pub fn str_of_json(text: &str) -> Result<String, NotJson> {
     let mut out = String::with_capacity(text.len() + 16);
-    value::write(text, &mut out, value::Texts::Bare)?;
+    value::write(text, &mut out, Texts::Bare, Order::Given)?;
+    Ok(out)
+}
+
+/// The same with the entries of every object in the order of their keys, so that arguments in
+/// another order give the same text.
+pub fn sorted_str_of_json(text: &str) -> Result<String, NotJson> {
+    let mut out = String::with_capacity(text.len() + 16);
+    value::write(text, &mut out, Texts::Bare, Order::Sorted)?;
     Ok(out)
 }
 
 /// Appends what Python's `repr(json.loads(text))` gives; on failure `out` keeps what it had.
 pub fn push_repr_of_json(text: &str, out: &mut String) -> Result<(), NotJson> {
     let length = out.len();
-    value::write(text, out, value::Texts::Quoted).inspect_err(|_| out.truncate(length))
+    value::write(text, out, Texts::Quoted, Order::Given).inspect_err(|_| out.truncate(length))
 }
 
 /// Whether Python's `str.isalnum` holds for a character: a letter of any script, or anything with
@@ -97,6 +106,13 @@ mod tests {
         let key = str_of_json(&format!("{{{}}}", fields.join(", "))).expect("JSON");
         assert!(key.starts_with("{'k0': 19, 'k1': 1, "), "{key}");
         assert!(key.ends_with("'k18': 18}"), "{key}");
+    }
+
+    #[test]
+    fn the_order_of_keys_can_be_left_out() {
+        let key = |json: &str| sorted_str_of_json(json).expect("JSON");
+        assert_eq!(key(r#"{"b": 1, "a": {"d": 2, "c": 3}}"#), "{'a': {'c': 3, 'd': 2}, 'b': 1}");
+        assert_eq!(key(r#"{"b": 0, "a": [], "b": 1}"#), "{'a': [], 'b': 1}");
     }
 
     #[test]

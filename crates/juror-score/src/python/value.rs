@@ -23,6 +23,15 @@ pub(super) enum Texts {
     Quoted,
 }
 
+/// In which order an object's entries are written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    /// As they come.
+    Given,
+    /// By key.
+    Sorted,
+}
+
 /// How deep a value may be; Python gives up at about the same depth.
 const DEEPEST: usize = 900;
 
@@ -30,8 +39,13 @@ const DEEPEST: usize = 900;
 const FEW: usize = 8;
 
 /// Appends a value.
-pub(super) fn write(json: &str, out: &mut String, texts: Texts) -> Result<(), NotJson> {
-    let mut writer = Writer { json, at: 0, out, entries: Vec::new() };
+pub(super) fn write(
+    json: &str,
+    out: &mut String,
+    texts: Texts,
+    order: Order,
+) -> Result<(), NotJson> {
+    let mut writer = Writer { json, at: 0, out, entries: Vec::new(), order };
     let done = writer.document(texts);
     done.map_err(|Stuck| NotJson { offset: writer.at })
 }
@@ -47,6 +61,7 @@ struct Writer<'a> {
     out: &'a mut String,
     /// Entries of the objects that are open, the innermost last.
     entries: Vec<Entry>,
+    order: Order,
 }
 
 /// Where an entry of an object stands in the output.
@@ -129,8 +144,8 @@ impl<'a> Writer<'a> {
             }
         }
         self.out.push('}');
-        if any_repeated(&self.entries[first..], self.out) {
-            let merged = merge(&self.entries[first..], self.out);
+        if self.order == Order::Sorted || any_repeated(&self.entries[first..], self.out) {
+            let merged = merge(&self.entries[first..], self.out, self.order);
             self.out.truncate(start);
             self.out.push_str(&merged);
         }
@@ -266,8 +281,12 @@ fn any_repeated(entries: &[Entry], out: &str) -> bool {
 }
 
 /// An object with repeated keys: each stands where it first stood, with its last value.
-fn merge(entries: &[Entry], out: &str) -> String {
-    let last: IndexMap<&str, &str> = entries.iter().map(|e| (e.key(out), e.value(out))).collect();
+fn merge(entries: &[Entry], out: &str, order: Order) -> String {
+    let mut last: IndexMap<&str, &str> =
+        entries.iter().map(|e| (e.key(out), e.value(out))).collect();
+    if order == Order::Sorted {
+        last.sort_unstable_keys();
+    }
     let written: Vec<String> = last.iter().map(|(key, value)| format!("{key}: {value}")).collect();
     format!("{{{}}}", written.join(", "))
 }

@@ -55,7 +55,7 @@ pub struct Api {
 /// Parameters, as things and as the file has them: simulators are shown the latter.
 #[derive(Clone, Debug, Default)]
 pub struct Parameters {
-    /// Those that have a name.
+    /// In order; a name may be empty.
     pub list: Vec<Parameter>,
     /// The JSON list; none stands for an empty one.
     pub json: Option<Box<RawValue>>,
@@ -177,7 +177,7 @@ fn read_parameters<'d>(
     for (index, value) in values.iter().enumerate() {
         let path = path.key(name).index(index);
         if let Some(fields) = look.object(value, &path, "a parameter") {
-            list.extend(read_parameter(look, (&fields, value), &path));
+            list.push(read_parameter(look, (&fields, value), &path));
         }
     }
     let json = fields.get_set(name).filter(|_| !values.is_empty()).map(ToOwned::to_owned);
@@ -188,13 +188,13 @@ fn read_parameter<'d>(
     look: &mut Look<'d>,
     (fields, value): (&Object<'d>, &'d RawValue),
     path: &Path,
-) -> Option<Parameter> {
-    Some(Parameter {
-        name: look.required_text((fields, value), "name", "parameter", path)?,
+) -> Parameter {
+    Parameter {
+        name: look.required_text((fields, value), "name", "parameter", path).unwrap_or_default(),
         kind: look.text(fields, "type", path).into_owned(),
         description: look.text(fields, "description", path).into_owned(),
         default: fields.get("default").map(ToOwned::to_owned),
-    })
+    }
 }
 
 /// Tools of what files hold: files with one API each are brought together by category and name.

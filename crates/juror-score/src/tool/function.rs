@@ -80,26 +80,27 @@ fn as_map<S: Serializer>(
 
 /// Describes an API as a function, given the name to call it by and its tool's standard name.
 ///
-/// Parameters are called by their standard names. One whose name has nothing left of it is left
-/// out, and of two with one name the last counts.
+/// Parameters are called by their standard names; of two with one name the last counts. One whose
+/// name has nothing left of it can be called by nothing: it is never listed, and the official form
+/// alone describes it.
 pub fn function(name: &str, standard_tool: &str, api: &Api, form: Form) -> Function {
     let mut properties = IndexMap::new();
     let mut add = |list: &[Parameter], is_required: bool| -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for parameter in list {
             let name = standard_name(&parameter.name);
-            if !name.is_empty() {
+            if form == Form::Official || !name.is_empty() {
                 properties.insert(name.clone(), property(parameter, is_required, form));
-                if !names.contains(&name) {
-                    names.push(name);
-                }
+            }
+            let is_repeated = form == Form::Schema && names.contains(&name);
+            if !name.is_empty() && !is_repeated {
+                names.push(name);
             }
         }
         names
     };
     let required = add(&api.required.list, true);
-    let mut optional = add(&api.optional.list, false);
-    optional.retain(|name| !required.contains(name));
+    let optional = add(&api.optional.list, false);
     let optional = (form == Form::Official).then_some(optional);
     let parameters = Schema { r#type: "object", properties, required, optional };
     let description = describe(name, standard_tool, api);
@@ -192,4 +193,59 @@ fn typed_value(value: &RawValue, wanted: &str) -> Option<Value> {
         _ => true,
     };
     fits.then_some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::tool::catalog::Parameters;
+
+    fn parameter(name: &str, kind: &str, default: &str) -> Parameter {
+        let default = serde_json::from_str(default).ok();
+        Parameter { name: name.into(), kind: kind.into(), description: "d".into(), default }
+    }
+
+    fn api() -> Api {
+        let list = |list: Vec<Parameter>| Parameters { list, json: None };
+        Api {
+            name: "Get X".into(),
+            description: " Get X of Y\n".into(),
+            method: "GET".into(),
+            url: String::new(),
+            required: list(vec![parameter("ID", "NUMBER", "\"4\""), parameter("é", "STRING", "")]),
+            optional: list(vec![
+                parameter("full", "boolean", "\"True\""),
+                parameter("n", "NUMBER", "\"many\""),
+                parameter("city", "STRING", "5"),
+            ]),
+            schema: None,
+        }
+    }
+
+    #[test]
+    fn the_official_form_lists_what_is_optional() {
+        let function = json!(function("get_x_for_t", "t", &api(), Form::Official));
+        let parameters = &function["function"]["parameters"];
+        assert_eq!(parameters["required"], json!(["is_id"]));
+        assert_eq!(parameters["optional"], json!(["full", "n", "city"]));
+        let id = json!({"type": "integer", "description": "d", "example_value": "4"});
+        assert_eq!(parameters["properties"]["is_id"], id);
+        let description = function["function"]["description"].as_str().expect("a text");
+        assert!(description.ends_with(": \"get_x_for_t of Y\""), "{description}");
+    }
+
+    #[test]
+    fn the_schema_has_values_of_its_types() {
+        let function = json!(function("get_x_for_t", "t", &api(), Form::Schema));
+        let properties = json!({
+            "is_id": {"type": "number", "description": "d", "examples": [4]},
+            "full": {"type": "boolean", "description": "d", "default": true},
+            "n": {"type": "number", "description": "d"},
+            "city": {"type": "string", "description": "d", "default": "5"},
+        });
+        let wanted = json!({"type": "object", "properties": properties, "required": ["is_id"]});
+        assert_eq!(function["function"]["parameters"], wanted);
+    }
 }

@@ -167,7 +167,8 @@ pub fn rank_by_words<'a>(
         Words::Spaced => query.split_whitespace().collect(),
         Words::Letters => query.split(|c: char| !c.is_alphanumeric()).collect(),
     };
-    let words: Vec<&str> = words.into_iter().filter(|word| word.chars().count() > 2).collect();
+    // A word that is said twice counts once.
+    let words: HashSet<&str> = words.into_iter().filter(|word| word.chars().count() > 2).collect();
     let count = |name: &str| {
         let name = name.to_lowercase();
         words.iter().filter(|word| name.contains(**word)).count()
