@@ -36,6 +36,9 @@ pub struct LoadError {
     source: io::Error,
 }
 
+/// Files that are not in memory yet are waited for, by several threads a core.
+const THREADS_A_CORE: usize = 4;
+
 /// A thread takes this many files at a time; fewer files than this are not worth a second one.
 const CHUNK: usize = 64;
 
@@ -61,7 +64,8 @@ type Read = (Option<Found>, Problems);
 /// Reads files on all cores; what was read comes in the order of the files.
 fn read_all(files: &[ToolFile]) -> Vec<Read> {
     let n_chunks = files.len().div_ceil(CHUNK);
-    let n_threads = thread::available_parallelism().map_or(1, usize::from).min(n_chunks);
+    let n_threads =
+        (thread::available_parallelism().map_or(1, usize::from) * THREADS_A_CORE).min(n_chunks);
     if n_threads <= 1 {
         return files.iter().map(read).collect();
     }

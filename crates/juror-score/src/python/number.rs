@@ -15,14 +15,22 @@ pub(super) fn write_number(json: &str, out: &mut String) {
     }
 }
 
-/// Python writes the fewest digits that read back as the same number, as Rust does; what differs
-/// is where it puts the point.
+/// From here on, the number may lie in the middle of two texts that both read back as it.
+const TIES_FROM: usize = 15;
+
+/// Python writes the fewest digits that read back as the same number, as Rust does. What differs
+/// is where it puts the point, and that of two equally near texts it takes the even one.
 fn write_float(number: f64, out: &mut String) {
     if number.is_infinite() {
         out.push_str(if number > 0.0 { "inf" } else { "-inf" });
         return;
     }
-    let written = format!("{number:e}");
+    let mut written = format!("{number:e}");
+    let precision = n_behind_point(&written);
+    if precision + 1 >= TIES_FROM {
+        // Asked for as many digits, Rust takes the even one too.
+        written = format!("{number:.precision$e}");
+    }
     let (mantissa, exponent) = written.split_once('e').unwrap_or((&written, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
     let mantissa = match mantissa.strip_prefix('-') {
@@ -48,6 +56,11 @@ fn write_float(number: f64, out: &mut String) {
             let _ = write!(out, "e{sign}{:02}", exponent.unsigned_abs());
         }
     }
+}
+
+fn n_behind_point(written: &str) -> usize {
+    let mantissa = written.split('e').next().unwrap_or_default();
+    mantissa.split_once('.').map_or(0, |(_, digits)| digits.len())
 }
 
 /// Writes a number of one or more whole digits.
@@ -83,6 +96,9 @@ mod tests {
             ("1E400", "inf"),
             ("-1E400", "-inf"),
             ("1e-400", "0.0"),
+            ("92065282876346.625", "92065282876346.62"),
+            ("-884397352012770.25", "-884397352012770.2"),
+            ("1199562506268271.75", "1199562506268271.8"),
         ];
         for (json, repr) in rows {
             let mut out = String::new();

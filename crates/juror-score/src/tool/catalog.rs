@@ -95,35 +95,35 @@ pub enum Found {
 /// Reads a file. What cannot be used is told and left out.
 pub fn read_tool_file(document: &Document, folders: &Folders) -> (Option<Found>, Problems) {
     let mut look = Look::new(document);
-    let found = look.value().and_then(|value| read(&mut look, value, document.name(), folders));
+    let fields = look.top_object();
+    let found = fields.and_then(|fields| read(&mut look, &fields, document, folders));
     (found, look.problems())
 }
 
 fn read<'d>(
     look: &mut Look<'d>,
-    value: &'d RawValue,
-    file: &str,
+    fields: &Object<'d>,
+    document: &'d Document,
     folders: &Folders,
 ) -> Option<Found> {
-    let top = Path::default();
-    let fields = look.object(value, &top, "a tool or an API")?;
+    let (top, whole) = (Path::default(), document.json());
     let is_api = fields.get("api_list").is_none() && fields.get("api_name").is_some();
     let folder = if is_api { &folders.grandparent } else { &folders.parent };
     let name = match folders.parent.as_deref() {
         Some(parent) if is_api && fields.get_set("tool_name").is_none() => parent.to_owned(),
-        _ => look.required_text((&fields, value), "tool_name", "tool", &top)?,
+        _ => look.required_text((fields, whole), "tool_name", "tool", &top)?,
     };
     let apis = if is_api {
-        vec![read_api(look, (&fields, value), "api_name", "api_description", &top)?]
+        vec![read_api(look, (fields, whole), "api_name", "api_description", &top)?]
     } else {
-        read_apis(look, &fields, &top)
+        read_apis(look, fields, &top)
     };
     let tool = Tool {
-        category: folder.clone().or_else(|| named_category(look, &fields, &top)),
+        category: folder.clone().or_else(|| named_category(look, fields, &top)),
         name,
-        description: look.text(&fields, "tool_description", &top).into_owned(),
-        host: look.text(&fields, "host", &top).into_owned(),
-        file: file.to_owned(),
+        description: look.text(fields, "tool_description", &top).into_owned(),
+        host: look.text(fields, "host", &top).into_owned(),
+        file: document.name().to_owned(),
         apis,
     };
     Some(if is_api { Found::Api(tool) } else { Found::Tool(tool) })
@@ -140,7 +140,7 @@ fn read_apis<'d>(look: &mut Look<'d>, fields: &Object<'d>, path: &Path) -> Vec<A
     for (index, value) in look.list_field(fields, "api_list", path).into_iter().enumerate() {
         let path = path.key("api_list").index(index);
         if let Some(fields) = look.object(value, &path, "an API") {
-            apis.extend(read_api(look, (&fields, value), "name", "description", &path));
+            apis.extend(read_api(look, (&fields, value.get()), "name", "description", &path));
         }
     }
     apis
@@ -149,14 +149,14 @@ fn read_apis<'d>(look: &mut Look<'d>, fields: &Object<'d>, path: &Path) -> Vec<A
 /// An API, whose name and description are called differently in different layouts.
 pub(super) fn read_api<'d>(
     look: &mut Look<'d>,
-    (fields, value): (&Object<'d>, &'d RawValue),
+    (fields, part): (&Object<'d>, &str),
     name: &'static str,
     description: &'static str,
     path: &Path,
 ) -> Option<Api> {
     let schema = fields.get_set("schema").or(fields.get_set("template_response"));
     Some(Api {
-        name: look.required_text((fields, value), name, "API", path)?,
+        name: look.required_text((fields, part), name, "API", path)?,
         description: look.text(fields, description, path).into_owned(),
         method: look.text(fields, "method", path).into_owned(),
         url: look.text(fields, "url", path).into_owned(),
@@ -177,7 +177,7 @@ fn read_parameters<'d>(
     for (index, value) in values.iter().enumerate() {
         let path = path.key(name).index(index);
         if let Some(fields) = look.object(value, &path, "a parameter") {
-            list.push(read_parameter(look, (&fields, value), &path));
+            list.push(read_parameter(look, (&fields, value.get()), &path));
         }
     }
     let json = fields.get_set(name).filter(|_| !values.is_empty()).map(ToOwned::to_owned);
@@ -186,11 +186,11 @@ fn read_parameters<'d>(
 
 fn read_parameter<'d>(
     look: &mut Look<'d>,
-    (fields, value): (&Object<'d>, &'d RawValue),
+    (fields, part): (&Object<'d>, &str),
     path: &Path,
 ) -> Parameter {
     Parameter {
-        name: look.required_text((fields, value), "name", "parameter", path).unwrap_or_default(),
+        name: look.required_text((fields, part), "name", "parameter", path).unwrap_or_default(),
         kind: look.text(fields, "type", path).into_owned(),
         description: look.text(fields, "description", path).into_owned(),
         default: fields.get("default").map(ToOwned::to_owned),

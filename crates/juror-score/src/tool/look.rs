@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::json;
@@ -19,8 +20,17 @@ impl<'d> Look<'d> {
         Look { document, found: Vec::new() }
     }
 
+    /// The fields of a file that is one object.
+    pub(super) fn top_object(&mut self) -> Option<Object<'d>> {
+        self.read_all()
+    }
+
     /// The value of the file.
     pub(super) fn value(&mut self) -> Option<&'d RawValue> {
+        self.read_all()
+    }
+
+    fn read_all<T: Deserialize<'d>>(&mut self) -> Option<T> {
         let text = self.document.json();
         let value = crate::skim::from_str(text);
         value.inspect_err(|error| self.found.push(self.document.complaint(text, error))).ok()
@@ -63,7 +73,11 @@ impl<'d> Look<'d> {
         let text = json::scalar_text(value);
         if text.is_none() {
             let found = json::kind_of(value);
-            self.note(value, path.key(name), Problem::WrongType { expected: "a text", found });
+            self.note(
+                value.get(),
+                path.key(name),
+                Problem::WrongType { expected: "a text", found },
+            );
         }
         text.unwrap_or_default()
     }
@@ -71,7 +85,7 @@ impl<'d> Look<'d> {
     /// A text that has to be there.
     pub(super) fn required_text(
         &mut self,
-        (fields, value): (&Object<'d>, &'d RawValue),
+        (fields, part): (&Object<'d>, &str),
         name: &'static str,
         of: &'static str,
         path: &Path,
@@ -79,13 +93,13 @@ impl<'d> Look<'d> {
         let n_found = self.found.len();
         let text = self.text(fields, name, path);
         if text.is_empty() && self.found.len() == n_found {
-            self.note(value, path.clone(), Problem::MissingField { field: name, of });
+            self.note(part, path.clone(), Problem::MissingField { field: name, of });
         }
         (!text.is_empty()).then(|| text.into_owned())
     }
 
-    pub(super) fn note(&mut self, value: &RawValue, path: Path, problem: Problem) {
-        self.found.push(Found { offset: self.document.offset_of(value.get()), path, problem });
+    pub(super) fn note(&mut self, part: &str, path: Path, problem: Problem) {
+        self.found.push(Found { offset: self.document.offset_of(part), path, problem });
     }
 
     pub(super) fn problems(self) -> Problems {
@@ -101,7 +115,7 @@ impl<'d> Look<'d> {
     ) -> Option<T> {
         if read.is_none() {
             let found = json::kind_of(value);
-            self.note(value, path.clone(), Problem::WrongType { expected, found });
+            self.note(value.get(), path.clone(), Problem::WrongType { expected, found });
         }
         read
     }

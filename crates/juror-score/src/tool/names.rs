@@ -67,9 +67,13 @@ pub fn merge_category(raw: &str) -> String {
 ///
 /// Names that become the same by cutting are told apart by [`unique_names`](super::unique_names).
 pub fn official_name(tool: &str, api: &str) -> String {
-    let name = full_official_name(tool, api);
+    end_of(&full_official_name(tool, api)).to_owned()
+}
+
+/// The last characters of a name, as many as it may have.
+pub(super) fn end_of(name: &str) -> &str {
     let n_cut = name.chars().count().saturating_sub(LONGEST_NAME);
-    name.chars().skip(n_cut).collect()
+    name.char_indices().nth(n_cut).map_or("", |(at, _)| &name[at..])
 }
 
 /// The same before it is cut.

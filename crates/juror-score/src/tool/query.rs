@@ -113,7 +113,9 @@ fn read_query<'d>(look: &mut Look<'d>, fields: &Object<'d>, path: &Path) -> Quer
     let gold = read_gold(look, fields, path).unwrap_or_else(|| named_pairs(look, &listed, path));
     let mut apis = Vec::new();
     for Listed { fields, value, path } in &listed {
-        if let Some(api) = read_api(look, (fields, value), "api_name", "api_description", path) {
+        if let Some(api) =
+            read_api(look, (fields, value.get()), "api_name", "api_description", path)
+        {
             let category = look.text(fields, "category_name", path).into_owned();
             apis.push(QueryApi {
                 category,

@@ -7,9 +7,7 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use super::catalog::Tool;
-use super::names::{
-    LONGEST_NAME, Letters, document_name, full_official_name, official_name, sanitize,
-};
+use super::names::{LONGEST_NAME, Letters, document_name, end_of, full_official_name, sanitize};
 use super::unique::{Cut, unique_names};
 
 /// An API and where it belongs.
@@ -43,24 +41,30 @@ impl Registry {
     pub fn new(entries: Vec<Entry>) -> Registry {
         let identities: Vec<String> = entries.iter().map(Entry::identity).collect();
         let make = |name: fn(&Entry) -> String| entries.iter().map(name).collect::<Vec<String>>();
-        let official = make(|entry| official_name(&entry.tool, &entry.api));
-        let sanitized = make(|entry| sanitized_name(entry, Letters::Ascii));
+        let documents = make(|entry| document_name(&entry.tool, &entry.api));
+        let sanitize = |letters| -> Vec<String> {
+            documents.iter().map(|name| sanitize(name, letters, LONGEST_NAME)).collect()
+        };
+        let full = make(|entry| full_official_name(&entry.tool, &entry.api));
+        let official: Vec<String> = full.iter().map(|name| end_of(name).to_owned()).collect();
         let functions = unique_names(&official, &identities, Cut::Front);
+        let sanitized = sanitize(Letters::Ascii);
         let unique_sanitized = unique_names(&sanitized, &identities, Cut::Back);
-        let mut by_name = HashMap::with_capacity(entries.len() * 4);
+        let of_any_script = sanitize(Letters::Any);
         // What is most certain comes first.
         let forms = [
-            make(|entry| document_name(&entry.tool, &entry.api)),
-            functions.clone(),
-            official,
-            make(|entry| full_official_name(&entry.tool, &entry.api)),
-            make(|entry| sanitized_name(entry, Letters::Any)),
-            sanitized,
-            unique_sanitized,
+            &documents,
+            &functions,
+            &official,
+            &full,
+            &of_any_script,
+            &sanitized,
+            &unique_sanitized,
         ];
+        let mut by_name = HashMap::with_capacity(entries.len() * 4);
         for names in forms {
             for (index, name) in (0..).zip(names) {
-                by_name.entry(name).or_insert(index);
+                by_name.entry_ref(name.as_str()).or_insert(index);
             }
         }
         Registry { entries, functions, by_name }
@@ -101,10 +105,6 @@ impl Registry {
     }
 }
 
-fn sanitized_name(entry: &Entry, letters: Letters) -> String {
-    sanitize(&document_name(&entry.tool, &entry.api), letters, LONGEST_NAME)
-}
-
 /// The API that a name means: asked of a query's own APIs first, then of the pool.
 pub fn resolve<'a>(name: &str, registries: &[&'a Registry]) -> Option<&'a Entry> {
     registries.iter().find_map(|registry| registry.get(name))
@@ -113,6 +113,7 @@ pub fn resolve<'a>(name: &str, registries: &[&'a Registry]) -> Option<&'a Entry>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tool::names::official_name;
 
     fn registry(apis: &[(&str, &str)]) -> Registry {
         let entry = |(tool, api): &(&str, &str)| Entry {

@@ -19,6 +19,10 @@ pub(crate) fn document(name: &str, value: &Value) -> Document {
     Document::new(name, value.to_string().into_bytes(), Format::Json).expect("UTF-8")
 }
 
+fn count(value: &Value) -> Option<usize> {
+    usize::try_from(value.as_u64()?).ok()
+}
+
 pub(crate) fn py_repr(input: &Value, wanted: &Value) -> Checked {
     let key = juror_score::str_of_json(text(&input["json"]));
     same(&json!(key.map_err(|error| error.to_string())?), wanted)
@@ -53,7 +57,7 @@ fn prepared(names: &FolderNames) -> Value {
 }
 
 pub(crate) fn sanitized(input: &Value, wanted: &Value) -> Checked {
-    let longest = input["max_length"].as_u64().map_or(LONGEST_NAME, |most| most as usize);
+    let longest = count(&input["max_length"]).unwrap_or(LONGEST_NAME);
     let letters = if input["letters"] == "ascii" { Letters::Ascii } else { Letters::Any };
     same(&json!(sanitize(text(&input["name"]), letters, longest)), wanted)
 }
@@ -97,7 +101,7 @@ pub(crate) fn query_load(input: &Value, wanted: &Value) -> Checked {
         ids => IdFilter::read(&document("ids.json", ids)).0,
     };
     let queries = queries(&input["queries"]);
-    let most = input["max_queries"].as_u64().map(|most| most as usize);
+    let most = count(&input["max_queries"]);
     let ids: Vec<Value> = filter.select(&queries, most).into_iter().map(|q| json!(q.id)).collect();
     same(&json!(ids), wanted.get("ids").unwrap_or(&wanted["recommended"]))
 }
@@ -139,7 +143,7 @@ fn raw_api(line: &str) -> Option<String> {
 }
 
 pub(crate) fn tool_select(input: &Value, wanted: &Value) -> Checked {
-    let most = input["max_tools"].as_u64().expect("a number") as usize;
+    let most = count(&input["max_tools"]).expect("a number");
     let query = || text(&input["query"]);
     let names = || input["tools"].as_array().expect("tools").iter().map(text).collect::<Vec<_>>();
     let rank = || rank_by_words(query(), &names(), most, words(input));
@@ -169,7 +173,7 @@ pub(crate) fn cached(value: &Value) -> Option<CachedSelection> {
             .map(|name| text(name).to_owned())
             .collect(),
         model: value["model"].as_str()?.to_owned(),
-        max_tools: usize::try_from(value["max_tools"].as_u64()?).ok()?,
+        max_tools: count(&value["max_tools"])?,
     })
 }
 
