@@ -95,7 +95,7 @@ pub enum Found {
 /// Reads a file. What cannot be used is told and left out.
 pub fn read_tool_file(document: &Document, folders: &Folders) -> (Option<Found>, Problems) {
     let mut look = Look::new(document);
-    let fields = look.top_object();
+    let fields = look.top_object("a tool or an API");
     let found = fields.and_then(|fields| read(&mut look, &fields, document, folders));
     (found, look.problems())
 }

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::json;
@@ -21,16 +20,19 @@ impl<'d> Look<'d> {
     }
 
     /// The fields of a file that is one object.
-    pub(super) fn top_object(&mut self) -> Option<Object<'d>> {
-        self.read_all()
+    pub(super) fn top_object(&mut self, expected: &'static str) -> Option<Object<'d>> {
+        match crate::skim::from_str(self.document.json()) {
+            Ok(fields) => Some(fields),
+            // The text is read again to tell bad JSON from another kind of value.
+            Err(_) => self.value().and_then(|value| {
+                let path = Path::default();
+                self.object(value, &path, expected)
+            }),
+        }
     }
 
     /// The value of the file.
     pub(super) fn value(&mut self) -> Option<&'d RawValue> {
-        self.read_all()
-    }
-
-    fn read_all<T: Deserialize<'d>>(&mut self) -> Option<T> {
         let text = self.document.json();
         let value = crate::skim::from_str(text);
         value.inspect_err(|error| self.found.push(self.document.complaint(text, error))).ok()

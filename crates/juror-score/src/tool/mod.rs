@@ -1,6 +1,7 @@
 //! Tools that agents call: their names, catalogs, functions, and the queries they are tried on.
 
 mod accept;
+mod arguments;
 mod catalog;
 mod folder;
 mod function;
@@ -15,6 +16,7 @@ pub mod strip;
 mod unique;
 
 pub use accept::{Rejection, Rule, accept};
+pub use arguments::argument_key;
 pub use catalog::{
     Api, Folders, Found, LAST_RESORT_CATEGORY, Parameter, Parameters, Tool, gather, read_tool_file,
 };

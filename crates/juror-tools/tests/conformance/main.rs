@@ -5,6 +5,7 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "tests tell what they ran")]
 
+mod data;
 mod departures;
 mod families;
 mod pools;
@@ -40,13 +41,17 @@ fn our_own_cases_hold() {
 
 #[test]
 fn the_recorded_cases_hold() {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/vectors");
-    let folder = std::env::var_os("JUROR_VECTORS").map_or_else(beside, PathBuf::from);
-    if !folder.is_dir() {
+    let Some(folder) = recorded_cases() else {
         eprintln!("no recorded cases here: skipped");
         return;
-    }
+    };
     run(&folder.join("toolbench"), &FAMILIES, &Pools::beside(&folder));
+}
+
+fn recorded_cases() -> Option<PathBuf> {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/vectors");
+    let folder = std::env::var_os("JUROR_VECTORS").map_or_else(beside, PathBuf::from);
+    folder.is_dir().then_some(folder)
 }
 
 #[derive(Default)]
