@@ -104,7 +104,10 @@ impl<'d> Look<'d> {
         self.found.push(Found { offset: self.document.offset_of(part), path, problem });
     }
 
-    pub(super) fn problems(self) -> Problems {
+    /// The problems in the order of the file; what was met at several looks is told once.
+    pub(super) fn problems(mut self) -> Problems {
+        self.found.sort_by_key(|found| found.offset);
+        self.found.dedup_by(|a, b| a.offset == b.offset && a.path == b.path);
         self.document.locate(self.found)
     }
 

@@ -5,6 +5,7 @@ mod arguments;
 mod catalog;
 mod folder;
 mod function;
+mod id_filter;
 mod look;
 mod mirror;
 pub mod names;
@@ -22,8 +23,9 @@ pub use catalog::{
 };
 pub use folder::{FolderNames, UnsafeName};
 pub use function::{Form, Function, Property, Schema, Signature, function};
+pub use id_filter::IdFilter;
 pub use mirror::{Ending, Reply, read_mirror_reply};
-pub use query::{AvailableTool, AvailableTools, IdFilter, Query, QueryApi, read_queries};
+pub use query::{AvailableTool, AvailableTools, Query, QueryApi, read_queries};
 pub use registry::{Entry, Registry, resolve};
 pub use select::{
     CachedSelection, Named, Selection, Wanted, Words, rank_by_words, read_selected_names,

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use hashbrown::HashSet;
 use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -83,7 +82,7 @@ impl Query {
 }
 
 /// Ids compare as the text Python makes of them, whatever type they have.
-fn id_text(value: &RawValue) -> String {
+pub(super) fn id_text(value: &RawValue) -> String {
     python::str_of_json(value.get()).unwrap_or_else(|_| value.get().to_owned())
 }
 
@@ -108,9 +107,9 @@ fn read_query<'d>(look: &mut Look<'d>, fields: &Object<'d>, path: &Path) -> Quer
     let given = fields.get_set("available_tools").filter(|value| !is_empty(value));
     let available_tools = match given {
         Some(value) => AvailableTools::Given(value.to_owned()),
-        None => AvailableTools::Grouped(group(look, &listed, path)),
+        None => AvailableTools::Grouped(group(look, &listed)),
     };
-    let gold = read_gold(look, fields, path).unwrap_or_else(|| named_pairs(look, &listed, path));
+    let gold = read_gold(look, fields, path).unwrap_or_else(|| named_pairs(look, &listed));
     let mut apis = Vec::new();
     for Listed { fields, value, path } in &listed {
         if let Some(api) =
@@ -175,23 +174,18 @@ fn pair(value: &RawValue) -> Option<(String, String)> {
     Some((text("tool_name")?, text("api_name")?))
 }
 
-fn named_pairs<'d>(
-    look: &mut Look<'d>,
-    listed: &[Listed<'d>],
-    path: &Path,
-) -> Vec<(String, String)> {
-    let pairs = listed.iter().map(|Listed { fields, .. }| {
-        let (tool, api) =
-            (look.text(fields, "tool_name", path), look.text(fields, "api_name", path));
-        (tool.into_owned(), api.into_owned())
+fn named_pairs<'d>(look: &mut Look<'d>, listed: &[Listed<'d>]) -> Vec<(String, String)> {
+    let pairs = listed.iter().map(|Listed { fields, path, .. }| {
+        let mut text = |name| look.text(fields, name, path).into_owned();
+        (text("tool_name"), text("api_name"))
     });
     pairs.filter(|(tool, api)| !tool.is_empty() && !api.is_empty()).collect()
 }
 
 /// APIs by category and tool, both in the order they first come in.
-fn group<'d>(look: &mut Look<'d>, listed: &[Listed<'d>], path: &Path) -> Vec<AvailableTool> {
+fn group<'d>(look: &mut Look<'d>, listed: &[Listed<'d>]) -> Vec<AvailableTool> {
     let mut tools: IndexMap<(String, String), Vec<AvailableApi>> = IndexMap::new();
-    for Listed { fields, .. } in listed {
+    for Listed { fields, path, .. } in listed {
         let mut text = |name| look.text(fields, name, path).into_owned();
         let (category, tool, api_name) =
             (text("category_name"), text("tool_name"), text("api_name"));
@@ -214,42 +208,28 @@ fn is_empty(value: &RawValue) -> bool {
     )
 }
 
-/// Which queries to take.
-#[derive(Clone, Debug, Default)]
-pub struct IdFilter {
-    /// None takes all.
-    ids: Option<HashSet<String>>,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read::Format;
 
-impl IdFilter {
-    /// Reads a list of ids, or an object whose keys are ids. Anything else is told, and takes all.
-    pub fn read(document: &Document) -> (IdFilter, Problems) {
-        let mut look = Look::new(document);
-        let Some(value) = look.value() else { return (IdFilter::default(), look.problems()) };
-        let ids = if value.get().starts_with('{') {
-            let fields = look.object(value, &Path::default(), "an object of ids");
-            fields.map(|fields| fields.iter().map(|(key, _)| key.into_owned()).collect())
-        } else {
-            let values = look.list(value, &Path::default(), "a list or an object of ids");
-            values.map(|values| values.into_iter().map(id_text).collect())
-        };
-        (IdFilter { ids }, look.problems())
-    }
-
-    /// Whether it takes none, which is seldom meant.
-    pub fn is_empty(&self) -> bool {
-        self.ids.as_ref().is_some_and(HashSet::is_empty)
-    }
-
-    /// Whether it takes a query. One without an id is taken only where all are.
-    pub fn takes(&self, query: &Query) -> bool {
-        let Some(ids) = &self.ids else { return true };
-        query.id_text().is_some_and(|id| ids.contains(&id))
-    }
-
-    /// The first queries that it takes, in the order of the file.
-    pub fn select<'a>(&self, queries: &'a [Query], most: Option<usize>) -> Vec<&'a Query> {
-        let taken = queries.iter().filter(|query| self.takes(query));
-        taken.take(most.unwrap_or(usize::MAX)).collect()
+    #[test]
+    fn a_problem_is_told_once_and_the_rest_is_read() {
+        let json = r#"[5, {"query_id": 1, "query": "q", "api_list": [
+            {"tool_name": ["T"], "api_name": "a"}, {"tool_name": "T"}, {"tool_name": "U", "api_name": "b"}]}]"#;
+        let document = Document::new("q.json", json.into(), Format::Json).expect("UTF-8");
+        let (queries, problems) = read_queries(&document);
+        let told: Vec<String> =
+            problems.errors.iter().map(|error| error.problem.to_string()).collect();
+        assert_eq!(
+            told,
+            [
+                "expected a query, found a number",
+                "expected a text, found a list",
+                "this API has no `api_name`"
+            ]
+        );
+        assert_eq!(queries[0].gold, [("U".to_owned(), "b".to_owned())]);
+        assert_eq!(queries[0].apis.len(), 2);
     }
 }
