@@ -6,6 +6,7 @@
 mod alnum;
 mod number;
 mod printable;
+mod scan;
 mod text;
 mod value;
 

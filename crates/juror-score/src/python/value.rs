@@ -4,7 +4,8 @@ use hashbrown::HashSet;
 use indexmap::IndexMap;
 
 use super::number;
-use super::text::{Codes, hexadecimal, quote_for, write_bare, write_quoted};
+use super::scan::{Scanner, Stuck};
+use super::text::{Codes, quote_for, write_bare, write_quoted};
 
 /// Why a text cannot be written as Python would: Python could not read it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -45,19 +46,15 @@ pub(super) fn write(
     texts: Texts,
     order: Order,
 ) -> Result<(), NotJson> {
-    let mut writer = Writer { json, at: 0, out, entries: Vec::new(), order };
+    let mut writer = Writer { scan: Scanner::new(json), out, entries: Vec::new(), order };
     let done = writer.document(texts);
-    done.map_err(|Stuck| NotJson { offset: writer.at })
+    done.map_err(|Stuck| NotJson { offset: writer.scan.at() })
 }
-
-/// The text goes on in a way JSON does not; the place is where the writer stands.
-struct Stuck;
 
 type Written = Result<(), Stuck>;
 
 struct Writer<'a> {
-    json: &'a str,
-    at: usize,
+    scan: Scanner<'a>,
     out: &'a mut String,
     /// Entries of the objects that are open, the innermost last.
     entries: Vec<Entry>,
@@ -82,23 +79,23 @@ impl Entry {
     }
 }
 
-impl<'a> Writer<'a> {
+impl Writer<'_> {
     fn document(&mut self, texts: Texts) -> Written {
-        self.skip_space();
-        match (self.peek(), texts) {
+        self.scan.skip_space();
+        match (self.scan.peek(), texts) {
             (Some(b'"'), Texts::Bare) => {
-                let body = self.string()?;
+                let body = self.scan.string()?;
                 Codes(body).for_each(|code| write_bare(self.out, code));
             }
             _ => self.value(DEEPEST)?,
         }
-        self.skip_space();
-        if self.at == self.json.len() { Ok(()) } else { Err(Stuck) }
+        self.scan.skip_space();
+        if self.scan.is_done() { Ok(()) } else { Err(Stuck) }
     }
 
     fn value(&mut self, depth: usize) -> Written {
-        self.skip_space();
-        match self.peek().ok_or(Stuck)? {
+        self.scan.skip_space();
+        match self.scan.peek().ok_or(Stuck)? {
             b'{' => self.object(depth.checked_sub(1).ok_or(Stuck)?),
             b'[' => self.list(depth.checked_sub(1).ok_or(Stuck)?),
             b'"' => self.quoted(),
@@ -107,21 +104,24 @@ impl<'a> Writer<'a> {
             b'n' => self.word("null", "None"),
             b'N' => self.word("NaN", "nan"),
             b'I' => self.word("Infinity", "inf"),
-            _ if self.json[self.at..].starts_with("-I") => self.word("-Infinity", "-inf"),
-            _ => self.number(),
+            b'-' if self.scan.goes_on_with("-I") => self.word("-Infinity", "-inf"),
+            _ => {
+                number::write_number(self.scan.number()?, self.out);
+                Ok(())
+            }
         }
     }
 
     fn list(&mut self, depth: usize) -> Written {
-        self.take(b'[')?;
+        self.scan.take(b'[')?;
         self.out.push('[');
-        if !self.next_is(b']') {
+        if !self.scan.next_is(b']') {
             loop {
                 self.value(depth)?;
-                if self.next_is(b']') {
+                if self.scan.next_is(b']') {
                     break;
                 }
-                self.take(b',')?;
+                self.scan.take(b',')?;
                 self.out.push_str(", ");
             }
         }
@@ -130,16 +130,16 @@ impl<'a> Writer<'a> {
     }
 
     fn object(&mut self, depth: usize) -> Written {
-        self.take(b'{')?;
+        self.scan.take(b'{')?;
         let (start, first) = (self.out.len(), self.entries.len());
         self.out.push('{');
-        if !self.next_is(b'}') {
+        if !self.scan.next_is(b'}') {
             loop {
                 self.entry(depth)?;
-                if self.next_is(b'}') {
+                if self.scan.next_is(b'}') {
                     break;
                 }
-                self.take(b',')?;
+                self.scan.take(b',')?;
                 self.out.push_str(", ");
             }
         }
@@ -154,11 +154,11 @@ impl<'a> Writer<'a> {
     }
 
     fn entry(&mut self, depth: usize) -> Written {
-        self.skip_space();
+        self.scan.skip_space();
         let key = self.out.len();
         self.quoted()?;
         let key_end = self.out.len();
-        self.take(b':')?;
+        self.scan.take(b':')?;
         self.out.push_str(": ");
         self.value(depth)?;
         self.entries.push(Entry { key, key_end, value_end: self.out.len() });
@@ -166,7 +166,7 @@ impl<'a> Writer<'a> {
     }
 
     fn quoted(&mut self) -> Written {
-        let body = self.string()?;
+        let body = self.scan.string()?;
         let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && byte != b'\\';
         if body.bytes().all(is_plain) {
             // A double quote would have been escaped.
@@ -184,90 +184,10 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// What is between the quotes of a string.
-    fn string(&mut self) -> Result<&'a str, Stuck> {
-        self.take(b'"')?;
-        let start = self.at;
-        loop {
-            match self.peek().ok_or(Stuck)? {
-                b'"' => {
-                    self.at += 1;
-                    return Ok(&self.json[start..self.at - 1]);
-                }
-                b'\\' => self.escape()?,
-                ..b' ' => return Err(Stuck),
-                _ => self.at += 1,
-            }
-        }
-    }
-
-    fn escape(&mut self) -> Written {
-        match self.json.as_bytes().get(self.at + 1) {
-            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 2,
-            Some(b'u') if self.json.get(self.at + 2..).and_then(hexadecimal).is_some() => {
-                self.at += 6;
-            }
-            _ => return Err(Stuck),
-        }
-        Ok(())
-    }
-
-    fn number(&mut self) -> Written {
-        let start = self.at;
-        self.at += usize::from(self.peek() == Some(b'-'));
-        match self.peek() {
-            Some(b'0') => self.at += 1,
-            _ => self.digits()?,
-        }
-        if self.peek() == Some(b'.') {
-            self.at += 1;
-            self.digits()?;
-        }
-        if let Some(b'e' | b'E') = self.peek() {
-            self.at += 1;
-            self.at += usize::from(matches!(self.peek(), Some(b'+' | b'-')));
-            self.digits()?;
-        }
-        number::write_number(&self.json[start..self.at], self.out);
-        Ok(())
-    }
-
-    fn digits(&mut self) -> Written {
-        let start = self.at;
-        while self.peek().is_some_and(|byte| byte.is_ascii_digit()) {
-            self.at += 1;
-        }
-        if self.at > start { Ok(()) } else { Err(Stuck) }
-    }
-
     fn word(&mut self, json: &str, python: &str) -> Written {
-        if !self.json[self.at..].starts_with(json) {
-            return Err(Stuck);
-        }
-        self.at += json.len();
+        self.scan.word(json)?;
         self.out.push_str(python);
         Ok(())
-    }
-
-    fn peek(&self) -> Option<u8> {
-        self.json.as_bytes().get(self.at).copied()
-    }
-
-    fn skip_space(&mut self) {
-        while let Some(b' ' | b'\n' | b'\t' | b'\r') = self.peek() {
-            self.at += 1;
-        }
-    }
-
-    fn next_is(&mut self, byte: u8) -> bool {
-        self.skip_space();
-        let is_it = self.peek() == Some(byte);
-        self.at += usize::from(is_it);
-        is_it
-    }
-
-    fn take(&mut self, byte: u8) -> Written {
-        if self.next_is(byte) { Ok(()) } else { Err(Stuck) }
     }
 }
 
