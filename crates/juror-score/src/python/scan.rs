@@ -5,6 +5,17 @@ use super::text::hexadecimal;
 /// The text goes on in a way JSON does not; the place is where the scanner stands.
 pub(super) struct Stuck;
 
+/// A string, and what was seen of it on the way.
+pub(super) struct Text<'a> {
+    /// What is between the quotes.
+    pub(super) body: &'a str,
+    /// Whether it is written as it is: ASCII without controls and escapes. Such a text has no
+    /// double quote, which would have been escaped.
+    pub(super) is_plain: bool,
+    /// Whether a single quote stands there unescaped.
+    pub(super) has_single: bool,
+}
+
 pub(super) struct Scanner<'a> {
     json: &'a str,
     at: usize,
@@ -23,19 +34,27 @@ impl<'a> Scanner<'a> {
         self.at == self.json.len()
     }
 
-    /// What is between the quotes of a string.
-    pub(super) fn string(&mut self) -> Result<&'a str, Stuck> {
+    pub(super) fn string(&mut self) -> Result<Text<'a>, Stuck> {
         self.take(b'"')?;
         let start = self.at;
+        let (mut is_plain, mut has_single) = (true, false);
         loop {
             match self.peek().ok_or(Stuck)? {
                 b'"' => {
                     self.at += 1;
-                    return Ok(&self.json[start..self.at - 1]);
+                    let body = &self.json[start..self.at - 1];
+                    return Ok(Text { body, is_plain, has_single });
                 }
-                b'\\' => self.escape()?,
+                b'\\' => {
+                    is_plain = false;
+                    self.escape()?;
+                }
                 ..b' ' => return Err(Stuck),
-                _ => self.at += 1,
+                byte => {
+                    is_plain &= byte < 0x7f;
+                    has_single |= byte == b'\'';
+                    self.at += 1;
+                }
             }
         }
     }

@@ -4,7 +4,7 @@ use hashbrown::HashSet;
 use indexmap::IndexMap;
 
 use super::number;
-use super::scan::{Scanner, Stuck};
+use super::scan::{Scanner, Stuck, Text};
 use super::text::{Codes, quote_for, write_bare, write_quoted};
 
 /// Why a text cannot be written as Python would: Python could not read it.
@@ -84,8 +84,8 @@ impl Writer<'_> {
         self.scan.skip_space();
         match (self.scan.peek(), texts) {
             (Some(b'"'), Texts::Bare) => {
-                let body = self.scan.string()?;
-                Codes(body).for_each(|code| write_bare(self.out, code));
+                let text = self.scan.string()?;
+                Codes(text.body).for_each(|code| write_bare(self.out, code));
             }
             _ => self.value(DEEPEST)?,
         }
@@ -166,11 +166,9 @@ impl Writer<'_> {
     }
 
     fn quoted(&mut self) -> Written {
-        let body = self.scan.string()?;
-        let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && byte != b'\\';
-        if body.bytes().all(is_plain) {
-            // A double quote would have been escaped.
-            let quote = quote_for(body.contains('\''), false);
+        let Text { body, is_plain, has_single } = self.scan.string()?;
+        if is_plain {
+            let quote = quote_for(has_single, false);
             self.out.push(quote);
             self.out.push_str(body);
             self.out.push(quote);
