@@ -51,7 +51,7 @@ impl FolderNames {
     /// Refuses names that a file system would not take as one plain name each.
     pub fn check(&self) -> Result<(), UnsafeName> {
         for name in [&self.category, &self.tool, &self.api] {
-            let is_plain = |c: char| !matches!(c, '/' | '\\' | ':') && !c.is_control();
+            let is_plain = |c: char| !matches!(c, '/' | '\\') && !c.is_control();
             let is_dots = name.chars().all(|c| c == '.');
             if is_dots || name.len() > 200 || !name.chars().all(is_plain) {
                 return Err(UnsafeName(name.clone()));

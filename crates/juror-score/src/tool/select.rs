@@ -129,7 +129,8 @@ fn rescue(text: &str, error: &serde_json::Error) -> Option<Vec<String>> {
     {
         return texts_of(&value);
     }
-    let before: usize = text.split_inclusive('\n').take(error.line() - 1).map(str::len).sum();
+    let before: usize =
+        text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
     let at = text.floor_char_boundary((before + error.column()).min(text.len()));
     let names = quoted_texts(&text[..at]);
     (!names.is_empty()).then_some(names)
