@@ -13,6 +13,7 @@ mod input;
 mod random;
 mod sparql_columns;
 mod sparql_rows;
+mod tools;
 mod yaml;
 
 use anyhow::{Context, bail};
@@ -39,6 +40,8 @@ Commands:
   floor REFERENCE RESPONSES OUT
           Time to read and parse the inputs and write as many bytes as results have: what no
           evaluation can go below
+  tools FOLDER
+          Time to load a folder of tool files, and to make all names of its APIs
   yaml REFERENCE
           Time to read a reference in YAML
 ";
@@ -59,6 +62,7 @@ fn main() -> anyhow::Result<()> {
             aggregates_records::run(reference, responses, number(times)?)?;
         }
         ["floor", reference, responses, out] => floor::run(reference, responses, out)?,
+        ["tools", folder] => tools::run(folder)?,
         ["yaml", reference] => yaml::run(reference)?,
         _ => bail!("no such command, or not its arguments; see `juror-bench --help`"),
     }

@@ -46,6 +46,7 @@ pub mod retrieval;
 mod skim;
 pub mod solutions;
 mod stats;
+pub mod tool;
 mod trajectory;
 
 pub use aggregate::{
@@ -60,7 +61,9 @@ pub use profile::{
     AnswerErrorKey, AskedLike, Choice, ContextJudge, ErrorResponses, MissingStatus, Names,
     Noncommittal, Profile, ScoredGroups, StepKinds,
 };
-pub use python::repr_text;
+pub use python::{
+    NotJson, is_alphanumeric, push_repr_of_json, repr_text, sorted_str_of_json, str_of_json,
+};
 pub use question::{ExpectedStep, Question, Rules};
 pub use record::{Case, Finding, Note, Reason, Record, Verdict, score};
 pub use stats::{Number, Spread};

@@ -142,7 +142,7 @@ impl Document {
     }
 
     /// An error in the syntax of one of the file's values, or in its shape.
-    pub(super) fn complaint(&self, value: &str, error: &serde_json::Error) -> Found {
+    pub(crate) fn complaint(&self, value: &str, error: &serde_json::Error) -> Found {
         // The place that serde_json adds to its message is relative to the value.
         let message = error.to_string();
         let message = message.split(" at line ").next().unwrap_or_default();
@@ -176,7 +176,7 @@ impl Document {
 
     /// Problems with their places: all at once, since finding places in YAML takes a second look
     /// at the whole text.
-    pub(super) fn locate(&self, found: Vec<Found>) -> Problems {
+    pub(crate) fn locate(&self, found: Vec<Found>) -> Problems {
         let mut problems = Problems::default();
         let kept = found.len().min(Problems::MOST);
         let places = match self.json {
@@ -206,7 +206,7 @@ impl Document {
     }
 
     /// Where a part of the JSON text begins.
-    pub(super) fn offset_of(&self, part: &str) -> usize {
+    pub(crate) fn offset_of(&self, part: &str) -> usize {
         part.as_ptr() as usize - self.json().as_ptr() as usize
     }
 
@@ -236,13 +236,13 @@ impl Document {
 }
 
 /// A problem whose line and column are yet to be found.
-pub(super) struct Found {
+pub(crate) struct Found {
     /// Where the value begins in the JSON text.
-    pub(super) offset: usize,
+    pub(crate) offset: usize,
     /// The way to it.
-    pub(super) path: Path,
+    pub(crate) path: Path,
     /// What is wrong.
-    pub(super) problem: Problem,
+    pub(crate) problem: Problem,
 }
 
 /// The line and column of an offset, both counted from 1.

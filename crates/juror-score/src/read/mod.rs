@@ -11,6 +11,7 @@ mod responses;
 mod results;
 mod yaml;
 
+pub(crate) use document::Found;
 pub use document::{Document, Format, Text};
 pub use problem::{DatasetError, Path, Place, Problem, Problems, Segment};
 pub use reference::{Dataset, read_reference};

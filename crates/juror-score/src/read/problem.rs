@@ -78,6 +78,8 @@ pub enum Problem {
     Syntax(String),
     /// The bytes are not text.
     InvalidUtf8,
+    /// The file cannot be read; why.
+    Unreadable(String),
     /// A word that Python writes for a number that JSON does not know.
     NotANumber(&'static str),
     /// A required field is not there.
@@ -123,6 +125,7 @@ impl fmt::Display for Problem {
         match self {
             Problem::Syntax(message) | Problem::BadSetting { message, .. } => f.write_str(message),
             Problem::InvalidUtf8 => f.write_str("the text is not valid UTF-8"),
+            Problem::Unreadable(why) => write!(f, "the file cannot be read: {why}"),
             Problem::NotANumber(word) => write!(f, "not valid JSON: {word} is not a number"),
             Problem::MissingField { field, of } => write!(f, "this {of} has no `{field}`"),
             Problem::WrongType { expected, found } => {

@@ -1,0 +1,133 @@
+//! The pieces that JSON is made of, as Python reads them.
+
+use super::text::hexadecimal;
+
+/// The text goes on in a way JSON does not; the place is where the scanner stands.
+pub(super) struct Stuck;
+
+/// A string, and what was seen of it on the way.
+pub(super) struct Text<'a> {
+    /// What is between the quotes.
+    pub(super) body: &'a str,
+    /// Whether it is written as it is: ASCII without controls and escapes. Such a text has no
+    /// double quote, which would have been escaped.
+    pub(super) is_plain: bool,
+    /// Whether a single quote stands there unescaped.
+    pub(super) has_single: bool,
+}
+
+pub(super) struct Scanner<'a> {
+    json: &'a str,
+    at: usize,
+}
+
+impl<'a> Scanner<'a> {
+    pub(super) fn new(json: &'a str) -> Scanner<'a> {
+        Scanner { json, at: 0 }
+    }
+
+    pub(super) fn at(&self) -> usize {
+        self.at
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.at == self.json.len()
+    }
+
+    pub(super) fn string(&mut self) -> Result<Text<'a>, Stuck> {
+        self.take(b'"')?;
+        let start = self.at;
+        let (mut is_plain, mut has_single) = (true, false);
+        loop {
+            match self.peek().ok_or(Stuck)? {
+                b'"' => {
+                    self.at += 1;
+                    let body = &self.json[start..self.at - 1];
+                    return Ok(Text { body, is_plain, has_single });
+                }
+                b'\\' => {
+                    is_plain = false;
+                    self.escape()?;
+                }
+                ..b' ' => return Err(Stuck),
+                byte => {
+                    is_plain &= byte < 0x7f;
+                    has_single |= byte == b'\'';
+                    self.at += 1;
+                }
+            }
+        }
+    }
+
+    fn escape(&mut self) -> Result<(), Stuck> {
+        match self.json.as_bytes().get(self.at + 1) {
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 2,
+            Some(b'u') if self.json.get(self.at + 2..).and_then(hexadecimal).is_some() => {
+                self.at += 6;
+            }
+            _ => return Err(Stuck),
+        }
+        Ok(())
+    }
+
+    /// A number as it stands.
+    pub(super) fn number(&mut self) -> Result<&'a str, Stuck> {
+        let start = self.at;
+        self.at += usize::from(self.peek() == Some(b'-'));
+        match self.peek() {
+            Some(b'0') => self.at += 1,
+            _ => self.digits()?,
+        }
+        if self.peek() == Some(b'.') {
+            self.at += 1;
+            self.digits()?;
+        }
+        if let Some(b'e' | b'E') = self.peek() {
+            self.at += 1;
+            self.at += usize::from(matches!(self.peek(), Some(b'+' | b'-')));
+            self.digits()?;
+        }
+        Ok(&self.json[start..self.at])
+    }
+
+    fn digits(&mut self) -> Result<(), Stuck> {
+        let start = self.at;
+        while self.peek().is_some_and(|byte| byte.is_ascii_digit()) {
+            self.at += 1;
+        }
+        if self.at > start { Ok(()) } else { Err(Stuck) }
+    }
+
+    pub(super) fn word(&mut self, word: &str) -> Result<(), Stuck> {
+        if !self.goes_on_with(word) {
+            return Err(Stuck);
+        }
+        self.at += word.len();
+        Ok(())
+    }
+
+    pub(super) fn goes_on_with(&self, word: &str) -> bool {
+        self.json.as_bytes()[self.at..].starts_with(word.as_bytes())
+    }
+
+    pub(super) fn peek(&self) -> Option<u8> {
+        self.json.as_bytes().get(self.at).copied()
+    }
+
+    pub(super) fn skip_space(&mut self) {
+        while let Some(b' ' | b'\n' | b'\t' | b'\r') = self.peek() {
+            self.at += 1;
+        }
+    }
+
+    pub(super) fn next_is(&mut self, byte: u8) -> bool {
+        self.skip_space();
+        let is_it = self.peek() == Some(byte);
+        self.at += usize::from(is_it);
+        is_it
+    }
+
+    pub(super) fn take(&mut self, byte: u8) -> Result<(), Stuck> {
+        if self.next_is(byte) { Ok(()) } else { Err(Stuck) }
+    }
+}

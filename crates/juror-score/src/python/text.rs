@@ -1,0 +1,95 @@
+//! Texts inside JSON, and texts inside Python's quotes.
+
+use std::fmt::Write;
+
+/// The quotes that Python puts around a text.
+pub(super) fn quote_for(has_single: bool, has_double: bool) -> char {
+    if has_single && !has_double { '"' } else { '\'' }
+}
+
+/// Appends one character of a quoted text. It is a number, as a lone surrogate is no `char`.
+pub(super) fn write_quoted(out: &mut String, code: u32, quote: char) {
+    match char::from_u32(code) {
+        Some(c @ ('\\' | '\'' | '"')) => {
+            if c == '\\' || c == quote {
+                out.push('\\');
+            }
+            out.push(c);
+        }
+        Some('\n') => out.push_str("\\n"),
+        Some('\r') => out.push_str("\\r"),
+        Some('\t') => out.push_str("\\t"),
+        Some(c) if super::is_printable(code) => out.push(c),
+        _ => write_escaped(out, code),
+    }
+}
+
+/// Appends one character of a text that stands alone.
+pub(super) fn write_bare(out: &mut String, code: u32) {
+    match char::from_u32(code) {
+        Some(c) => out.push(c),
+        None => write_escaped(out, code),
+    }
+}
+
+fn write_escaped(out: &mut String, code: u32) {
+    // Writing to a string does not fail.
+    let _ = match code {
+        0..=0xff => write!(out, "\\x{code:02x}"),
+        0x100..=0xffff => write!(out, "\\u{code:04x}"),
+        _ => write!(out, "\\U{code:08x}"),
+    };
+}
+
+/// The code points of a JSON string, given what is between its quotes.
+#[derive(Clone)]
+pub(super) struct Codes<'a>(pub(super) &'a str);
+
+impl Iterator for Codes<'_> {
+    type Item = u32;
+
+    fn next(&mut self) -> Option<u32> {
+        let mut chars = self.0.chars();
+        let first = chars.next()?;
+        if first != '\\' {
+            self.0 = chars.as_str();
+            return Some(u32::from(first));
+        }
+        let escape = chars.next()?;
+        self.0 = chars.as_str();
+        Some(match escape {
+            'n' => 0x0a,
+            'r' => 0x0d,
+            't' => 0x09,
+            'b' => 0x08,
+            'f' => 0x0c,
+            'u' => self.unit_and_its_partner(),
+            other => u32::from(other),
+        })
+    }
+}
+
+impl Codes<'_> {
+    /// Four digits, and four more where two halves make one character.
+    fn unit_and_its_partner(&mut self) -> u32 {
+        let high = hexadecimal(self.0).unwrap_or(0xfffd);
+        self.0 = self.0.get(4..).unwrap_or("");
+        if !(0xd800..0xdc00).contains(&high) {
+            return high;
+        }
+        let low = self.0.strip_prefix("\\u").and_then(hexadecimal);
+        match low.filter(|low| (0xdc00..0xe000).contains(low)) {
+            Some(low) => {
+                self.0 = self.0.get(6..).unwrap_or("");
+                0x1_0000 + ((high - 0xd800) << 10) + (low - 0xdc00)
+            }
+            None => high,
+        }
+    }
+}
+
+/// The number that four digits make.
+pub(super) fn hexadecimal(text: &str) -> Option<u32> {
+    let digits = text.as_bytes().get(..4)?;
+    digits.iter().try_fold(0, |number, digit| Some(number * 16 + char::from(*digit).to_digit(16)?))
+}

@@ -1,0 +1,34 @@
+//! Tools that agents call: their names, catalogs, functions, and the queries they are tried on.
+
+mod accept;
+mod arguments;
+mod catalog;
+mod folder;
+mod function;
+mod id_filter;
+mod look;
+mod mirror;
+pub mod names;
+mod query;
+mod registry;
+mod select;
+mod sha256;
+pub mod strip;
+mod unique;
+
+pub use accept::{Rejection, Rule, accept};
+pub use arguments::argument_key;
+pub use catalog::{
+    Api, Folders, Found, LAST_RESORT_CATEGORY, Parameter, Parameters, Tool, gather, read_tool_file,
+};
+pub use folder::{FolderNames, UnsafeName};
+pub use function::{Form, Function, Property, Schema, Signature, function};
+pub use id_filter::IdFilter;
+pub use mirror::{Ending, Reply, read_mirror_reply};
+pub use query::{AvailableTool, AvailableTools, Query, QueryApi, read_queries};
+pub use registry::{Entry, Registry, resolve};
+pub use select::{
+    CachedSelection, Named, Selection, Wanted, Words, rank_by_words, read_selected_names,
+    select_tools, selection_key,
+};
+pub use unique::{Cut, unique_names};

@@ -1,0 +1,235 @@
+//! The queries that agents are tried on: what is asked, which APIs are offered, which are right.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::catalog::{Api, read_api};
+use super::look::Look;
+use super::registry::{Entry, Registry};
+use crate::object::Object;
+use crate::python;
+use crate::read::{Document, Path, Problems};
+
+/// A query.
+#[derive(Clone, Debug)]
+pub struct Query {
+    /// A number or a text, as the file has it.
+    pub id: Option<Box<RawValue>>,
+    /// What is asked.
+    pub text: String,
+    /// The pairs of tool and API that are right to call.
+    pub gold: Vec<(String, String)>,
+    /// The APIs that come with it.
+    pub apis: Vec<QueryApi>,
+    /// The tools that a result lists.
+    pub available_tools: AvailableTools,
+}
+
+/// An API that comes with a query.
+#[derive(Clone, Debug)]
+pub struct QueryApi {
+    /// Its category; empty where the file has none.
+    pub category: String,
+    /// Its tool.
+    pub tool: String,
+    /// The API.
+    pub api: Api,
+}
+
+/// The tools that a result lists.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+pub enum AvailableTools {
+    /// As the query has them.
+    Given(Box<RawValue>),
+    /// Made of its APIs.
+    Grouped(Vec<AvailableTool>),
+}
+
+/// A tool and its APIs, as results list them.
+#[derive(Clone, Debug, Serialize)]
+pub struct AvailableTool {
+    category: String,
+    tool_name: String,
+    apis: Vec<AvailableApi>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct AvailableApi {
+    api_name: String,
+    api_description: String,
+}
+
+impl Query {
+    /// The id as texts are compared; none where there is none.
+    pub fn id_text(&self) -> Option<String> {
+        self.id.as_deref().map(id_text)
+    }
+
+    /// Its APIs by all their names.
+    pub fn registry(&self) -> Registry {
+        let entry = |of: &QueryApi| Entry {
+            category: (!of.category.is_empty()).then(|| Arc::from(of.category.as_str())),
+            tool: Arc::from(of.tool.as_str()),
+            api: of.api.name.clone(),
+        };
+        Registry::new(self.apis.iter().map(entry).collect())
+    }
+}
+
+/// Ids compare as the text Python makes of them, whatever type they have.
+pub(super) fn id_text(value: &RawValue) -> String {
+    python::str_of_json(value.get()).unwrap_or_else(|_| value.get().to_owned())
+}
+
+/// Reads a file of queries. What cannot be used is told and left out.
+pub fn read_queries(document: &Document) -> (Vec<Query>, Problems) {
+    let mut look = Look::new(document);
+    let top = Path::default();
+    let value = look.value();
+    let values = value.and_then(|value| look.list(value, &top, "a list of queries"));
+    let mut queries = Vec::new();
+    for (index, value) in values.unwrap_or_default().into_iter().enumerate() {
+        let path = top.index(index);
+        if let Some(fields) = look.object(value, &path, "a query") {
+            queries.push(read_query(&mut look, &fields, &path));
+        }
+    }
+    (queries, look.problems())
+}
+
+fn read_query<'d>(look: &mut Look<'d>, fields: &Object<'d>, path: &Path) -> Query {
+    let listed = read_listed(look, fields, path);
+    let given = fields.get_set("available_tools").filter(|value| !is_empty(value));
+    let available_tools = match given {
+        Some(value) => AvailableTools::Given(value.to_owned()),
+        None => AvailableTools::Grouped(group(look, &listed)),
+    };
+    let gold = read_gold(look, fields, path).unwrap_or_else(|| named_pairs(look, &listed));
+    let mut apis = Vec::new();
+    for Listed { fields, value, path } in &listed {
+        if let Some(api) =
+            read_api(look, (fields, value.get()), "api_name", "api_description", path)
+        {
+            let category = look.text(fields, "category_name", path).into_owned();
+            apis.push(QueryApi {
+                category,
+                tool: look.text(fields, "tool_name", path).into(),
+                api,
+            });
+        }
+    }
+    let id = fields.get_set("query_id").map(ToOwned::to_owned);
+    Query { id, text: look.text(fields, "query", path).into(), gold, apis, available_tools }
+}
+
+/// An element of `api_list`.
+struct Listed<'d> {
+    fields: Object<'d>,
+    value: &'d RawValue,
+    path: Path,
+}
+
+fn read_listed<'d>(look: &mut Look<'d>, fields: &Object<'d>, path: &Path) -> Vec<Listed<'d>> {
+    let mut listed = Vec::new();
+    for (index, value) in look.list_field(fields, "api_list", path).into_iter().enumerate() {
+        let path = path.key("api_list").index(index);
+        // A pair may stand where an API is described; it describes none.
+        if value.get().starts_with('[') {
+            continue;
+        }
+        if let Some(fields) = look.object(value, &path, "an API") {
+            listed.push(Listed { fields, value, path });
+        }
+    }
+    listed
+}
+
+/// The first list of pairs that has any; `api_list` may be one too.
+fn read_gold<'d>(
+    look: &mut Look<'d>,
+    fields: &Object<'d>,
+    path: &Path,
+) -> Option<Vec<(String, String)>> {
+    for name in ["relevant APIs", "relevant_apis", "api_list"] {
+        let values = look.list_field(fields, name, path);
+        if values.first().is_some_and(|first| name != "api_list" || first.get().starts_with('[')) {
+            return Some(values.into_iter().filter_map(pair).collect());
+        }
+    }
+    None
+}
+
+/// A list of two texts, or an object that names both.
+fn pair(value: &RawValue) -> Option<(String, String)> {
+    if let Ok((tool, api)) = serde_json::from_str::<(String, String)>(value.get()) {
+        return Some((tool, api));
+    }
+    let fields: Object<'_> = serde_json::from_str(value.get()).ok()?;
+    let text = |name| fields.get_set(name).and_then(crate::json::text_of).map(Cow::into_owned);
+    Some((text("tool_name")?, text("api_name")?))
+}
+
+fn named_pairs<'d>(look: &mut Look<'d>, listed: &[Listed<'d>]) -> Vec<(String, String)> {
+    let pairs = listed.iter().map(|Listed { fields, path, .. }| {
+        let mut text = |name| look.text(fields, name, path).into_owned();
+        (text("tool_name"), text("api_name"))
+    });
+    pairs.filter(|(tool, api)| !tool.is_empty() && !api.is_empty()).collect()
+}
+
+/// APIs by category and tool, both in the order they first come in.
+fn group<'d>(look: &mut Look<'d>, listed: &[Listed<'d>]) -> Vec<AvailableTool> {
+    let mut tools: IndexMap<(String, String), Vec<AvailableApi>> = IndexMap::new();
+    for Listed { fields, path, .. } in listed {
+        let mut text = |name| look.text(fields, name, path).into_owned();
+        let (category, tool, api_name) =
+            (text("category_name"), text("tool_name"), text("api_name"));
+        if tool.is_empty() {
+            continue;
+        }
+        let apis = tools.entry((category, tool)).or_default();
+        if !api_name.is_empty() {
+            apis.push(AvailableApi { api_name, api_description: text("api_description") });
+        }
+    }
+    let tool = |((category, tool_name), apis)| AvailableTool { category, tool_name, apis };
+    tools.into_iter().map(tool).collect()
+}
+
+fn is_empty(value: &RawValue) -> bool {
+    matches!(
+        value.get().split_whitespace().collect::<String>().as_str(),
+        "[]" | "{}" | "\"\"" | "0" | "false"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read::Format;
+
+    #[test]
+    fn a_problem_is_told_once_and_the_rest_is_read() {
+        let json = r#"[5, {"query_id": 1, "query": "q", "api_list": [
+            {"tool_name": ["T"], "api_name": "a"}, {"tool_name": "T"}, {"tool_name": "U", "api_name": "b"}]}]"#;
+        let document = Document::new("q.json", json.into(), Format::Json).expect("UTF-8");
+        let (queries, problems) = read_queries(&document);
+        let told: Vec<String> =
+            problems.errors.iter().map(|error| error.problem.to_string()).collect();
+        assert_eq!(
+            told,
+            [
+                "expected a query, found a number",
+                "expected a text, found a list",
+                "this API has no `api_name`"
+            ]
+        );
+        assert_eq!(queries[0].gold, [("U".to_owned(), "b".to_owned())]);
+        assert_eq!(queries[0].apis.len(), 2);
+    }
+}

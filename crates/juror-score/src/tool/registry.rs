@@ -1,0 +1,163 @@
+//! From any name of an API back to the API.
+//!
+//! Names are made in every form and looked up, never taken apart: raw names contain the separators.
+
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+
+use super::catalog::Tool;
+use super::names::{LONGEST_NAME, Letters, document_name, end_of, full_official_name, sanitize};
+use super::unique::{Cut, unique_names};
+
+/// An API and where it belongs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The category, where it is known.
+    pub category: Option<Arc<str>>,
+    /// The tool's raw name.
+    pub tool: Arc<str>,
+    /// The API's raw name.
+    pub api: String,
+}
+
+impl Entry {
+    /// What tells it from all others.
+    fn identity(&self) -> String {
+        format!("{}\0{}\0{}", self.category.as_deref().unwrap_or(""), self.tool, self.api)
+    }
+}
+
+/// APIs by all their names.
+#[derive(Clone, Debug, Default)]
+pub struct Registry {
+    entries: Vec<Entry>,
+    functions: Vec<String>,
+    by_name: HashMap<String, u32>,
+}
+
+impl Registry {
+    /// Takes APIs in order. Of those that share a name, the first has it.
+    pub fn new(entries: Vec<Entry>) -> Registry {
+        let identities: Vec<String> = entries.iter().map(Entry::identity).collect();
+        let make = |name: fn(&Entry) -> String| entries.iter().map(name).collect::<Vec<String>>();
+        let documents = make(|entry| document_name(&entry.tool, &entry.api));
+        let sanitize = |letters| -> Vec<String> {
+            documents.iter().map(|name| sanitize(name, letters, LONGEST_NAME)).collect()
+        };
+        let full = make(|entry| full_official_name(&entry.tool, &entry.api));
+        let official: Vec<String> = full.iter().map(|name| end_of(name).to_owned()).collect();
+        let functions = unique_names(&official, &identities, Cut::Front);
+        let sanitized = sanitize(Letters::Ascii);
+        let unique_sanitized = unique_names(&sanitized, &identities, Cut::Back);
+        let of_any_script = sanitize(Letters::Any);
+        // What is most certain comes first.
+        let forms = [
+            &documents,
+            &functions,
+            &official,
+            &full,
+            &of_any_script,
+            &sanitized,
+            &unique_sanitized,
+        ];
+        let mut by_name = HashMap::with_capacity(entries.len() * 4);
+        for names in forms {
+            for (index, name) in (0..).zip(names) {
+                by_name.entry_ref(name.as_str()).or_insert(index);
+            }
+        }
+        Registry { entries, functions, by_name }
+    }
+
+    /// The APIs of tools, in their order.
+    pub fn of_tools(tools: &[Tool]) -> Registry {
+        let entries = tools.iter().flat_map(|tool| {
+            let name: Arc<str> = Arc::from(tool.name.as_str());
+            tool.apis.iter().map(move |api| Entry {
+                category: tool.category.clone(),
+                tool: Arc::clone(&name),
+                api: api.name.clone(),
+            })
+        });
+        Registry::new(entries.collect())
+    }
+
+    /// Where an API stands in the order it was given in.
+    pub fn position(&self, name: &str) -> Option<usize> {
+        self.by_name.get(name).map(|index| *index as usize)
+    }
+
+    /// The API that a name means.
+    pub fn get(&self, name: &str) -> Option<&Entry> {
+        self.entries.get(self.position(name)?)
+    }
+
+    /// All APIs, in order.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// The names to call them by, in the same order: official ones, with a hash where they would
+    /// be shared.
+    pub fn function_names(&self) -> &[String] {
+        &self.functions
+    }
+}
+
+/// The API that a name means: asked of a query's own APIs first, then of the pool.
+pub fn resolve<'a>(name: &str, registries: &[&'a Registry]) -> Option<&'a Entry> {
+    registries.iter().find_map(|registry| registry.get(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tool::names::official_name;
+
+    fn registry(apis: &[(&str, &str)]) -> Registry {
+        let entry = |(tool, api): &(&str, &str)| Entry {
+            category: None,
+            tool: Arc::from(*tool),
+            api: (*api).to_owned(),
+        };
+        Registry::new(apis.iter().map(entry).collect())
+    }
+
+    #[test]
+    fn every_form_of_a_name_leads_back() {
+        let apis = [("Café_v3", "Get User's Orders"), ("TheClique", "Transfermarkt details")];
+        let registry = registry(&apis);
+        for name in [
+            "Café_v3_Get User's Orders",
+            "get_user_s_orders_for_caf_v3",
+            "Café_v3_Get_User_s_Orders",
+            "Caf_v3_Get_User_s_Orders",
+        ] {
+            assert_eq!(registry.position(name), Some(0), "{name}");
+        }
+        assert_eq!(registry.get("orders_for_caf_v3"), None);
+    }
+
+    #[test]
+    fn names_that_are_cut_the_same_are_told_apart() {
+        let long = "x".repeat(70);
+        let (one, two) = (format!("a{long}"), format!("b{long}"));
+        let registry = registry(&[("t", &one), ("t", &two), ("t", "c")]);
+        let names = registry.function_names();
+        assert_eq!(names[2], "c_for_t");
+        assert_eq!(registry.position(&names[0]), Some(0));
+        assert_eq!(registry.position(&names[1]), Some(1));
+        assert_eq!(registry.position(&official_name("t", &two)), Some(0), "the first has it");
+        assert_eq!(registry.position(&full_official_name("t", &two)), Some(1));
+    }
+
+    #[test]
+    fn a_query_is_asked_before_the_pool() {
+        let (query, pool) = (registry(&[("T", "a b")]), registry(&[("t", "A B"), ("u", "c")]));
+        let tool = |name| resolve(name, &[&query, &pool]).map(|entry| &*entry.tool);
+        assert_eq!(tool("a_b_for_t"), Some("T"));
+        assert_eq!(tool("c_for_u"), Some("u"));
+        assert_eq!(tool("d_for_u"), None);
+    }
+}

@@ -1,0 +1,30 @@
+//! Tools that answer as if every API were up.
+//!
+//! [`load_folder`] reads a folder of tool files into tools; what they are, and all that can be
+//! computed of them, is in [`juror_score::tool`].
+//!
+//! ```
+//! use juror_score::tool::Registry;
+//! use juror_tools::load_folder;
+//!
+//! let folder = tempfile::tempdir()?;
+//! std::fs::create_dir(folder.path().join("Weather"))?;
+//! std::fs::write(
+//!     folder.path().join("Weather/easy_weather.json"),
+//!     r#"{"tool_name": "Easy Weather", "api_list": [{"name": "5 day forecast"}]}"#,
+//! )?;
+//!
+//! let catalog = load_folder(folder.path())?;
+//! assert!(catalog.problems.is_empty());
+//! assert_eq!(catalog.tools[0].category.as_deref(), Some("Weather"));
+//!
+//! let registry = Registry::of_tools(&catalog.tools);
+//! let entry = registry.get("get_5_day_forecast_for_easy_weather").unwrap();
+//! assert_eq!(entry.api, "5 day forecast");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod folder;
+mod load;
+
+pub use load::{Catalog, LoadError, load_folder};

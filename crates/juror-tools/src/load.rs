@@ -1,0 +1,106 @@
+//! Loading a folder of tool files.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{fs, io, thread};
+
+use juror_score::read::{self, DatasetError, Document, Format, Place, Problem, Problems};
+use juror_score::tool::{Found, Tool, gather, read_tool_file};
+
+use crate::folder::{self, ToolFile};
+
+/// The tools of a folder.
+#[derive(Debug, Default)]
+pub struct Catalog {
+    /// In the order of their files' paths.
+    pub tools: Vec<Tool>,
+    /// What could not be used, and was left out.
+    pub problems: Problems,
+    /// How many files were found.
+    pub n_files: usize,
+}
+
+impl Catalog {
+    /// How many APIs the tools have.
+    pub fn n_apis(&self) -> usize {
+        self.tools.iter().map(|tool| tool.apis.len()).sum()
+    }
+}
+
+/// A folder that cannot be looked into at all.
+#[derive(Debug, thiserror::Error)]
+#[error("the tool folder `{}` cannot be read", path.display())]
+pub struct LoadError {
+    /// The folder.
+    pub path: PathBuf,
+    source: io::Error,
+}
+
+/// Files that are not in memory yet are waited for, by several threads a core.
+const THREADS_A_CORE: usize = 4;
+
+/// A thread takes this many files at a time; fewer files than this are not worth a second one.
+const CHUNK: usize = 64;
+
+/// Loads a folder of any layout. A file that cannot be used is a problem, and the rest is loaded.
+pub fn load_folder(root: &Path) -> Result<Catalog, LoadError> {
+    let listing =
+        folder::list(root).map_err(|source| LoadError { path: root.to_owned(), source })?;
+    let mut catalog = Catalog { n_files: listing.files.len(), ..Catalog::default() };
+    for (name, error) in listing.unreadable {
+        catalog.problems.push(unreadable(&name, &error));
+    }
+    let mut found = Vec::with_capacity(listing.files.len());
+    for (tool, problems) in read_all(&listing.files) {
+        found.extend(tool);
+        catalog.problems.extend(problems);
+    }
+    catalog.tools = gather(found);
+    Ok(catalog)
+}
+
+type Read = (Option<Found>, Problems);
+
+/// Reads files on all cores; what was read comes in the order of the files.
+fn read_all(files: &[ToolFile]) -> Vec<Read> {
+    let n_chunks = files.len().div_ceil(CHUNK);
+    let n_threads =
+        (thread::available_parallelism().map_or(1, usize::from) * THREADS_A_CORE).min(n_chunks);
+    if n_threads <= 1 {
+        return files.iter().map(read).collect();
+    }
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        loop {
+            let chunk = next.fetch_add(1, Ordering::Relaxed);
+            let Some(files) = files.chunks(CHUNK).nth(chunk) else { return done };
+            done.push((chunk, files.iter().map(read).collect::<Vec<Read>>()));
+        }
+    };
+    let mut chunks: Vec<(usize, Vec<Read>)> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..n_threads).map(|_| scope.spawn(work)).collect();
+        threads
+            .into_iter()
+            .flat_map(|thread| thread.join().expect("readers do not panic"))
+            .collect()
+    });
+    chunks.sort_by_key(|(chunk, _)| *chunk);
+    chunks.into_iter().flat_map(|(_, read)| read).collect()
+}
+
+fn read(file: &ToolFile) -> Read {
+    let bytes = match fs::read(&file.path) {
+        Ok(bytes) => bytes,
+        Err(error) => return (None, unreadable(&file.name, &error).into()),
+    };
+    match Document::new(&file.name, bytes, Format::Json) {
+        Ok(document) => read_tool_file(&document, &file.folders),
+        Err(problems) => (None, problems),
+    }
+}
+
+fn unreadable(name: &str, error: &io::Error) -> DatasetError {
+    let place = Place { file: name.to_owned(), line: 1, column: 1, path: read::Path::default() };
+    DatasetError { place, problem: Problem::Unreadable(error.to_string()) }
+}
