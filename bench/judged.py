@@ -63,11 +63,12 @@ def judged(place: Path, options: argparse.Namespace, n_questions: int, quote_lib
     place.mkdir()
     write_workload(place, n_questions)
     with Server(place, options.latency) as address:
-        unjudged = [run(place, address, options, "--no-model") for _ in range(options.rounds)]
         cold, summary = run(place, address, options, timed_json=True)
         calls = summary["calls"][-1]
-        warm = []
+        unjudged, warm = [], []
         for _ in range(options.rounds):
+            # In turns, so that whatever else the machine does meets both alike.
+            unjudged.append(run(place, address, options, "--no-model"))
             seconds, again = run(place, address, options, timed_json=True)
             warm.append(seconds)
             if again["calls"][-1]["sent"]:

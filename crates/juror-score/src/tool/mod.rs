@@ -12,7 +12,6 @@ pub mod names;
 mod query;
 mod registry;
 mod select;
-mod sha256;
 pub mod strip;
 mod unique;
 

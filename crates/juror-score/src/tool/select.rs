@@ -2,12 +2,12 @@
 
 use hashbrown::HashSet;
 use serde_json::Value;
-
-use super::sha256;
+use sha2::{Digest, Sha256};
 
 /// The name under which a selection is kept.
 pub fn selection_key(query: &str, most: usize, model: &str) -> String {
-    sha256::hex(&format!("{query}|max_tools={most}|model={model}"))
+    let hash = Sha256::digest(format!("{query}|max_tools={most}|model={model}"));
+    format!("{hash:x}")
 }
 
 /// A tool that can be chosen.
