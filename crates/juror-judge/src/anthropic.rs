@@ -6,7 +6,6 @@ use crate::adapt::{Adaptation, Form, Habits, Tell, described};
 use crate::http::Endpoint;
 use crate::model::{ChatModel, ChatRequest, ModelError, ModelReply, Pending, Said, Usage};
 use crate::provider::ModelSpec;
-use crate::secret::Secret;
 
 /// The protocol asks for a limit; judgements are far shorter.
 const MOST_TOKENS: u64 = 8192;
@@ -25,11 +24,11 @@ pub(crate) struct Anthropic {
 
 impl Anthropic {
     pub(crate) fn new(spec: &ModelSpec, tell: Tell) -> Result<Anthropic, String> {
-        let mut headers = spec.headers.clone();
-        headers.push(("anthropic-version".into(), Secret::new("2023-06-01")));
+        let endpoint =
+            Endpoint::new(spec.key.as_ref(), ("x-api-key", ""), &spec.headers, spec.timeout)?;
         let version = if spec.address.trim_end_matches('/').ends_with("/v1") { "" } else { "v1/" };
         Ok(Anthropic {
-            endpoint: Endpoint::new(spec.key.as_ref(), ("x-api-key", ""), &headers, spec.timeout)?,
+            endpoint: endpoint.with_header("anthropic-version", "2023-06-01"),
             url: spec.url(&format!("{version}messages")),
             model: spec.model.clone(),
             stream: spec.stream,

@@ -56,6 +56,12 @@ impl Endpoint {
         Ok(Endpoint { client: OnceLock::new(), secrets, headers, timeout })
     }
 
+    /// The same with a header of the protocol, which is no secret.
+    pub(crate) fn with_header(mut self, name: &'static str, value: &'static str) -> Endpoint {
+        self.headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+        self
+    }
+
     /// Posts a body and reads the JSON that comes back.
     pub(crate) async fn post(&self, url: &str, body: &Value) -> Result<Value, ModelError> {
         let within = async {

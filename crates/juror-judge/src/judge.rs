@@ -43,7 +43,7 @@ impl Verdicts {
     /// Says why there is no score.
     pub(crate) fn error(&mut self, key: String, step: Option<usize>, error: &CallError) {
         self.failed_outside |= error.is_outside();
-        self.unfinished |= error.is_unasked();
+        self.unfinished |= matches!(error, CallError::NotAsked(_));
         self.notes.push(Note::new(key, error.to_string()).of_step(step));
     }
 

@@ -96,7 +96,7 @@ pub enum CallError {
     /// The reply says nothing that can be used.
     #[error("{0}")]
     Unreadable(String),
-    /// Asking had stopped.
+    /// Asking had stopped, or stopped with this call.
     #[error("not asked: {0}")]
     NotAsked(Stop),
     /// Only recorded replies may be used, and there is none.
@@ -116,15 +116,6 @@ pub enum CallError {
 }
 
 impl CallError {
-    /// Whether the call was not asked, or might as well not have been: the same question is open.
-    pub(crate) fn is_unasked(&self) -> bool {
-        matches!(
-            self,
-            CallError::NotAsked(_)
-                | CallError::Failed(ModelError::Unauthorized(_) | ModelError::NotThere(_))
-        )
-    }
-
     /// Whether it lies outside: a later run may well succeed.
     pub fn is_outside(&self) -> bool {
         match self {
@@ -230,11 +221,12 @@ impl Models {
                 keys: KeyMaker::of_model("embedding", spec),
             }),
         };
-        let limits = setup.limits;
+        let mut limits = setup.limits;
+        limits.concurrency = limits.concurrency.clamp(1, Semaphore::MAX_PERMITS);
         Ok(Models {
             chat,
             embedding,
-            permits: Semaphore::new(limits.concurrency.clamp(1, Semaphore::MAX_PERMITS)),
+            permits: Semaphore::new(limits.concurrency),
             requests: limits.requests_per_minute.map(crate::pace::Pace::per_minute),
             tokens: limits.tokens_per_minute.map(crate::pace::Pace::per_minute),
             limits,
@@ -275,7 +267,7 @@ impl Models {
 
     /// How many calls go out at a time.
     pub fn concurrency(&self) -> usize {
-        self.limits.concurrency.clamp(1, Semaphore::MAX_PERMITS)
+        self.limits.concurrency
     }
 
     /// What was asked so far.
@@ -489,7 +481,8 @@ impl Models {
             };
             if !error.may_pass() || attempt >= self.limits.retries {
                 self.note_failure(&error);
-                return Err(error.into());
+                // A failure that ends all asking leaves its call as open as those behind it.
+                return Err(self.stopped().map_or(error.into(), CallError::NotAsked));
             }
             let mut wait = jittered(self.limits.first_wait * 2_u32.pow(attempt.min(10)));
             if let ModelError::RateLimited { retry_after: Some(told), .. } = &error {

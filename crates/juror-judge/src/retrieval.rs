@@ -159,13 +159,9 @@ impl Retrieval {
             Ok(statements) => {
                 let attributed = statements.iter().filter(|s| s.attributed).count();
                 let share = attributed as f64 / statements.len() as f64;
-                let reason = reason_of(&statements);
                 let mut measured = measured.scored(share);
-                if !reason.is_empty() {
-                    let key = format!("{name}_recall_reason");
-                    let note = Note::new(key, reason).of_step(Some(task.step));
-                    measured.verdicts.notes.push(note);
-                }
+                let reason = Note::new(format!("{name}_recall_reason"), reason_of(&statements));
+                measured.verdicts.notes.push(reason.of_step(Some(task.step)));
                 measured
             }
         }

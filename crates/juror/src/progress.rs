@@ -9,6 +9,10 @@ use juror_run::Event;
 /// Where there is no terminal, a line this often.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
+/// What an interrupted user reads.
+pub(crate) const STOPPING: &str =
+    "stopping: waiting for calls on their way (Ctrl-C again to end at once)";
+
 /// A bar on a terminal, plain lines elsewhere, nothing when asked to be quiet.
 pub(crate) enum Progress {
     Quiet,
@@ -42,9 +46,7 @@ impl Progress {
                 bar.set_position(questions as u64);
                 bar.set_message(asked(requests, known, failed, usd));
             }
-            (_, Event::Stopping) => crate::talk::say(
-                "stopping: waiting for calls on their way (Ctrl-C again to end at once)",
-            ),
+            (_, Event::Stopping) => crate::talk::say(STOPPING),
             (
                 Progress::Lines { questions, started, next },
                 Event::Asked { questions: done, requests, known, failed, usd },

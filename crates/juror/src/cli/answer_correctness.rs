@@ -15,6 +15,7 @@ use super::ask::{self, AskArgs};
 use super::{RuleArgs, boolish, check_outputs, count};
 use crate::environment::Environment;
 use crate::exit::{Exit, Outside};
+use crate::progress::STOPPING;
 use crate::talk;
 
 const EXAMPLES: &str = "\
@@ -189,7 +190,7 @@ impl Table<'_> {
                     () = self.interrupt.wait(), if !interrupted => {
                         interrupted = true;
                         self.models.stop(Stop::Interrupted);
-                        talk::say("stopping: waiting for calls on their way (Ctrl-C again to end at once)");
+                        talk::say(STOPPING);
                         continue;
                     }
                 };

@@ -1,13 +1,12 @@
 //! `juror cache`: the replies of models that are kept.
 
-use std::io::Write as _;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::{Args, Subcommand};
 use juror_judge::{Prices, RecordedLine, Usage};
-use juror_report::{CallRow, Palette, calls_table};
-use juror_run::{DEFAULT_CACHE, kept_of, load, reply_of};
+use juror_report::{CallRow, Format, Palette, calls_table};
+use juror_run::{DEFAULT_CACHE, Output, kept_of, load, reply_of};
 use juror_store::Replies;
 use serde_json::json;
 
@@ -155,34 +154,28 @@ fn stats(replies: &Replies, as_json: bool) -> anyhow::Result<Exit> {
 }
 
 fn export(replies: &Replies, file: &str) -> anyhow::Result<Exit> {
+    let mut output = Output::create(file)?;
+    anyhow::ensure!(
+        file == "-" || output.format == Format::JsonLines,
+        "{file}: replies are written one a line\n  hint: let the name end in .jsonl"
+    );
     let mut n_written = 0;
-    let mut text = Vec::new();
-    replies.each(|key, reply| {
-        let key = juror_judge::CallKey::from_bytes(key).to_hex();
-        let line = RecordedLine { key, kept: kept_of(reply) };
-        serde_json::to_writer(&mut text, &line)?;
-        text.push(b'\n');
-        n_written += 1;
-        Ok::<(), serde_json::Error>(())
-    })??;
-    if file == "-" {
-        talk::data(&String::from_utf8_lossy(&text))?;
-        return Ok(Exit::Done);
+    replies
+        .each(|key, reply| {
+            let key = juror_judge::CallKey::from_bytes(key).to_hex();
+            let line = RecordedLine { key, kept: kept_of(reply) };
+            // Texts and whole numbers are always JSON.
+            let mut bytes = serde_json::to_vec(&line).unwrap_or_default();
+            bytes.push(b'\n');
+            n_written += 1;
+            output.write(&bytes)
+        })?
+        .map_err(|error| Outside(error.into()))?;
+    output.finish().map_err(|error| Outside(error.into()))?;
+    if file != "-" {
+        talk::say(&format!("wrote {} to {file}", counted(n_written)));
     }
-    write_whole(Path::new(file), &text)
-        .map_err(|error| Outside(anyhow::anyhow!("{file}: cannot write: {error}")))?;
-    talk::say(&format!("wrote {} to {file}", counted(n_written)));
     Ok(Exit::Done)
-}
-
-/// Writes a file that appears whole or not at all.
-fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let mut file =
-        tempfile::NamedTempFile::with_prefix_in(".juror-", folder.unwrap_or(Path::new(".")))?;
-    file.write_all(bytes)?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
 }
 
 fn import(folder: &Path, file: &str) -> anyhow::Result<Exit> {
