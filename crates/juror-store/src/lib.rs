@@ -18,6 +18,10 @@
 //!
 //! You will not find scoring here, nor any knowledge of who calls it.
 
+mod database;
 mod replies;
+mod tool_replies;
 
-pub use replies::{Replies, Reply, StoreError, Total};
+pub use database::StoreError;
+pub use replies::{Replies, Reply, Total};
+pub use tool_replies::{KeptReply, NewReply, Origin, ToolReplies, ToolReply, ToolTotal};

@@ -1,0 +1,408 @@
+//! Replies of tools, by API and arguments.
+
+use std::path::Path;
+
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use crate::database::{Database, Kind, StoreError, Survives};
+use crate::replies::whole;
+
+const KIND: Kind = Kind {
+    file: "tools.sqlite",
+    schema: include_str!("schema/tool_replies.sql"),
+    version: 1,
+    survives: Survives::PowerCut,
+};
+
+/// Where a reply came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Origin {
+    /// A cache folder.
+    Imported,
+    /// A model that plays the tool.
+    Simulated,
+    /// The tool itself.
+    Real,
+}
+
+/// A reply as it is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolReply {
+    /// The API's category, in folder form.
+    pub category: String,
+    /// The API's tool, in folder form.
+    pub tool: String,
+    /// The API, in folder form.
+    pub api: String,
+    /// The arguments, as Python writes them.
+    pub key: String,
+    /// What the tool said, as JSON.
+    pub reply: String,
+    /// Where it came from.
+    pub origin: Origin,
+    /// The model that made it, if one did.
+    pub model: Option<String>,
+    /// When it was kept, in seconds since 1970.
+    pub kept_at: i64,
+    /// How often it was given since.
+    pub hits: u64,
+}
+
+/// A reply to keep.
+#[derive(Clone, Debug)]
+pub struct NewReply {
+    /// Category, tool and API, in folder form.
+    pub names: [String; 3],
+    /// The arguments, as Python writes them.
+    pub key: String,
+    /// What the tool said, as JSON.
+    pub reply: String,
+    /// Where it came from.
+    pub origin: Origin,
+    /// The model that made it, if one did.
+    pub model: Option<String>,
+    /// When, in seconds since 1970.
+    pub kept_at: i64,
+}
+
+/// What is kept under a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptReply {
+    /// Its number, for counting hits.
+    pub id: i64,
+    /// What the tool said, as JSON.
+    pub reply: String,
+    /// Where it came from.
+    pub origin: Origin,
+    /// Whether it was there before.
+    pub was_known: bool,
+}
+
+/// How much is kept from one origin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolTotal {
+    /// The origin.
+    pub origin: Origin,
+    /// The model, if one made the replies.
+    pub model: Option<String>,
+    /// How many replies.
+    pub count: u64,
+    /// How many APIs they are of.
+    pub apis: u64,
+    /// How often they were given.
+    pub hits: u64,
+    /// Bytes of their texts.
+    pub bytes: u64,
+    /// When the first was kept, in seconds since 1970.
+    pub first_kept_at: i64,
+    /// When the last was kept.
+    pub last_kept_at: i64,
+}
+
+/// A store of tools' replies. What [`ToolReplies::keep`] has returned for survives a power cut, and
+/// is never changed: the first reply to a call stays.
+#[derive(Debug)]
+pub struct ToolReplies(Database);
+
+impl ToolReplies {
+    /// Whether a folder holds such a store.
+    pub fn is_in(folder: &Path) -> bool {
+        folder.join(KIND.file).exists()
+    }
+
+    /// Opens the store in a folder, or makes it.
+    pub fn open(folder: &Path) -> Result<ToolReplies, StoreError> {
+        Database::open(folder, &KIND).map(ToolReplies)
+    }
+
+    /// Opens the store in a folder if there is one.
+    pub fn open_existing(folder: &Path) -> Result<Option<ToolReplies>, StoreError> {
+        Ok(Database::open_existing(folder, &KIND)?.map(ToolReplies))
+    }
+
+    /// Opens the store in a folder, if there is one, without ever writing to it.
+    pub fn open_read_only(folder: &Path) -> Result<Option<ToolReplies>, StoreError> {
+        Ok(Database::open_read_only(folder, &KIND)?.map(ToolReplies))
+    }
+
+    /// The file it is kept in.
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// The reply of an API to arguments.
+    pub fn get(&self, names: &[String; 3], key: &str) -> Result<Option<KeptReply>, StoreError> {
+        self.0.run(|connection| find(connection, names, key))
+    }
+
+    /// Keeps replies, all or none. Where one is kept already it stays; what is kept now is
+    /// returned, in order.
+    pub fn keep(&self, replies: &[NewReply]) -> Result<Vec<KeptReply>, StoreError> {
+        self.0.run(|connection| {
+            let transaction =
+                connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+            let kept = replies.iter().map(|reply| keep_one(&transaction, reply)).collect();
+            transaction.commit()?;
+            kept
+        })
+    }
+
+    /// The first replies that are kept of an API: arguments and reply.
+    pub fn first(
+        &self,
+        names: &[String; 3],
+        most: usize,
+    ) -> Result<Vec<(String, String)>, StoreError> {
+        self.0.run(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT key, reply FROM tool_replies JOIN apis ON apis.id = api_id
+                 WHERE category = ?1 AND tool = ?2 AND api = ?3 ORDER BY tool_replies.id LIMIT ?4",
+            )?;
+            let [category, tool, api] = names;
+            let most = i64::try_from(most).unwrap_or(i64::MAX);
+            let rows = statement.query_map(params![category, tool, api, most], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })?;
+            rows.collect()
+        })
+    }
+
+    /// Adds to the hits of replies, by their numbers.
+    pub fn count_hits(&self, hits: &[(i64, u64)]) -> Result<(), StoreError> {
+        self.0.run(|connection| {
+            let transaction =
+                connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+            let add = "UPDATE tool_replies SET hits = hits + ?2 WHERE id = ?1";
+            for (id, more) in hits {
+                let more = i64::try_from(*more).unwrap_or(i64::MAX);
+                transaction.prepare_cached(add)?.execute(params![id, more])?;
+            }
+            transaction.commit()
+        })
+    }
+
+    /// Hands every reply to `each`, API by API in the order of names, in the order they came.
+    pub fn each<E>(
+        &self,
+        mut each: impl FnMut(ToolReply) -> Result<(), E>,
+    ) -> Result<Result<(), E>, StoreError> {
+        self.0.run(|connection| {
+            let mut statement = connection.prepare(
+                "SELECT category, tool, api, key, reply, origin, model, kept_at, hits
+                 FROM tool_replies JOIN apis ON apis.id = api_id
+                 ORDER BY category, tool, api, tool_replies.id",
+            )?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                if let Err(stopped) = each(read_reply(row)?) {
+                    return Ok(Err(stopped));
+                }
+            }
+            Ok(Ok(()))
+        })
+    }
+
+    /// How much is kept, by origin and model.
+    pub fn totals(&self) -> Result<Vec<ToolTotal>, StoreError> {
+        self.0.run(|connection| {
+            let mut statement = connection.prepare(
+                "SELECT origin, model, count(*), count(DISTINCT api_id), sum(hits),
+                        sum(length(CAST(reply AS BLOB))), min(kept_at), max(kept_at)
+                 FROM tool_replies GROUP BY origin, model ORDER BY origin, model",
+            )?;
+            statement.query_map([], read_total)?.collect()
+        })
+    }
+
+    /// How many replies are kept.
+    pub fn count(&self) -> Result<u64, StoreError> {
+        self.0.run(|connection| {
+            connection.query_row("SELECT count(*) FROM tool_replies", [], |row| whole(row, 0))
+        })
+    }
+}
+
+fn find(
+    connection: &Connection,
+    names: &[String; 3],
+    key: &str,
+) -> rusqlite::Result<Option<KeptReply>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT tool_replies.id, reply, origin FROM tool_replies JOIN apis ON apis.id = api_id
+         WHERE category = ?1 AND tool = ?2 AND api = ?3 AND key = ?4",
+    )?;
+    let [category, tool, api] = names;
+    let kept = |row: &Row<'_>| {
+        let (id, reply, origin) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        Ok(KeptReply { id, reply, origin, was_known: true })
+    };
+    statement.query_row(params![category, tool, api, key], kept).optional()
+}
+
+fn keep_one(connection: &Connection, new: &NewReply) -> rusqlite::Result<KeptReply> {
+    let [category, tool, api] = &new.names;
+    connection
+        .prepare_cached("INSERT OR IGNORE INTO apis (category, tool, api) VALUES (?1, ?2, ?3)")?
+        .execute(params![category, tool, api])?;
+    let insert = connection
+        .prepare_cached(
+            "INSERT OR IGNORE INTO tool_replies (api_id, key, reply, origin, model, kept_at)
+             SELECT id, ?4, ?5, ?6, ?7, ?8 FROM apis
+             WHERE category = ?1 AND tool = ?2 AND api = ?3",
+        )?
+        .execute(params![
+            category,
+            tool,
+            api,
+            new.key,
+            new.reply,
+            new.origin,
+            new.model,
+            new.kept_at
+        ])?;
+    if insert == 0 {
+        return find(connection, &new.names, &new.key)?.ok_or(rusqlite::Error::QueryReturnedNoRows);
+    }
+    Ok(KeptReply {
+        id: connection.last_insert_rowid(),
+        reply: new.reply.clone(),
+        origin: new.origin,
+        was_known: false,
+    })
+}
+
+fn read_reply(row: &Row<'_>) -> rusqlite::Result<ToolReply> {
+    Ok(ToolReply {
+        category: row.get(0)?,
+        tool: row.get(1)?,
+        api: row.get(2)?,
+        key: row.get(3)?,
+        reply: row.get(4)?,
+        origin: row.get(5)?,
+        model: row.get(6)?,
+        kept_at: row.get(7)?,
+        hits: whole(row, 8)?,
+    })
+}
+
+fn read_total(row: &Row<'_>) -> rusqlite::Result<ToolTotal> {
+    Ok(ToolTotal {
+        origin: row.get(0)?,
+        model: row.get(1)?,
+        count: whole(row, 2)?,
+        apis: whole(row, 3)?,
+        hits: whole(row, 4)?,
+        bytes: whole(row, 5)?,
+        first_kept_at: row.get(6)?,
+        last_kept_at: row.get(7)?,
+    })
+}
+
+impl Origin {
+    /// Its name in stores, logs and headers.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Origin::Imported => "imported",
+            Origin::Simulated => "simulated",
+            Origin::Real => "real",
+        }
+    }
+}
+
+impl ToSql for Origin {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(self.as_str().into())
+    }
+}
+
+impl FromSql for Origin {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Origin> {
+        let text = value.as_str()?;
+        let all = [Origin::Imported, Origin::Simulated, Origin::Real];
+        let unknown = || FromSqlError::Other(format!("`{text}` is no origin").into());
+        all.into_iter().find(|origin| origin.as_str() == text).ok_or_else(unknown)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(api: &str) -> [String; 3] {
+        ["Data", "a_for_Data", api].map(str::to_owned)
+    }
+
+    fn new(api: &str, key: &str, reply: &str) -> NewReply {
+        let (key, reply) = (key.to_owned(), reply.to_owned());
+        NewReply { names: names(api), key, reply, origin: Origin::Real, model: None, kept_at: 100 }
+    }
+
+    fn store() -> (tempfile::TempDir, ToolReplies) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let replies = ToolReplies::open(folder.path()).expect("a store");
+        (folder, replies)
+    }
+
+    #[test]
+    fn the_first_reply_to_a_call_stays() {
+        let (_folder, replies) = store();
+        let kept = replies.keep(&[new("x", "{}", "1"), new("x", "{}", "2")]).expect("kept");
+        assert_eq!(kept.iter().map(|kept| kept.reply.as_str()).collect::<Vec<_>>(), ["1", "1"]);
+        assert_eq!(kept.iter().map(|kept| kept.was_known).collect::<Vec<_>>(), [false, true]);
+        assert_eq!(replies.get(&names("x"), "{}").expect("read").expect("kept").reply, "1");
+        assert_eq!(replies.get(&names("y"), "{}").expect("read"), None);
+    }
+
+    #[test]
+    fn replies_come_back_in_the_order_they_came() {
+        let (_folder, replies) = store();
+        let all = [new("y", "b", "1"), new("x", "z", "2"), new("y", "a", "3")];
+        replies.keep(&all).expect("kept");
+        let mut seen = Vec::new();
+        let each = replies.each(|reply| {
+            seen.push(format!("{} {}", reply.api, reply.key));
+            Ok::<(), ()>(())
+        });
+        assert_eq!(each.expect("read"), Ok(()));
+        assert_eq!(seen, ["x z", "y b", "y a"]);
+        let first = replies.first(&names("y"), 1).expect("read");
+        assert_eq!(first, [("b".to_owned(), "1".to_owned())]);
+    }
+
+    #[test]
+    fn hits_and_origins_are_counted() {
+        let (_folder, replies) = store();
+        let mut simulated = new("x", "a", "\"é\"");
+        simulated.origin = Origin::Simulated;
+        simulated.model = Some("openai/m".into());
+        simulated.kept_at = 50;
+        let kept = replies.keep(&[new("x", "b", "1"), simulated]).expect("kept");
+        replies.count_hits(&[(kept[1].id, 3), (kept[1].id, 2)]).expect("counted");
+        let totals = replies.totals().expect("totals");
+        let shown: Vec<_> =
+            totals.iter().map(|t| (t.origin, t.count, t.apis, t.hits, t.bytes)).collect();
+        assert_eq!(shown, [(Origin::Real, 1, 1, 0, 1), (Origin::Simulated, 1, 1, 5, 4)]);
+        assert_eq!(replies.count().expect("count"), 2);
+    }
+
+    #[test]
+    fn two_processes_share_a_store() {
+        let (folder, one) = store();
+        let two = ToolReplies::open(folder.path()).expect("the same store");
+        one.keep(&[new("x", "a", "1")]).expect("kept");
+        let kept = two.keep(&[new("x", "a", "2"), new("x", "b", "3")]).expect("kept");
+        assert_eq!((kept[0].reply.as_str(), kept[0].was_known), ("1", true));
+        assert_eq!(one.count().expect("count"), 2);
+    }
+
+    #[test]
+    fn what_is_no_store_is_left_alone() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("tools.sqlite");
+        std::fs::write(&file, "something else entirely, and long enough to be looked at")
+            .expect("w");
+        assert!(matches!(ToolReplies::open(folder.path()), Err(StoreError::Damaged { .. })));
+        assert!(std::fs::read_to_string(&file).expect("read").starts_with("something"));
+    }
+}
