@@ -4,6 +4,7 @@
 //! makes that key from the JSON of the arguments in one pass, without building a value.
 
 mod alnum;
+mod dump;
 mod number;
 mod printable;
 mod scan;
@@ -12,6 +13,7 @@ mod value;
 
 use std::cmp::Ordering;
 
+pub use dump::{JsonStyle, dump_json, entries_of_json, push_ascii_json};
 pub use value::NotJson;
 use value::{Order, Texts};
 

@@ -30,6 +30,11 @@ impl<'a> Scanner<'a> {
         self.at
     }
 
+    /// What was read from a place on.
+    pub(super) fn since(&self, start: usize) -> &'a str {
+        &self.json[start..self.at]
+    }
+
     pub(super) fn is_done(&self) -> bool {
         self.at == self.json.len()
     }
