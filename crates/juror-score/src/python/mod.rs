@@ -5,6 +5,7 @@
 
 mod alnum;
 mod dump;
+mod literal;
 mod number;
 mod printable;
 mod scan;
@@ -14,6 +15,7 @@ mod value;
 use std::cmp::Ordering;
 
 pub use dump::{JsonStyle, dump_json, entries_of_json, push_ascii_json};
+pub use literal::{NotLiteral, json_of_literal};
 pub use value::NotJson;
 use value::{Order, Texts};
 
