@@ -116,7 +116,7 @@ impl Endpoint {
         let client = match self.client.get() {
             Some(client) => client,
             None => {
-                let client = client().map_err(ModelError::Unusable)?;
+                let client = http_client().map_err(ModelError::Unusable)?;
                 self.client.get_or_init(|| client)
             }
         };
@@ -171,7 +171,7 @@ fn too_long() -> ModelError {
 }
 
 /// A client that follows no redirects: a key goes where it was meant to go, or nowhere.
-fn client() -> Result<reqwest::Client, String> {
+pub fn http_client() -> Result<reqwest::Client, String> {
     static PROVIDER: Once = Once::new();
     PROVIDER.call_once(|| {
         // It fails only where the process has chosen another provider, which then serves as well.

@@ -50,6 +50,7 @@ pub use cache::{CacheMode, Kept, Recorded, RecordedLine, ReplyCache};
 pub use call::{CallKey, ChatCall, KeyMaker};
 pub use correctness::{BLANK, ClaimRules, Claims, ClaimsError, Correctness, read_claims};
 pub use custom::{Custom, Input, ShownSteps};
+pub use http::http_client;
 pub use judge::{Judge, Panel, Verdicts};
 pub use model::{
     ChatModel, ChatRequest, Embedder, Embeddings, ModelError, ModelReply, Pending, Said, Usage,

@@ -174,6 +174,11 @@ pub(crate) fn fence(name: &str, text: &str, out: &mut Vec<Part>) {
 }
 
 impl Prompt {
+    /// A prompt of texts as they stand, without fences.
+    pub fn plain(system: Option<String>, user: String) -> Prompt {
+        Prompt { system: system.map(|text| vec![Part::Text(text)]), user: vec![Part::Text(user)] }
+    }
+
     /// The prompt's texts with a marker that stands in none of them.
     pub(crate) fn render(&self) -> (Option<String>, String) {
         let mut marker = random_marker();

@@ -315,6 +315,12 @@ impl Models {
         });
     }
 
+    /// Asks again after it had stopped, as if nothing had been asked yet.
+    pub fn resume(&self) {
+        self.n_failed_first.store(0, Ordering::Relaxed);
+        self.stop.send_replace(None);
+    }
+
     /// Why nothing more is asked, if so.
     pub fn stopped(&self) -> Option<Stop> {
         self.stop.borrow().clone()

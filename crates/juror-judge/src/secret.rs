@@ -15,7 +15,8 @@ impl Secret {
         Secret(key.trim().to_owned())
     }
 
-    pub(crate) fn expose(&self) -> &str {
+    /// The key itself, for a request and nothing else.
+    pub fn expose(&self) -> &str {
         &self.0
     }
 

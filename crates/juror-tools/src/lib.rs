@@ -24,7 +24,27 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod cache_folder;
+mod cached;
+mod call;
+mod complaint;
+mod documentation;
 mod folder;
+mod keeper;
 mod load;
+mod real;
+mod simulator;
+mod source;
+mod virtual_tools;
 
+pub use cache_folder::{
+    CacheFolder, Entries, Exported, FolderProblem, Names, export, read_entries,
+};
+pub use cached::{Cached, CachedSetup, DEFAULT_MEMORY, Known, Match};
+pub use call::{Refusal, ToolCall};
+pub use documentation::{ApiDocument, ApiNames, Documentation, ToolDocument};
 pub use load::{Catalog, LoadError, load_folder};
+pub use real::{Direct, Host, Proxy};
+pub use simulator::{Form, Manner, Resting, Simulator};
+pub use source::{Made, NoReply, ToolSource};
+pub use virtual_tools::{Counts, From, OnMiss, Served, Source, VirtualTools, error_body};

@@ -1,0 +1,343 @@
+//! A folder of kept replies as the public servers have it: read, and written back.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use hashbrown::HashMap;
+use juror_score::tool::FolderNames;
+use juror_score::{JsonStyle, dump_json, entries_of_json, push_ascii_json};
+
+/// The names of an API: category, tool, API, in the form of folders.
+pub type Names = [String; 3];
+
+/// A cache folder, looked through once. Requests are looked up in what was found: no name from a
+/// request ever becomes a path.
+#[derive(Debug, Default)]
+pub struct CacheFolder {
+    files: HashMap<Names, Vec<PathBuf>>,
+    unreadable: Vec<FolderProblem>,
+}
+
+/// Something in a cache folder that cannot be used; it is left as it is.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}: {reason}", path.display())]
+pub struct FolderProblem {
+    /// The file or folder.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+/// The replies in a file: arguments as Python writes them, and the reply as compact JSON.
+pub type Entries = Vec<(String, String)>;
+
+impl CacheFolder {
+    /// Looks through a folder of either layout: `category/tool_for_category/api.json` as servers
+    /// write it, or `category/tool/api.json` with names as they are.
+    pub fn look_through(root: &Path) -> Result<CacheFolder, FolderProblem> {
+        let mut folder = CacheFolder::default();
+        let entries = fs::read_dir(root).map_err(|error| problem(root, &error))?;
+        for category in folder.folders(root, entries) {
+            for tool in folder.folders_in(&category.1) {
+                for (api, path) in folder.json_files_in(&tool.1) {
+                    let names = names_of(&category.0, &tool.0, &api);
+                    folder.files.entry(names).or_default().push(path);
+                }
+            }
+        }
+        for paths in folder.files.values_mut() {
+            paths.sort();
+        }
+        Ok(folder)
+    }
+
+    /// How many APIs have a file.
+    pub fn n_apis(&self) -> usize {
+        self.files.len()
+    }
+
+    /// What could not be looked into.
+    pub fn problems(&self) -> &[FolderProblem] {
+        &self.unreadable
+    }
+
+    /// The files of an API.
+    pub fn files_of(&self, names: &Names) -> &[PathBuf] {
+        self.files.get(names).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// All APIs with their files, in the order of names.
+    pub fn apis(&self) -> Vec<(&Names, &[PathBuf])> {
+        let mut apis: Vec<_> =
+            self.files.iter().map(|(names, paths)| (names, paths.as_slice())).collect();
+        apis.sort();
+        apis
+    }
+
+    fn folders(&mut self, root: &Path, entries: fs::ReadDir) -> Vec<(String, PathBuf)> {
+        self.list(root, entries, |kind, name| kind.is_dir().then(|| name.to_owned()))
+    }
+
+    fn folders_in(&mut self, path: &Path) -> Vec<(String, PathBuf)> {
+        self.read(path, |kind, name| kind.is_dir().then(|| name.to_owned()))
+    }
+
+    fn json_files_in(&mut self, path: &Path) -> Vec<(String, PathBuf)> {
+        self.read(path, |kind, name| {
+            name.strip_suffix(".json").filter(|_| kind.is_file()).map(str::to_owned)
+        })
+    }
+
+    fn read(
+        &mut self,
+        path: &Path,
+        take: impl Fn(fs::FileType, &str) -> Option<String>,
+    ) -> Vec<(String, PathBuf)> {
+        match fs::read_dir(path) {
+            Ok(entries) => self.list(path, entries, take),
+            Err(error) => {
+                self.unreadable.push(problem(path, &error));
+                Vec::new()
+            }
+        }
+    }
+
+    /// What `take` takes of a folder; hidden names are passed over.
+    fn list(
+        &mut self,
+        path: &Path,
+        entries: fs::ReadDir,
+        take: impl Fn(fs::FileType, &str) -> Option<String>,
+    ) -> Vec<(String, PathBuf)> {
+        let mut taken = Vec::new();
+        for entry in entries {
+            match entry.and_then(|entry| Ok((entry.file_type()?, entry))) {
+                Ok((kind, entry)) => {
+                    let name = entry.file_name().to_string_lossy().into_owned();
+                    let name = if name.starts_with('.') { None } else { take(kind, &name) };
+                    taken.extend(name.map(|name| (name, entry.path())));
+                }
+                Err(error) => self.unreadable.push(problem(path, &error)),
+            }
+        }
+        taken
+    }
+}
+
+/// The names that a file's place stands for. In the servers' layout they are taken as they are.
+fn names_of(category: &str, tool: &str, api: &str) -> Names {
+    if tool.ends_with(&format!("_for_{category}")) {
+        return [category, tool, api].map(str::to_owned);
+    }
+    let FolderNames { category, tool, api, .. } = FolderNames::as_requested(category, tool, api);
+    [category, tool, api]
+}
+
+/// Reads the replies in a file.
+pub fn read_entries(path: &Path) -> Result<Entries, FolderProblem> {
+    let bytes = fs::read(path).map_err(|error| problem(path, &error))?;
+    let bad = |reason: String| FolderProblem { path: path.to_owned(), reason };
+    let text = std::str::from_utf8(&bytes).map_err(|error| bad(format!("not UTF-8: {error}")))?;
+    let not_json = |offset: usize| {
+        let before = &text[..text.floor_char_boundary(offset)];
+        let (line, last) = (before.lines().count().max(1), before.lines().last().unwrap_or(""));
+        bad(format!("not a JSON object at {line}:{}", last.chars().count() + 1))
+    };
+    let entries = entries_of_json(text).map_err(|error| not_json(error.offset))?;
+    let compact = |(key, reply): (String, &str)| {
+        Ok((key, dump_json(reply, JsonStyle::Compact).map_err(|error| not_json(error.offset))?))
+    };
+    entries.into_iter().map(compact).collect()
+}
+
+/// What an export did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Exported {
+    /// Files written.
+    pub n_files: usize,
+    /// Replies written that were not there before.
+    pub n_replies: usize,
+    /// Replies that were there already.
+    pub n_known: usize,
+    /// What was left out.
+    pub problems: Vec<FolderProblem>,
+}
+
+/// Adds replies to a cache folder, as the public servers would have written them. Replies that are
+/// there stay; a file that cannot be read is left alone and reported.
+pub fn export(root: &Path, replies: BTreeMap<Names, Entries>) -> Result<Exported, FolderProblem> {
+    fs::create_dir_all(root).map_err(|error| problem(root, &error))?;
+    let there = CacheFolder::look_through(root)?;
+    let mut done = Exported::default();
+    for (names, entries) in replies {
+        match export_api(root, &there, &names, entries) {
+            Ok((n_new, n_known)) => {
+                done.n_files += usize::from(n_new > 0);
+                done.n_replies += n_new;
+                done.n_known += n_known;
+            }
+            Err(problem) => done.problems.push(problem),
+        }
+    }
+    Ok(done)
+}
+
+fn export_api(
+    root: &Path,
+    there: &CacheFolder,
+    names: &Names,
+    entries: Entries,
+) -> Result<(usize, usize), FolderProblem> {
+    let path = file_of(root, there, names)?;
+    let mut known = Entries::new();
+    for path in there.files_of(names) {
+        known.extend(read_entries(path)?);
+    }
+    let is_known: hashbrown::HashSet<&str> = known.iter().map(|(key, _)| key.as_str()).collect();
+    let n_all = entries.len();
+    let new: Entries =
+        entries.into_iter().filter(|(key, _)| !is_known.contains(key.as_str())).collect();
+    if new.is_empty() {
+        return Ok((0, n_all));
+    }
+    let n_new = new.len();
+    // Of several files for an API the first is added to; what the others have is not repeated.
+    let mut own = match there.files_of(names).first() {
+        Some(path) => read_entries(path)?,
+        None => Entries::new(),
+    };
+    own.extend(new);
+    write_file(&path, &own).map_err(|error| problem(&path, &error))?;
+    Ok((n_new, n_all - n_new))
+}
+
+/// The file for an API's replies: the one that is there, or one of the servers' layout.
+fn file_of(root: &Path, there: &CacheFolder, names: &Names) -> Result<PathBuf, FolderProblem> {
+    if let Some(path) = there.files_of(names).first() {
+        return Ok(path.clone());
+    }
+    let [category, tool, api] = names.clone();
+    let names = FolderNames { category, tool, api, standard_tool: String::new() };
+    let file = names.cache_file();
+    names.check().map_err(|error| FolderProblem {
+        path: PathBuf::from(&file),
+        reason: format!("left out: {error}"),
+    })?;
+    Ok(root.join(file))
+}
+
+/// Writes a whole file, which appears at once or not at all.
+fn write_file(path: &Path, entries: &Entries) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.part", std::process::id()));
+    let part = folder.join(name);
+    let write = || {
+        let mut file = fs::File::create(&part)?;
+        file.write_all(render(entries).as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&part, path)
+    };
+    write().inspect_err(|_| {
+        // What is left of a failed write is of no use to anyone.
+        let _ = fs::remove_file(&part);
+    })
+}
+
+/// A file's text, as Python's `json.dump(…, indent=4)` writes it.
+fn render(entries: &Entries) -> String {
+    let mut out = String::from("{");
+    for (n, (key, reply)) in entries.iter().enumerate() {
+        out.push_str(if n == 0 { "\n    " } else { ",\n    " });
+        push_ascii_json(key, &mut out);
+        out.push_str(": ");
+        // Replies were JSON when they were kept.
+        let reply = dump_json(reply, JsonStyle::Indented).unwrap_or_else(|_| "null".into());
+        out.push_str(&reply.replace('\n', "\n    "));
+    }
+    out.push_str(if entries.is_empty() { "}" } else { "\n}" });
+    out
+}
+
+fn problem(path: &Path, error: &io::Error) -> FolderProblem {
+    FolderProblem { path: path.to_owned(), reason: error.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (name, text) in files {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+            fs::write(path, text).expect("written");
+        }
+        folder
+    }
+
+    fn names(category: &str, tool: &str, api: &str) -> Names {
+        [category, tool, api].map(str::to_owned)
+    }
+
+    #[test]
+    fn both_layouts_are_found() {
+        let folder = folder(&[
+            ("Data/the_clique_for_Data/x.json", "{}"),
+            ("Data/TheClique/Transfermarkt_details.json", "{}"),
+            ("Data/.hidden/x.json", "{}"),
+            ("readme.txt", ""),
+        ]);
+        let found = CacheFolder::look_through(folder.path()).expect("a folder");
+        let apis: Vec<Names> = found.apis().into_iter().map(|(names, _)| names.clone()).collect();
+        assert_eq!(
+            apis,
+            [
+                names("Data", "the_clique_for_Data", "x"),
+                names("Data", "theclique_for_Data", "transfermarkt_details"),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_file_is_written_as_it_was_read() {
+        let text = "{\n    \"{'a': 'it\\\"s'}\": {\n        \"error\": \"\",\n        \"response\": [\n            1e+16,\n            \"\\u00e9\\n\",\n            {}\n        ]\n    },\n    \"5\": \"x\"\n}";
+        let original = folder(&[("Data/a_for_Data/x.json", text)]);
+        let path = original.path().join("Data/a_for_Data/x.json");
+        let entries = read_entries(&path).expect("entries");
+        assert_eq!(entries[0].0, "{'a': 'it\"s'}");
+        let copy = tempfile::tempdir().expect("a folder");
+        let replies = BTreeMap::from([(names("Data", "a_for_Data", "x"), entries)]);
+        let done = export(copy.path(), replies).expect("exported");
+        assert_eq!((done.n_files, done.n_replies), (1, 2));
+        let written = fs::read_to_string(copy.path().join("Data/a_for_Data/x.json"));
+        assert_eq!(written.expect("written"), text);
+    }
+
+    #[test]
+    fn an_export_adds_and_changes_nothing() {
+        let folder = folder(&[
+            ("Data/a_for_Data/x.json", "{\"k\": 1}"),
+            ("Data/a_for_Data/torn.json", "{\"k\": "),
+        ]);
+        let entries = |pairs: &[(&str, &str)]| -> Entries {
+            pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect()
+        };
+        let replies = BTreeMap::from([
+            (names("Data", "a_for_Data", "x"), entries(&[("k", "2"), ("n", "3")])),
+            (names("Data", "a_for_Data", "torn"), entries(&[("k", "2")])),
+            (names("Data", "../../a_for_Data", "x"), entries(&[("k", "2")])),
+        ]);
+        let done = export(folder.path(), replies).expect("exported");
+        assert_eq!((done.n_files, done.n_replies, done.n_known, done.problems.len()), (1, 1, 1, 2));
+        let read = |name: &str| fs::read_to_string(folder.path().join(name)).expect("read");
+        assert_eq!(read("Data/a_for_Data/x.json"), "{\n    \"k\": 1,\n    \"n\": 3\n}");
+        assert_eq!(read("Data/a_for_Data/torn.json"), "{\"k\": ");
+        assert!(done.problems[0].reason.starts_with("left out: "), "{:?}", done.problems);
+        assert_eq!(done.problems[1].reason, "not a JSON object at 1:7");
+    }
+}

@@ -1,0 +1,233 @@
+//! A call of a tool, read from the request that asks for it.
+
+use std::borrow::Cow;
+
+use juror_score::tool::FolderNames;
+use juror_score::{Object, str_of_json, text_of};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use crate::complaint::complaint;
+
+/// The API that is no API: the agent talks to its user.
+const CHAT_WITH_USER: &str = "chat_with_user";
+
+/// A call of a tool.
+#[derive(Clone, Debug)]
+pub struct ToolCall {
+    /// The category, as asked.
+    pub category: String,
+    /// The tool, as asked.
+    pub tool: String,
+    /// The API, as asked.
+    pub api: String,
+    /// The same in the form of cache folders.
+    pub names: FolderNames,
+    /// The arguments, as JSON.
+    pub input: String,
+    /// The arguments as Python writes them: with the names, what replies are kept under.
+    pub key: String,
+    /// The caller's key for the real tools. It is passed on to them and goes nowhere else.
+    pub toolbench_key: String,
+}
+
+/// Why a request is no call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// It is not made as requests are; what is said about it, as JSON.
+    Malformed(String),
+    /// It is not even text.
+    NotText,
+    /// Its arguments are neither an object nor a text of JSON.
+    Input,
+    /// It is a word to the user, and answered as such.
+    ChatWithUser,
+}
+
+impl ToolCall {
+    /// A call from its parts; the arguments as JSON.
+    pub fn new(category: &str, tool: &str, api: &str, input: &str) -> Result<ToolCall, Refusal> {
+        let key = str_of_json(input).map_err(|_| Refusal::Input)?;
+        Ok(ToolCall {
+            names: FolderNames::as_requested(category, tool, api),
+            category: category.to_owned(),
+            tool: tool.to_owned(),
+            api: api.to_owned(),
+            input: input.to_owned(),
+            key,
+            toolbench_key: String::new(),
+        })
+    }
+
+    /// Reads the body of a request.
+    pub fn read(body: &[u8]) -> Result<ToolCall, Refusal> {
+        let text = std::str::from_utf8(body).map_err(|_| Refusal::NotText)?;
+        let fields = read_fields(text)?;
+        let mut complaints = Vec::new();
+        let category = read_text(&fields, "category", &mut complaints);
+        let tool = read_text(&fields, "tool_name", &mut complaints);
+        let api = read_text(&fields, "api_name", &mut complaints);
+        let input = fields.get("tool_input");
+        if input.is_none() {
+            complaints.push(missing(&["body", "tool_input"]));
+        }
+        read_text(&fields, "strip", &mut complaints);
+        let toolbench_key = read_text(&fields, "toolbench_key", &mut complaints);
+        if !complaints.is_empty() {
+            return Err(malformed(&complaints));
+        }
+        let names = FolderNames::as_requested(&category, &tool, &api);
+        if names.api == CHAT_WITH_USER {
+            return Err(Refusal::ChatWithUser);
+        }
+        let input = input.and_then(read_input).ok_or(Refusal::Input)?;
+        let key = str_of_json(&input).map_err(|_| Refusal::Input)?;
+        Ok(ToolCall {
+            names,
+            input: input.into_owned(),
+            key,
+            category: category.into_owned(),
+            tool: tool.into_owned(),
+            api: api.into_owned(),
+            toolbench_key: toolbench_key.into_owned(),
+        })
+    }
+
+    /// The names and arguments in one text: equal for calls that have the same reply.
+    pub fn id(&self) -> String {
+        let FolderNames { category, tool, api, .. } = &self.names;
+        [category, tool, api, &self.key].map(String::as_str).join("\u{1f}")
+    }
+
+    /// The names that replies are kept under.
+    pub fn kept_names(&self) -> [String; 3] {
+        let FolderNames { category, tool, api, .. } = &self.names;
+        [category.clone(), tool.clone(), api.clone()]
+    }
+}
+
+fn read_fields(text: &str) -> Result<Object<'_>, Refusal> {
+    if text.is_empty() {
+        return Err(malformed(&[missing(&["body"])]));
+    }
+    if let Ok(fields) = serde_json::from_str(text) {
+        return Ok(fields);
+    }
+    if let Some((place, problem)) = complaint(text) {
+        let detail = json!({"type": "json_invalid", "loc": ["body", place],
+            "msg": "JSON decode error", "input": {}, "ctx": {"error": problem}});
+        return Err(malformed(&[detail]));
+    }
+    match text.trim() {
+        // Python makes an empty object of an empty list.
+        "[]" => Ok(Object::default()),
+        "null" => Err(malformed(&[missing(&["body"])])),
+        _ => Err(malformed(&[json!({"loc": ["body"], "msg": "value is not a valid dict",
+            "type": "type_error.dict"})])),
+    }
+}
+
+/// A text; a number or a truth value is taken for one, as Python writes it.
+fn read_text<'a>(
+    fields: &Object<'a>,
+    name: &'static str,
+    complaints: &mut Vec<Value>,
+) -> Cow<'a, str> {
+    let mut complain = |message: &str, kind: &str| {
+        complaints.push(json!({"loc": ["body", name], "msg": message, "type": kind}));
+        Cow::default()
+    };
+    let Some(value) = fields.get(name) else {
+        return complain("field required", "value_error.missing");
+    };
+    match value.get().as_bytes().first() {
+        Some(b'"') => text_of(value).unwrap_or_default(),
+        Some(b'{' | b'[') => complain("str type expected", "type_error.str"),
+        Some(b'n') => complain("none is not an allowed value", "type_error.none.not_allowed"),
+        _ => str_of_json(value.get()).map(Cow::Owned).unwrap_or_default(),
+    }
+}
+
+/// The arguments as JSON; an empty text stands for none.
+fn read_input(input: &RawValue) -> Option<Cow<'_, str>> {
+    match input.get().as_bytes().first()? {
+        b'{' => Some(Cow::Borrowed(input.get())),
+        b'"' => match text_of(input)? {
+            text if text.is_empty() => Some(Cow::Borrowed("{}")),
+            text => Some(text),
+        },
+        _ => None,
+    }
+}
+
+fn missing(place: &[&str]) -> Value {
+    json!({"loc": place, "msg": "field required", "type": "value_error.missing"})
+}
+
+fn malformed(complaints: &[Value]) -> Refusal {
+    Refusal::Malformed(json!({ "detail": complaints }).to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(input: &str) -> Result<ToolCall, Refusal> {
+        let body = format!(
+            r#"{{"category": "Data", "tool_name": "A", "api_name": "b c", "tool_input": {input},
+                "strip": 5, "toolbench_key": "K", "extra": null}}"#
+        );
+        ToolCall::read(body.as_bytes())
+    }
+
+    #[test]
+    fn arguments_are_an_object_or_a_text_of_json() {
+        let check = |input: &str, key: &str| {
+            let call = read(input).expect("a call");
+            assert_eq!(call.key, key);
+            assert_eq!(call.id(), format!("Data\u{1f}a_for_Data\u{1f}b_c\u{1f}{key}"));
+        };
+        check(r#"{"a": 1}"#, "{'a': 1}");
+        check(r#"" {\"a\":\n1}""#, "{'a': 1}");
+        check("\"\"", "{}");
+        check("\"5\"", "5");
+        check(r#"{"a": "\ud800"}"#, r"{'a': '\ud800'}");
+        for input in ["5", "null", "[]", "true", "\"{\"", "\"{'a': 1}\""] {
+            assert_eq!(read(input).expect_err("no call"), Refusal::Input, "{input}");
+        }
+    }
+
+    #[test]
+    fn every_field_that_is_wrong_is_told() {
+        let check = |body: &str, detail: Value| {
+            let refusal = ToolCall::read(body.as_bytes()).expect_err("no call");
+            let Refusal::Malformed(said) = refusal else { panic!("{refusal:?}") };
+            let said: Value = serde_json::from_str(&said).expect("JSON");
+            assert_eq!(said["detail"], detail, "{body}");
+        };
+        check(
+            "",
+            json!([{"loc": ["body"], "msg": "field required", "type": "value_error.missing"}]),
+        );
+        check(
+            "7",
+            json!([{"loc": ["body"], "msg": "value is not a valid dict", "type": "type_error.dict"}]),
+        );
+        check(
+            r#"{"category": null, "tool_name": [], "api_name": 1.50, "tool_input": {}, "strip": ""}"#,
+            json!([
+                {"loc": ["body", "category"], "msg": "none is not an allowed value", "type": "type_error.none.not_allowed"},
+                {"loc": ["body", "tool_name"], "msg": "str type expected", "type": "type_error.str"},
+                {"loc": ["body", "toolbench_key"], "msg": "field required", "type": "value_error.missing"},
+            ]),
+        );
+        assert_eq!(ToolCall::read(b"\xff").expect_err("no text"), Refusal::NotText);
+    }
+
+    #[test]
+    fn a_word_to_the_user_needs_no_arguments() {
+        let body = r#"{"category": "x", "tool_name": "y", "api_name": "CHAT-with USER",
+            "tool_input": 5, "strip": "", "toolbench_key": ""}"#;
+        assert_eq!(ToolCall::read(body.as_bytes()).expect_err("no call"), Refusal::ChatWithUser);
+    }
+}

@@ -1,0 +1,325 @@
+//! The real tools, through the `ToolBench` proxy or at their own addresses.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use juror_judge::{Pending, Secret};
+use juror_score::tool::{Api, Rule, Tool, accept};
+use juror_score::{JsonStyle, dump_json, entries_of_json, text_of};
+use juror_store::Origin;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Method, Url};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use crate::call::ToolCall;
+use crate::documentation::Documentation;
+use crate::source::{Made, NoReply, ToolSource};
+
+/// The longest reply that is read.
+const MOST_BYTES: usize = 16 << 20;
+
+/// Asks the proxy that knows all tools.
+pub struct Proxy {
+    /// Asks.
+    pub client: reqwest::Client,
+    /// Where it is.
+    pub address: Url,
+    /// The key for callers that bring none.
+    pub key: Option<Secret>,
+    /// Which replies are kept.
+    pub rule: Rule,
+    /// How long a reply may take.
+    pub timeout: Duration,
+}
+
+/// Asks tools at the addresses in their files, and no others.
+pub struct Direct {
+    /// Asks.
+    pub client: reqwest::Client,
+    /// What tool files say.
+    pub documentation: Arc<Documentation>,
+    /// Hosts that may be asked.
+    pub hosts: Vec<Host>,
+    /// Which replies are kept.
+    pub rule: Rule,
+    /// How long a reply may take.
+    pub timeout: Duration,
+}
+
+/// A host that may be asked.
+#[derive(Clone, Debug)]
+pub struct Host {
+    /// Its name, with its port if that is not the usual one.
+    pub name: String,
+    /// Whether it may be asked without encryption.
+    pub plain: bool,
+    /// Headers for it alone, such as keys.
+    pub headers: HeaderMap,
+}
+
+impl Host {
+    /// A host from its name, which may begin with `http://` to be asked without encryption, and
+    /// the headers for it.
+    pub fn new(name: &str, headers: &[(String, Secret)]) -> Result<Host, String> {
+        let (name, plain) = match name.strip_prefix("http://") {
+            Some(name) => (name, true),
+            None => (name.strip_prefix("https://").unwrap_or(name), false),
+        };
+        let name = name.trim_end_matches('/').to_lowercase();
+        if name.is_empty() || name.contains(['/', '@', '*', ' ']) {
+            return Err(format!("`{name}` is no name of a host"));
+        }
+        let mut map = HeaderMap::new();
+        for (header, secret) in headers {
+            let bad = || format!("the header `{header}` cannot be sent");
+            let header_name = HeaderName::try_from(header.as_str()).map_err(|_| bad())?;
+            let mut value = HeaderValue::from_str(secret.expose()).map_err(|_| bad())?;
+            value.set_sensitive(true);
+            map.insert(header_name, value);
+        }
+        Ok(Host { name, plain, headers: map })
+    }
+}
+
+impl ToolSource for Proxy {
+    fn name(&self) -> &'static str {
+        "real"
+    }
+
+    fn reply<'a>(&'a self, call: &'a ToolCall) -> Pending<'a, Result<Made, NoReply>> {
+        Box::pin(async move {
+            let key = match (call.toolbench_key.as_str(), &self.key) {
+                ("" | "EMPTY", Some(key)) => key.expose(),
+                (key, _) => key,
+            };
+            let mut header = HeaderValue::from_str(key)
+                .map_err(|_| unreachable("the key cannot be sent in a header"))?;
+            header.set_sensitive(true);
+            let body = json!({
+                "category": call.names.category,
+                "tool_name": call.tool.split("_for_").next().unwrap_or_default(),
+                "api_name": call.names.api,
+                "tool_input": raw(&call.input),
+                "strip": "",
+                "toolbench_key": key,
+            });
+            let request = self
+                .client
+                .post(self.address.clone())
+                .header("toolbench_key", header)
+                .header("accept", "application/json")
+                .json(&body);
+            let (status, bytes) = fetch(request, self.timeout).await?;
+            if status != 200 {
+                return Err(unreachable(format!("the proxy answers with status {status}")));
+            }
+            let reply = compact(&bytes).ok_or_else(|| unreachable("the proxy answers no JSON"))?;
+            accepted(reply, self.rule)
+        })
+    }
+}
+
+impl ToolSource for Direct {
+    fn name(&self) -> &'static str {
+        "real"
+    }
+
+    fn reply<'a>(&'a self, call: &'a ToolCall) -> Pending<'a, Result<Made, NoReply>> {
+        Box::pin(async move {
+            let (tool, api) = self.documentation.api(&call.names).ok_or_else(|| {
+                unreachable(format!("no tool file knows {} of {}", call.api, call.tool))
+            })?;
+            let request = self.request(tool, api, &call.input)?;
+            let (status, bytes) = fetch(request, self.timeout).await?;
+            if !(200..300).contains(&status) {
+                return Err(unreachable(format!("the API answers with status {status}")));
+            }
+            let text = String::from_utf8_lossy(&bytes);
+            let response = match compact(&bytes) {
+                Some(json) => json,
+                None => Value::from(text.as_ref()).to_string(),
+            };
+            accepted(format!("{{\"error\":\"\",\"response\":{response}}}"), self.rule)
+        })
+    }
+}
+
+impl Direct {
+    /// The request of a call. Arguments fill the places in the address; the rest go into the query,
+    /// or into the body where the method has one.
+    fn request(
+        &self,
+        tool: &Tool,
+        api: &Api,
+        input: &str,
+    ) -> Result<reqwest::RequestBuilder, NoReply> {
+        let mut arguments: Vec<(String, &str)> =
+            entries_of_json(input).map_err(|_| unreachable("the arguments are no object"))?;
+        arguments.retain(|(name, _)| name != "toolbench_key");
+        let method = Method::from_bytes(api.method.trim().to_uppercase().as_bytes());
+        let method = method.ok().filter(|_| !api.method.is_empty()).unwrap_or(Method::GET);
+        let (url, rest) = fill(&api.url, arguments);
+        let mut url =
+            Url::parse(&url).map_err(|_| unreachable("the tool file gives no usable address"))?;
+        let host = self.allowed(&url)?;
+        let has_body = matches!(method, Method::POST | Method::PUT | Method::PATCH);
+        if !has_body && !rest.is_empty() {
+            url.query_pairs_mut()
+                .extend_pairs(rest.iter().map(|(name, value)| (name, text_of_json(value))));
+        }
+        let mut request = self.client.request(method, url).headers(host.headers.clone());
+        if !tool.host.is_empty() && HeaderValue::from_str(&tool.host).is_ok() {
+            request = request.header("x-rapidapi-host", &tool.host);
+        }
+        if has_body {
+            let fields = rest.into_iter().map(|(name, value)| (name, raw_value(value)));
+            request = request.json(&fields.collect::<serde_json::Map<String, Value>>());
+        }
+        Ok(request)
+    }
+
+    fn allowed(&self, url: &Url) -> Result<&Host, NoReply> {
+        let name = match (url.host_str(), url.port()) {
+            (Some(host), Some(port)) => format!("{host}:{port}"),
+            (Some(host), None) => host.to_owned(),
+            (None, _) => return Err(unreachable("the address names no host")),
+        };
+        let found = self.hosts.iter().find(|host| host.name == name.to_lowercase());
+        let host = found.ok_or_else(|| {
+            unreachable(format!("`{name}` is not among the hosts that may be asked"))
+        })?;
+        match url.scheme() {
+            "https" => Ok(host),
+            "http" if host.plain => Ok(host),
+            scheme => Err(unreachable(format!("`{name}` may not be asked by {scheme}"))),
+        }
+    }
+}
+
+/// Puts arguments into the places of an address, such as `{id}`; returns those left over.
+fn fill<'a>(address: &str, arguments: Vec<(String, &'a str)>) -> (String, Vec<(String, &'a str)>) {
+    let mut address = address.to_owned();
+    let mut rest = Vec::new();
+    for (name, value) in arguments {
+        let place = format!("{{{name}}}");
+        if address.contains(&place) {
+            address = address.replace(&place, &encoded(&text_of_json(value)));
+        } else {
+            rest.push((name, value));
+        }
+    }
+    (address, rest)
+}
+
+/// A text as part of a path: whatever could end the part is escaped.
+fn encoded(text: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_~".contains(&byte);
+    text.bytes().fold(String::new(), |mut out, byte| {
+        if plain(byte) {
+            out.push(char::from(byte));
+        } else {
+            // Writing to a string does not fail.
+            let _ = std::fmt::Write::write_fmt(&mut out, format_args!("%{byte:02X}"));
+        }
+        out
+    })
+}
+
+/// A value as it stands in an address: a text without quotes, anything else as JSON.
+fn text_of_json(json: &str) -> String {
+    let raw: Option<&RawValue> = serde_json::from_str(json).ok();
+    raw.and_then(text_of).map_or_else(|| json.to_owned(), std::borrow::Cow::into_owned)
+}
+
+fn raw_value(json: &str) -> Value {
+    serde_json::from_str(json).unwrap_or_default()
+}
+
+/// Arguments as JSON that every reader knows.
+fn raw(input: &str) -> Value {
+    let wire = dump_json(input, JsonStyle::Wire).unwrap_or_default();
+    raw_value(&wire)
+}
+
+async fn fetch(
+    request: reqwest::RequestBuilder,
+    timeout: Duration,
+) -> Result<(u16, Vec<u8>), NoReply> {
+    let read = async {
+        let mut response = request.send().await.map_err(|error| broken(&error))?;
+        let status = response.status().as_u16();
+        let mut bytes = Vec::new();
+        while let Some(piece) = response.chunk().await.map_err(|error| broken(&error))? {
+            bytes.extend_from_slice(&piece);
+            if bytes.len() > MOST_BYTES {
+                return Err(unreachable("the reply is too long"));
+            }
+        }
+        Ok((status, bytes))
+    };
+    let late = || unreachable(format!("no reply within {} s", timeout.as_secs_f64()));
+    tokio::time::timeout(timeout, read).await.map_err(|_| late())?
+}
+
+fn broken(error: &reqwest::Error) -> NoReply {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    unreachable(cause.to_string())
+}
+
+fn compact(bytes: &[u8]) -> Option<String> {
+    dump_json(std::str::from_utf8(bytes).ok()?, JsonStyle::Compact).ok()
+}
+
+fn accepted(reply: String, rule: Rule) -> Result<Made, NoReply> {
+    accept(&reply, rule).map_err(|why| unreachable(format!("not taken: {why}")))?;
+    Ok(Made { reply, origin: Origin::Real, model: None })
+}
+
+fn unreachable(why: impl Into<String>) -> NoReply {
+    NoReply { told: "The real API gave no usable reply".into(), why: why.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_fill_the_places_of_an_address() {
+        let arguments = vec![("id".to_owned(), "\"a/../b?c\""), ("n".to_owned(), "5")];
+        let (url, rest) = fill("https://h.example/x/{id}", arguments);
+        assert_eq!(url, "https://h.example/x/a%2F%2E%2E%2Fb%3Fc");
+        assert_eq!(rest, [("n".to_owned(), "5")]);
+    }
+
+    #[test]
+    fn only_hosts_of_the_list_are_asked() {
+        let hosts = ["h.example", "http://127.0.0.1:81", "https://s.example/"];
+        let hosts = hosts.map(|name| Host::new(name, &[]).expect("a host")).to_vec();
+        let direct = Direct {
+            client: juror_judge::http_client().expect("a client"),
+            documentation: Arc::default(),
+            hosts,
+            rule: Rule::Compatible,
+            timeout: Duration::from_secs(1),
+        };
+        let check = |url: &str, allowed: bool| {
+            let url = Url::parse(url).expect("an address");
+            assert_eq!(direct.allowed(&url).is_ok(), allowed, "{url}");
+        };
+        check("https://h.example/x", true);
+        check("https://H.EXAMPLE/x", true);
+        check("https://user@h.example/x", true);
+        check("http://h.example/x", false);
+        check("http://127.0.0.1:81/x", true);
+        check("https://s.example", true);
+        check("https://h.example:444/x", false);
+        check("https://h.example.evil.example/x", false);
+        check("https://h.example@evil.example/x", false);
+        check("file:///etc/passwd", false);
+        assert!(Host::new("*", &[]).is_err());
+    }
+}

@@ -1,0 +1,355 @@
+//! Models that play tools.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use juror_judge::{CallError, ChatCall, Models, Pending, Prompt, Stop};
+use juror_score::tool::{Ending, read_mirror_reply};
+use juror_score::{
+    JsonStyle, Object, dump_json, entries_of_json, push_repr_of_json, repr_text, str_of_json,
+};
+use juror_store::Origin;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use crate::cached::Cached;
+use crate::call::ToolCall;
+use crate::documentation::{ApiNames, Documentation};
+use crate::source::{Made, NoReply, ToolSource};
+
+/// What the published servers say when a model gave nothing usable.
+const FAILED: &str = "Failed to generate fake response";
+
+/// What they say of arguments they cannot read.
+pub(crate) const INPUT_ERROR: &str = "Tool input parse error...\n";
+
+/// How many earlier replies a model is shown, and how much text of them.
+const MOST_EXAMPLES: usize = 5;
+const MOST_EXAMPLE_CHARACTERS: usize = 2048;
+
+/// How often a model is asked for one reply.
+const ATTEMPTS: u32 = 3;
+
+/// How long nobody is asked after nobody answered.
+const REST: Duration = Duration::from_secs(10);
+
+/// The model that plays, and what it is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Any chat model: documentation, earlier replies, input.
+    Chat,
+    /// A model trained to play APIs, shown the documentation under the API's own name.
+    Mirror,
+    /// The same, trained on a cache: shown the API's name as the cache has it.
+    MirrorCache,
+}
+
+/// How closely the published servers are followed where they could do better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Manner {
+    /// The reply's shape is asked for by schema; whatever is of no use is asked for again.
+    Own,
+    /// Requests are the published servers' to the letter; only what is no JSON is asked for again.
+    Published,
+}
+
+/// Asks a model to play a tool.
+pub struct Simulator {
+    /// The model.
+    pub models: Models,
+    /// What it is shown, and how.
+    pub form: Form,
+    /// How closely the published servers are followed.
+    pub manner: Manner,
+    /// What the model is told it is.
+    pub system: Option<String>,
+    /// What tool files say.
+    pub documentation: Arc<Documentation>,
+    /// Where earlier replies are.
+    pub cached: Arc<Cached>,
+    /// When asking stopped because nobody answered.
+    pub resting: Resting,
+}
+
+/// When asking stopped because nobody answered.
+#[derive(Default)]
+pub struct Resting(Mutex<Option<Instant>>);
+
+impl Form {
+    /// What a model of this form is told when nobody gives another text.
+    pub fn default_system(self) -> &'static str {
+        match self {
+            Form::Chat => include_str!("../prompts/simulator.md"),
+            Form::Mirror | Form::MirrorCache => include_str!("../prompts/mirror.md"),
+        }
+    }
+}
+
+impl ToolSource for Simulator {
+    fn name(&self) -> &'static str {
+        "simulator"
+    }
+
+    fn reply<'a>(&'a self, call: &'a ToolCall) -> Pending<'a, Result<Made, NoReply>> {
+        Box::pin(async move {
+            let user = match self.form {
+                Form::Chat => self.chat_prompt(call),
+                Form::Mirror | Form::MirrorCache => self.mirror_prompt(call)?,
+            };
+            let system = self.system.clone().filter(|text| !text.trim().is_empty());
+            let system = system.unwrap_or_else(|| self.form.default_system().to_owned());
+            let prompt = Prompt::plain(Some(system.trim().to_owned()), user);
+            let reply = match self.form {
+                Form::Chat => self.ask_chat(&prompt).await?,
+                Form::Mirror | Form::MirrorCache => self.ask_mirror(&prompt).await?,
+            };
+            let model = Some(self.models.chat_name().to_owned());
+            Ok(Made { reply, origin: Origin::Simulated, model })
+        })
+    }
+}
+
+impl Simulator {
+    async fn ask_chat(&self, prompt: &Prompt) -> Result<String, NoReply> {
+        let schema = (self.manner == Manner::Own).then(schema);
+        let mut why = String::new();
+        for repeat in 0..ATTEMPTS {
+            let mut call = ChatCall::new("tool_reply", prompt.clone(), schema.clone());
+            call.repeat = repeat;
+            let text = self.ask(&call).await?;
+            match (read_chat_reply(&text), self.manner) {
+                (Ok(reply), _) => return Ok(reply),
+                (Err(Unusable::NotJson), _) | (_, Manner::Own) => {
+                    why = format!("the model's reply is of no use: {}", shortened(&text));
+                }
+                (Err(Unusable::OtherShape), Manner::Published) => {
+                    return Err(failed(format!("the reply has no shape: {}", shortened(&text))));
+                }
+            }
+        }
+        Err(failed(why))
+    }
+
+    async fn ask_mirror(&self, prompt: &Prompt) -> Result<String, NoReply> {
+        let call = ChatCall::new("tool_reply", prompt.clone(), None);
+        let text = self.ask(&call).await?;
+        let reply = read_mirror_reply(&text, Ending::Kept);
+        let reply = reply.and_then(|reply| serde_json::to_string(&reply).ok());
+        let reply = reply.and_then(|reply| dump_json(&reply, JsonStyle::Compact).ok());
+        reply.ok_or_else(|| failed(format!("the model's reply is of no use: {}", shortened(&text))))
+    }
+
+    /// Asks the model once; a model that could not be reached is left alone for a while.
+    async fn ask(&self, call: &ChatCall) -> Result<String, NoReply> {
+        if self.models.stopped().is_some_and(|stop| may_end(&stop)) && self.resting.is_over() {
+            self.models.resume();
+        }
+        let answer = self.models.ask_text(call, |_| true).await;
+        if self.models.stopped().is_some() {
+            self.resting.begin();
+        }
+        answer.outcome.map_err(|error| match error {
+            CallError::Failed(error) => failed(error.to_string()),
+            error => failed(error.to_string()),
+        })
+    }
+
+    fn chat_prompt(&self, call: &ToolCall) -> String {
+        let documentation = match self.documentation.document(&call.names, ApiNames::Settled) {
+            None => "{'tool_description': '', 'api_info': ''}".to_owned(),
+            Some(tool) => {
+                let info = tool.apis.iter().map(|api| {
+                    let description = repr(api.description.as_deref());
+                    format!("{{'name': {}, 'description': {description}}}", repr_text(&api.name))
+                });
+                let info: Vec<String> = info.collect();
+                format!(
+                    "{{'tool_description': {}, 'api_info': [{}]}}",
+                    repr(Some(&tool.description)),
+                    info.join(", ")
+                )
+            }
+        };
+        let known = self.cached.examples(&call.kept_names(), MOST_EXAMPLES);
+        format!(
+            "API Documentation:{documentation}\nAPI Examples:{}\nAPI Input:{}\n",
+            examples(&known),
+            call.key
+        )
+    }
+
+    fn mirror_prompt(&self, call: &ToolCall) -> Result<String, NoReply> {
+        let Some(request) = without_key(&call.input) else {
+            return Err(NoReply { told: INPUT_ERROR.into(), why: "no object of arguments".into() });
+        };
+        let how = match self.manner {
+            Manner::Own => ApiNames::Settled,
+            Manner::Published => ApiNames::Published,
+        };
+        let unknown = || NoReply::new(format!("no such API: {} of {}", call.api, call.tool));
+        let tool = self.documentation.document(&call.names, how).ok_or_else(unknown)?;
+        let api = tool.apis.first().ok_or_else(unknown)?;
+        let missing = |name: &str| {
+            let (api, tool) = (&call.api, &call.tool);
+            NoReply::new(format!("no such API: the file of {tool} gives {api} no `{name}`"))
+        };
+        let required = api.required.as_deref().ok_or_else(|| missing("required_parameters"))?;
+        let optional = api.optional.as_deref().ok_or_else(|| missing("optional_parameters"))?;
+        let name = match self.form {
+            Form::MirrorCache => &call.names.api,
+            _ => &api.name,
+        };
+        let tool_name = call.tool.split("_for_").next().unwrap_or_default();
+        Ok(format!(
+            "API doc:\n{{'api_name': {}, 'api_description': {}, 'required_parameters': {}, \
+             'optional_parameters': {}, 'tool_description': {}, 'tool_name': {}, \
+             'tool_category': {}}}\n\nRequest:\n{request}",
+            repr_text(name),
+            repr(api.description.as_deref()),
+            repr(Some(required)),
+            repr(Some(optional)),
+            repr(Some(&tool.description)),
+            repr_text(tool_name),
+            repr_text(&call.names.category),
+        ))
+    }
+}
+
+impl Resting {
+    fn begin(&self) {
+        let mut since = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        since.get_or_insert_with(Instant::now);
+    }
+
+    /// Whether the rest is over; if so it ends.
+    fn is_over(&self) -> bool {
+        let mut since = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_over = since.is_none_or(|since| since.elapsed() >= REST);
+        if is_over {
+            *since = None;
+        }
+        is_over
+    }
+}
+
+/// Whether what stopped the asking may be over in a while.
+fn may_end(stop: &Stop) -> bool {
+    !matches!(stop, Stop::Interrupted | Stop::CostCeiling(_))
+}
+
+fn failed(why: impl Into<String>) -> NoReply {
+    NoReply { told: FAILED.into(), why: why.into() }
+}
+
+fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {"error": {"type": "string"}, "response": {}},
+        "required": ["error", "response"],
+        "additionalProperties": false,
+    })
+}
+
+enum Unusable {
+    NotJson,
+    OtherShape,
+}
+
+/// A reply is an object with an error and a response; fences around it are taken off.
+fn read_chat_reply(text: &str) -> Result<String, Unusable> {
+    let bare = if text.contains("```json") {
+        text.replace("```json", "").replace("```", "").trim().to_owned()
+    } else {
+        text.to_owned()
+    };
+    let json = dump_json(&bare, JsonStyle::Compact).map_err(|_| Unusable::NotJson)?;
+    let has_both = serde_json::from_str::<Object<'_>>(&json)
+        .is_ok_and(|fields| fields.get("error").is_some() && fields.get("response").is_some());
+    if has_both { Ok(json) } else { Err(Unusable::OtherShape) }
+}
+
+/// Earlier calls and replies as a Python list of pairs, as many whole ones as there is room for.
+fn examples(known: &[(String, String)]) -> String {
+    let pairs: Vec<String> = known
+        .iter()
+        .map(|(key, reply)| {
+            let mut pair = format!("({}, ", repr_text(key));
+            // Kept replies are JSON.
+            let _ = push_repr_of_json(reply, &mut pair);
+            pair.push(')');
+            pair
+        })
+        .collect();
+    let mut n_shown = pairs.len();
+    let list = |n: usize| format!("[{}]", pairs[..n].join(", "));
+    while n_shown > 1 && list(n_shown).chars().count() > MOST_EXAMPLE_CHARACTERS {
+        n_shown -= 1;
+    }
+    list(n_shown).chars().take(MOST_EXAMPLE_CHARACTERS).collect()
+}
+
+/// The arguments as Python writes them, without the caller's key; nothing if they are no object.
+fn without_key(input: &str) -> Option<String> {
+    let entries = entries_of_json(input).ok()?;
+    let kept = entries.iter().filter(|(key, _)| key != "toolbench_key").map(|(key, value)| {
+        let mut entry = repr_text(key);
+        entry.push_str(": ");
+        push_repr_of_json(value, &mut entry).ok()?;
+        Some(entry)
+    });
+    Some(format!("{{{}}}", kept.collect::<Option<Vec<String>>>()?.join(", ")))
+}
+
+/// A value of a tool file as Python writes it; one that is missing is an empty text.
+fn repr(value: Option<&RawValue>) -> String {
+    let mut text = String::new();
+    match value {
+        Some(value) if value.get().starts_with('"') => {
+            let _ = push_repr_of_json(value.get(), &mut text);
+        }
+        Some(value) => text = str_of_json(value.get()).unwrap_or_default(),
+        None => text.push_str("''"),
+    }
+    text
+}
+
+fn shortened(text: &str) -> String {
+    text.chars().take(200).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn replies_are_objects_with_error_and_response() {
+        let read = |text: &str| read_chat_reply(text).ok();
+        let reply = r#"{"error":"","response":[1]}"#;
+        assert_eq!(read(r#" {"error": "", "response": [1]} "#).as_deref(), Some(reply));
+        let fenced = "```json\n{\"error\": \"\", \"response\": [1]}\n```";
+        assert_eq!(read(fenced).as_deref(), Some(reply));
+        for text in ["", "[1]", "5", "{}", "{\"response\": 1}", "```\n{}\n```", "{\"error\": "] {
+            assert_eq!(read(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn examples_are_dropped_whole_and_the_last_is_cut() {
+        let known = |length: usize| -> Vec<(String, String)> {
+            let reply = format!("\"{}\"", "é".repeat(length));
+            (0..5).map(|n| (format!("{{'p': '{n}'}}"), reply.clone())).collect()
+        };
+        assert_eq!(examples(&known(1)[..1]), r#"[("{'p': '0'}", 'é')]"#);
+        assert_eq!(examples(&known(600)).matches("'p'").count(), 3);
+        let cut = examples(&known(5000));
+        assert_eq!((cut.matches("'p'").count(), cut.chars().count()), (1, 2048));
+        assert_eq!(examples(&[]), "[]");
+    }
+
+    #[test]
+    fn the_callers_key_is_not_shown() {
+        assert_eq!(without_key(r#"{"toolbench_key": "K", "a": 1}"#).as_deref(), Some("{'a': 1}"));
+        assert_eq!(without_key("5"), None);
+        assert_eq!(without_key("{}").as_deref(), Some("{}"));
+    }
+}
