@@ -15,7 +15,7 @@ use crate::load::Catalog;
 pub struct Documentation {
     /// The folder the tools came from.
     root: PathBuf,
-    tools: Vec<Tool>,
+    catalog: Catalog,
     by_names: HashMap<(String, String), usize>,
     by_tool: HashMap<String, usize>,
 }
@@ -54,21 +54,20 @@ pub struct ToolDocument {
 impl Documentation {
     /// Takes the tools that were loaded from a folder.
     pub fn new(root: &Path, catalog: Catalog) -> Documentation {
-        let tools = catalog.tools;
         let (mut by_names, mut by_tool) = (HashMap::new(), HashMap::new());
-        for (at, tool) in tools.iter().enumerate() {
+        for (at, tool) in catalog.tools.iter().enumerate() {
             let name = standardize(&tool.name);
             if let Some(category) = &tool.category {
                 by_names.entry((standardize_category(category), name.clone())).or_insert(at);
             }
             by_tool.entry(name).or_insert(at);
         }
-        Documentation { root: root.to_owned(), tools, by_names, by_tool }
+        Documentation { root: root.to_owned(), catalog, by_names, by_tool }
     }
 
     /// All tools.
-    pub fn tools(&self) -> &[Tool] {
-        &self.tools
+    pub fn catalog(&self) -> &Catalog {
+        &self.catalog
     }
 
     /// The tool that a request names: of its category, or of none where files do not say one.
@@ -78,10 +77,10 @@ impl Documentation {
         let cut = whole.split_once("_for_").map_or(whole, |(tool, _)| tool);
         let of_category = |tool: &str| {
             let key = (names.category.clone(), tool.to_owned());
-            self.by_names.get(&key).map(|&at| &self.tools[at])
+            self.by_names.get(&key).map(|&at| &self.catalog.tools[at])
         };
         let of_none = |tool: &str| {
-            let tool = &self.tools[*self.by_tool.get(tool)?];
+            let tool = &self.catalog.tools[*self.by_tool.get(tool)?];
             tool.category.is_none().then_some(tool)
         };
         let find = |tool: &str| of_category(tool).or_else(|| of_none(tool));

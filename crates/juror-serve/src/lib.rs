@@ -1,0 +1,25 @@
+//! Serves virtual tools over HTTP.
+//!
+//! | request | reply |
+//! |---|---|
+//! | `POST /virtual` | the tool's reply, as the published servers give it |
+//! | `POST /runs/{run}/{query}/virtual` | the same; the call is recorded for that query |
+//! | `GET /runs/{run}/{query}/calls` | the calls that were recorded |
+//! | `GET /tools?offset=…&limit=…` | all APIs as functions |
+//! | `GET /tools/search?q=…&k=…` | the APIs that fit a text best |
+//! | `GET /health` | that the server is up, and what it serves |
+//! | `GET /metrics` | counts and times, for Prometheus |
+//!
+//! You will not find rules of tools here, nor where replies come from: see [`juror_tools`].
+
+mod listing;
+mod metrics;
+mod query;
+mod reply;
+mod routes;
+mod runs;
+mod server;
+
+pub use listing::Listing;
+pub use runs::{RecordedCall, Runs};
+pub use server::{Event, Limits, Log, Server, ServerSetup};
