@@ -16,6 +16,8 @@ mod plan;
 mod reply_store;
 mod run_folder;
 mod settings;
+mod tool_settings;
+mod tools;
 
 pub use evaluate::{EvaluateError, Event, Judged, Outcome, evaluate};
 pub use input::{LoadError, load, load_settings, load_text};
@@ -34,3 +36,8 @@ pub use settings::{
     JudgeSettings, ModelSettings, ModelsSettings, ProfileNumber, Settings, StepSettings, Switch,
     settings_schema,
 };
+pub use tool_settings::{
+    AcceptWord, ArgumentsWord, FormWord, MissWord, PublicConfig, RealSettings, SimulatorSettings,
+    SourceWord, ToolsSettings,
+};
+pub use tools::{DEFAULT_TOOL_STORE, TellTrouble, Tools, open_tools};

@@ -197,7 +197,7 @@ fn with_temperature(settings: &ModelSettings) -> ModelSettings {
     settings
 }
 
-fn resolve(
+pub(crate) fn resolve(
     settings: &ModelSettings,
     environment: Environment<'_>,
     timeout: Duration,
@@ -264,7 +264,10 @@ fn resolve(
 }
 
 /// A value as written, or from the environment variable that `env:NAME` names.
-fn from_environment(value: &str, environment: Environment<'_>) -> Result<String, String> {
+pub(crate) fn from_environment(
+    value: &str,
+    environment: Environment<'_>,
+) -> Result<String, String> {
     match value.strip_prefix("env:") {
         None => Ok(value.to_owned()),
         Some(name) => environment(name.trim())
@@ -295,11 +298,7 @@ fn models(
 ) -> Result<(Models, Option<String>), SetupError> {
     let llm = settings.llm.clone().unwrap_or_default();
     let mode = cache_mode(&llm, &options);
-    let own = llm
-        .prices
-        .iter()
-        .map(|(model, price)| (model.clone(), Price { input: price.input, output: price.output }));
-    let prices = Prices::new(own.collect());
+    let prices = Prices::new(own_prices(&llm));
     let max_cost = options.max_cost.or(llm.max_cost_usd);
     if max_cost.is_some() {
         let names =
@@ -345,6 +344,13 @@ fn models(
     };
     let models = Models::new(setup).map_err(|why| SetupError(format!("llm: {why}")))?;
     Ok((models, place))
+}
+
+pub(crate) fn own_prices(llm: &ModelsSettings) -> std::collections::BTreeMap<String, Price> {
+    let price = |(model, price): (&String, &crate::settings::PriceSettings)| {
+        (model.clone(), Price { input: price.input, output: price.output })
+    };
+    llm.prices.iter().map(price).collect()
 }
 
 fn panel(settings: &Settings, profile: &Profile, embeds: bool) -> Result<Panel, SetupError> {

@@ -16,6 +16,7 @@ use serde_json::Value;
 
 use crate::plan::Plan;
 use crate::run_folder::without_keys;
+use crate::tool_settings::ToolsSettings;
 
 /// The settings file. Every key is optional.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -43,6 +44,9 @@ pub struct Settings {
     pub retrieval_answer: Option<Switch>,
     /// Retrieved contexts against the expected ones.
     pub retrieval_context: Option<Switch>,
+    /// Where tools answer from, for agents.
+    #[serde(deserialize_with = "null_as_default")]
+    pub tools: ToolsSettings,
     /// Metrics of your own, judged by a model.
     #[serde(deserialize_with = "null_as_default")]
     pub custom_evaluations: Vec<CustomEvaluation>,
@@ -53,7 +57,7 @@ pub struct Settings {
 }
 
 /// A key without a value, as YAML writes an empty section, means nothing is set.
-fn null_as_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+pub(crate) fn null_as_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: serde::Deserializer<'de>,
     T: Default + Deserialize<'de>,
@@ -275,7 +279,9 @@ pub struct ModelsSettings {
 }
 
 /// A positive number.
-fn positive<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+pub(crate) fn positive<'de, D: serde::Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<f64>, D::Error> {
     let number = Option::<f64>::deserialize(deserializer)?;
     match number {
         Some(number) if !(number > 0.0 && number <= 1e9) => {
@@ -450,9 +456,7 @@ impl Settings {
             let problem = Problem::BadSetting { message, hint };
             return Err(document.error_at(Path::default(), problem).into());
         }
-        let mut deserializer = serde_json::Deserializer::from_str(document.json());
-        let mut settings: Settings = serde_path_to_error::deserialize(&mut deserializer)
-            .map_err(|error| Problems::from(ill_typed(document, &error)))?;
+        let mut settings: Settings = read_typed(document)?;
         let mut problems = Problems::default();
         let mut deserializer = serde_json::Deserializer::from_str(document.json());
         let unknown = |path: serde_ignored::Path| problems.push(unknown_key(document, &path));
@@ -551,6 +555,15 @@ impl Settings {
         });
         Plan { custom_metrics: names.collect(), ..Plan::new(profile) }
     }
+}
+
+/// Reads values of the right types; fails with the first that is not.
+pub(crate) fn read_typed<T: serde::de::DeserializeOwned>(
+    document: &Document,
+) -> Result<T, Problems> {
+    let mut deserializer = serde_json::Deserializer::from_str(document.json());
+    serde_path_to_error::deserialize(&mut deserializer)
+        .map_err(|error| ill_typed(document, &error).into())
 }
 
 fn ill_typed(

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use juror_score::tool::FolderNames;
 use juror_score::{JsonStyle, dump_json, entries_of_json, push_ascii_json};
 
@@ -172,7 +172,11 @@ pub fn export(root: &Path, replies: BTreeMap<Names, Entries>) -> Result<Exported
     let there = CacheFolder::look_through(root)?;
     let mut done = Exported::default();
     for (names, entries) in replies {
-        match export_api(root, &there, &names, entries) {
+        let added = match there.files_of(&names) {
+            [] => add_replies(root, &names, entries),
+            files => add_to_files(files, entries),
+        };
+        match added {
             Ok((n_new, n_known)) => {
                 done.n_files += usize::from(n_new > 0);
                 done.n_replies += n_new;
@@ -184,40 +188,13 @@ pub fn export(root: &Path, replies: BTreeMap<Names, Entries>) -> Result<Exported
     Ok(done)
 }
 
-fn export_api(
+/// Adds replies to the file of an API in the servers' layout; returns how many were new, and how
+/// many were there.
+pub(crate) fn add_replies(
     root: &Path,
-    there: &CacheFolder,
     names: &Names,
     entries: Entries,
 ) -> Result<(usize, usize), FolderProblem> {
-    let path = file_of(root, there, names)?;
-    let mut known = Entries::new();
-    for path in there.files_of(names) {
-        known.extend(read_entries(path)?);
-    }
-    let is_known: hashbrown::HashSet<&str> = known.iter().map(|(key, _)| key.as_str()).collect();
-    let n_all = entries.len();
-    let new: Entries =
-        entries.into_iter().filter(|(key, _)| !is_known.contains(key.as_str())).collect();
-    if new.is_empty() {
-        return Ok((0, n_all));
-    }
-    let n_new = new.len();
-    // Of several files for an API the first is added to; what the others have is not repeated.
-    let mut own = match there.files_of(names).first() {
-        Some(path) => read_entries(path)?,
-        None => Entries::new(),
-    };
-    own.extend(new);
-    write_file(&path, &own).map_err(|error| problem(&path, &error))?;
-    Ok((n_new, n_all - n_new))
-}
-
-/// The file for an API's replies: the one that is there, or one of the servers' layout.
-fn file_of(root: &Path, there: &CacheFolder, names: &Names) -> Result<PathBuf, FolderProblem> {
-    if let Some(path) = there.files_of(names).first() {
-        return Ok(path.clone());
-    }
     let [category, tool, api] = names.clone();
     let names = FolderNames { category, tool, api, standard_tool: String::new() };
     let file = names.cache_file();
@@ -225,7 +202,27 @@ fn file_of(root: &Path, there: &CacheFolder, names: &Names) -> Result<PathBuf, F
         path: PathBuf::from(&file),
         reason: format!("left out: {error}"),
     })?;
-    Ok(root.join(file))
+    add_to_files(&[root.join(file)], entries)
+}
+
+/// Adds replies to the first of an API's files, unless one of them has them.
+fn add_to_files(files: &[PathBuf], entries: Entries) -> Result<(usize, usize), FolderProblem> {
+    let mut known: Vec<Entries> = Vec::with_capacity(files.len());
+    for file in files {
+        known.push(if file.exists() { read_entries(file)? } else { Entries::new() });
+    }
+    let is_known: HashSet<&str> = known.iter().flatten().map(|(key, _)| key.as_str()).collect();
+    let n_all = entries.len();
+    let new: Entries =
+        entries.into_iter().filter(|(key, _)| !is_known.contains(key.as_str())).collect();
+    drop(is_known);
+    let n_new = new.len();
+    if let (Some(file), true) = (files.first(), n_new > 0) {
+        let mut all = std::mem::take(&mut known[0]);
+        all.extend(new);
+        write_file(file, &all).map_err(|error| problem(file, &error))?;
+    }
+    Ok((n_new, n_all - n_new))
 }
 
 /// Writes a whole file, which appears at once or not at all.

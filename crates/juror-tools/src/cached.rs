@@ -1,6 +1,6 @@
 //! Replies that are known: in memory, in cache folders, in the store.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -53,7 +53,7 @@ pub struct Cached {
     touched: Mutex<Vec<Arc<Known>>>,
     /// Complaints about files, each made once.
     told: Mutex<HashSet<String>>,
-    tell: Box<dyn Fn(&str) + Send + Sync>,
+    tell: Arc<dyn Fn(&str) + Send + Sync>,
 }
 
 type FileReplies = HashMap<String, Arc<Known>>;
@@ -65,6 +65,8 @@ pub struct CachedSetup {
     pub folders: Vec<CacheFolder>,
     /// The store that new replies go to.
     pub store: Option<ToolReplies>,
+    /// A cache folder that new replies are written into as well.
+    pub write_back: Option<PathBuf>,
     /// How arguments are compared.
     pub arguments: Match,
     /// How many bytes are held in memory.
@@ -74,16 +76,19 @@ pub struct CachedSetup {
 impl Cached {
     /// Gets ready; `tell` hears of files that cannot be used.
     pub fn new(setup: CachedSetup, tell: impl Fn(&str) + Send + Sync + 'static) -> Cached {
+        let tell: Arc<dyn Fn(&str) + Send + Sync> = Arc::new(tell);
+        let told = tell.clone();
+        let keeper = |store| Keeper::start(store, setup.write_back, move |text| told(text));
         let half = setup.memory.unwrap_or(DEFAULT_MEMORY) / 2;
         Cached {
             memory: Cache::with_weighter(EXPECTED_REPLIES, half, Weight),
             files: Cache::with_weighter(EXPECTED_FILES, half, Weight),
             folders: setup.folders,
-            keeper: setup.store.map(Keeper::start),
+            keeper: setup.store.map(keeper),
             arguments: setup.arguments,
             touched: Mutex::default(),
             told: Mutex::default(),
-            tell: Box::new(tell),
+            tell,
         }
     }
 

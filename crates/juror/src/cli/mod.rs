@@ -8,6 +8,9 @@ mod completions;
 mod demo;
 mod eval;
 mod schema;
+mod serve;
+mod tool_args;
+mod tools;
 mod validate;
 
 use std::path::{Path, PathBuf};
@@ -27,6 +30,7 @@ Examples:
   juror demo                                     a worked example, no files needed
   juror eval reference.yaml responses.jsonl      judge recorded answers
   juror validate reference.yaml responses.jsonl  check files before a long run
+  juror serve --tools tools --cache cache        answer tool calls of agents, offline
 
 Exit codes:
   0   done
@@ -51,6 +55,8 @@ enum Command {
     Aggregate(aggregate::AggregateArgs),
     AnswerCorrectness(answer_correctness::AnswerCorrectnessArgs),
     Validate(validate::ValidateArgs),
+    Serve(serve::ServeArgs),
+    Tools(tools::ToolsArgs),
     Demo(demo::DemoArgs),
     Cache(cache::CacheArgs),
     Schema(schema::SchemaArgs),
@@ -72,6 +78,8 @@ pub(crate) fn run() -> anyhow::Result<Exit> {
         Command::Aggregate(args) => aggregate::run(&args),
         Command::AnswerCorrectness(args) => answer_correctness::run(&args),
         Command::Validate(args) => validate::run(&args),
+        Command::Serve(args) => serve::run(&args),
+        Command::Tools(args) => tools::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Cache(args) => cache::run(&args),
         Command::Schema(args) => schema::run(&args),

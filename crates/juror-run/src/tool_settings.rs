@@ -1,0 +1,238 @@
+//! Settings of virtual tools: the section `tools`, and the public server's own configuration.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use juror_score::read::{Document, Problems};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::settings::{ModelSettings, Settings, null_as_default, positive};
+
+/// Where tools answer from.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct ToolsSettings {
+    /// The folder of tool files.
+    pub folder: Option<String>,
+    /// Where known replies are: a store of juror's, or cache folders of the public servers, which
+    /// are served as they are.
+    #[serde(deserialize_with = "one_or_many")]
+    #[schemars(with = "Option<Vec<String>>")]
+    pub cache: Vec<String>,
+    /// The folder new replies are kept in; `.juror/tools` when left out.
+    pub store: Option<String>,
+    /// Who is asked for a reply, in order; what is configured, when left out.
+    pub sources: Option<Vec<SourceWord>>,
+    /// Whether new replies are kept; they are when left out.
+    pub keep: Option<bool>,
+    /// Whether new replies are also written into the first cache folder.
+    pub write_back: Option<bool>,
+    /// What happens to a call whose reply is not known.
+    pub on_miss: Option<MissWord>,
+    /// How the arguments of a call are compared with those of known replies.
+    pub arguments: Option<ArgumentsWord>,
+    /// Megabytes of known replies to hold in memory; 1024 when left out.
+    pub memory_mb: Option<u32>,
+    /// The model that plays tools.
+    pub simulator: Option<SimulatorSettings>,
+    /// The real tools.
+    pub real: Option<RealSettings>,
+}
+
+/// Who is asked for a reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SourceWord {
+    /// Known replies.
+    Cache,
+    /// A model.
+    Simulator,
+    /// The tool itself.
+    Real,
+}
+
+/// What happens to a call whose reply is not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MissWord {
+    /// The next source is asked.
+    Ask,
+    /// The call fails, for exact replay.
+    Fail,
+}
+
+/// How arguments are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ArgumentsWord {
+    /// To the letter.
+    Exact,
+    /// In any order, where there is no reply to the letter.
+    AnyOrder,
+}
+
+/// What kind of model plays tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FormWord {
+    /// Any chat model.
+    Chat,
+    /// A `MirrorAPI` model.
+    Mirror,
+    /// A `MirrorAPI` model that was trained on a cache.
+    MirrorCache,
+}
+
+/// The model that plays tools.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct SimulatorSettings {
+    /// What kind of model it is; `chat` when left out.
+    pub form: Option<FormWord>,
+    /// The model; `llm.generation` when left out.
+    pub model: Option<ModelSettings>,
+    /// A file with what the model is told it is, in place of juror's own text.
+    pub prompt: Option<String>,
+    /// Whether it is asked to the letter as the public servers ask.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub published: bool,
+}
+
+/// The real tools.
+#[derive(Clone, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct RealSettings {
+    /// The address of a `ToolBench` proxy.
+    pub proxy: Option<String>,
+    /// The key for it where a request brings none, or `env:NAME`.
+    pub key: Option<String>,
+    /// Hosts that may be asked at the addresses in tool files, with headers for each; a header's
+    /// value may be `env:NAME`.
+    #[serde(deserialize_with = "null_as_default")]
+    pub hosts: BTreeMap<String, Option<BTreeMap<String, String>>>,
+    /// Which replies are taken; `compatible`, as the public server, when left out.
+    pub accept: Option<AcceptWord>,
+    /// Seconds a reply may take; 30 when left out.
+    #[schemars(range(min = 0.001, max = 86400))]
+    #[serde(deserialize_with = "positive")]
+    pub timeout_seconds: Option<f64>,
+}
+
+/// Which replies of real tools are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AcceptWord {
+    /// Those that the public server takes.
+    Compatible,
+    /// All but those that say that they failed.
+    Strict,
+}
+
+impl std::fmt::Debug for RealSettings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RealSettings")
+            .field("proxy", &self.proxy)
+            .field("hosts", &self.hosts.keys())
+            .finish_non_exhaustive()
+    }
+}
+
+fn one_or_many<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum OneOrMany {
+        One(String),
+        Many(Vec<String>),
+    }
+    Ok(match Option::<OneOrMany>::deserialize(deserializer)? {
+        None => Vec::new(),
+        Some(OneOrMany::One(one)) => vec![one],
+        Some(OneOrMany::Many(many)) => many,
+    })
+}
+
+/// The public server's configuration, `config.yml`.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct PublicConfig {
+    api_key: Option<String>,
+    api_base: Option<String>,
+    model: Option<String>,
+    temperature: Option<f64>,
+    toolbench_url: Option<String>,
+    tools_folder: Option<String>,
+    cache_folder: Option<String>,
+    is_save: Option<bool>,
+    /// The port to listen at.
+    pub port: Option<u16>,
+    /// The file to log to.
+    pub log_file: Option<String>,
+}
+
+/// Keys that only the public server's configuration has.
+const PUBLIC_KEYS: [&str; 7] =
+    ["api_base", "toolbench_url", "tools_folder", "cache_folder", "is_save", "log_file", "api_key"];
+
+impl PublicConfig {
+    /// Reads a document that is such a configuration; nothing if it is another.
+    pub fn read(document: &Document) -> Option<Result<PublicConfig, Problems>> {
+        let fields: Map<String, Value> = serde_json::from_str(document.json()).ok()?;
+        if !fields.keys().any(|key| PUBLIC_KEYS.contains(&key.as_str())) {
+            return None;
+        }
+        Some(crate::settings::read_typed(document))
+    }
+
+    /// The same as settings of juror's. Folders that are not found from here are looked for beside
+    /// the file.
+    pub fn settings(&self, file: &str, form: FormWord) -> Settings {
+        let beside = Path::new(file).parent().unwrap_or(Path::new(""));
+        let place = |name: &String| {
+            let other = beside.join(name);
+            let is_there = |path: &Path| path.exists();
+            if is_there(Path::new(name)) || !is_there(&other) {
+                return name.clone();
+            }
+            other.to_string_lossy().into_owned()
+        };
+        let is_set = |text: &&String| !text.trim().is_empty();
+        let cache = self.cache_folder.as_ref().filter(is_set).map(place);
+        let proxy = self.toolbench_url.clone().filter(|text| is_set(&text));
+        let tools = ToolsSettings {
+            folder: self.tools_folder.as_ref().filter(is_set).map(place),
+            cache: cache.into_iter().collect(),
+            keep: self.is_save,
+            write_back: self.is_save,
+            real: proxy.map(|proxy| RealSettings { proxy: Some(proxy), ..RealSettings::default() }),
+            simulator: self.model.as_ref().map(|model| self.simulator(model, form)),
+            ..ToolsSettings::default()
+        };
+        Settings { tools, ..Settings::default() }
+    }
+
+    fn simulator(&self, model: &str, form: FormWord) -> SimulatorSettings {
+        let parameters = match form {
+            FormWord::Chat => json!({"max_tokens": 1024,
+                "temperature": self.temperature.unwrap_or(0.0),
+                "response_format": {"type": "json_object"}}),
+            FormWord::Mirror | FormWord::MirrorCache => json!({"max_tokens": 2048,
+                "temperature": self.temperature.unwrap_or(0.1), "seed": 42}),
+        };
+        let is_set = |text: &String| !text.trim().is_empty();
+        let provider = if self.api_base.is_some() { "openai_compatible" } else { "openai" };
+        let model = ModelSettings {
+            provider: provider.into(),
+            model: model.to_owned(),
+            api_key: self.api_key.clone().filter(is_set),
+            base_url: self.api_base.clone().filter(is_set),
+            api_version: None,
+            stream: false,
+            headers: BTreeMap::new(),
+            parameters: parameters.as_object().cloned().unwrap_or_default(),
+        };
+        SimulatorSettings { form: Some(form), model: Some(model), prompt: None, published: true }
+    }
+}

@@ -1,0 +1,301 @@
+//! From settings and environment to virtual tools.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use juror_judge::{CacheMode, Limits, Models, ModelsSetup, Prices, Secret, http_client};
+use juror_score::tool::Rule;
+use juror_store::ToolReplies;
+use juror_tools::{
+    CacheFolder, Cached, CachedSetup, Direct, Documentation, Form, Host, Manner, Match, OnMiss,
+    Proxy, Resting, Simulator, Source, ToolSource, VirtualTools, load_folder,
+};
+
+use crate::models::{Environment, SetupError, from_environment, own_prices, resolve};
+use crate::settings::Settings;
+use crate::tool_settings::{
+    AcceptWord, ArgumentsWord, FormWord, MissWord, RealSettings, SimulatorSettings, SourceWord,
+    ToolsSettings,
+};
+
+/// Where new replies of tools are kept when settings do not say.
+pub const DEFAULT_TOOL_STORE: &str = ".juror/tools";
+
+/// How long real tools may take when settings do not say.
+const REAL_TIMEOUT: f64 = 30.0;
+
+/// How often a simulator that fails is asked again when settings do not say.
+const SIMULATOR_RETRIES: u32 = 2;
+
+/// How long a simulator may take when settings do not say.
+const SIMULATOR_TIMEOUT: f64 = 60.0;
+
+/// Virtual tools, and what there is to say of them.
+pub struct Tools {
+    /// Who answers calls.
+    pub virtual_tools: Arc<VirtualTools>,
+    /// What tool files say.
+    pub documentation: Arc<Documentation>,
+    /// What happens to calls whose reply is not known.
+    pub on_miss: OnMiss,
+    /// The folder new replies are kept in, if they are.
+    pub store: Option<PathBuf>,
+    /// How many APIs the cache folders have replies of.
+    pub n_cached_apis: usize,
+    /// How many replies the store has.
+    pub n_kept: u64,
+    /// What could not be used.
+    pub problems: Vec<String>,
+}
+
+/// Told of trouble while serving.
+pub type TellTrouble = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// Makes virtual tools ready.
+pub fn open_tools(
+    settings: &Settings,
+    environment: Environment<'_>,
+    tell: &TellTrouble,
+) -> Result<Tools, SetupError> {
+    let tools = &settings.tools;
+    let mut problems = Vec::new();
+    let documentation = Arc::new(documentation(tools, &mut problems)?);
+    let known = known(tools, &mut problems)?;
+    let on_miss = match tools.on_miss {
+        Some(MissWord::Fail) => OnMiss::Fail,
+        Some(MissWord::Ask) | None => OnMiss::Ask,
+    };
+    let (store, n_cached_apis, n_kept) = (known.store, known.n_cached_apis, known.n_kept);
+    let told = tell.clone();
+    let cached = Arc::new(Cached::new(known.setup, move |text| told(text)));
+    let mut sources = Vec::new();
+    for word in source_words(tools) {
+        sources.push(match word {
+            SourceWord::Cache => Source::Cache,
+            SourceWord::Simulator => Source::Maker(Box::new(simulator(
+                settings,
+                environment,
+                (&documentation, &cached),
+                tell,
+            )?)),
+            SourceWord::Real => {
+                for real in real(tools, environment, &documentation)? {
+                    sources.push(Source::Maker(real));
+                }
+                continue;
+            }
+        });
+    }
+    let keeps = tools.keep.unwrap_or(true);
+    let virtual_tools = VirtualTools::new(cached, sources, on_miss, keeps);
+    Ok(Tools { virtual_tools, documentation, on_miss, store, n_cached_apis, n_kept, problems })
+}
+
+/// The sources in order: as settings say, else known replies, real tools and a simulator, as far
+/// as they are configured.
+fn source_words(tools: &ToolsSettings) -> Vec<SourceWord> {
+    tools.sources.clone().unwrap_or_else(|| {
+        let real = tools.real.as_ref().map(|_| SourceWord::Real);
+        let simulator = tools.simulator.as_ref().map(|_| SourceWord::Simulator);
+        std::iter::once(SourceWord::Cache).chain(real).chain(simulator).collect()
+    })
+}
+
+fn documentation(
+    tools: &ToolsSettings,
+    problems: &mut Vec<String>,
+) -> Result<Documentation, SetupError> {
+    let Some(folder) = &tools.folder else { return Ok(Documentation::default()) };
+    let root = Path::new(folder);
+    let catalog = load_folder(root).map_err(|error| {
+        let why = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
+        SetupError(format!("{error}: {why}\n  hint: name the folder of tool files with --tools"))
+    })?;
+    problems.extend(catalog.problems.errors.iter().map(ToString::to_string));
+    if catalog.n_apis() == 0 {
+        problems.push(format!("{folder}: no tool files are found here"));
+    }
+    Ok(Documentation::new(root, catalog))
+}
+
+struct KnownReplies {
+    setup: CachedSetup,
+    store: Option<PathBuf>,
+    n_cached_apis: usize,
+    n_kept: u64,
+}
+
+fn known(tools: &ToolsSettings, problems: &mut Vec<String>) -> Result<KnownReplies, SetupError> {
+    let mut store = tools.store.clone();
+    let mut folders = Vec::new();
+    let mut n_cached_apis = 0;
+    let mut write_back = None;
+    for name in &tools.cache {
+        let path = Path::new(name);
+        if ToolReplies::is_in(path) {
+            if store.as_ref().is_some_and(|store| store != name) {
+                return Err(SetupError(format!(
+                    "{name}: there is a store already\n  hint: name one store, with --store"
+                )));
+            }
+            store = Some(name.clone());
+            continue;
+        }
+        if tools.write_back == Some(true) && write_back.is_none() {
+            write_back = Some(path.to_owned());
+            std::fs::create_dir_all(path).map_err(|error| {
+                SetupError(format!("{name}: cannot be made: {}", crate::input::reason(&error)))
+            })?;
+        }
+        let folder = CacheFolder::look_through(path).map_err(|problem| {
+            SetupError(format!(
+                "{problem}\n  hint: name a cache folder, or the store of replies, with --cache"
+            ))
+        })?;
+        problems.extend(folder.problems().iter().map(ToString::to_string));
+        n_cached_apis += folder.n_apis();
+        folders.push(folder);
+    }
+    let keeps = tools.keep.unwrap_or(true);
+    let path = PathBuf::from(store.as_deref().unwrap_or(DEFAULT_TOOL_STORE));
+    // A store that was named is read even where nothing new is kept.
+    let opened = match (keeps, &store) {
+        (true, _) => Some(ToolReplies::open(&path)),
+        (false, Some(_)) => ToolReplies::open_existing(&path).transpose(),
+        (false, None) => None,
+    };
+    let opened = opened.transpose().map_err(|error| SetupError(error.to_string()))?;
+    let n_kept = match &opened {
+        Some(opened) => opened.count().map_err(|error| SetupError(error.to_string()))?,
+        None => 0,
+    };
+    let arguments = match tools.arguments {
+        Some(ArgumentsWord::AnyOrder) => Match::AnyOrder,
+        Some(ArgumentsWord::Exact) | None => Match::Exact,
+    };
+    let memory = tools.memory_mb.map(|megabytes| u64::from(megabytes) << 20);
+    let store = opened.is_some().then_some(path);
+    let setup = CachedSetup { folders, store: opened, arguments, memory, write_back };
+    Ok(KnownReplies { setup, store, n_cached_apis, n_kept })
+}
+
+fn simulator(
+    settings: &Settings,
+    environment: Environment<'_>,
+    (documentation, cached): (&Arc<Documentation>, &Arc<Cached>),
+    tell: &TellTrouble,
+) -> Result<Simulator, SetupError> {
+    let own = settings.tools.simulator.clone().unwrap_or_default();
+    let form = match own.form {
+        None | Some(FormWord::Chat) => Form::Chat,
+        Some(FormWord::Mirror) => Form::Mirror,
+        Some(FormWord::MirrorCache) => Form::MirrorCache,
+    };
+    let system = match &own.prompt {
+        None => None,
+        Some(file) => Some(std::fs::read_to_string(file).map_err(|error| {
+            let why = crate::input::reason(&error);
+            SetupError(format!("tools.simulator.prompt: {file}: cannot read: {why}"))
+        })?),
+    };
+    Ok(Simulator {
+        models: simulator_models(settings, &own, environment, form, tell)?,
+        form,
+        manner: if own.published { Manner::Published } else { Manner::Own },
+        system,
+        documentation: documentation.clone(),
+        cached: cached.clone(),
+        resting: Resting::default(),
+    })
+}
+
+fn simulator_models(
+    settings: &Settings,
+    own: &SimulatorSettings,
+    environment: Environment<'_>,
+    form: Form,
+    tell: &TellTrouble,
+) -> Result<Models, SetupError> {
+    let llm = settings.llm.clone().unwrap_or_default();
+    let model = own.model.clone().or(llm.generation.clone()).ok_or_else(|| {
+        SetupError(
+            "a simulator is wanted, but there is no model\n  hint: name it in `tools.simulator.model`, or with --model and --model-url"
+                .into(),
+        )
+    })?;
+    let timeout = llm.timeout_seconds.unwrap_or(SIMULATOR_TIMEOUT);
+    let mut spec = resolve(&model, environment, Duration::from_secs_f64(timeout), true)
+        .map_err(|why| SetupError(format!("tools.simulator: {why}")))?;
+    let (temperature, max_tokens) = match form {
+        Form::Chat => (0.0, 4096),
+        Form::Mirror | Form::MirrorCache => (0.1, 2048),
+    };
+    spec.parameters.entry("temperature").or_insert(temperature.into());
+    spec.parameters.entry("max_tokens").or_insert(max_tokens.into());
+    if form != Form::Chat {
+        spec.parameters.entry("seed").or_insert(42.into());
+    }
+    let defaults = Limits::default();
+    let limits = Limits {
+        concurrency: llm.concurrency.map_or(defaults.concurrency, |n| n.get() as usize),
+        requests_per_minute: llm.requests_per_minute.map(std::num::NonZero::get),
+        tokens_per_minute: llm.tokens_per_minute.map(std::num::NonZero::get),
+        retries: llm.retries.unwrap_or(SIMULATOR_RETRIES),
+        first_wait: defaults.first_wait,
+        max_cost: llm.max_cost_usd,
+    };
+    let told = tell.clone();
+    let setup = ModelsSetup {
+        chat: spec,
+        embedding: None,
+        limits,
+        prices: Prices::new(own_prices(&llm)),
+        // Replies of tools are kept as such.
+        cache: None,
+        mode: CacheMode::Off,
+        retry_unreadable: false,
+        only_count: false,
+        tell: Arc::new(move |text: &str| told(text)),
+    };
+    Models::new(setup).map_err(|why| SetupError(format!("tools.simulator: {why}")))
+}
+
+fn real(
+    tools: &ToolsSettings,
+    environment: Environment<'_>,
+    documentation: &Arc<Documentation>,
+) -> Result<Vec<Box<dyn ToolSource>>, SetupError> {
+    let nothing = RealSettings::default();
+    let own = tools.real.as_ref().unwrap_or(&nothing);
+    let wrong = |why: String| SetupError(format!("tools.real: {why}"));
+    let rule = match own.accept {
+        Some(AcceptWord::Strict) => Rule::Strict,
+        Some(AcceptWord::Compatible) | None => Rule::Compatible,
+    };
+    let timeout = Duration::from_secs_f64(own.timeout_seconds.unwrap_or(REAL_TIMEOUT));
+    let client = http_client().map_err(wrong)?;
+    let secret = |value: &str| from_environment(value, environment).map(|key| Secret::new(&key));
+    let mut sources: Vec<Box<dyn ToolSource>> = Vec::new();
+    if let Some(proxy) = &own.proxy {
+        let address = proxy.parse().map_err(|_| wrong(format!("`{proxy}` is no address")))?;
+        let key = own.key.as_deref().map(secret).transpose().map_err(wrong)?;
+        let client = client.clone();
+        sources.push(Box::new(Proxy { client, address, key, rule, timeout }));
+    }
+    if !own.hosts.is_empty() {
+        let mut hosts = Vec::new();
+        for (name, headers) in &own.hosts {
+            let headers = headers.iter().flatten();
+            let headers: Result<Vec<(String, Secret)>, String> =
+                headers.map(|(name, value)| Ok((name.clone(), secret(value)?))).collect();
+            hosts.push(Host::new(name, &headers.map_err(wrong)?).map_err(wrong)?);
+        }
+        let documentation = documentation.clone();
+        sources.push(Box::new(Direct { client, documentation, hosts, rule, timeout }));
+    }
+    if sources.is_empty() {
+        return Err(wrong("real tools are wanted, but neither `proxy` nor `hosts` is set".into()));
+    }
+    Ok(sources)
+}

@@ -1,0 +1,248 @@
+//! `juror serve`: virtual tools over HTTP.
+
+use std::fs::File;
+use std::io::Write;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use juror_run::{PublicConfig, TellTrouble, Tools, open_tools};
+use juror_serve::{Event, Limits, Listing, Log, Server, ServerSetup};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+use super::tool_args::ToolArgs;
+use super::{boolish, count};
+use crate::environment::Environment;
+use crate::exit::{Exit, Outside};
+use crate::talk;
+
+const EXAMPLES: &str = "\
+Examples:
+  juror serve --tools toolenv/tools --cache tool_response_cache
+      answer from a StableToolBench cache, offline
+  juror serve --tools toolenv/tools --cache tool_response_cache \\
+      --simulator mirror --model MirrorAPI --model-url http://127.0.0.1:12345/v1
+      let a model answer what the cache does not know, and keep it
+  juror serve --tools toolenv/tools --cache .juror/tools --on-miss fail
+      replay exactly what was kept
+  juror serve -c server/config.yml
+      take over from the public server
+
+Point an agent at http://127.0.0.1:8080/virtual. See docs/virtual-tools.md.";
+
+/// Answer tool calls of agents, the same way every time: from known replies, a model that plays
+/// the tools, or the tools themselves.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct ServeArgs {
+    #[command(flatten)]
+    tools: ToolArgs,
+
+    /// Address to listen at; others than loopback let other machines in.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1", env = "JUROR_HOST")]
+    host: IpAddr,
+
+    /// Port to listen at; 0 takes a free one [default: 8080].
+    #[arg(long, value_name = "PORT", env = "JUROR_PORT")]
+    port: Option<u16>,
+
+    /// Token that requests have to bring, as `Authorization: Bearer …`.
+    #[arg(long, value_name = "TOKEN", env = "JUROR_TOKEN", hide_env_values = true)]
+    token: Option<String>,
+
+    /// Longest request, in bytes.
+    #[arg(long, value_name = "BYTES", default_value_t = 1 << 20, env = "JUROR_MAX_BODY")]
+    max_body: usize,
+
+    /// Connections at a time; more wait.
+    #[arg(long, value_name = "N", default_value = "1024", env = "JUROR_MAX_CONNECTIONS")]
+    max_connections: std::num::NonZero<u16>,
+
+    /// Seconds a reply may take.
+    #[arg(long, value_name = "SECONDS", default_value = "300", env = "JUROR_TIMEOUT")]
+    timeout: std::num::NonZero<u32>,
+
+    /// Which calls are logged, one line of JSON each; neither keys nor arguments are.
+    #[arg(long, value_name = "WHICH", default_value = "misses", env = "JUROR_LOG")]
+    log: LogArg,
+
+    /// File to log to, in place of standard error.
+    #[arg(long, value_name = "FILE", env = "JUROR_LOG_FILE")]
+    log_file: Option<String>,
+
+    /// Say nothing but errors.
+    #[arg(short, long, env = "JUROR_QUIET", value_parser = boolish())]
+    quiet: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum LogArg {
+    /// Nothing.
+    Off,
+    /// Calls whose reply was not known, and requests that were refused.
+    Misses,
+    /// Every call.
+    All,
+}
+
+pub(super) fn run(args: &ServeArgs) -> anyhow::Result<Exit> {
+    let (settings, public) = args.tools.settings()?;
+    anyhow::ensure!(
+        settings.tools.folder.is_some() || !settings.tools.cache.is_empty(),
+        "nothing to serve\n  hint: name a folder of tool files with --tools, known replies with --cache, or both"
+    );
+    let log = log(args, &public)?;
+    let environment = Environment::read();
+    let tell: TellTrouble = {
+        let log = log.clone();
+        Arc::new(move |text: &str| log(&Event::Trouble(text)))
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Outside(error.into()))?;
+    runtime.block_on(async {
+        let tools = open_tools(&settings, &|name| environment.get(name), &tell)?;
+        for problem in &tools.problems {
+            talk::warn(problem);
+        }
+        let port = args.port.or(public.port).unwrap_or(8080);
+        let address = SocketAddr::new(args.host, port);
+        let listener = TcpListener::bind(address).await.map_err(|error| {
+            Outside(anyhow::anyhow!(
+                "cannot listen at {address}: {error}\n  hint: choose another port with --port"
+            ))
+        })?;
+        serve(args, tools, listener, log).await
+    })
+}
+
+async fn serve(
+    args: &ServeArgs,
+    tools: Tools,
+    listener: TcpListener,
+    log: Log,
+) -> anyhow::Result<Exit> {
+    let stop = stop_signal()?;
+    let address = listener.local_addr()?;
+    let listing = Listing::new(tools.documentation.clone());
+    if !args.quiet {
+        say_what_is_served(&tools, &listing, address);
+    }
+    if !args.host.is_loopback() && args.token.is_none() {
+        talk::warn("other machines can call these tools: ask for a token with --token");
+    }
+    let limits = Limits {
+        body: args.max_body,
+        connections: usize::from(args.max_connections.get()),
+        reply: Duration::from_secs(u64::from(args.timeout.get())),
+        ..Limits::default()
+    };
+    let server = Server::new(ServerSetup {
+        tools: tools.virtual_tools,
+        on_miss: tools.on_miss,
+        listing,
+        token: args.token.clone(),
+        limits,
+        log,
+    });
+    // Scripts that let the system choose the port learn here which it is.
+    talk::data(&format!("http://{address}\n"))?;
+    server.serve(listener, stop).await;
+    if !args.quiet {
+        talk::say("stopped");
+    }
+    Ok(Exit::Done)
+}
+
+/// Done when the user or the system asks to stop.
+fn stop_signal() -> anyhow::Result<impl Future<Output = ()>> {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let mut interrupted = signal(SignalKind::interrupt())?;
+        let mut terminated = signal(SignalKind::terminate())?;
+        Ok(async move {
+            tokio::select! {
+                _ = interrupted.recv() => {}
+                _ = terminated.recv() => {}
+            }
+        })
+    }
+    #[cfg(not(unix))]
+    Ok(async {
+        let _ = tokio::signal::ctrl_c().await;
+    })
+}
+
+fn say_what_is_served(tools: &Tools, listing: &Listing, address: SocketAddr) {
+    let mut parts = vec![count(listing.len(), "API")];
+    if tools.n_cached_apis > 0 {
+        parts.push(format!("cache folder with replies of {}", count(tools.n_cached_apis, "API")));
+    }
+    if let Some(store) = &tools.store {
+        parts.push(format!("{} kept replies in {}", tools.n_kept, store.display()));
+    }
+    parts.push(format!("sources: {}", tools.virtual_tools.source_names().join(", ")));
+    talk::say(&parts.join(" · "));
+    talk::say(&format!("serving at http://{address}/virtual (Ctrl-C to stop)"));
+}
+
+fn log(args: &ServeArgs, public: &PublicConfig) -> anyhow::Result<Log> {
+    let file = args.log_file.as_ref().or(public.log_file.as_ref());
+    let file = match file.filter(|name| !name.is_empty()) {
+        None => None,
+        Some(name) => {
+            let file = File::options().create(true).append(true).open(name);
+            Some(Mutex::new(
+                file.map_err(|error| anyhow::anyhow!("{name}: cannot log to it: {error}"))?,
+            ))
+        }
+    };
+    let which = args.log;
+    Ok(Arc::new(move |event: &Event<'_>| {
+        let is_wanted = match event {
+            Event::Served { source, troubles, .. } => match which {
+                LogArg::Off => false,
+                LogArg::Misses => *source != "cache" || !troubles.is_empty(),
+                LogArg::All => true,
+            },
+            Event::Refused { .. } => which != LogArg::Off,
+            _ => true,
+        };
+        if is_wanted {
+            write_line(file.as_ref(), &line_of(event));
+        }
+    }))
+}
+
+fn write_line(file: Option<&Mutex<File>>, line: &Value) {
+    match file {
+        None => talk::say(&line.to_string()),
+        Some(file) => {
+            let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+            // A log that cannot be written must not stop the server.
+            let _ = writeln!(file, "{line}");
+        }
+    }
+}
+
+fn line_of(event: &Event<'_>) -> Value {
+    let time = jiff::Timestamp::now().to_string();
+    match event {
+        Event::Served { category, tool, api, source, took, troubles } => {
+            let seconds = took.as_secs_f64();
+            let mut line = json!({"time": time, "event": "call", "category": category,
+                "tool_name": tool, "api_name": api, "source": source, "seconds": seconds});
+            if !troubles.is_empty() {
+                line["troubles"] = json!(troubles);
+            }
+            line
+        }
+        Event::Refused { why, status } => {
+            json!({"time": time, "event": "refused", "why": why, "status": status})
+        }
+        Event::Trouble(text) => json!({"time": time, "event": "trouble", "what": text}),
+        _ => json!({"time": time, "event": "other"}),
+    }
+}

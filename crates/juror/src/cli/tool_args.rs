@@ -1,0 +1,199 @@
+//! Options of virtual tools: where their replies come from.
+
+#![expect(clippy::doc_markdown, reason = "these comments are the help that users read")]
+
+use clap::{Args, ValueEnum};
+use juror_run::{
+    ArgumentsWord, FormWord, MissWord, ModelSettings, PublicConfig, RealSettings, Settings,
+    SimulatorSettings, SourceWord, load_settings,
+};
+
+use super::boolish;
+
+/// Where tools' replies come from.
+#[derive(Args)]
+#[command(next_help_heading = "Tools")]
+pub(super) struct ToolArgs {
+    /// Settings file: juror's own, or the public server's config.yml. Options override it.
+    #[arg(short, long, value_name = "FILE", env = "JUROR_CONFIG")]
+    config: Option<String>,
+
+    /// Folder of tool files, in any of the three layouts.
+    #[arg(long, value_name = "FOLDER", env = "JUROR_TOOLS")]
+    tools: Option<String>,
+
+    /// Known replies: a cache folder of the public servers, served as it is, or a store made by
+    /// `juror tools import`. May be repeated.
+    #[arg(long, value_name = "FOLDER", env = "JUROR_TOOL_CACHE")]
+    cache: Vec<String>,
+
+    /// Folder to keep new replies in [default: .juror/tools].
+    #[arg(long, value_name = "FOLDER", env = "JUROR_TOOL_STORE")]
+    store: Option<String>,
+
+    /// Who is asked for a reply, in order [default: cache, then what is configured of real and
+    /// simulator].
+    #[arg(long, value_name = "LIST", value_delimiter = ',', env = "JUROR_TOOL_SOURCES")]
+    sources: Option<Vec<SourceArg>>,
+
+    /// What happens to a call whose reply is not known; `fail` replays exactly what is kept.
+    #[arg(long, value_name = "ask|fail", env = "JUROR_ON_MISS")]
+    on_miss: Option<MissArg>,
+
+    /// How arguments are compared with those of known replies.
+    #[arg(long = "match", value_name = "exact|any-order", env = "JUROR_TOOL_MATCH")]
+    arguments: Option<MatchArg>,
+
+    /// Keep no new replies.
+    #[arg(long, env = "JUROR_NO_KEEP", value_parser = boolish())]
+    no_keep: bool,
+
+    /// Also write new replies into the first cache folder, as the public servers do.
+    #[arg(long, env = "JUROR_WRITE_BACK", value_parser = boolish())]
+    write_back: bool,
+
+    /// Megabytes of known replies to hold in memory [default: 1024].
+    #[arg(long, value_name = "MB", env = "JUROR_TOOL_MEMORY")]
+    memory: Option<u32>,
+
+    /// Let a model play tools: any chat model, or a MirrorAPI model.
+    #[arg(long, value_name = "KIND", env = "JUROR_SIMULATOR")]
+    simulator: Option<FormArg>,
+
+    /// The model that plays tools, as its server calls it.
+    #[arg(long, value_name = "NAME", env = "JUROR_SIMULATOR_MODEL")]
+    model: Option<String>,
+
+    /// Address of its OpenAI-compatible server, such as http://127.0.0.1:12345/v1; OpenAI itself
+    /// when left out. A key is read from OPENAI_API_KEY.
+    #[arg(long, value_name = "URL", env = "JUROR_SIMULATOR_URL")]
+    model_url: Option<String>,
+
+    /// Address of a ToolBench proxy that reaches the real tools.
+    #[arg(long, value_name = "URL", env = "JUROR_TOOL_PROXY")]
+    proxy: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum SourceArg {
+    Cache,
+    Real,
+    Simulator,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum MissArg {
+    Ask,
+    Fail,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum MatchArg {
+    Exact,
+    AnyOrder,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum FormArg {
+    /// Any chat model.
+    Chat,
+    /// A MirrorAPI model.
+    Mirror,
+    /// A MirrorAPI model that was trained on a cache.
+    MirrorCache,
+}
+
+impl ToolArgs {
+    /// Settings and options together, and what only the public server's configuration says.
+    pub(super) fn settings(&self) -> anyhow::Result<(Settings, PublicConfig)> {
+        let form = match self.simulator {
+            None | Some(FormArg::Chat) => FormWord::Chat,
+            Some(FormArg::Mirror) => FormWord::Mirror,
+            Some(FormArg::MirrorCache) => FormWord::MirrorCache,
+        };
+        let (mut settings, public) = match &self.config {
+            None => (Settings::default(), PublicConfig::default()),
+            Some(name) => {
+                let document = load_settings(name)?;
+                match PublicConfig::read(&document) {
+                    Some(public) => {
+                        let public = public?;
+                        (public.settings(name, form), public)
+                    }
+                    None => (Settings::read(&document)?, PublicConfig::default()),
+                }
+            }
+        };
+        self.override_places(&mut settings);
+        self.override_sources(&mut settings, form)?;
+        Ok((settings, public))
+    }
+
+    fn override_places(&self, settings: &mut Settings) {
+        let tools = &mut settings.tools;
+        tools.folder = self.tools.clone().or(tools.folder.take());
+        if !self.cache.is_empty() {
+            tools.cache.clone_from(&self.cache);
+        }
+        tools.store = self.store.clone().or(tools.store.take());
+        tools.memory_mb = self.memory.or(tools.memory_mb);
+        if self.no_keep {
+            tools.keep = Some(false);
+        }
+        if self.write_back {
+            tools.write_back = Some(true);
+        }
+    }
+
+    fn override_sources(&self, settings: &mut Settings, form: FormWord) -> anyhow::Result<()> {
+        let tools = &mut settings.tools;
+        let meant = |source: &SourceArg| match source {
+            SourceArg::Cache => SourceWord::Cache,
+            SourceArg::Real => SourceWord::Real,
+            SourceArg::Simulator => SourceWord::Simulator,
+        };
+        if let Some(sources) = &self.sources {
+            tools.sources = Some(sources.iter().map(meant).collect());
+        }
+        tools.on_miss = match self.on_miss {
+            Some(MissArg::Ask) => Some(MissWord::Ask),
+            Some(MissArg::Fail) => Some(MissWord::Fail),
+            None => tools.on_miss,
+        };
+        tools.arguments = match self.arguments {
+            Some(MatchArg::Exact) => Some(ArgumentsWord::Exact),
+            Some(MatchArg::AnyOrder) => Some(ArgumentsWord::AnyOrder),
+            None => tools.arguments,
+        };
+        if let Some(proxy) = &self.proxy {
+            tools.real.get_or_insert_with(RealSettings::default).proxy = Some(proxy.clone());
+        }
+        if self.simulator.is_some() || self.model.is_some() {
+            let simulator = tools.simulator.get_or_insert_with(SimulatorSettings::default);
+            simulator.form = self.simulator.map(|_| form).or(simulator.form);
+            if let Some(model) = &self.model {
+                simulator.model = Some(self.model_settings(model));
+            }
+        }
+        anyhow::ensure!(
+            self.model_url.is_none() || self.model.is_some(),
+            "--model-url is given without --model\n  hint: name the model that is served there"
+        );
+        Ok(())
+    }
+
+    fn model_settings(&self, model: &str) -> ModelSettings {
+        let provider = if self.model_url.is_some() { "openai_compatible" } else { "openai" };
+        let key = self.model_url.as_ref().and(std::env::var("OPENAI_API_KEY").ok());
+        ModelSettings {
+            provider: provider.into(),
+            model: model.to_owned(),
+            api_key: key.filter(|key| !key.trim().is_empty()),
+            base_url: self.model_url.clone(),
+            api_version: None,
+            stream: false,
+            headers: std::collections::BTreeMap::default(),
+            parameters: serde_json::Map::default(),
+        }
+    }
+}

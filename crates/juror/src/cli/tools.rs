@@ -1,0 +1,370 @@
+//! `juror tools`: the APIs that agents can call, and their kept replies.
+
+#![expect(clippy::doc_markdown, reason = "these comments are the help that users read")]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use clap::{Args, Subcommand};
+use juror_run::{DEFAULT_TOOL_STORE, TellTrouble, open_tools};
+use juror_score::tool::Registry;
+use juror_serve::Listing;
+use juror_store::{NewReply, Origin, ToolReplies, ToolTotal};
+use juror_tools::{
+    CacheFolder, Catalog, Documentation, Entries, From, Names, Refusal, Search, ToolCall, export,
+    load_folder, read_entries,
+};
+use serde_json::json;
+
+use super::tool_args::ToolArgs;
+use super::{boolish, count};
+use crate::environment::Environment;
+use crate::exit::{Exit, Outside};
+use crate::talk;
+
+const EXAMPLES: &str = "\
+Examples:
+  juror tools list --tools toolenv/tools
+  juror tools search \"weather forecast\" --tools toolenv/tools
+  juror tools import tool_response_cache           bring a cache folder into the store
+  juror tools stats
+  juror tools call current_for_weather '{\"city\": \"Oslo\"}' --tools toolenv/tools
+  juror tools export tool_response_cache           bring kept replies back to a folder";
+
+/// The APIs that agents can call, and their kept replies: list, search, call, import, export.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct ToolsArgs {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// List all APIs of a folder.
+    List {
+        #[command(flatten)]
+        folder: FolderArg,
+        /// Print them as functions in OpenAI's form, with their raw names.
+        #[arg(long, env = "JUROR_JSON", value_parser = boolish())]
+        json: bool,
+    },
+    /// Find the APIs that fit a text best.
+    Search {
+        /// What to look for.
+        query: String,
+        #[command(flatten)]
+        folder: FolderArg,
+        /// How many to find.
+        #[arg(short, long, value_name = "N", default_value_t = 10)]
+        k: usize,
+        /// Print them as functions in OpenAI's form, with their raw names.
+        #[arg(long, env = "JUROR_JSON", value_parser = boolish())]
+        json: bool,
+    },
+    /// Call an API once, as an agent would, and print the reply.
+    Call {
+        /// The API by any of its names, such as get_5_day_forecast_for_easy_weather; or
+        /// CATEGORY/TOOL/API.
+        name: String,
+        /// Its arguments, a JSON object.
+        #[arg(default_value = "{}")]
+        input: String,
+        #[command(flatten)]
+        tools: Box<ToolArgs>,
+    },
+    /// Bring the replies of a cache folder into the store; those that are kept already stay.
+    Import {
+        /// The folder, in the public servers' layout or in the document's.
+        folder: String,
+        #[command(flatten)]
+        store: StoreArg,
+    },
+    /// Write kept replies to a cache folder, as the public servers would have; what is there stays.
+    Export {
+        /// The folder to write to.
+        folder: String,
+        #[command(flatten)]
+        store: StoreArg,
+    },
+    /// How many replies are kept, where they came from, and how often they were given.
+    Stats {
+        #[command(flatten)]
+        store: StoreArg,
+        /// Print them as JSON.
+        #[arg(long, env = "JUROR_JSON", value_parser = boolish())]
+        json: bool,
+    },
+}
+
+#[derive(Args)]
+struct FolderArg {
+    /// Folder of tool files, in any of the three layouts.
+    #[arg(long = "tools", value_name = "FOLDER", env = "JUROR_TOOLS")]
+    folder: String,
+}
+
+#[derive(Args)]
+struct StoreArg {
+    /// The folder that replies are kept in.
+    #[arg(long, value_name = "FOLDER", env = "JUROR_TOOL_STORE", default_value = DEFAULT_TOOL_STORE)]
+    store: String,
+}
+
+pub(super) fn run(args: &ToolsArgs) -> anyhow::Result<Exit> {
+    match &args.command {
+        Command::List { folder, json } => list(&load(&folder.folder)?, *json),
+        Command::Search { query, folder, k, json } => {
+            search(&load(&folder.folder)?, query, *k, *json)
+        }
+        Command::Call { name, input, tools } => call(name, input, tools),
+        Command::Import { folder, store } => import(Path::new(folder), &store.store),
+        Command::Export { folder, store } => run_export(Path::new(folder), &existing(store)?),
+        Command::Stats { store, json } => stats(&existing(store)?, *json),
+    }
+}
+
+fn load(folder: &str) -> anyhow::Result<Arc<Documentation>> {
+    let catalog = load_folder(Path::new(folder))?;
+    talk::warn_all(&catalog.problems);
+    anyhow::ensure!(catalog.n_apis() > 0, "{folder}: no tool files are found here");
+    Ok(Arc::new(Documentation::new(Path::new(folder), catalog)))
+}
+
+fn list(documentation: &Arc<Documentation>, json: bool) -> anyhow::Result<Exit> {
+    let listing = Listing::new(documentation.clone());
+    if json {
+        talk::data(&format!("{}\n", String::from_utf8_lossy(&listing.all())))?;
+        return Ok(Exit::Done);
+    }
+    let catalog = documentation.catalog();
+    let names = listing.registry().function_names();
+    let lines = listing.registry().entries().iter().zip(names).map(|(entry, name)| {
+        let category = entry.category.as_deref().unwrap_or("");
+        format!("{name}\t{category}\t{}\t{}\n", entry.tool, entry.api)
+    });
+    talk::data(&lines.collect::<String>())?;
+    talk::say(&counted(catalog));
+    Ok(Exit::Done)
+}
+
+fn counted(catalog: &Catalog) -> String {
+    format!("{} of {}", count(catalog.n_apis(), "API"), count(catalog.tools.len(), "tool"))
+}
+
+fn search(
+    documentation: &Arc<Documentation>,
+    query: &str,
+    k: usize,
+    json: bool,
+) -> anyhow::Result<Exit> {
+    let catalog = documentation.catalog();
+    if json {
+        let found = Listing::new(documentation.clone()).search(query, k);
+        talk::data(&format!("{}\n", String::from_utf8_lossy(&found)))?;
+        return Ok(Exit::Done);
+    }
+    let found = Search::new(catalog).find(query, k);
+    let lines = found.iter().map(|found| {
+        let tool = &catalog.tools[found.tool];
+        let (category, api) = (tool.category.as_deref().unwrap_or(""), &tool.apis[found.api]);
+        let about: String = api.description.chars().take(80).collect();
+        let about = about.replace(['\n', '\r', '\t'], " ");
+        format!("{:.2}\t{category}\t{}\t{}\t{about}\n", found.score, tool.name, api.name)
+    });
+    talk::data(&lines.collect::<String>())?;
+    if found.is_empty() {
+        talk::say("nothing is found");
+    }
+    Ok(Exit::Done)
+}
+
+fn call(name: &str, input: &str, args: &ToolArgs) -> anyhow::Result<Exit> {
+    let (settings, _) = args.settings()?;
+    let environment = Environment::read();
+    let tell: TellTrouble = Arc::new(|text: &str| talk::warn(text));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let tools = open_tools(&settings, &|name| environment.get(name), &tell)?;
+        for problem in &tools.problems {
+            talk::warn(problem);
+        }
+        let call = read_call(name, input, &tools.documentation)?;
+        let served = tools.virtual_tools.call(call).await;
+        for trouble in served.troubles.iter() {
+            talk::warn(trouble);
+        }
+        talk::data(&format!("{}\n", String::from_utf8_lossy(&served.body)))?;
+        let found = served.from != From::Nowhere;
+        talk::say(&format!("source: {}", served.from.as_str()));
+        if let Err(error) = tools.virtual_tools.cached().write_hits() {
+            talk::warn(&error.to_string());
+        }
+        Ok(if found { Exit::Done } else { Exit::OutsideFailed })
+    })
+}
+
+fn read_call(name: &str, input: &str, documentation: &Documentation) -> anyhow::Result<ToolCall> {
+    let registry = Registry::of_tools(&documentation.catalog().tools);
+    let parts: Vec<&str> = name.split('/').collect();
+    let (category, tool, api) = match (registry.get(name), parts.as_slice()) {
+        (Some(entry), _) => {
+            let category = entry.category.as_deref();
+            (
+                category.unwrap_or(juror_score::tool::LAST_RESORT_CATEGORY),
+                &*entry.tool,
+                entry.api.as_str(),
+            )
+        }
+        (None, [category, tool, api]) => (*category, *tool, *api),
+        (None, _) => anyhow::bail!(
+            "there is no API `{name}`\n  hint: give its function name, with --tools, or CATEGORY/TOOL/API"
+        ),
+    };
+    ToolCall::new(category, tool, api, input).map_err(|refusal| match refusal {
+        Refusal::Input => anyhow::anyhow!(
+            "the arguments are no JSON\n  hint: for example '{{\"city\": \"Oslo\"}}'"
+        ),
+        _ => anyhow::anyhow!("this is no call"),
+    })
+}
+
+fn existing(store: &StoreArg) -> anyhow::Result<ToolReplies> {
+    let found = ToolReplies::open_existing(Path::new(&store.store))?;
+    found.ok_or_else(|| {
+        anyhow::anyhow!(
+            "{}: no replies are kept here\n  hint: name the folder with --store, or begin with `juror tools import`",
+            store.store
+        )
+    })
+}
+
+/// How many replies are brought in at once.
+const BATCH: usize = 5_000;
+
+fn import(root: &Path, store: &str) -> anyhow::Result<Exit> {
+    let folder = CacheFolder::look_through(root)?;
+    anyhow::ensure!(
+        folder.n_apis() > 0,
+        "{}: no replies are found here\n  hint: name the folder that holds a folder for each category",
+        root.display()
+    );
+    let replies = ToolReplies::open(Path::new(store))?;
+    let outside = |error: juror_store::StoreError| Outside(error.into());
+    let mut problems: Vec<String> = folder.problems().iter().map(ToString::to_string).collect();
+    let (mut batch, mut n_all, mut n_new) = (Vec::new(), 0, 0);
+    let kept_at = seconds_now();
+    let mut keep = |batch: &mut Vec<NewReply>| -> Result<(), Outside> {
+        let kept = replies.keep(batch).map_err(outside)?;
+        n_new += kept.iter().filter(|kept| !kept.was_known).count();
+        n_all += batch.len();
+        batch.clear();
+        Ok(())
+    };
+    for (names, path) in
+        folder.apis().iter().flat_map(|(names, paths)| paths.iter().map(move |path| (names, path)))
+    {
+        match read_entries(path) {
+            Ok(entries) => batch.extend(entries.into_iter().map(|(key, reply)| NewReply {
+                names: (*names).clone(),
+                key,
+                reply,
+                origin: Origin::Imported,
+                model: None,
+                kept_at,
+            })),
+            Err(problem) => problems.push(format!("{problem}; left as it is")),
+        }
+        if batch.len() >= BATCH {
+            keep(&mut batch)?;
+        }
+    }
+    keep(&mut batch)?;
+    for problem in &problems {
+        talk::warn(problem);
+    }
+    let n_known = n_all - n_new;
+    talk::say(&format!(
+        "took in {} of {} to {}; {n_known} known already",
+        replies_counted(n_new),
+        count(folder.n_apis(), "API"),
+        replies.path().display()
+    ));
+    Ok(if problems.is_empty() { Exit::Done } else { Exit::OutsideFailed })
+}
+
+fn run_export(root: &Path, replies: &ToolReplies) -> anyhow::Result<Exit> {
+    let mut by_api: BTreeMap<Names, Entries> = BTreeMap::new();
+    let read = replies.each(|reply| {
+        let names = [reply.category, reply.tool, reply.api];
+        by_api.entry(names).or_default().push((reply.key, reply.reply));
+        Ok::<(), std::convert::Infallible>(())
+    });
+    read.map_err(|error| Outside(error.into()))?.unwrap_or_else(|never| match never {});
+    let done = export(root, by_api).map_err(|problem| Outside(problem.into()))?;
+    for problem in &done.problems {
+        talk::warn(&problem.to_string());
+    }
+    talk::say(&format!(
+        "wrote {} in {} to {}; {} there already",
+        replies_counted(done.n_replies),
+        count(done.n_files, "file"),
+        root.display(),
+        done.n_known
+    ));
+    Ok(if done.problems.is_empty() { Exit::Done } else { Exit::OutsideFailed })
+}
+
+fn stats(replies: &ToolReplies, as_json: bool) -> anyhow::Result<Exit> {
+    let totals = replies.totals()?;
+    if as_json {
+        let rows: Vec<serde_json::Value> = totals
+            .iter()
+            .map(|total| {
+                json!({"origin": total.origin.as_str(), "model": total.model,
+                    "replies": total.count, "apis": total.apis, "hits": total.hits,
+                    "bytes": total.bytes, "first_kept_at": moment(total.first_kept_at),
+                    "last_kept_at": moment(total.last_kept_at)})
+            })
+            .collect();
+        talk::data(&format!("{}\n", serde_json::to_string_pretty(&rows)?))?;
+        return Ok(Exit::Done);
+    }
+    let n_all: u64 = totals.iter().map(|total| total.count).sum();
+    let n_all = usize::try_from(n_all).unwrap_or(usize::MAX);
+    let mut text = format!("{}: {}\n", replies.path().display(), replies_counted(n_all));
+    for total in &totals {
+        text.push_str(&row(total));
+    }
+    talk::data(&text)?;
+    Ok(Exit::Done)
+}
+
+fn row(total: &ToolTotal) -> String {
+    let model = total.model.as_deref().map(|model| format!(" by {model}")).unwrap_or_default();
+    format!(
+        "  {}{model}: {} replies of {} APIs, {:.1} MB, given {} times, kept {} to {}\n",
+        total.origin.as_str(),
+        total.count,
+        total.apis,
+        total.bytes as f64 / 1e6,
+        total.hits,
+        moment(total.first_kept_at),
+        moment(total.last_kept_at),
+    )
+}
+
+fn replies_counted(n: usize) -> String {
+    if n == 1 { "1 reply".into() } else { format!("{n} replies") }
+}
+
+fn moment(seconds: i64) -> String {
+    jiff::Timestamp::from_second(seconds).map(|moment| moment.to_string()).unwrap_or_default()
+}
+
+fn seconds_now() -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
+    i64::try_from(now.as_secs()).unwrap_or(i64::MAX)
+}
