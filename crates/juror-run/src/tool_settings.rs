@@ -199,7 +199,9 @@ impl PublicConfig {
             other.to_string_lossy().into_owned()
         };
         let is_set = |text: &&String| !text.trim().is_empty();
-        let cache = self.cache_folder.as_ref().filter(is_set).map(place);
+        // The public server makes a folder that is missing when it has something to put there.
+        let is_used = |name: &String| self.is_save == Some(true) || Path::new(name).exists();
+        let cache = self.cache_folder.as_ref().filter(is_set).map(place).filter(is_used);
         let proxy = self.toolbench_url.clone().filter(|text| is_set(&text));
         let tools = ToolsSettings {
             folder: self.tools_folder.as_ref().filter(is_set).map(place),

@@ -44,7 +44,7 @@ impl Metrics {
     }
 
     /// Everything as text.
-    pub(crate) fn render(&self, counts: &Counts, n_apis: usize) -> String {
+    pub(crate) fn render(&self, counts: &Counts, any_order: &AtomicU64, n_apis: usize) -> String {
         let mut out = String::new();
         let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let counters = [
@@ -52,6 +52,7 @@ impl Metrics {
             ("juror_refused_total", "Requests that were not let through.", &self.refused),
             ("juror_hits_total", "Calls whose reply was known.", &counts.hits),
             ("juror_misses_total", "Calls whose reply was not known.", &counts.misses),
+            ("juror_any_order_total", "Replies found in another order of arguments.", any_order),
             ("juror_joined_total", "Calls that waited for an equal one.", &counts.joined),
             ("juror_simulated_total", "Replies made by a model.", &counts.simulated),
             ("juror_real_total", "Replies of real tools.", &counts.real),
@@ -122,7 +123,7 @@ mod tests {
         let metrics = Metrics::default();
         metrics.served(From::Cache, Duration::from_micros(90));
         metrics.served(From::Cache, Duration::from_secs(90));
-        let text = metrics.render(&Counts::default(), 7);
+        let text = metrics.render(&Counts::default(), &AtomicU64::new(0), 7);
         let has = |line: &str| assert!(text.lines().any(|own| own == line), "{line}\n{text}");
         has("juror_call_seconds_bucket{source=\"cache\",le=\"0.0001\"} 1");
         has("juror_call_seconds_bucket{source=\"cache\",le=\"60\"} 1");

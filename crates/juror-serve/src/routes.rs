@@ -67,8 +67,9 @@ impl Server {
             (&Method::GET, ["tools", "search"]) => self.search(query),
             (&Method::GET, ["health"]) => self.health(),
             (&Method::GET, ["metrics"]) => {
-                let n_apis = self.setup.listing.len();
-                reply::text(self.metrics.render(self.setup.tools.counts(), n_apis))
+                let (tools, n_apis) = (&self.setup.tools, self.setup.listing.len());
+                let any_order = tools.cached().n_any_order();
+                reply::text(self.metrics.render(tools.counts(), any_order, n_apis))
             }
             (
                 _,

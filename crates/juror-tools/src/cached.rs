@@ -49,6 +49,8 @@ pub struct Cached {
     folders: Vec<CacheFolder>,
     keeper: Option<Keeper>,
     arguments: Match,
+    /// Calls whose reply was found in another order of arguments.
+    n_any_order: AtomicU64,
     /// Replies that were given since hits were last written down.
     touched: Mutex<Vec<Arc<Known>>>,
     /// Complaints about files, each made once.
@@ -86,6 +88,7 @@ impl Cached {
             folders: setup.folders,
             keeper: setup.store.map(keeper),
             arguments: setup.arguments,
+            n_any_order: AtomicU64::new(0),
             touched: Mutex::default(),
             told: Mutex::default(),
             tell,
@@ -133,6 +136,7 @@ impl Cached {
         };
         for key in self.keys_of(names)? {
             if is_it(&key) {
+                self.n_any_order.fetch_add(1, Ordering::Relaxed);
                 return self.find_exact(names, &key);
             }
         }
@@ -162,6 +166,11 @@ impl Cached {
             examples.extend(keeper.store().first(names, missing).unwrap_or_default());
         }
         examples
+    }
+
+    /// How many calls were found in another order of arguments, the first time each.
+    pub fn n_any_order(&self) -> &AtomicU64 {
+        &self.n_any_order
     }
 
     /// Whether replies are kept at all.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
+use std::thread::JoinHandle;
 
 use juror_store::{KeptReply, NewReply, ToolReplies};
 use tokio::sync::oneshot;
@@ -17,7 +18,18 @@ type Ask = (NewReply, oneshot::Sender<Result<KeptReply, String>>);
 /// Writes to a store from a thread of its own.
 pub(crate) struct Keeper {
     store: Arc<ToolReplies>,
-    asks: mpsc::Sender<Ask>,
+    asks: Option<mpsc::Sender<Ask>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Drop for Keeper {
+    /// Waits until everything that was asked for is written.
+    fn drop(&mut self) {
+        self.asks = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
 }
 
 impl Keeper {
@@ -40,8 +52,8 @@ impl Keeper {
             }
         };
         // Without its thread the store refuses to keep, and says so.
-        let _ = std::thread::Builder::new().name("keeper".into()).spawn(work);
-        Keeper { store, asks }
+        let thread = std::thread::Builder::new().name("keeper".into()).spawn(work).ok();
+        Keeper { store, asks: Some(asks), thread }
     }
 
     pub(crate) fn store(&self) -> &ToolReplies {
@@ -52,7 +64,8 @@ impl Keeper {
     pub(crate) async fn keep(&self, new: NewReply) -> Result<KeptReply, String> {
         let gone = || "the writer of the store has ended".to_owned();
         let (answer, kept) = oneshot::channel();
-        self.asks.send((new, answer)).map_err(|_| gone())?;
+        let asks = self.asks.as_ref().ok_or_else(gone)?;
+        asks.send((new, answer)).map_err(|_| gone())?;
         kept.await.map_err(|_| gone())?
     }
 }

@@ -9,8 +9,9 @@ use juror_score::{JsonStyle, dump_json, entries_of_json, text_of};
 use juror_store::Origin;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, Url};
+use serde::Serialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
 
 use crate::call::ToolCall;
 use crate::documentation::Documentation;
@@ -45,6 +46,17 @@ pub struct Direct {
     pub rule: Rule,
     /// How long a reply may take.
     pub timeout: Duration,
+}
+
+/// A call as the proxy takes it.
+#[derive(Serialize)]
+struct ProxyRequest<'r> {
+    category: &'r str,
+    tool_name: &'r str,
+    api_name: &'r str,
+    tool_input: Box<RawValue>,
+    strip: &'r str,
+    toolbench_key: &'r str,
 }
 
 /// A host that may be asked.
@@ -96,14 +108,14 @@ impl ToolSource for Proxy {
             let mut header = HeaderValue::from_str(key)
                 .map_err(|_| unreachable("the key cannot be sent in a header"))?;
             header.set_sensitive(true);
-            let body = json!({
-                "category": call.names.category,
-                "tool_name": call.tool.split("_for_").next().unwrap_or_default(),
-                "api_name": call.names.api,
-                "tool_input": raw(&call.input),
-                "strip": "",
-                "toolbench_key": key,
-            });
+            let body = ProxyRequest {
+                category: &call.names.category,
+                tool_name: call.tool.split("_for_").next().unwrap_or_default(),
+                api_name: &call.names.api,
+                tool_input: raw(&call.input),
+                strip: "",
+                toolbench_key: key,
+            };
             let request = self
                 .client
                 .post(self.address.clone())
@@ -173,8 +185,8 @@ impl Direct {
             request = request.header("x-rapidapi-host", &tool.host);
         }
         if has_body {
-            let fields = rest.into_iter().map(|(name, value)| (name, raw_value(value)));
-            request = request.json(&fields.collect::<serde_json::Map<String, Value>>());
+            let fields = rest.into_iter().map(|(name, value)| (name, raw(value)));
+            request = request.json(&Fields(fields.collect()));
         }
         Ok(request)
     }
@@ -232,14 +244,19 @@ fn text_of_json(json: &str) -> String {
     raw.and_then(text_of).map_or_else(|| json.to_owned(), std::borrow::Cow::into_owned)
 }
 
-fn raw_value(json: &str) -> Value {
-    serde_json::from_str(json).unwrap_or_default()
+/// JSON that every reader knows, in the order it came.
+fn raw(json: &str) -> Box<RawValue> {
+    let wire = dump_json(json, JsonStyle::Wire).ok();
+    wire.and_then(|wire| RawValue::from_string(wire).ok()).unwrap_or_default()
 }
 
-/// Arguments as JSON that every reader knows.
-fn raw(input: &str) -> Value {
-    let wire = dump_json(input, JsonStyle::Wire).unwrap_or_default();
-    raw_value(&wire)
+/// Fields in their order.
+struct Fields(Vec<(String, Box<RawValue>)>);
+
+impl Serialize for Fields {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
 }
 
 async fn fetch(

@@ -1,0 +1,161 @@
+//! What the server answers besides calls.
+
+use serde_json::{Value, json};
+
+use crate::stage::{KEY, Stage, request};
+
+#[test]
+fn calls_of_a_query_are_recorded_where_they_are_served() {
+    let stage = Stage::new();
+    let served = stage.serve("--tools tools --cache cache");
+    let mut client = served.client();
+    let call = request("Sky", "Now", json!({"city": "Oslo"})).to_string();
+    let path = "/runs/r%201/588/virtual";
+    assert_eq!(client.post(path, &call).json()["response"], "rain");
+    let miss = request("Sky", "Now", json!("{\"city\": \"Rome\"}")).to_string();
+    assert_eq!(client.post(path, &miss).header("juror-source"), Some("none"));
+    client.post("/runs/r%201/608/virtual", &call);
+    client.post("/virtual", &call);
+    let recorded = client.get("/runs/r%201/588/calls").json();
+    assert_eq!((&recorded["run"], &recorded["query"]), (&json!("r 1"), &json!("588")));
+    let calls = recorded["calls"].as_array().expect("calls");
+    let shown: Vec<Value> = calls
+        .iter()
+        .map(|call| {
+            json!([call["tool_name"], call["api_name"], call["tool_input"], call["source"]])
+        })
+        .collect();
+    assert_eq!(
+        json!(shown),
+        json!([["Sky", "Now", {"city": "Oslo"}, "cache"], ["Sky", "Now", {"city": "Rome"}, "none"]])
+    );
+    assert_eq!(calls[0]["reply"], json!({"error": "", "response": "rain"}));
+    assert!(!recorded.to_string().contains(KEY));
+    assert_eq!(client.get("/runs/r%201/999/calls").json()["calls"], json!([]));
+    for path in ["/runs//588/virtual", "/runs/a/%ff/virtual", "/runs/a/b/c/virtual"] {
+        assert!(client.post(path, &call).status >= 400, "{path}");
+    }
+}
+
+#[test]
+fn tools_are_listed_and_found() {
+    let stage = Stage::new();
+    let served = stage.serve("--tools tools --cache cache");
+    let mut client = served.client();
+    let all = client.get("/tools").json();
+    let names: Vec<&str> = all
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|tool| tool["function"]["name"].as_str().expect("a name"))
+        .collect();
+    assert_eq!(names, ["scorers_for_goals", "now_for_sky", "is_id_for_sky"]);
+    let now = &all[1];
+    assert_eq!(now["type"], "function");
+    assert_eq!(
+        (&now["category"], &now["tool_name"], &now["api_name"]),
+        (&json!("Weather"), &json!("Sky"), &json!("Now"))
+    );
+    assert_eq!(now["function"]["parameters"]["required"], json!(["city"]));
+    let page = client.get("/tools?offset=1&limit=1").json();
+    assert_eq!(page, json!([now]));
+    assert_eq!(client.get("/tools?offset=99").json(), json!([]));
+    let found = client.get("/tools/search?q=weather+of+all+places&k=1").json();
+    assert_eq!(found[0]["tool_name"], "Sky");
+    assert!(found[0]["score"].as_f64().expect("a score") > 0.0);
+    assert_eq!(client.get("/tools/search?q=%F0%9F%91%8B%22AND(").json(), json!([]));
+    for path in ["/tools?limit=x", "/tools/search", "/tools/search?q=a&k=-1"] {
+        let reply = client.get(path);
+        assert_eq!(reply.status, 400, "{path}");
+        assert!(!reply.json()["error"].as_str().expect("an error").is_empty());
+    }
+}
+
+#[test]
+fn health_and_metrics_tell_what_happened() {
+    let stage = Stage::new();
+    let served = stage.serve("--tools tools --cache cache");
+    let mut client = served.client();
+    let health = client.get("/health").json();
+    assert_eq!((&health["status"], &health["apis"]), (&json!("ok"), &json!(3)));
+    assert_eq!(health["sources"], json!(["cache"]));
+    for city in ["Oslo", "Oslo", "Rome"] {
+        client.post("/virtual", request("Sky", "Now", json!({"city": city})).to_string());
+    }
+    client.post("/virtual", "{");
+    let metrics = client.get("/metrics");
+    assert!(metrics.header("content-type").expect("a type").starts_with("text/plain"));
+    for line in [
+        "juror_hits_total 2",
+        "juror_misses_total 1",
+        "juror_failed_total 1",
+        "juror_refused_total 1",
+        "juror_call_seconds_count{source=\"cache\"} 2",
+        "juror_connections 1",
+        "juror_apis 3",
+    ] {
+        assert!(metrics.body.lines().any(|own| own == line), "{line}\n{}", metrics.body);
+    }
+}
+
+#[test]
+fn a_token_is_asked_for_everywhere_but_for_health() {
+    let stage = Stage::new();
+    let served = stage.serve("--tools tools --cache cache --token s3cret-token");
+    let mut client = served.client();
+    for path in ["/tools", "/metrics", "/runs/a/b/calls"] {
+        assert_eq!(client.get(path).status, 401, "{path}");
+    }
+    assert_eq!(client.get("/health").status, 200);
+    let body = request("Sky", "Now", json!({"city": "Oslo"})).to_string();
+    let mut ask = |token: &str| {
+        let head = format!(
+            "POST /virtual HTTP/1.1\r\nhost: t\r\nauthorization: {token}\r\ncontent-length: {}\r\n\r\n",
+            body.len()
+        );
+        client.ask(&head, body.as_bytes()).expect("a reply").status
+    };
+    assert_eq!(ask("Bearer wrong"), 401);
+    assert_eq!(ask("s3cret-token"), 401);
+    assert_eq!(ask("Bearer s3cret-token"), 200);
+    let (code, said) = served.stop();
+    assert_eq!(code, 0);
+    assert!(!said.contains("s3cret"), "{said}");
+}
+
+#[test]
+fn a_server_stops_in_good_order_and_counts_its_hits() {
+    let stage = Stage::new();
+    let (code, _, said) = stage.run("tools import cache");
+    assert_eq!((code, said.contains("took in 2 replies of 1 API")), (0, true), "{said}");
+    let served = stage.serve("--tools tools --cache .juror/tools");
+    for _ in 0..3 {
+        let reply = served.call(&request("Sky", "Now", json!({"city": "Oslo"})));
+        assert_eq!(reply.header("juror-origin"), Some("imported"));
+    }
+    let (code, said) = served.stop();
+    assert_eq!(code, 0);
+    assert!(said.contains("2 kept replies") && said.ends_with("stopped\n"), "{said}");
+    let (_, stats, _) = stage.run("tools stats --json");
+    let stats: Value = serde_json::from_str(&stats).expect("JSON");
+    assert_eq!((&stats[0]["replies"], &stats[0]["hits"]), (&json!(2), &json!(3)));
+}
+
+#[test]
+fn other_methods_and_paths_are_told_so_in_json() {
+    let stage = Stage::new();
+    let served = stage.serve("--tools tools --cache cache");
+    let mut client = served.client();
+    for (head, status) in [
+        ("GET /virtual", 405),
+        ("DELETE /tools", 405),
+        ("POST /health", 405),
+        ("GET /nothing", 404),
+        ("GET /../../etc/passwd", 404),
+    ] {
+        let reply = client.ask(&format!("{head} HTTP/1.1\r\nhost: t\r\n\r\n"), b"");
+        let reply = reply.expect("a reply");
+        assert_eq!(reply.status, status, "{head}");
+        assert_eq!(reply.json()["response"], "", "{head}");
+    }
+}

@@ -1,0 +1,275 @@
+//! Where replies come from: order, failures, and what is kept.
+
+use serde_json::{Value, json};
+
+use crate::http::{Answer, StandIn};
+use crate::stage::{KEY, Stage, request};
+
+const SIMULATED: &str = r#"{"error": "", "response": "made up"}"#;
+
+fn with_model(model: &StandIn) -> String {
+    format!(
+        "--tools tools --cache cache --simulator chat --model m --model-url {}",
+        model.url("/v1")
+    )
+}
+
+#[test]
+fn a_model_plays_what_is_not_known_and_is_asked_once() {
+    let stage = Stage::new();
+    let model = StandIn::model(Vec::new(), SIMULATED);
+    let served = stage.serve(&with_model(&model));
+    let rome = request("Sky", "Now", json!({"city": "Rome", "toolbench_key": "x"}));
+    let reply = served.call(&rome);
+    assert_eq!((reply.status, reply.header("juror-source")), (200, Some("simulator")));
+    assert_eq!(reply.json(), json!({"error": "", "response": "made up"}));
+    let again = served.call(&rome);
+    assert_eq!(
+        (again.header("juror-source"), again.header("juror-origin")),
+        (Some("cache"), Some("simulated"))
+    );
+    served.stop();
+    let asked = model.asked();
+    assert_eq!(asked.len(), 1);
+    let body: Value = serde_json::from_str(&asked[0].body).expect("JSON");
+    assert_eq!(body["response_format"]["json_schema"]["name"], "tool_reply");
+    let user = body["messages"][1]["content"].as_str().expect("a prompt");
+    assert!(user.contains("'description': 'The weather now'"), "{user}");
+    assert!(user.contains("(\"{'city': 'Oslo'}\", {'error': '', 'response': 'rain'})"), "{user}");
+    let served = stage.serve(&with_model(&model));
+    assert_eq!(served.call(&rome).header("juror-source"), Some("cache"), "it is kept");
+    let (_, stats, _) = stage.run("tools stats --json");
+    let stats: Value = serde_json::from_str(&stats).expect("JSON");
+    assert_eq!(stats[0]["origin"], "simulated");
+    assert_eq!(stats[0]["model"], "openai_compatible/m");
+}
+
+#[test]
+fn equal_misses_are_joined() {
+    let stage = Stage::new();
+    let model = StandIn::model(Vec::new(), SIMULATED);
+    let served = stage.serve(&with_model(&model));
+    std::thread::scope(|scope| {
+        for _ in 0..16 {
+            scope.spawn(|| {
+                let reply = served.call(&request("Sky", "Now", json!({"city": "Rome"})));
+                assert_eq!(reply.json()["response"], "made up");
+            });
+        }
+    });
+    assert_eq!(model.asked().len(), 1);
+}
+
+#[test]
+fn failures_fall_through_and_are_never_kept() {
+    let stage = Stage::new();
+    let real = StandIn::start(|_, _| Answer::Close);
+    let model = StandIn::model(vec!["rubbish".into(); 3], SIMULATED);
+    let options = format!("{} --proxy {}", with_model(&model), real.url("/virtual"));
+    let served = stage.serve(&options);
+    let rome = request("Sky", "Now", json!({"city": "Rome"}));
+    let failed = served.call(&rome);
+    assert_eq!(failed.status, 200);
+    assert_eq!(failed.json(), json!({"error": "Failed to generate fake response", "response": ""}));
+    assert_eq!(served.call(&rome).json()["response"], "made up", "the next time it is asked anew");
+    assert_eq!(real.asked().len(), 2);
+    let (_, said) = served.stop();
+    assert!(said.contains("real: ") && said.contains("simulator: "), "{said}");
+    assert!(!said.contains(KEY), "{said}");
+    let (_, stats, _) = stage.run("tools stats --json");
+    let stats: Value = serde_json::from_str(&stats).expect("JSON");
+    assert_eq!(stats[0]["replies"], 1);
+}
+
+#[test]
+fn real_tools_are_asked_before_a_model_and_their_replies_are_judged() {
+    let stage = Stage::new();
+    let real = StandIn::start(|n, _| {
+        let response = if n == 0 { "rate limit exceeded" } else { "sunny" };
+        Answer::Say(200, json!({"error": "", "response": response}).to_string())
+    });
+    let model = StandIn::model(Vec::new(), SIMULATED);
+    let served = stage.serve(&format!("{} --proxy {}", with_model(&model), real.url("/virtual")));
+    let call = |city: &str| served.call(&request("Sky", "Now", json!({"city": city})));
+    assert_eq!(call("Rome").header("juror-source"), Some("simulator"));
+    let sunny = call("Bern");
+    assert_eq!(
+        (sunny.header("juror-source"), &sunny.json()["response"]),
+        (Some("real"), &json!("sunny"))
+    );
+    let asked = &real.asked()[1];
+    assert!(asked.headers.iter().any(|(name, value)| name == "toolbench_key" && value == KEY));
+    let body: Value = serde_json::from_str(&asked.body).expect("JSON");
+    assert_eq!(
+        body,
+        json!({"category": "Weather", "tool_name": "Sky", "api_name": "now",
+            "tool_input": {"city": "Bern"}, "strip": "", "toolbench_key": KEY})
+    );
+}
+
+#[test]
+fn tools_are_asked_at_their_own_address_if_their_host_is_listed() {
+    let stage = Stage::empty();
+    let real =
+        StandIn::start(|_, asked| Answer::Say(200, json!({"got": asked.target}).to_string()));
+    let tool = json!({"tool_name": "Sky", "host": "sky.example", "api_list": [
+        {"name": "Now", "method": "GET", "url": real.url("/now/{city}")},
+        {"name": "Post", "method": "POST", "url": real.url("/post")},
+        {"name": "Elsewhere", "method": "GET", "url": "http://127.0.0.2:9/x"}]});
+    stage.write("tools/Weather/sky.json", &tool.to_string());
+    let host = real.url("");
+    let settings =
+        json!({"tools": {"folder": "tools", "real": {"hosts": {host: {"X-Key": "env:SKY_KEY"}}}}});
+    stage.write("juror.yaml", &settings.to_string());
+    let mut command = stage.command("serve --port 0 -c juror.yaml");
+    command.env("SKY_KEY", KEY);
+    let served = stage.serve_command(command);
+    let reply = served.call(&request("Sky", "Now", json!({"city": "a/../b", "days": 2})));
+    assert_eq!(reply.header("juror-source"), Some("real"));
+    assert_eq!(reply.json()["response"]["got"], "GET /now/a%2F%2E%2E%2Fb?days=2 HTTP/1.1");
+    served.call(&request("Sky", "Post", json!(r#"{"b": 1, "a": [true]}"#)));
+    let asked = real.asked();
+    assert_eq!(asked[1].body, r#"{"b":1,"a":[true]}"#);
+    let header =
+        |name: &str| asked[0].headers.iter().find(|(own, _)| own == name).map(|(_, v)| v.clone());
+    assert_eq!(header("x-key").as_deref(), Some(KEY));
+    assert_eq!(header("x-rapidapi-host").as_deref(), Some("sky.example"));
+    let refused = served.call(&request("Sky", "Elsewhere", json!({})));
+    assert_eq!(refused.header("juror-source"), Some("none"));
+    let (_, said) = served.stop();
+    assert!(said.contains("not among the hosts that may be asked"), "{said}");
+    assert!(!said.contains(KEY), "{said}");
+}
+
+#[test]
+fn a_replay_asks_nobody() {
+    let stage = Stage::new();
+    let model = StandIn::model(Vec::new(), SIMULATED);
+    let served = stage.serve(&format!("{} --on-miss fail", with_model(&model)));
+    assert_eq!(served.call(&request("Sky", "Now", json!({"city": "Oslo"}))).status, 200);
+    let miss = served.call(&request("Sky", "Now", json!({"city": "Rome"})));
+    assert_eq!((miss.status, miss.header("juror-source")), (404, Some("none")));
+    assert_eq!(miss.json(), json!({"error": "No reply to this call is known", "response": ""}));
+    assert!(model.asked().is_empty());
+}
+
+#[test]
+fn arguments_in_another_order_are_found_on_request() {
+    let stage = Stage::new();
+    let turned = request("Sky", "Now", json!(r#"{"b": [true, null], "a": 1}"#));
+    let exact = stage.serve("--tools tools --cache cache --store s1");
+    assert_eq!(exact.call(&turned).header("juror-source"), Some("none"));
+    let served = stage.serve("--tools tools --cache cache --store s2 --match any-order");
+    let reply = served.call(&turned);
+    assert_eq!(reply.header("juror-source"), Some("cache"));
+    assert_eq!(reply.json()["response"], json!({"n": null, "x": "é"}), "what is no number is null");
+    let mut client = served.client();
+    let metrics = client.get("/metrics").body;
+    assert!(metrics.contains("juror_any_order_total 1"), "{metrics}");
+}
+
+#[test]
+fn a_simulator_that_hangs_ends_as_a_reply() {
+    let stage = Stage::new();
+    let model = StandIn::start(|_, _| Answer::Hang);
+    let settings = json!({"llm": {"timeout_seconds": 0.2, "retries": 0}, "tools": {"folder": "tools",
+        "cache": "cache", "simulator": {"model": {"provider": "openai_compatible", "model": "m",
+            "base_url": model.url("/v1"), "api_key": KEY}}}});
+    stage.write("juror.yaml", &settings.to_string());
+    let served = stage.serve("-c juror.yaml");
+    let reply = served.call(&request("Sky", "Now", json!({"city": "Rome"})));
+    assert_eq!(reply.status, 200);
+    assert_eq!(reply.json()["error"], "Failed to generate fake response");
+    let (_, said) = served.stop();
+    assert!(said.contains("no reply within 0.2 s") && !said.contains(KEY), "{said}");
+    let slow = stage.serve("-c juror.yaml --timeout 1");
+    assert_eq!(slow.call(&request("Sky", "Now", json!({"city": "Oslo"}))).status, 200);
+}
+
+#[test]
+fn a_reply_that_takes_too_long_is_cut_off() {
+    let stage = Stage::new();
+    let model = StandIn::start(|_, _| Answer::Hang);
+    let served = stage.serve(&format!("{} --timeout 1", with_model(&model)));
+    let reply = served.call(&request("Sky", "Now", json!({"city": "Rome"})));
+    assert_eq!((reply.status, &reply.json()["error"]), (504, &json!("No reply in time")));
+}
+
+#[test]
+fn a_model_that_was_down_is_asked_again_later() {
+    let stage = Stage::new();
+    let model = StandIn::start(|n, _| match n {
+        0 => Answer::Say(401, json!({"error": {"message": "bad key"}}).to_string()),
+        _ => Answer::Say(200, "{}".into()),
+    });
+    let served = stage.serve(&with_model(&model));
+    let call = |city: &str| served.call(&request("Sky", "Now", json!({"city": city})));
+    assert_eq!(call("Rome").json()["error"], "Failed to generate fake response");
+    assert_eq!(call("Bern").json()["error"], "Failed to generate fake response");
+    assert_eq!(model.asked().len(), 1, "a key that is refused is not tried with every call");
+}
+
+#[test]
+fn a_mirror_model_is_told_what_a_file_says() {
+    let stage = Stage::new();
+    stage.write("system.txt", "Be the API.\n");
+    let model = StandIn::model(Vec::new(), r#"{"error": "", "response": "a "quoted" word"}"#);
+    let settings = json!({"tools": {"folder": "tools", "simulator": {"form": "mirror",
+        "prompt": "system.txt", "model": {"provider": "openai_compatible", "model": "m",
+            "base_url": model.url("/v1")}}}});
+    stage.write("juror.yaml", &settings.to_string());
+    let served = stage.serve("-c juror.yaml");
+    let reply = served.call(&request("Sky", "id", json!({})));
+    assert_eq!(
+        reply.json()["response"],
+        "a \"quoted\" word\"}",
+        "rescued as the public server does"
+    );
+    let body: Value = serde_json::from_str(&model.asked()[0].body).expect("JSON");
+    assert_eq!(body["messages"][0]["content"], "Be the API.");
+    assert!(
+        body["messages"][1]["content"]
+            .as_str()
+            .expect("text")
+            .starts_with("API doc:\n{'api_name': 'id'")
+    );
+    assert_eq!((&body["seed"], &body["max_tokens"]), (&json!(42), &json!(2048)));
+    let unknown = served.call(&request("Sky", "nothing", json!({})));
+    assert!(unknown.json()["error"].as_str().expect("an error").starts_with("no such API"));
+}
+
+#[test]
+fn new_replies_can_be_written_back_to_the_folder() {
+    let stage = Stage::new();
+    stage.write("cache/Weather/sky_for_Weather/is_id.json", "{\"torn");
+    let model = StandIn::model(Vec::new(), SIMULATED);
+    let served = stage.serve(&format!("{} --write-back", with_model(&model)));
+    served.call(&request("Sky", "Now", json!({"city": "Rome"})));
+    served.call(&request("Sky", "id", json!({})));
+    served.call(&request("Goals", "scorers", json!({})));
+    let (_, said) = served.stop();
+    assert!(
+        stage
+            .read("cache/Weather/sky_for_Weather/now.json")
+            .contains("\"{'city': 'Rome'}\": {\n        \"error\": \"\"")
+    );
+    assert!(stage.path("cache/Sports/goals_for_Sports/scorers.json").exists());
+    assert_eq!(stage.read("cache/Weather/sky_for_Weather/is_id.json"), "{\"torn");
+    assert!(said.contains("not written back, but kept"), "{said}");
+    let again = stage.serve("--tools tools --cache cache --on-miss fail");
+    assert_eq!(again.call(&request("Sky", "id", json!({}))).status, 200, "the store has it");
+}
+
+#[test]
+fn tools_are_called_from_the_command_line() {
+    let stage = Stage::new();
+    let (code, printed, said) =
+        stage.run("tools call now_for_sky {\"city\":\"Oslo\"} --tools tools --cache cache");
+    assert_eq!((code, printed.as_str()), (0, "{\"error\":\"\",\"response\":\"rain\"}\n"), "{said}");
+    let (code, printed, _) = stage.run("tools call Weather/Sky/Now {} --cache cache");
+    assert_eq!((code, printed.contains("No reply to this call is known")), (3, true));
+    let (code, _, said) = stage.run("tools call nothing {} --tools tools");
+    assert_eq!((code, said.contains("there is no API `nothing`")), (2, true), "{said}");
+    let (code, _, said) = stage.run("tools call now_for_sky oops --tools tools --cache cache");
+    assert_eq!((code, said.contains("the arguments are no JSON")), (2, true), "{said}");
+}

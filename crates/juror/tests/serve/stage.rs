@@ -1,0 +1,160 @@
+//! A folder with tools and replies, and a server on it.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::http::{Client, Reply};
+
+/// A key that no file, log or reply may ever show.
+pub(crate) const KEY: &str = "tb-must-never-be-seen";
+
+/// A folder to serve from.
+pub(crate) struct Stage {
+    pub(crate) folder: tempfile::TempDir,
+}
+
+/// A server that is running.
+pub(crate) struct Served {
+    child: Child,
+    pub(crate) address: String,
+    log: PathBuf,
+}
+
+impl Stage {
+    /// A folder with two tools, and replies of one of them.
+    pub(crate) fn new() -> Stage {
+        let stage = Stage::empty();
+        stage.write(
+            "tools/Weather/sky.json",
+            r#"{"tool_name": "Sky", "tool_description": "Weather of all places", "host": "sky.example",
+                "api_list": [
+                    {"name": "Now", "description": "The weather now", "method": "GET",
+                     "required_parameters": [{"name": "city", "type": "STRING", "description": "where", "default": "Oslo"}],
+                     "optional_parameters": []},
+                    {"name": "id", "description": "A place's number", "method": "GET",
+                     "required_parameters": [], "optional_parameters": []}]}"#,
+        );
+        stage.write(
+            "tools/Sports/goals.json",
+            r#"{"tool_name": "Goals", "tool_description": "Football",
+                "api_list": [{"name": "scorers", "description": "Who scored"}]}"#,
+        );
+        stage.write(
+            "cache/Weather/sky_for_Weather/now.json",
+            r#"{"{'city': 'Oslo'}": {"error": "", "response": "rain"},
+                "{'a': 1, 'b': [True, None]}": {"error": "", "response": {"n": NaN, "x": "\u00e9"}}}"#,
+        );
+        stage
+    }
+
+    pub(crate) fn empty() -> Stage {
+        Stage { folder: tempfile::tempdir().expect("a folder") }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
+        fs::write(path, text).expect("a file");
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    /// A command in the folder.
+    pub(crate) fn command(&self, line: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_juror"));
+        command
+            .args(line.split_whitespace())
+            .current_dir(self.folder.path())
+            .env_clear()
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    /// Runs a command to its end: code, what it printed, what it said.
+    pub(crate) fn run(&self, line: &str) -> (i32, String, String) {
+        let output = self.command(line).output().expect("juror runs");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (output.status.code().unwrap_or(-1), text(&output.stdout), text(&output.stderr))
+    }
+
+    /// Starts `juror serve` with options, at a free port.
+    pub(crate) fn serve(&self, options: &str) -> Served {
+        self.serve_command(self.command(&format!("serve --port 0 {options}")))
+    }
+
+    pub(crate) fn serve_command(&self, mut command: Command) -> Served {
+        let log = self.path("stderr.log");
+        let file = fs::File::options().create(true).append(true).open(&log).expect("a log");
+        let mut child = command.stderr(file).spawn().expect("juror starts");
+        let mut line = String::new();
+        let stdout = child.stdout.take().expect("its output");
+        BufReader::new(stdout).read_line(&mut line).expect("a line");
+        let address = line.trim().strip_prefix("http://").map(str::to_owned);
+        let address = address.unwrap_or_else(|| panic!("{}", read(&log)));
+        Served { child, address, log }
+    }
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_default()
+}
+
+impl Served {
+    pub(crate) fn client(&self) -> Client {
+        Client::connect(&self.address)
+    }
+
+    /// Calls a tool.
+    pub(crate) fn call(&self, body: &Value) -> Reply {
+        self.client().post("/virtual", body.to_string())
+    }
+
+    /// What it said so far.
+    pub(crate) fn said(&self) -> String {
+        read(&self.log)
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Ends it without warning.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().expect("killed");
+        self.child.wait().expect("ended");
+    }
+
+    /// Asks it to stop, and waits until it has: its exit code and what it said.
+    pub(crate) fn stop(mut self) -> (i32, String) {
+        let id = self.child.id().to_string();
+        Command::new("kill").args(["-TERM", &id]).status().expect("a signal");
+        let code = self.child.wait().expect("ended").code().unwrap_or(-1);
+        (code, read(&self.log))
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A request as agents make it.
+pub(crate) fn request(tool: &str, api: &str, input: Value) -> Value {
+    let category = if tool.starts_with("Goals") { "Sports" } else { "Weather" };
+    json!({"category": category, "tool_name": tool, "api_name": api, "tool_input": input,
+        "strip": "", "toolbench_key": KEY})
+}
