@@ -10,6 +10,7 @@ mod aggregates_records;
 mod clock;
 mod floor;
 mod input;
+mod load;
 mod random;
 mod sparql_columns;
 mod sparql_rows;
@@ -40,6 +41,9 @@ Commands:
   floor REFERENCE RESPONSES OUT
           Time to read and parse the inputs and write as many bytes as results have: what no
           evaluation can go below
+  load ADDRESS PATH CONNECTIONS SECONDS [BODIES]
+          Requests a second and times of replies of a server at ADDRESS: POST with the bodies in a
+          file, one a line, in turn; GET without
   tools FOLDER
           Time to load a folder of tool files, and to make all names of its APIs
   yaml REFERENCE
@@ -62,6 +66,13 @@ fn main() -> anyhow::Result<()> {
             aggregates_records::run(reference, responses, number(times)?)?;
         }
         ["floor", reference, responses, out] => floor::run(reference, responses, out)?,
+        ["load", address, path, connections, seconds] => {
+            load::run(address, path, None, number(connections)?, number(seconds)? as f64)?;
+        }
+        ["load", address, path, connections, seconds, bodies] => {
+            let (connections, seconds) = (number(connections)?, number(seconds)? as f64);
+            load::run(address, path, Some(bodies), connections, seconds)?;
+        }
         ["tools", folder] => tools::run(folder)?,
         ["yaml", reference] => yaml::run(reference)?,
         _ => bail!("no such command, or not its arguments; see `juror-bench --help`"),

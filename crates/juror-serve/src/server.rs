@@ -5,10 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use bytes::Bytes;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use juror_tools::{OnMiss, VirtualTools};
+use serde_json::json;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 
@@ -106,12 +108,17 @@ pub struct Server {
     pub(crate) setup: ServerSetup,
     pub(crate) runs: Runs,
     pub(crate) metrics: Metrics,
+    /// What `/health` says: nothing in it ever changes.
+    pub(crate) health: Bytes,
 }
 
 impl Server {
     /// A server that is not listening yet.
     pub fn new(setup: ServerSetup) -> Arc<Server> {
-        Arc::new(Server { setup, runs: Runs::default(), metrics: Metrics::default() })
+        let health = json!({"status": "ok", "version": env!("CARGO_PKG_VERSION"),
+            "sources": setup.tools.source_names(), "apis": setup.listing.len()});
+        let health = Bytes::from(health.to_string());
+        Arc::new(Server { setup, runs: Runs::default(), metrics: Metrics::default(), health })
     }
 
     /// The calls that were recorded.
