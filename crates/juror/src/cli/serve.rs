@@ -18,6 +18,8 @@ use crate::environment::Environment;
 use crate::exit::{Exit, Outside};
 use crate::talk;
 
+const SERVER: &str = "Server";
+
 const EXAMPLES: &str = "\
 Examples:
   juror serve --tools toolenv/tools --cache tool_response_cache
@@ -41,39 +43,39 @@ pub(super) struct ServeArgs {
     tools: ToolArgs,
 
     /// Address to listen at; others than loopback let other machines in.
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1", env = "JUROR_HOST")]
+    #[arg(long, help_heading = SERVER, value_name = "ADDRESS", default_value = "127.0.0.1", env = "JUROR_HOST")]
     host: IpAddr,
 
     /// Port to listen at; 0 takes a free one [default: 8080].
-    #[arg(long, value_name = "PORT", env = "JUROR_PORT")]
+    #[arg(long, help_heading = SERVER, value_name = "PORT", env = "JUROR_PORT")]
     port: Option<u16>,
 
     /// Token that requests have to bring, as `Authorization: Bearer …`.
-    #[arg(long, value_name = "TOKEN", env = "JUROR_TOKEN", hide_env_values = true)]
+    #[arg(long, help_heading = SERVER, value_name = "TOKEN", env = "JUROR_TOKEN", hide_env_values = true)]
     token: Option<String>,
 
     /// Longest request, in bytes.
-    #[arg(long, value_name = "BYTES", default_value_t = 1 << 20, env = "JUROR_MAX_BODY")]
+    #[arg(long, help_heading = SERVER, value_name = "BYTES", default_value_t = 1 << 20, env = "JUROR_MAX_BODY")]
     max_body: usize,
 
     /// Connections at a time; more wait.
-    #[arg(long, value_name = "N", default_value = "1024", env = "JUROR_MAX_CONNECTIONS")]
+    #[arg(long, help_heading = SERVER, value_name = "N", default_value = "1024", env = "JUROR_MAX_CONNECTIONS")]
     max_connections: std::num::NonZero<u16>,
 
     /// Seconds a reply may take.
-    #[arg(long, value_name = "SECONDS", default_value = "300", env = "JUROR_TIMEOUT")]
+    #[arg(long, help_heading = SERVER, value_name = "SECONDS", default_value = "300", env = "JUROR_TIMEOUT")]
     timeout: std::num::NonZero<u32>,
 
     /// Which calls are logged, one line of JSON each; neither keys nor arguments are.
-    #[arg(long, value_name = "WHICH", default_value = "misses", env = "JUROR_LOG")]
+    #[arg(long, help_heading = SERVER, value_name = "WHICH", default_value = "misses", env = "JUROR_LOG")]
     log: LogArg,
 
     /// File to log to, in place of standard error.
-    #[arg(long, value_name = "FILE", env = "JUROR_LOG_FILE")]
+    #[arg(long, help_heading = SERVER, value_name = "FILE", env = "JUROR_LOG_FILE")]
     log_file: Option<String>,
 
     /// Say nothing but errors.
-    #[arg(short, long, env = "JUROR_QUIET", value_parser = boolish())]
+    #[arg(short, long, help_heading = SERVER, env = "JUROR_QUIET", value_parser = boolish())]
     quiet: bool,
 }
 
@@ -88,13 +90,13 @@ enum LogArg {
 }
 
 pub(super) fn run(args: &ServeArgs) -> anyhow::Result<Exit> {
-    let (settings, public) = args.tools.settings()?;
+    let environment = Environment::read();
+    let (settings, public) = args.tools.settings(&environment)?;
     anyhow::ensure!(
         settings.tools.folder.is_some() || !settings.tools.cache.is_empty(),
         "nothing to serve\n  hint: name a folder of tool files with --tools, known replies with --cache, or both"
     );
     let log = log(args, &public)?;
-    let environment = Environment::read();
     let tell: TellTrouble = {
         let log = log.clone();
         Arc::new(move |text: &str| log(&Event::Trouble(text)))

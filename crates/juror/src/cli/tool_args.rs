@@ -9,6 +9,7 @@ use juror_run::{
 };
 
 use super::boolish;
+use crate::environment::Environment;
 
 /// Where tools' replies come from.
 #[derive(Args)]
@@ -105,7 +106,10 @@ enum FormArg {
 
 impl ToolArgs {
     /// Settings and options together, and what only the public server's configuration says.
-    pub(super) fn settings(&self) -> anyhow::Result<(Settings, PublicConfig)> {
+    pub(super) fn settings(
+        &self,
+        environment: &Environment,
+    ) -> anyhow::Result<(Settings, PublicConfig)> {
         let form = match self.simulator {
             None | Some(FormArg::Chat) => FormWord::Chat,
             Some(FormArg::Mirror) => FormWord::Mirror,
@@ -125,7 +129,7 @@ impl ToolArgs {
             }
         };
         self.override_places(&mut settings);
-        self.override_sources(&mut settings, form)?;
+        self.override_sources(&mut settings, form, environment)?;
         Ok((settings, public))
     }
 
@@ -145,7 +149,12 @@ impl ToolArgs {
         }
     }
 
-    fn override_sources(&self, settings: &mut Settings, form: FormWord) -> anyhow::Result<()> {
+    fn override_sources(
+        &self,
+        settings: &mut Settings,
+        form: FormWord,
+        environment: &Environment,
+    ) -> anyhow::Result<()> {
         let tools = &mut settings.tools;
         let meant = |source: &SourceArg| match source {
             SourceArg::Cache => SourceWord::Cache,
@@ -172,7 +181,7 @@ impl ToolArgs {
             let simulator = tools.simulator.get_or_insert_with(SimulatorSettings::default);
             simulator.form = self.simulator.map(|_| form).or(simulator.form);
             if let Some(model) = &self.model {
-                simulator.model = Some(self.model_settings(model));
+                simulator.model = Some(self.model_settings(model, environment));
             }
         }
         anyhow::ensure!(
@@ -182,13 +191,13 @@ impl ToolArgs {
         Ok(())
     }
 
-    fn model_settings(&self, model: &str) -> ModelSettings {
+    fn model_settings(&self, model: &str, environment: &Environment) -> ModelSettings {
         let provider = if self.model_url.is_some() { "openai_compatible" } else { "openai" };
-        let key = self.model_url.as_ref().and(std::env::var("OPENAI_API_KEY").ok());
+        let key = self.model_url.as_ref().and(environment.get("OPENAI_API_KEY"));
         ModelSettings {
             provider: provider.into(),
             model: model.to_owned(),
-            api_key: key.filter(|key| !key.trim().is_empty()),
+            api_key: key.map(|_| "env:OPENAI_API_KEY".into()),
             base_url: self.model_url.clone(),
             api_version: None,
             stream: false,

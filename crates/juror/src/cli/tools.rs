@@ -182,8 +182,8 @@ fn search(
 }
 
 fn call(name: &str, input: &str, args: &ToolArgs) -> anyhow::Result<Exit> {
-    let (settings, _) = args.settings()?;
     let environment = Environment::read();
+    let (settings, _) = args.settings(&environment)?;
     let tell: TellTrouble = Arc::new(|text: &str| talk::warn(text));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
