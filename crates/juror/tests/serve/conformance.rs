@@ -54,8 +54,8 @@ const STUB: &str = r#"{"error": "", "response": "stub"}"#;
 fn virtual_case(case: &Value, written: &Object<'_>) -> Checked {
     let (input, expected) = (&case["input"], &case["expected"]);
     let stage = Stage::empty();
-    write_files(&stage, "cache", part(written, "cache"));
-    write_files(&stage, "tools", part(written, "tools"));
+    write_files(&stage, "cache", part(written, "cache").as_ref());
+    write_files(&stage, "tools", part(written, "tools").as_ref());
     for (name, text) in input["cache_raw_files"].as_object().into_iter().flatten() {
         stage.write(&format!("cache/{name}"), text.as_str().expect("a text"));
     }
@@ -109,7 +109,7 @@ fn virtual_case(case: &Value, written: &Object<'_>) -> Checked {
 fn mirror_case(case: &Value, written: &Object<'_>) -> Checked {
     let (input, expected) = (&case["input"], &case["expected"]);
     let stage = Stage::empty();
-    write_files(&stage, "tools", part(written, "tools"));
+    write_files(&stage, "tools", part(written, "tools").as_ref());
     let text = input["llm_reply"].as_str().unwrap_or_default();
     let model = StandIn::model(Vec::new(), text);
     let config = json!({"api_key": "EMPTY", "api_base": model.url("/v1"), "model": "stub-model",
@@ -168,8 +168,8 @@ fn check_model(
     Err(format!("the parameters: got {own:?}, wanted {wanted:?}"))
 }
 
-fn write_files(stage: &Stage, root: &str, files: Option<Object<'_>>) {
-    for (name, content) in files.iter().flat_map(Object::iter) {
+fn write_files(stage: &Stage, root: &str, files: Option<&Object<'_>>) {
+    for (name, content) in files.into_iter().flat_map(Object::iter) {
         stage.write(&format!("{root}/{name}"), content.get());
     }
 }

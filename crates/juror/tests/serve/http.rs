@@ -33,7 +33,7 @@ impl Client {
     /// Connects to an address such as `127.0.0.1:8080`.
     pub(crate) fn connect(address: &str) -> Client {
         let stream = TcpStream::connect(address).expect("a connection");
-        stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a limit");
+        stream.set_read_timeout(Some(Duration::from_mins(1))).expect("a limit");
         stream.set_nodelay(true).expect("no delay");
         Client { stream: BufReader::new(stream) }
     }

@@ -121,11 +121,6 @@ impl Served {
         self.client().post("/virtual", body.to_string())
     }
 
-    /// What it said so far.
-    pub(crate) fn said(&self) -> String {
-        read(&self.log)
-    }
-
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }
@@ -153,6 +148,7 @@ impl Drop for Served {
 }
 
 /// A request as agents make it.
+#[expect(clippy::needless_pass_by_value, reason = "callers make the value on the spot")]
 pub(crate) fn request(tool: &str, api: &str, input: Value) -> Value {
     let category = if tool.starts_with("Goals") { "Sports" } else { "Weather" };
     json!({"category": category, "tool_name": tool, "api_name": api, "tool_input": input,
