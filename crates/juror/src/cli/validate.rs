@@ -5,7 +5,9 @@ use juror_run::{LoadError, Settings, check_judges, load, load_settings, settings
 use juror_score::read::{
     Document, Path, Problem, Problems, read_reference, read_responses, read_results,
 };
+use juror_score::tool::read_queries;
 use juror_score::{Aggregator, Object, Profile};
+use juror_tools::load_folder;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -17,15 +19,16 @@ const EXAMPLES: &str = "\
 Examples:
   juror validate reference.yaml responses.jsonl juror.yaml
   juror validate --as responses answers.json
+  juror validate toolenv/tools G1_instruction.json
 
 What a file is, is told from what stands in it; --as says it instead. All problems of all files are
 listed with their places; the exit code is 2 if there is any.";
 
-/// Check reference datasets, responses, results and settings.
+/// Check reference datasets, responses, results, settings, tool folders and queries.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ValidateArgs {
-    /// Files to check; - is standard input.
+    /// Files to check, and folders of tool files; - is standard input.
     #[arg(value_name = "FILE", required = true)]
     files: Vec<String>,
 
@@ -44,6 +47,7 @@ pub(super) enum Kind {
     Responses,
     Results,
     Settings,
+    Queries,
 }
 
 /// What was found out about a file.
@@ -76,6 +80,10 @@ fn check(name: &str, kind: Option<Kind>) -> Checked {
         problems: Problems::default(),
         unreadable: None,
     };
+    if std::path::Path::new(name).is_dir() {
+        check_tools(name, &mut checked);
+        return checked;
+    }
     let loaded = if kind == Some(Kind::Settings) { load_settings(name) } else { load(name) };
     match loaded {
         Err(LoadError::Text(problems)) => checked.problems = problems,
@@ -95,6 +103,20 @@ fn check(name: &str, kind: Option<Kind>) -> Checked {
         },
     }
     checked
+}
+
+fn check_tools(name: &str, checked: &mut Checked) {
+    match load_folder(std::path::Path::new(name)) {
+        Err(error) => checked.unreadable = Some(format!("{name}: {error}")),
+        Ok(catalog) if catalog.n_apis() == 0 && catalog.problems.is_empty() => {
+            checked.unreadable = Some(format!("{name}: no tool files are found here"));
+        }
+        Ok(catalog) => {
+            let apis = count(catalog.n_apis(), "API");
+            checked.holds = Some(format!("{apis} of {}", count(catalog.tools.len(), "tool")));
+            checked.problems = catalog.problems;
+        }
+    }
 }
 
 fn read(document: &Document, kind: Kind) -> Result<(String, Problems), Problems> {
@@ -117,6 +139,15 @@ fn read(document: &Document, kind: Kind) -> Result<(String, Problems), Problems>
             let mut aggregator = Aggregator::new(&Profile::V5, &[]);
             let (n, problems) = read_results(document, &mut aggregator)?;
             Ok((count(n, "result"), problems))
+        }
+        Kind::Queries => {
+            let (queries, problems) = read_queries(document);
+            let queries = if queries.len() == 1 {
+                "1 query".into()
+            } else {
+                format!("{} queries", queries.len())
+            };
+            Ok((queries, problems))
         }
         Kind::Settings => {
             let settings = Settings::read(document)?;
@@ -154,6 +185,9 @@ pub(super) fn kind_of(document: &Document) -> Option<Kind> {
     };
     let fields: Object = serde_json::from_str(record.get()).ok()?;
     let has = |key: &str| fields.get(key).is_some();
+    if has("query") && (has("query_id") || has("api_list")) {
+        return Some(Kind::Queries);
+    }
     if has("template_id") && has("question_id") {
         return Some(Kind::Results);
     } else if has("question_id") {
