@@ -224,6 +224,8 @@ fn help_teaches() {
         "aggregate",
         "answer-correctness",
         "validate",
+        "serve",
+        "tools",
         "demo",
         "cache",
         "schema",
