@@ -5,7 +5,7 @@ use indexmap::IndexMap;
 
 use super::number;
 use super::scan::{Scanner, Stuck, Text};
-use super::text::{Codes, quote_for, write_bare, write_quoted};
+use super::text::{Codes, quote_for, write_bare, write_json_text, write_quoted};
 
 /// Why a text cannot be written as Python would: Python could not read it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -22,6 +22,15 @@ pub(super) enum Texts {
     Bare,
     /// As `repr` does.
     Quoted,
+}
+
+/// Whose spelling is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Spelling {
+    /// That of Python's `repr`.
+    Repr,
+    /// That of Python's `json.dumps`: ASCII, with a space after commas and colons.
+    Json,
 }
 
 /// In which order an object's entries are written.
@@ -46,9 +55,25 @@ pub(super) fn write(
     texts: Texts,
     order: Order,
 ) -> Result<(), NotJson> {
-    let mut writer = Writer { scan: Scanner::new(json), out, entries: Vec::new(), order };
+    let mut writer = Writer::new(json, out, Spelling::Repr);
+    writer.order = order;
     let done = writer.document(texts);
-    done.map_err(|Stuck| NotJson { offset: writer.scan.at() })
+    done.map_err(|Stuck| writer.stuck())
+}
+
+/// Appends a value as JSON.
+pub(super) fn write_json(json: &str, out: &mut String) -> Result<(), NotJson> {
+    let mut writer = Writer::new(json, out, Spelling::Json);
+    let done = writer.document(Texts::Quoted);
+    done.map_err(|Stuck| writer.stuck())
+}
+
+/// The fields of an object, each value as JSON; nothing for a value of another kind.
+pub(super) fn fields(json: &str) -> Result<Option<IndexMap<String, String>>, NotJson> {
+    let mut out = String::with_capacity(json.len());
+    let mut writer = Writer::new(json, &mut out, Spelling::Json);
+    let done = writer.top_fields();
+    done.map_err(|Stuck| writer.stuck())
 }
 
 type Written = Result<(), Stuck>;
@@ -59,6 +84,7 @@ struct Writer<'a> {
     /// Entries of the objects that are open, the innermost last.
     entries: Vec<Entry>,
     order: Order,
+    spelling: Spelling,
 }
 
 /// Where an entry of an object stands in the output.
@@ -79,7 +105,42 @@ impl Entry {
     }
 }
 
-impl Writer<'_> {
+impl<'a> Writer<'a> {
+    fn new(json: &'a str, out: &'a mut String, spelling: Spelling) -> Writer<'a> {
+        let (scan, entries) = (Scanner::new(json), Vec::new());
+        Writer { scan, out, entries, order: Order::Given, spelling }
+    }
+
+    fn stuck(&self) -> NotJson {
+        NotJson { offset: self.scan.at() }
+    }
+
+    fn top_fields(&mut self) -> Result<Option<IndexMap<String, String>>, Stuck> {
+        self.scan.skip_space();
+        if self.scan.peek() != Some(b'{') {
+            return self.document(Texts::Quoted).map(|()| None);
+        }
+        self.scan.take(b'{')?;
+        let mut fields = IndexMap::new();
+        let mut is_done = self.scan.next_is(b'}');
+        while !is_done {
+            self.scan.skip_space();
+            let name = self.scan.string()?;
+            let name = Codes(name.body).map(|code| char::from_u32(code).unwrap_or('\u{fffd}'));
+            let name = name.collect();
+            self.scan.take(b':')?;
+            self.out.clear();
+            self.value(DEEPEST)?;
+            fields.insert(name, self.out.clone());
+            is_done = self.scan.next_is(b'}');
+            if !is_done {
+                self.scan.take(b',')?;
+            }
+        }
+        self.scan.skip_space();
+        if self.scan.is_done() { Ok(Some(fields)) } else { Err(Stuck) }
+    }
+
     fn document(&mut self, texts: Texts) -> Written {
         self.scan.skip_space();
         match (self.scan.peek(), texts) {
@@ -105,10 +166,7 @@ impl Writer<'_> {
             b'N' => self.word("NaN", "nan"),
             b'I' => self.word("Infinity", "inf"),
             b'-' if self.scan.goes_on_with("-I") => self.word("-Infinity", "-inf"),
-            _ => {
-                number::write_number(self.scan.number()?, self.out);
-                Ok(())
-            }
+            _ => self.number(),
         }
     }
 
@@ -165,8 +223,24 @@ impl Writer<'_> {
         Ok(())
     }
 
+    fn number(&mut self) -> Written {
+        let start = self.out.len();
+        number::write_number(self.scan.number()?, self.out);
+        if self.spelling == Spelling::Json && self.out.ends_with("inf") {
+            let sign = if self.out[start..].starts_with('-') { "-" } else { "" };
+            self.out.truncate(start);
+            self.out.push_str(sign);
+            self.out.push_str("Infinity");
+        }
+        Ok(())
+    }
+
     fn quoted(&mut self) -> Written {
         let Text { body, is_plain, has_single } = self.scan.string()?;
+        if self.spelling == Spelling::Json {
+            write_json_text(self.out, Codes(body));
+            return Ok(());
+        }
         if is_plain {
             let quote = quote_for(has_single, false);
             self.out.push(quote);
@@ -184,7 +258,7 @@ impl Writer<'_> {
 
     fn word(&mut self, json: &str, python: &str) -> Written {
         self.scan.word(json)?;
-        self.out.push_str(python);
+        self.out.push_str(if self.spelling == Spelling::Json { json } else { python });
         Ok(())
     }
 }
