@@ -16,6 +16,7 @@ mod plan;
 mod reply_store;
 mod run_folder;
 mod settings;
+pub mod subject;
 
 pub use evaluate::{EvaluateError, Event, Judged, Outcome, evaluate};
 pub use input::{LoadError, load, load_settings, load_text};

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::callable::Callable;
 use super::observation::{Code, Observation};
+use crate::json::unescape;
 use crate::python;
 
 /// The name of the function that ends a try.
@@ -11,6 +12,9 @@ pub const FINISH: &str = "Finish";
 
 const ANSWER: &str = "give_answer";
 const GIVE_UP: &str = "give_up_and_restart";
+
+/// How most models write where the answer begins.
+const ANSWER_KEY: &str = "\"final_answer\": \"";
 
 /// The function itself, in the given words: what it does, and what its answer is to be.
 pub(super) fn callable(description: &str, final_answer: &str) -> Callable {
@@ -43,6 +47,18 @@ pub(super) fn finish(arguments: &str) -> Observation {
         }
     };
     Observation { text: text.to_owned(), code }
+}
+
+/// The final answer that arguments hold: a text as it is, anything else as JSON. Of arguments that
+/// are no JSON it is all that follows its name.
+pub fn final_answer(arguments: &str) -> Option<String> {
+    match python::lenient_fields(arguments) {
+        Ok(fields) => fields?.get("final_answer").map(|json| {
+            let inside = json.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+            inside.map_or_else(|| json.clone(), |inside| unescape(inside).into_owned())
+        }),
+        Err(_) => arguments.split_once(ANSWER_KEY).map(|(_, rest)| rest.to_owned()),
+    }
 }
 
 #[derive(Debug, PartialEq)]
@@ -92,7 +108,7 @@ impl Arguments {
             () if text.contains("\"return_type\": \"") => Some(ReturnType::Other),
             () => None,
         };
-        Arguments { return_type, has_answer: text.contains("\"final_answer\": \"") }
+        Arguments { return_type, has_answer: text.contains(ANSWER_KEY) }
     }
 }
 
@@ -129,6 +145,23 @@ mod tests {
         check(r#"{"return_type": "give_up_and_restart", "#, Code::GaveUp);
         check(r#"{"return_type":"give_answer", "final_answer": "no space"#, Code::BadFinish);
         check(r#"{"return_type": "give_answer_now", "final_answer": "x"#, Code::BadFinish);
+    }
+
+    #[test]
+    fn the_final_answer_is_read_as_far_as_it_goes() {
+        let check = |arguments: &str, answer: Option<&str>| {
+            assert_eq!(final_answer(arguments).as_deref(), answer, "{arguments}");
+        };
+        check(
+            r#"{"return_type": "give_answer", "final_answer": "a \"b\" \u00e9"}"#,
+            Some("a \"b\" é"),
+        );
+        check("{\"final_answer\": \"a\nb\"}", Some("a\nb"));
+        check(r#"{"final_answer": {"a": 1}}"#, Some("{\"a\": 1}"));
+        check(r#"{"final_answer": "cut "off"}"#, Some("cut \"off\"}"));
+        check(r#"{"return_type": "give_answer"}"#, None);
+        check("[]", None);
+        check("", None);
     }
 
     #[test]

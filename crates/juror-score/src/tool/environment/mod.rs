@@ -31,9 +31,9 @@ mod task;
 use std::sync::Arc;
 
 pub use callable::Callable;
-pub use finish::FINISH;
+pub use finish::{FINISH, final_answer};
 pub use observation::{Code, Observation, ToolReply};
-pub use offer::{Offer, Pool};
+pub use offer::{Offer, OwnedOffer, Pool};
 pub use offered::Target;
 pub use search::{MOST_FOUND, SEARCH, Search, USUAL_FOUND};
 

@@ -74,6 +74,11 @@ impl ToolReply {
     pub fn of(body: String) -> ToolReply {
         ToolReply::Answered { status: 200, body }
     }
+
+    /// What it means.
+    pub fn code(&self) -> Code {
+        Observation::of_reply(self).code
+    }
 }
 
 impl Observation {

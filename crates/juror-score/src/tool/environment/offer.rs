@@ -22,6 +22,46 @@ pub struct Offer<'a> {
     pub name: Option<&'a str>,
 }
 
+/// The same, for offers that outlive where they came from.
+#[derive(Clone, Debug)]
+pub struct OwnedOffer {
+    /// The category, as calls have it.
+    pub category: String,
+    /// The tool's raw name.
+    pub tool: String,
+    /// What its provider says of the tool; may be empty.
+    pub tool_description: String,
+    /// The API.
+    pub api: Api,
+    /// The name to call it by, where it has one that all queries share.
+    pub name: Option<String>,
+}
+
+impl OwnedOffer {
+    /// The offer.
+    pub fn as_offer(&self) -> Offer<'_> {
+        Offer {
+            category: &self.category,
+            tool: &self.tool,
+            tool_description: &self.tool_description,
+            api: &self.api,
+            name: self.name.as_deref(),
+        }
+    }
+}
+
+impl From<Offer<'_>> for OwnedOffer {
+    fn from(offer: Offer<'_>) -> OwnedOffer {
+        OwnedOffer {
+            category: offer.category.to_owned(),
+            tool: offer.tool.to_owned(),
+            tool_description: offer.tool_description.to_owned(),
+            api: offer.api.clone(),
+            name: offer.name.map(str::to_owned),
+        }
+    }
+}
+
 /// Tools by category and standard name.
 #[derive(Clone, Debug, Default)]
 pub struct Pool<'a> {
