@@ -25,6 +25,7 @@ mod adapt;
 mod anthropic;
 mod cache;
 mod call;
+mod conversation;
 mod correctness;
 mod custom;
 mod gemini;
@@ -48,8 +49,10 @@ mod vectors;
 pub use adapt::Tell;
 pub use cache::{CacheMode, Kept, Recorded, RecordedLine, ReplyCache};
 pub use call::{CallKey, ChatCall, KeyMaker};
+pub use conversation::{Conversation, Turn, TurnReply};
 pub use correctness::{BLANK, ClaimRules, Claims, ClaimsError, Correctness, read_claims};
 pub use custom::{Custom, Input, ShownSteps};
+pub use http::client as http_client;
 pub use judge::{Judge, Panel, Verdicts};
 pub use model::{
     ChatModel, ChatRequest, Embedder, Embeddings, ModelError, ModelReply, Pending, Said, Usage,

@@ -3,7 +3,10 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "tests tell what they ran")]
 
 mod departures;
+mod over_http;
 mod properties;
 mod recorded;
 mod scripted;
+mod stage;
+mod tool_server;
 mod traces;

@@ -10,8 +10,10 @@ mod door;
 mod method;
 mod paced;
 mod prompts;
+mod queued;
 mod session;
 mod tree_search;
+mod virtual_server;
 
 use std::sync::Arc;
 
@@ -23,6 +25,8 @@ pub use door::{Ask, AskError, Model, Reply, Stopped, Tools};
 pub use method::{Method, MethodError};
 pub use paced::{Paced, Pauses};
 pub use prompts::{prompts, wording};
+pub use queued::{PURPOSE, QueuedModel};
+pub use virtual_server::{VirtualServer, VirtualServerSetup};
 
 use session::Session;
 
