@@ -2,7 +2,9 @@
 //!
 //! A [`ModelSpec`] says which model is asked and how; [`Models`] puts it behind one queue for all
 //! calls of a run, which bounds, paces, retries, joins and keeps them. A [`Judge`] asks about one
-//! aspect of a case and gives notes for its result; a [`Panel`] is all judges of a run.
+//! aspect of a case and gives notes for its result; a [`Panel`] is all judges of a run. An agent's
+//! model is asked by the same queue: [`Models::converse`] goes on with a [`Conversation`] in which
+//! functions can be called.
 //!
 //! ```
 //! use juror_judge::{Prices, Usage, read_claims};

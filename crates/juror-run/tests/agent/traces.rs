@@ -256,6 +256,18 @@ fn what_a_search_finds_can_be_called_on_its_branch_alone() {
 }
 
 #[test]
+fn attempts_can_be_made_on_any_thread() {
+    fn is_send<T: Send>(value: T) -> T {
+        value
+    }
+    let (script, tools) = (Script::new([calls(None, &[("Finish", ANSWER)])]), shelf());
+    let agent = agent("DFS_woFilter_w2", 20, 20);
+    let environment = environment(&["a_for_t"], &setup(""));
+    let attempt = is_send(agent.answer("q", environment, &script, &tools));
+    assert!(block_on(attempt).is_ok());
+}
+
+#[test]
 fn our_own_words_have_all_places() {
     let words = prompts();
     for (text, place) in [

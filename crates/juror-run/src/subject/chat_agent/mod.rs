@@ -1,8 +1,8 @@
 //! An agent of our own: a model that calls functions until it has an answer.
 //!
-//! [`ChatAgent::answer`] runs one query by one of two methods, `CoT@n` ([`chain`]) and
-//! `DFS_woFilter_wK` ([`tree_search`]). Whom it asks ([`Model`]) and what it calls ([`Tools`]) come
-//! in by the door, so that it runs the same in a process and over HTTP.
+//! [`ChatAgent::answer`] runs one query by one of two methods: `CoT@n`, a chain, or
+//! `DFS_woFilter_wK`, a tree search. Whom it asks ([`Model`]) and what it calls ([`Tools`]) come in
+//! by the door, so that it runs the same in a process and over HTTP.
 
 mod attempt;
 mod chain;

@@ -13,3 +13,6 @@ pub use message::{Call, INVENTED, Message, Nulls, Said};
 pub use prompts::Prompts;
 pub use raw::{ChainAnswer, ChainArgs, RawAnswer, Spent, TreeAnswer, TreeArgs};
 pub use tree::{Kind, Node, NodeId, Tree};
+
+#[cfg(test)]
+mod tests;
