@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use juror_score::tool::agent::{Call, Message, Said};
 use juror_score::tool::environment::Callable;
@@ -46,10 +46,18 @@ pub struct TurnReply {
     pub usage: Option<Usage>,
 }
 
+/// Most providers want the last word to be somebody else's than the model's.
+static GO_ON: LazyLock<Message> =
+    LazyLock::new(|| Message::user(include_str!("../prompts/go_on.md").trim_end()));
+
 impl Conversation {
-    /// The messages that are sent.
+    /// The messages that are sent: the valid ones. A model that spoke last and called nothing is
+    /// asked to go on.
     pub(crate) fn valid(&self) -> impl Iterator<Item = &Message> {
-        self.messages.iter().map(|message| &**message).filter(|message| message.is_valid())
+        let valid = self.messages.iter().map(|message| &**message).filter(|m| m.is_valid());
+        let last = self.messages.iter().rfind(|message| message.is_valid());
+        let is_open = last.is_some_and(|last| matches!(&**last, Message::Assistant(_)));
+        valid.chain(is_open.then(|| &*GO_ON))
     }
 
     fn calls(&self) -> impl Iterator<Item = &Call> {
@@ -178,6 +186,16 @@ mod tests {
         let mut other = one.clone();
         other.messages.remove(1);
         assert_eq!(key(&one), key(&other), "what is not sent decides nothing");
+    }
+
+    #[test]
+    fn a_model_that_spoke_last_is_asked_to_go_on() {
+        let mut talk = talk("a", "x", 0);
+        let roles =
+            |talk: &Conversation| -> Vec<&str> { talk.valid().map(Message::role).collect() };
+        assert_eq!(roles(&talk), ["user", "assistant", "tool"]);
+        talk.messages.push(Arc::new(Message::Assistant(Said::default())));
+        assert_eq!(roles(&talk), ["user", "assistant", "tool", "assistant", "user"]);
     }
 
     #[test]

@@ -49,6 +49,9 @@ fn anthropic(messages: &[Value]) -> Option<String> {
             .map(|block| block[name].clone())
             .collect()
     };
+    if messages.last().is_some_and(|last| last["role"] == "assistant") {
+        return Some("messages: the conversation must end with a user message".to_owned());
+    }
     if messages.first().is_some_and(|first| first["role"] != "user") {
         return Some("messages: first message must use the \"user\" role".to_owned());
     }
@@ -75,6 +78,9 @@ fn gemini(contents: &[Value]) -> Option<String> {
         let parts = content.map_or(&[][..], |content| list(&content["parts"]));
         parts.iter().filter(|part| part.get(kind).is_some()).count()
     };
+    if contents.last().is_some_and(|last| last["role"] == "model") {
+        return Some("Please ensure that multiturn requests end with a user role.".to_owned());
+    }
     for (index, content) in contents.iter().enumerate() {
         let n_calls = count(Some(content), "functionCall");
         if n_calls > 0 && n_calls != count(contents.get(index + 1), "functionResponse") {
@@ -128,7 +134,13 @@ mod tests {
             false,
         );
 
+        let words = json!({"role": "assistant", "content": [{"type": "text", "text": "a"}]});
+        check(Protocol::Anthropic, json!({"messages": [ask, words, ask]}), true);
+        check(Protocol::Anthropic, json!({"messages": [ask, words]}), false);
+
         let call = json!({"parts": [{"functionCall": {}, "thoughtSignature": "s"}]});
+        let words = json!({"role": "model", "parts": [{"text": "a"}]});
+        check(Protocol::Gemini, json!({"contents": [words]}), false);
         let result = json!({"parts": [{"functionResponse": {}}]});
         check(Protocol::Gemini, json!({"contents": [call, result]}), true);
         check(Protocol::Gemini, json!({"contents": [call, call]}), false);
