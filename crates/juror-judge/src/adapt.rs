@@ -93,10 +93,12 @@ impl Adaptation {
         self.habits.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Asks until the model takes the request or nothing is left to change about it.
+    /// Asks until the model takes the request or nothing is left to change about it. Only a
+    /// request for a reply of a shape can teach how that is asked for.
     pub(crate) async fn until_taken<'a, T>(
         &self,
         endpoint: &Endpoint,
+        has_shape: bool,
         ask: impl Fn(Habits) -> Pending<'a, Result<T, ModelError>>,
     ) -> Result<T, ModelError> {
         loop {
@@ -105,14 +107,14 @@ impl Adaptation {
                 .await
                 .map_err(|e| e.map_text(|text| endpoint.repeatable(text)))
             {
-                Err(error) if self.learn(&habits, &error) => {}
+                Err(error) if self.learn(&habits, has_shape, &error) => {}
                 outcome => return outcome,
             }
         }
     }
 
     /// Learns from a refused request; whether the next one would differ from it.
-    fn learn(&self, used: &Habits, error: &ModelError) -> bool {
+    fn learn(&self, used: &Habits, has_shape: bool, error: &ModelError) -> bool {
         let ModelError::BadRequest { message, parameter } = error else { return false };
         let mut habits = self.habits.lock().unwrap_or_else(PoisonError::into_inner);
         if *habits != *used {
@@ -132,7 +134,7 @@ impl Adaptation {
         };
         let place = self.forms.iter().position(|form| *form == habits.form);
         let next = place.and_then(|place| self.forms.get(place + 1));
-        if let Some(next) = next
+        if let Some(next) = next.filter(|_| has_shape)
             && shape_words.iter().any(|word| named(word))
         {
             habits.form = *next;

@@ -1,8 +1,11 @@
 //! Anthropic's protocol.
 
+mod functions;
+
 use serde_json::{Map, Value, json};
 
 use crate::adapt::{Adaptation, Form, Habits, Tell, described};
+use crate::conversation::{Conversation, TurnReply};
 use crate::http::Endpoint;
 use crate::model::{ChatModel, ChatRequest, ModelError, ModelReply, Pending, Said, Usage};
 use crate::provider::ModelSpec;
@@ -78,7 +81,19 @@ impl ChatModel for Anthropic {
             let ask = |habits: Habits| -> Pending<'a, _> {
                 Box::pin(async move { self.ask(&self.body(request, &habits)).await })
             };
-            self.adaptation.until_taken(&self.endpoint, ask).await
+            self.adaptation.until_taken(&self.endpoint, request.schema.is_some(), ask).await
+        })
+    }
+
+    fn converse<'a>(
+        &'a self,
+        talk: &'a Conversation,
+    ) -> Pending<'a, Result<TurnReply, ModelError>> {
+        Box::pin(async move {
+            let ask = |habits: Habits| -> Pending<'a, _> {
+                Box::pin(async move { functions::ask(self, talk, &habits).await })
+            };
+            self.adaptation.until_taken(&self.endpoint, false, ask).await
         })
     }
 }

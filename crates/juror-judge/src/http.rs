@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::{Response, StatusCode};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::model::ModelError;
@@ -64,11 +65,20 @@ impl Endpoint {
 
     /// Posts a body and reads the JSON that comes back.
     pub(crate) async fn post(&self, url: &str, body: &Value) -> Result<Value, ModelError> {
+        read_json(&self.post_for_text(url, body).await?)
+    }
+
+    /// Posts a body and reads the text that comes back: a value would not keep the order of what a
+    /// model wrote.
+    pub(crate) async fn post_for_text(
+        &self,
+        url: &str,
+        body: &(impl Serialize + Sync),
+    ) -> Result<String, ModelError> {
         let within = async {
             let response = self.send(url, body).await?;
             let bytes = read(response).await?;
-            serde_json::from_slice(&bytes)
-                .map_err(|error| ModelError::Garbled(format!("not JSON: {error}")))
+            String::from_utf8(bytes).map_err(|error| ModelError::Garbled(error.to_string()))
         };
         self.in_time(within).await
     }
@@ -79,6 +89,16 @@ impl Endpoint {
         url: &str,
         body: &Value,
         mut each: impl FnMut(Value) -> Result<(), ModelError>,
+    ) -> Result<(), ModelError> {
+        self.post_for_events(url, body, |data| each(read_event(data)?)).await
+    }
+
+    /// The same with the text of each event.
+    pub(crate) async fn post_for_events(
+        &self,
+        url: &str,
+        body: &(impl Serialize + Sync),
+        mut each: impl FnMut(&str) -> Result<(), ModelError>,
     ) -> Result<(), ModelError> {
         let within = async {
             let mut response = self.send(url, body).await?;
@@ -93,10 +113,7 @@ impl Endpoint {
                     if data == "[DONE]" {
                         return Ok(());
                     }
-                    let event = serde_json::from_str(&data).map_err(|error| {
-                        ModelError::Garbled(format!("an event is not JSON: {error}"))
-                    })?;
-                    each(event)?;
+                    each(&data)?;
                 }
             }
             Ok(())
@@ -112,7 +129,7 @@ impl Endpoint {
         tokio::time::timeout(self.timeout, work).await.map_err(|_| late())?
     }
 
-    async fn send(&self, url: &str, body: &Value) -> Result<Response, ModelError> {
+    async fn send(&self, url: &str, body: &impl Serialize) -> Result<Response, ModelError> {
         let client = match self.client.get() {
             Some(client) => client,
             None => {
@@ -140,6 +157,17 @@ impl Endpoint {
         let hidden = self.secrets.iter().fold(text.to_owned(), |text, secret| secret.redact(&text));
         shorten(&hidden)
     }
+}
+
+/// What came, as JSON.
+pub(crate) fn read_json<'t, T: Deserialize<'t>>(text: &'t str) -> Result<T, ModelError> {
+    serde_json::from_str(text).map_err(|error| ModelError::Garbled(format!("not JSON: {error}")))
+}
+
+/// An event of a stream, as JSON.
+pub(crate) fn read_event<'t, T: Deserialize<'t>>(data: &'t str) -> Result<T, ModelError> {
+    let garbled = |error| ModelError::Garbled(format!("an event is not JSON: {error}"));
+    serde_json::from_str(data).map_err(garbled)
 }
 
 async fn read(mut response: Response) -> Result<Vec<u8>, ModelError> {

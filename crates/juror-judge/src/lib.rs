@@ -2,7 +2,9 @@
 //!
 //! A [`ModelSpec`] says which model is asked and how; [`Models`] puts it behind one queue for all
 //! calls of a run, which bounds, paces, retries, joins and keeps them. A [`Judge`] asks about one
-//! aspect of a case and gives notes for its result; a [`Panel`] is all judges of a run.
+//! aspect of a case and gives notes for its result; a [`Panel`] is all judges of a run. An agent's
+//! model is asked by the same queue: [`Models::converse`] goes on with a [`Conversation`] in which
+//! functions can be called.
 //!
 //! ```
 //! use juror_judge::{Prices, Usage, read_claims};
@@ -25,6 +27,7 @@ mod adapt;
 mod anthropic;
 mod cache;
 mod call;
+mod conversation;
 mod correctness;
 mod custom;
 mod gemini;
@@ -48,6 +51,7 @@ mod vectors;
 pub use adapt::Tell;
 pub use cache::{CacheMode, Kept, Recorded, RecordedLine, ReplyCache};
 pub use call::{CallKey, ChatCall, KeyMaker};
+pub use conversation::{Conversation, Turn, TurnReply};
 pub use correctness::{BLANK, ClaimRules, Claims, ClaimsError, Correctness, read_claims};
 pub use custom::{Custom, Input, ShownSteps};
 pub use http::http_client;

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::conversation::{Conversation, TurnReply};
+
 /// A reply that is on its way.
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
@@ -13,6 +15,10 @@ pub type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 pub trait ChatModel: Send + Sync {
     /// Asks once; no retries, no cache.
     fn chat<'a>(&'a self, request: &'a ChatRequest) -> Pending<'a, Result<ModelReply, ModelError>>;
+
+    /// Goes on with a conversation, once; no retries, no cache.
+    fn converse<'a>(&'a self, talk: &'a Conversation)
+    -> Pending<'a, Result<TurnReply, ModelError>>;
 }
 
 /// Turns texts into vectors.

@@ -1,8 +1,11 @@
 //! The protocol that began at `OpenAI`, spoken there, at Azure and at any compatible address.
 
+mod functions;
+
 use serde_json::{Map, Value, json};
 
 use crate::adapt::{Adaptation, Form, Habits, Tell, described};
+use crate::conversation::{Conversation, TurnReply};
 use crate::http::Endpoint;
 use crate::model::{
     ChatModel, ChatRequest, Embedder, Embeddings, ModelError, ModelReply, Pending, Said, Usage,
@@ -115,7 +118,19 @@ impl ChatModel for OpenAi {
             let ask = |habits: Habits| -> Pending<'a, _> {
                 Box::pin(async move { self.ask(&self.body(request, &habits)).await })
             };
-            self.adaptation.until_taken(&self.endpoint, ask).await
+            self.adaptation.until_taken(&self.endpoint, request.schema.is_some(), ask).await
+        })
+    }
+
+    fn converse<'a>(
+        &'a self,
+        talk: &'a Conversation,
+    ) -> Pending<'a, Result<TurnReply, ModelError>> {
+        Box::pin(async move {
+            let ask = |habits: Habits| -> Pending<'a, _> {
+                Box::pin(async move { functions::ask(self, talk, &habits).await })
+            };
+            self.adaptation.until_taken(&self.endpoint, false, ask).await
         })
     }
 }
@@ -123,18 +138,28 @@ impl ChatModel for OpenAi {
 fn read_completion(body: &Value) -> Result<ModelReply, ModelError> {
     let choice = body.pointer("/choices/0").ok_or_else(|| missing("choices"))?;
     let message = choice.get("message").ok_or_else(|| missing("message"))?;
-    let refusal = message.get("refusal").and_then(Value::as_str).unwrap_or_default();
-    let filtered = choice.get("finish_reason").and_then(Value::as_str) == Some("content_filter");
+    let text = |value: &Value, name: &str| {
+        value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
+    };
+    let why = declined(&text(message, "refusal"), &text(choice, "finish_reason"));
     let arguments = message.pointer("/tool_calls/0/function/arguments").and_then(Value::as_str);
-    let said = if !refusal.is_empty() {
-        Said::Declined(refusal.to_owned())
-    } else if filtered {
-        Said::Declined("stopped by the provider's content filter".into())
-    } else {
-        let content = || text_of_content(message.get("content"));
-        Said::Text(arguments.map_or_else(content, str::to_owned))
+    let said = match why {
+        Some(why) => Said::Declined(why),
+        None => {
+            let content = || text_of_content(message.get("content"));
+            Said::Text(arguments.map_or_else(content, str::to_owned))
+        }
     };
     Ok(ModelReply { said, usage: usage(body) })
+}
+
+/// Why the model will not answer, if so.
+fn declined(refusal: &str, finish: &str) -> Option<String> {
+    match (refusal, finish) {
+        ("", "content_filter") => Some("stopped by the provider's content filter".into()),
+        ("", _) => None,
+        (refusal, _) => Some(refusal.to_owned()),
+    }
 }
 
 /// The text of a message, which may come in parts.
@@ -212,7 +237,7 @@ impl Embedder for OpenAi {
                     read_embeddings(&self.endpoint.post(&self.embeddings_url, &body).await?)
                 })
             };
-            self.adaptation.until_taken(&self.endpoint, ask).await
+            self.adaptation.until_taken(&self.endpoint, false, ask).await
         })
     }
 }

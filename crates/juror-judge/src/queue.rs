@@ -1,5 +1,7 @@
 //! One queue for all calls of a run: bounded, paced, retried, joined, kept, paid once.
 
+mod converse;
+
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -162,6 +164,8 @@ pub struct ModelsSetup {
 /// The models of a run, behind their queue.
 pub struct Models {
     chat: Side<dyn ChatModel>,
+    /// The beginning of the keys of conversations with the chat model.
+    conversation_keys: KeyMaker,
     embedding: Option<Side<dyn Embedder>>,
     limits: Limits,
     prices: Prices,
@@ -224,6 +228,7 @@ impl Models {
         let mut limits = setup.limits;
         limits.concurrency = limits.concurrency.clamp(1, Semaphore::MAX_PERMITS);
         Ok(Models {
+            conversation_keys: KeyMaker::of_model("conversation", &setup.chat),
             chat,
             embedding,
             permits: Semaphore::new(limits.concurrency),

@@ -1,7 +1,8 @@
 //! Turns inputs and settings into judged records, in order and on all cores.
 //!
 //! [`load`] brings a file into memory, [`Settings`] become a [`Plan`], [`evaluate`] judges every
-//! question of a dataset and writes results as they are made.
+//! question of a dataset and writes results as they are made. In [`subject`] is who can be tested:
+//! an agent of our own that calls tools.
 //!
 //! You will not find argument parsing or rendering for people here.
 
@@ -16,6 +17,7 @@ mod plan;
 mod reply_store;
 mod run_folder;
 mod settings;
+pub mod subject;
 mod tool_settings;
 mod tools;
 

@@ -1,11 +1,11 @@
 //! Turning a reply of the script into an answer of the provider.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::ask::Ask;
 use crate::endpoint::Stream;
 use crate::problem::Problem;
-use crate::script::{Reply, Script, Usage};
+use crate::script::{FunctionCall, Reply, Script, Usage};
 use crate::seen::{Kind, Protocol, Record};
 use crate::{anthropic, automatic, embedding, gemini, openai, pieces, schema};
 
@@ -20,8 +20,31 @@ pub(crate) enum Said {
         tool: String,
         json: Value,
     },
+    /// Functions that are called, and what is said with it.
+    Calls {
+        content: Option<String>,
+        calls: Vec<Call>,
+    },
     Refusal(String),
     Nothing,
+}
+
+/// A call of a function, its arguments as they are sent.
+pub(crate) struct Call {
+    pub(crate) id: Option<String>,
+    pub(crate) name: String,
+    pub(crate) arguments: String,
+}
+
+impl From<FunctionCall> for Call {
+    fn from(call: FunctionCall) -> Call {
+        let arguments = match call.arguments {
+            Value::String(text) => text,
+            Value::Null => "{}".to_owned(),
+            json => json.to_string(),
+        };
+        Call { id: call.id, name: call.name, arguments }
+    }
 }
 
 /// Everything a protocol needs to write what a model says.
@@ -130,6 +153,9 @@ fn chat(script: &Script, record: &Record, number: usize, reply: Option<Reply>) -
     let said = match reply {
         Some(Reply::Json(json)) => say(ask, json),
         Some(Reply::Text(text)) => Said::Text(text),
+        Some(Reply::Calls { content, calls }) => {
+            Said::Calls { content, calls: calls.into_iter().map(Call::from).collect() }
+        }
         Some(Reply::Refusal(text)) => Said::Refusal(text),
         Some(Reply::Empty) => Said::Nothing,
         _ => say_automatically(ask, body),
@@ -155,6 +181,9 @@ fn say(ask: &Ask, json: Value) -> Said {
 }
 
 fn say_automatically(ask: &Ask, body: &Value) -> Said {
+    if ask.purpose == "functions" {
+        return call_automatically(ask);
+    }
     let json = |schema| say(ask, automatic::reply(&ask.purpose, schema, &ask.prompt));
     if let Some(schema) = ask.schema(body) {
         return json(Some(schema));
@@ -166,11 +195,31 @@ fn say_automatically(ask: &Ask, body: &Value) -> Said {
     if ask.purpose == "text" { Said::Text(automatic::TEXT.to_owned()) } else { json(None) }
 }
 
+/// Calls the first function, and after that gives the answer, if there is a way to.
+fn call_automatically(ask: &Ask) -> Said {
+    let call = |name: &str, arguments: Value| {
+        let (name, arguments) = (name.to_owned(), arguments.to_string());
+        Said::Calls { content: None, calls: vec![Call { id: None, name, arguments }] }
+    };
+    let first = ask.functions.iter().find(|name| *name != automatic::FINISH);
+    match first.filter(|_| !ask.has_results) {
+        Some(name) => call(name, json!({})),
+        None if ask.functions.iter().any(|name| name == automatic::FINISH) => {
+            call(automatic::FINISH, automatic::finish())
+        }
+        None => Said::Text(automatic::TEXT.to_owned()),
+    }
+}
+
 fn count(ask: &Ask, said: &Said) -> Usage {
     let tokens = |text: &str| text.chars().count() as u64 / 4;
     let completion_tokens = match said {
         Said::Text(text) | Said::Refusal(text) => tokens(text),
         Said::Arguments { json, .. } => tokens(&json.to_string()),
+        Said::Calls { content, calls } => {
+            let arguments: u64 = calls.iter().map(|call| tokens(&call.arguments)).sum();
+            tokens(content.as_deref().unwrap_or_default()) + arguments
+        }
         Said::Nothing => 0,
     };
     Usage { prompt_tokens: tokens(&ask.prompt), completion_tokens }

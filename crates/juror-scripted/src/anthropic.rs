@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::answer::{Said, Turn};
+use crate::answer::{Call, Said, Turn};
 use crate::ask::{Parts, add_texts, only};
 use crate::pieces;
 
@@ -11,7 +11,17 @@ pub(crate) fn read(body: &Value) -> Parts<'_> {
     add_texts(&body["system"], &mut texts);
     let messages = body["messages"].as_array().into_iter().flatten();
     messages.for_each(|message| add_texts(&message["content"], &mut texts));
-    Parts { texts, tool: forced_tool(body), schema_name: None, uses: uses(body) }
+    let tools = body["tools"].as_array().into_iter().flatten();
+    let functions = tools.filter_map(|tool| tool["name"].as_str()).collect();
+    let mut blocks = body["messages"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|message| message["content"].as_array())
+        .flatten();
+    let has_results = blocks.any(|block| block["type"] == "tool_result");
+    let tool = forced_tool(body);
+    Parts { texts, tool, functions, has_results, schema_name: None, uses: uses(body) }
 }
 
 fn forced_tool(body: &Value) -> Option<&str> {
@@ -25,6 +35,7 @@ fn forced_tool(body: &Value) -> Option<&str> {
 fn uses(body: &Value) -> Vec<&'static str> {
     [
         ("tools", body["tools"].is_array()),
+        ("tool_choice", !body["tool_choice"].is_null()),
         ("temperature", !body["temperature"].is_null()),
         ("max_tokens", !body["max_tokens"].is_null()),
         ("stream", body["stream"] == true),
@@ -47,6 +58,16 @@ pub(crate) fn whole(turn: &Turn<'_>) -> Value {
         Said::Arguments { tool, json } => {
             json!([{"type": "tool_use", "id": call_id(turn), "name": tool, "input": json}])
         }
+        Said::Calls { content, calls } => {
+            let text = content.iter().map(|text| json!({"type": "text", "text": text}));
+            let uses = calls.iter().enumerate().map(|(index, call)| {
+                let mut block = tool_use(turn, index, call);
+                block["input"] =
+                    serde_json::from_str(&call.arguments).unwrap_or_else(|_| json!(call.arguments));
+                block
+            });
+            text.chain(uses).collect()
+        }
     };
     let mut message = envelope(turn);
     message["content"] = content;
@@ -64,21 +85,22 @@ pub(crate) fn events(turn: &Turn<'_>) -> Vec<String> {
     match turn.said {
         Said::Text(text) | Said::Refusal(text) => {
             let block = json!({"type": "text", "text": ""});
-            add_block(
-                &mut events,
-                &block,
-                text,
-                |text| json!({"type": "text_delta", "text": text}),
-            );
+            add_block(&mut events, 0, &block, text, text_delta);
         }
         Said::Arguments { tool, json } => {
             let block = json!({"type": "tool_use", "id": call_id(turn), "name": tool, "input": {}});
-            add_block(
-                &mut events,
-                &block,
-                &json.to_string(),
-                |text| json!({"type": "input_json_delta", "partial_json": text}),
-            );
+            add_block(&mut events, 0, &block, &json.to_string(), input_delta);
+        }
+        Said::Calls { content, calls } => {
+            if let Some(text) = content {
+                let block = json!({"type": "text", "text": ""});
+                add_block(&mut events, 0, &block, text, text_delta);
+            }
+            let before = usize::from(content.is_some());
+            for (index, call) in calls.iter().enumerate() {
+                let block = tool_use(turn, index, call);
+                add_block(&mut events, before + index, &block, &call.arguments, input_delta);
+            }
         }
         Said::Nothing => {}
     }
@@ -91,12 +113,32 @@ pub(crate) fn events(turn: &Turn<'_>) -> Vec<String> {
     events
 }
 
-fn add_block(events: &mut Vec<String>, block: &Value, text: &str, delta: fn(&str) -> Value) {
-    events.push(event("content_block_start", json!({"index": 0, "content_block": block})));
+fn text_delta(text: &str) -> Value {
+    json!({"type": "text_delta", "text": text})
+}
+
+fn input_delta(text: &str) -> Value {
+    json!({"type": "input_json_delta", "partial_json": text})
+}
+
+/// A call before its input is known.
+fn tool_use(turn: &Turn<'_>, index: usize, call: &Call) -> Value {
+    let id = call.id.clone().unwrap_or_else(|| format!("{}_{index}", call_id(turn)));
+    json!({"type": "tool_use", "id": id, "name": call.name, "input": {}})
+}
+
+fn add_block(
+    events: &mut Vec<String>,
+    index: usize,
+    block: &Value,
+    text: &str,
+    delta: fn(&str) -> Value,
+) {
+    events.push(event("content_block_start", json!({"index": index, "content_block": block})));
     for piece in pieces::of_text(text) {
-        events.push(event("content_block_delta", json!({"index": 0, "delta": delta(piece)})));
+        events.push(event("content_block_delta", json!({"index": index, "delta": delta(piece)})));
     }
-    events.push(event("content_block_stop", json!({"index": 0})));
+    events.push(event("content_block_stop", json!({"index": index})));
 }
 
 fn event(name: &str, mut data: Value) -> String {
@@ -124,7 +166,7 @@ fn stop_reason(turn: &Turn<'_>) -> &'static str {
     match turn.said {
         Said::Text(_) | Said::Nothing => "end_turn",
         Said::Refusal(_) => "refusal",
-        Said::Arguments { .. } => "tool_use",
+        Said::Arguments { .. } | Said::Calls { .. } => "tool_use",
     }
 }
 

@@ -15,6 +15,10 @@ pub(crate) struct Ask {
     pub(crate) prompt: String,
     /// The tool the model must call.
     pub(crate) tool: Option<String>,
+    /// The functions the model may call.
+    pub(crate) functions: Vec<String>,
+    /// Whether it is told of a call's result.
+    pub(crate) has_results: bool,
     /// The texts to embed.
     pub(crate) inputs: Vec<String>,
     pub(crate) stream: Option<Stream>,
@@ -26,6 +30,8 @@ pub(crate) struct Ask {
 pub(crate) struct Parts<'a> {
     pub(crate) texts: Vec<&'a str>,
     pub(crate) tool: Option<&'a str>,
+    pub(crate) functions: Vec<&'a str>,
+    pub(crate) has_results: bool,
     /// The name of the schema, where it has one of its own.
     pub(crate) schema_name: Option<&'a str>,
     pub(crate) uses: Vec<&'static str>,
@@ -39,9 +45,10 @@ impl Ask {
             Protocol::Anthropic => anthropic::read(body),
             Protocol::Gemini => gemini::read(endpoint, body),
         };
+        let open_purpose = if parts.functions.is_empty() { "text" } else { "functions" };
         let purpose = match endpoint.kind {
             Kind::Embeddings => "embeddings",
-            Kind::Chat => parts.schema_name.or(parts.tool).unwrap_or("text"),
+            Kind::Chat => parts.schema_name.or(parts.tool).unwrap_or(open_purpose),
         };
         let inputs = match endpoint.kind {
             Kind::Embeddings => parts.texts.iter().map(|&text| text.to_owned()).collect(),
@@ -55,6 +62,8 @@ impl Ask {
             model: model.unwrap_or_default().to_owned(),
             prompt: parts.texts.join("\n"),
             tool: parts.tool.map(str::to_owned),
+            functions: parts.functions.iter().map(|&name| name.to_owned()).collect(),
+            has_results: parts.has_results,
             inputs,
             stream: endpoint.stream.or((body["stream"] == true).then_some(Stream::Events)),
             uses: parts.uses,
@@ -76,7 +85,14 @@ pub(crate) fn add_texts<'a>(content: &'a Value, texts: &mut Vec<&'a str>) {
     match content {
         Value::String(text) => texts.push(text),
         Value::Array(parts) => parts.iter().for_each(|part| add_texts(part, texts)),
-        Value::Object(part) => texts.extend(part.get("text").and_then(Value::as_str)),
+        Value::Object(part) => {
+            texts.extend(part.get("text").and_then(Value::as_str));
+            // What a call came to: Anthropic's and Google's.
+            let google = content.pointer("/functionResponse/response/output");
+            for result in part.get("content").into_iter().chain(google) {
+                add_texts(result, texts);
+            }
+        }
         _ => {}
     }
 }

@@ -8,6 +8,14 @@ use crate::schema;
 /// The reply to a prompt that asks for no schema.
 pub(crate) const TEXT: &str = "2\t2\t1\tautomatic";
 
+/// The function by which agents end.
+pub(crate) const FINISH: &str = "Finish";
+
+/// Its arguments.
+pub(crate) fn finish() -> Value {
+    json!({"return_type": "give_answer", "final_answer": "automatic"})
+}
+
 /// The reply to a prompt that asks for JSON.
 pub(crate) fn reply(purpose: &str, schema: Option<&Value>, prompt: &str) -> Value {
     let mut chance = Chance::of(&marker::without_in(prompt));

@@ -24,7 +24,21 @@ pub(crate) fn read<'a>(endpoint: &Endpoint<'_>, body: &'a Value) -> Parts<'a> {
         }
     }
     let schema_name = schema(body).and_then(|schema| schema["title"].as_str());
-    Parts { texts, tool: None, schema_name, uses: uses(endpoint, body) }
+    let tools = body["tools"].as_array().into_iter().flatten();
+    let functions = tools
+        .filter_map(|tool| tool["functionDeclarations"].as_array())
+        .flatten()
+        .filter_map(|function| function["name"].as_str())
+        .collect();
+    let mut parts = body["contents"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|content| content["parts"].as_array())
+        .flatten();
+    let has_results = parts.any(|part| part.get("functionResponse").is_some());
+    let uses = uses(endpoint, body);
+    Parts { texts, tool: None, functions, has_results, schema_name, uses }
 }
 
 fn uses(endpoint: &Endpoint<'_>, body: &Value) -> Vec<&'static str> {
@@ -33,6 +47,7 @@ fn uses(endpoint: &Endpoint<'_>, body: &Value) -> Vec<&'static str> {
     [
         ("json_schema", schema(body).is_some()),
         ("json_object", is_json && schema(body).is_none()),
+        ("tools", body["tools"].is_array()),
         ("temperature", !config["temperature"].is_null()),
         ("max_tokens", !config["maxOutputTokens"].is_null()),
         ("stream", endpoint.stream.is_some()),
@@ -53,6 +68,10 @@ pub(crate) fn whole(turn: &Turn<'_>) -> Value {
         Said::Text(text) => chunk(turn, Some(text), Some("STOP")),
         Said::Arguments { json, .. } => chunk(turn, Some(&json.to_string()), Some("STOP")),
         Said::Nothing => chunk(turn, None, Some("STOP")),
+        Said::Calls { .. } => match calls(turn) {
+            Some(parts) => of_parts(turn, &parts, Some("STOP")),
+            None => chunk(turn, None, Some("MALFORMED_FUNCTION_CALL")),
+        },
         Said::Refusal(text) => {
             let candidate = json!({"finishReason": "SAFETY", "finishMessage": text, "index": 0});
             envelope(turn, &candidate)
@@ -60,8 +79,33 @@ pub(crate) fn whole(turn: &Turn<'_>) -> Value {
     }
 }
 
+/// The parts of a reply that calls functions; nothing if arguments are no JSON, which this provider
+/// does not pass on. The first call is signed, and clients have to show the signature again.
+fn calls(turn: &Turn<'_>) -> Option<Vec<Value>> {
+    let Said::Calls { content, calls } = turn.said else { return None };
+    let mut parts: Vec<Value> = content.iter().map(|text| json!({"text": text})).collect();
+    for (index, call) in calls.iter().enumerate() {
+        let arguments: Value = serde_json::from_str(&call.arguments).ok()?;
+        let mut part = json!({"functionCall": {"name": call.name, "args": arguments}});
+        if let Some(id) = &call.id {
+            part["functionCall"]["id"] = json!(id);
+        }
+        if index == 0 {
+            part["thoughtSignature"] = json!(format!("signature-{}", turn.number));
+        }
+        parts.push(part);
+    }
+    Some(parts)
+}
+
 /// The reply as a list of objects, each with a part of the text.
 pub(crate) fn chunks(turn: &Turn<'_>) -> Vec<Value> {
+    if let Some(parts) = calls(turn) {
+        let n_parts = parts.len();
+        let end = |at: usize| (at + 1 == n_parts).then_some("STOP");
+        let parts = parts.into_iter().enumerate();
+        return parts.map(|(at, part)| of_parts(turn, &[part], end(at))).collect();
+    }
     let Said::Text(text) = turn.said else {
         return vec![whole(turn)];
     };
@@ -81,9 +125,14 @@ pub(crate) fn events(turn: &Turn<'_>) -> Vec<String> {
 }
 
 fn chunk(turn: &Turn<'_>, text: Option<&str>, end: Option<&str>) -> Value {
+    let part = text.map(|text| json!({"text": text}));
+    of_parts(turn, part.as_slice(), end)
+}
+
+fn of_parts(turn: &Turn<'_>, parts: &[Value], end: Option<&str>) -> Value {
     let mut content = json!({"role": "model"});
-    if let Some(text) = text {
-        content["parts"] = json!([{"text": text}]);
+    if !parts.is_empty() {
+        content["parts"] = json!(parts);
     }
     let mut candidate = json!({"content": content, "index": 0});
     if let Some(end) = end {

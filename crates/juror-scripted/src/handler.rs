@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::ask::Ask;
 use crate::connection::Breaker;
+use crate::conversation;
 use crate::delivery::{Delivery, not_found};
 use crate::endpoint::{Endpoint, has};
 use crate::problem::Problem;
@@ -77,6 +78,6 @@ fn find_problem(
         Protocol::Anthropic if body["max_tokens"].is_null() => {
             Some(Problem::invalid("max_tokens: Field required"))
         }
-        _ => None,
+        protocol => conversation::problem(protocol, body).map(Problem::invalid),
     }
 }

@@ -13,7 +13,7 @@
 //! | | `/v1beta/models/{model}:batchEmbedContents` |
 //!
 //! Each request has a purpose: the name of the schema it asks for, else of the tool it forces, else
-//! `text`; for embeddings, `embeddings`. A reply is looked for in `faults`, then `matching`, then
+//! `functions` if it offers any, else `text`; for embeddings, `embeddings`. A reply is looked for in `faults`, then `matching`, then
 //! `replies`. What is in none of them is answered automatically, alike for alike prompts.
 //!
 //! ```
@@ -27,7 +27,8 @@
 //!             {"json": {"reference_claims": 2, "actual_claims": 3, "matching_claims": 1}},
 //!             {"refusal": "I cannot judge this"},
 //!             "hang"
-//!         ]
+//!         ],
+//!         "functions": [{"calls": {"calls": [{"name": "get_x", "arguments": {"id": 1}}]}}]
 //!     },
 //!     "matching": [{"contains": "Oslo", "reply": {"text": "2\t2\t2\tboth say Oslo"}}],
 //!     "embeddings": {"Where is Oslo?": [0.6, 0.8]},
@@ -46,6 +47,7 @@ mod anthropic;
 mod ask;
 mod automatic;
 mod connection;
+mod conversation;
 mod delivery;
 mod embedding;
 mod endpoint;
@@ -63,6 +65,6 @@ mod server;
 mod stage;
 mod traffic;
 
-pub use script::{Fault, Matching, Reply, Script, Usage};
+pub use script::{Fault, FunctionCall, Matching, Reply, Script, Usage};
 pub use seen::{Kind, Protocol, Seen};
 pub use server::Server;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::answer::{Said, Turn};
+use crate::answer::{Call, Said, Turn};
 use crate::ask::{Ask, Parts, add_texts, only};
 use crate::embedding::base64;
 use crate::pieces;
@@ -21,7 +21,11 @@ pub(crate) fn read(kind: Kind, body: &Value) -> Parts<'_> {
         }
     }
     let schema_name = body["response_format"]["json_schema"]["name"].as_str();
-    Parts { texts, tool: forced_tool(body), schema_name, uses: uses(body) }
+    let tools = body["tools"].as_array().into_iter().flatten();
+    let functions = tools.filter_map(|tool| tool["function"]["name"].as_str()).collect();
+    let mut messages = body["messages"].as_array().into_iter().flatten();
+    let has_results = messages.any(|message| message["role"] == "tool");
+    Parts { texts, tool: forced_tool(body), functions, has_results, schema_name, uses: uses(body) }
 }
 
 fn forced_tool(body: &Value) -> Option<&str> {
@@ -38,6 +42,8 @@ fn uses(body: &Value) -> Vec<&'static str> {
         ("json_schema", format == "json_schema"),
         ("json_object", format == "json_object"),
         ("tools", body["tools"].is_array()),
+        ("tool_choice", !body["tool_choice"].is_null()),
+        ("parallel_tool_calls", !body["parallel_tool_calls"].is_null()),
         ("temperature", !body["temperature"].is_null()),
         ("max_tokens", !body["max_tokens"].is_null()),
         ("max_completion_tokens", !body["max_completion_tokens"].is_null()),
@@ -71,11 +77,19 @@ pub(crate) fn whole(turn: &Turn<'_>) -> Value {
                 "function": {"name": tool, "arguments": json.to_string()},
             }]);
         }
+        Said::Calls { content, calls } => {
+            message["content"] = json!(content);
+            let call = |(index, call): (usize, &Call)| {
+                let function = json!({"name": call.name, "arguments": call.arguments});
+                json!({"id": id_of(turn, index, call), "type": "function", "function": function})
+            };
+            message["tool_calls"] = calls.iter().enumerate().map(call).collect();
+        }
     }
     let mut reply = envelope(turn, "chat.completion");
     // A model that was told which tool to call ends with `stop`, not with `tool_calls`.
     reply["choices"] =
-        json!([{"index": 0, "message": message, "logprobs": null, "finish_reason": "stop"}]);
+        json!([{"index": 0, "message": message, "logprobs": null, "finish_reason": end(turn)}]);
     reply["usage"] = usage(turn);
     reply
 }
@@ -97,7 +111,7 @@ pub(crate) fn events(turn: &Turn<'_>) -> Vec<String> {
     };
     let mut events: Vec<String> =
         deltas(turn).into_iter().map(|part| delta(part, Value::Null)).collect();
-    events.push(delta(json!({}), json!("stop")));
+    events.push(delta(json!({}), json!(end(turn))));
     if with_usage {
         events.push(event(json!([]), usage(turn)));
     }
@@ -115,6 +129,11 @@ fn deltas(turn: &Turn<'_>) -> Vec<Value> {
         Said::Text(text) => spoken("content", text),
         Said::Refusal(text) => spoken("refusal", text),
         Said::Nothing => spoken("content", ""),
+        Said::Calls { content, calls } => {
+            let mut deltas = spoken("content", content.as_deref().unwrap_or_default());
+            deltas.extend(call_deltas(turn, calls));
+            deltas
+        }
         Said::Arguments { tool, json } => {
             let call = json!([{
                 "index": 0,
@@ -130,6 +149,34 @@ fn deltas(turn: &Turn<'_>) -> Vec<Value> {
             deltas
         }
     }
+}
+
+/// Calls begin all at once and go on in turns, which clients have to keep apart.
+fn call_deltas(turn: &Turn<'_>, calls: &[Call]) -> Vec<Value> {
+    let begin = |(index, call): (usize, &Call)| {
+        let function = json!({"name": call.name, "arguments": ""});
+        let id = id_of(turn, index, call);
+        json!({"tool_calls": [{"index": index, "id": id, "type": "function", "function": function}]})
+    };
+    let mut deltas: Vec<Value> = calls.iter().enumerate().map(begin).collect();
+    let pieces: Vec<Vec<&str>> =
+        calls.iter().map(|call| pieces::of_text(&call.arguments)).collect();
+    for round in 0..pieces.iter().map(Vec::len).max().unwrap_or_default() {
+        for (index, pieces) in pieces.iter().enumerate() {
+            deltas.extend(pieces.get(round).map(
+                |piece| json!({"tool_calls": [{"index": index, "function": {"arguments": piece}}]}),
+            ));
+        }
+    }
+    deltas
+}
+
+fn id_of(turn: &Turn<'_>, index: usize, call: &Call) -> String {
+    call.id.clone().unwrap_or_else(|| format!("{}_{index}", call_id(turn)))
+}
+
+fn end(turn: &Turn<'_>) -> &'static str {
+    if matches!(turn.said, Said::Calls { .. }) { "tool_calls" } else { "stop" }
 }
 
 fn envelope(turn: &Turn<'_>, object: &str) -> Value {

@@ -25,8 +25,9 @@ pub struct Script {
     pub embedding_tokens: u64,
     /// What goes wrong, and when.
     pub faults: Vec<Fault>,
-    /// What the model does not support: `json_schema`, `tools`, `json_object`, `temperature`,
-    /// `max_tokens`, `max_completion_tokens`, `stream`, `encoding_format`.
+    /// What the model does not support: `json_schema`, `tools`, `tool_choice`,
+    /// `parallel_tool_calls`, `json_object`, `temperature`, `max_tokens`, `max_completion_tokens`,
+    /// `stream`, `encoding_format`.
     pub refuses: Vec<String>,
 }
 
@@ -67,6 +68,20 @@ pub struct Usage {
     pub completion_tokens: u64,
 }
 
+/// A call of a function.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FunctionCall {
+    /// The function.
+    pub name: String,
+    /// Its arguments. A text is sent as it is, whether or not it is JSON.
+    #[serde(default)]
+    pub arguments: Value,
+    /// The call's own name, if not one by the number of the request.
+    #[serde(default)]
+    pub id: Option<String>,
+}
+
 /// One reply.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -76,6 +91,14 @@ pub enum Reply {
     Json(Value),
     /// The model says this text. To a request for embeddings it is the whole body.
     Text(String),
+    /// The model calls functions, all at once, and may say something with them.
+    Calls {
+        /// What it says.
+        #[serde(default)]
+        content: Option<String>,
+        /// What it calls.
+        calls: Vec<FunctionCall>,
+    },
     /// The model declines, with these words.
     Refusal(String),
     /// The provider replies with an error.

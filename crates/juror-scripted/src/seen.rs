@@ -37,7 +37,8 @@ pub struct Seen {
     pub protocol: Protocol,
     /// What it asked for.
     pub kind: Kind,
-    /// The name of its schema or forced tool, else `text`; `embeddings` for embeddings.
+    /// The name of its schema or forced tool, else `functions` or `text`; `embeddings` for
+    /// embeddings.
     pub purpose: String,
     /// The model it asked.
     pub model: String,

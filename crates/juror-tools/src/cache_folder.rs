@@ -7,7 +7,7 @@ use std::{fs, io};
 
 use hashbrown::{HashMap, HashSet};
 use juror_score::tool::FolderNames;
-use juror_score::{JsonStyle, dump_json, entries_of_json, push_ascii_json};
+use juror_score::{JsonStyle, dump_json, dumps_text, entries_of_json};
 
 /// The names of an API: category, tool, API, in the form of folders.
 pub type Names = [String; 3];
@@ -249,7 +249,7 @@ fn render(entries: &Entries) -> String {
     let mut out = String::from("{");
     for (n, (key, reply)) in entries.iter().enumerate() {
         out.push_str(if n == 0 { "\n    " } else { ",\n    " });
-        push_ascii_json(key, &mut out);
+        out.push_str(&dumps_text(key));
         out.push_str(": ");
         // Replies were JSON when they were kept.
         let reply = dump_json(reply, JsonStyle::Indented).unwrap_or_else(|_| "null".into());

@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 
 use super::number;
 use super::scan::{Scanner, Stuck};
-use super::text::Codes;
+use super::text::{Codes, write_json_text};
 use super::value::{DEEPEST, NotJson};
 
 /// How JSON is written.
@@ -14,8 +14,17 @@ pub enum JsonStyle {
     Compact,
     /// The same, for readers that know JSON alone: what is no number is written `null`.
     Wire,
-    /// As `json.dump(…, indent=4)`: the form of cache files.
+    /// As `json.dumps` writes it: ASCII, with a space after commas and colons.
+    Spaced,
+    /// As `json.dump(…, indent=4)` writes it: the form of cache files.
     Indented,
+}
+
+impl JsonStyle {
+    /// Whether texts and numbers are spelled as Python spells them.
+    fn is_pythons(self) -> bool {
+        matches!(self, JsonStyle::Spaced | JsonStyle::Indented)
+    }
 }
 
 /// Writes JSON anew. Of entries with the same key the last value counts, at the first's place.
@@ -36,13 +45,6 @@ pub fn entries_of_json(text: &str) -> Result<Vec<(String, &str)>, NotJson> {
     let read = read_entries(&mut scan, &mut entries);
     read.map_err(|Stuck| NotJson { offset: scan.at() })?;
     Ok(once_each(entries, |(key, _)| key.clone()))
-}
-
-/// Appends a text as Python writes it in a JSON file: ASCII alone.
-pub fn push_ascii_json(text: &str, out: &mut String) {
-    out.push('"');
-    text.chars().for_each(|c| push_ascii(u32::from(c), out));
-    out.push('"');
 }
 
 fn write_document(scan: &mut Scanner<'_>, style: JsonStyle, out: &mut String) -> Result<(), Stuck> {
@@ -131,7 +133,7 @@ impl Dumper<'_, '_> {
                     break;
                 }
                 self.scan.take(b',')?;
-                self.out.push(',');
+                self.comma();
             }
             self.new_line(depth);
         }
@@ -153,7 +155,7 @@ impl Dumper<'_, '_> {
                     break;
                 }
                 self.scan.take(b',')?;
-                self.out.push(',');
+                self.comma();
             }
             self.new_line(depth);
         }
@@ -168,7 +170,7 @@ impl Dumper<'_, '_> {
         self.string()?;
         let key_end = self.out.len();
         self.scan.take(b':')?;
-        self.out.push_str(if self.style == JsonStyle::Indented { ": " } else { ":" });
+        self.out.push_str(if self.style.is_pythons() { ": " } else { ":" });
         self.value(depth + 1)?;
         Ok((key, key_end, self.out.len()))
     }
@@ -193,7 +195,7 @@ impl Dumper<'_, '_> {
         self.out.truncate(start + 1);
         for (n, entry) in written.iter().enumerate() {
             if n > 0 {
-                self.out.push(',');
+                self.comma();
             }
             self.new_line(depth + 1);
             self.out.push_str(entry);
@@ -204,19 +206,19 @@ impl Dumper<'_, '_> {
 
     fn string(&mut self) -> Result<(), Stuck> {
         let text = self.scan.string()?;
-        self.out.push('"');
-        if self.style == JsonStyle::Indented && !text.is_plain {
-            Codes(text.body).for_each(|code| push_ascii(code, self.out));
-        } else {
-            self.out.push_str(text.body);
+        if self.style.is_pythons() && !text.is_plain {
+            write_json_text(self.out, Codes(text.body));
+            return Ok(());
         }
+        self.out.push('"');
+        self.out.push_str(text.body);
         self.out.push('"');
         Ok(())
     }
 
     fn number(&mut self) -> Result<(), Stuck> {
         let number = self.scan.number()?;
-        if self.style != JsonStyle::Indented {
+        if !self.style.is_pythons() {
             self.out.push_str(number);
             return Ok(());
         }
@@ -243,36 +245,16 @@ impl Dumper<'_, '_> {
         Ok(())
     }
 
+    fn comma(&mut self) {
+        self.out.push_str(if self.style == JsonStyle::Spaced { ", " } else { "," });
+    }
+
     fn new_line(&mut self, depth: usize) {
         if self.style == JsonStyle::Indented {
             self.out.push('\n');
             self.out.extend((0..depth).map(|_| "    "));
         }
     }
-}
-
-fn push_ascii(code: u32, out: &mut String) {
-    match char::from_u32(code) {
-        Some(c @ ('"' | '\\')) => out.extend(['\\', c]),
-        Some(c @ ' '..='~') => out.push(c),
-        Some('\n') => out.push_str("\\n"),
-        Some('\r') => out.push_str("\\r"),
-        Some('\t') => out.push_str("\\t"),
-        Some('\u{8}') => out.push_str("\\b"),
-        Some('\u{c}') => out.push_str("\\f"),
-        Some(c) => {
-            let mut units = [0; 2];
-            c.encode_utf16(&mut units).iter().for_each(|unit| push_unit(u32::from(*unit), out));
-        }
-        // A lone surrogate.
-        None => push_unit(code, out),
-    }
-}
-
-fn push_unit(unit: u32, out: &mut String) {
-    out.push_str("\\u");
-    let digit = |shift: u32| char::from_digit(unit >> shift & 0xf, 16).unwrap_or('0');
-    out.extend([12, 8, 4, 0].map(digit));
 }
 
 #[cfg(test)]

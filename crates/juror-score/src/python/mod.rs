@@ -14,7 +14,9 @@ mod value;
 
 use std::cmp::Ordering;
 
-pub use dump::{JsonStyle, dump_json, entries_of_json, push_ascii_json};
+use indexmap::IndexMap;
+
+pub use dump::{JsonStyle, dump_json, entries_of_json};
 pub use literal::{NotLiteral, json_of_literal};
 pub use value::NotJson;
 use value::{Order, Texts};
@@ -54,6 +56,48 @@ pub fn sorted_str_of_json(text: &str) -> Result<String, NotJson> {
 pub fn push_repr_of_json(text: &str, out: &mut String) -> Result<(), NotJson> {
     let length = out.len();
     value::write(text, out, Texts::Quoted, Order::Given).inspect_err(|_| out.truncate(length))
+}
+
+/// What Python's `json.dumps(json.loads(text))` gives: ASCII, numbers as Python has them.
+pub fn dumps_of_json(text: &str) -> Result<String, NotJson> {
+    dump_json(text, JsonStyle::Spaced)
+}
+
+/// A text as Python's `json.dumps` writes it.
+pub fn dumps_text(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    text::write_json_text(&mut out, text.chars().map(u32::from));
+    out
+}
+
+/// The fields of a JSON object as Python reads it, control characters in texts allowed, each value
+/// written as [`dumps_of_json`] does. Nothing for JSON of another kind.
+pub(crate) fn lenient_fields(text: &str) -> Result<Option<IndexMap<String, String>>, NotJson> {
+    let text = escape_controls(text);
+    if !text.trim_start().starts_with('{') {
+        return dumps_of_json(&text).map(|_| None);
+    }
+    let entries = entries_of_json(&text)?;
+    let field = |(name, value): (String, &str)| Ok((name, dumps_of_json(value)?));
+    entries.into_iter().map(field).collect::<Result<_, NotJson>>().map(Some)
+}
+
+/// The same JSON with the control characters inside its texts escaped.
+fn escape_controls(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    let (mut is_inside, mut is_escaped) = (false, false);
+    for c in json.chars() {
+        if is_inside && c < ' ' && !is_escaped {
+            text::write_unit(&mut out, u32::from(c));
+        } else {
+            out.push(c);
+        }
+        if c == '"' && !is_escaped {
+            is_inside = !is_inside;
+        }
+        is_escaped = is_inside && c == '\\' && !is_escaped;
+    }
+    out
 }
 
 /// Whether Python's `str.isalnum` holds for a character: a letter of any script, or anything with
@@ -103,6 +147,33 @@ mod tests {
         check(r#""\ud800""#, r"\ud800");
         check("[NaN, Infinity, -Infinity]", "[nan, inf, -inf]");
         check("[-0, 123456789012345678901234567890]", "[0, 123456789012345678901234567890]");
+    }
+
+    #[test]
+    fn json_is_written_as_python_does() {
+        let check = |json: &str, dumped: &str| {
+            assert_eq!(dumps_of_json(json).as_deref(), Ok(dumped), "{json}");
+        };
+        check(r#"{"a":[1,true,null,{}],"b":"x"}"#, r#"{"a": [1, true, null, {}], "b": "x"}"#);
+        check(r#"{"b":1,"a":2,"b":3}"#, r#"{"b": 3, "a": 2}"#);
+        check("\"é😀\u{7f}/\"", r#""\u00e9\ud83d\ude00\u007f/""#);
+        check(r#""\ud800\/\u0041\b""#, r#""\ud800/A\b""#);
+        check("[1.0, 1e5, -1e400, NaN, -Infinity]", "[1.0, 100000.0, -Infinity, NaN, -Infinity]");
+        assert_eq!(dumps_text("a\"\\\n\u{1}"), r#""a\"\\\n\u0001""#);
+        assert!(dumps_of_json("[1,]").is_err());
+    }
+
+    #[test]
+    fn fields_are_read_with_control_characters() {
+        let fields = lenient_fields("{\"a\": \"x\ny\",\n \"b\\\"\": NaN, \"a\": 5.10}");
+        let fields = fields.expect("JSON").expect("an object");
+        let fields: Vec<(&str, &str)> = fields.iter().map(|(k, v)| (&**k, &**v)).collect();
+        assert_eq!(fields, [("a", "5.1"), ("b\"", "NaN")]);
+        assert_eq!(lenient_fields(" [\"\t\"] "), Ok(None));
+        assert_eq!(lenient_fields("{}"), Ok(Some(IndexMap::new())));
+        for text in ["", "{", "{\"a\": \u{1}}", "{\"a\": 1,}", "{\"a\": 1} x"] {
+            assert!(lenient_fields(text).is_err(), "{text}");
+        }
     }
 
     #[test]

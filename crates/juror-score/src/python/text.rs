@@ -32,6 +32,34 @@ pub(super) fn write_bare(out: &mut String, code: u32) {
     }
 }
 
+/// Appends a text as JSON in ASCII.
+pub(super) fn write_json_text(out: &mut String, codes: impl Iterator<Item = u32>) {
+    out.push('"');
+    for code in codes {
+        match char::from_u32(code) {
+            Some(c @ ('"' | '\\')) => out.extend(['\\', c]),
+            Some('\n') => out.push_str("\\n"),
+            Some('\r') => out.push_str("\\r"),
+            Some('\t') => out.push_str("\\t"),
+            Some('\u{8}') => out.push_str("\\b"),
+            Some('\u{c}') => out.push_str("\\f"),
+            Some(c @ ' '..='~') => out.push(c),
+            Some(c) => {
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    write_unit(out, u32::from(*unit));
+                }
+            }
+            None => write_unit(out, code),
+        }
+    }
+    out.push('"');
+}
+
+pub(super) fn write_unit(out: &mut String, unit: u32) {
+    // Writing to a string does not fail.
+    let _ = write!(out, "\\u{unit:04x}");
+}
+
 fn write_escaped(out: &mut String, code: u32) {
     // Writing to a string does not fail.
     let _ = match code {

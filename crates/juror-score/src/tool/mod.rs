@@ -1,8 +1,10 @@
 //! Tools that agents call: their names, catalogs, functions, and the queries they are tried on.
 
 mod accept;
+pub mod agent;
 mod arguments;
 mod catalog;
+pub mod environment;
 mod folder;
 mod function;
 mod id_filter;
@@ -20,6 +22,7 @@ pub use arguments::argument_key;
 pub use catalog::{
     Api, Folders, Found, LAST_RESORT_CATEGORY, Parameter, Parameters, Tool, gather, read_tool_file,
 };
+pub use environment::{Environment, Offer, Pool};
 pub use folder::{FolderNames, UnsafeName};
 pub use function::{Form, Function, Property, Schema, Signature, function};
 pub use id_filter::IdFilter;

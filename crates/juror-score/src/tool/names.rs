@@ -81,6 +81,12 @@ pub(super) fn full_official_name(tool: &str, api: &str) -> String {
     standard_name(api) + FOR + &standardize(tool)
 }
 
+/// A function's name with `_` for what providers of models do not take in one.
+pub fn plain_name(name: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    name.chars().map(|c| if is_plain(c) { c } else { '_' }).collect()
+}
+
 /// A tool's and an API's name in the form that documents of answers use.
 pub fn document_name(tool: &str, api: &str) -> String {
     format!("{tool}_{api}")

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use super::catalog::Tool;
-use super::names::{LONGEST_NAME, Letters, document_name, end_of, full_official_name, sanitize};
+use super::names::{
+    LONGEST_NAME, Letters, document_name, end_of, full_official_name, plain_name, sanitize,
+};
 use super::unique::{Cut, unique_names};
 
 /// An API and where it belongs.
@@ -23,7 +25,7 @@ pub struct Entry {
 
 impl Entry {
     /// What tells it from all others.
-    fn identity(&self) -> String {
+    pub(super) fn identity(&self) -> String {
         format!("{}\0{}\0{}", self.category.as_deref().unwrap_or(""), self.tool, self.api)
     }
 }
@@ -51,12 +53,14 @@ impl Registry {
         let sanitized = sanitize(Letters::Ascii);
         let unique_sanitized = unique_names(&sanitized, &identities, Cut::Back);
         let of_any_script = sanitize(Letters::Any);
+        let plain: Vec<String> = functions.iter().map(|name| plain_name(name)).collect();
         // What is most certain comes first.
         let forms = [
             &documents,
             &functions,
             &official,
             &full,
+            &plain,
             &of_any_script,
             &sanitized,
             &unique_sanitized,
@@ -137,6 +141,13 @@ mod tests {
             assert_eq!(registry.position(name), Some(0), "{name}");
         }
         assert_eq!(registry.get("orders_for_caf_v3"), None);
+    }
+
+    #[test]
+    fn a_name_made_plain_for_a_provider_leads_back() {
+        let registry = registry(&[("a^b", "天气")]);
+        assert_eq!(registry.function_names(), ["天气_for_a^b"]);
+        assert_eq!(registry.position("___for_a_b"), Some(0));
     }
 
     #[test]

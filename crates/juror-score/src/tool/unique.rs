@@ -39,7 +39,12 @@ pub fn unique_names(names: &[String], identities: &[String], cut: Cut) -> Vec<St
 }
 
 /// A name with the first hash that makes it a new one.
-fn hashed_name(name: &str, identity: &str, cut: Cut, taken: &mut HashSet<String>) -> String {
+pub(super) fn hashed_name(
+    name: &str,
+    identity: &str,
+    cut: Cut,
+    taken: &mut HashSet<String>,
+) -> String {
     let mut attempt = 0;
     loop {
         let candidate = with_hash(name, short_hash(identity, attempt), cut);

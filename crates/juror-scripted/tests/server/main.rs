@@ -4,6 +4,7 @@
 
 mod client;
 mod faults;
+mod functions;
 mod program;
 mod protocols;
 mod streams;

@@ -6,6 +6,7 @@ use std::process::Command;
 use juror_score::Object;
 use juror_score::read::{Document, Format};
 use juror_score::text_of;
+use juror_score::tool::environment::{Environment, Pool, Setup, Step};
 use juror_score::tool::names::document_name;
 use juror_score::tool::{
     FolderNames, IdFilter, Query, Registry, argument_key, read_queries, resolve,
@@ -67,6 +68,28 @@ fn recorded_gold_is_found_by_every_name() {
         n_queries += queries.len();
     }
     assert_eq!((n_queries, n_gold), (765, 1799));
+}
+
+#[test]
+fn every_function_of_a_recorded_query_calls_its_own_api() {
+    let Some(vectors) = recorded_cases() else { return };
+    let folder = vectors.join("../data/toolbench/solvable_queries/test_instruction");
+    let pools = Pools::beside(&vectors);
+    let Some(catalog) = pools.get("tool_pool_2490/tools") else { return };
+    let pool = Pool::new(&catalog.tools);
+    let mut n_functions = 0;
+    for set in std::fs::read_dir(folder).expect("sets").flatten() {
+        for query in &read(&set.path()) {
+            let environment = Environment::new(&pool.offers_of(query), &Setup::default());
+            for (function, target) in environment.functions().zip(environment.targets()) {
+                let step = environment.step(&function.name, "{}");
+                let Step::Call(call) = step else { panic!("{}", function.name) };
+                assert_eq!(*call.target, *target, "{}", function.name);
+                n_functions += 1;
+            }
+        }
+    }
+    assert_eq!(n_functions, 4070);
 }
 
 fn read(path: &Path) -> Vec<Query> {

@@ -11,6 +11,7 @@ use juror_score::tool::{
 };
 use serde_json::{Value, json};
 
+use crate::environment::step_of;
 use crate::families::{cached, document, openai_function, queries};
 use crate::pools::{Pools, find};
 use crate::{Checked, same, text};
@@ -21,6 +22,7 @@ pub(crate) fn check(case: &Value, pools: &Pools) -> Option<Checked> {
         .or_else(|| keys(case))
         .or_else(|| replies(case))
         .or_else(|| of_queries(case))
+        .or_else(|| steps(case))
         .or_else(|| catalogs(case, pools))
 }
 
@@ -122,6 +124,30 @@ fn of_queries(case: &Value) -> Option<Checked> {
             let api = json!({"tool_name": "T", "api_name": "a", "category_name": "Data"});
             let queries = queries(&json!([{"query_id": 1, "api_list": [api]}]));
             same(&json!(queries[0].gold), &json!([["T", "a"]]))
+        }
+        _ => return None,
+    })
+}
+
+fn steps(case: &Value) -> Option<Checked> {
+    let code = |action: &str, arguments: &str, reply: Value| {
+        step_of(&["details_for_theclique"], action, arguments, &reply)["code"].clone()
+    };
+    let error = |error: &str| json!([200, json!({"error": error, "response": ""}).to_string()]);
+    Some(match text(&case["id"]) {
+        "dep-env-1" => {
+            let codes = ["", "e", "theclique", "nish", "details_for_theclique"]
+                .map(|action| code(action, "{}", error("")));
+            same(&json!(codes), &json!([1, 1, 1, 1, 0]))
+        }
+        "dep-env-2" => {
+            let cut = r#"{"return_type": "give_answer", "final_answer": "cut"} off"#;
+            same(&code("Finish", cut, Value::Null), &json!(3))
+        }
+        "dep-env-4" => {
+            let codes = ["Unauthorized error...", "Unsubscribed error..."]
+                .map(|text| code("details_for_theclique", "{}", error(text)));
+            same(&json!(codes), &json!([7, 8]))
         }
         _ => return None,
     })

@@ -7,6 +7,7 @@
 
 mod data;
 mod departures;
+mod environment;
 mod families;
 mod pools;
 
@@ -17,7 +18,7 @@ use pools::Pools;
 use serde_json::Value;
 
 /// The files whose cases need no server and no model.
-const FAMILIES: [&str; 11] = [
+const FAMILIES: [&str; 13] = [
     "py_repr",
     "names",
     "sanitize",
@@ -28,6 +29,8 @@ const FAMILIES: [&str; 11] = [
     "query_load",
     "tool_select",
     "openai_function",
+    "env_build",
+    "env_step",
     "departures",
 ];
 
@@ -110,6 +113,8 @@ fn check(family: &str, case: &Value, line: &str, pools: &Pools) -> Option<Checke
         "tool_select" if input["fn"] == "prompt" => return None,
         "tool_select" => families::tool_select(input, wanted),
         "tool_pool" => pools.check(input, wanted)?,
+        "env_build" => environment::build(input, wanted, pools)?,
+        "env_step" => environment::step(input, wanted),
         other => Err(format!("unknown family {other}")),
     })
 }

@@ -1,0 +1,173 @@
+//! One query under way: what all methods have in common.
+
+use std::sync::Arc;
+
+use juror_score::tool::agent::{Call, NodeId, RawAnswer, Said, Spent, Tree};
+use juror_score::tool::environment::{Code, Environment, Observation, Step, final_answer};
+
+use super::ChatAgent;
+use super::attempt::{Attempt, Ending, MadeCall};
+use super::door::{Ask, AskError, Model, Stopped, Tools};
+
+/// More calls than this in one reply are no plan but a mistake: the rest is left out.
+const MOST_CALLS: usize = 128;
+
+/// One query under way.
+pub(super) struct Session<'s> {
+    pub(super) agent: &'s ChatAgent,
+    query: &'s str,
+    environment: Arc<Environment>,
+    model: &'s dyn Model,
+    tools: &'s dyn Tools,
+    n_queries: usize,
+    n_tokens: u64,
+    calls: Vec<MadeCall>,
+    failures: Vec<String>,
+}
+
+impl<'s> Session<'s> {
+    pub(super) fn new(
+        agent: &'s ChatAgent,
+        query: &'s str,
+        environment: Arc<Environment>,
+        model: &'s dyn Model,
+        tools: &'s dyn Tools,
+    ) -> Session<'s> {
+        let (calls, failures) = (Vec::new(), Vec::new());
+        Session {
+            agent,
+            query,
+            environment,
+            model,
+            tools,
+            n_queries: 0,
+            n_tokens: 0,
+            calls,
+            failures,
+        }
+    }
+
+    /// A tree to begin with.
+    pub(super) fn tree(&self) -> Tree {
+        Tree::new(&self.agent.prompts, Arc::clone(&self.environment), self.query)
+    }
+
+    /// Whether the model may not be asked again.
+    pub(super) fn is_spent(&self) -> bool {
+        self.n_queries >= self.agent.limits.max_queries
+    }
+
+    /// Whether a branch may not go on.
+    pub(super) fn is_long(&self, tree: &Tree, at: NodeId) -> bool {
+        tree.n_steps(at) >= self.agent.limits.max_steps
+    }
+
+    /// Asks the model what to do in a place; the inner error says why it did not reply.
+    pub(super) async fn ask(
+        &mut self,
+        tree: &Tree,
+        at: NodeId,
+    ) -> Result<Result<Said, String>, Stopped> {
+        let node = tree.node(at);
+        let ask = Ask { messages: &node.messages, environment: &node.environment };
+        let reply = self.model.ask(ask).await;
+        if let Err(AskError::Stopped(stopped)) = reply {
+            return Err(stopped);
+        }
+        self.n_queries += 1;
+        Ok(match reply {
+            Ok(reply) => {
+                self.n_tokens += reply.n_tokens;
+                Ok(reply.said)
+            }
+            Err(why) => {
+                self.failures.push(why.to_string());
+                Err(why.to_string())
+            }
+        })
+    }
+
+    /// Does what was said, and returns the place it leads to.
+    pub(super) async fn follow(
+        &mut self,
+        tree: &mut Tree,
+        from: NodeId,
+        reply: Result<Said, String>,
+    ) -> NodeId {
+        match reply {
+            Ok(said) => self.act(tree, from, said).await,
+            Err(why) => {
+                let at = tree.fail(from, &why);
+                tree.record(&Said { content: Some(why), ..Said::default() }, &[], at);
+                at
+            }
+        }
+    }
+
+    /// Makes the calls in order. What comes after one that ends the try is not done.
+    async fn act(&mut self, tree: &mut Tree, from: NodeId, mut said: Said) -> NodeId {
+        said.calls.truncate(MOST_CALLS);
+        let mut at = match &said.content {
+            Some(words) => tree.think(from, words),
+            None => from,
+        };
+        if said.content.is_none() && said.calls.is_empty() {
+            tree.node_mut(at).n_empty += 1;
+        }
+        let mut places = Vec::with_capacity(said.calls.len());
+        for call in &said.calls {
+            let mut environment = Arc::clone(&tree.node(at).environment);
+            let observation = self.step(&mut environment, call).await;
+            let is_end = matches!(observation.code, Code::Answered | Code::GaveUp);
+            at = tree.act(at, call, observation, environment);
+            places.push(at);
+            if is_end {
+                break;
+            }
+        }
+        tree.record(&said, &places, at);
+        at
+    }
+
+    async fn step(&mut self, environment: &mut Arc<Environment>, call: &Call) -> Observation {
+        match environment.step(&call.name, &call.arguments) {
+            Step::Told(observation) => observation,
+            Step::Call(call) => {
+                let observation = environment.observe(&self.tools.call(&call).await);
+                let (target, arguments) = (call.target, call.arguments);
+                self.calls.push(MadeCall { target, arguments, code: observation.code });
+                observation
+            }
+            Step::Search(search) => match self.tools.search(&search).await {
+                Ok(found) => {
+                    let offers: Vec<_> = found.iter().map(|offer| offer.as_offer()).collect();
+                    Arc::make_mut(environment).find(&offers)
+                }
+                Err(why) => environment.find_failed(&why),
+            },
+        }
+    }
+
+    /// What was asked so far.
+    pub(super) fn spent(&self) -> Spent {
+        let (query, n_queries, n_tokens) = (self.query.to_owned(), self.n_queries, self.n_tokens);
+        Spent { query, n_queries, n_tokens }
+    }
+
+    /// The attempt, with the arguments that ended it.
+    pub(super) fn finish(
+        self,
+        raw: RawAnswer,
+        answer: Option<&str>,
+        has_given_up: bool,
+    ) -> Attempt {
+        let ending = match (answer, self.failures.last()) {
+            (Some(arguments), _) => Ending::Answered(final_answer(arguments).unwrap_or_default()),
+            (None, _) if has_given_up => Ending::GaveUp,
+            (None, Some(why)) => Ending::Failed(why.clone()),
+            (None, None) => Ending::RanOut,
+        };
+        let Session { calls, n_queries, n_tokens, failures, .. } = self;
+        Attempt { raw, ending, calls, n_queries, n_tokens, failures }
+    }
+}

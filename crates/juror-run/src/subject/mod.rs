@@ -1,0 +1,3 @@
+//! Who answers: the systems under test.
+
+pub mod chat_agent;

@@ -1,0 +1,12 @@
+//! The agent: against recorded runs, and against a model server that answers by script.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "tests tell what they ran")]
+
+mod departures;
+mod over_http;
+mod properties;
+mod recorded;
+mod scripted;
+mod stage;
+mod tool_server;
+mod traces;

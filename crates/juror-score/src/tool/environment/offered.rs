@@ -1,0 +1,117 @@
+//! Functions that stand for APIs: their names, and the way back from a name.
+
+use std::sync::Arc;
+
+use hashbrown::HashSet;
+
+use super::callable::Callable;
+use super::offer::Offer;
+use crate::tool::function::{Form, function};
+use crate::tool::names::{
+    LONGEST_NAME, full_official_name, plain_name, standard_name, standardize,
+};
+use crate::tool::registry::{Entry, Registry};
+use crate::tool::unique::{Cut, hashed_name};
+
+/// What a function calls.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// The category.
+    pub category: String,
+    /// The tool's raw name.
+    pub tool: String,
+    /// The API's raw name.
+    pub api: String,
+    /// The tool's name as requests have it.
+    pub standard_tool: String,
+    /// The API's name as requests have it.
+    pub standard_api: String,
+}
+
+/// A function of the list.
+#[derive(Debug)]
+pub(super) struct Offered {
+    pub(super) callable: Callable,
+    pub(super) target: Arc<Target>,
+    /// Its official name before it was cut.
+    full_name: String,
+}
+
+impl Offered {
+    fn new(name: &str, offer: &Offer<'_>, form: Form) -> Offered {
+        let standard_tool = standardize(offer.tool);
+        let function = function(name, &standard_tool, offer.api, form);
+        let target = Target {
+            category: offer.category.to_owned(),
+            tool: offer.tool.to_owned(),
+            api: offer.api.name.clone(),
+            standard_tool,
+            standard_api: standard_name(&offer.api.name),
+        };
+        let full_name = full_official_name(offer.tool, &offer.api.name);
+        Offered { callable: Callable::from(&function), target: Arc::new(target), full_name }
+    }
+
+    fn is(&self, offer: &Offer<'_>) -> bool {
+        let target = &*self.target;
+        (&*target.category, &*target.tool, &target.api)
+            == (offer.category, offer.tool, &offer.api.name)
+    }
+}
+
+/// The functions of APIs. Names that would be shared are told apart.
+pub(super) fn offer_all(offers: &[Offer<'_>], form: Form) -> Vec<Arc<Offered>> {
+    let registry = Registry::new(offers.iter().map(entry).collect());
+    let mut offered = Vec::with_capacity(offers.len());
+    for (offer, name) in offers.iter().zip(registry.function_names()) {
+        let name = offer.name.unwrap_or(name);
+        push(&mut offered, name, offer, form);
+    }
+    offered
+}
+
+/// The function of an API, which joins the list if it was not there.
+pub(super) fn add<'o>(
+    offered: &'o mut Vec<Arc<Offered>>,
+    offer: &Offer<'_>,
+    form: Form,
+) -> &'o Offered {
+    let at = offered.iter().position(|known| known.is(offer)).unwrap_or_else(|| {
+        let registry = Registry::new(vec![entry(offer)]);
+        push(offered, offer.name.unwrap_or(&registry.function_names()[0]), offer, form);
+        offered.len() - 1
+    });
+    &offered[at]
+}
+
+fn push(offered: &mut Vec<Arc<Offered>>, name: &str, offer: &Offer<'_>, form: Form) {
+    let name = if form == Form::Schema { plain_name(name) } else { name.to_owned() };
+    let mut taken: HashSet<String> =
+        offered.iter().map(|known| known.callable.name.clone()).collect();
+    let name = if taken.contains(&name) {
+        hashed_name(&name, &entry(offer).identity(), Cut::Front, &mut taken)
+    } else {
+        name
+    };
+    offered.push(Arc::new(Offered::new(&name, offer, form)));
+}
+
+fn entry(offer: &Offer<'_>) -> Entry {
+    Entry {
+        category: Some(offer.category.into()),
+        tool: offer.tool.into(),
+        api: offer.api.name.clone(),
+    }
+}
+
+/// The function of a name: exactly that name, or, where it is as long as a name that was cut, the
+/// only one whose uncut name ends with it.
+pub(super) fn find<'o>(offered: &'o [Arc<Offered>], name: &str) -> Option<&'o Offered> {
+    let exact = offered.iter().find(|offered| offered.callable.name == name);
+    let cut = || {
+        let is_cut = name.chars().count() == LONGEST_NAME;
+        let mut ending = offered.iter().filter(|known| is_cut && known.full_name.ends_with(name));
+        ending.next().filter(|_| ending.next().is_none())
+    };
+    exact.or_else(cut).map(|offered| &**offered)
+}
