@@ -11,6 +11,7 @@ mod clock;
 mod floor;
 mod input;
 mod random;
+mod search;
 mod sparql_columns;
 mod sparql_rows;
 mod tools;
@@ -40,6 +41,9 @@ Commands:
   floor REFERENCE RESPONSES OUT
           Time to read and parse the inputs and write as many bytes as results have: what no
           evaluation can go below
+  search TOOLS QUERIES
+          Time to index a folder of tool files and to search it for the queries of a folder, and how
+          many of their right APIs are found
   tools FOLDER
           Time to load a folder of tool files, and to make all names of its APIs
   yaml REFERENCE
@@ -62,6 +66,7 @@ fn main() -> anyhow::Result<()> {
             aggregates_records::run(reference, responses, number(times)?)?;
         }
         ["floor", reference, responses, out] => floor::run(reference, responses, out)?,
+        ["search", folder, queries] => search::run(folder, queries)?,
         ["tools", folder] => tools::run(folder)?,
         ["yaml", reference] => yaml::run(reference)?,
         _ => bail!("no such command, or not its arguments; see `juror-bench --help`"),

@@ -26,5 +26,7 @@
 
 mod folder;
 mod load;
+mod search;
 
 pub use load::{Catalog, LoadError, load_folder};
+pub use search::{Match, Search};

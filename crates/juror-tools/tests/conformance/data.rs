@@ -69,7 +69,7 @@ fn recorded_gold_is_found_by_every_name() {
     assert_eq!((n_queries, n_gold), (765, 1799));
 }
 
-fn read(path: &Path) -> Vec<Query> {
+pub(crate) fn read(path: &Path) -> Vec<Query> {
     let (queries, problems) = read_queries(&document(path));
     assert!(problems.is_empty(), "{problems}");
     queries

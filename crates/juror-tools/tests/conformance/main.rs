@@ -9,6 +9,7 @@ mod data;
 mod departures;
 mod families;
 mod pools;
+mod search;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
