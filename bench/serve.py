@@ -33,7 +33,8 @@ REPLY = {"error": "", "response": {"temperature": 4.5, "sky": "overcast", "wind"
 
 def main() -> int:
     options = parse_options()
-    build()
+    if not options.no_build:
+        build()
     print(f"{os.cpu_count()} cores, {options.rounds} rounds of {options.seconds} s, medians\n")
     print(f"{'work':<28}{'conn':>5}{'requests/s':>12}{'fixed/s':>10}{'share':>8}{'p99 ms':>8}   public")
     with tempfile.TemporaryDirectory(prefix="juror-serve-") as folder:
@@ -52,6 +53,7 @@ def parse_options() -> argparse.Namespace:
     )
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=int, default=2)
+    parser.add_argument("--no-build", action="store_true", help="use what was built before")
     parser.add_argument("--cache", type=Path, help="a large cache folder")
     parser.add_argument("--requests", type=Path, help="recorded requests for it (.jsonl.gz)")
     return parser.parse_args()

@@ -12,6 +12,7 @@ mod floor;
 mod input;
 mod load;
 mod random;
+mod search;
 mod sparql_columns;
 mod sparql_rows;
 mod tools;
@@ -44,6 +45,9 @@ Commands:
   load ADDRESS PATH CONNECTIONS SECONDS [BODIES]
           Requests a second and times of replies of a server at ADDRESS: POST with the bodies in a
           file, one a line, in turn; GET without
+  search TOOLS QUERIES
+          Time to index a folder of tool files and to search it for the queries of a folder, and how
+          many of their right APIs are found
   tools FOLDER
           Time to load a folder of tool files, and to make all names of its APIs
   yaml REFERENCE
@@ -73,6 +77,7 @@ fn main() -> anyhow::Result<()> {
             let (connections, seconds) = (number(connections)?, number(seconds)? as f64);
             load::run(address, path, Some(bodies), connections, seconds)?;
         }
+        ["search", folder, queries] => search::run(folder, queries)?,
         ["tools", folder] => tools::run(folder)?,
         ["yaml", reference] => yaml::run(reference)?,
         _ => bail!("no such command, or not its arguments; see `juror-bench --help`"),

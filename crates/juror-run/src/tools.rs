@@ -8,8 +8,8 @@ use juror_judge::{CacheMode, Limits, Models, ModelsSetup, Prices, Secret, http_c
 use juror_score::tool::Rule;
 use juror_store::ToolReplies;
 use juror_tools::{
-    CacheFolder, Cached, CachedSetup, Direct, Documentation, Form, Host, Manner, Match, OnMiss,
-    Proxy, Resting, Simulator, Source, ToolSource, VirtualTools, load_folder,
+    ArgumentOrder, CacheFolder, Cached, CachedSetup, Direct, Documentation, Form, Host, Manner,
+    OnMiss, Proxy, Resting, Simulator, Source, ToolSource, VirtualTools, load_folder,
 };
 
 use crate::models::{Environment, SetupError, from_environment, own_prices, resolve};
@@ -170,13 +170,13 @@ fn known(tools: &ToolsSettings, problems: &mut Vec<String>) -> Result<KnownRepli
         Some(opened) => opened.count().map_err(|error| SetupError(error.to_string()))?,
         None => 0,
     };
-    let arguments = match tools.arguments {
-        Some(ArgumentsWord::AnyOrder) => Match::AnyOrder,
-        Some(ArgumentsWord::Exact) | None => Match::Exact,
+    let order = match tools.arguments {
+        Some(ArgumentsWord::AnyOrder) => ArgumentOrder::Any,
+        Some(ArgumentsWord::Exact) | None => ArgumentOrder::Kept,
     };
     let memory = tools.memory_mb.map(|megabytes| u64::from(megabytes) << 20);
     let store = opened.is_some().then_some(path);
-    let setup = CachedSetup { folders, store: opened, arguments, memory, write_back };
+    let setup = CachedSetup { folders, store: opened, order, memory, write_back };
     Ok(KnownReplies { setup, store, n_cached_apis, n_kept })
 }
 

@@ -33,12 +33,12 @@ pub struct Known {
 
 /// How the arguments of a call are compared with those of kept replies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Match {
+pub enum ArgumentOrder {
     /// To the letter, as cache files have them.
     #[default]
-    Exact,
+    Kept,
     /// If there is none to the letter: whatever the order of the arguments.
-    AnyOrder,
+    Any,
 }
 
 /// All replies that are known.
@@ -48,7 +48,7 @@ pub struct Cached {
     files: Cache<Names, Arc<FileReplies>, Weight>,
     folders: Vec<CacheFolder>,
     keeper: Option<Keeper>,
-    arguments: Match,
+    order: ArgumentOrder,
     /// Calls whose reply was found in another order of arguments.
     n_any_order: AtomicU64,
     /// Replies that were given since hits were last written down.
@@ -70,7 +70,7 @@ pub struct CachedSetup {
     /// A cache folder that new replies are written into as well.
     pub write_back: Option<PathBuf>,
     /// How arguments are compared.
-    pub arguments: Match,
+    pub order: ArgumentOrder,
     /// How many bytes are held in memory.
     pub memory: Option<u64>,
 }
@@ -87,7 +87,7 @@ impl Cached {
             files: Cache::with_weighter(EXPECTED_FILES, half, Weight),
             folders: setup.folders,
             keeper: setup.store.map(keeper),
-            arguments: setup.arguments,
+            order: setup.order,
             n_any_order: AtomicU64::new(0),
             touched: Mutex::default(),
             told: Mutex::default(),
@@ -106,7 +106,7 @@ impl Cached {
     pub fn find(&self, call: &ToolCall) -> Result<Option<Arc<Known>>, StoreError> {
         let (id, names) = (call.id(), call.kept_names());
         let found = match self.find_exact(&names, &call.key)? {
-            None if self.arguments == Match::AnyOrder => self.find_any_order(&names, call)?,
+            None if self.order == ArgumentOrder::Any => self.find_any_order(&names, call)?,
             found => found,
         };
         if let Some(known) = &found {

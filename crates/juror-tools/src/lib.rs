@@ -1,7 +1,7 @@
 //! Tools that answer as if every API were up.
 //!
 //! [`load_folder`] reads a folder of tool files into tools; what they are, and all that can be
-//! computed of them, is in [`juror_score::tool`].
+//! computed of them, is in [`juror_score::tool`]. [`Search`] finds those that fit a query.
 //!
 //! ```
 //! use juror_score::tool::Registry;
@@ -41,12 +41,12 @@ mod virtual_tools;
 pub use cache_folder::{
     CacheFolder, Entries, Exported, FolderProblem, Names, export, read_entries,
 };
-pub use cached::{Cached, CachedSetup, DEFAULT_MEMORY, Known, Match};
+pub use cached::{ArgumentOrder, Cached, CachedSetup, DEFAULT_MEMORY, Known};
 pub use call::{Refusal, ToolCall};
 pub use documentation::{ApiDocument, ApiNames, Documentation, ToolDocument};
 pub use load::{Catalog, LoadError, load_folder};
 pub use real::{Direct, Host, Proxy};
-pub use search::{Match as Found, Search};
+pub use search::{Match, Search};
 pub use simulator::{Form, Manner, Resting, Simulator};
 pub use source::{Made, NoReply, ToolSource};
 pub use virtual_tools::{Counts, From, OnMiss, Served, Source, VirtualTools, error_body};

@@ -92,7 +92,7 @@ fn every_function_of_a_recorded_query_calls_its_own_api() {
     assert_eq!(n_functions, 4070);
 }
 
-fn read(path: &Path) -> Vec<Query> {
+pub(crate) fn read(path: &Path) -> Vec<Query> {
     let (queries, problems) = read_queries(&document(path));
     assert!(problems.is_empty(), "{problems}");
     queries

@@ -10,6 +10,7 @@ mod departures;
 mod environment;
 mod families;
 mod pools;
+mod search;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,0 +1,126 @@
+//! Finding the APIs of a catalog that fit a query best. `docs/search.md` says how they are ranked.
+
+mod fields;
+mod index;
+mod names;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use index::Index;
+use names::Names;
+
+use crate::Catalog;
+
+/// As many bytes of a query are read, which bounds its terms: no query takes long.
+const LONGEST_QUERY: usize = 4096;
+
+/// What each further mention of a word in a query counts, the first being 1.
+const FURTHER_MENTION: f32 = 0.25;
+
+/// An index of the APIs of a catalog. It does not change with the catalog.
+pub struct Search {
+    index: Index,
+    names: Names,
+    /// The APIs' places, in the order of the catalog.
+    places: Vec<(usize, usize)>,
+}
+
+/// An API that fits a query.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Match {
+    /// The tool's place in the catalog.
+    pub tool: usize,
+    /// The API's place in the tool.
+    pub api: usize,
+    /// How well it fits, above 0. Only scores of one query can be compared.
+    pub score: f32,
+}
+
+impl Search {
+    /// Indexes a catalog.
+    pub fn new(catalog: &Catalog) -> Search {
+        let tools = catalog.tools.iter().enumerate();
+        let places = tools.flat_map(|(tool, of)| (0..of.apis.len()).map(move |api| (tool, api)));
+        Search {
+            index: Index::new(&catalog.tools),
+            names: Names::new(&catalog.tools),
+            places: places.collect(),
+        }
+    }
+
+    /// The best APIs for a query, best first; of equals, the first of the catalog.
+    ///
+    /// Any text is a query. APIs that share no word with it are not found.
+    pub fn find(&self, query: &str, most: usize) -> Vec<Match> {
+        let query = &query[..query.floor_char_boundary(LONGEST_QUERY)];
+        let mut scores = self.scores(query);
+        self.lift_named(query, &mut scores);
+        best(&scores, most).into_iter().map(|document| self.at(document, &scores)).collect()
+    }
+
+    fn scores(&self, query: &str) -> Vec<f32> {
+        let mut scores = vec![0.0; self.places.len()];
+        for (term, factor) in self.terms(query) {
+            for posting in &self.index.postings[term as usize] {
+                scores[posting.document as usize] += factor * posting.gain;
+            }
+        }
+        scores
+    }
+
+    /// The terms of a query and what they count. Their order does not depend on the query's, and
+    /// so rounding does not either.
+    fn terms(&self, query: &str) -> Vec<(u32, f32)> {
+        let mut terms = self.telling_terms(query);
+        terms.sort_unstable();
+        let mentions = terms.chunk_by(u32::eq).map(|same| (same[0], same.len() - 1));
+        mentions.map(|(term, n_further)| (term, 1.0 + FURTHER_MENTION * n_further as f32)).collect()
+    }
+
+    /// The known terms of a query without its stop words, unless it has no other words.
+    fn telling_terms(&self, query: &str) -> Vec<u32> {
+        let vocabulary = &self.index.vocabulary;
+        let (mut telling, mut stop_words, mut tells) = (Vec::new(), Vec::new(), false);
+        words::each_word(query, |word| {
+            let term = vocabulary.get(word);
+            if vocabulary.is_stop_word(word) {
+                stop_words.extend(term);
+            } else {
+                tells = true;
+                telling.extend(term);
+            }
+        });
+        if tells { telling } else { stop_words }
+    }
+
+    /// Lifts the APIs that the query names above all others.
+    fn lift_named(&self, query: &str, scores: &mut [f32]) {
+        let named = self.names.get(query);
+        if named.is_empty() {
+            return;
+        }
+        let above_all = scores.iter().copied().fold(0.0, f32::max) + 1.0;
+        for document in named {
+            scores[*document as usize] += above_all;
+        }
+    }
+
+    fn at(&self, document: usize, scores: &[f32]) -> Match {
+        let (tool, api) = self.places[document];
+        Match { tool, api, score: scores[document] }
+    }
+}
+
+/// The documents with the highest scores above 0.
+fn best(scores: &[f32], most: usize) -> Vec<usize> {
+    let mut documents: Vec<usize> = (0..scores.len()).filter(|at| scores[*at] > 0.0).collect();
+    let by_score =
+        |one: &usize, other: &usize| scores[*other].total_cmp(&scores[*one]).then(one.cmp(other));
+    if most < documents.len() {
+        documents.select_nth_unstable_by(most, by_score);
+        documents.truncate(most);
+    }
+    documents.sort_unstable_by(by_score);
+    documents
+}

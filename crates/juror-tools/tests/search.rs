@@ -1,0 +1,122 @@
+//! What holds of a search, whatever the tools and the query.
+
+use juror_score::tool::{Api, Parameters, Tool};
+use juror_tools::{Catalog, Match, Search};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+/// Few words, so that they meet, and some that are hard to split.
+fn text() -> impl Strategy<Value = String> {
+    let word = prop_oneof![
+        4 => prop::sample::select(vec!["weather", "Cities", "getUser", "user_id", "the", "天气", "IDs"])
+            .prop_map(str::to_owned),
+        1 => "\\PC{0,6}",
+    ];
+    vec(word, 0..5).prop_map(|words| words.join(" "))
+}
+
+fn api() -> impl Strategy<Value = Api> {
+    (text(), text()).prop_map(|(name, description)| Api {
+        name,
+        description,
+        method: String::new(),
+        url: String::new(),
+        required: Parameters::default(),
+        optional: Parameters::default(),
+        schema: None,
+    })
+}
+
+fn tool() -> impl Strategy<Value = Tool> {
+    (text(), text(), vec(api(), 0..5)).prop_map(|(name, description, apis)| Tool {
+        category: None,
+        name,
+        description,
+        host: String::new(),
+        file: String::new(),
+        apis,
+    })
+}
+
+fn catalog() -> impl Strategy<Value = Catalog> {
+    vec(tool(), 0..6).prop_map(|tools| Catalog { tools, ..Catalog::default() })
+}
+
+fn places(matches: &[Match]) -> Vec<(usize, usize)> {
+    matches.iter().map(|found| (found.tool, found.api)).collect()
+}
+
+proptest! {
+    #[test]
+    fn matches_are_in_the_catalog_once_and_in_order(catalog in catalog(), query in text()) {
+        let matches = Search::new(&catalog).find(&query, usize::MAX);
+        for found in &matches {
+            prop_assert!(found.api < catalog.tools[found.tool].apis.len());
+            prop_assert!(found.score > 0.0 && found.score.is_finite());
+        }
+        for pair in matches.windows(2) {
+            let (one, other) = (pair[0], pair[1]);
+            let in_order = (one.tool, one.api) < (other.tool, other.api);
+            prop_assert!(one.score > other.score || one.score == other.score && in_order);
+        }
+        let mut unique = places(&matches);
+        unique.sort_unstable();
+        unique.dedup();
+        prop_assert_eq!(unique.len(), matches.len());
+    }
+
+    #[test]
+    fn fewer_matches_are_the_first_of_more(
+        catalog in catalog(), query in text(), fewer in 0_usize..8, further in 0_usize..8,
+    ) {
+        let search = Search::new(&catalog);
+        let (few, more) = (search.find(&query, fewer), search.find(&query, fewer + further));
+        prop_assert!(few.len() <= fewer);
+        prop_assert_eq!(&more[..few.len()], &few[..]);
+        prop_assert_eq!(few.len(), more.len().min(fewer));
+    }
+
+    #[test]
+    fn the_same_is_found_by_every_index_of_a_catalog(catalog in catalog(), query in ".{0,40}") {
+        prop_assert_eq!(
+            Search::new(&catalog).find(&query, 9),
+            Search::new(&catalog).find(&query, 9)
+        );
+    }
+
+    #[test]
+    fn the_order_of_words_does_not_matter(catalog in catalog(), query in vec("[a-z]{1,3}|user|id|the", 0..6)) {
+        let search = Search::new(&catalog);
+        let backwards: Vec<&str> = query.iter().rev().map(String::as_str).collect();
+        // A query that is a name is told by the order of its words.
+        prop_assume!(!query.is_empty());
+        let odd = "zzzz";
+        let forwards = format!("{odd} {}", query.join(" "));
+        let backwards = format!("{odd} {}", backwards.join(" "));
+        prop_assert_eq!(search.find(&forwards, 9), search.find(&backwards, 9));
+    }
+
+    #[test]
+    fn whoever_knows_a_name_finds_it_first(catalog in catalog(), pick in any::<prop::sample::Index>()) {
+        let apis: Vec<&str> = catalog
+            .tools
+            .iter()
+            .flat_map(|tool| tool.apis.iter().map(|api| api.name.as_str()))
+            .filter(|name| name.contains(char::is_alphanumeric))
+            .collect();
+        prop_assume!(!apis.is_empty());
+        let name = apis[pick.index(apis.len())];
+        let matches = Search::new(&catalog).find(name, usize::MAX);
+        let plain = |text: &str| -> String {
+            text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+        };
+        let is_named = |found: &Match| {
+            let tool = &catalog.tools[found.tool];
+            let (tool, api) = (plain(&tool.name), plain(&tool.apis[found.api].name));
+            [format!("{tool}{api}"), format!("{api}for{tool}"), api].contains(&plain(name))
+        };
+        let n_named = matches.iter().filter(|found| is_named(found)).count();
+        prop_assert!(n_named > 0);
+        prop_assert!(matches[..n_named].iter().all(is_named));
+    }
+}
