@@ -1,3 +1,38 @@
 //! Who answers: the systems under test.
 
 pub mod chat_agent;
+mod command;
+mod remote;
+mod wire;
+
+use serde_json::value::RawValue;
+
+pub use command::{CommandAgent, CommandSetup};
+pub use remote::RemoteAgent;
+pub use wire::{Answered, Id, PROTOCOL, Said, Tell, read_answered};
+
+/// Why an agent has no answer to a query.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct AgentError(pub String);
+
+/// A query as an agent outside the process is asked it.
+#[derive(Clone, Copy, Debug)]
+pub struct Task<'t> {
+    /// The query's id.
+    pub query_id: &'t str,
+    /// What is asked.
+    pub query: &'t str,
+    /// Where tools are to be called.
+    pub virtual_url: &'t str,
+    /// The functions the agent may use; none when the whole pool is open.
+    pub tools: Option<&'t RawValue>,
+}
+
+impl<'t> Task<'t> {
+    /// What the agent is told.
+    fn tell(&self) -> Tell<'t> {
+        let Task { query_id, query, virtual_url, tools } = *self;
+        Tell::Answer { query_id, query, virtual_url, tools }
+    }
+}

@@ -1,0 +1,64 @@
+//! An agent behind an HTTP address.
+
+use std::time::Duration;
+
+use juror_judge::http_client;
+
+use super::wire::{Answered, read_answered};
+use super::{AgentError, Task};
+
+/// The longest answer that is read.
+const MOST_BYTES: usize = 64 << 20;
+
+/// An agent that is asked by POST.
+pub struct RemoteAgent {
+    client: reqwest::Client,
+    address: reqwest::Url,
+    timeout: Duration,
+}
+
+impl RemoteAgent {
+    /// An agent at an address.
+    pub fn new(address: &str, timeout: Duration) -> Result<RemoteAgent, String> {
+        let address = address.parse().map_err(|_| format!("`{address}` is no address"))?;
+        Ok(RemoteAgent { client: http_client()?, address, timeout })
+    }
+
+    /// Asks for an answer.
+    pub async fn answer(&self, task: &Task<'_>) -> Result<Answered, AgentError> {
+        let late =
+            || AgentError(format!("the agent said nothing for {} s", self.timeout.as_secs_f64()));
+        let body =
+            tokio::time::timeout(self.timeout, self.post(task)).await.map_err(|_| late())??;
+        read_answered(&body, task.query_id).map_err(AgentError)
+    }
+
+    async fn post(&self, task: &Task<'_>) -> Result<String, AgentError> {
+        let post = self.client.post(self.address.clone()).json(&task.tell());
+        let mut response = post.send().await.map_err(|error| broken(&error))?;
+        let status = response.status();
+        let mut bytes = Vec::new();
+        while let Some(piece) = response.chunk().await.map_err(|error| broken(&error))? {
+            bytes.extend_from_slice(&piece);
+            if bytes.len() > MOST_BYTES {
+                return Err(AgentError("the agent's answer is too long".into()));
+            }
+        }
+        if !status.is_success() {
+            let shown: String = String::from_utf8_lossy(&bytes).chars().take(200).collect();
+            return Err(AgentError(format!(
+                "the agent answers with status {}: {shown}",
+                status.as_u16()
+            )));
+        }
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+}
+
+fn broken(error: &reqwest::Error) -> AgentError {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    AgentError(format!("the agent cannot be reached: {cause}"))
+}

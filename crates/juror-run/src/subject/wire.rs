@@ -1,0 +1,156 @@
+//! What is said to agents outside the process, and what they say: JSON objects, one a line.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+/// The version of all of this.
+pub const PROTOCOL: u32 = 1;
+
+/// What an agent is told.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Tell<'t> {
+    /// Once, when it starts.
+    Setup {
+        /// The version of this protocol.
+        protocol: u32,
+        /// Where all APIs are listed; `/search` behind it searches them.
+        tools_url: &'t str,
+        /// How many there are.
+        tool_count: usize,
+    },
+    /// For each query.
+    Answer {
+        /// The query's id.
+        query_id: &'t str,
+        /// What is asked.
+        query: &'t str,
+        /// Where tools are to be called, so that calls are counted for this query.
+        virtual_url: &'t str,
+        /// The functions the agent may use; none when the whole pool is open.
+        tools: Option<&'t RawValue>,
+    },
+}
+
+/// What an agent says.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Said {
+    /// That it is ready.
+    Ready {
+        /// What it is called.
+        #[serde(default)]
+        name: Option<String>,
+    },
+    /// Its answer to a query.
+    Answered(Answered),
+}
+
+/// An answer of an agent outside the process.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct Answered {
+    /// The query's id.
+    #[serde(default)]
+    pub query_id: Option<Id>,
+    /// The answer.
+    #[serde(default)]
+    pub final_answer: Option<String>,
+    /// What it did, in the form of answer files.
+    #[serde(default)]
+    pub answer_details: Option<Box<RawValue>>,
+    /// Which APIs it says it called.
+    #[serde(default)]
+    pub called_apis: Option<Vec<(String, String)>>,
+    /// What went wrong.
+    #[serde(default)]
+    pub error: Option<String>,
+}
+
+/// An id, which is a text or a number.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub enum Id {
+    /// A text.
+    Text(String),
+    /// A whole number.
+    Number(i64),
+}
+
+impl Id {
+    /// The id as text.
+    pub fn as_text(&self) -> String {
+        match self {
+            Id::Text(text) => text.clone(),
+            Id::Number(number) => number.to_string(),
+        }
+    }
+}
+
+/// Reads an answer to a query, from a line or from the body of a reply.
+pub fn read_answered(text: &str, query_id: &str) -> Result<Answered, String> {
+    let shown = || text.chars().take(120).collect::<String>();
+    let said: Said = match serde_json::from_str(text) {
+        Ok(said) => said,
+        // Over HTTP the kind is plain, and may be left out.
+        Err(error) => match serde_json::from_str::<Answered>(text) {
+            Ok(answered) if answered.final_answer.is_some() || answered.error.is_some() => {
+                Said::Answered(answered)
+            }
+            _ => {
+                return Err(format!(
+                    "the agent said something else than an answer: {error}: `{}`",
+                    shown()
+                ));
+            }
+        },
+    };
+    let Said::Answered(answered) = said else {
+        return Err(format!("the agent said something else than an answer: `{}`", shown()));
+    };
+    match answered.query_id.as_ref().map(Id::as_text) {
+        Some(id) if id != query_id => {
+            Err(format!("the agent answered query `{id}`, but was asked `{query_id}`"))
+        }
+        _ => Ok(answered),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_read_and_checked() {
+        let read = |text: &str| read_answered(text, "588");
+        let answer = r#"{"type": "answered", "query_id": 588, "final_answer": "a", "called_apis": [["T", "A"]]}"#;
+        let answered = read(answer).expect("an answer");
+        assert_eq!(answered.final_answer.as_deref(), Some("a"));
+        assert_eq!(answered.called_apis, Some(vec![("T".to_owned(), "A".to_owned())]));
+        assert!(read(r#"{"final_answer": "a"}"#).is_ok());
+        assert!(read(r#"{"type": "answered", "error": "no model"}"#).is_ok());
+        for wrong in [
+            "",
+            "{",
+            "[]",
+            "{}",
+            r#"{"type": "ready"}"#,
+            r#"{"type": "answered", "query_id": "1", "final_answer": "a"}"#,
+        ] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_protocol_is_as_published() {
+        let setup = Tell::Setup { protocol: PROTOCOL, tools_url: "http://x/tools", tool_count: 7 };
+        assert_eq!(
+            serde_json::to_string(&setup).expect("JSON"),
+            r#"{"type":"setup","protocol":1,"tools_url":"http://x/tools","tool_count":7}"#
+        );
+        let answer = Tell::Answer { query_id: "588", query: "q", virtual_url: "u", tools: None };
+        assert_eq!(
+            serde_json::to_string(&answer).expect("JSON"),
+            r#"{"type":"answer","query_id":"588","query":"q","virtual_url":"u","tools":null}"#
+        );
+    }
+}
