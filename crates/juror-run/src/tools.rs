@@ -9,7 +9,7 @@ use juror_score::tool::Rule;
 use juror_store::ToolReplies;
 use juror_tools::{
     ArgumentOrder, CacheFolder, Cached, CachedSetup, Direct, Documentation, Form, Host, Manner,
-    OnMiss, Proxy, Resting, Simulator, Source, ToolSource, VirtualTools, load_folder,
+    Proxy, Resting, Shown, Simulator, Source, Store, ToolSource, VirtualTools, load_folder,
 };
 
 use crate::models::{Environment, SetupError, from_environment, own_prices, resolve};
@@ -37,9 +37,9 @@ pub struct Tools {
     pub virtual_tools: Arc<VirtualTools>,
     /// What tool files say.
     pub documentation: Arc<Documentation>,
-    /// What happens to calls whose reply is not known.
-    pub on_miss: OnMiss,
-    /// The folder new replies are kept in, if they are.
+    /// Whether only what is known is given.
+    pub replays: bool,
+    /// The store, if there is one.
     pub store: Option<PathBuf>,
     /// How many APIs the cache folders have replies of.
     pub n_cached_apis: usize,
@@ -59,47 +59,56 @@ pub fn open_tools(
     tell: &TellTrouble,
 ) -> Result<Tools, SetupError> {
     let tools = &settings.tools;
+    let replays = tools.on_miss == Some(MissWord::Fail);
     let mut problems = Vec::new();
     let documentation = Arc::new(documentation(tools, &mut problems)?);
-    let known = known(tools, &mut problems)?;
-    let on_miss = match tools.on_miss {
-        Some(MissWord::Fail) => OnMiss::Fail,
-        Some(MissWord::Ask) | None => OnMiss::Ask,
-    };
+    let words = source_words(tools, replays);
+    let has_makers = words.iter().any(|word| *word != SourceWord::Cache);
+    let known = known(tools, has_makers, &mut problems)?;
     let (store, n_cached_apis, n_kept) = (known.store, known.n_cached_apis, known.n_kept);
     let told = tell.clone();
     let cached = Arc::new(Cached::new(known.setup, move |text| told(text)));
     let mut sources = Vec::new();
-    for word in source_words(tools) {
-        sources.push(match word {
-            SourceWord::Cache => Source::Cache,
-            SourceWord::Simulator => Source::Maker(Box::new(simulator(
-                settings,
-                environment,
-                (&documentation, &cached),
-                tell,
-            )?)),
+    for word in words {
+        match word {
+            SourceWord::Cache => sources.push(Source::Cache),
             SourceWord::Real => {
-                for real in real(tools, environment, &documentation)? {
-                    sources.push(Source::Maker(real));
-                }
-                continue;
+                let real = real(tools, environment, &documentation)?;
+                sources.extend(real.into_iter().map(Source::Maker));
             }
-        });
+            SourceWord::Simulator => {
+                match simulator(settings, environment, (&documentation, &cached), tell) {
+                    Ok(simulator) => sources.push(Source::Maker(Box::new(simulator))),
+                    // The public server starts with any configuration, and serves what it can.
+                    Err(error) if is_published(tools) => problems
+                        .push(format!("{error}\n  no model plays the tools until that is mended")),
+                    Err(error) => return Err(error),
+                }
+            }
+        }
     }
     let keeps = tools.keep.unwrap_or(true);
-    let virtual_tools = VirtualTools::new(cached, sources, on_miss, keeps);
-    Ok(Tools { virtual_tools, documentation, on_miss, store, n_cached_apis, n_kept, problems })
+    let virtual_tools = VirtualTools::new(cached, sources, keeps);
+    Ok(Tools { virtual_tools, documentation, replays, store, n_cached_apis, n_kept, problems })
+}
+
+fn is_published(tools: &ToolsSettings) -> bool {
+    tools.simulator.as_ref().is_some_and(|simulator| simulator.published)
 }
 
 /// The sources in order: as settings say, else known replies, real tools and a simulator, as far
-/// as they are configured.
-fn source_words(tools: &ToolsSettings) -> Vec<SourceWord> {
-    tools.sources.clone().unwrap_or_else(|| {
+/// as they are configured. A replay asks nobody.
+fn source_words(tools: &ToolsSettings, replays: bool) -> Vec<SourceWord> {
+    let configured = || {
         let real = tools.real.as_ref().map(|_| SourceWord::Real);
         let simulator = tools.simulator.as_ref().map(|_| SourceWord::Simulator);
         std::iter::once(SourceWord::Cache).chain(real).chain(simulator).collect()
-    })
+    };
+    let mut words: Vec<SourceWord> = tools.sources.clone().unwrap_or_else(configured);
+    if replays {
+        words.retain(|word| *word == SourceWord::Cache);
+    }
+    words
 }
 
 fn documentation(
@@ -126,58 +135,90 @@ struct KnownReplies {
     n_kept: u64,
 }
 
-fn known(tools: &ToolsSettings, problems: &mut Vec<String>) -> Result<KnownReplies, SetupError> {
+fn known(
+    tools: &ToolsSettings,
+    has_makers: bool,
+    problems: &mut Vec<String>,
+) -> Result<KnownReplies, SetupError> {
     let mut store = tools.store.clone();
     let mut folders = Vec::new();
-    let mut n_cached_apis = 0;
-    let mut write_back = None;
     for name in &tools.cache {
-        let path = Path::new(name);
-        if ToolReplies::is_in(path) {
-            if store.as_ref().is_some_and(|store| store != name) {
-                return Err(SetupError(format!(
-                    "{name}: there is a store already\n  hint: name one store, with --store"
-                )));
-            }
+        if !ToolReplies::is_in(Path::new(name)) {
+            folders.push(name);
+        } else if store.as_ref().is_some_and(|store| store != name) {
+            return Err(SetupError(format!(
+                "{name}: there is a store already\n  hint: name one store, with --store"
+            )));
+        } else {
             store = Some(name.clone());
-            continue;
         }
-        if tools.write_back == Some(true) && write_back.is_none() {
-            write_back = Some(path.to_owned());
-            std::fs::create_dir_all(path).map_err(|error| {
-                SetupError(format!("{name}: cannot be made: {}", crate::input::reason(&error)))
-            })?;
-        }
-        let folder = CacheFolder::look_through(path).map_err(|problem| {
+    }
+    let write_back = folders.first().filter(|_| tools.write_back == Some(true));
+    let write_back = write_back.map(PathBuf::from);
+    if let Some(path) = &write_back {
+        std::fs::create_dir_all(path).map_err(|error| {
+            let why = crate::input::reason(&error);
+            SetupError(format!("{}: cannot be made: {why}", path.display()))
+        })?;
+    }
+    let mut found = Vec::new();
+    for name in folders {
+        let folder = CacheFolder::look_through(Path::new(name)).map_err(|problem| {
             SetupError(format!(
                 "{problem}\n  hint: name a cache folder, or the store of replies, with --cache"
             ))
         })?;
         problems.extend(folder.problems().iter().map(ToString::to_string));
-        n_cached_apis += folder.n_apis();
-        folders.push(folder);
+        found.push(folder);
     }
-    let keeps = tools.keep.unwrap_or(true);
+    let n_cached_apis = found.iter().map(CacheFolder::n_apis).sum();
+    let (opened, n_kept) = open_store(tools, store.as_deref(), has_makers)?;
     let path = PathBuf::from(store.as_deref().unwrap_or(DEFAULT_TOOL_STORE));
-    // A store that was named is read even where nothing new is kept.
-    let opened = match (keeps, &store) {
-        (true, _) => Some(ToolReplies::open(&path)),
-        (false, Some(_)) => ToolReplies::open_existing(&path).transpose(),
-        (false, None) => None,
-    };
-    let opened = opened.transpose().map_err(|error| SetupError(error.to_string()))?;
-    let n_kept = match &opened {
-        Some(opened) => opened.count().map_err(|error| SetupError(error.to_string()))?,
-        None => 0,
+    let path = (!matches!(opened, Opened::None)).then_some(path);
+    let store = match opened {
+        Opened::None => Store::None,
+        Opened::ReadOnly(store) => Store::ReadOnly(store),
+        Opened::Kept(store) => Store::Kept(store, write_back),
     };
     let order = match tools.arguments {
         Some(ArgumentsWord::AnyOrder) => ArgumentOrder::Any,
         Some(ArgumentsWord::Exact) | None => ArgumentOrder::Kept,
     };
     let memory = tools.memory_mb.map(|megabytes| u64::from(megabytes) << 20);
-    let store = opened.is_some().then_some(path);
-    let setup = CachedSetup { folders, store: opened, order, memory, write_back };
-    Ok(KnownReplies { setup, store, n_cached_apis, n_kept })
+    let setup = CachedSetup { folders: found, store, order, memory };
+    Ok(KnownReplies { setup, store: path, n_cached_apis, n_kept })
+}
+
+enum Opened {
+    None,
+    ReadOnly(ToolReplies),
+    Kept(ToolReplies),
+}
+
+/// Opens the store: for new replies if there will be some, else the one that was named, which a
+/// replay leaves exactly as it is.
+fn open_store(
+    tools: &ToolsSettings,
+    named: Option<&str>,
+    has_makers: bool,
+) -> Result<(Opened, u64), SetupError> {
+    let path = Path::new(named.unwrap_or(DEFAULT_TOOL_STORE));
+    let opened = match named {
+        _ if has_makers && tools.keep.unwrap_or(true) => ToolReplies::open(path).map(Opened::Kept),
+        None => Ok(Opened::None),
+        Some(_) if tools.on_miss == Some(MissWord::Fail) || tools.keep == Some(false) => {
+            ToolReplies::open_read_only(path)
+                .map(|store| store.map_or(Opened::None, Opened::ReadOnly))
+        }
+        Some(_) => ToolReplies::open(path).map(Opened::Kept),
+    };
+    let failed = |error: juror_store::StoreError| SetupError(error.to_string());
+    let opened = opened.map_err(failed)?;
+    let n_kept = match &opened {
+        Opened::None => 0,
+        Opened::ReadOnly(store) | Opened::Kept(store) => store.count().map_err(failed)?,
+    };
+    Ok((opened, n_kept))
 }
 
 fn simulator(
@@ -201,11 +242,13 @@ fn simulator(
     };
     Ok(Simulator {
         models: simulator_models(settings, &own, environment, form, tell)?,
-        form,
-        manner: if own.published { Manner::Published } else { Manner::Own },
+        shown: Shown {
+            form,
+            manner: if own.published { Manner::Published } else { Manner::Own },
+            documentation: documentation.clone(),
+            cached: cached.clone(),
+        },
         system,
-        documentation: documentation.clone(),
-        cached: cached.clone(),
         resting: Resting::default(),
     })
 }

@@ -4,20 +4,21 @@ use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use juror_tools::{Counts, From};
+use juror_tools::{Counts, ServedFrom};
 
 /// Upper bounds of the classes of times, in seconds.
 const BOUNDS: [f64; 12] =
     [0.0001, 0.00025, 0.0005, 0.001, 0.005, 0.025, 0.1, 0.5, 1.0, 5.0, 15.0, 60.0];
 
-const SOURCES: [From; 4] = [From::Cache, From::Simulator, From::Real, From::Nowhere];
+const SOURCES: [ServedFrom; 4] =
+    [ServedFrom::Cache, ServedFrom::Simulator, ServedFrom::Real, ServedFrom::Nowhere];
 
 /// What the server itself counts.
 #[derive(Debug, Default)]
 pub(crate) struct Metrics {
     times: [Times; SOURCES.len()],
     refused: AtomicU64,
-    pub(crate) connections: AtomicU64,
+    connections: AtomicU64,
     pub(crate) requests: AtomicU64,
 }
 
@@ -30,7 +31,7 @@ struct Times {
 
 impl Metrics {
     /// A call was answered.
-    pub(crate) fn served(&self, from: From, took: Duration) {
+    pub(crate) fn served(&self, from: ServedFrom, took: Duration) {
         let times = &self.times[place(from)];
         let class = BOUNDS.partition_point(|bound| *bound < took.as_secs_f64());
         times.classes[class].fetch_add(1, Ordering::Relaxed);
@@ -57,6 +58,11 @@ impl Metrics {
             ("juror_simulated_total", "Replies made by a model.", &counts.simulated),
             ("juror_real_total", "Replies of real tools.", &counts.real),
             ("juror_failed_total", "Calls that nothing had a reply to.", &counts.failed),
+            (
+                "juror_look_up_failed_total",
+                "Calls for which known replies could not be looked up.",
+                &counts.look_up_failed,
+            ),
             ("juror_kept_total", "Replies that were kept.", &counts.kept),
             ("juror_not_kept_total", "Replies that could not be kept.", &counts.not_kept),
         ];
@@ -74,6 +80,22 @@ impl Metrics {
             times.render(&mut out, name, source.as_str());
         }
         out
+    }
+}
+
+/// An open connection, counted as long as it lives.
+pub(crate) struct OpenConnection<'m>(&'m Metrics);
+
+impl<'m> OpenConnection<'m> {
+    pub(crate) fn count(metrics: &'m Metrics) -> OpenConnection<'m> {
+        metrics.connections.fetch_add(1, Ordering::Relaxed);
+        OpenConnection(metrics)
+    }
+}
+
+impl Drop for OpenConnection<'_> {
+    fn drop(&mut self) {
+        self.0.connections.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -95,12 +117,12 @@ impl Times {
     }
 }
 
-fn place(from: From) -> usize {
+fn place(from: ServedFrom) -> usize {
     match from {
-        From::Cache => 0,
-        From::Simulator => 1,
-        From::Real => 2,
-        From::Nowhere => 3,
+        ServedFrom::Cache => 0,
+        ServedFrom::Simulator => 1,
+        ServedFrom::Real => 2,
+        ServedFrom::Nowhere => 3,
     }
 }
 
@@ -121,8 +143,8 @@ mod tests {
     #[test]
     fn times_are_counted_into_all_classes_above() {
         let metrics = Metrics::default();
-        metrics.served(From::Cache, Duration::from_micros(90));
-        metrics.served(From::Cache, Duration::from_secs(90));
+        metrics.served(ServedFrom::Cache, Duration::from_micros(90));
+        metrics.served(ServedFrom::Cache, Duration::from_secs(90));
         let text = metrics.render(&Counts::default(), &AtomicU64::new(0), 7);
         let has = |line: &str| assert!(text.lines().any(|own| own == line), "{line}\n{text}");
         has("juror_call_seconds_bucket{source=\"cache\",le=\"0.0001\"} 1");

@@ -7,11 +7,13 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Incoming;
-use hyper::header::{AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE};
+use hyper::header::{AUTHORIZATION, HOST, HeaderValue, ORIGIN, WWW_AUTHENTICATE};
 use hyper::{Method, Request, StatusCode};
-use juror_tools::{From, OnMiss, Refusal, Served, ToolCall, error_body};
+use juror_score::{JsonStyle, dump_json, entries_of_json};
+use juror_tools::{Asked, Failure, INPUT_ERROR, Refusal, Served, ServedFrom, ToolCall, error_body};
+use serde::Serialize;
 use serde_json::json;
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 
 use crate::query::{decoded, field};
 use crate::reply::{self, Reply};
@@ -27,10 +29,7 @@ const MOST_FOUND: usize = 1000;
 /// The longest name of a run or a query, in bytes.
 const LONGEST_NAME: usize = 200;
 
-/// What the published servers say of arguments they cannot read.
-const INPUT_ERROR: &str = "Tool input parse error...\n";
-
-/// What they say to a word to the user.
+/// What the published servers say to a word to the user.
 const CHAT: &str = r#"{"error":"","response":"Chat with user."}"#;
 
 /// The run and query that a call belongs to.
@@ -39,8 +38,16 @@ struct Belongs {
     query: String,
 }
 
+/// The calls of a query.
+#[derive(Serialize)]
+struct Calls<'c> {
+    run: &'c str,
+    query: &'c str,
+    calls: &'c [RecordedCall],
+}
+
 impl Server {
-    /// Answers a request; a reply that takes too long becomes a problem.
+    /// Answers a request.
     pub(crate) async fn answer(self: &Arc<Server>, request: Request<Incoming>) -> Reply {
         self.metrics.requests.fetch_add(1, Ordering::Relaxed);
         let path = request.uri().path();
@@ -49,22 +56,38 @@ impl Server {
             reply.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             return reply;
         }
+        if is_of_another_page(&request) {
+            return self.refuse(StatusCode::FORBIDDEN, "Requests of web pages are not answered");
+        }
         if path == "/virtual" {
             return self.call(request, None).await;
         }
         let parts: Vec<&str> = path.trim_start_matches('/').split('/').collect();
-        let query = request.uri().query().unwrap_or_default();
+        let query = request.uri().query().unwrap_or_default().to_owned();
+        let no_names = || self.refuse(StatusCode::BAD_REQUEST, "No usable names of run and query");
         match (request.method(), parts.as_slice()) {
             (_, ["runs", run, query, "virtual"]) => match belongs(run, query) {
                 Some(belongs) => self.call(request, Some(belongs)).await,
-                None => self.refuse(StatusCode::BAD_REQUEST, "No usable names of run and query"),
+                None => no_names(),
             },
             (&Method::GET, ["runs", run, query, "calls"]) => match belongs(run, query) {
                 Some(belongs) => self.calls(&belongs),
-                None => self.refuse(StatusCode::BAD_REQUEST, "No usable names of run and query"),
+                None => no_names(),
             },
-            (&Method::GET, ["tools"]) => self.list(query),
-            (&Method::GET, ["tools", "search"]) => self.search(query),
+            (&Method::DELETE, ["runs", run]) => match belongs(run, "-") {
+                Some(Belongs { run, .. }) => {
+                    let n_queries = self.runs.forget(&run);
+                    reply::json(
+                        StatusCode::OK,
+                        &json!({"run": run, "forgotten_queries": n_queries}),
+                    )
+                }
+                None => no_names(),
+            },
+            (&Method::GET, ["tools"]) => self.aside(move |server| server.list(&query)).await,
+            (&Method::GET, ["tools", "search"]) => {
+                self.aside(move |server| server.search(&query)).await
+            }
             (&Method::GET, ["health"]) => reply::json_bytes(StatusCode::OK, self.health.clone()),
             (&Method::GET, ["metrics"]) => {
                 let (tools, n_apis) = (&self.setup.tools, self.setup.listing.len());
@@ -73,17 +96,34 @@ impl Server {
             }
             (
                 _,
-                ["tools" | "health" | "metrics"] | ["tools", "search"] | ["runs", _, _, "calls"],
+                ["tools" | "health" | "metrics"]
+                | ["tools", "search"]
+                | ["runs", _]
+                | ["runs", _, _, "calls"],
             ) => self.refuse(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed"),
             _ => self.refuse(StatusCode::NOT_FOUND, "Not Found"),
         }
     }
 
+    /// Does what may take a moment where nobody else waits for it.
+    async fn aside(
+        self: &Arc<Server>,
+        work: impl FnOnce(&Server) -> Reply + Send + 'static,
+    ) -> Reply {
+        let server = self.clone();
+        let done = tokio::task::spawn_blocking(move || work(&server)).await;
+        done.unwrap_or_else(|_| {
+            self.refuse(StatusCode::INTERNAL_SERVER_ERROR, "Juror failed to answer")
+        })
+    }
+
     fn lets_in(&self, request: &Request<Incoming>) -> bool {
         let Some(token) = &self.setup.token else { return true };
         let given = request.headers().get(AUTHORIZATION).map(HeaderValue::as_bytes);
-        let given = given.and_then(|given| given.strip_prefix(b"Bearer "));
-        given.is_some_and(|given| is_equal(given, token.as_bytes()))
+        let given = given.and_then(|given| given.split_at_checked(b"Bearer ".len()));
+        given.is_some_and(|(scheme, given)| {
+            scheme.eq_ignore_ascii_case(b"Bearer ") && is_equal(given, token.expose().as_bytes())
+        })
     }
 
     fn refuse(&self, status: StatusCode, why: &str) -> Reply {
@@ -101,43 +141,36 @@ impl Server {
             Err(refusal) => return refusal,
         };
         let start = Instant::now();
-        let call = match ToolCall::read(&body) {
-            Ok(call) => call,
-            Err(refusal) => return self.refuse_call(refusal),
-        };
         if of.as_ref().is_some_and(|of| !self.runs.has_room(&of.run, &of.query)) {
             let why = "No more calls can be recorded for this query";
             return self.refuse(StatusCode::INSUFFICIENT_STORAGE, why);
         }
+        let call = match ToolCall::read(&body) {
+            Ok(call) => call,
+            Err(refusal) => return self.refuse_call(refusal, of),
+        };
         match self.setup.tools.at_once(&call) {
             Some(served) => self.deliver(&call, &served, of, start),
-            None => self.make(call, of, start).await,
+            None => {
+                // In a task of its own, so that the call is counted though its caller leaves.
+                let server = self.clone();
+                let made = tokio::spawn(async move { server.make(call, of, start).await });
+                made.await.unwrap_or_else(|_| {
+                    self.refuse(StatusCode::INTERNAL_SERVER_ERROR, "Juror failed to answer")
+                })
+            }
         }
     }
 
     /// Waits for a reply that is not at hand.
-    async fn make(
-        self: &Arc<Server>,
-        call: ToolCall,
-        of: Option<Belongs>,
-        start: Instant,
-    ) -> Reply {
+    async fn make(&self, call: ToolCall, of: Option<Belongs>, start: Instant) -> Reply {
         let limit = self.setup.limits.reply;
-        let served = self.setup.tools.call(call.clone());
-        match tokio::time::timeout(limit, served).await {
-            Ok(served) => self.deliver(&call, &served, of, start),
-            Err(_) => {
-                let served = Served {
-                    body: error_body("No reply in time"),
-                    from: From::Nowhere,
-                    origin: None,
-                    troubles: Arc::from([format!("no reply within {} s", limit.as_secs())]),
-                    not_kept: false,
-                };
-                self.tell(&call, &served, of, start.elapsed());
-                reply::served(StatusCode::GATEWAY_TIMEOUT, &served)
-            }
-        }
+        let served = tokio::time::timeout(limit, self.setup.tools.call(call.clone())).await;
+        let served = served.unwrap_or_else(|_| {
+            let troubles = vec![format!("no reply within {} s", limit.as_secs())];
+            Served::failed(Failure::Late, "No reply in time", troubles)
+        });
+        self.deliver(&call, &served, of, start)
     }
 
     fn deliver(
@@ -148,10 +181,13 @@ impl Server {
         start: Instant,
     ) -> Reply {
         self.tell(call, served, of, start.elapsed());
-        let status = match served.from {
-            From::Nowhere if served.not_kept => StatusCode::INSUFFICIENT_STORAGE,
-            From::Nowhere if self.setup.on_miss == OnMiss::Fail => StatusCode::NOT_FOUND,
-            _ => StatusCode::OK,
+        let status = match served.failure {
+            None => StatusCode::OK,
+            Some(Failure::Unknown) => self.setup.unknown,
+            Some(Failure::LookUp | Failure::Bug) => StatusCode::INTERNAL_SERVER_ERROR,
+            Some(Failure::NotKept) => StatusCode::INSUFFICIENT_STORAGE,
+            Some(Failure::Late) => StatusCode::GATEWAY_TIMEOUT,
+            Some(Failure::Busy) => StatusCode::SERVICE_UNAVAILABLE,
         };
         reply::served(status, served)
     }
@@ -168,12 +204,11 @@ impl Server {
             troubles: &served.troubles,
         });
         let Some(Belongs { run, query }) = of else { return };
-        let input = RawValue::from_string(call.input.clone());
         let recorded = RecordedCall {
             category: call.category.clone(),
             tool_name: call.tool.clone(),
             api_name: call.api.clone(),
-            tool_input: input.unwrap_or_default(),
+            tool_input: shown_input(&call.input),
             reply: served.body.clone(),
             source: served.from.as_str(),
             seconds: took.as_secs_f64(),
@@ -181,12 +216,17 @@ impl Server {
         self.runs.record(&run, &query, recorded);
     }
 
-    fn refuse_call(&self, refusal: Refusal) -> Reply {
+    fn refuse_call(&self, refusal: Refusal, of: Option<Belongs>) -> Reply {
         match refusal {
-            Refusal::ChatWithUser => {
-                reply::json_bytes(StatusCode::OK, Bytes::from_static(CHAT.as_bytes()))
+            Refusal::ChatWithUser(asked) => {
+                let body = Bytes::from_static(CHAT.as_bytes());
+                self.record_refused(asked, body.clone(), of);
+                reply::json_bytes(StatusCode::OK, body)
             }
-            Refusal::Input => self.refuse(StatusCode::OK, INPUT_ERROR),
+            Refusal::Input(asked) => {
+                self.record_refused(asked, error_body(INPUT_ERROR), of);
+                self.refuse(StatusCode::OK, INPUT_ERROR)
+            }
             Refusal::NotText => {
                 self.refuse(StatusCode::BAD_REQUEST, "There was an error parsing the body")
             }
@@ -198,6 +238,21 @@ impl Server {
                 reply::json_bytes(status, Bytes::from(detail))
             }
         }
+    }
+
+    /// Records what was asked for of a query's calls though it was no call.
+    fn record_refused(&self, asked: Asked, reply: Bytes, of: Option<Belongs>) {
+        let Some(Belongs { run, query }) = of else { return };
+        let recorded = RecordedCall {
+            category: asked.category,
+            tool_name: asked.tool,
+            api_name: asked.api,
+            tool_input: RawValue::from_string(asked.input).unwrap_or_default(),
+            reply,
+            source: ServedFrom::Nowhere.as_str(),
+            seconds: 0.0,
+        };
+        self.runs.record(&run, &query, recorded);
     }
 
     async fn body(&self, request: Request<Incoming>) -> Result<Bytes, Reply> {
@@ -216,8 +271,10 @@ impl Server {
 
     fn calls(&self, of: &Belongs) -> Reply {
         let calls = self.runs.calls(&of.run, &of.query);
-        let body = json!({"run": of.run, "query": of.query, "calls": calls});
-        reply::json(StatusCode::OK, &body)
+        let calls = Calls { run: &of.run, query: &of.query, calls: &calls };
+        // Texts, numbers and JSON as it came can always be written.
+        let body = serde_json::to_vec(&calls).unwrap_or_default();
+        reply::json_bytes(StatusCode::OK, Bytes::from(body))
     }
 
     fn list(&self, query: &str) -> Reply {
@@ -239,7 +296,8 @@ impl Server {
 
     fn search(&self, query: &str) -> Reply {
         let Some(wanted) = field(query, "q") else {
-            return self.refuse(StatusCode::BAD_REQUEST, "`q` is missing: what to search for");
+            let why = "`q` is missing or no text: what to search for";
+            return self.refuse(StatusCode::BAD_REQUEST, why);
         };
         let most = match field(query, "k").map(|text| text.parse::<usize>()) {
             None => DEFAULT_FOUND,
@@ -255,6 +313,30 @@ impl Server {
 fn belongs(run: &str, query: &str) -> Option<Belongs> {
     let name = |part: &str| decoded(part).filter(|name| (1..=LONGEST_NAME).contains(&name.len()));
     Some(Belongs { run: name(run)?, query: name(query)? })
+}
+
+/// Whether a request was made by a page of another server in someone's browser.
+fn is_of_another_page(request: &Request<Incoming>) -> bool {
+    let header = |name| request.headers().get(name).and_then(|value| value.to_str().ok());
+    let Some(origin) = request.headers().get(ORIGIN) else { return false };
+    let own = header(HOST).map(|host| format!("http://{host}"));
+    origin.to_str().ok() != own.as_deref()
+}
+
+/// Arguments as they are recorded: JSON that every reader knows, without the caller's key.
+fn shown_input(input: &str) -> Box<RawValue> {
+    let wire = dump_json(input, JsonStyle::Wire).unwrap_or_default();
+    let without_key = || {
+        let entries = entries_of_json(&wire).ok()?;
+        if !entries.iter().any(|(key, _)| key == "toolbench_key") {
+            return None;
+        }
+        let kept = entries.iter().filter(|(key, _)| key != "toolbench_key");
+        let kept = kept.map(|(key, value)| format!("{}:{value}", json!(key)));
+        Some(format!("{{{}}}", kept.collect::<Vec<_>>().join(",")))
+    };
+    let shown = without_key().unwrap_or_else(|| wire.clone());
+    RawValue::from_string(shown).unwrap_or_else(|_| to_raw_value(&wire).unwrap_or_default())
 }
 
 /// Compares without telling by the time taken where two texts differ.

@@ -16,7 +16,7 @@ pub struct RecordedCall {
     pub tool_name: String,
     /// The API, as asked.
     pub api_name: String,
-    /// The arguments, as JSON.
+    /// The arguments, as JSON; those that could not be read, as text.
     pub tool_input: Box<RawValue>,
     /// The reply, as JSON.
     #[serde(serialize_with = "as_json")]
@@ -68,12 +68,14 @@ impl Runs {
         self.locked().calls.get(&key).cloned().unwrap_or_default()
     }
 
-    /// Takes the calls of a query away.
-    pub fn take(&self, run: &str, query: &str) -> Vec<RecordedCall> {
+    /// Forgets the calls of a run; returns of how many queries.
+    pub fn forget(&self, run: &str) -> usize {
         let mut recorded = self.locked();
-        let calls = recorded.calls.remove(&(run.to_owned(), query.to_owned())).unwrap_or_default();
-        recorded.n_bytes -= calls.iter().map(RecordedCall::n_bytes).sum::<usize>();
-        calls
+        let before = recorded.calls.len();
+        recorded.calls.retain(|(own, _), _| own != run);
+        let calls = recorded.calls.values().flatten();
+        recorded.n_bytes = calls.map(RecordedCall::n_bytes).sum();
+        before - recorded.calls.len()
     }
 
     fn locked(&self) -> MutexGuard<'_, Recorded> {

@@ -2,20 +2,22 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use bytes::Bytes;
+use hyper::StatusCode;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use juror_tools::{OnMiss, VirtualTools};
+use juror_judge::Secret;
+use juror_tools::VirtualTools;
 use serde_json::json;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 
+use crate::impatient::Impatient;
 use crate::listing::Listing;
-use crate::metrics::Metrics;
+use crate::metrics::{Metrics, OpenConnection};
 use crate::runs::Runs;
 
 /// What may be asked of the server.
@@ -25,7 +27,9 @@ pub struct Limits {
     pub body: usize,
     /// Connections at a time; more wait.
     pub connections: usize,
-    /// How long a client may take to send a request.
+    /// How long a connection may be idle between requests.
+    pub idle: Duration,
+    /// How long a client may take to send a body, and to take a piece of a reply.
     pub sending: Duration,
     /// How long a reply may take.
     pub reply: Duration,
@@ -38,6 +42,7 @@ impl Default for Limits {
         Limits {
             body: 1 << 20,
             connections: 1024,
+            idle: Duration::from_mins(10),
             sending: Duration::from_secs(30),
             reply: Duration::from_mins(5),
             stopping: Duration::from_secs(10),
@@ -91,12 +96,12 @@ pub type Log = Arc<dyn Fn(&Event<'_>) + Send + Sync>;
 pub struct ServerSetup {
     /// Who answers calls.
     pub tools: Arc<VirtualTools>,
-    /// What happens to calls that are not known; decides the status of such replies.
-    pub on_miss: OnMiss,
+    /// The status of a reply that says that none is known.
+    pub unknown: StatusCode,
     /// The APIs to list.
     pub listing: Listing,
     /// The token that requests have to bring, if any.
-    pub token: Option<String>,
+    pub token: Option<Secret>,
     /// What may be asked.
     pub limits: Limits,
     /// Hears of events.
@@ -158,7 +163,7 @@ impl Server {
         let all = u32::try_from(self.setup.limits.connections).unwrap_or(u32::MAX);
         let _ = tokio::time::timeout(self.setup.limits.stopping, slots.acquire_many(all)).await;
         hits.abort();
-        self.write_hits_once();
+        self.write_hits_once().await;
     }
 
     async fn wait_after(&self, error: &io::Error) {
@@ -171,17 +176,20 @@ impl Server {
     async fn attend(self: &Arc<Server>, stream: TcpStream, mut stop: watch::Receiver<bool>) {
         // Replies are written whole; waiting to fill a packet only delays them.
         let _ = stream.set_nodelay(true);
-        self.metrics.connections.fetch_add(1, Ordering::Relaxed);
+        let _open = OpenConnection::count(&self.metrics);
         let service = service_fn(|request| {
             let server = self.clone();
             async move { Ok::<_, std::convert::Infallible>(server.answer(request).await) }
         });
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
-            .header_read_timeout(self.setup.limits.sending)
+            .header_read_timeout(self.setup.limits.idle)
             .max_buf_size(MOST_HEAD)
             .pipeline_flush(true)
-            .serve_connection(TokioIo::new(stream), service);
+            .serve_connection(
+                TokioIo::new(Impatient::new(stream, self.setup.limits.sending)),
+                service,
+            );
         tokio::pin!(connection);
         let stopped = async {
             let _ = stop.wait_for(|stop| *stop).await;
@@ -194,19 +202,20 @@ impl Server {
                 let _ = connection.await;
             }
         }
-        self.metrics.connections.fetch_sub(1, Ordering::Relaxed);
     }
 
     async fn write_hits(self: Arc<Server>) {
         let mut every = tokio::time::interval(HITS_EVERY);
         loop {
             every.tick().await;
-            self.write_hits_once();
+            self.write_hits_once().await;
         }
     }
 
-    fn write_hits_once(&self) {
-        if let Err(error) = self.setup.tools.cached().write_hits() {
+    async fn write_hits_once(&self) {
+        let cached = self.setup.tools.cached().clone();
+        let written = tokio::task::spawn_blocking(move || cached.write_hits()).await;
+        if let Ok(Err(error)) = written {
             (self.setup.log)(&Event::Trouble(&format!("hits cannot be written down: {error}")));
         }
     }

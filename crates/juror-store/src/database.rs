@@ -130,6 +130,8 @@ impl Database {
         let open = |error: rusqlite::Error| opening_error(&path, &error);
         let connection = Connection::open_with_flags(&path, flags).map_err(open)?;
         connection.busy_timeout(PATIENCE).map_err(open)?;
+        // What is not ours is refused before anything is set in it.
+        look(&connection, &path, kind)?;
         let pragmas = match kind.survives {
             Survives::Crash => "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;",
             Survives::PowerCut => "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;",
@@ -165,28 +167,45 @@ impl Database {
     }
 }
 
-/// Makes the tables, in a file that has none, or checks that they are ours.
+/// What a file is.
+enum Look {
+    /// It has no tables yet.
+    New,
+    /// It is a store of the kind.
+    Ours,
+}
+
+/// Looks at a file without changing it; refuses what is another's.
+fn look(connection: &Connection, path: &Path, kind: &Kind) -> Result<Look, StoreError> {
+    let failed = |error: rusqlite::Error| opening_error(path, &error);
+    let other = |reason: &str| {
+        Err(StoreError::Damaged { path: path.to_owned(), reason: reason.to_owned() })
+    };
+    let version = version_of(connection).map_err(failed)?;
+    if version == kind.version {
+        return Ok(Look::Ours);
+    }
+    let count = "SELECT count(*) FROM sqlite_schema";
+    let n_tables: i64 = connection.query_row(count, [], |row| row.get(0)).map_err(failed)?;
+    match version {
+        0 if n_tables == 0 => Ok(Look::New),
+        0 => other("it holds other tables"),
+        version if version < kind.version => other("it was made by an older release"),
+        _ => Err(StoreError::TooNew { path: path.to_owned() }),
+    }
+}
+
+/// Makes the tables in a file that has none.
 fn prepare(connection: &Connection, path: &Path, kind: &Kind) -> Result<(), StoreError> {
     let failed = |error: rusqlite::Error| opening_error(path, &error);
-    if version_of(connection).map_err(failed)? == kind.version {
+    if let Look::Ours = look(connection, path, kind)? {
         return Ok(());
     }
     // Two processes may both find a new file: the second waits here and then finds the tables.
     connection.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
-    let version = version_of(connection).map_err(failed)?;
-    let count = "SELECT count(*) FROM sqlite_schema";
-    let n_tables: i64 = connection.query_row(count, [], |row| row.get(0)).map_err(failed)?;
-    match (version, n_tables) {
-        (0, 0) => {
-            connection.execute_batch(kind.schema).map_err(failed)?;
-            connection.pragma_update(None, "user_version", kind.version).map_err(failed)?;
-        }
-        (version, _) if version == kind.version => {}
-        (0, _) => {
-            let reason = "it holds other tables".into();
-            return Err(StoreError::Damaged { path: path.to_owned(), reason });
-        }
-        _ => return Err(StoreError::TooNew { path: path.to_owned() }),
+    if let Look::New = look(connection, path, kind)? {
+        connection.execute_batch(kind.schema).map_err(failed)?;
+        connection.pragma_update(None, "user_version", kind.version).map_err(failed)?;
     }
     connection.execute_batch("COMMIT").map_err(failed)
 }

@@ -103,7 +103,11 @@ pub struct ToolTotal {
 /// A store of tools' replies. What [`ToolReplies::keep`] has returned for survives a power cut, and
 /// is never changed: the first reply to a call stays.
 #[derive(Debug)]
-pub struct ToolReplies(Database);
+pub struct ToolReplies {
+    database: Database,
+    /// A connection of its own for look-ups, which then never wait for a writer.
+    reader: Option<Database>,
+}
 
 impl ToolReplies {
     /// Whether a folder holds such a store.
@@ -113,38 +117,47 @@ impl ToolReplies {
 
     /// Opens the store in a folder, or makes it.
     pub fn open(folder: &Path) -> Result<ToolReplies, StoreError> {
-        Database::open(folder, &KIND).map(ToolReplies)
+        let database = Database::open(folder, &KIND)?;
+        Ok(ToolReplies { database, reader: Database::open_read_only(folder, &KIND)? })
     }
 
     /// Opens the store in a folder if there is one.
     pub fn open_existing(folder: &Path) -> Result<Option<ToolReplies>, StoreError> {
-        Ok(Database::open_existing(folder, &KIND)?.map(ToolReplies))
+        let Some(database) = Database::open_existing(folder, &KIND)? else { return Ok(None) };
+        let reader = Database::open_read_only(folder, &KIND)?;
+        Ok(Some(ToolReplies { database, reader }))
     }
 
     /// Opens the store in a folder, if there is one, without ever writing to it.
     pub fn open_read_only(folder: &Path) -> Result<Option<ToolReplies>, StoreError> {
-        Ok(Database::open_read_only(folder, &KIND)?.map(ToolReplies))
+        let database = Database::open_read_only(folder, &KIND)?;
+        Ok(database.map(|database| ToolReplies { database, reader: None }))
+    }
+
+    fn reader(&self) -> &Database {
+        self.reader.as_ref().unwrap_or(&self.database)
     }
 
     /// The file it is kept in.
     pub fn path(&self) -> &Path {
-        self.0.path()
+        self.database.path()
     }
 
     /// The reply of an API to arguments.
     pub fn get(&self, names: &[String; 3], key: &str) -> Result<Option<KeptReply>, StoreError> {
-        self.0.run(|connection| find(connection, names, key))
+        self.reader().run(|connection| find(connection, names, key))
     }
 
     /// Keeps replies, all or none. Where one is kept already it stays; what is kept now is
     /// returned, in order.
     pub fn keep(&self, replies: &[NewReply]) -> Result<Vec<KeptReply>, StoreError> {
-        self.0.run(|connection| {
+        self.database.run(|connection| {
             let transaction =
                 connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-            let kept = replies.iter().map(|reply| keep_one(&transaction, reply)).collect();
+            let keep = |reply| keep_one(&transaction, reply);
+            let kept = replies.iter().map(keep).collect::<rusqlite::Result<Vec<_>>>()?;
             transaction.commit()?;
-            kept
+            Ok(kept)
         })
     }
 
@@ -154,7 +167,7 @@ impl ToolReplies {
         names: &[String; 3],
         most: usize,
     ) -> Result<Vec<(String, String)>, StoreError> {
-        self.0.run(|connection| {
+        self.reader().run(|connection| {
             let mut statement = connection.prepare_cached(
                 "SELECT key, reply FROM tool_replies JOIN apis ON apis.id = api_id
                  WHERE category = ?1 AND tool = ?2 AND api = ?3 ORDER BY tool_replies.id LIMIT ?4",
@@ -168,9 +181,21 @@ impl ToolReplies {
         })
     }
 
+    /// The arguments of all replies that are kept of an API, in the order they came.
+    pub fn keys(&self, names: &[String; 3]) -> Result<Vec<String>, StoreError> {
+        self.reader().run(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT key FROM tool_replies JOIN apis ON apis.id = api_id
+                 WHERE category = ?1 AND tool = ?2 AND api = ?3 ORDER BY tool_replies.id",
+            )?;
+            let [category, tool, api] = names;
+            statement.query_map(params![category, tool, api], |row| row.get(0))?.collect()
+        })
+    }
+
     /// Adds to the hits of replies, by their numbers.
     pub fn count_hits(&self, hits: &[(i64, u64)]) -> Result<(), StoreError> {
-        self.0.run(|connection| {
+        self.database.run(|connection| {
             let transaction =
                 connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
             let add = "UPDATE tool_replies SET hits = hits + ?2 WHERE id = ?1";
@@ -187,7 +212,7 @@ impl ToolReplies {
         &self,
         mut each: impl FnMut(ToolReply) -> Result<(), E>,
     ) -> Result<Result<(), E>, StoreError> {
-        self.0.run(|connection| {
+        self.database.run(|connection| {
             let mut statement = connection.prepare(
                 "SELECT category, tool, api, key, reply, origin, model, kept_at, hits
                  FROM tool_replies JOIN apis ON apis.id = api_id
@@ -205,7 +230,7 @@ impl ToolReplies {
 
     /// How much is kept, by origin and model.
     pub fn totals(&self) -> Result<Vec<ToolTotal>, StoreError> {
-        self.0.run(|connection| {
+        self.database.run(|connection| {
             let mut statement = connection.prepare(
                 "SELECT origin, model, count(*), count(DISTINCT api_id), sum(hits),
                         sum(length(CAST(reply AS BLOB))), min(kept_at), max(kept_at)
@@ -217,7 +242,7 @@ impl ToolReplies {
 
     /// How many replies are kept.
     pub fn count(&self) -> Result<u64, StoreError> {
-        self.0.run(|connection| {
+        self.database.run(|connection| {
             connection.query_row("SELECT count(*) FROM tool_replies", [], |row| whole(row, 0))
         })
     }
@@ -328,6 +353,7 @@ impl FromSql for Origin {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rusqlite::limits::Limit;
 
     fn names(api: &str) -> [String; 3] {
         ["Data", "a_for_Data", api].map(str::to_owned)
@@ -394,6 +420,43 @@ mod tests {
         let kept = two.keep(&[new("x", "a", "2"), new("x", "b", "3")]).expect("kept");
         assert_eq!((kept[0].reply.as_str(), kept[0].was_known), ("1", true));
         assert_eq!(one.count().expect("count"), 2);
+    }
+
+    #[test]
+    fn a_batch_is_kept_whole_or_not_at_all() {
+        let (_folder, replies) = store();
+        let long = "x".repeat(2_000);
+        replies
+            .database
+            .connection()
+            .set_limit(Limit::SQLITE_LIMIT_LENGTH, 1_000)
+            .expect("a limit");
+        assert!(replies.keep(&[new("x", "a", "1"), new("x", "b", &long)]).is_err());
+        assert_eq!(replies.count().expect("count"), 0);
+        assert_eq!(replies.keep(&[new("x", "a", "1")]).expect("kept").len(), 1);
+    }
+
+    #[test]
+    fn look_ups_do_not_wait_for_a_writer() {
+        let (folder, replies) = store();
+        replies.keep(&[new("x", "a", "1")]).expect("kept");
+        let other = ToolReplies::open(folder.path()).expect("the same store");
+        let connection = other.database.connection();
+        connection.execute_batch("BEGIN IMMEDIATE").expect("a writer at work");
+        assert!(replies.get(&names("x"), "a").expect("read").is_some());
+        connection.execute_batch("ROLLBACK").expect("done");
+    }
+
+    #[test]
+    fn a_database_of_others_is_not_touched() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("tools.sqlite");
+        let foreign = Connection::open(&file).expect("a database");
+        foreign.execute_batch("CREATE TABLE t (x); INSERT INTO t VALUES (1);").expect("a table");
+        drop(foreign);
+        let before = std::fs::read(&file).expect("bytes");
+        assert!(matches!(ToolReplies::open(folder.path()), Err(StoreError::Damaged { .. })));
+        assert_eq!(std::fs::read(&file).expect("bytes"), before);
     }
 
     #[test]

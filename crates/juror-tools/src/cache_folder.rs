@@ -113,7 +113,8 @@ impl CacheFolder {
     ) -> Vec<(String, PathBuf)> {
         let mut taken = Vec::new();
         for entry in entries {
-            match entry.and_then(|entry| Ok((entry.file_type()?, entry))) {
+            // Links are followed: folders are three deep, so none is met twice for long.
+            match entry.and_then(|entry| Ok((fs::metadata(entry.path())?.file_type(), entry))) {
                 Ok((kind, entry)) => {
                     let name = entry.file_name().to_string_lossy().into_owned();
                     let name = if name.starts_with('.') { None } else { take(kind, &name) };
@@ -174,7 +175,9 @@ pub fn export(root: &Path, replies: BTreeMap<Names, Entries>) -> Result<Exported
     for (names, entries) in replies {
         let added = match there.files_of(&names) {
             [] => add_replies(root, &names, entries),
-            files => add_to_files(files, entries),
+            files => lock(root)
+                .map_err(|error| problem(root, &error))
+                .and_then(|_lock| add_to_files(files, entries)),
         };
         match added {
             Ok((n_new, n_known)) => {
@@ -202,7 +205,17 @@ pub(crate) fn add_replies(
         path: PathBuf::from(&file),
         reason: format!("left out: {error}"),
     })?;
-    add_to_files(&[root.join(file)], entries)
+    let path = root.join(file);
+    let _lock = lock(root).map_err(|error| problem(&path, &error))?;
+    add_to_files(&[path], entries)
+}
+
+/// Held while files are added to, so that two processes do not undo each other's work.
+fn lock(root: &Path) -> io::Result<fs::File> {
+    fs::create_dir_all(root)?;
+    let folder = fs::File::open(root)?;
+    folder.lock()?;
+    Ok(folder)
 }
 
 /// Adds replies to the first of an API's files, unless one of them has them.

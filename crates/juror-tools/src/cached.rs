@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashSet;
+use indexmap::IndexMap;
 use juror_score::{JsonStyle, dump_json, json_of_literal, sorted_str_of_json};
 use juror_store::{KeptReply, NewReply, Origin, StoreError, ToolReplies};
 use quick_cache::Weighter;
@@ -16,7 +17,7 @@ use crate::call::ToolCall;
 use crate::keeper::Keeper;
 
 /// How much of what is known is held in memory when nobody says.
-pub const DEFAULT_MEMORY: u64 = 1 << 30;
+const DEFAULT_MEMORY: u64 = 1 << 30;
 
 /// A reply that is known, ready to be sent.
 #[derive(Debug)]
@@ -41,13 +42,14 @@ pub enum ArgumentOrder {
     Any,
 }
 
-/// All replies that are known.
+/// All replies that are known. Looking one up may read files and the store, and so take a moment;
+/// only [`Cached::in_memory`] does not.
 pub struct Cached {
     memory: Cache<String, Arc<Known>, Weight>,
-    /// Whole files of cache folders.
+    /// What cache folders have of an API.
     files: Cache<Names, Arc<FileReplies>, Weight>,
     folders: Vec<CacheFolder>,
-    keeper: Option<Keeper>,
+    place: Place,
     order: ArgumentOrder,
     /// Calls whose reply was found in another order of arguments.
     n_any_order: AtomicU64,
@@ -58,17 +60,34 @@ pub struct Cached {
     tell: Arc<dyn Fn(&str) + Send + Sync>,
 }
 
-type FileReplies = HashMap<String, Arc<Known>>;
+/// Replies by their arguments, in the order of the file.
+type FileReplies = IndexMap<String, Arc<Known>>;
+
+/// Where kept replies are.
+#[derive(Default)]
+pub enum Store {
+    /// Nowhere.
+    #[default]
+    None,
+    /// In a store that is read and never changed.
+    ReadOnly(ToolReplies),
+    /// In a store that new replies go to, and into a cache folder as well if one is named.
+    Kept(ToolReplies, Option<PathBuf>),
+}
+
+enum Place {
+    Nowhere,
+    ReadOnly(Box<ToolReplies>),
+    Kept(Keeper),
+}
 
 /// What is known is made of these.
 #[derive(Default)]
 pub struct CachedSetup {
-    /// Cache folders, served as they are and never written to.
+    /// Cache folders, served as they are. What two have, the first is asked for.
     pub folders: Vec<CacheFolder>,
-    /// The store that new replies go to.
-    pub store: Option<ToolReplies>,
-    /// A cache folder that new replies are written into as well.
-    pub write_back: Option<PathBuf>,
+    /// The store.
+    pub store: Store,
     /// How arguments are compared.
     pub order: ArgumentOrder,
     /// How many bytes are held in memory.
@@ -80,13 +99,19 @@ impl Cached {
     pub fn new(setup: CachedSetup, tell: impl Fn(&str) + Send + Sync + 'static) -> Cached {
         let tell: Arc<dyn Fn(&str) + Send + Sync> = Arc::new(tell);
         let told = tell.clone();
-        let keeper = |store| Keeper::start(store, setup.write_back, move |text| told(text));
+        let place = match setup.store {
+            Store::None => Place::Nowhere,
+            Store::ReadOnly(store) => Place::ReadOnly(Box::new(store)),
+            Store::Kept(store, write_back) => {
+                Place::Kept(Keeper::start(store, write_back, move |text| told(text)))
+            }
+        };
         let half = setup.memory.unwrap_or(DEFAULT_MEMORY) / 2;
         Cached {
             memory: Cache::with_weighter(EXPECTED_REPLIES, half, Weight),
             files: Cache::with_weighter(EXPECTED_FILES, half, Weight),
             folders: setup.folders,
-            keeper: setup.store.map(keeper),
+            place,
             order: setup.order,
             n_any_order: AtomicU64::new(0),
             touched: Mutex::default(),
@@ -102,15 +127,18 @@ impl Cached {
         Some(known)
     }
 
-    /// The reply to a call, wherever it is known; reads files, and so may take a moment.
+    /// The reply to a call, wherever it is known.
     pub fn find(&self, call: &ToolCall) -> Result<Option<Arc<Known>>, StoreError> {
-        let (id, names) = (call.id(), call.kept_names());
+        if let Some(known) = self.in_memory(call.id()) {
+            return Ok(Some(known));
+        }
+        let names = call.kept_names();
         let found = match self.find_exact(&names, &call.key)? {
             None if self.order == ArgumentOrder::Any => self.find_any_order(&names, call)?,
             found => found,
         };
         if let Some(known) = &found {
-            self.memory.insert(id, known.clone());
+            self.memory.insert(call.id().to_owned(), known.clone());
             self.touch(known);
         }
         Ok(found)
@@ -120,8 +148,8 @@ impl Cached {
         if let Some(known) = self.in_folders(names).and_then(|file| file.get(key).cloned()) {
             return Ok(Some(known));
         }
-        let Some(keeper) = &self.keeper else { return Ok(None) };
-        Ok(keeper.store().get(names, key)?.map(|kept| Arc::new(Known::kept(&kept))))
+        let Some(store) = self.store() else { return Ok(None) };
+        Ok(store.get(names, key)?.map(|kept| Arc::new(Known::kept(&kept))))
     }
 
     fn find_any_order(
@@ -130,40 +158,32 @@ impl Cached {
         call: &ToolCall,
     ) -> Result<Option<Arc<Known>>, StoreError> {
         let Ok(wanted) = sorted_str_of_json(&call.input) else { return Ok(None) };
-        let is_it = |key: &str| {
+        let is_it = |key: &String| {
             let sorted = json_of_literal(key).ok().and_then(|json| sorted_str_of_json(&json).ok());
-            sorted.as_deref() == Some(&wanted)
+            sorted.as_ref() == Some(&wanted)
         };
-        for key in self.keys_of(names)? {
-            if is_it(&key) {
-                self.n_any_order.fetch_add(1, Ordering::Relaxed);
-                return self.find_exact(names, &key);
-            }
-        }
-        Ok(None)
-    }
-
-    fn keys_of(&self, names: &Names) -> Result<Vec<String>, StoreError> {
         let file = self.in_folders(names);
-        let mut keys: Vec<String> = file.iter().flat_map(|file| file.keys().cloned()).collect();
-        keys.sort_unstable();
-        if let Some(keeper) = &self.keeper {
-            let kept = keeper.store().first(names, usize::MAX)?;
-            keys.extend(kept.into_iter().map(|(key, _)| key));
-        }
-        Ok(keys)
+        let in_file = file.iter().flat_map(|file| file.keys()).find(|key| is_it(key)).cloned();
+        let key = match (in_file, self.store()) {
+            (Some(key), _) => Some(key),
+            (None, Some(store)) => store.keys(names)?.into_iter().find(is_it),
+            (None, None) => None,
+        };
+        let Some(key) = key else { return Ok(None) };
+        self.n_any_order.fetch_add(1, Ordering::Relaxed);
+        self.find_exact(names, &key)
     }
 
     /// The first replies that are known of an API, in the order they came: arguments and reply.
     pub fn examples(&self, names: &Names, most: usize) -> Vec<(String, String)> {
-        let mut examples = Vec::new();
-        for path in self.folders.iter().flat_map(|folder| folder.files_of(names)) {
-            let entries = read_entries(path).unwrap_or_default();
-            examples.extend(entries.into_iter().take(most.saturating_sub(examples.len())));
-        }
-        if let Some(keeper) = &self.keeper {
-            let missing = most.saturating_sub(examples.len());
-            examples.extend(keeper.store().first(names, missing).unwrap_or_default());
+        let file = self.in_folders(names);
+        let in_file = file.iter().flat_map(|file| file.iter()).take(most);
+        let text = |body: &Bytes| String::from_utf8_lossy(body).into_owned();
+        let mut examples: Vec<_> =
+            in_file.map(|(key, known)| (key.clone(), text(&known.body))).collect();
+        if let Some(store) = self.store() {
+            let missing = most - examples.len();
+            examples.extend(store.first(names, missing).unwrap_or_default());
         }
         examples
     }
@@ -173,31 +193,52 @@ impl Cached {
         &self.n_any_order
     }
 
-    /// Whether replies are kept at all.
+    /// Whether new replies are kept.
     pub fn keeps(&self) -> bool {
-        self.keeper.is_some()
+        matches!(self.place, Place::Kept(_))
     }
 
     /// Keeps a reply; once this returns it survives a power cut. If there is one already, that
-    /// stays and is returned.
-    pub async fn keep(&self, call: &ToolCall, new: NewReply) -> Result<Arc<Known>, String> {
-        let Some(keeper) = &self.keeper else {
-            return Ok(Arc::new(Known::new(&new.reply, new.origin, None)));
+    /// stays. Returns what is known now, and whether it was known before.
+    pub async fn keep(&self, call: &ToolCall, new: NewReply) -> Result<(Arc<Known>, bool), String> {
+        let Place::Kept(keeper) = &self.place else {
+            return Ok((Arc::new(Known::new(&new.reply, new.origin, None)), false));
         };
-        let known = Arc::new(Known::kept(&keeper.keep(new).await?));
-        self.memory.insert(call.id(), known.clone());
-        Ok(known)
+        let in_folder = self.in_folders(&new.names).and_then(|file| file.get(&call.key).cloned());
+        let (known, was_known) = match in_folder {
+            Some(known) => (known, true),
+            None => {
+                let kept = keeper.keep(new).await?;
+                (Arc::new(Known::kept(&kept)), kept.was_known)
+            }
+        };
+        self.memory.insert(call.id().to_owned(), known.clone());
+        Ok((known, was_known))
     }
 
     /// Writes down how often replies were given.
     pub fn write_hits(&self) -> Result<(), StoreError> {
         let touched = std::mem::take(&mut *locked(&self.touched));
-        let Some(keeper) = &self.keeper else { return Ok(()) };
-        let hits = touched
-            .iter()
-            .filter_map(|known| Some((known.id?, known.hits.swap(0, Ordering::Relaxed))));
+        let Place::Kept(keeper) = &self.place else { return Ok(()) };
+        let taken: Vec<(Arc<Known>, u64)> = touched
+            .into_iter()
+            .map(|known| {
+                let hits = known.hits.swap(0, Ordering::Relaxed);
+                (known, hits)
+            })
+            .collect();
+        let hits = taken.iter().filter_map(|(known, hits)| Some((known.id?, *hits)));
         let hits: Vec<(i64, u64)> = hits.collect();
-        if hits.is_empty() { Ok(()) } else { keeper.store().count_hits(&hits) }
+        if hits.is_empty() {
+            return Ok(());
+        }
+        keeper.store().count_hits(&hits).inspect_err(|_| {
+            // They are written down the next time.
+            for (known, hits) in taken {
+                known.hits.fetch_add(hits, Ordering::Relaxed);
+                locked(&self.touched).push(known);
+            }
+        })
     }
 
     fn touch(&self, known: &Arc<Known>) {
@@ -206,15 +247,23 @@ impl Cached {
         }
     }
 
-    /// The replies of an API in the first folder that has some.
+    fn store(&self) -> Option<&ToolReplies> {
+        match &self.place {
+            Place::Nowhere => None,
+            Place::ReadOnly(store) => Some(store),
+            Place::Kept(keeper) => Some(keeper.store()),
+        }
+    }
+
+    /// What all folders together have of an API.
     fn in_folders(&self, names: &Names) -> Option<Arc<FileReplies>> {
-        let paths = self.folders.iter().map(|folder| folder.files_of(names));
-        let paths = paths.into_iter().find(|paths| !paths.is_empty())?;
+        let paths = || self.folders.iter().flat_map(|folder| folder.files_of(names));
+        paths().next()?;
         if let Some(file) = self.files.get(names) {
             return Some(file);
         }
         let mut replies = FileReplies::new();
-        for path in paths {
+        for path in paths() {
             for (key, reply) in self.read_file(path) {
                 let known = || Arc::new(Known::new(&reply, Origin::Imported, None));
                 replies.entry(key).or_insert_with(known);
@@ -244,11 +293,6 @@ impl Known {
 
     fn kept(kept: &KeptReply) -> Known {
         Known::new(&kept.reply, kept.origin, Some(kept.id))
-    }
-
-    /// Its number in the store, if it is kept there.
-    pub fn id(&self) -> Option<i64> {
-        self.id
     }
 }
 
@@ -284,6 +328,6 @@ impl Weighter<Names, Arc<FileReplies>> for Weight {
     }
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

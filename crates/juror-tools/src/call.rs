@@ -1,9 +1,12 @@
 //! A call of a tool, read from the request that asks for it.
 
 use std::borrow::Cow;
+use std::fmt::Write;
 
+use juror_judge::Secret;
 use juror_score::tool::FolderNames;
-use juror_score::{Object, str_of_json, text_of};
+use juror_score::tool::names::standard_name;
+use juror_score::{NotJson, Object, str_of_json, text_of};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -11,6 +14,9 @@ use crate::complaint::complaint;
 
 /// The API that is no API: the agent talks to its user.
 const CHAT_WITH_USER: &str = "chat_with_user";
+
+/// What the published servers say of arguments they cannot read.
+pub const INPUT_ERROR: &str = "Tool input parse error...\n";
 
 /// A call of a tool.
 #[derive(Clone, Debug)]
@@ -28,7 +34,22 @@ pub struct ToolCall {
     /// The arguments as Python writes them: with the names, what replies are kept under.
     pub key: String,
     /// The caller's key for the real tools. It is passed on to them and goes nowhere else.
-    pub toolbench_key: String,
+    pub toolbench_key: Secret,
+    /// The names and arguments in one text: equal for calls that have the same reply.
+    id: String,
+}
+
+/// What is asked for, where it is no call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// The category, as asked.
+    pub category: String,
+    /// The tool, as asked.
+    pub tool: String,
+    /// The API, as asked.
+    pub api: String,
+    /// The arguments as they were written.
+    pub input: String,
 }
 
 /// Why a request is no call.
@@ -39,23 +60,31 @@ pub enum Refusal {
     /// It is not even text.
     NotText,
     /// Its arguments are neither an object nor a text of JSON.
-    Input,
+    Input(Asked),
     /// It is a word to the user, and answered as such.
-    ChatWithUser,
+    ChatWithUser(Asked),
 }
 
 impl ToolCall {
     /// A call from its parts; the arguments as JSON.
-    pub fn new(category: &str, tool: &str, api: &str, input: &str) -> Result<ToolCall, Refusal> {
-        let key = str_of_json(input).map_err(|_| Refusal::Input)?;
+    pub fn new(
+        category: &str,
+        tool: &str,
+        api: &str,
+        input: &str,
+        toolbench_key: &str,
+    ) -> Result<ToolCall, NotJson> {
+        let key = str_of_json(input)?;
+        let names = FolderNames::as_requested(category, tool, api);
         Ok(ToolCall {
-            names: FolderNames::as_requested(category, tool, api),
+            id: id_of(&names, &key),
+            names,
+            key,
             category: category.to_owned(),
             tool: tool.to_owned(),
             api: api.to_owned(),
             input: input.to_owned(),
-            key,
-            toolbench_key: String::new(),
+            toolbench_key: Secret::new(toolbench_key),
         })
     }
 
@@ -76,27 +105,23 @@ impl ToolCall {
         if !complaints.is_empty() {
             return Err(malformed(&complaints));
         }
-        let names = FolderNames::as_requested(&category, &tool, &api);
-        if names.api == CHAT_WITH_USER {
-            return Err(Refusal::ChatWithUser);
+        let asked = || Asked {
+            category: category.clone().into_owned(),
+            tool: tool.clone().into_owned(),
+            api: api.clone().into_owned(),
+            input: input.map(|input| input.get().to_owned()).unwrap_or_default(),
+        };
+        if standard_name(&api) == CHAT_WITH_USER {
+            return Err(Refusal::ChatWithUser(asked()));
         }
-        let input = input.and_then(read_input).ok_or(Refusal::Input)?;
-        let key = str_of_json(&input).map_err(|_| Refusal::Input)?;
-        Ok(ToolCall {
-            names,
-            input: input.into_owned(),
-            key,
-            category: category.into_owned(),
-            tool: tool.into_owned(),
-            api: api.into_owned(),
-            toolbench_key: toolbench_key.into_owned(),
-        })
+        let arguments = input.and_then(read_input).ok_or_else(|| Refusal::Input(asked()))?;
+        ToolCall::new(&category, &tool, &api, &arguments, &toolbench_key)
+            .map_err(|_| Refusal::Input(asked()))
     }
 
     /// The names and arguments in one text: equal for calls that have the same reply.
-    pub fn id(&self) -> String {
-        let FolderNames { category, tool, api, .. } = &self.names;
-        [category, tool, api, &self.key].map(String::as_str).join("\u{1f}")
+    pub fn id(&self) -> &str {
+        &self.id
     }
 
     /// The names that replies are kept under.
@@ -104,6 +129,19 @@ impl ToolCall {
         let FolderNames { category, tool, api, .. } = &self.names;
         [category.clone(), tool.clone(), api.clone()]
     }
+}
+
+/// No two calls run together: the lengths of the names stand before them.
+fn id_of(names: &FolderNames, key: &str) -> String {
+    let FolderNames { category, tool, api, .. } = names;
+    let length = category.len() + tool.len() + api.len() + key.len() + 12;
+    let mut id = String::with_capacity(length);
+    for name in [category, tool, api] {
+        // Writing to a string does not fail.
+        let _ = write!(id, "{}:{name}", name.len());
+    }
+    id.push_str(key);
+    id
 }
 
 fn read_fields(text: &str) -> Result<Object<'_>, Refusal> {
@@ -185,7 +223,7 @@ mod tests {
         let check = |input: &str, key: &str| {
             let call = read(input).expect("a call");
             assert_eq!(call.key, key);
-            assert_eq!(call.id(), format!("Data\u{1f}a_for_Data\u{1f}b_c\u{1f}{key}"));
+            assert_eq!(call.id(), format!("4:Data10:a_for_Data3:b_c{key}"));
         };
         check(r#"{"a": 1}"#, "{'a': 1}");
         check(r#"" {\"a\":\n1}""#, "{'a': 1}");
@@ -193,7 +231,8 @@ mod tests {
         check("\"5\"", "5");
         check(r#"{"a": "\ud800"}"#, r"{'a': '\ud800'}");
         for input in ["5", "null", "[]", "true", "\"{\"", "\"{'a': 1}\""] {
-            assert_eq!(read(input).expect_err("no call"), Refusal::Input, "{input}");
+            let Err(Refusal::Input(asked)) = read(input) else { panic!("{input}") };
+            assert_eq!((asked.api.as_str(), asked.input.as_str()), ("b c", input));
         }
     }
 
@@ -228,6 +267,7 @@ mod tests {
     fn a_word_to_the_user_needs_no_arguments() {
         let body = r#"{"category": "x", "tool_name": "y", "api_name": "CHAT-with USER",
             "tool_input": 5, "strip": "", "toolbench_key": ""}"#;
-        assert_eq!(ToolCall::read(body.as_bytes()).expect_err("no call"), Refusal::ChatWithUser);
+        let refusal = ToolCall::read(body.as_bytes()).expect_err("no call");
+        assert!(matches!(refusal, Refusal::ChatWithUser(_)), "{refusal:?}");
     }
 }

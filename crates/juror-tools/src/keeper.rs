@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use juror_store::{KeptReply, NewReply, ToolReplies};
 use tokio::sync::oneshot;
 
-use crate::cache_folder::{Entries, FolderProblem, Names, add_replies};
+use crate::cache_folder::{Entries, Names, add_replies};
 
 /// The most replies in one transaction.
 const BATCH: usize = 512;
@@ -19,14 +19,14 @@ type Ask = (NewReply, oneshot::Sender<Result<KeptReply, String>>);
 pub(crate) struct Keeper {
     store: Arc<ToolReplies>,
     asks: Option<mpsc::Sender<Ask>>,
-    thread: Option<JoinHandle<()>>,
+    threads: Vec<JoinHandle<()>>,
 }
 
 impl Drop for Keeper {
     /// Waits until everything that was asked for is written.
     fn drop(&mut self) {
         self.asks = None;
-        if let Some(thread) = self.thread.take() {
+        for thread in self.threads.drain(..) {
             let _ = thread.join();
         }
     }
@@ -41,19 +41,24 @@ impl Keeper {
     ) -> Keeper {
         let store = Arc::new(store);
         let (asks, inbox) = mpsc::channel();
+        let (news, to_write_back) = mpsc::channel();
         let writer = store.clone();
+        let has_folder = write_back.is_some();
         let work = move || {
-            while let Some(replies) = write(&writer, &inbox) {
-                if let Some(root) = &write_back {
-                    for problem in add_to_folder(root, replies) {
-                        tell(&format!("not written back, but kept: {problem}"));
-                    }
+            while let Some(kept) = write(&writer, &inbox) {
+                if has_folder {
+                    // The other thread lives as long as this one sends.
+                    let _ = news.send(kept);
                 }
             }
         };
         // Without its thread the store refuses to keep, and says so.
-        let thread = std::thread::Builder::new().name("keeper".into()).spawn(work).ok();
-        Keeper { store, asks: Some(asks), thread }
+        let mut threads = Vec::from_iter(spawn("keeper", work));
+        if let Some(root) = write_back {
+            let work = move || write_back_all(&root, &to_write_back, &tell);
+            threads.extend(spawn("write-back", work));
+        }
+        Keeper { store, asks: Some(asks), threads }
     }
 
     pub(crate) fn store(&self) -> &ToolReplies {
@@ -70,35 +75,50 @@ impl Keeper {
     }
 }
 
-/// Keeps what was asked for together; returns what was kept, or nothing when nobody can ask any
+fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Option<JoinHandle<()>> {
+    std::thread::Builder::new().name(name.into()).spawn(work).ok()
+}
+
+/// Keeps what was asked for together; returns what was new, or nothing when nobody can ask any
 /// more.
 fn write(store: &ToolReplies, inbox: &mpsc::Receiver<Ask>) -> Option<Vec<NewReply>> {
     let mut asks = vec![inbox.recv().ok()?];
     asks.extend(inbox.try_iter().take(BATCH - 1));
     let (replies, answers): (Vec<NewReply>, Vec<_>) = asks.into_iter().unzip();
-    // Whoever asked may have gone; the reply is kept all the same.
-    match store.keep(&replies) {
-        Ok(kept) => {
-            for (answer, kept) in answers.into_iter().zip(kept) {
-                let _ = answer.send(Ok(kept));
-            }
-            Some(replies)
-        }
-        Err(error) => {
-            for answer in answers {
-                let _ = answer.send(Err(error.to_string()));
-            }
-            Some(Vec::new())
-        }
+    let outcomes: Vec<Result<KeptReply, String>> = match store.keep(&replies) {
+        Ok(kept) => kept.into_iter().map(Ok).collect(),
+        // One that cannot be kept is not to cost the others theirs.
+        Err(_) => replies.iter().map(|reply| keep_alone(store, reply)).collect(),
+    };
+    let is_new =
+        |outcome: &Result<KeptReply, String>| outcome.as_ref().is_ok_and(|kept| !kept.was_known);
+    let new = replies.into_iter().zip(&outcomes).filter(|(_, outcome)| is_new(outcome));
+    let new = new.map(|(reply, _)| reply).collect();
+    for (answer, outcome) in answers.into_iter().zip(outcomes) {
+        // Whoever asked may have gone; the reply is kept all the same.
+        let _ = answer.send(outcome);
     }
+    Some(new)
 }
 
-/// Writes replies into a cache folder, as the public servers do; the store has them already.
-fn add_to_folder(root: &Path, replies: Vec<NewReply>) -> Vec<FolderProblem> {
-    let mut by_api: BTreeMap<Names, Entries> = BTreeMap::new();
-    for reply in replies {
-        by_api.entry(reply.names).or_default().push((reply.key, reply.reply));
+fn keep_alone(store: &ToolReplies, reply: &NewReply) -> Result<KeptReply, String> {
+    let kept = store.keep(std::slice::from_ref(reply)).map_err(|error| error.to_string())?;
+    kept.into_iter().next().ok_or_else(|| "nothing was kept".to_owned())
+}
+
+/// Writes replies into a cache folder, as the public servers do; the store has them already. What
+/// has gathered meanwhile is written together, since each time whole files are.
+fn write_back_all(root: &Path, news: &mpsc::Receiver<Vec<NewReply>>, tell: &dyn Fn(&str)) {
+    while let Ok(mut replies) = news.recv() {
+        replies.extend(news.try_iter().flatten());
+        let mut by_api: BTreeMap<Names, Entries> = BTreeMap::new();
+        for reply in replies {
+            by_api.entry(reply.names).or_default().push((reply.key, reply.reply));
+        }
+        for (names, entries) in by_api {
+            if let Err(problem) = add_replies(root, &names, entries) {
+                tell(&format!("not written back, but kept: {problem}"));
+            }
+        }
     }
-    let add = |(names, entries)| add_replies(root, &names, entries).err();
-    by_api.into_iter().filter_map(add).collect()
 }

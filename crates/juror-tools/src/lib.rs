@@ -41,12 +41,14 @@ mod virtual_tools;
 pub use cache_folder::{
     CacheFolder, Entries, Exported, FolderProblem, Names, export, read_entries,
 };
-pub use cached::{ArgumentOrder, Cached, CachedSetup, DEFAULT_MEMORY, Known};
-pub use call::{Refusal, ToolCall};
+pub use cached::{ArgumentOrder, Cached, CachedSetup, Known, Store};
+pub use call::{Asked, INPUT_ERROR, Refusal, ToolCall};
 pub use documentation::{ApiDocument, ApiNames, Documentation, ToolDocument};
 pub use load::{Catalog, LoadError, load_folder};
 pub use real::{Direct, Host, Proxy};
 pub use search::{Match, Search};
-pub use simulator::{Form, Manner, Resting, Simulator};
+pub use simulator::{Form, Manner, Resting, Shown, Simulator};
 pub use source::{Made, NoReply, ToolSource};
-pub use virtual_tools::{Counts, From, OnMiss, Served, Source, VirtualTools, error_body};
+pub use virtual_tools::{
+    Counts, Failure, Served, ServedFrom, Source, VirtualTools, error_body, seconds_now,
+};

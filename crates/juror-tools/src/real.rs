@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use juror_judge::{Pending, Secret};
+use juror_score::tool::names::standard_name;
 use juror_score::tool::{Api, Rule, Tool, accept};
 use juror_score::{JsonStyle, dump_json, entries_of_json, text_of};
 use juror_store::Origin;
@@ -74,14 +75,19 @@ impl Host {
     /// A host from its name, which may begin with `http://` to be asked without encryption, and
     /// the headers for it.
     pub fn new(name: &str, headers: &[(String, Secret)]) -> Result<Host, String> {
-        let (name, plain) = match name.strip_prefix("http://") {
-            Some(name) => (name, true),
-            None => (name.strip_prefix("https://").unwrap_or(name), false),
+        let plain = name.starts_with("http://");
+        let address = if plain || name.starts_with("https://") {
+            name.to_owned()
+        } else {
+            format!("https://{name}")
         };
-        let name = name.trim_end_matches('/').to_lowercase();
-        if name.is_empty() || name.contains(['/', '@', '*', ' ']) {
-            return Err(format!("`{name}` is no name of a host"));
-        }
+        let bad = || format!("`{name}` is no name of a host");
+        let address: Url = address.parse().map_err(|_| bad())?;
+        let is_bare = address.path() == "/"
+            && address.query().is_none()
+            && address.username().is_empty()
+            && !name.contains('*');
+        let name = host_of(&address).filter(|_| is_bare).ok_or_else(bad)?;
         let mut map = HeaderMap::new();
         for (header, secret) in headers {
             let bad = || format!("the header `{header}` cannot be sent");
@@ -101,12 +107,12 @@ impl ToolSource for Proxy {
 
     fn reply<'a>(&'a self, call: &'a ToolCall) -> Pending<'a, Result<Made, NoReply>> {
         Box::pin(async move {
-            let key = match (call.toolbench_key.as_str(), &self.key) {
+            let key = match (call.toolbench_key.expose(), &self.key) {
                 ("" | "EMPTY", Some(key)) => key.expose(),
                 (key, _) => key,
             };
             let mut header = HeaderValue::from_str(key)
-                .map_err(|_| unreachable("the key cannot be sent in a header"))?;
+                .map_err(|_| no_reply("the key cannot be sent in a header"))?;
             header.set_sensitive(true);
             let body = ProxyRequest {
                 category: &call.names.category,
@@ -124,9 +130,9 @@ impl ToolSource for Proxy {
                 .json(&body);
             let (status, bytes) = fetch(request, self.timeout).await?;
             if status != 200 {
-                return Err(unreachable(format!("the proxy answers with status {status}")));
+                return Err(no_reply(format!("the proxy answers with status {status}")));
             }
-            let reply = compact(&bytes).ok_or_else(|| unreachable("the proxy answers no JSON"))?;
+            let reply = compact(&bytes).ok_or_else(|| no_reply("the proxy answers no JSON"))?;
             accepted(reply, self.rule)
         })
     }
@@ -140,12 +146,12 @@ impl ToolSource for Direct {
     fn reply<'a>(&'a self, call: &'a ToolCall) -> Pending<'a, Result<Made, NoReply>> {
         Box::pin(async move {
             let (tool, api) = self.documentation.api(&call.names).ok_or_else(|| {
-                unreachable(format!("no tool file knows {} of {}", call.api, call.tool))
+                no_reply(format!("no tool file knows {} of {}", call.api, call.tool))
             })?;
             let request = self.request(tool, api, &call.input)?;
             let (status, bytes) = fetch(request, self.timeout).await?;
             if !(200..300).contains(&status) {
-                return Err(unreachable(format!("the API answers with status {status}")));
+                return Err(no_reply(format!("the API answers with status {status}")));
             }
             let text = String::from_utf8_lossy(&bytes);
             let response = match compact(&bytes) {
@@ -166,24 +172,29 @@ impl Direct {
         api: &Api,
         input: &str,
     ) -> Result<reqwest::RequestBuilder, NoReply> {
-        let mut arguments: Vec<(String, &str)> =
-            entries_of_json(input).map_err(|_| unreachable("the arguments are no object"))?;
-        arguments.retain(|(name, _)| name != "toolbench_key");
+        let arguments =
+            entries_of_json(input).map_err(|_| no_reply("the arguments are no object"))?;
+        let arguments = arguments
+            .into_iter()
+            .filter(|(name, _)| name != "toolbench_key")
+            .map(|(name, value)| (raw_name(api, name), value))
+            .collect();
         let method = Method::from_bytes(api.method.trim().to_uppercase().as_bytes());
         let method = method.ok().filter(|_| !api.method.is_empty()).unwrap_or(Method::GET);
-        let (url, rest) = fill(&api.url, arguments);
+        let (url, rest) = fill(&api.url, arguments)?;
         let mut url =
-            Url::parse(&url).map_err(|_| unreachable("the tool file gives no usable address"))?;
+            Url::parse(&url).map_err(|_| no_reply("the tool file gives no usable address"))?;
         let host = self.allowed(&url)?;
         let has_body = matches!(method, Method::POST | Method::PUT | Method::PATCH);
         if !has_body && !rest.is_empty() {
             url.query_pairs_mut()
                 .extend_pairs(rest.iter().map(|(name, value)| (name, text_of_json(value))));
         }
-        let mut request = self.client.request(method, url).headers(host.headers.clone());
-        if !tool.host.is_empty() && HeaderValue::from_str(&tool.host).is_ok() {
-            request = request.header("x-rapidapi-host", &tool.host);
+        let mut headers = host.headers.clone();
+        if let (false, Ok(value)) = (tool.host.is_empty(), HeaderValue::from_str(&tool.host)) {
+            headers.entry("x-rapidapi-host").or_insert(value);
         }
+        let mut request = self.client.request(method, url).headers(headers);
         if has_body {
             let fields = rest.into_iter().map(|(name, value)| (name, raw(value)));
             request = request.json(&Fields(fields.collect()));
@@ -192,36 +203,60 @@ impl Direct {
     }
 
     fn allowed(&self, url: &Url) -> Result<&Host, NoReply> {
-        let name = match (url.host_str(), url.port()) {
-            (Some(host), Some(port)) => format!("{host}:{port}"),
-            (Some(host), None) => host.to_owned(),
-            (None, _) => return Err(unreachable("the address names no host")),
-        };
-        let found = self.hosts.iter().find(|host| host.name == name.to_lowercase());
+        let name = host_of(url).ok_or_else(|| no_reply("the address names no host"))?;
+        let found = self.hosts.iter().find(|host| host.name == name);
         let host = found.ok_or_else(|| {
-            unreachable(format!("`{name}` is not among the hosts that may be asked"))
+            no_reply(format!("`{name}` is not among the hosts that may be asked"))
         })?;
         match url.scheme() {
             "https" => Ok(host),
             "http" if host.plain => Ok(host),
-            scheme => Err(unreachable(format!("`{name}` may not be asked by {scheme}"))),
+            scheme => Err(no_reply(format!("`{name}` may not be asked by {scheme}"))),
         }
     }
 }
 
+/// A host by its name, with its port if that is not the usual one.
+fn host_of(url: &Url) -> Option<String> {
+    let host = url.host_str()?;
+    Some(url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")))
+}
+
+/// The name that the API itself has for a parameter: agents are told standard names.
+fn raw_name(api: &Api, name: String) -> String {
+    let parameters = || api.required.list.iter().chain(&api.optional.list);
+    if parameters().any(|parameter| parameter.name == name) {
+        return name;
+    }
+    let own = parameters().find(|parameter| standard_name(&parameter.name) == name);
+    own.map_or(name, |parameter| parameter.name.clone())
+}
+
+/// What an address still wants, and arguments that have no place in it.
+type Filled<'a> = (String, Vec<(String, &'a str)>);
+
 /// Puts arguments into the places of an address, such as `{id}`; returns those left over.
-fn fill<'a>(address: &str, arguments: Vec<(String, &'a str)>) -> (String, Vec<(String, &'a str)>) {
+fn fill<'a>(address: &str, arguments: Vec<(String, &'a str)>) -> Result<Filled<'a>, NoReply> {
     let mut address = address.to_owned();
     let mut rest = Vec::new();
     for (name, value) in arguments {
         let place = format!("{{{name}}}");
-        if address.contains(&place) {
-            address = address.replace(&place, &encoded(&text_of_json(value)));
-        } else {
+        if !address.contains(&place) {
             rest.push((name, value));
+            continue;
         }
+        let text = text_of_json(value);
+        // However they are escaped, they lead to another path.
+        if matches!(text.trim(), "" | "." | "..") {
+            return Err(no_reply(format!("`{text}` cannot be part of an address (`{name}`)")));
+        }
+        address = address.replace(&place, &encoded(&text));
     }
-    (address, rest)
+    if let Some((_, place)) = address.split_once('{') {
+        let place = place.split('}').next().unwrap_or_default();
+        return Err(no_reply(format!("the argument `{place}` of the address is missing")));
+    }
+    Ok((address, rest))
 }
 
 /// A text as part of a path: whatever could end the part is escaped.
@@ -270,12 +305,12 @@ async fn fetch(
         while let Some(piece) = response.chunk().await.map_err(|error| broken(&error))? {
             bytes.extend_from_slice(&piece);
             if bytes.len() > MOST_BYTES {
-                return Err(unreachable("the reply is too long"));
+                return Err(no_reply("the reply is too long"));
             }
         }
         Ok((status, bytes))
     };
-    let late = || unreachable(format!("no reply within {} s", timeout.as_secs_f64()));
+    let late = || no_reply(format!("no reply within {} s", timeout.as_secs_f64()));
     tokio::time::timeout(timeout, read).await.map_err(|_| late())?
 }
 
@@ -284,7 +319,7 @@ fn broken(error: &reqwest::Error) -> NoReply {
     while let Some(source) = cause.source() {
         cause = source;
     }
-    unreachable(cause.to_string())
+    no_reply(cause.to_string())
 }
 
 fn compact(bytes: &[u8]) -> Option<String> {
@@ -292,11 +327,11 @@ fn compact(bytes: &[u8]) -> Option<String> {
 }
 
 fn accepted(reply: String, rule: Rule) -> Result<Made, NoReply> {
-    accept(&reply, rule).map_err(|why| unreachable(format!("not taken: {why}")))?;
+    accept(&reply, rule).map_err(|why| no_reply(format!("not taken: {why}")))?;
     Ok(Made { reply, origin: Origin::Real, model: None })
 }
 
-fn unreachable(why: impl Into<String>) -> NoReply {
+fn no_reply(why: impl Into<String>) -> NoReply {
     NoReply { told: "The real API gave no usable reply".into(), why: why.into() }
 }
 
@@ -307,14 +342,19 @@ mod tests {
     #[test]
     fn arguments_fill_the_places_of_an_address() {
         let arguments = vec![("id".to_owned(), "\"a/../b?c\""), ("n".to_owned(), "5")];
-        let (url, rest) = fill("https://h.example/x/{id}", arguments);
+        let (url, rest) = fill("https://h.example/x/{id}", arguments).expect("filled");
         assert_eq!(url, "https://h.example/x/a%2F%2E%2E%2Fb%3Fc");
         assert_eq!(rest, [("n".to_owned(), "5")]);
+        for value in ["\"..\"", "\".\"", "\"\"", "\" .. \""] {
+            let arguments = vec![("id".to_owned(), value)];
+            assert!(fill("https://h.example/x/{id}/y", arguments).is_err(), "{value}");
+        }
+        assert!(fill("https://h.example/x/{id}", Vec::new()).is_err(), "a place is left");
     }
 
     #[test]
     fn only_hosts_of_the_list_are_asked() {
-        let hosts = ["h.example", "http://127.0.0.1:81", "https://s.example/"];
+        let hosts = ["h.example:443", "http://127.0.0.1:81", "https://S.example/"];
         let hosts = hosts.map(|name| Host::new(name, &[]).expect("a host")).to_vec();
         let direct = Direct {
             client: juror_judge::http_client().expect("a client"),
@@ -337,6 +377,8 @@ mod tests {
         check("https://h.example.evil.example/x", false);
         check("https://h.example@evil.example/x", false);
         check("file:///etc/passwd", false);
-        assert!(Host::new("*", &[]).is_err());
+        for name in ["*", "", "a b", "https://h/x", "https://u@h"] {
+            assert!(Host::new(name, &[]).is_err(), "{name}");
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use juror_judge::{CallError, ChatCall, Models, Pending, Prompt, Stop};
+use juror_judge::{ChatCall, Models, Pending, Prompt, Stop};
 use juror_score::tool::{Ending, read_mirror_reply};
 use juror_score::{
     JsonStyle, Object, dump_json, entries_of_json, push_repr_of_json, repr_text, str_of_json,
@@ -13,15 +13,12 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::cached::Cached;
-use crate::call::ToolCall;
+use crate::call::{INPUT_ERROR, ToolCall};
 use crate::documentation::{ApiNames, Documentation};
 use crate::source::{Made, NoReply, ToolSource};
 
 /// What the published servers say when a model gave nothing usable.
 const FAILED: &str = "Failed to generate fake response";
-
-/// What they say of arguments they cannot read.
-pub(crate) const INPUT_ERROR: &str = "Tool input parse error...\n";
 
 /// How many earlier replies a model is shown, and how much text of them.
 const MOST_EXAMPLES: usize = 5;
@@ -57,18 +54,25 @@ pub enum Manner {
 pub struct Simulator {
     /// The model.
     pub models: Models,
-    /// What it is shown, and how.
+    /// What it is shown.
+    pub shown: Shown,
+    /// What the model is told it is.
+    pub system: Option<String>,
+    /// When asking stopped because nobody answered.
+    pub resting: Resting,
+}
+
+/// What a model is shown of a call.
+#[derive(Clone)]
+pub struct Shown {
+    /// What kind of model it is.
     pub form: Form,
     /// How closely the published servers are followed.
     pub manner: Manner,
-    /// What the model is told it is.
-    pub system: Option<String>,
     /// What tool files say.
     pub documentation: Arc<Documentation>,
     /// Where earlier replies are.
     pub cached: Arc<Cached>,
-    /// When asking stopped because nobody answered.
-    pub resting: Resting,
 }
 
 /// When asking stopped because nobody answered.
@@ -92,14 +96,14 @@ impl ToolSource for Simulator {
 
     fn reply<'a>(&'a self, call: &'a ToolCall) -> Pending<'a, Result<Made, NoReply>> {
         Box::pin(async move {
-            let user = match self.form {
-                Form::Chat => self.chat_prompt(call),
-                Form::Mirror | Form::MirrorCache => self.mirror_prompt(call)?,
-            };
+            let (shown, asked) = (self.shown.clone(), call.clone());
+            // Files are read and the store is asked where nobody else waits for it.
+            let user = tokio::task::spawn_blocking(move || shown.prompt(&asked)).await;
+            let user = user.map_err(|error| failed(error.to_string()))??;
             let system = self.system.clone().filter(|text| !text.trim().is_empty());
-            let system = system.unwrap_or_else(|| self.form.default_system().to_owned());
+            let system = system.unwrap_or_else(|| self.shown.form.default_system().to_owned());
             let prompt = Prompt::plain(Some(system.trim().to_owned()), user);
-            let reply = match self.form {
+            let reply = match self.shown.form {
                 Form::Chat => self.ask_chat(&prompt).await?,
                 Form::Mirror | Form::MirrorCache => self.ask_mirror(&prompt).await?,
             };
@@ -111,19 +115,17 @@ impl ToolSource for Simulator {
 
 impl Simulator {
     async fn ask_chat(&self, prompt: &Prompt) -> Result<String, NoReply> {
-        let schema = (self.manner == Manner::Own).then(schema);
+        let schema = (self.shown.manner == Manner::Own).then(schema);
         let mut why = String::new();
         for repeat in 0..ATTEMPTS {
             let mut call = ChatCall::new("tool_reply", prompt.clone(), schema.clone());
             call.repeat = repeat;
             let text = self.ask(&call).await?;
-            match (read_chat_reply(&text), self.manner) {
+            match (read_chat_reply(&text), self.shown.manner) {
                 (Ok(reply), _) => return Ok(reply),
-                (Err(Unusable::NotJson), _) | (_, Manner::Own) => {
-                    why = format!("the model's reply is of no use: {}", shortened(&text));
-                }
+                (Err(Unusable::NotJson), _) | (_, Manner::Own) => why = of_no_use(&text),
                 (Err(Unusable::OtherShape), Manner::Published) => {
-                    return Err(failed(format!("the reply has no shape: {}", shortened(&text))));
+                    return Err(failed(of_no_use(&text)));
                 }
             }
         }
@@ -136,7 +138,7 @@ impl Simulator {
         let reply = read_mirror_reply(&text, Ending::Kept);
         let reply = reply.and_then(|reply| serde_json::to_string(&reply).ok());
         let reply = reply.and_then(|reply| dump_json(&reply, JsonStyle::Compact).ok());
-        reply.ok_or_else(|| failed(format!("the model's reply is of no use: {}", shortened(&text))))
+        reply.ok_or_else(|| failed(of_no_use(&text)))
     }
 
     /// Asks the model once; a model that could not be reached is left alone for a while.
@@ -148,10 +150,16 @@ impl Simulator {
         if self.models.stopped().is_some() {
             self.resting.begin();
         }
-        answer.outcome.map_err(|error| match error {
-            CallError::Failed(error) => failed(error.to_string()),
-            error => failed(error.to_string()),
-        })
+        answer.outcome.map_err(|error| failed(error.to_string()))
+    }
+}
+
+impl Shown {
+    fn prompt(&self, call: &ToolCall) -> Result<String, NoReply> {
+        match self.form {
+            Form::Chat => Ok(self.chat_prompt(call)),
+            Form::Mirror | Form::MirrorCache => self.mirror_prompt(call),
+        }
     }
 
     fn chat_prompt(&self, call: &ToolCall) -> String {
@@ -174,7 +182,11 @@ impl Simulator {
         format!(
             "API Documentation:{documentation}\nAPI Examples:{}\nAPI Input:{}\n",
             examples(&known),
-            call.key
+            // The published servers show the caller's key along with the rest.
+            match (self.manner, without_key(&call.input)) {
+                (Manner::Own, Some(input)) => input,
+                _ => call.key.clone(),
+            }
         )
     }
 
@@ -313,8 +325,9 @@ fn repr(value: Option<&RawValue>) -> String {
     text
 }
 
-fn shortened(text: &str) -> String {
-    text.chars().take(200).collect()
+/// What the log says of a reply; it may repeat arguments, so it is not quoted.
+fn of_no_use(reply: &str) -> String {
+    format!("the model's reply of {} characters is of no use", reply.chars().count())
 }
 
 #[cfg(test)]

@@ -15,8 +15,8 @@ use crate::cached::{Cached, Known};
 use crate::call::ToolCall;
 use crate::source::{Made, NoReply, ToolSource};
 
-/// What is told of a call that nothing has a reply to.
-const NO_SOURCE: &str = "No reply to this call is known";
+/// The most calls that are worked on at a time; those who ask for more are told so.
+const MOST_IN_FLIGHT: usize = 20_000;
 
 /// One place in the order of sources.
 pub enum Source {
@@ -26,19 +26,9 @@ pub enum Source {
     Maker(Box<dyn ToolSource>),
 }
 
-/// What happens when a call is not known.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OnMiss {
-    /// The next source is asked.
-    #[default]
-    Ask,
-    /// The call fails: exact replay.
-    Fail,
-}
-
 /// Where a served reply came from, just now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum From {
+pub enum ServedFrom {
     /// It was known.
     Cache,
     /// A model made it.
@@ -49,19 +39,36 @@ pub enum From {
     Nowhere,
 }
 
+/// Why a reply says that there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// No source has one.
+    Unknown,
+    /// Known replies could not be looked up.
+    LookUp,
+    /// It was made, and could not be kept.
+    NotKept,
+    /// It did not come in time.
+    Late,
+    /// Too many calls are on their way.
+    Busy,
+    /// A bug of our own.
+    Bug,
+}
+
 /// A reply to a call.
 #[derive(Clone, Debug)]
 pub struct Served {
     /// JSON, commonly with `error` and `response`.
     pub body: Bytes,
     /// Where it came from.
-    pub from: From,
-    /// For a known reply, where it came from when it was made.
+    pub from: ServedFrom,
+    /// Where it came from when it was made.
     pub origin: Option<Origin>,
     /// What went wrong on the way, for the log.
     pub troubles: Arc<[String]>,
-    /// Whether it could not be kept, and so is not given.
-    pub not_kept: bool,
+    /// Why there is no reply, if there is none.
+    pub failure: Option<Failure>,
 }
 
 /// How often what happened.
@@ -77,38 +84,36 @@ pub struct Counts {
     pub simulated: AtomicU64,
     /// Replies of tools themselves.
     pub real: AtomicU64,
-    /// Calls that nothing had a reply to.
+    /// Calls that no source had a reply to.
     pub failed: AtomicU64,
+    /// Calls for which known replies could not be looked up.
+    pub look_up_failed: AtomicU64,
     /// Replies that were kept.
     pub kept: AtomicU64,
     /// Replies that could not be kept.
     pub not_kept: AtomicU64,
 }
 
+type Pending = Shared<BoxFuture<'static, Served>>;
+
 /// Virtual tools.
 pub struct VirtualTools {
     cached: Arc<Cached>,
     sources: Vec<Source>,
-    on_miss: OnMiss,
     keeps: bool,
     counts: Counts,
-    in_flight: Mutex<HashMap<String, Shared<BoxFuture<'static, Served>>>>,
+    in_flight: Mutex<HashMap<String, Pending>>,
 }
 
 impl VirtualTools {
     /// Virtual tools that ask `sources` in order, and keep what those make if `keeps`.
-    pub fn new(
-        cached: Arc<Cached>,
-        sources: Vec<Source>,
-        on_miss: OnMiss,
-        keeps: bool,
-    ) -> Arc<VirtualTools> {
+    pub fn new(cached: Arc<Cached>, sources: Vec<Source>, keeps: bool) -> Arc<VirtualTools> {
         let (counts, in_flight) = (Counts::default(), Mutex::default());
-        Arc::new(VirtualTools { cached, sources, on_miss, keeps, counts, in_flight })
+        Arc::new(VirtualTools { cached, sources, keeps, counts, in_flight })
     }
 
     /// What is known.
-    pub fn cached(&self) -> &Cached {
+    pub fn cached(&self) -> &Arc<Cached> {
         &self.cached
     }
 
@@ -131,7 +136,7 @@ impl VirtualTools {
         if !matches!(self.sources.first(), Some(Source::Cache)) {
             return None;
         }
-        let known = self.cached.in_memory(&call.id())?;
+        let known = self.cached.in_memory(call.id())?;
         self.counts.hits.fetch_add(1, Ordering::Relaxed);
         Some(Served::known(&known))
     }
@@ -142,61 +147,97 @@ impl VirtualTools {
         if let Some(served) = self.at_once(&call) {
             return served;
         }
-        let id = call.id();
-        let shared = {
+        let pending = {
             let mut in_flight = self.in_flight();
-            if let Some(shared) = in_flight.get(&id) {
-                self.counts.joined.fetch_add(1, Ordering::Relaxed);
-                shared.clone()
-            } else {
-                let this = self.clone();
-                let task = tokio::spawn(async move {
-                    let served = this.work(&call).await;
-                    this.in_flight().remove(&call.id());
-                    served
-                });
-                let failed = |_| Served::nowhere("juror failed to answer", vec!["a panic".into()]);
-                let shared = task.map(move |done| done.unwrap_or_else(failed)).boxed().shared();
-                in_flight.insert(id, shared.clone());
-                shared
+            match in_flight.get(call.id()) {
+                Some(pending) => {
+                    self.counts.joined.fetch_add(1, Ordering::Relaxed);
+                    pending.clone()
+                }
+                None if in_flight.len() >= MOST_IN_FLIGHT => {
+                    return Served::failed(
+                        Failure::Busy,
+                        "Too many calls are on their way",
+                        vec![],
+                    );
+                }
+                None => {
+                    let id = call.id().to_owned();
+                    let pending = self.begin(call);
+                    in_flight.insert(id, pending.clone());
+                    pending
+                }
             }
         };
-        shared.await
+        pending.await
+    }
+
+    /// Works on a call in a task of its own.
+    fn begin(self: &Arc<VirtualTools>, call: ToolCall) -> Pending {
+        let this = self.clone();
+        let task = tokio::spawn(async move {
+            // Taken off the list however the work ends.
+            let on_list = OnList { tools: this.clone(), id: call.id().to_owned() };
+            let served = this.work(&call).await;
+            drop(on_list);
+            served
+        });
+        let bug = |_| {
+            let troubles = vec!["a bug of juror's own: please report it".to_owned()];
+            Served::failed(Failure::Bug, "Juror failed to answer", troubles)
+        };
+        task.map(move |done| done.unwrap_or_else(bug)).boxed().shared()
     }
 
     async fn work(&self, call: &ToolCall) -> Served {
         let mut troubles = Vec::new();
-        let mut told = NO_SOURCE.to_owned();
+        let mut told = "No reply to this call is known".to_owned();
+        let mut failure = Failure::Unknown;
         let mut was_looked_up = false;
         for source in &self.sources {
             match source {
                 Source::Cache => {
                     was_looked_up = true;
-                    match self.cached.find(call) {
+                    match self.look_up(call).await {
                         Ok(Some(known)) => {
                             self.counts.hits.fetch_add(1, Ordering::Relaxed);
                             return Served::known(&known);
                         }
                         Ok(None) => {}
-                        Err(error) => troubles.push(error.to_string()),
+                        Err(error) => {
+                            failure = Failure::LookUp;
+                            "Known replies cannot be looked up".clone_into(&mut told);
+                            troubles.push(error);
+                        }
                     }
                 }
-                Source::Maker(_) if self.on_miss == OnMiss::Fail => {}
                 Source::Maker(maker) => match maker.reply(call).await {
                     Ok(made) => {
                         self.count_miss(was_looked_up);
                         return self.take(call, made, troubles).await;
                     }
                     Err(NoReply { told: say, why }) => {
-                        told = say;
+                        (failure, told) = (Failure::Unknown, say);
                         troubles.push(format!("{}: {why}", maker.name()));
                     }
                 },
             }
         }
-        self.count_miss(was_looked_up);
-        self.counts.failed.fetch_add(1, Ordering::Relaxed);
-        Served::nowhere(&told, troubles)
+        match failure {
+            Failure::LookUp => self.counts.look_up_failed.fetch_add(1, Ordering::Relaxed),
+            _ => {
+                self.count_miss(was_looked_up);
+                self.counts.failed.fetch_add(1, Ordering::Relaxed)
+            }
+        };
+        Served::failed(failure, &told, troubles)
+    }
+
+    /// Looks a reply up, where waiting for a disk delays nobody else.
+    async fn look_up(&self, call: &ToolCall) -> Result<Option<Arc<Known>>, String> {
+        let (cached, call) = (self.cached.clone(), call.clone());
+        let found = tokio::task::spawn_blocking(move || cached.find(&call)).await;
+        found.map_err(|error| error.to_string())?.map_err(|error| error.to_string())
     }
 
     fn count_miss(&self, was_looked_up: bool) {
@@ -208,14 +249,14 @@ impl VirtualTools {
     /// Keeps a reply, if replies are kept, before anyone sees it.
     async fn take(&self, call: &ToolCall, made: Made, mut troubles: Vec<String>) -> Served {
         let (count, from) = match made.origin {
-            Origin::Real => (&self.counts.real, From::Real),
-            _ => (&self.counts.simulated, From::Simulator),
+            Origin::Real => (&self.counts.real, ServedFrom::Real),
+            _ => (&self.counts.simulated, ServedFrom::Simulator),
         };
         count.fetch_add(1, Ordering::Relaxed);
         let origin = Some(made.origin);
         if !self.keeps || !self.cached.keeps() {
             let body = Bytes::from(made.reply);
-            return Served { body, from, origin, troubles: troubles.into(), not_kept: false };
+            return Served { body, from, origin, troubles: troubles.into(), failure: None };
         }
         let new = NewReply {
             names: call.kept_names(),
@@ -226,22 +267,36 @@ impl VirtualTools {
             kept_at: seconds_now(),
         };
         match self.cached.keep(call, new).await {
-            Ok(known) => {
+            // Another was first, and its reply counts.
+            Ok((known, true)) => Served { troubles: troubles.into(), ..Served::known(&known) },
+            Ok((known, false)) => {
                 self.counts.kept.fetch_add(1, Ordering::Relaxed);
                 let body = known.body.clone();
-                Served { body, from, origin, troubles: troubles.into(), not_kept: false }
+                Served { body, from, origin, troubles: troubles.into(), failure: None }
             }
             Err(error) => {
                 self.counts.not_kept.fetch_add(1, Ordering::Relaxed);
                 troubles.push(format!("the reply cannot be kept: {error}"));
                 let told = "The reply cannot be kept, and would be another next time";
-                Served { not_kept: true, ..Served::nowhere(told, troubles) }
+                Served::failed(Failure::NotKept, told, troubles)
             }
         }
     }
 
-    fn in_flight(&self) -> MutexGuard<'_, HashMap<String, Shared<BoxFuture<'static, Served>>>> {
+    fn in_flight(&self) -> MutexGuard<'_, HashMap<String, Pending>> {
         self.in_flight.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A call on the list of those on their way.
+struct OnList {
+    tools: Arc<VirtualTools>,
+    id: String,
+}
+
+impl Drop for OnList {
+    fn drop(&mut self) {
+        self.tools.in_flight().remove(&self.id);
     }
 }
 
@@ -249,32 +304,33 @@ impl Served {
     fn known(known: &Known) -> Served {
         Served {
             body: known.body.clone(),
-            from: From::Cache,
+            from: ServedFrom::Cache,
             origin: Some(known.origin),
             troubles: Arc::default(),
-            not_kept: false,
+            failure: None,
         }
     }
 
-    fn nowhere(told: &str, troubles: Vec<String>) -> Served {
+    /// The reply that says that there is none, and why.
+    pub fn failed(failure: Failure, told: &str, troubles: Vec<String>) -> Served {
         Served {
             body: error_body(told),
-            from: From::Nowhere,
+            from: ServedFrom::Nowhere,
             origin: None,
             troubles: troubles.into(),
-            not_kept: false,
+            failure: Some(failure),
         }
     }
 }
 
-impl From {
+impl ServedFrom {
     /// Its name in headers, records and metrics.
     pub fn as_str(self) -> &'static str {
         match self {
-            From::Cache => "cache",
-            From::Simulator => "simulator",
-            From::Real => "real",
-            From::Nowhere => "none",
+            ServedFrom::Cache => "cache",
+            ServedFrom::Simulator => "simulator",
+            ServedFrom::Real => "real",
+            ServedFrom::Nowhere => "none",
         }
     }
 }
@@ -284,7 +340,67 @@ pub fn error_body(error: &str) -> Bytes {
     Bytes::from(json!({"error": error, "response": ""}).to_string())
 }
 
-fn seconds_now() -> i64 {
+/// Now, in seconds since 1970.
+pub fn seconds_now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicUsize;
+
+    use super::*;
+    use crate::cached::CachedSetup;
+
+    /// Says how often it was asked; panics the first time if told to.
+    struct Counting {
+        n_asked: AtomicUsize,
+        panics_first: bool,
+    }
+
+    impl ToolSource for Counting {
+        fn name(&self) -> &'static str {
+            "real"
+        }
+
+        fn reply<'a>(&'a self, _: &'a ToolCall) -> juror_judge::Pending<'a, Result<Made, NoReply>> {
+            Box::pin(async {
+                let n = self.n_asked.fetch_add(1, Ordering::Relaxed);
+                assert!(n > 0 || !self.panics_first, "told to");
+                Ok(Made { reply: n.to_string(), origin: Origin::Real, model: None })
+            })
+        }
+    }
+
+    fn call() -> ToolCall {
+        ToolCall::new("Data", "a", "b", "{}", "").expect("a call")
+    }
+
+    #[tokio::test]
+    async fn a_source_that_panics_spoils_one_call_alone() {
+        let source = Counting { n_asked: AtomicUsize::new(0), panics_first: true };
+        let cached = Arc::new(Cached::new(CachedSetup::default(), |_| {}));
+        let tools = VirtualTools::new(cached, vec![Source::Maker(Box::new(source))], false);
+        let served = tools.call(call()).await;
+        assert_eq!(served.failure, Some(Failure::Bug));
+        assert_eq!(&*tools.call(call()).await.body, b"1");
+        assert!(tools.in_flight().is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_reply_that_is_kept_stays_whatever_the_order_of_sources() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = juror_store::ToolReplies::open(folder.path()).expect("a store");
+        let store = crate::cached::Store::Kept(store, None);
+        let cached = Cached::new(CachedSetup { store, ..CachedSetup::default() }, |_| {});
+        let source = Counting { n_asked: AtomicUsize::new(0), panics_first: false };
+        let sources = vec![Source::Maker(Box::new(source)), Source::Cache];
+        let tools = VirtualTools::new(Arc::new(cached), sources, true);
+        let first = tools.call(call()).await;
+        assert_eq!((&*first.body, first.from), (&b"0"[..], ServedFrom::Real));
+        let second = tools.call(call()).await;
+        assert_eq!((&*second.body, second.from), (&b"0"[..], ServedFrom::Cache));
+        assert_eq!(tools.counts().kept.load(Ordering::Relaxed), 1);
+    }
 }

@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use juror_judge::Secret;
 use juror_run::{PublicConfig, TellTrouble, Tools, open_tools};
-use juror_serve::{Event, Limits, Listing, Log, Server, ServerSetup};
+use juror_serve::{Event, Limits, Listing, Log, Server, ServerSetup, StatusCode};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
@@ -142,9 +143,9 @@ async fn serve(
     };
     let server = Server::new(ServerSetup {
         tools: tools.virtual_tools,
-        on_miss: tools.on_miss,
+        unknown: if tools.replays { StatusCode::NOT_FOUND } else { StatusCode::OK },
         listing,
-        token: args.token.clone(),
+        token: args.token.as_deref().map(Secret::new),
         limits,
         log,
     });
@@ -195,6 +196,10 @@ fn log(args: &ServeArgs, public: &PublicConfig) -> anyhow::Result<Log> {
     let file = match file.filter(|name| !name.is_empty()) {
         None => None,
         Some(name) => {
+            if let Some(folder) = std::path::Path::new(name).parent() {
+                // If it cannot be made, opening the file says why.
+                let _ = std::fs::create_dir_all(folder);
+            }
             let file = File::options().create(true).append(true).open(name);
             Some(Mutex::new(
                 file.map_err(|error| anyhow::anyhow!("{name}: cannot log to it: {error}"))?,

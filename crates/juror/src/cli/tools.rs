@@ -5,7 +5,6 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::{Args, Subcommand};
 use juror_run::{DEFAULT_TOOL_STORE, TellTrouble, open_tools};
@@ -13,8 +12,8 @@ use juror_score::tool::Registry;
 use juror_serve::Listing;
 use juror_store::{NewReply, Origin, ToolReplies, ToolTotal};
 use juror_tools::{
-    CacheFolder, Catalog, Documentation, Entries, From, Names, Refusal, Search, ToolCall, export,
-    load_folder, read_entries,
+    CacheFolder, Catalog, Documentation, Entries, Names, Search, ServedFrom, ToolCall, export,
+    load_folder, read_entries, seconds_now,
 };
 use serde_json::json;
 
@@ -197,7 +196,7 @@ fn call(name: &str, input: &str, args: &ToolArgs) -> anyhow::Result<Exit> {
             talk::warn(trouble);
         }
         talk::data(&format!("{}\n", String::from_utf8_lossy(&served.body)))?;
-        let found = served.from != From::Nowhere;
+        let found = served.from != ServedFrom::Nowhere;
         talk::say(&format!("source: {}", served.from.as_str()));
         if let Err(error) = tools.virtual_tools.cached().write_hits() {
             talk::warn(&error.to_string());
@@ -223,11 +222,10 @@ fn read_call(name: &str, input: &str, documentation: &Documentation) -> anyhow::
             "there is no API `{name}`\n  hint: give its function name, with --tools, or CATEGORY/TOOL/API"
         ),
     };
-    ToolCall::new(category, tool, api, input).map_err(|refusal| match refusal {
-        Refusal::Input => anyhow::anyhow!(
-            "the arguments are no JSON\n  hint: for example '{{\"city\": \"Oslo\"}}'"
-        ),
-        _ => anyhow::anyhow!("this is no call"),
+    ToolCall::new(category, tool, api, input, "").map_err(|error| {
+        anyhow::anyhow!(
+            "the arguments are no JSON: {error}\n  hint: for example '{{\"city\": \"Oslo\"}}'"
+        )
     })
 }
 
@@ -362,9 +360,4 @@ fn replies_counted(n: usize) -> String {
 
 fn moment(seconds: i64) -> String {
     jiff::Timestamp::from_second(seconds).map(|moment| moment.to_string()).unwrap_or_default()
-}
-
-fn seconds_now() -> i64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
-    i64::try_from(now.as_secs()).unwrap_or(i64::MAX)
 }

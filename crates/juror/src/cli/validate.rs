@@ -1,7 +1,9 @@
 //! `juror validate`: check files before a long run.
 
 use clap::{Args, ValueEnum};
-use juror_run::{LoadError, Settings, check_judges, load, load_settings, settings_schema};
+use juror_run::{
+    LoadError, PublicConfig, Settings, check_judges, load, load_settings, settings_schema,
+};
 use juror_score::read::{
     Document, Path, Problem, Problems, read_reference, read_responses, read_results,
 };
@@ -88,6 +90,12 @@ fn check(name: &str, kind: Option<Kind>) -> Checked {
     match loaded {
         Err(LoadError::Text(problems)) => checked.problems = problems,
         Err(error) => checked.unreadable = Some(error.to_string()),
+        Ok(document) if kind.is_none() && PublicConfig::read(&document).is_some() => {
+            checked.holds = Some("configuration of the public tool server".into());
+            if let Some(Err(problems)) = PublicConfig::read(&document) {
+                checked.problems = problems;
+            }
+        }
         Ok(document) => match kind.or_else(|| kind_of(&document)).or_else(|| broken(&document)) {
             Some(kind) => match read(&document, kind) {
                 Ok((holds, problems)) => {

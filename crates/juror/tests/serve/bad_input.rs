@@ -21,6 +21,7 @@ fn names_never_become_paths() {
     let before = read_files(&stage.path("secret"));
     let served = stage.serve(&options);
     let tricks = [
+        "../../secret/x_for_Weather",
         "../secret",
         "..",
         "/etc",
@@ -85,7 +86,9 @@ fn requests_that_are_too_long_or_broken_are_told_so() {
     let reply = client.post("/virtual", request("Sky", "Now", json!(deep)).to_string());
     assert_eq!(reply.status, 200);
     let head = format!("GET /health HTTP/1.1\r\nhost: t\r\nx: {}\r\n\r\n", "y".repeat(1_000_000));
-    assert_eq!(served.client().ask(&head, b"").map(|reply| reply.status), Some(431));
+    // The rest of such a head is not read, so the reply may be lost with the connection.
+    let status = served.client().ask(&head, b"").map(|reply| reply.status);
+    assert!(matches!(status, None | Some(431)), "{status:?}");
     // One that never ends its request keeps nobody else from being served.
     let mut halfway = TcpStream::connect(&served.address).expect("a connection");
     halfway.write_all(b"POST /virtual HTTP/1.1\r\ncontent-length: 100\r\n\r\n{").expect("sent");
@@ -147,6 +150,10 @@ fn a_server_that_cannot_start_says_why() {
     check("serve -c bad.yaml", 2, "unknown setting `sorces`");
     stage.write("config.yml", "tools_folder: tools\nport: many\n");
     check("serve -c config.yml", 2, "config.yml:2:7");
+    check("validate config.yml", 2, "");
+    stage.write("config.yml", "tools_folder: tools\nport: 8080\nlog_file: logs/server.log\n");
+    let (code, printed, _) = stage.run("validate config.yml");
+    assert_eq!((code, printed.contains("configuration of the public tool server: ok")), (0, true));
     stage.write("store/tools.sqlite", "this is no database, and nobody may say that it is one");
     check("serve --tools tools --store store", 2, "not a store of replies, or damaged");
     assert!(stage.read("store/tools.sqlite").starts_with("this is no database"));

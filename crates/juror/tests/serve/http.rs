@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 /// A reply.
@@ -109,6 +109,22 @@ pub(crate) enum Answer {
     Close,
 }
 
+/// A gate that whoever waits at it may pass once it is open.
+#[derive(Clone, Default)]
+pub(crate) struct Gate(Arc<(Mutex<bool>, Condvar)>);
+
+impl Gate {
+    pub(crate) fn open(&self) {
+        *self.0.0.lock().expect("no panic") = true;
+        self.0.1.notify_all();
+    }
+
+    pub(crate) fn pass(&self) {
+        let is_open = self.0.0.lock().expect("no panic");
+        drop(self.0.1.wait_while(is_open, |is_open| !*is_open).expect("no panic"));
+    }
+}
+
 /// A server that stands in for another: answers as told, and remembers what it was asked.
 pub(crate) struct StandIn {
     address: String,
@@ -135,8 +151,16 @@ impl StandIn {
 
     /// A model of `OpenAI`'s protocol that says these texts in turn, and then the last again.
     pub(crate) fn model(texts: Vec<String>, then: &str) -> StandIn {
-        let then = then.to_owned();
+        let gate = Gate::default();
+        gate.open();
+        StandIn::model_behind(&gate, texts, then)
+    }
+
+    /// The same, but nothing is said before a gate is open.
+    pub(crate) fn model_behind(gate: &Gate, texts: Vec<String>, then: &str) -> StandIn {
+        let (gate, then) = (gate.clone(), then.to_owned());
         StandIn::start(move |n, _| {
+            gate.pass();
             let text = texts.get(n).unwrap_or(&then);
             let message = serde_json::json!({"role": "assistant", "content": text});
             let choice =

@@ -1,8 +1,9 @@
 //! A large recorded cache, and recorded requests for it.
 
+use std::collections::HashMap;
 use std::process::Command;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use juror_score::Object;
 use serde_json::Value;
@@ -30,10 +31,11 @@ fn recorded_requests_hit_and_miss_as_recorded() {
 
     let (code, _, said) = stage.run("tools import tool_response_cache --store store");
     assert_eq!((code, said.contains("took in 50000 replies of 2489 APIs")), (0, true), "{said}");
+    let known = Known { root: stage.path("tool_response_cache"), files: Mutex::default() };
     let store = stage.serve("--cache store --log off --on-miss fail");
-    println!("from the store: {}", replay(&store, &lines));
+    println!("from the store: {}", replay(&store, &lines, &known));
     let folder = stage.serve("--cache tool_response_cache --no-keep --log off --on-miss fail");
-    println!("from the folder: {}", replay(&folder, &lines));
+    println!("from the folder: {}", replay(&folder, &lines, &known));
 
     let (code, _, said) = stage.run("tools export out --store store");
     assert_eq!(code, 0, "{said}");
@@ -45,8 +47,27 @@ fn recorded_requests_hit_and_miss_as_recorded() {
     assert!(differ.status.success(), "{}", String::from_utf8_lossy(&differ.stdout));
 }
 
+/// The replies of the cache folder, by file and key.
+struct Known {
+    root: std::path::PathBuf,
+    files: Mutex<HashMap<String, Arc<Value>>>,
+}
+
+impl Known {
+    fn reply(&self, file: &str, key: &str) -> Value {
+        let known = self.files.lock().expect("no panic").get(file).cloned();
+        let known = known.unwrap_or_else(|| {
+            let text = std::fs::read_to_string(self.root.join(file)).expect("a file");
+            let read = Arc::new(serde_json::from_str(&text).expect("JSON"));
+            self.files.lock().expect("no panic").insert(file.to_owned(), Arc::clone(&read));
+            read
+        });
+        known[key].clone()
+    }
+}
+
 /// Asks everything over a few connections; every line has to end as it says.
-fn replay(served: &Served, lines: &[&str]) -> String {
+fn replay(served: &Served, lines: &[&str], known: &Known) -> String {
     let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let n_hits = AtomicUsize::new(0);
     std::thread::scope(|scope| {
@@ -56,15 +77,18 @@ fn replay(served: &Served, lines: &[&str]) -> String {
                 while let Some(line) = lines.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let fields: Object<'_> = serde_json::from_str(line).expect("an object");
                     let body = fields.get("body").expect("a body").get();
-                    let expect: Value =
-                        serde_json::from_str(fields.get("expect").expect("an outcome").get())
-                            .expect("JSON");
+                    let text = |name: &str| {
+                        let value = fields.get(name).expect("a field");
+                        juror_score::text_of(value).expect("a text").into_owned()
+                    };
                     let reply = client.post("/virtual", body);
                     let is_hit = reply.header("juror-source") == Some("cache");
                     n_hits.fetch_add(usize::from(is_hit), Ordering::Relaxed);
-                    let wanted = expect == "hit";
+                    let wanted = text("expect") == "hit";
                     let status = if wanted { 200 } else { 404 };
-                    if is_hit != wanted || reply.status != status {
+                    let is_right =
+                        !wanted || reply.json() == known.reply(&text("cache_file"), &text("key"));
+                    if is_hit != wanted || reply.status != status || !is_right {
                         wrong.lock().expect("no panic").push((*line).to_owned());
                     }
                 }

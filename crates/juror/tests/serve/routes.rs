@@ -38,6 +38,68 @@ fn calls_of_a_query_are_recorded_where_they_are_served() {
 }
 
 #[test]
+fn recorded_calls_are_told_as_they_were() {
+    let stage = Stage::new();
+    stage.write("cache/Weather/sky_for_Weather/odd.json",
+        r#"{"{}": {"error": "", "response": "\ud83d"}, "{'n': 1}": [1e999, {"z": 1, "b": 12345678901234567890123}]}"#);
+    let served = stage.serve("--tools tools --cache cache");
+    let mut client = served.client();
+    let mut call = |input: &str| {
+        let body = format!(
+            r#"{{"category": "Weather", "tool_name": "Sky", "api_name": "odd", "tool_input": {input}, "strip": "", "toolbench_key": ""}}"#
+        );
+        client.post("/runs/r/q/virtual", body).status
+    };
+    for input in
+        ["{}", r#"{"n": 1}"#, r#""{\"n\": NaN}""#, r#"{"toolbench_key": "k", "z": 1, "a": 2}"#, "5"]
+    {
+        assert_eq!(call(input), 200, "{input}");
+    }
+    let calls = client.get("/runs/r/q/calls").body;
+    for part in [
+        r#""reply":{"error":"","response":"\ud83d"}"#,
+        r#""reply":[1e999,{"z":1,"b":12345678901234567890123}]"#,
+        r#""tool_input":{"n":null}"#,
+        r#""tool_input":{"z":1,"a":2}"#,
+        r#""tool_input":5,"reply":{"error":"Tool input parse error...\n""#,
+    ] {
+        assert!(calls.contains(part), "{part}\n{calls}");
+    }
+    let forget = client.ask("DELETE /runs/r HTTP/1.1\r\nhost: t\r\n\r\n", b"").expect("a reply");
+    assert_eq!(forget.json()["forgotten_queries"], 1);
+    assert_eq!(client.get("/runs/r/q/calls").json()["calls"], json!([]));
+    assert!(client.get("/metrics").body.contains("juror_connections 1\n"));
+}
+
+#[test]
+fn pages_of_others_are_not_answered() {
+    let stage = Stage::new();
+    let served = stage.serve("--tools tools --cache cache");
+    let ask = |origin: &str| {
+        let head =
+            format!("GET /tools HTTP/1.1\r\nhost: {}\r\norigin: {origin}\r\n\r\n", served.address);
+        served.client().ask(&head, b"").expect("a reply").status
+    };
+    assert_eq!(ask("https://evil.example"), 403);
+    assert_eq!(ask("null"), 403);
+    assert_eq!(ask(&format!("http://{}", served.address)), 200);
+}
+
+#[test]
+fn more_connections_than_allowed_wait() {
+    let stage = Stage::new();
+    let served = stage.serve("--tools tools --cache cache --max-connections 1");
+    let mut first = served.client();
+    assert_eq!(first.get("/health").status, 200);
+    std::thread::scope(|scope| {
+        let second = scope.spawn(|| served.client().get("/health").status);
+        assert_eq!(first.get("/health").status, 200);
+        drop(first);
+        assert_eq!(second.join().expect("a reply"), 200);
+    });
+}
+
+#[test]
 fn tools_are_listed_and_found() {
     let stage = Stage::new();
     let served = stage.serve("--tools tools --cache cache");
@@ -118,6 +180,7 @@ fn a_token_is_asked_for_everywhere_but_for_health() {
     assert_eq!(ask("Bearer wrong"), 401);
     assert_eq!(ask("s3cret-token"), 401);
     assert_eq!(ask("Bearer s3cret-token"), 200);
+    assert_eq!(ask("bearer s3cret-token"), 200);
     let (code, said) = served.stop();
     assert_eq!(code, 0);
     assert!(!said.contains("s3cret"), "{said}");

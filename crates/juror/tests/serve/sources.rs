@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::http::{Answer, StandIn};
+use crate::http::{Answer, Gate, StandIn};
 use crate::stage::{KEY, Stage, request};
 
 const SIMULATED: &str = r#"{"error": "", "response": "made up"}"#;
@@ -46,8 +46,8 @@ fn a_model_plays_what_is_not_known_and_is_asked_once() {
 
 #[test]
 fn equal_misses_are_joined() {
-    let stage = Stage::new();
-    let model = StandIn::model(Vec::new(), SIMULATED);
+    let (stage, gate) = (Stage::new(), Gate::default());
+    let model = StandIn::model_behind(&gate, Vec::new(), SIMULATED);
     let served = stage.serve(&with_model(&model));
     std::thread::scope(|scope| {
         for _ in 0..16 {
@@ -56,8 +56,62 @@ fn equal_misses_are_joined() {
                 assert_eq!(reply.json()["response"], "made up");
             });
         }
+        let mut client = served.client();
+        while !client.get("/metrics").body.contains("juror_joined_total 15\n") {
+            std::thread::yield_now();
+        }
+        gate.open();
     });
     assert_eq!(model.asked().len(), 1);
+}
+
+#[test]
+fn a_call_whose_caller_left_is_still_made_kept_and_recorded() {
+    let (stage, gate) = (Stage::new(), Gate::default());
+    let model = StandIn::model_behind(&gate, Vec::new(), SIMULATED);
+    let served = stage.serve(&with_model(&model));
+    let body = request("Sky", "Now", json!({"city": "Rome"})).to_string();
+    let mut leaving = std::net::TcpStream::connect(&served.address).expect("a connection");
+    let head = format!(
+        "POST /runs/r/q/virtual HTTP/1.1\r\nhost: t\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    std::io::Write::write_all(&mut leaving, format!("{head}{body}").as_bytes()).expect("sent");
+    while model.asked().is_empty() {
+        std::thread::yield_now();
+    }
+    drop(leaving);
+    gate.open();
+    let mut client = served.client();
+    while client.get("/runs/r/q/calls").json()["calls"].as_array().expect("calls").is_empty() {
+        std::thread::yield_now();
+    }
+    assert_eq!(client.post("/virtual", body).header("juror-source"), Some("cache"));
+}
+
+#[test]
+fn a_call_on_its_way_is_answered_though_the_server_stops() {
+    let (stage, gate) = (Stage::new(), Gate::default());
+    let model = StandIn::model_behind(&gate, Vec::new(), SIMULATED);
+    let served = stage.serve(&with_model(&model));
+    let mut client = served.client();
+    std::thread::scope(|scope| {
+        let call = scope.spawn(move || {
+            client.post("/virtual", request("Sky", "Now", json!({"city": "Rome"})).to_string())
+        });
+        while model.asked().is_empty() {
+            std::thread::yield_now();
+        }
+        let address = served.address.clone();
+        let stopped = scope.spawn(move || served.stop());
+        // It stops when it takes no more connections.
+        while std::net::TcpStream::connect(&address).is_ok() {
+            std::thread::yield_now();
+        }
+        gate.open();
+        assert_eq!(call.join().expect("a reply").json()["response"], "made up");
+        assert_eq!(stopped.join().expect("stopped").0, 0);
+    });
 }
 
 #[test]
@@ -114,6 +168,9 @@ fn tools_are_asked_at_their_own_address_if_their_host_is_listed() {
         StandIn::start(|_, asked| Answer::Say(200, json!({"got": asked.target}).to_string()));
     let tool = json!({"tool_name": "Sky", "host": "sky.example", "api_list": [
         {"name": "Now", "method": "GET", "url": real.url("/now/{city}")},
+        {"name": "Player", "method": "GET", "url": real.url("/players/{playerId}/x"),
+         "required_parameters": [{"name": "playerId", "type": "STRING"}],
+         "optional_parameters": [{"name": "From", "type": "STRING"}]},
         {"name": "Post", "method": "POST", "url": real.url("/post")},
         {"name": "Elsewhere", "method": "GET", "url": "http://127.0.0.2:9/x"}]});
     stage.write("tools/Weather/sky.json", &tool.to_string());
@@ -134,8 +191,16 @@ fn tools_are_asked_at_their_own_address_if_their_host_is_listed() {
         |name: &str| asked[0].headers.iter().find(|(own, _)| own == name).map(|(_, v)| v.clone());
     assert_eq!(header("x-key").as_deref(), Some(KEY));
     assert_eq!(header("x-rapidapi-host").as_deref(), Some("sky.example"));
-    let refused = served.call(&request("Sky", "Elsewhere", json!({})));
-    assert_eq!(refused.header("juror-source"), Some("none"));
+    let player = served.call(&request("Sky", "Player", json!({"playerid": "7", "is_from": "a b"})));
+    assert_eq!(player.json()["response"]["got"], "GET /players/7/x?From=a+b HTTP/1.1");
+    let n_asked = real.asked().len();
+    for (api, input) in
+        [("Elsewhere", json!({})), ("Player", json!({"playerid": ".."})), ("Player", json!({}))]
+    {
+        let refused = served.call(&request("Sky", api, input));
+        assert_eq!(refused.header("juror-source"), Some("none"), "{api}");
+    }
+    assert_eq!(real.asked().len(), n_asked);
     let (_, said) = served.stop();
     assert!(said.contains("not among the hosts that may be asked"), "{said}");
     assert!(!said.contains(KEY), "{said}");
@@ -151,6 +216,59 @@ fn a_replay_asks_nobody() {
     assert_eq!((miss.status, miss.header("juror-source")), (404, Some("none")));
     assert_eq!(miss.json(), json!({"error": "No reply to this call is known", "response": ""}));
     assert!(model.asked().is_empty());
+}
+
+#[test]
+fn a_replay_needs_no_key_and_changes_nothing() {
+    let stage = Stage::new();
+    stage.run("tools import cache --store store");
+    let before = std::fs::read(stage.path("store/tools.sqlite")).expect("a store");
+    let options = "--tools tools --cache store --on-miss fail --simulator chat --model m";
+    let served = stage.serve(options);
+    let oslo = request("Sky", "Now", json!({"city": "Oslo"}));
+    assert_eq!(served.call(&oslo).json()["response"], "rain");
+    served.stop();
+    assert_eq!(std::fs::read(stage.path("store/tools.sqlite")).expect("a store"), before);
+    let served = stage.serve("--tools tools --cache cache");
+    assert_eq!(served.call(&oslo).json()["response"], "rain");
+    served.stop();
+    assert!(!stage.path(".juror").exists(), "nothing is made where nothing will be kept");
+}
+
+#[test]
+fn several_cache_folders_are_one() {
+    let stage = Stage::new();
+    stage.write(
+        "more/Weather/sky_for_Weather/now.json",
+        r#"{"{'city': 'Oslo'}": "second", "{'city': 'Rome'}": {"error": "", "response": "sun"}}"#,
+    );
+    let served = stage.serve("--tools tools --cache cache --cache more");
+    let call = |city: &str| served.call(&request("Sky", "Now", json!({"city": city}))).json();
+    assert_eq!(call("Oslo")["response"], "rain", "the first folder comes first");
+    assert_eq!(call("Rome")["response"], "sun");
+}
+
+#[test]
+fn two_servers_write_back_to_one_folder() {
+    let stage = Stage::new();
+    let model = StandIn::model(Vec::new(), SIMULATED);
+    let options = |store: &str| format!("{} --write-back --store {store}", with_model(&model));
+    let (one, two) = (stage.serve(&options("s1")), stage.serve(&options("s2")));
+    std::thread::scope(|scope| {
+        for (served, side) in [(&one, "one"), (&two, "two")] {
+            scope.spawn(move || {
+                for n in 0..40 {
+                    served.call(&request("Goals", "scorers", json!({"side": side, "n": n})));
+                }
+            });
+        }
+    });
+    one.stop();
+    two.stop();
+    let written: Value =
+        serde_json::from_str(&stage.read("cache/Sports/goals_for_Sports/scorers.json"))
+            .expect("JSON");
+    assert_eq!(written.as_object().expect("an object").len(), 80);
 }
 
 #[test]
@@ -182,8 +300,6 @@ fn a_simulator_that_hangs_ends_as_a_reply() {
     assert_eq!(reply.json()["error"], "Failed to generate fake response");
     let (_, said) = served.stop();
     assert!(said.contains("no reply within 0.2 s") && !said.contains(KEY), "{said}");
-    let slow = stage.serve("-c juror.yaml --timeout 1");
-    assert_eq!(slow.call(&request("Sky", "Now", json!({"city": "Oslo"}))).status, 200);
 }
 
 #[test]
@@ -256,7 +372,7 @@ fn new_replies_can_be_written_back_to_the_folder() {
     assert!(stage.path("cache/Sports/goals_for_Sports/scorers.json").exists());
     assert_eq!(stage.read("cache/Weather/sky_for_Weather/is_id.json"), "{\"torn");
     assert!(said.contains("not written back, but kept"), "{said}");
-    let again = stage.serve("--tools tools --cache cache --on-miss fail");
+    let again = stage.serve("--tools tools --cache cache --store .juror/tools --on-miss fail");
     assert_eq!(again.call(&request("Sky", "id", json!({}))).status, 200, "the store has it");
 }
 
