@@ -1,6 +1,9 @@
 //! From JSON to JSON as Python would write it after reading it.
 
+use std::hash::Hash;
+
 use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
 
 use super::number;
 use super::scan::{Scanner, Stuck};
@@ -81,14 +84,14 @@ fn read_entries<'a>(
 }
 
 /// Keeps each key once: where it first stood, with what it last had.
-fn once_each<T>(entries: Vec<T>, key: impl Fn(&T) -> String) -> Vec<T> {
-    let mut places: HashMap<String, usize> = HashMap::with_capacity(entries.len());
+fn once_each<T, K: Eq + Hash>(entries: Vec<T>, key: impl Fn(&T) -> K) -> Vec<T> {
+    let mut places: HashMap<K, usize> = HashMap::with_capacity(entries.len());
     let mut once: Vec<T> = Vec::with_capacity(entries.len());
     for entry in entries {
-        match places.get(&key(&entry)) {
-            Some(&at) => once[at] = entry,
-            None => {
-                places.insert(key(&entry), once.len());
+        match places.entry(key(&entry)) {
+            Entry::Occupied(place) => once[*place.get()] = entry,
+            Entry::Vacant(place) => {
+                place.insert(once.len());
                 once.push(entry);
             }
         }
@@ -186,7 +189,7 @@ impl Dumper<'_, '_> {
             return;
         }
         let n_entries = entries.len();
-        let once = once_each(entries, |entry| format!("{:?}", text(entry)));
+        let once = once_each(entries, text);
         if once.len() == n_entries {
             return;
         }
