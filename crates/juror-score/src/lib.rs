@@ -62,7 +62,8 @@ pub use profile::{
     Noncommittal, Profile, ScoredGroups, StepKinds,
 };
 pub use python::{
-    NotJson, is_alphanumeric, push_repr_of_json, repr_text, sorted_str_of_json, str_of_json,
+    NotJson, NotLiteral, is_alphanumeric, json_of_literal, push_repr_of_json, repr_text,
+    sorted_str_of_json, str_of_json,
 };
 pub use question::{ExpectedStep, Question, Rules};
 pub use record::{Case, Finding, Note, Reason, Record, Verdict, score};

@@ -4,6 +4,7 @@
 //! makes that key from the JSON of the arguments in one pass, without building a value.
 
 mod alnum;
+mod literal;
 mod number;
 mod printable;
 mod scan;
@@ -12,6 +13,7 @@ mod value;
 
 use std::cmp::Ordering;
 
+pub use literal::{NotLiteral, json_of_literal};
 pub use value::NotJson;
 use value::{Order, Texts};
 

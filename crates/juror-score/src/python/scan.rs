@@ -34,6 +34,16 @@ impl<'a> Scanner<'a> {
         self.at == self.json.len()
     }
 
+    /// What is still to be read.
+    pub(super) fn rest(&self) -> &'a str {
+        &self.json[self.at..]
+    }
+
+    /// Goes on by some bytes, which end with a character.
+    pub(super) fn pass(&mut self, n_bytes: usize) {
+        self.at += n_bytes;
+    }
+
     pub(super) fn string(&mut self) -> Result<Text<'a>, Stuck> {
         self.take(b'"')?;
         let start = self.at;

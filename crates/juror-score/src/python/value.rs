@@ -34,7 +34,7 @@ pub(super) enum Order {
 }
 
 /// How deep a value may be; Python gives up at about the same depth.
-const DEEPEST: usize = 900;
+pub(super) const DEEPEST: usize = 900;
 
 /// Up to this many keys are compared with each other rather than hashed.
 const FEW: usize = 8;

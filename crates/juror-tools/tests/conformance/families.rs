@@ -24,8 +24,14 @@ fn count(value: &Value) -> Option<usize> {
 }
 
 pub(crate) fn py_repr(input: &Value, wanted: &Value) -> Checked {
-    let key = juror_score::str_of_json(text(&input["json"]));
-    same(&json!(key.map_err(|error| error.to_string())?), wanted)
+    let json = text(&input["json"]);
+    let key = juror_score::str_of_json(json).map_err(|error| error.to_string())?;
+    // A text alone has no quotes and cannot be read back.
+    if !json.trim_start().starts_with('"') {
+        let read = juror_score::json_of_literal(&key).map_err(|error| error.to_string())?;
+        same(&json!(juror_score::str_of_json(&read).ok()), &json!(key))?;
+    }
+    same(&json!(key), wanted)
 }
 
 pub(crate) fn names(input: &Value, wanted: &Value) -> Checked {
