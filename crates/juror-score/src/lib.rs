@@ -48,6 +48,7 @@ pub mod solutions;
 mod stats;
 pub mod tool;
 mod trajectory;
+mod walk;
 
 pub use aggregate::{
     Aggregates, Aggregator, Observation, ObservedStep, Ordered, StepCounts, Summary,
@@ -62,8 +63,8 @@ pub use profile::{
     Noncommittal, Profile, ScoredGroups, StepKinds,
 };
 pub use python::{
-    NotJson, NotLiteral, is_alphanumeric, json_of_literal, push_repr_of_json, repr_text,
-    sorted_str_of_json, str_of_json,
+    Layout, NotJson, NotLiteral, is_alphanumeric, json_of_literal, push_dump_of_json,
+    push_repr_of_json, repr_text, sorted_str_of_json, str_of_json,
 };
 pub use question::{ExpectedStep, Question, Rules};
 pub use record::{Case, Finding, Note, Reason, Record, Verdict, score};

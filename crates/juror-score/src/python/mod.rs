@@ -4,6 +4,7 @@
 //! makes that key from the JSON of the arguments in one pass, without building a value.
 
 mod alnum;
+mod dump;
 mod literal;
 mod number;
 mod printable;
@@ -13,6 +14,7 @@ mod value;
 
 use std::cmp::Ordering;
 
+pub use dump::{Layout, push_dump_of_json};
 pub use literal::{NotLiteral, json_of_literal};
 pub use value::NotJson;
 use value::{Order, Texts};

@@ -1,6 +1,7 @@
 //! Tools that agents call: their names, catalogs, functions, and the queries they are tried on.
 
 mod accept;
+pub mod answer;
 mod arguments;
 mod catalog;
 mod folder;
