@@ -3,6 +3,7 @@
 mod accept;
 pub mod answer;
 mod arguments;
+mod call_score;
 mod catalog;
 mod folder;
 mod function;
@@ -18,6 +19,7 @@ mod unique;
 
 pub use accept::{Rejection, Rule, accept};
 pub use arguments::argument_key;
+pub use call_score::{CallScore, Called, called_apis};
 pub use catalog::{
     Api, Folders, Found, LAST_RESORT_CATEGORY, Parameter, Parameters, Tool, gather, read_tool_file,
 };

@@ -42,6 +42,7 @@ impl Registry {
         let identities: Vec<String> = entries.iter().map(Entry::identity).collect();
         let make = |name: fn(&Entry) -> String| entries.iter().map(name).collect::<Vec<String>>();
         let documents = make(|entry| document_name(&entry.tool, &entry.api));
+        let spaced = make(|entry| format!("{} {}", entry.tool, entry.api));
         let sanitize = |letters| -> Vec<String> {
             documents.iter().map(|name| sanitize(name, letters, LONGEST_NAME)).collect()
         };
@@ -54,6 +55,7 @@ impl Registry {
         // What is most certain comes first.
         let forms = [
             &documents,
+            &spaced,
             &functions,
             &official,
             &full,
@@ -130,6 +132,7 @@ mod tests {
         let registry = registry(&apis);
         for name in [
             "Café_v3_Get User's Orders",
+            "Café_v3 Get User's Orders",
             "get_user_s_orders_for_caf_v3",
             "Café_v3_Get_User_s_Orders",
             "Caf_v3_Get_User_s_Orders",

@@ -6,6 +6,7 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "tests tell what they ran")]
 
+mod calls;
 mod departures;
 mod example;
 mod reading;
@@ -16,7 +17,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 /// The files whose cases need no server, no pool of tools and no model.
-const FAMILIES: [&str; 4] = ["convert", "legacy_answers", "steps", "departures"];
+const FAMILIES: [&str; 5] = ["convert", "legacy_answers", "steps", "api_score", "departures"];
 
 type Checked = Result<(), String>;
 
@@ -88,6 +89,7 @@ fn check(family: &str, case: &Value, line: &str) -> Option<Checked> {
         "convert" => reading::convert(&input, &case["expected"], wanted),
         "legacy_answers" => reading::legacy_answers(&input, wanted),
         "steps" => reading::steps(&input, case, wanted),
+        "api_score" => calls::api_score(&input, wanted),
         other => Err(format!("unknown family {other}")),
     })
 }

@@ -17,7 +17,7 @@ pub(crate) fn document(json: &str) -> Document {
     Document::new("answer.json", json.into(), Format::Json).expect("UTF-8")
 }
 
-fn field<'a>(input: &Object<'a>, name: &str) -> &'a str {
+pub(crate) fn field<'a>(input: &Object<'a>, name: &str) -> &'a str {
     input.get(name).unwrap_or_else(|| panic!("no {name}")).get()
 }
 

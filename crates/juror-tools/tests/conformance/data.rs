@@ -69,6 +69,12 @@ fn recorded_gold_is_found_by_every_name() {
     assert_eq!((n_queries, n_gold), (765, 1799));
 }
 
+/// All recorded queries, set by set.
+pub(crate) fn queries_of(vectors: &Path) -> Vec<Query> {
+    let folder = vectors.join("../data/toolbench/solvable_queries/test_instruction");
+    std::fs::read_dir(folder).expect("sets").flatten().flat_map(|set| read(&set.path())).collect()
+}
+
 fn read(path: &Path) -> Vec<Query> {
     let (queries, problems) = read_queries(&document(path));
     assert!(problems.is_empty(), "{problems}");

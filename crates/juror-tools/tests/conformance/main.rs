@@ -5,6 +5,7 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "tests tell what they ran")]
 
+mod calls;
 mod data;
 mod departures;
 mod families;
@@ -17,7 +18,7 @@ use pools::Pools;
 use serde_json::Value;
 
 /// The files whose cases need no server and no model.
-const FAMILIES: [&str; 11] = [
+const FAMILIES: [&str; 12] = [
     "py_repr",
     "names",
     "sanitize",
@@ -28,6 +29,7 @@ const FAMILIES: [&str; 11] = [
     "query_load",
     "tool_select",
     "openai_function",
+    "api_score",
     "departures",
 ];
 
@@ -110,6 +112,7 @@ fn check(family: &str, case: &Value, line: &str, pools: &Pools) -> Option<Checke
         "tool_select" if input["fn"] == "prompt" => return None,
         "tool_select" => families::tool_select(input, wanted),
         "tool_pool" => pools.check(input, wanted)?,
+        "api_score" => calls::api_score(input, wanted, pools)?,
         other => Err(format!("unknown family {other}")),
     })
 }
