@@ -21,6 +21,9 @@ impl Layout {
     /// One line, characters as they are.
     pub const LINE: Layout = Layout { indent: None, ascii: false };
 
+    /// As files of judgements are laid out.
+    pub const FILE: Layout = Layout { indent: Some(4), ascii: false };
+
     /// Appends a new line at a level; or what stands between items in one line.
     pub(crate) fn push_break(self, level: usize, is_between: bool, out: &mut String) {
         match self.indent {

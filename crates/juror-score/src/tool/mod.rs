@@ -8,6 +8,7 @@ mod catalog;
 mod folder;
 mod function;
 mod id_filter;
+pub mod judged;
 mod look;
 mod mirror;
 pub mod names;

@@ -8,7 +8,10 @@ use crate::{Checked, same, text};
 
 /// Nothing for those that a server, a search, a pool of tools or an agent has to get right.
 pub(crate) fn check(case: &Value) -> Option<Checked> {
-    conversion(case).or_else(|| finish(case)).or_else(|| crate::calls::departure(case))
+    conversion(case)
+        .or_else(|| finish(case))
+        .or_else(|| crate::calls::departure(case))
+        .or_else(|| crate::judging::departure(case))
 }
 
 fn messages(of_agent: &Value) -> Value {

@@ -9,15 +9,29 @@
 mod calls;
 mod departures;
 mod example;
+mod judging;
 mod reading;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use juror_score::tool::judged::read_final_verdict;
+use serde_json::{Value, json};
 
 /// The files whose cases need no server, no pool of tools and no model.
-const FAMILIES: [&str; 5] = ["convert", "legacy_answers", "steps", "api_score", "departures"];
+const FAMILIES: [&str; 11] = [
+    "convert",
+    "legacy_answers",
+    "steps",
+    "api_score",
+    "sopr",
+    "sopr_flow",
+    "judge_unit",
+    "sowr",
+    "fac",
+    "heuristic",
+    "departures",
+];
 
 type Checked = Result<(), String>;
 
@@ -90,6 +104,14 @@ fn check(family: &str, case: &Value, line: &str) -> Option<Checked> {
         "legacy_answers" => reading::legacy_answers(&input, wanted),
         "steps" => reading::steps(&input, case, wanted),
         "api_score" => calls::api_score(&input, wanted),
+        "sopr" => judging::sopr(&input, &case["input"], wanted),
+        "sopr_flow" => judging::sopr_flow(&input, &case["input"], &case["expected"], wanted),
+        "judge_unit" => judging::judge_unit(&case["input"], wanted),
+        "sowr" => judging::sowr(&input, wanted),
+        "fac" => {
+            same(&json!(i32::from(read_final_verdict(text(&case["input"]["evaluation"])))), wanted)
+        }
+        "heuristic" => judging::heuristic(&case["input"], wanted),
         other => Err(format!("unknown family {other}")),
     })
 }
@@ -99,6 +121,29 @@ fn raw_input(line: &str) -> juror_score::Object<'_> {
     let fields: juror_score::Object<'_> = serde_json::from_str(line).expect("a case is JSON");
     let input = fields.get("input").map_or("{}", serde_json::value::RawValue::get);
     serde_json::from_str(input).unwrap_or_default()
+}
+
+/// The same for numbers that were computed in another order, wherever they stand.
+fn near(got: &Value, wanted: &Value) -> Checked {
+    fn is_near(got: &Value, wanted: &Value) -> bool {
+        match (got, wanted) {
+            (Value::Number(got), Value::Number(wanted)) => {
+                let (got, wanted) = (got.as_f64(), wanted.as_f64());
+                got.zip(wanted).is_some_and(|(got, wanted)| {
+                    (got - wanted).abs() <= 1e-9 * wanted.abs().max(1.0)
+                })
+            }
+            (Value::Array(got), Value::Array(wanted)) => {
+                got.len() == wanted.len() && got.iter().zip(wanted).all(|(a, b)| is_near(a, b))
+            }
+            (Value::Object(got), Value::Object(wanted)) => {
+                got.len() == wanted.len()
+                    && wanted.iter().all(|(key, b)| got.get(key).is_some_and(|a| is_near(a, b)))
+            }
+            _ => got == wanted,
+        }
+    }
+    if is_near(got, wanted) { Ok(()) } else { Err(format!("got {got}, wanted {wanted}")) }
 }
 
 /// What was wanted, in a message if it is not what came.

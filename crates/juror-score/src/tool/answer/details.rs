@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::json::{Json, text_or_empty};
+use super::json::{Json, push_json, text_or_empty};
 use super::message::{Call, Inside, look_inside, read_call, read_name};
-use crate::python::{Layout, push_dump_of_json};
+use crate::python::Layout;
 use crate::walk::{Nested, Walk, Walked};
 
 /// The role of a node that is a call.
@@ -135,13 +135,6 @@ fn written_message<'n>(node: &'n Node<'_>, messages: Messages) -> Cow<'n, str> {
             Cow::Owned(Json::of_text(&text).get().to_owned())
         }
         _ => Cow::Borrowed(message),
-    }
-}
-
-/// Appends a value that is known to be JSON; one that is too deep to be laid out stays as it is.
-pub(super) fn push_json(json: &str, layout: Layout, level: usize, out: &mut String) {
-    if push_dump_of_json(json, layout, level, out).is_err() {
-        out.push_str(json);
     }
 }
 

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use super::Answer;
-use super::details::{Messages, Node, push_json, read_nodes, write_nodes};
-use super::json::{Json, text_of, text_or_empty};
+use super::details::{Messages, Node, read_nodes, write_nodes};
+use super::json::{Json, push_json, text_of, text_or_empty};
 use crate::python::Layout;
 use crate::read::{Document, Path, Problem, Problems};
 use crate::tool::look::Look;

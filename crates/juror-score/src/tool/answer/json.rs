@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
+use crate::python::Layout;
 use crate::{json, python};
 
 /// A JSON value as it was written, or as it was made for writing.
@@ -34,6 +35,11 @@ impl<'a> Json<'a> {
     pub fn of_text(text: &str) -> Json<'static> {
         // Texts can always be written.
         Json(Cow::Owned(serde_json::to_string(text).unwrap_or_default()))
+    }
+
+    /// A list of texts as a value.
+    pub fn of_texts(texts: &[String]) -> Json<'static> {
+        Json(Cow::Owned(serde_json::to_string(texts).unwrap_or_default()))
     }
 
     /// The value of a text, where that is JSON.
@@ -83,6 +89,13 @@ impl Serialize for Json<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let raw: &RawValue = serde_json::from_str(&self.0).map_err(serde::ser::Error::custom)?;
         raw.serialize(serializer)
+    }
+}
+
+/// Appends a value that is known to be JSON; one that is too deep to be laid out stays as it is.
+pub(crate) fn push_json(json: &str, layout: Layout, level: usize, out: &mut String) {
+    if python::push_dump_of_json(json, layout, level, out).is_err() {
+        out.push_str(json);
     }
 }
 
