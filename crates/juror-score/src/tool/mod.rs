@@ -14,6 +14,7 @@ mod mirror;
 pub mod names;
 mod query;
 mod registry;
+pub mod result;
 mod select;
 pub mod strip;
 mod unique;

@@ -12,6 +12,7 @@ pub(crate) fn check(case: &Value) -> Option<Checked> {
         .or_else(|| finish(case))
         .or_else(|| crate::calls::departure(case))
         .or_else(|| crate::judging::departure(case))
+        .or_else(|| crate::results::departure(case))
 }
 
 fn messages(of_agent: &Value) -> Value {

@@ -20,7 +20,7 @@ fn rates(rate: &PassRate) -> Value {
 }
 
 /// The wanted fields that are also got.
-fn those_of(wanted: &Value, got: &Value) -> Value {
+pub(crate) fn those_of(wanted: &Value, got: &Value) -> Value {
     let fields = wanted.as_object().expect("an object").iter();
     fields.filter(|(key, _)| got.get(key).is_some()).map(|(k, v)| (k.clone(), v.clone())).collect()
 }
@@ -252,7 +252,7 @@ pub(crate) fn departure(case: &Value) -> Option<Checked> {
     passing(case).or_else(|| preferring(case)).or_else(|| final_answers(case))
 }
 
-fn finished(final_answer: &str) -> Answer<'static> {
+pub(crate) fn finished(final_answer: &str) -> Answer<'static> {
     let details = json!([{"role": "tool", "message": {"name": "Finish"}, "next": []}]);
     let text = json!({"final_answer": final_answer, "answer_details": details}).to_string();
     read_answer(Box::leak(text.into_boxed_str())).expect("an answer")

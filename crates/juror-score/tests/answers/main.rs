@@ -11,6 +11,7 @@ mod departures;
 mod example;
 mod judging;
 mod reading;
+mod results;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,7 +20,7 @@ use juror_score::tool::judged::read_final_verdict;
 use serde_json::{Value, json};
 
 /// The files whose cases need no server, no pool of tools and no model.
-const FAMILIES: [&str; 11] = [
+const FAMILIES: [&str; 12] = [
     "convert",
     "legacy_answers",
     "steps",
@@ -30,6 +31,7 @@ const FAMILIES: [&str; 11] = [
     "sowr",
     "fac",
     "heuristic",
+    "summary",
     "departures",
 ];
 
@@ -112,6 +114,7 @@ fn check(family: &str, case: &Value, line: &str) -> Option<Checked> {
             same(&json!(i32::from(read_final_verdict(text(&case["input"]["evaluation"])))), wanted)
         }
         "heuristic" => judging::heuristic(&case["input"], wanted),
+        "summary" => results::summary(&input, &case["input"], wanted),
         other => Err(format!("unknown family {other}")),
     })
 }

@@ -12,10 +12,10 @@ const LONG: usize = 50;
 /// Guesses a status from the length of an answer, its words, and which APIs were called. It knows
 /// nothing of what was asked, and is only good for trying things out.
 pub fn guess_status(final_answer: &str, has_finish: bool, api_call_score: f64) -> Status {
-    let text = final_answer.trim();
-    let lower = text.to_lowercase();
-    let length = text.chars().count();
-    if length < SHORT || REFUSALS.iter().any(|word| lower.contains(word)) {
+    let lower = final_answer.to_lowercase();
+    let length = final_answer.chars().count();
+    let is_blank = final_answer.trim().is_empty();
+    if is_blank || length < SHORT || REFUSALS.iter().any(|word| lower.contains(word)) {
         return Status::Unsolved;
     }
     match api_call_score {
