@@ -31,6 +31,7 @@
 
 mod aggregate;
 mod assignment;
+mod brackets;
 pub mod compare;
 mod explain;
 mod json;

@@ -59,6 +59,11 @@ impl<'a> Skimmer<'a> {
         self.text
     }
 
+    /// Goes on by some bytes, which end with a character.
+    pub(crate) fn pass(&mut self, n_bytes: usize) {
+        self.at += n_bytes;
+    }
+
     pub(crate) fn peek(&self) -> Skimmed<u8> {
         self.text.as_bytes().get(self.at).copied().ok_or(GivenUp)
     }
@@ -75,6 +80,10 @@ impl<'a> Skimmer<'a> {
     }
 
     pub(crate) fn skip_space(&mut self) {
+        // Files are often indented.
+        while let Some(b"        ") = self.text.as_bytes().get(self.at..self.at + 8) {
+            self.at += 8;
+        }
         while let Some(b' ' | b'\n' | b'\t' | b'\r') = self.text.as_bytes().get(self.at) {
             self.at += 1;
         }

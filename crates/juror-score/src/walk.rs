@@ -1,10 +1,12 @@
 //! Going through JSON once, from its front to its end, and taking what is wanted on the way.
 //!
-//! Recorded answers are large, and little of them is needed: what is not asked for is passed over
-//! where it stands. Nested lists of nodes come out as one flat list, so that no depth is too deep.
+//! Recorded answers are large, and little of them is needed. What is taken is JSON; what is passed
+//! over is looked at no closer than it takes to find its end. Nested lists of nodes come out as one
+//! flat list, so that no depth is too deep.
 
 use std::borrow::Cow;
 
+use crate::brackets::length_of_nested;
 use crate::json;
 use crate::skim::{GivenUp, Skimmer};
 
@@ -20,7 +22,7 @@ impl From<GivenUp> for Lost {
     }
 }
 
-/// How deep a value that is passed over may be. Python writes none that is much deeper.
+/// How deep a value that is taken may be. Python writes none that is much deeper.
 const DEEPEST: usize = 1000;
 
 /// A place in a JSON text.
@@ -84,7 +86,18 @@ impl<'a> Walk<'a> {
         Ok(true)
     }
 
-    /// Passes over a value and gives it as it stands.
+    /// Passes over a value and gives what is there: its brackets are balanced and its quotes are
+    /// closed, and that is all that is known of it.
+    pub(crate) fn pass(&mut self) -> Walked<&'a str> {
+        self.skimmer.skip_space();
+        let rest = &self.skimmer.text()[self.skimmer.at()..];
+        let length = length_of_value(rest.as_bytes()).ok_or(Lost)?;
+        self.skimmer.pass(length);
+        self.is_fresh = false;
+        Ok(&rest[..length])
+    }
+
+    /// Takes a value as it stands.
     pub(crate) fn value(&mut self) -> Walked<&'a str> {
         self.skimmer.skip_space();
         let start = self.skimmer.at();
@@ -116,9 +129,9 @@ impl<'a> Walk<'a> {
             if inside == Some(&*key) && self.opens(b'[') {
                 return Ok(true);
             }
-            let value = self.value()?;
-            if let Some(at) = wanted.iter().position(|name| *name == key) {
-                fields[at] = Some(value);
+            match wanted.iter().position(|name| *name == key) {
+                Some(at) => fields[at] = Some(self.value()?),
+                None => drop(self.pass()?),
             }
         }
         Ok(false)
@@ -178,6 +191,37 @@ impl<'a> Walk<'a> {
         self.skimmer.skip_space();
         if self.skimmer.at() == self.skimmer.text().len() { Ok(()) } else { Err(Lost) }
     }
+}
+
+/// The length of the value that a text begins with.
+fn length_of_value(bytes: &[u8]) -> Option<usize> {
+    match bytes.first()? {
+        b'{' | b'[' => length_of_nested(bytes),
+        b'"' => length_of_string(bytes),
+        _ => {
+            let is_end = |byte: &u8| matches!(byte, b',' | b'}' | b']' | b':' | b'"' | ..=b' ');
+            let length = bytes.iter().position(is_end).unwrap_or(bytes.len());
+            (length > 0).then_some(length)
+        }
+    }
+}
+
+fn length_of_string(bytes: &[u8]) -> Option<usize> {
+    let mut at = 1;
+    loop {
+        at += memchr::memchr(b'"', bytes.get(at..)?)?;
+        let n_backslashes = bytes[1..at].iter().rev().take_while(|byte| **byte == b'\\').count();
+        at += 1;
+        if n_backslashes % 2 == 0 {
+            return Some(at);
+        }
+    }
+}
+
+/// Whether a text is one JSON object.
+pub(crate) fn is_object(text: &str) -> bool {
+    let mut walk = Walk::new(text);
+    walk.begins(b'{') && walk.value().is_ok() && walk.end().is_ok()
 }
 
 /// The wanted fields of a text that is one object.

@@ -8,6 +8,8 @@ use super::scan::{Scanner, Stuck};
 use super::text::Codes;
 use super::value::DEEPEST;
 
+const SPACES: &str = "                                                                ";
+
 /// How JSON is laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
@@ -29,7 +31,12 @@ impl Layout {
         match self.indent {
             Some(indent) => {
                 out.push('\n');
-                out.extend(std::iter::repeat_n(' ', indent * level));
+                let mut n_spaces = indent * level;
+                while n_spaces > 0 {
+                    let some = &SPACES[..n_spaces.min(SPACES.len())];
+                    out.push_str(some);
+                    n_spaces -= some.len();
+                }
             }
             None if is_between => out.push(' '),
             None => {}
@@ -143,22 +150,27 @@ impl Writer<'_> {
 /// The inside of a string. Most escapes stay as they are; the others are read and written anew.
 fn write_body(body: &str, ascii: bool, out: &mut String) {
     let bytes = body.as_bytes();
-    let (mut copied, mut at) = (0, 0);
-    while at < bytes.len() {
-        let is_escape = bytes[at] == b'\\';
-        let is_rewritten = match bytes[at] {
-            b'\\' => matches!(bytes.get(at + 1), Some(b'/' | b'u')),
-            byte => ascii && !byte.is_ascii(),
+    let only_escapes = !ascii || body.is_ascii();
+    let next = |at: usize| {
+        let rest = &bytes[at..];
+        let found = if only_escapes {
+            memchr::memchr(b'\\', rest)
+        } else {
+            rest.iter().position(|byte| *byte == b'\\' || !byte.is_ascii())
         };
-        if !is_rewritten {
-            at += 1 + usize::from(is_escape);
+        found.map(|found| at + found)
+    };
+    let (mut copied, mut from) = (0, 0);
+    while let Some(at) = next(from) {
+        if matches!(bytes[at..], [b'\\', b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't', ..]) {
+            from = at + 2;
             continue;
         }
         out.push_str(&body[copied..at]);
         let mut codes = Codes(&body[at..]);
         codes.next().into_iter().for_each(|code| write_code(code, ascii, out));
-        at = body.len() - codes.0.len();
-        copied = at;
+        from = body.len() - codes.0.len();
+        copied = from;
     }
     out.push_str(&body[copied..]);
 }

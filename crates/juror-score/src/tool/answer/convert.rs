@@ -94,7 +94,7 @@ fn add_logged<'a>(logged: &[Logged<'a>], nodes: &mut Vec<Said<'a>>) {
 
 /// A node without the nodes inside it, which follow it.
 fn without_children(node: &str) -> Json<'_> {
-    let Ok(fields) = crate::skim::from_str::<Object<'_>>(node) else { return Json::read(node) };
+    let Ok(fields) = crate::skim::from_str::<Object<'_>>(node) else { return Json::NULL };
     let is_list = |value: &str| value.starts_with('[') && is_something(value);
     if !fields.get("children").is_some_and(|children| is_list(children.get())) {
         return Json::read(node);

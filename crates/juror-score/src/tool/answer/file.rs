@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use serde_json::value::RawValue;
+
 use super::Answer;
 use super::details::{Messages, Node, read_nodes, write_nodes};
 use super::json::{Json, push_json, text_of, text_or_empty};
@@ -79,18 +81,40 @@ pub type Answers<'a> = Vec<(Cow<'a, str>, Recorded<'a>)>;
 pub fn read_answers(document: &Document) -> (Answers<'_>, Problems) {
     let mut look = Look::new(document);
     let mut answers = Vec::new();
-    let fields = look.top_object("an object of answers by query id");
-    for (id, value) in fields.iter().flat_map(crate::Object::iter) {
-        match read_recorded(value.get()) {
+    let entries = read_entries(document.json());
+    if entries.is_err() {
+        // What is wrong is told where it is.
+        look.top_object("an object of answers by query id");
+    }
+    for (id, text) in entries.unwrap_or_default() {
+        match read_recorded(text) {
             Some(recorded) => answers.push((id, recorded)),
-            None => {
-                let (expected, found) = ("an answer", crate::json::kind_of(value));
-                let problem = Problem::WrongType { expected, found };
-                look.note(value.get(), Path::default().key(&id), problem);
-            }
+            None => note(&mut look, &id, text),
         }
     }
     (answers, look.problems())
+}
+
+/// The fields of an object, as they stand, and unread: one that is broken is a problem of its own.
+fn read_entries(text: &str) -> Walked<Vec<(Cow<'_, str>, &str)>> {
+    let mut walk = Walk::new(text);
+    let mut entries = Vec::new();
+    walk.enter(b'{')?;
+    while let Some(key) = walk.next_key()? {
+        entries.push((key, walk.pass()?));
+    }
+    walk.end()?;
+    Ok(entries)
+}
+
+fn note<'d>(look: &mut Look<'d>, id: &str, text: &'d str) {
+    match serde_json::from_str::<&RawValue>(text) {
+        Ok(value) => {
+            let (expected, found) = ("an answer", crate::json::kind_of(value));
+            look.note(text, Path::default().key(id), Problem::WrongType { expected, found });
+        }
+        Err(error) => look.complain(text, &error),
+    }
 }
 
 /// What an object says of an answer.
@@ -118,7 +142,7 @@ impl<'a> Parts<'a> {
                 "method" => parts.method = Some(walk.value()?),
                 "final_answer" => parts.final_answer = Some(walk.value()?),
                 "called_apis" => parts.called_apis = Some(walk.value()?),
-                _ => drop(walk.value()?),
+                _ => drop(walk.pass()?),
             }
         }
         Ok(inner.or(parts))

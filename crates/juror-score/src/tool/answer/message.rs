@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::json::{Json, text_of};
 use crate::python::json_of_literal;
-use crate::walk::fields_of;
+use crate::walk::{fields_of, is_object};
 
 /// A call of a function.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,7 +61,7 @@ pub(super) fn look_inside(message: &str) -> Inside<'_> {
     else {
         return Inside::Other;
     };
-    if fields_of(&text, []).is_some() {
+    if is_object(&text) {
         return Inside::Object(text);
     }
     match json_of_literal(&text) {

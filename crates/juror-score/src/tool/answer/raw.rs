@@ -32,7 +32,7 @@ pub(super) fn read_log(text: &str) -> Walked<Log<'_>> {
             "answer_generation" if walk.opens(b'{') => read_generation(&mut walk, &mut log)?,
             "trys" if walk.opens(b'[') => log.chain = read_first_try(&mut walk)?,
             "tree" if walk.opens(b'{') => log.tree = rest_of_object(&mut walk, "tree")?,
-            _ => drop(walk.value()?),
+            _ => drop(walk.pass()?),
         }
     }
     walk.end()?;
@@ -44,17 +44,16 @@ fn read_generation<'a>(walk: &mut Walk<'a>, log: &mut Log<'a>) -> Walked<()> {
     while let Some(key) = walk.next_key()? {
         if key == "train_messages" && walk.opens(b'[') {
             while walk.next_item()? {
-                log.messages = Some(walk.value()?);
+                log.messages = Some(walk.pass()?);
             }
             continue;
         }
-        let value = walk.value()?;
         match &*key {
-            "query" => log.query = Some(value),
-            "function" => log.functions = Some(value),
-            "final_answer" => log.final_answer = Some(value),
-            "valid_data" => log.is_valid = is_something(value),
-            _ => {}
+            "query" => log.query = Some(walk.value()?),
+            "function" => log.functions = Some(walk.value()?),
+            "final_answer" => log.final_answer = Some(walk.value()?),
+            "valid_data" => log.is_valid = is_something(walk.value()?),
+            _ => drop(walk.pass()?),
         }
     }
     Ok(())
@@ -68,7 +67,7 @@ fn read_first_try<'a>(walk: &mut Walk<'a>) -> Walked<Option<&'a str>> {
         if n_tries == 1 && walk.opens(b'{') {
             first = rest_of_object(walk, "chain")?;
         } else {
-            walk.value()?;
+            walk.pass()?;
         }
     }
     Ok(first)
@@ -78,7 +77,7 @@ fn read_first_try<'a>(walk: &mut Walk<'a>) -> Walked<Option<&'a str>> {
 fn rest_of_object<'a>(walk: &mut Walk<'a>, wanted: &str) -> Walked<Option<&'a str>> {
     let mut found = None;
     while let Some(key) = walk.next_key()? {
-        let value = walk.value()?;
+        let value = walk.pass()?;
         if key == wanted {
             found = Some(value);
         }
