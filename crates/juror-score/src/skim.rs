@@ -80,12 +80,13 @@ impl<'a> Skimmer<'a> {
     }
 
     pub(crate) fn skip_space(&mut self) {
-        // Files are often indented.
-        while let Some(b"        ") = self.text.as_bytes().get(self.at..self.at + 8) {
-            self.at += 8;
-        }
-        while let Some(b' ' | b'\n' | b'\t' | b'\r') = self.text.as_bytes().get(self.at) {
+        let bytes = self.text.as_bytes();
+        while let Some(b' ' | b'\n' | b'\t' | b'\r') = bytes.get(self.at) {
             self.at += 1;
+            // Files are often indented.
+            while let Some(b"        ") = bytes.get(self.at..self.at + 8) {
+                self.at += 8;
+            }
         }
     }
 

@@ -48,6 +48,9 @@ impl Registry {
         };
         let full = make(|entry| full_official_name(&entry.tool, &entry.api));
         let official: Vec<String> = full.iter().map(|name| end_of(name).to_owned()).collect();
+        // Older answers have names that begin with a digit.
+        let older: Vec<String> =
+            full.iter().map(|name| end_of(without_get(name)).to_owned()).collect();
         let functions = unique_names(&official, &identities, Cut::Front);
         let sanitized = sanitize(Letters::Ascii);
         let unique_sanitized = unique_names(&sanitized, &identities, Cut::Back);
@@ -62,6 +65,7 @@ impl Registry {
             &of_any_script,
             &sanitized,
             &unique_sanitized,
+            &older,
         ];
         let mut by_name = HashMap::with_capacity(entries.len() * 4);
         for names in forms {
@@ -107,6 +111,12 @@ impl Registry {
     }
 }
 
+/// A name without the `get_` that was put before a digit.
+fn without_get(name: &str) -> &str {
+    let rest = name.strip_prefix("get_").unwrap_or(name);
+    if rest.starts_with(|c: char| c.is_ascii_digit()) { rest } else { name }
+}
+
 /// The API that a name means: asked of a query's own APIs first, then of the pool.
 pub fn resolve<'a>(name: &str, registries: &[&'a Registry]) -> Option<&'a Entry> {
     registries.iter().find_map(|registry| registry.get(name))
@@ -140,6 +150,14 @@ mod tests {
             assert_eq!(registry.position(name), Some(0), "{name}");
         }
         assert_eq!(registry.get("orders_for_caf_v3"), None);
+    }
+
+    #[test]
+    fn older_names_begin_with_a_digit() {
+        let registry = registry(&[("Rewards", "4. Get list"), ("Rewards", "get 5")]);
+        assert_eq!(registry.position("get_4_get_list_for_rewards"), Some(0));
+        assert_eq!(registry.position("4_get_list_for_rewards"), Some(0));
+        assert_eq!(registry.position("get_5_for_rewards"), Some(1));
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod calls;
 mod departures;
 mod example;
 mod judging;
+mod properties;
 mod reading;
 mod results;
 

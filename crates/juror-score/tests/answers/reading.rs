@@ -60,7 +60,9 @@ fn both_forms_read_alike(answer: &Answer<'_>) -> Checked {
 
 pub(crate) fn convert(input: &Object<'_>, expected: &Value, wanted: &Value) -> Checked {
     let document = document(field(input, "data"));
-    let converted = convert_log(&document, &field_text(input, "method"), Thoughts::Dropped);
+    let keeps = input.get("thoughts").is_some();
+    let thoughts = if keeps { Thoughts::Kept } else { Thoughts::Dropped };
+    let converted = convert_log(&document, &field_text(input, "method"), thoughts);
     let got = match &converted {
         Ok(recorded) => written(recorded)?,
         // Where the public converter fails, a problem that is told is as good.

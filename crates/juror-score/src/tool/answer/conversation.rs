@@ -45,16 +45,15 @@ pub(super) fn add_conversation<'a>(
             continue;
         }
         let later = &messages[at + 1..];
+        let has_calls = message.function_call.or(message.tool_calls).is_some();
         let content = message.content.map_or(Json::NULL, Json::read);
-        if let Some(call) = message.function_call {
-            nodes.extend(old_call(call, later));
-        } else if let Some(calls) = message.tool_calls {
-            if thoughts == Thoughts::Kept && content.is_something() {
-                nodes.push(said("assistant", content));
-            }
-            add_calls(calls, later, nodes)?;
-        } else {
+        if !has_calls || (thoughts == Thoughts::Kept && content.is_something()) {
             nodes.push(said("assistant", content));
+        }
+        match (message.function_call, message.tool_calls) {
+            (Some(call), _) => nodes.extend(old_call(call, later)),
+            (None, Some(calls)) => add_calls(calls, later, nodes)?,
+            (None, None) => {}
         }
     }
     Ok(())

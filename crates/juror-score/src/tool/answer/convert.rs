@@ -128,3 +128,42 @@ fn explain(document: &Document) -> Problems {
     let message = "messages or nodes are not objects, or nested too deep".to_owned();
     document.error_at(top, Problem::Syntax(message)).into()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read::Format;
+
+    #[test]
+    fn what_is_wrong_with_a_log_is_told() {
+        let check = |json: &str, told: &str| {
+            let log = Document::new("log.json", json.into(), Format::Json).expect("UTF-8");
+            let problems = convert(&log, "CoT@1", Thoughts::Dropped).expect_err("no log");
+            assert_eq!(problems.errors[0].to_string().lines().next(), Some(told), "{json}");
+        };
+        check("{}", "log.json:1:1: this log has no `answer_generation`");
+        check("[1]", "log.json:1:1: expected the log of an answer, found a list");
+        check("{\n \"answer_generation\": 5}", "log.json:2:23: expected an object, found a number");
+        check(
+            r#"{"answer_generation": {"query": "#,
+            "log.json:1:32: not valid JSON: EOF while parsing a value",
+        );
+        check(
+            r#"{"answer_generation": {"valid_data": true, "train_messages": [[5]]}}"#,
+            "log.json:1:1: messages or nodes are not objects, or nested too deep",
+        );
+    }
+
+    #[test]
+    fn logs_are_known_by_their_names() {
+        let check = |name: &str, method: &str, id: Option<&str>| {
+            assert_eq!(answer_id(name, method), id, "{name}");
+        };
+        check("588_CoT@1.json", "CoT@1", Some("588"));
+        check("588_CoT@10.json", "CoT@1", None);
+        check("588_DFS_woFilter_w2.json", "DFS_woFilter_w2", Some("588"));
+        check("588_x_CoT@1.json", "CoT@1", Some("588"));
+        check("_CoT@1.json", "CoT@1", None);
+        check("588_CoT@1.txt", "CoT@1", None);
+    }
+}

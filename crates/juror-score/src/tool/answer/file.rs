@@ -1,16 +1,15 @@
-//! Files of converted answers.
+//! Files of converted answers, read.
 
 use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
 use super::Answer;
-use super::details::{Messages, Node, read_nodes, write_nodes};
-use super::json::{Json, push_json, text_of, text_or_empty};
-use crate::python::Layout;
+use super::details::{Node, read_nodes};
+use super::json::{Json, is_something, text_of, text_or_empty};
 use crate::read::{Document, Path, Problem, Problems};
 use crate::tool::look::Look;
-use crate::walk::{Walk, Walked, fields_of};
+use crate::walk::{Lost, Walk, Walked, fields_of};
 
 /// An answer as files have it: with its query, and the functions the agent was offered.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,34 +33,6 @@ impl Recorded<'_> {
     pub fn unknown_names(&self) -> Vec<Cow<'_, str>> {
         let offered = self.tool_names();
         self.answer.called_names().filter(|name| !offered.contains(name)).collect()
-    }
-
-    /// Appends the answer at a level of a larger text, as converted answers are published.
-    fn write(&self, layout: Layout, level: usize, out: &mut String) {
-        let field = |name: &str, level: usize, is_first: bool, out: &mut String| {
-            out.push_str(if is_first { "" } else { "," });
-            layout.push_break(level, !is_first, out);
-            out.push_str(name);
-        };
-        let Answer { method, final_answer, nodes, .. } = &self.answer;
-        out.push('{');
-        field("\"query\": ", level + 1, true, out);
-        push_json(self.query.get(), layout, level + 1, out);
-        field("\"available_tools\": ", level + 1, false, out);
-        push_json(self.available_tools.get(), layout, level + 1, out);
-        field("\"answer\": {", level + 1, false, out);
-        field("\"method\": ", level + 2, true, out);
-        push_json(Json::of_text(method).get(), layout, level + 2, out);
-        field("\"total_steps\": ", level + 2, false, out);
-        out.push_str(&nodes.len().to_string());
-        field("\"final_answer\": ", level + 2, false, out);
-        push_json(final_answer.get(), layout, level + 2, out);
-        field("\"answer_details\": ", level + 2, false, out);
-        write_nodes(nodes, Messages::Objects, layout, level + 2, out);
-        layout.push_break(level + 1, false, out);
-        out.push('}');
-        layout.push_break(level, false, out);
-        out.push('}');
     }
 }
 
@@ -110,7 +81,7 @@ fn read_entries(text: &str) -> Walked<Vec<(Cow<'_, str>, &str)>> {
 fn note<'d>(look: &mut Look<'d>, id: &str, text: &'d str) {
     match serde_json::from_str::<&RawValue>(text) {
         Ok(value) => {
-            let (expected, found) = ("an answer", crate::json::kind_of(value));
+            let (expected, found) = ("an answer with a list of nodes", crate::json::kind_of(value));
             look.note(text, Path::default().key(id), Problem::WrongType { expected, found });
         }
         Err(error) => look.complain(text, &error),
@@ -137,6 +108,11 @@ impl<'a> Parts<'a> {
             match &*key {
                 "answer" if is_outer && walk.opens(b'{') => inner = Parts::read(walk, false)?,
                 "answer_details" if walk.begins(b'[') => parts.nodes = Some(read_nodes(walk)?),
+                "answer_details" => {
+                    if is_something(walk.value()?) {
+                        return Err(Lost);
+                    }
+                }
                 "query" => parts.query = Some(walk.value()?),
                 "available_tools" => parts.available_tools = Some(walk.value()?),
                 "method" => parts.method = Some(walk.value()?),
@@ -184,22 +160,59 @@ fn read_pairs(list: &str) -> Vec<(String, String)> {
     items.into_iter().filter_map(|item| serde_json::from_str(item).ok()).collect()
 }
 
-/// How converted answers are laid out in the wild.
-const PUBLISHED: Layout = Layout { indent: Some(2), ascii: true };
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read::Format;
 
-/// Writes a file of converted answers.
-pub fn write_answers(answers: &[(Cow<'_, str>, Recorded<'_>)]) -> String {
-    let mut out = String::from("{");
-    for (at, (id, recorded)) in answers.iter().enumerate() {
-        out.push_str(if at == 0 { "" } else { "," });
-        PUBLISHED.push_break(1, at > 0, &mut out);
-        push_json(Json::of_text(id).get(), PUBLISHED, 1, &mut out);
-        out.push_str(": ");
-        recorded.write(PUBLISHED, 1, &mut out);
+    #[test]
+    fn a_bad_answer_is_told_and_the_others_are_read() {
+        let json = r#"{"1": {"answer": {"answer_details": [{"role": "tool"}]}},
+            "2": 5, "3": {"answer": {"final_answer": tru}},
+            "4": {"answer": {"final_answer": "x", "answer_details": null}},
+            "5": {"answer": {"answer_details": "none"}}}"#;
+        let file = Document::new("a.json", json.into(), Format::Json).expect("UTF-8");
+        let (answers, problems) = read_answers(&file);
+        let ids: Vec<&str> = answers.iter().map(|(id, _)| &**id).collect();
+        assert_eq!(ids, ["1", "4"]);
+        let told: Vec<String> = problems.errors.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            told,
+            [
+                "a.json:2:18: expected an answer with a list of nodes, found a number\n  at 2",
+                "a.json:2:57: not valid JSON: expected ident",
+                "a.json:4:18: expected an answer with a list of nodes, found an object\n  at 5",
+            ]
+        );
     }
-    if !answers.is_empty() {
-        PUBLISHED.push_break(0, false, &mut out);
+
+    #[test]
+    fn a_file_that_is_none_is_told() {
+        for (json, told) in [
+            ("[]", "a.json:1:1: expected an object of answers by query id, found a list"),
+            ("{\"1\": {}", "a.json:1:8: not valid JSON: EOF while parsing an object"),
+        ] {
+            let file = Document::new("a.json", json.into(), Format::Json).expect("UTF-8");
+            let (answers, problems) = read_answers(&file);
+            assert!(answers.is_empty());
+            assert_eq!(problems.to_string(), told);
+        }
     }
-    out.push('}');
-    out
+
+    #[test]
+    fn an_answer_is_found_with_and_without_what_is_around_it() {
+        let inner = r#"{"final_answer": "x", "answer_details": [{"role": "tool"}]}"#;
+        let read = |json: &str| {
+            let recorded = read_recorded(json).expect("an answer");
+            (recorded.answer.final_text().into_owned(), recorded.answer.nodes.len())
+        };
+        assert_eq!(read(inner), ("x".to_owned(), 1));
+        assert_eq!(read(&format!(r#"{{"final_answer": "y", "answer": {inner}}}"#)), read(inner));
+        assert_eq!(read(&format!(r#"{{"answer": {inner}, "final_answer": "y"}}"#)), read(inner));
+        assert_eq!(read(r#"{"final_answer": null}"#), (String::new(), 0));
+        let called = r#"{"answer": {}, "called_apis": [["T", "a"], ["T"], 5, ["T", "a", "b"]]}"#;
+        let called = read_recorded(called).expect("an answer").answer.called_apis;
+        assert_eq!(called, [("T".to_owned(), "a".to_owned())]);
+        assert_eq!(read_recorded("5"), None);
+    }
 }

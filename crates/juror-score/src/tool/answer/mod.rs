@@ -24,17 +24,19 @@ pub(crate) mod json;
 mod message;
 mod raw;
 mod steps;
+mod write;
 
 use std::borrow::Cow;
 
 pub use conversation::Thoughts;
 pub use convert::{answer_id, convert};
 pub use details::{Messages, Node, chain};
-pub use file::{Answers, Recorded, read_answers, write_answers};
+pub use file::{Answers, Recorded, read_answers};
 pub use finish::{Finish, read_finish};
 pub use json::Json;
 pub use message::Call;
 pub use steps::Steps;
+pub use write::{AnswersFile, write_answers};
 
 use crate::python::Layout;
 
@@ -81,6 +83,34 @@ impl Answer<'_> {
     }
 }
 
+impl Answer<'static> {
+    /// The answer of an agent whose calls were recorded where they were served. With a final
+    /// answer the agent has finished, also where it has no function for that.
+    pub fn of_calls<'c>(
+        final_answer: Option<&str>,
+        calls: impl IntoIterator<Item = Call<'c>>,
+    ) -> Answer<'static> {
+        let mut nodes = vec![said("system", Json::EMPTY)];
+        let mut has_finish = false;
+        for call in calls {
+            has_finish |= call.name == FINISH;
+            nodes.push(said(details::TOOL, call.to_json()));
+        }
+        if let Some(text) = final_answer.filter(|_| !has_finish) {
+            let text = Json::of_text(text);
+            let arguments =
+                format!(r#"{{"return_type": "give_answer", "final_answer": {}}}"#, text.get());
+            nodes.push(said(details::TOOL, message::call_json("\"Finish\"", &arguments, "\"\"")));
+        }
+        Answer {
+            method: Cow::Borrowed(""),
+            final_answer: Json::of_text(final_answer.unwrap_or_default()),
+            nodes: chain(nodes),
+            called_apis: Vec::new(),
+        }
+    }
+}
+
 /// A role and what it says.
 type Said<'a> = (Cow<'a, str>, Json<'a>);
 
@@ -92,4 +122,27 @@ fn said<'a>(role: &'static str, message: Json<'a>) -> Said<'a> {
 /// under `answer`. Nothing comes of a text that is none.
 pub fn read_answer(text: &str) -> Option<Answer<'_>> {
     file::read_recorded(text).map(|recorded| recorded.answer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn served_calls_make_an_answer() {
+        let call = |name: &'static str| Call { name: name.into(), arguments: None, response: None };
+        let names = |answer: &Answer<'_>| answer.called_names().collect::<Vec<_>>().join(" ");
+        let answer = Answer::of_calls(Some("it's \"so\""), [call("f"), call("g")]);
+        assert_eq!(names(&answer), "f g Finish");
+        let finish = answer.calls().last().and_then(|call| call.arguments).expect("arguments");
+        assert_eq!(read_finish(finish.get()), Finish::Answered("it's \"so\"".into()));
+        assert_eq!(names(&Answer::of_calls(Some("x"), [call("Finish")])), "Finish");
+        assert_eq!(names(&Answer::of_calls(None, [call("f")])), "f");
+        let mut details = String::new();
+        answer.write_details(Messages::Texts, Layout::LINE, &mut details);
+        let text = format!(r#"{{"final_answer": "it's \"so\"", "answer_details": {details}}}"#);
+        let read = read_answer(&text).expect("an answer");
+        assert!(read.calls().eq(answer.calls()));
+        assert_eq!(read.final_answer, answer.final_answer);
+    }
 }
