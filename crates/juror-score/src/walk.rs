@@ -137,12 +137,12 @@ impl<'a> Walk<'a> {
         Ok(false)
     }
 
-    /// The items of a list, as they stand.
+    /// The items of a list, passed over.
     pub(crate) fn items(&mut self) -> Walked<Vec<&'a str>> {
         self.enter(b'[')?;
         let mut items = Vec::new();
         while self.next_item()? {
-            items.push(self.value()?);
+            items.push(self.pass()?);
         }
         Ok(items)
     }
@@ -235,6 +235,20 @@ pub(crate) fn fields_of<'a, const N: usize>(
     Some(fields)
 }
 
+/// A field of a text that is known to be an object: the first of that name. What comes after it is
+/// not looked at.
+pub(crate) fn first_field<'a>(object: &'a str, wanted: &str) -> Option<&'a str> {
+    let mut walk = Walk::new(object);
+    walk.enter(b'{').ok()?;
+    while let Some(key) = walk.next_key().ok()? {
+        if key == wanted {
+            return walk.value().ok();
+        }
+        walk.pass().ok()?;
+    }
+    None
+}
+
 /// A node of a tree, with the wanted fields as they stand.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Nested<'a, const N: usize> {
@@ -290,6 +304,13 @@ mod tests {
         ] {
             check(text, None);
         }
+    }
+
+    #[test]
+    fn the_first_field_of_a_name_is_found() {
+        assert_eq!(first_field(r#"{"b": [1], "a": 2, "a": 3}"#, "a"), Some("2"));
+        assert_eq!(first_field(r#"{"b": {"a": 1}}"#, "a"), None);
+        assert_eq!(first_field("[]", "a"), None);
     }
 
     fn depths(text: &str) -> Option<String> {

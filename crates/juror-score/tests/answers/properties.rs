@@ -42,7 +42,8 @@ fn read_all(text: &str) {
     for thoughts in [Thoughts::Dropped, Thoughts::Kept] {
         if let Ok(recorded) = convert(&file, "DFS", thoughts) {
             let written = document(&write_answers(&[("1".into(), recorded.clone())]));
-            assert_eq!(read_answers(&written).0[0].1, recorded, "{text}");
+            // What is only copied may be broken, and is lost then.
+            assert_eq!(read_answers(&written).0[0].1.answer, recorded.answer, "{text}");
         }
     }
     if let Some(answer) = read_answer(text) {

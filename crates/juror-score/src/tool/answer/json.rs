@@ -8,7 +8,8 @@ use serde_json::value::RawValue;
 use crate::python::Layout;
 use crate::{json, python};
 
-/// A JSON value as it was written, or as it was made for writing.
+/// A JSON value as it was written, or as it was made for writing. What is only copied may be no
+/// JSON, if it came from a broken file: it is written as `null`.
 #[derive(Clone, Debug)]
 pub struct Json<'a>(Cow<'a, str>);
 
@@ -81,7 +82,7 @@ impl PartialEq for Json<'_> {
             let mut repr = String::new();
             python::push_repr_of_json(json, &mut repr).map(|()| repr)
         };
-        self.0 == other.0 || repr(&self.0) == repr(&other.0)
+        self.0 == other.0 || repr(&self.0).is_ok_and(|one| repr(&other.0) == Ok(one))
     }
 }
 
@@ -92,10 +93,12 @@ impl Serialize for Json<'_> {
     }
 }
 
-/// Appends a value that is known to be JSON; one that is too deep to be laid out stays as it is.
+/// Appends a value; one that is too deep to be laid out stays as it is, and what is no JSON is
+/// `null`.
 pub(crate) fn push_json(json: &str, layout: Layout, level: usize, out: &mut String) {
     if python::push_dump_of_json(json, layout, level, out).is_err() {
-        out.push_str(json);
+        let is_json = crate::skim::from_str::<&RawValue>(json).is_ok();
+        out.push_str(if is_json { json } else { "null" });
     }
 }
 
@@ -140,5 +143,6 @@ mod tests {
         assert_eq!(json(r#"{"a":"\u00e9"}"#), json(r#"{ "a": "é" }"#));
         assert_ne!(json("1"), json("1.0"));
         assert_ne!(json("\"1\""), json("1"));
+        assert_ne!(Json::read("x"), Json::read("y"));
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::json::{Json, text_of};
 use crate::python::json_of_literal;
-use crate::walk::{fields_of, is_object};
+use crate::walk::{fields_of, first_field, is_object};
 
 /// A call of a function.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,19 +85,22 @@ pub(super) fn read_call(message: &str) -> Option<Call<'_>> {
 
 /// The name alone, without taking the rest along.
 pub(super) fn read_name(message: &str) -> Option<Cow<'_, str>> {
-    let name_in = |object: &str| text_of(fields_of(object, ["name"])?[0]?).map(Cow::into_owned);
     match look_inside(message) {
-        Inside::Object(Cow::Borrowed(object)) => text_of(fields_of(object, ["name"])?[0]?),
-        Inside::Object(Cow::Owned(object)) => name_in(&object).map(Cow::Owned),
+        Inside::Object(Cow::Borrowed(object)) => name_in(object),
+        Inside::Object(Cow::Owned(object)) => Some(Cow::Owned(name_in(&object)?.into_owned())),
         Inside::Cut(text) => name_in_cut(&text).map(|name| Cow::Owned(name.into_owned())),
         Inside::Other => None,
     }
 }
 
+fn name_in(object: &str) -> Option<Cow<'_, str>> {
+    text_of(first_field(object, "name")?)
+}
+
 fn call_in(object: &str) -> Option<Call<'_>> {
-    let [name, arguments, response] = fields_of(object, ["name", "arguments", "response"])?;
+    let [arguments, response] = fields_of(object, ["arguments", "response"])?;
     let (arguments, response) = (arguments.map(Json::read), response.map(Json::read));
-    Some(Call { name: text_of(name?)?, arguments, response })
+    Some(Call { name: name_in(object)?, arguments, response })
 }
 
 /// The name in a text that was cut off: the first that is written in full.

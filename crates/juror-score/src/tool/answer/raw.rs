@@ -50,7 +50,8 @@ fn read_generation<'a>(walk: &mut Walk<'a>, log: &mut Log<'a>) -> Walked<()> {
         }
         match &*key {
             "query" => log.query = Some(walk.value()?),
-            "function" => log.functions = Some(walk.value()?),
+            // They are copied, and Python may have written what only Python reads.
+            "function" => log.functions = Some(walk.pass()?),
             "final_answer" => log.final_answer = Some(walk.value()?),
             "valid_data" => log.is_valid = is_something(walk.value()?),
             _ => drop(walk.pass()?),
