@@ -7,6 +7,7 @@
 
 mod aggregates;
 mod aggregates_records;
+mod answers;
 mod clock;
 mod floor;
 mod input;
@@ -39,6 +40,9 @@ Commands:
           Time to read results from text in memory and aggregate them
   aggregates-records REFERENCE RESPONSES [TIMES]
           Time to aggregate records in memory, the records of the files TIMES times over (10)
+  answers LOGS QUERIES [N]
+          Time to convert N logs of agents (10000), those of a folder over and over, to write and
+          read the answers, and to score their calls
   floor REFERENCE RESPONSES OUT
           Time to read and parse the inputs and write as many bytes as results have: what no
           evaluation can go below
@@ -69,6 +73,8 @@ fn main() -> anyhow::Result<()> {
         ["aggregates-records", reference, responses, times] => {
             aggregates_records::run(reference, responses, number(times)?)?;
         }
+        ["answers", logs, queries] => answers::run(logs, queries, 10_000)?,
+        ["answers", logs, queries, n_answers] => answers::run(logs, queries, number(n_answers)?)?,
         ["floor", reference, responses, out] => floor::run(reference, responses, out)?,
         ["load", address, path, connections, seconds] => {
             load::run(address, path, None, number(connections)?, number(seconds)? as f64)?;

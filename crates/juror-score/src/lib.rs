@@ -31,6 +31,7 @@
 
 mod aggregate;
 mod assignment;
+mod brackets;
 pub mod compare;
 mod explain;
 mod json;
@@ -48,6 +49,7 @@ pub mod solutions;
 mod stats;
 pub mod tool;
 mod trajectory;
+mod walk;
 
 pub use aggregate::{
     Aggregates, Aggregator, Observation, ObservedStep, Ordered, StepCounts, Summary,
@@ -62,9 +64,9 @@ pub use profile::{
     Noncommittal, Profile, ScoredGroups, StepKinds,
 };
 pub use python::{
-    JsonStyle, NotJson, NotLiteral, dump_json, dumps_of_json, dumps_text, entries_of_json,
-    is_alphanumeric, json_of_literal, push_repr_of_json, repr_text, sorted_str_of_json,
-    str_of_json,
+    JsonStyle, Layout, NotJson, NotLiteral, dump_json, dumps_of_json, dumps_text, entries_of_json,
+    is_alphanumeric, json_of_literal, push_dump_of_json, push_repr_of_json, repr_text,
+    sorted_str_of_json, str_of_json,
 };
 pub use question::{ExpectedStep, Question, Rules};
 pub use record::{Case, Finding, Note, Reason, Record, Verdict, score};

@@ -23,7 +23,7 @@ pub(crate) fn from_str<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, serde
 }
 
 fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Option<T> {
-    let mut skimmer = Skimmer { text, at: 0 };
+    let mut skimmer = Skimmer::new(text);
     let value = T::deserialize(&mut skimmer).ok()?;
     skimmer.skip_space();
     (skimmer.at == text.len()).then_some(value)
@@ -35,36 +35,58 @@ const DEEPEST: usize = 64;
 /// How many bytes of a string are looked at together.
 const BLOCK: usize = 32;
 
-struct Skimmer<'a> {
+pub(crate) struct Skimmer<'a> {
     text: &'a str,
     at: usize,
 }
 
 /// The other reader has to look.
 #[derive(Debug)]
-struct GivenUp;
+pub(crate) struct GivenUp;
 
-type Skimmed<T> = Result<T, GivenUp>;
+pub(crate) type Skimmed<T> = Result<T, GivenUp>;
 
 impl<'a> Skimmer<'a> {
-    fn peek(&self) -> Skimmed<u8> {
+    pub(crate) fn new(text: &'a str) -> Skimmer<'a> {
+        Skimmer { text, at: 0 }
+    }
+
+    pub(crate) fn at(&self) -> usize {
+        self.at
+    }
+
+    pub(crate) fn text(&self) -> &'a str {
+        self.text
+    }
+
+    /// Goes on by some bytes, which end with a character.
+    pub(crate) fn pass(&mut self, n_bytes: usize) {
+        self.at += n_bytes;
+    }
+
+    pub(crate) fn peek(&self) -> Skimmed<u8> {
         self.text.as_bytes().get(self.at).copied().ok_or(GivenUp)
     }
 
-    fn next_is(&mut self, byte: u8) -> bool {
+    pub(crate) fn next_is(&mut self, byte: u8) -> bool {
         let is_it = self.text.as_bytes().get(self.at) == Some(&byte);
         self.at += usize::from(is_it);
         is_it
     }
 
-    fn take(&mut self, byte: u8) -> Skimmed<()> {
+    pub(crate) fn take(&mut self, byte: u8) -> Skimmed<()> {
         self.skip_space();
         if self.next_is(byte) { Ok(()) } else { Err(GivenUp) }
     }
 
-    fn skip_space(&mut self) {
-        while let Some(b' ' | b'\n' | b'\t' | b'\r') = self.text.as_bytes().get(self.at) {
+    pub(crate) fn skip_space(&mut self) {
+        let bytes = self.text.as_bytes();
+        while let Some(b' ' | b'\n' | b'\t' | b'\r') = bytes.get(self.at) {
             self.at += 1;
+            // Files are often indented.
+            while let Some(b"        ") = bytes.get(self.at..self.at + 8) {
+                self.at += 8;
+            }
         }
     }
 
@@ -76,7 +98,7 @@ impl<'a> Skimmer<'a> {
         Ok(&self.text[start..self.at])
     }
 
-    fn skip_value(&mut self, depth: usize) -> Skimmed<()> {
+    pub(crate) fn skip_value(&mut self, depth: usize) -> Skimmed<()> {
         self.skip_space();
         match self.peek()? {
             b'"' => self.skip_string(),
@@ -147,7 +169,7 @@ impl<'a> Skimmer<'a> {
         if self.at > start { Ok(()) } else { Err(GivenUp) }
     }
 
-    fn skip_string(&mut self) -> Skimmed<()> {
+    pub(crate) fn skip_string(&mut self) -> Skimmed<()> {
         let bytes = self.text.as_bytes();
         if !self.next_is(b'"') {
             return Err(GivenUp);

@@ -2,8 +2,7 @@
 //!
 //! Old answers keep calls as the text of a Python object, and reply caches have such texts as keys.
 
-use std::fmt::Write;
-
+use super::layout::write_code;
 use super::scan::{Scanner, Stuck};
 use super::value::DEEPEST;
 
@@ -122,7 +121,7 @@ impl<'a> Reader<'a> {
                         self.json.push('"');
                         return Ok(());
                     }
-                    write_json(&mut self.json, u32::from(byte));
+                    write_code(u32::from(byte), false, &mut self.json);
                 }
             }
         }
@@ -154,7 +153,7 @@ impl<'a> Reader<'a> {
             _ => (u32::from('\\'), 0),
         };
         self.scan.pass(1 + length);
-        write_json(&mut self.json, code);
+        write_code(code, false, &mut self.json);
         Ok(())
     }
 
@@ -178,22 +177,6 @@ fn octal(text: &str) -> (u32, usize) {
     digits.fold((0, 0), |(code, n), digit| (code * 8 + u32::from(digit - b'0'), n + 1))
 }
 
-/// Appends one character of a JSON string. It is a number, as a lone surrogate is no `char`.
-fn write_json(json: &mut String, code: u32) {
-    match char::from_u32(code) {
-        Some(c @ ('"' | '\\')) => {
-            json.push('\\');
-            json.push(c);
-        }
-        Some('\n') => json.push_str("\\n"),
-        Some('\r') => json.push_str("\\r"),
-        Some('\t') => json.push_str("\\t"),
-        Some(c) if c >= ' ' => json.push(c),
-        // Writing to a string does not fail.
-        _ => drop(write!(json, "\\u{code:04x}")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -212,7 +195,7 @@ mod tests {
         check(r#"'it\'s "it"'"#, r#""it's \"it\"""#);
         check(r#""it's""#, r#""it's""#);
         check(r"'a\\b\n\r\t\x00\xe9\u4e2d\U0001f600'", r#""a\\b\n\r\t\u0000é中😀""#);
-        check(r"'\a\b\f\v\7\101\1018\d\é'", r#""\u0007\u0008\u000c\u000b\u0007AA8\\d\\é""#);
+        check(r"'\a\b\f\v\7\101\1018\d\é'", r#""\u0007\b\f\u000b\u0007AA8\\d\\é""#);
         check("'a\\\nb\t'", r#""ab\t""#);
         check(r"['\ud800', '\udc00x']", r#"["\ud800", "\udc00x"]"#);
         check("'东京 😀'", "\"东京 😀\"");

@@ -5,6 +5,7 @@
 
 mod alnum;
 mod dump;
+mod layout;
 mod literal;
 mod number;
 mod printable;
@@ -17,6 +18,7 @@ use std::cmp::Ordering;
 use indexmap::IndexMap;
 
 pub use dump::{JsonStyle, dump_json, entries_of_json};
+pub use layout::{Layout, push_dump_of_json};
 pub use literal::{NotLiteral, json_of_literal};
 pub use value::NotJson;
 use value::{Order, Texts};

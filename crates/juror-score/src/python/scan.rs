@@ -54,21 +54,26 @@ impl<'a> Scanner<'a> {
         let start = self.at;
         let (mut is_plain, mut has_single) = (true, false);
         loop {
-            match self.peek().ok_or(Stuck)? {
+            let rest = &self.json.as_bytes()[self.at..];
+            let run = &rest[..end_of_run(rest).ok_or(Stuck)?];
+            // No early ends, so that compilers look at many bytes at once.
+            let any =
+                |is_meant: fn(u8) -> bool| run.iter().fold(false, |any, b| any | is_meant(*b));
+            if any(|byte| byte < b' ') {
+                return Err(Stuck);
+            }
+            is_plain &= !any(|byte| byte >= 0x7f);
+            has_single |= any(|byte| byte == b'\'');
+            self.at += run.len();
+            match rest[run.len()] {
                 b'"' => {
                     self.at += 1;
                     let body = &self.json[start..self.at - 1];
                     return Ok(Text { body, is_plain, has_single });
                 }
-                b'\\' => {
+                _ => {
                     is_plain = false;
                     self.escape()?;
-                }
-                ..b' ' => return Err(Stuck),
-                byte => {
-                    is_plain &= byte < 0x7f;
-                    has_single |= byte == b'\'';
-                    self.at += 1;
                 }
             }
         }
@@ -145,4 +150,12 @@ impl<'a> Scanner<'a> {
     pub(super) fn take(&mut self, byte: u8) -> Result<(), Stuck> {
         if self.next_is(byte) { Ok(()) } else { Err(Stuck) }
     }
+}
+
+/// Where the next quote or backslash stands. Most strings are short, and end near.
+fn end_of_run(bytes: &[u8]) -> Option<usize> {
+    const NEAR: usize = 16;
+    let (near, far) = bytes.split_at(bytes.len().min(NEAR));
+    let end = near.iter().position(|byte| matches!(byte, b'"' | b'\\'));
+    end.or_else(|| memchr::memchr2(b'"', b'\\', far).map(|end| near.len() + end))
 }

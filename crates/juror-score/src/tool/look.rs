@@ -38,6 +38,11 @@ impl<'d> Look<'d> {
         value.inspect_err(|error| self.found.push(self.document.complaint(text, error))).ok()
     }
 
+    /// Notes why a part of the file is not JSON.
+    pub(super) fn complain(&mut self, part: &'d str, error: &serde_json::Error) {
+        self.found.push(self.document.complaint(part, error));
+    }
+
     pub(super) fn object(
         &mut self,
         value: &'d RawValue,

@@ -2,23 +2,28 @@
 
 mod accept;
 pub mod agent;
+pub mod answer;
 mod arguments;
+mod call_score;
 mod catalog;
 pub mod environment;
 mod folder;
 mod function;
 mod id_filter;
+pub mod judged;
 mod look;
 mod mirror;
 pub mod names;
 mod query;
 mod registry;
+pub mod result;
 mod select;
 pub mod strip;
 mod unique;
 
 pub use accept::{Rejection, Rule, accept};
 pub use arguments::argument_key;
+pub use call_score::{CallScore, Called, called_apis};
 pub use catalog::{
     Api, Folders, Found, LAST_RESORT_CATEGORY, Parameter, Parameters, Tool, gather, read_tool_file,
 };

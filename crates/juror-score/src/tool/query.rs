@@ -149,7 +149,8 @@ fn read_listed<'d>(look: &mut Look<'d>, fields: &Object<'d>, path: &Path) -> Vec
     listed
 }
 
-/// The first list of pairs that has any; `api_list` may be one too.
+/// The first list of pairs that has any; `api_list` may be one too. A list that says there are none
+/// is believed, and APIs that are described are not taken for right ones then.
 fn read_gold<'d>(
     look: &mut Look<'d>,
     fields: &Object<'d>,
@@ -161,7 +162,9 @@ fn read_gold<'d>(
             return Some(values.into_iter().filter_map(pair).collect());
         }
     }
-    None
+    let says_none =
+        ["relevant APIs", "relevant_apis"].iter().any(|name| fields.get_set(name).is_some());
+    says_none.then(Vec::new)
 }
 
 /// A list of two texts, or an object that names both.
@@ -231,5 +234,19 @@ mod tests {
         );
         assert_eq!(queries[0].gold, [("U".to_owned(), "b".to_owned())]);
         assert_eq!(queries[0].apis.len(), 2);
+    }
+
+    #[test]
+    fn described_apis_are_right_where_nothing_else_is_said() {
+        let check = |lists: &str, n_gold: usize| {
+            let json =
+                format!(r#"[{{{lists} "api_list": [{{"tool_name": "T", "api_name": "a"}}]}}]"#);
+            let document = Document::new("q.json", json.into(), Format::Json).expect("UTF-8");
+            assert_eq!(read_queries(&document).0[0].gold.len(), n_gold, "{lists}");
+        };
+        check("", 1);
+        check(r#""relevant APIs": null,"#, 1);
+        check(r#""relevant APIs": [],"#, 0);
+        check(r#""relevant APIs": [], "relevant_apis": [["T", "a"], ["T", "b"]],"#, 2);
     }
 }

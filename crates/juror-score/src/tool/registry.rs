@@ -44,11 +44,15 @@ impl Registry {
         let identities: Vec<String> = entries.iter().map(Entry::identity).collect();
         let make = |name: fn(&Entry) -> String| entries.iter().map(name).collect::<Vec<String>>();
         let documents = make(|entry| document_name(&entry.tool, &entry.api));
+        let spaced = make(|entry| format!("{} {}", entry.tool, entry.api));
         let sanitize = |letters| -> Vec<String> {
             documents.iter().map(|name| sanitize(name, letters, LONGEST_NAME)).collect()
         };
         let full = make(|entry| full_official_name(&entry.tool, &entry.api));
         let official: Vec<String> = full.iter().map(|name| end_of(name).to_owned()).collect();
+        // Older answers have names that begin with a digit.
+        let older: Vec<String> =
+            full.iter().map(|name| end_of(without_get(name)).to_owned()).collect();
         let functions = unique_names(&official, &identities, Cut::Front);
         let sanitized = sanitize(Letters::Ascii);
         let unique_sanitized = unique_names(&sanitized, &identities, Cut::Back);
@@ -57,6 +61,7 @@ impl Registry {
         // What is most certain comes first.
         let forms = [
             &documents,
+            &spaced,
             &functions,
             &official,
             &full,
@@ -64,6 +69,7 @@ impl Registry {
             &of_any_script,
             &sanitized,
             &unique_sanitized,
+            &older,
         ];
         let mut by_name = HashMap::with_capacity(entries.len() * 4);
         for names in forms {
@@ -109,6 +115,12 @@ impl Registry {
     }
 }
 
+/// A name without the `get_` that was put before a digit.
+fn without_get(name: &str) -> &str {
+    let rest = name.strip_prefix("get_").unwrap_or(name);
+    if rest.starts_with(|c: char| c.is_ascii_digit()) { rest } else { name }
+}
+
 /// The API that a name means: asked of a query's own APIs first, then of the pool.
 pub fn resolve<'a>(name: &str, registries: &[&'a Registry]) -> Option<&'a Entry> {
     registries.iter().find_map(|registry| registry.get(name))
@@ -134,6 +146,7 @@ mod tests {
         let registry = registry(&apis);
         for name in [
             "Café_v3_Get User's Orders",
+            "Café_v3 Get User's Orders",
             "get_user_s_orders_for_caf_v3",
             "Café_v3_Get_User_s_Orders",
             "Caf_v3_Get_User_s_Orders",
@@ -148,6 +161,14 @@ mod tests {
         let registry = registry(&[("a^b", "天气")]);
         assert_eq!(registry.function_names(), ["天气_for_a^b"]);
         assert_eq!(registry.position("___for_a_b"), Some(0));
+    }
+
+    #[test]
+    fn older_names_begin_with_a_digit() {
+        let registry = registry(&[("Rewards", "4. Get list"), ("Rewards", "get 5")]);
+        assert_eq!(registry.position("get_4_get_list_for_rewards"), Some(0));
+        assert_eq!(registry.position("4_get_list_for_rewards"), Some(0));
+        assert_eq!(registry.position("get_5_for_rewards"), Some(1));
     }
 
     #[test]

@@ -92,6 +92,12 @@ fn every_function_of_a_recorded_query_calls_its_own_api() {
     assert_eq!(n_functions, 4070);
 }
 
+/// All recorded queries, set by set.
+pub(crate) fn queries_of(vectors: &Path) -> Vec<Query> {
+    let folder = vectors.join("../data/toolbench/solvable_queries/test_instruction");
+    std::fs::read_dir(folder).expect("sets").flatten().flat_map(|set| read(&set.path())).collect()
+}
+
 pub(crate) fn read(path: &Path) -> Vec<Query> {
     let (queries, problems) = read_queries(&document(path));
     assert!(problems.is_empty(), "{problems}");

@@ -5,6 +5,7 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "tests tell what they ran")]
 
+mod calls;
 mod data;
 mod departures;
 mod environment;
@@ -19,7 +20,7 @@ use pools::Pools;
 use serde_json::Value;
 
 /// The files whose cases need no server and no model.
-const FAMILIES: [&str; 13] = [
+const FAMILIES: [&str; 14] = [
     "py_repr",
     "names",
     "sanitize",
@@ -32,6 +33,7 @@ const FAMILIES: [&str; 13] = [
     "openai_function",
     "env_build",
     "env_step",
+    "api_score",
     "departures",
 ];
 
@@ -116,6 +118,7 @@ fn check(family: &str, case: &Value, line: &str, pools: &Pools) -> Option<Checke
         "tool_pool" => pools.check(input, wanted)?,
         "env_build" => environment::build(input, wanted, pools)?,
         "env_step" => environment::step(input, wanted),
+        "api_score" => calls::api_score(input, wanted, pools)?,
         other => Err(format!("unknown family {other}")),
     })
 }

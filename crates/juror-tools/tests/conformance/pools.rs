@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use juror_score::tool::names::{LONGEST_NAME, Letters, document_name, official_name, sanitize};
-use juror_score::tool::{Api, Parameters, Tool};
+use juror_score::tool::{Api, Parameters, Registry, Tool};
 use juror_tools::{Catalog, load_folder};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -20,13 +20,14 @@ pub(crate) struct Pools {
     archives: PathBuf,
     unpacked: Option<TempDir>,
     loaded: Mutex<BTreeMap<String, &'static Catalog>>,
+    names: OnceLock<Option<Registry>>,
 }
 
 impl Pools {
     pub(crate) fn beside(vectors: &Path) -> Pools {
         let unpacked = TempDir::new().expect("a folder for a while");
         let archives = vectors.join("../data/toolbench");
-        Pools { archives, unpacked: Some(unpacked), loaded: Mutex::default() }
+        Pools { archives, unpacked: Some(unpacked), ..Pools::default() }
     }
 
     /// A pool by the path it has once it is unpacked; nothing where there is no archive.
@@ -49,6 +50,12 @@ impl Pools {
         let catalog: &'static Catalog = Box::leak(Box::new(catalog));
         loaded.insert(folder.to_owned(), catalog);
         Some(catalog)
+    }
+
+    /// The APIs of the pool that answers are scored with, by all their names.
+    pub(crate) fn registry(&self, folder: &str) -> Option<&Registry> {
+        let read = || self.get(folder).map(|catalog| Registry::of_tools(&catalog.tools));
+        self.names.get_or_init(read).as_ref()
     }
 
     pub(crate) fn check(&self, input: &Value, wanted: &Value) -> Option<Checked> {

@@ -1,0 +1,218 @@
+//! Files of converted answers, read.
+
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+
+use super::Answer;
+use super::details::{Node, read_nodes};
+use super::json::{Json, is_something, text_of, text_or_empty};
+use crate::read::{Document, Path, Problem, Problems};
+use crate::tool::look::Look;
+use crate::walk::{Lost, Walk, Walked, fields_of};
+
+/// An answer as files have it: with its query, and the functions the agent was offered.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recorded<'a> {
+    /// What was asked.
+    pub query: Json<'a>,
+    /// The functions, with or without `{"type": "function", "function": …}` around each.
+    pub available_tools: Json<'a>,
+    /// What the agent did.
+    pub answer: Answer<'a>,
+}
+
+impl Recorded<'_> {
+    /// The names of the functions that were offered.
+    pub fn tool_names(&self) -> Vec<Cow<'_, str>> {
+        let tools = Walk::new(self.available_tools.get()).items().unwrap_or_default();
+        tools.into_iter().filter_map(tool_name).collect()
+    }
+
+    /// The names that were called and are no function that was offered.
+    pub fn unknown_names(&self) -> Vec<Cow<'_, str>> {
+        let offered = self.tool_names();
+        self.answer.called_names().filter(|name| !offered.contains(name)).collect()
+    }
+}
+
+fn tool_name(tool: &str) -> Option<Cow<'_, str>> {
+    let [name, function] = fields_of(tool, ["name", "function"])?;
+    match function.filter(|function| function.starts_with('{')) {
+        Some(function) => text_of(fields_of(function, ["name"])?[0]?),
+        None => text_of(name?),
+    }
+}
+
+/// Answers by the ids of their queries, in the order of the file.
+pub type Answers<'a> = Vec<(Cow<'a, str>, Recorded<'a>)>;
+
+/// Reads a file of converted answers: an object of answers by the ids of their queries. What
+/// cannot be read is told and left out; of an id that comes twice, both are kept.
+pub fn read_answers(document: &Document) -> (Answers<'_>, Problems) {
+    let mut look = Look::new(document);
+    let mut answers = Vec::new();
+    let entries = read_entries(document.json());
+    if entries.is_err() {
+        // What is wrong is told where it is.
+        look.top_object("an object of answers by query id");
+    }
+    for (id, text) in entries.unwrap_or_default() {
+        match read_recorded(text) {
+            Some(recorded) => answers.push((id, recorded)),
+            None => note(&mut look, &id, text),
+        }
+    }
+    (answers, look.problems())
+}
+
+/// The fields of an object, as they stand, and unread: one that is broken is a problem of its own.
+fn read_entries(text: &str) -> Walked<Vec<(Cow<'_, str>, &str)>> {
+    let mut walk = Walk::new(text);
+    let mut entries = Vec::new();
+    walk.enter(b'{')?;
+    while let Some(key) = walk.next_key()? {
+        entries.push((key, walk.pass()?));
+    }
+    walk.end()?;
+    Ok(entries)
+}
+
+fn note<'d>(look: &mut Look<'d>, id: &str, text: &'d str) {
+    match serde_json::from_str::<&RawValue>(text) {
+        Ok(value) => {
+            let (expected, found) = ("an answer with a list of nodes", crate::json::kind_of(value));
+            look.note(text, Path::default().key(id), Problem::WrongType { expected, found });
+        }
+        Err(error) => look.complain(text, &error),
+    }
+}
+
+/// What an object says of an answer.
+#[derive(Default)]
+struct Parts<'a> {
+    query: Option<&'a str>,
+    available_tools: Option<&'a str>,
+    method: Option<&'a str>,
+    final_answer: Option<&'a str>,
+    nodes: Option<Vec<Node<'a>>>,
+    called_apis: Option<&'a str>,
+}
+
+impl<'a> Parts<'a> {
+    /// The fields of an object that was entered. What the object under `answer` says comes first.
+    fn read(walk: &mut Walk<'a>, is_outer: bool) -> Walked<Parts<'a>> {
+        let mut parts = Parts::default();
+        let mut inner = Parts::default();
+        while let Some(key) = walk.next_key()? {
+            match &*key {
+                "answer" if is_outer && walk.opens(b'{') => inner = Parts::read(walk, false)?,
+                "answer_details" if walk.begins(b'[') => parts.nodes = Some(read_nodes(walk)?),
+                "answer_details" => {
+                    if is_something(walk.value()?) {
+                        return Err(Lost);
+                    }
+                }
+                "query" => parts.query = Some(walk.value()?),
+                "available_tools" => parts.available_tools = Some(walk.value()?),
+                "method" => parts.method = Some(walk.value()?),
+                "final_answer" => parts.final_answer = Some(walk.value()?),
+                "called_apis" => parts.called_apis = Some(walk.value()?),
+                _ => drop(walk.pass()?),
+            }
+        }
+        Ok(inner.or(parts))
+    }
+
+    fn or(self, other: Parts<'a>) -> Parts<'a> {
+        Parts {
+            query: other.query.or(self.query),
+            available_tools: other.available_tools.or(self.available_tools),
+            method: self.method.or(other.method),
+            final_answer: self.final_answer.or(other.final_answer),
+            nodes: self.nodes.or(other.nodes),
+            called_apis: self.called_apis.or(other.called_apis),
+        }
+    }
+}
+
+/// Reads an answer, or an object with one under `answer`; see [`super::read_answer`].
+pub(super) fn read_recorded(text: &str) -> Option<Recorded<'_>> {
+    let mut walk = Walk::new(text);
+    walk.enter(b'{').ok()?;
+    let parts = Parts::read(&mut walk, true).ok()?;
+    walk.end().ok()?;
+    Some(Recorded {
+        query: parts.query.map_or(Json::EMPTY, Json::read),
+        available_tools: parts.available_tools.map_or(Json::read("[]"), Json::read),
+        answer: Answer {
+            method: text_or_empty(parts.method),
+            final_answer: parts.final_answer.map_or(Json::EMPTY, Json::read),
+            nodes: parts.nodes.unwrap_or_default(),
+            called_apis: parts.called_apis.map(read_pairs).unwrap_or_default(),
+        },
+    })
+}
+
+/// The pairs of texts in a list; anything else in it is passed over.
+fn read_pairs(list: &str) -> Vec<(String, String)> {
+    let items = Walk::new(list).items().unwrap_or_default();
+    items.into_iter().filter_map(|item| serde_json::from_str(item).ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read::Format;
+
+    #[test]
+    fn a_bad_answer_is_told_and_the_others_are_read() {
+        let json = r#"{"1": {"answer": {"answer_details": [{"role": "tool"}]}},
+            "2": 5, "3": {"answer": {"final_answer": tru}},
+            "4": {"answer": {"final_answer": "x", "answer_details": null}},
+            "5": {"answer": {"answer_details": "none"}}}"#;
+        let file = Document::new("a.json", json.into(), Format::Json).expect("UTF-8");
+        let (answers, problems) = read_answers(&file);
+        let ids: Vec<&str> = answers.iter().map(|(id, _)| &**id).collect();
+        assert_eq!(ids, ["1", "4"]);
+        let told: Vec<String> = problems.errors.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            told,
+            [
+                "a.json:2:18: expected an answer with a list of nodes, found a number\n  at 2",
+                "a.json:2:57: not valid JSON: expected ident",
+                "a.json:4:18: expected an answer with a list of nodes, found an object\n  at 5",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_file_that_is_none_is_told() {
+        for (json, told) in [
+            ("[]", "a.json:1:1: expected an object of answers by query id, found a list"),
+            ("{\"1\": {}", "a.json:1:8: not valid JSON: EOF while parsing an object"),
+        ] {
+            let file = Document::new("a.json", json.into(), Format::Json).expect("UTF-8");
+            let (answers, problems) = read_answers(&file);
+            assert!(answers.is_empty());
+            assert_eq!(problems.to_string(), told);
+        }
+    }
+
+    #[test]
+    fn an_answer_is_found_with_and_without_what_is_around_it() {
+        let inner = r#"{"final_answer": "x", "answer_details": [{"role": "tool"}]}"#;
+        let read = |json: &str| {
+            let recorded = read_recorded(json).expect("an answer");
+            (recorded.answer.final_text().into_owned(), recorded.answer.nodes.len())
+        };
+        assert_eq!(read(inner), ("x".to_owned(), 1));
+        assert_eq!(read(&format!(r#"{{"final_answer": "y", "answer": {inner}}}"#)), read(inner));
+        assert_eq!(read(&format!(r#"{{"answer": {inner}, "final_answer": "y"}}"#)), read(inner));
+        assert_eq!(read(r#"{"final_answer": null}"#), (String::new(), 0));
+        let called = r#"{"answer": {}, "called_apis": [["T", "a"], ["T"], 5, ["T", "a", "b"]]}"#;
+        let called = read_recorded(called).expect("an answer").answer.called_apis;
+        assert_eq!(called, [("T".to_owned(), "a".to_owned())]);
+        assert_eq!(read_recorded("5"), None);
+    }
+}

@@ -1,0 +1,23 @@
+//! What becomes of answers when they are judged: whether they solve their query, which of two is
+//! better, and the rates that follow.
+//!
+//! Nothing here asks a model. [`begin`] says what to ask about an answer, and [`go_on`] what a
+//! reply leads to; [`Round`] does the same for two answers.
+
+mod asking;
+mod file;
+mod final_answer;
+mod heuristic;
+mod pass_rate;
+mod preference;
+mod status;
+
+pub use asking::{Ask, Basis, GiveUp, Outcome, Progress, begin, begin_with, go_on};
+pub use file::{Judgement, read_judgements, write_judgements, write_judgements_csv};
+pub use final_answer::{final_answer_rate, read_final_verdict, text_to_judge};
+pub use heuristic::guess_status;
+pub use pass_rate::PassRate;
+pub use preference::{
+    Contest, Points, Round, Side, Vote, WinRate, first_shown, read_points, write_points,
+};
+pub use status::{Pass, Solvability, Status, majority, passes};
