@@ -6,6 +6,7 @@
 //!
 //! You will not find argument parsing or rendering for people here.
 
+pub mod bench;
 mod evaluate;
 mod input;
 mod interrupt;

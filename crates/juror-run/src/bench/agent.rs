@@ -1,0 +1,172 @@
+//! The agents that can be tried, and what each makes of a query.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use juror_judge::Models;
+use juror_score::read::{Document, Format};
+use juror_score::tool::answer::{Messages, Thoughts, convert};
+use juror_score::tool::environment::Setup;
+use juror_score::{Layout, push_dump_of_json};
+use serde_json::value::{RawValue, to_raw_value};
+
+use super::journal::Attempted;
+use super::pool::{Offers, Open, PoolTools};
+use super::queries::Selected;
+use super::recorded::RecordedAnswers;
+use super::serving::Serving;
+use crate::subject::chat_agent::{
+    ChatAgent, Ending, QueuedModel, Stopped, VirtualServer, VirtualServerSetup, wording,
+};
+use crate::subject::{AgentError, Answered, CommandAgent, RemoteAgent, Task};
+
+/// Who is tried.
+pub enum Agent {
+    /// A command that is spoken to by lines.
+    Command(CommandAgent),
+    /// A server that is asked over HTTP.
+    Remote(RemoteAgent),
+    /// Answers that were given before.
+    Recorded(RecordedAnswers),
+    /// A model with function calling.
+    Chat(Box<Chat>),
+}
+
+/// A model with function calling.
+pub struct Chat {
+    /// How it goes about a query.
+    pub agent: ChatAgent,
+    /// The model.
+    pub models: Models,
+    /// How long an observation may be, in characters.
+    pub longest_observation: usize,
+    /// How long one query may take.
+    pub timeout: Duration,
+}
+
+impl Agent {
+    /// What the agent makes of a query. What goes wrong is part of it; there is nothing only if
+    /// asking has stopped for everyone.
+    pub async fn attempt(
+        &self,
+        selected: &Selected,
+        open: Open,
+        offers: &Arc<Offers>,
+        serving: &Serving,
+    ) -> Result<Attempted, Stopped> {
+        let start = Instant::now();
+        let url = serving.virtual_url(&selected.set, &selected.id);
+        let mut attempted = match self {
+            Agent::Recorded(recorded) => return Ok(recorded.attempt(selected)),
+            Agent::Chat(chat) => chat.attempt(selected, open, offers, url).await?,
+            Agent::Command(agent) => {
+                let tools = offers.listed(&selected.query, open);
+                of_answered(selected, agent.answer(&task(selected, &url, tools.as_deref())).await)
+            }
+            Agent::Remote(agent) => {
+                let tools = offers.listed(&selected.query, open);
+                of_answered(selected, agent.answer(&task(selected, &url, tools.as_deref())).await)
+            }
+        };
+        attempted.seconds = start.elapsed().as_secs_f64();
+        match serving.calls(&selected.set, &selected.id).await {
+            Ok(calls) => attempted.calls = calls,
+            Err(why) => {
+                attempted.error.get_or_insert(format!("its calls are not known: {why}"));
+            }
+        }
+        Ok(attempted)
+    }
+}
+
+fn task<'t>(selected: &'t Selected, url: &'t str, tools: Option<&'t RawValue>) -> Task<'t> {
+    Task { query_id: &selected.id, query: &selected.query.text, virtual_url: url, tools }
+}
+
+fn of_answered(selected: &Selected, answered: Result<Answered, AgentError>) -> Attempted {
+    let mut attempted = nothing(selected);
+    match answered {
+        Ok(answered) => {
+            attempted.final_answer = answered.final_answer;
+            attempted.answer_details = answered.answer_details;
+            attempted.called_apis = answered.called_apis.unwrap_or_default();
+            attempted.error = answered.error;
+        }
+        Err(AgentError(why)) => attempted.error = Some(why),
+    }
+    attempted
+}
+
+pub(super) fn nothing(selected: &Selected) -> Attempted {
+    Attempted {
+        set: selected.set.clone(),
+        query_id: selected.id.clone(),
+        final_answer: None,
+        answer_details: None,
+        called_apis: Vec::new(),
+        calls: Vec::new(),
+        error: None,
+        seconds: 0.0,
+        tokens: 0,
+        usd: None,
+    }
+}
+
+impl Chat {
+    async fn attempt(
+        &self,
+        selected: &Selected,
+        open: Open,
+        offers: &Arc<Offers>,
+        url: String,
+    ) -> Result<Attempted, Stopped> {
+        let setup = Setup {
+            wording: wording(),
+            longest_observation: self.longest_observation,
+            ..Setup::default()
+        };
+        let environment = offers.environment(&selected.query, open, &setup);
+        let server = VirtualServer::new(VirtualServerSetup::new(url)).map_err(Stopped)?;
+        let tools = PoolTools { server, offers: offers.clone() };
+        let model = QueuedModel::new(&self.models, 0);
+        let work = self.agent.answer(&selected.query.text, environment, &model, &tools);
+        let mut attempted = nothing(selected);
+        match tokio::time::timeout(self.timeout, work).await {
+            Err(_) => {
+                let seconds = self.timeout.as_secs_f64();
+                attempted.error = Some(format!("no answer within {seconds} s"));
+            }
+            Ok(attempt) => {
+                let attempt = attempt?;
+                attempted.tokens = attempt.n_tokens;
+                if let Ending::Failed(why) = &attempt.ending {
+                    attempted.error = Some(why.clone());
+                }
+                let raw = serde_json::to_vec(&attempt.raw).unwrap_or_default();
+                fill_from_log(&mut attempted, raw, &self.agent.method.to_string());
+            }
+        }
+        attempted.usd = model.cost().usd();
+        Ok(attempted)
+    }
+}
+
+/// Takes an answer from an agent's own log.
+pub(super) fn fill_from_log(attempted: &mut Attempted, log: Vec<u8>, method: &str) {
+    let Ok(document) = Document::new("the agent's log", log, Format::Json) else { return };
+    let Ok(recorded) = convert(&document, method, Thoughts::Dropped) else { return };
+    let mut details = String::new();
+    recorded.answer.write_details(Messages::Objects, Layout::LINE, &mut details);
+    attempted.answer_details = RawValue::from_string(details).ok();
+    let text = recorded.answer.final_text();
+    attempted.final_answer = (!text.is_empty()).then(|| text.into_owned());
+}
+
+/// JSON that can be kept on a line of its own.
+pub(super) fn on_one_line(json: &str) -> Box<RawValue> {
+    let mut line = String::new();
+    match push_dump_of_json(json, Layout::LINE, 0, &mut line) {
+        Ok(()) => RawValue::from_string(line).unwrap_or_default(),
+        Err(_) => to_raw_value(json).unwrap_or_default(),
+    }
+}

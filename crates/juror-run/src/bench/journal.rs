@@ -1,0 +1,251 @@
+//! What became of each query of a run, kept the moment it is known, so that a run survives.
+
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::input::reason;
+
+/// What an agent made of a query.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Attempted {
+    /// The set of the query.
+    pub set: String,
+    /// Its id.
+    pub query_id: String,
+    /// The final answer; none where the agent gave none.
+    pub final_answer: Option<String>,
+    /// What the agent says it did, in the form of answer files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer_details: Option<Box<RawValue>>,
+    /// The APIs that it says it called.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub called_apis: Vec<(String, String)>,
+    /// The calls that were served to it.
+    #[serde(default)]
+    pub calls: Vec<ServedCall>,
+    /// What went wrong.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// How long it took, in seconds.
+    pub seconds: f64,
+    /// Tokens of its models, where they are known.
+    #[serde(default)]
+    pub tokens: u64,
+    /// What they cost in US dollars, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usd: Option<f64>,
+}
+
+/// A call that was served to an agent.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ServedCall {
+    /// The category, as asked.
+    pub category: String,
+    /// The tool, as asked.
+    pub tool_name: String,
+    /// The API, as asked.
+    pub api_name: String,
+    /// The arguments.
+    pub tool_input: Box<RawValue>,
+    /// The reply.
+    pub reply: Box<RawValue>,
+    /// Where it came from: `cache`, `simulator`, `real` or `none`.
+    pub source: String,
+}
+
+/// Why a run cannot be begun or gone on with.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum JournalError {
+    /// A file cannot be read or written.
+    #[error("{}: {}", path.display(), reason(error))]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        error: std::io::Error,
+    },
+    /// Another process works on the run.
+    #[error("{}: another process works on this run", .0.display())]
+    Busy(PathBuf),
+    /// The run was begun otherwise.
+    #[error("{}: this run was begun otherwise: {} changed\n  hint: choose another folder with --run, or go on all the same with --resume-changed", path.display(), changed.join(", "))]
+    Changed {
+        /// The folder.
+        path: PathBuf,
+        /// What differs.
+        changed: Vec<String>,
+    },
+    /// A line is no attempt.
+    #[error("{}:{line}: not what juror writes: {reason}\n  hint: the file was left as it is; choose another folder with --run", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// The line.
+        line: usize,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+/// A run's folder.
+#[derive(Debug)]
+pub struct Journal {
+    path: PathBuf,
+    file: Mutex<File>,
+    done: HashMap<(String, String), Attempted>,
+}
+
+impl Journal {
+    /// Begins a run in a folder, or goes on with it; `identity` is everything that decides what
+    /// comes of it.
+    pub fn open(
+        folder: &Path,
+        identity: &Value,
+        even_if_changed: bool,
+    ) -> Result<Journal, JournalError> {
+        let io = |path: &Path| {
+            let path = path.to_owned();
+            move |error| JournalError::Io { path, error }
+        };
+        std::fs::create_dir_all(folder).map_err(io(folder))?;
+        let path = folder.join("attempts.jsonl");
+        let open = OpenOptions::new().read(true).append(true).create(true).open(&path);
+        let mut file = open.map_err(io(&path))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(JournalError::Busy(folder.to_owned())),
+            Err(TryLockError::Error(error)) => return Err(io(&path)(error)),
+        }
+        check_identity(folder, identity, even_if_changed)?;
+        let mut text = String::new();
+        file.read_to_string(&mut text).map_err(io(&path))?;
+        let done = read(&path, &text)?;
+        // A line that was cut off by a crash is begun anew.
+        let whole = text.rfind('\n').map_or(0, |end| end + 1);
+        if whole < text.len() {
+            file.set_len(whole as u64).map_err(io(&path))?;
+            file.seek(std::io::SeekFrom::End(0)).map_err(io(&path))?;
+        }
+        Ok(Journal { path, file: Mutex::new(file), done })
+    }
+
+    /// What became of a query, if it is known.
+    pub fn get(&self, set: &str, id: &str) -> Option<&Attempted> {
+        self.done.get(&(set.to_owned(), id.to_owned()))
+    }
+
+    /// Keeps what became of a query; it survives a crash of the process once this returns.
+    pub fn keep(&self, attempted: &Attempted) -> Result<(), JournalError> {
+        let failed = |error| JournalError::Io { path: self.path.clone(), error };
+        let mut line = serde_json::to_vec(attempted).map_err(|error| failed(error.into()))?;
+        line.push(b'\n');
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        file.write_all(&line).map_err(failed)
+    }
+}
+
+fn check_identity(
+    folder: &Path,
+    identity: &Value,
+    even_if_changed: bool,
+) -> Result<(), JournalError> {
+    let path = folder.join("run.json");
+    let io = |error| JournalError::Io { path: path.clone(), error };
+    match std::fs::read_to_string(&path) {
+        Ok(text) => {
+            let known: Value = serde_json::from_str(&text).unwrap_or_default();
+            let keys = identity.as_object().into_iter().flat_map(serde_json::Map::keys);
+            let changed: Vec<String> =
+                keys.filter(|key| known[key.as_str()] != identity[key.as_str()]).cloned().collect();
+            if !changed.is_empty() && !even_if_changed {
+                return Err(JournalError::Changed { path: folder.to_owned(), changed });
+            }
+            Ok(())
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            let part = folder.join("run.json.part");
+            std::fs::write(&part, format!("{identity:#}\n")).map_err(io)?;
+            std::fs::rename(&part, &path).map_err(io)
+        }
+        Err(error) => Err(io(error)),
+    }
+}
+
+/// Of several lines for a query the last counts.
+fn read(path: &Path, text: &str) -> Result<HashMap<(String, String), Attempted>, JournalError> {
+    let mut done = HashMap::new();
+    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+    for (number, line) in whole.lines().enumerate() {
+        let attempted: Attempted = serde_json::from_str(line).map_err(|error| {
+            let (path, line, reason) = (path.to_owned(), number + 1, error.to_string());
+            JournalError::Damaged { path, line, reason }
+        })?;
+        done.insert((attempted.set.clone(), attempted.query_id.clone()), attempted);
+    }
+    Ok(done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn attempted(id: &str, answer: &str) -> Attempted {
+        Attempted {
+            set: "A".into(),
+            query_id: id.into(),
+            final_answer: Some(answer.into()),
+            answer_details: None,
+            called_apis: Vec::new(),
+            calls: Vec::new(),
+            error: None,
+            seconds: 0.5,
+            tokens: 0,
+            usd: None,
+        }
+    }
+
+    #[test]
+    fn a_run_goes_on_where_it_ended() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let identity = json!({"agent": "x"});
+        let journal = Journal::open(folder.path(), &identity, false).expect("new");
+        journal.keep(&attempted("1", "a")).expect("kept");
+        journal.keep(&attempted("1", "b")).expect("kept");
+        drop(journal);
+        let file = folder.path().join("attempts.jsonl");
+        let mut text = std::fs::read_to_string(&file).expect("text");
+        text.push_str("{\"set\": \"A\", \"query_id\": \"2\", \"fin");
+        std::fs::write(&file, &text).expect("cut off");
+        let journal = Journal::open(folder.path(), &identity, false).expect("again");
+        assert_eq!(journal.get("A", "1").expect("known").final_answer.as_deref(), Some("b"));
+        assert!(journal.get("A", "2").is_none());
+        journal.keep(&attempted("2", "c")).expect("kept");
+        drop(journal);
+        let journal = Journal::open(folder.path(), &identity, false).expect("whole");
+        assert!(journal.get("A", "2").is_some());
+    }
+
+    #[test]
+    fn another_run_is_not_mixed_in() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let first = Journal::open(folder.path(), &json!({"agent": "x"}), false).expect("new");
+        let busy = Journal::open(folder.path(), &json!({"agent": "x"}), false);
+        assert!(matches!(busy, Err(JournalError::Busy(_))));
+        drop(first);
+        let changed = Journal::open(folder.path(), &json!({"agent": "y"}), false);
+        assert!(changed.expect_err("changed").to_string().contains("agent changed"));
+        assert!(Journal::open(folder.path(), &json!({"agent": "y"}), true).is_ok());
+        std::fs::write(folder.path().join("attempts.jsonl"), "{}\n").expect("written");
+        let damaged = Journal::open(folder.path(), &json!({"agent": "x"}), false);
+        assert!(matches!(damaged, Err(JournalError::Damaged { line: 1, .. })));
+    }
+}
