@@ -9,7 +9,7 @@ use juror_score::tool::Rule;
 use juror_store::ToolReplies;
 use juror_tools::{
     ArgumentOrder, CacheFolder, Cached, CachedSetup, Direct, Documentation, Form, Host, Manner,
-    Proxy, Resting, Shown, Simulator, Source, Store, ToolSource, VirtualTools, load_folder,
+    Proxy, Resting, Shown, Simulator, Source, ToolSource, VirtualTools, load_folder,
 };
 
 use crate::models::{Environment, SetupError, from_environment, own_prices, resolve};
@@ -140,19 +140,8 @@ fn known(
     has_makers: bool,
     problems: &mut Vec<String>,
 ) -> Result<KnownReplies, SetupError> {
-    let mut store = tools.store.clone();
-    let mut folders = Vec::new();
-    for name in &tools.cache {
-        if !ToolReplies::is_in(Path::new(name)) {
-            folders.push(name);
-        } else if store.as_ref().is_some_and(|store| store != name) {
-            return Err(SetupError(format!(
-                "{name}: there is a store already\n  hint: name one store, with --store"
-            )));
-        } else {
-            store = Some(name.clone());
-        }
-    }
+    let (given, folders): (Vec<&String>, Vec<&String>) =
+        tools.cache.iter().partition(|name| ToolReplies::is_in(Path::new(name)));
     let write_back = folders.first().filter(|_| tools.write_back == Some(true));
     let write_back = write_back.map(PathBuf::from);
     if let Some(path) = &write_back {
@@ -169,56 +158,59 @@ fn known(
             ))
         })?;
         problems.extend(folder.problems().iter().map(ToString::to_string));
+        if folder.n_apis() == 0 && write_back.is_none() {
+            problems.push(format!("{name}: no replies are found here\n  hint: name the folder that holds a folder for each category"));
+        }
         found.push(folder);
     }
-    let n_cached_apis = found.iter().map(CacheFolder::n_apis).sum();
-    let (opened, n_kept) = open_store(tools, store.as_deref(), has_makers)?;
-    let path = PathBuf::from(store.as_deref().unwrap_or(DEFAULT_TOOL_STORE));
-    let path = (!matches!(opened, Opened::None)).then_some(path);
-    let store = match opened {
-        Opened::None => Store::None,
-        Opened::ReadOnly(store) => Store::ReadOnly(store),
-        Opened::Kept(store) => Store::Kept(store, write_back),
-    };
+    let failed = |error: juror_store::StoreError| SetupError(error.to_string());
+    let mut stores = Vec::new();
+    for name in given {
+        stores.extend(ToolReplies::open_read_only(Path::new(name)).map_err(failed)?);
+    }
+    let mut kept = open_store(tools, has_makers)?;
+    if only_reads(tools) {
+        stores.splice(..0, kept.take());
+    }
+    let mut n_kept = 0;
+    for store in stores.iter().chain(&kept) {
+        n_kept += store.count().map_err(failed)?;
+    }
     let order = match tools.arguments {
         Some(ArgumentsWord::AnyOrder) => ArgumentOrder::Any,
         Some(ArgumentsWord::Exact) | None => ArgumentOrder::Kept,
     };
+    let n_cached_apis = found.iter().map(CacheFolder::n_apis).sum();
+    let store = kept.as_ref().or(stores.first()).map(|store| store.path().to_owned());
     let memory = tools.memory_mb.map(|megabytes| u64::from(megabytes) << 20);
-    let setup = CachedSetup { folders: found, store, order, memory };
-    Ok(KnownReplies { setup, store: path, n_cached_apis, n_kept })
+    let setup = CachedSetup { folders: found, stores, kept, write_back, order, memory };
+    Ok(KnownReplies { setup, store, n_cached_apis, n_kept })
 }
 
-enum Opened {
-    None,
-    ReadOnly(ToolReplies),
-    Kept(ToolReplies),
+fn only_reads(tools: &ToolsSettings) -> bool {
+    tools.on_miss == Some(MissWord::Fail) || tools.keep == Some(false)
 }
 
-/// Opens the store: for new replies if there will be some, else the one that was named, which a
-/// replay leaves exactly as it is.
-fn open_store(
-    tools: &ToolsSettings,
-    named: Option<&str>,
-    has_makers: bool,
-) -> Result<(Opened, u64), SetupError> {
-    let path = Path::new(named.unwrap_or(DEFAULT_TOOL_STORE));
-    let opened = match named {
-        _ if has_makers && tools.keep.unwrap_or(true) => ToolReplies::open(path).map(Opened::Kept),
-        None => Ok(Opened::None),
-        Some(_) if tools.on_miss == Some(MissWord::Fail) || tools.keep == Some(false) => {
-            ToolReplies::open_read_only(path)
-                .map(|store| store.map_or(Opened::None, Opened::ReadOnly))
-        }
-        Some(_) => ToolReplies::open(path).map(Opened::Kept),
+/// Opens the store that new replies are kept in, if there will be some, or if it was named; a
+/// replay leaves it exactly as it is.
+fn open_store(tools: &ToolsSettings, has_makers: bool) -> Result<Option<ToolReplies>, SetupError> {
+    let path = Path::new(tools.store.as_deref().unwrap_or(DEFAULT_TOOL_STORE));
+    let is_wanted = tools.store.is_some() || (has_makers && tools.keep.unwrap_or(true));
+    if !is_wanted {
+        return Ok(None);
+    }
+    if path.is_file() {
+        return Err(SetupError(format!(
+            "{}: a folder is needed, and this is a file",
+            path.display()
+        )));
+    }
+    let opened = if only_reads(tools) {
+        ToolReplies::open_read_only(path)
+    } else {
+        ToolReplies::open(path).map(Some)
     };
-    let failed = |error: juror_store::StoreError| SetupError(error.to_string());
-    let opened = opened.map_err(failed)?;
-    let n_kept = match &opened {
-        Opened::None => 0,
-        Opened::ReadOnly(store) | Opened::Kept(store) => store.count().map_err(failed)?,
-    };
-    Ok((opened, n_kept))
+    opened.map_err(|error| SetupError(error.to_string()))
 }
 
 fn simulator(

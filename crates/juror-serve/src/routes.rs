@@ -88,7 +88,9 @@ impl Server {
             (&Method::GET, ["tools", "search"]) => {
                 self.aside(move |server| server.search(&query)).await
             }
-            (&Method::GET, ["health"]) => reply::json_bytes(StatusCode::OK, self.health.clone()),
+            (&Method::GET | &Method::HEAD, ["health"]) => {
+                reply::json_bytes(StatusCode::OK, self.health.clone())
+            }
             (&Method::GET, ["metrics"]) => {
                 let (tools, n_apis) = (&self.setup.tools, self.setup.listing.len());
                 let any_order = tools.cached().n_any_order();

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use hashbrown::HashSet;
 use indexmap::IndexMap;
 use juror_score::{JsonStyle, dump_json, json_of_literal, sorted_str_of_json};
-use juror_store::{KeptReply, NewReply, Origin, StoreError, ToolReplies};
+use juror_store::{NewReply, Origin, StoreError, ToolReplies};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
@@ -49,7 +49,9 @@ pub struct Cached {
     /// What cache folders have of an API.
     files: Cache<Names, Arc<FileReplies>, Weight>,
     folders: Vec<CacheFolder>,
-    place: Place,
+    /// Stores that are read and never changed.
+    stores: Vec<ToolReplies>,
+    keeper: Option<Keeper>,
     order: ArgumentOrder,
     /// Calls whose reply was found in another order of arguments.
     n_any_order: AtomicU64,
@@ -63,31 +65,18 @@ pub struct Cached {
 /// Replies by their arguments, in the order of the file.
 type FileReplies = IndexMap<String, Arc<Known>>;
 
-/// Where kept replies are.
-#[derive(Default)]
-pub enum Store {
-    /// Nowhere.
-    #[default]
-    None,
-    /// In a store that is read and never changed.
-    ReadOnly(ToolReplies),
-    /// In a store that new replies go to, and into a cache folder as well if one is named.
-    Kept(ToolReplies, Option<PathBuf>),
-}
-
-enum Place {
-    Nowhere,
-    ReadOnly(Box<ToolReplies>),
-    Kept(Keeper),
-}
-
-/// What is known is made of these.
+/// What is known is made of these. A reply is looked for in the store that new ones are kept in,
+/// then in the folders, then in the other stores, each in their order.
 #[derive(Default)]
 pub struct CachedSetup {
-    /// Cache folders, served as they are. What two have, the first is asked for.
+    /// Cache folders, served as they are.
     pub folders: Vec<CacheFolder>,
-    /// The store.
-    pub store: Store,
+    /// Stores that are read and never changed.
+    pub stores: Vec<ToolReplies>,
+    /// The store that new replies are kept in.
+    pub kept: Option<ToolReplies>,
+    /// A cache folder that new replies are written into as well.
+    pub write_back: Option<PathBuf>,
     /// How arguments are compared.
     pub order: ArgumentOrder,
     /// How many bytes are held in memory.
@@ -99,19 +88,14 @@ impl Cached {
     pub fn new(setup: CachedSetup, tell: impl Fn(&str) + Send + Sync + 'static) -> Cached {
         let tell: Arc<dyn Fn(&str) + Send + Sync> = Arc::new(tell);
         let told = tell.clone();
-        let place = match setup.store {
-            Store::None => Place::Nowhere,
-            Store::ReadOnly(store) => Place::ReadOnly(Box::new(store)),
-            Store::Kept(store, write_back) => {
-                Place::Kept(Keeper::start(store, write_back, move |text| told(text)))
-            }
-        };
+        let keeper = |store| Keeper::start(store, setup.write_back, move |text| told(text));
         let half = setup.memory.unwrap_or(DEFAULT_MEMORY) / 2;
         Cached {
             memory: Cache::with_weighter(EXPECTED_REPLIES, half, Weight),
             files: Cache::with_weighter(EXPECTED_FILES, half, Weight),
             folders: setup.folders,
-            place,
+            stores: setup.stores,
+            keeper: setup.kept.map(keeper),
             order: setup.order,
             n_any_order: AtomicU64::new(0),
             touched: Mutex::default(),
@@ -145,11 +129,32 @@ impl Cached {
     }
 
     fn find_exact(&self, names: &Names, key: &str) -> Result<Option<Arc<Known>>, StoreError> {
+        let kept = match &self.keeper {
+            Some(keeper) => keeper.store().get(names, key)?,
+            None => None,
+        };
+        if let Some(kept) = kept {
+            return Ok(Some(Arc::new(Known::new(&kept.reply, kept.origin, Some(kept.id)))));
+        }
+        self.find_given(names, key)
+    }
+
+    /// A reply that was given, and not kept here.
+    fn find_given(&self, names: &Names, key: &str) -> Result<Option<Arc<Known>>, StoreError> {
         if let Some(known) = self.in_folders(names).and_then(|file| file.get(key).cloned()) {
             return Ok(Some(known));
         }
-        let Some(store) = self.store() else { return Ok(None) };
-        Ok(store.get(names, key)?.map(|kept| Arc::new(Known::kept(&kept))))
+        for store in &self.stores {
+            if let Some(kept) = store.get(names, key)? {
+                return Ok(Some(Arc::new(Known::new(&kept.reply, kept.origin, None))));
+            }
+        }
+        Ok(None)
+    }
+
+    /// All stores, the one that is kept in first.
+    fn all_stores(&self) -> impl Iterator<Item = &ToolReplies> {
+        self.keeper.iter().map(Keeper::store).chain(&self.stores)
     }
 
     fn find_any_order(
@@ -163,12 +168,13 @@ impl Cached {
             sorted.as_ref() == Some(&wanted)
         };
         let file = self.in_folders(names);
-        let in_file = file.iter().flat_map(|file| file.keys()).find(|key| is_it(key)).cloned();
-        let key = match (in_file, self.store()) {
-            (Some(key), _) => Some(key),
-            (None, Some(store)) => store.keys(names)?.into_iter().find(is_it),
-            (None, None) => None,
-        };
+        let mut key = file.iter().flat_map(|file| file.keys()).find(|key| is_it(key)).cloned();
+        for store in self.all_stores() {
+            key = match key {
+                None => store.keys(names)?.into_iter().find(is_it),
+                found => found,
+            };
+        }
         let Some(key) = key else { return Ok(None) };
         self.n_any_order.fetch_add(1, Ordering::Relaxed);
         self.find_exact(names, &key)
@@ -181,9 +187,12 @@ impl Cached {
         let text = |body: &Bytes| String::from_utf8_lossy(body).into_owned();
         let mut examples: Vec<_> =
             in_file.map(|(key, known)| (key.clone(), text(&known.body))).collect();
-        if let Some(store) = self.store() {
-            let missing = most - examples.len();
-            examples.extend(store.first(names, missing).unwrap_or_default());
+        for store in self.all_stores() {
+            for (key, reply) in store.first(names, most).unwrap_or_default() {
+                if examples.len() < most && !examples.iter().any(|(known, _)| *known == key) {
+                    examples.push((key, reply));
+                }
+            }
         }
         examples
     }
@@ -195,21 +204,22 @@ impl Cached {
 
     /// Whether new replies are kept.
     pub fn keeps(&self) -> bool {
-        matches!(self.place, Place::Kept(_))
+        self.keeper.is_some()
     }
 
     /// Keeps a reply; once this returns it survives a power cut. If there is one already, that
     /// stays. Returns what is known now, and whether it was known before.
     pub async fn keep(&self, call: &ToolCall, new: NewReply) -> Result<(Arc<Known>, bool), String> {
-        let Place::Kept(keeper) = &self.place else {
+        let Some(keeper) = &self.keeper else {
             return Ok((Arc::new(Known::new(&new.reply, new.origin, None)), false));
         };
-        let in_folder = self.in_folders(&new.names).and_then(|file| file.get(&call.key).cloned());
-        let (known, was_known) = match in_folder {
+        let given = self.find_given(&new.names, &call.key).map_err(|error| error.to_string())?;
+        let (known, was_known) = match given {
             Some(known) => (known, true),
             None => {
                 let kept = keeper.keep(new).await?;
-                (Arc::new(Known::kept(&kept)), kept.was_known)
+                let known = Known::new(&kept.reply, kept.origin, Some(kept.id));
+                (Arc::new(known), kept.was_known)
             }
         };
         self.memory.insert(call.id().to_owned(), known.clone());
@@ -219,7 +229,7 @@ impl Cached {
     /// Writes down how often replies were given.
     pub fn write_hits(&self) -> Result<(), StoreError> {
         let touched = std::mem::take(&mut *locked(&self.touched));
-        let Place::Kept(keeper) = &self.place else { return Ok(()) };
+        let Some(keeper) = &self.keeper else { return Ok(()) };
         let taken: Vec<(Arc<Known>, u64)> = touched
             .into_iter()
             .map(|known| {
@@ -244,14 +254,6 @@ impl Cached {
     fn touch(&self, known: &Arc<Known>) {
         if known.id.is_some() && known.hits.fetch_add(1, Ordering::Relaxed) == 0 {
             locked(&self.touched).push(known.clone());
-        }
-    }
-
-    fn store(&self) -> Option<&ToolReplies> {
-        match &self.place {
-            Place::Nowhere => None,
-            Place::ReadOnly(store) => Some(store),
-            Place::Kept(keeper) => Some(keeper.store()),
         }
     }
 
@@ -289,10 +291,6 @@ impl Cached {
 impl Known {
     fn new(reply: &str, origin: Origin, id: Option<i64>) -> Known {
         Known { body: wire(reply), origin, id, hits: AtomicU64::new(0) }
-    }
-
-    fn kept(kept: &KeptReply) -> Known {
-        Known::new(&kept.reply, kept.origin, Some(kept.id))
     }
 }
 

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use juror_judge::Secret;
 use juror_score::tool::FolderNames;
 use juror_score::tool::names::standard_name;
-use juror_score::{NotJson, Object, str_of_json, text_of};
+use juror_score::{NotJson, Object, entries_of_json, str_of_json, text_of};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -91,6 +91,9 @@ impl ToolCall {
     /// Reads the body of a request.
     pub fn read(body: &[u8]) -> Result<ToolCall, Refusal> {
         let text = std::str::from_utf8(body).map_err(|_| Refusal::NotText)?;
+        if let Some(call) = read_odd(text) {
+            return Ok(call);
+        }
         let fields = read_fields(text)?;
         let mut complaints = Vec::new();
         let category = read_text(&fields, "category", &mut complaints);
@@ -142,6 +145,23 @@ fn id_of(names: &FolderNames, key: &str) -> String {
     }
     id.push_str(key);
     id
+}
+
+/// A call whose arguments hold what Python takes for a number and JSON does not.
+fn read_odd(text: &str) -> Option<ToolCall> {
+    if !text.contains("NaN") && !text.contains("Infinity") {
+        return None;
+    }
+    let entries = entries_of_json(text).ok()?;
+    let part = |name: &str| Some(entries.iter().find(|(own, _)| own == name)?.1);
+    let field = |name: &str| {
+        let raw: &RawValue = serde_json::from_str(part(name)?).ok()?;
+        Some(text_of(raw)?.into_owned())
+    };
+    let input = part("tool_input").filter(|input| input.starts_with('{'))?;
+    field("strip")?;
+    let (category, tool, api) = (field("category")?, field("tool_name")?, field("api_name")?);
+    ToolCall::new(&category, &tool, &api, input, &field("toolbench_key")?).ok()
 }
 
 fn read_fields(text: &str) -> Result<Object<'_>, Refusal> {
@@ -230,6 +250,7 @@ mod tests {
         check("\"\"", "{}");
         check("\"5\"", "5");
         check(r#"{"a": "\ud800"}"#, r"{'a': '\ud800'}");
+        check(r#"{"a": NaN, "b": -Infinity}"#, "{'a': nan, 'b': -inf}");
         for input in ["5", "null", "[]", "true", "\"{\"", "\"{'a': 1}\""] {
             let Err(Refusal::Input(asked)) = read(input) else { panic!("{input}") };
             assert_eq!((asked.api.as_str(), asked.input.as_str()), ("b c", input));

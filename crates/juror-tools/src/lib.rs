@@ -41,7 +41,7 @@ mod virtual_tools;
 pub use cache_folder::{
     CacheFolder, Entries, Exported, FolderProblem, Names, export, read_entries,
 };
-pub use cached::{ArgumentOrder, Cached, CachedSetup, Known, Store};
+pub use cached::{ArgumentOrder, Cached, CachedSetup, Known};
 pub use call::{Asked, INPUT_ERROR, Refusal, ToolCall};
 pub use documentation::{ApiDocument, ApiNames, Documentation, ToolDocument};
 pub use load::{Catalog, LoadError, load_folder};

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use juror_judge::{ChatCall, Models, Pending, Prompt, Stop};
+use juror_judge::{CallError, ChatCall, ModelError, Models, Pending, Prompt, Stop};
 use juror_score::tool::{Ending, read_mirror_reply};
 use juror_score::{
     JsonStyle, Object, dump_json, entries_of_json, push_repr_of_json, repr_text, str_of_json,
@@ -150,16 +150,24 @@ impl Simulator {
         if self.models.stopped().is_some() {
             self.resting.begin();
         }
-        answer.outcome.map_err(|error| failed(error.to_string()))
+        answer.outcome.map_err(|error| failed(logged(&error)))
     }
 }
 
 impl Shown {
     fn prompt(&self, call: &ToolCall) -> Result<String, NoReply> {
         match self.form {
+            Form::Chat if self.is_unknown(call) => Err(unknown(call)),
             Form::Chat => Ok(self.chat_prompt(call)),
             Form::Mirror | Form::MirrorCache => self.mirror_prompt(call),
         }
+    }
+
+    /// Whether tool files are there, and none has the API. The published servers let a model make
+    /// something up for such a call too.
+    fn is_unknown(&self, call: &ToolCall) -> bool {
+        let has_tools = !self.documentation.catalog().tools.is_empty();
+        self.manner == Manner::Own && has_tools && self.documentation.api(&call.names).is_none()
     }
 
     fn chat_prompt(&self, call: &ToolCall) -> String {
@@ -198,9 +206,9 @@ impl Shown {
             Manner::Own => ApiNames::Settled,
             Manner::Published => ApiNames::Published,
         };
-        let unknown = || NoReply::new(format!("no such API: {} of {}", call.api, call.tool));
-        let tool = self.documentation.document(&call.names, how).ok_or_else(unknown)?;
-        let api = tool.apis.first().ok_or_else(unknown)?;
+        let tool = self.documentation.document(&call.names, how);
+        let tool = tool.ok_or_else(|| unknown(call))?;
+        let api = tool.apis.first().ok_or_else(|| unknown(call))?;
         let missing = |name: &str| {
             let (api, tool) = (&call.api, &call.tool);
             NoReply::new(format!("no such API: the file of {tool} gives {api} no `{name}`"))
@@ -247,6 +255,18 @@ impl Resting {
 /// Whether what stopped the asking may be over in a while.
 fn may_end(stop: &Stop) -> bool {
     !matches!(stop, Stop::Interrupted | Stop::CostCeiling(_))
+}
+
+fn unknown(call: &ToolCall) -> NoReply {
+    NoReply::new(format!("no such API: {} of {}", call.api, call.tool))
+}
+
+/// What the log says of a failed call. A server's complaint about a request may quote it.
+fn logged(error: &CallError) -> String {
+    match error {
+        CallError::Failed(ModelError::BadRequest { .. }) => "the model refuses the request".into(),
+        error => error.to_string(),
+    }
 }
 
 fn failed(why: impl Into<String>) -> NoReply {

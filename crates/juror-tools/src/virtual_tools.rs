@@ -392,8 +392,8 @@ mod tests {
     async fn a_reply_that_is_kept_stays_whatever_the_order_of_sources() {
         let folder = tempfile::tempdir().expect("a folder");
         let store = juror_store::ToolReplies::open(folder.path()).expect("a store");
-        let store = crate::cached::Store::Kept(store, None);
-        let cached = Cached::new(CachedSetup { store, ..CachedSetup::default() }, |_| {});
+        let kept = Some(store);
+        let cached = Cached::new(CachedSetup { kept, ..CachedSetup::default() }, |_| {});
         let source = Counting { n_asked: AtomicUsize::new(0), panics_first: false };
         let sources = vec![Source::Maker(Box::new(source)), Source::Cache];
         let tools = VirtualTools::new(Arc::new(cached), sources, true);

@@ -3,6 +3,7 @@
 mod aggregate;
 mod answer_correctness;
 mod ask;
+mod bench;
 mod cache;
 mod completions;
 mod demo;
@@ -55,6 +56,7 @@ enum Command {
     Aggregate(aggregate::AggregateArgs),
     AnswerCorrectness(answer_correctness::AnswerCorrectnessArgs),
     Validate(validate::ValidateArgs),
+    Bench(Box<bench::BenchArgs>),
     Serve(serve::ServeArgs),
     Tools(tools::ToolsArgs),
     Demo(demo::DemoArgs),
@@ -78,6 +80,7 @@ pub(crate) fn run() -> anyhow::Result<Exit> {
         Command::Aggregate(args) => aggregate::run(&args),
         Command::AnswerCorrectness(args) => answer_correctness::run(&args),
         Command::Validate(args) => validate::run(&args),
+        Command::Bench(args) => bench::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Tools(args) => tools::run(&args),
         Command::Demo(args) => demo::run(&args),

@@ -44,7 +44,7 @@ pub(super) struct ServeArgs {
     tools: ToolArgs,
 
     /// Address to listen at; others than loopback let other machines in.
-    #[arg(long, help_heading = SERVER, value_name = "ADDRESS", default_value = "127.0.0.1", env = "JUROR_HOST")]
+    #[arg(long, help_heading = SERVER, value_name = "ADDRESS", default_value = "127.0.0.1", env = "JUROR_HOST", value_parser = parse_host)]
     host: IpAddr,
 
     /// Port to listen at; 0 takes a free one [default: 8080].
@@ -90,7 +90,19 @@ enum LogArg {
     All,
 }
 
+fn parse_host(text: &str) -> Result<IpAddr, String> {
+    if text == "localhost" {
+        return Ok(IpAddr::from([127, 0, 0, 1]));
+    }
+    text.parse().map_err(|_| "an IP address is needed, such as 127.0.0.1 or 0.0.0.0".to_owned())
+}
+
 pub(super) fn run(args: &ServeArgs) -> anyhow::Result<Exit> {
+    anyhow::ensure!(
+        args.token.as_ref().is_none_or(|token| !token.trim().is_empty()),
+        "the token is empty\n  hint: leave --token and JUROR_TOKEN out to ask for none"
+    );
+    anyhow::ensure!(args.max_body > 0, "--max-body is 0: no request would be short enough");
     let environment = Environment::read();
     let (settings, public) = args.tools.settings(&environment)?;
     anyhow::ensure!(
@@ -170,6 +182,11 @@ fn stop_signal() -> anyhow::Result<impl Future<Output = ()>> {
                 _ = interrupted.recv() => {}
                 _ = terminated.recv() => {}
             }
+            tokio::spawn(async move {
+                talk::say("stopping: calls on their way are waited for (Ctrl-C again to end now)");
+                interrupted.recv().await;
+                std::process::exit(Exit::OutsideFailed as i32);
+            });
         })
     }
     #[cfg(not(unix))]
@@ -234,13 +251,19 @@ fn write_line(file: Option<&Mutex<File>>, line: &Value) {
     }
 }
 
+/// Names are logged, but not at any length.
+fn cut(name: &str) -> String {
+    name.chars().take(200).collect()
+}
+
 fn line_of(event: &Event<'_>) -> Value {
     let time = jiff::Timestamp::now().to_string();
     match event {
         Event::Served { category, tool, api, source, took, troubles } => {
             let seconds = took.as_secs_f64();
-            let mut line = json!({"time": time, "event": "call", "category": category,
-                "tool_name": tool, "api_name": api, "source": source, "seconds": seconds});
+            let mut line = json!({"time": time, "event": "call", "category": cut(category),
+                "tool_name": cut(tool), "api_name": cut(api), "source": source,
+                "seconds": seconds});
             if !troubles.is_empty() {
                 line["troubles"] = json!(troubles);
             }

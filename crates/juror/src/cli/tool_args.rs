@@ -129,6 +129,11 @@ impl ToolArgs {
             }
         };
         self.override_places(&mut settings);
+        let tools = &settings.tools;
+        anyhow::ensure!(
+            !self.write_back || (tools.keep != Some(false) && !tools.cache.is_empty()),
+            "--write-back needs a cache folder to write to, and replies that are kept\n  hint: name it with --cache, and leave --no-keep out"
+        );
         self.override_sources(&mut settings, form, environment)?;
         Ok((settings, public))
     }

@@ -142,11 +142,18 @@ fn list(documentation: &Arc<Documentation>, json: bool) -> anyhow::Result<Exit> 
     let names = listing.registry().function_names();
     let lines = listing.registry().entries().iter().zip(names).map(|(entry, name)| {
         let category = entry.category.as_deref().unwrap_or("");
-        format!("{name}\t{category}\t{}\t{}\n", entry.tool, entry.api)
+        let line = format!("{name}\t{category}\t{}\t{}", entry.tool, entry.api);
+        visible_line(&line)
     });
     talk::data(&lines.collect::<String>())?;
     talk::say(&counted(catalog));
     Ok(Exit::Done)
+}
+
+/// A line in which nothing of a tool file can steer the terminal.
+fn visible_line(line: &str) -> String {
+    let parts: Vec<String> = line.split('\t').map(juror_report::visible).collect();
+    format!("{}\n", parts.join("\t"))
 }
 
 fn counted(catalog: &Catalog) -> String {
@@ -171,7 +178,10 @@ fn search(
         let (category, api) = (tool.category.as_deref().unwrap_or(""), &tool.apis[found.api]);
         let about: String = api.description.chars().take(80).collect();
         let about = about.replace(['\n', '\r', '\t'], " ");
-        format!("{:.2}\t{category}\t{}\t{}\t{about}\n", found.score, tool.name, api.name)
+        visible_line(&format!(
+            "{:.2}\t{category}\t{}\t{}\t{about}",
+            found.score, tool.name, api.name
+        ))
     });
     talk::data(&lines.collect::<String>())?;
     if found.is_empty() {
@@ -230,7 +240,7 @@ fn read_call(name: &str, input: &str, documentation: &Documentation) -> anyhow::
 }
 
 fn existing(store: &StoreArg) -> anyhow::Result<ToolReplies> {
-    let found = ToolReplies::open_existing(Path::new(&store.store))?;
+    let found = ToolReplies::open_read_only(Path::new(&store.store))?;
     found.ok_or_else(|| {
         anyhow::anyhow!(
             "{}: no replies are kept here\n  hint: name the folder with --store, or begin with `juror tools import`",
@@ -343,10 +353,10 @@ fn stats(replies: &ToolReplies, as_json: bool) -> anyhow::Result<Exit> {
 fn row(total: &ToolTotal) -> String {
     let model = total.model.as_deref().map(|model| format!(" by {model}")).unwrap_or_default();
     format!(
-        "  {}{model}: {} replies of {} APIs, {:.1} MB, given {} times, kept {} to {}\n",
+        "  {}{model}: {} of {}, {:.1} MB, hits {}, kept {} to {}\n",
         total.origin.as_str(),
-        total.count,
-        total.apis,
+        replies_counted(usize::try_from(total.count).unwrap_or(usize::MAX)),
+        count(usize::try_from(total.apis).unwrap_or(usize::MAX), "API"),
         total.bytes as f64 / 1e6,
         total.hits,
         moment(total.first_kept_at),

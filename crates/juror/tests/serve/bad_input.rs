@@ -15,7 +15,7 @@ fn names_never_become_paths() {
     stage.write("secret/x_for_y/z.json", "{\"{}\": \"leaked\"}");
     let model = StandIn::model(Vec::new(), r#"{"error": "", "response": "made up"}"#);
     let options = format!(
-        "--tools tools --cache cache --write-back --simulator chat --model m --model-url {}",
+        "--cache cache --write-back --simulator chat --model m --model-url {}",
         model.url("/v1")
     );
     let before = read_files(&stage.path("secret"));
@@ -156,6 +156,9 @@ fn a_server_that_cannot_start_says_why() {
     assert_eq!((code, printed.contains("configuration of the public tool server: ok")), (0, true));
     stage.write("store/tools.sqlite", "this is no database, and nobody may say that it is one");
     check("serve --tools tools --store store", 2, "not a store of replies, or damaged");
+    check("serve --tools tools --store bad.yaml", 2, "a folder is needed, and this is a file");
+    check("serve --tools tools --token= ", 2, "the token is empty");
+    check("serve --tools tools --cache cache --write-back --no-keep", 2, "--write-back needs");
     assert!(stage.read("store/tools.sqlite").starts_with("this is no database"));
     let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = taken.local_addr().expect("an address").port();

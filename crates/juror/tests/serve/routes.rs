@@ -191,7 +191,7 @@ fn a_server_stops_in_good_order_and_counts_its_hits() {
     let stage = Stage::new();
     let (code, _, said) = stage.run("tools import cache");
     assert_eq!((code, said.contains("took in 2 replies of 1 API")), (0, true), "{said}");
-    let served = stage.serve("--tools tools --cache .juror/tools");
+    let served = stage.serve("--tools tools --store .juror/tools");
     for _ in 0..3 {
         let reply = served.call(&request("Sky", "Now", json!({"city": "Oslo"})));
         assert_eq!(reply.header("juror-origin"), Some("imported"));

@@ -236,6 +236,33 @@ fn a_replay_needs_no_key_and_changes_nothing() {
 }
 
 #[test]
+fn no_reply_is_made_up_for_an_api_that_there_is_not() {
+    let stage = Stage::new();
+    let model = StandIn::model(Vec::new(), SIMULATED);
+    let served = stage.serve(&with_model(&model));
+    let reply = served.call(&request("Sky", "Yesterday", json!({})));
+    assert!(reply.json()["error"].as_str().expect("an error").starts_with("no such API"));
+    assert!(model.asked().is_empty());
+}
+
+#[test]
+fn a_given_store_is_never_written_to() {
+    let stage = Stage::new();
+    stage.run("tools import cache --store given");
+    let before = std::fs::read(stage.path("given/tools.sqlite")).expect("a store");
+    let model = StandIn::model(Vec::new(), SIMULATED);
+    let options = with_model(&model).replace("--cache cache", "--cache given --store own");
+    let served = stage.serve(&options);
+    let call = |city: &str| served.call(&request("Sky", "Now", json!({"city": city})));
+    assert_eq!(call("Oslo").header("juror-origin"), Some("imported"));
+    assert_eq!(call("Rome").header("juror-source"), Some("simulator"));
+    served.stop();
+    assert_eq!(std::fs::read(stage.path("given/tools.sqlite")).expect("a store"), before);
+    let (_, stats, _) = stage.run("tools stats --store own");
+    assert!(stats.contains("simulated by openai_compatible/m: 1 reply of 1 API,"), "{stats}");
+}
+
+#[test]
 fn several_cache_folders_are_one() {
     let stage = Stage::new();
     stage.write(

@@ -38,6 +38,15 @@ impl<'a> Node<'a> {
         if self.role == TOOL { read_name(self.message.get()) } else { None }
     }
 
+    /// The node without what it was read from.
+    pub(super) fn into_owned(self) -> Node<'static> {
+        Node {
+            role: Cow::Owned(self.role.into_owned()),
+            message: self.message.into_owned(),
+            depth: self.depth,
+        }
+    }
+
     /// How many nodes come before it on its branch.
     pub fn depth(&self) -> usize {
         self.depth

@@ -77,6 +77,16 @@ impl Answer<'_> {
         self.final_answer.text().unwrap_or_default()
     }
 
+    /// The answer without what it was read from.
+    pub fn into_owned(self) -> Answer<'static> {
+        Answer {
+            method: Cow::Owned(self.method.into_owned()),
+            final_answer: self.final_answer.into_owned(),
+            nodes: self.nodes.into_iter().map(Node::into_owned).collect(),
+            called_apis: self.called_apis,
+        }
+    }
+
     /// Appends the nodes as `answer_details`.
     pub fn write_details(&self, messages: Messages, layout: Layout, out: &mut String) {
         details::write_nodes(&self.nodes, messages, layout, 0, out);
