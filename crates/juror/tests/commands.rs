@@ -224,6 +224,7 @@ fn help_teaches() {
         "aggregate",
         "answer-correctness",
         "validate",
+        "bench",
         "serve",
         "tools",
         "demo",

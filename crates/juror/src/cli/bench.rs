@@ -484,7 +484,8 @@ fn extras(judged: &[Judged<'_>]) -> Value {
     for call in attempted().flat_map(|attempted| &attempted.calls) {
         *replies.entry(&call.source).or_default() += 1;
     }
-    let usd: f64 = attempted().filter_map(|attempted| attempted.usd).sum();
+    let prices: Vec<f64> = attempted().filter_map(|attempted| attempted.usd).collect();
+    let usd = (!prices.is_empty()).then(|| prices.iter().sum::<f64>());
     let tokens: u64 = attempted().map(|attempted| attempted.tokens).sum();
     json!({"version": env!("CARGO_PKG_VERSION"), "tool_replies": replies,
         "agent_tokens": tokens, "agent_usd": usd,
