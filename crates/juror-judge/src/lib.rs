@@ -4,7 +4,8 @@
 //! calls of a run, which bounds, paces, retries, joins and keeps them. A [`Judge`] asks about one
 //! aspect of a case and gives notes for its result; a [`Panel`] is all judges of a run. An agent's
 //! model is asked by the same queue: [`Models::converse`] goes on with a [`Conversation`] in which
-//! functions can be called.
+//! functions can be called. What an agent answered is judged by [`PassRateJudge`],
+//! [`PreferenceJudge`] and [`FinalAnswerJudge`].
 //!
 //! ```
 //! use juror_judge::{Prices, Usage, read_claims};
@@ -30,12 +31,15 @@ mod call;
 mod conversation;
 mod correctness;
 mod custom;
+mod final_answer;
 mod gemini;
 mod http;
 mod judge;
 mod model;
 mod openai;
 mod pace;
+mod pass_rate;
+mod preference;
 mod prices;
 mod prompt;
 mod provider;
@@ -46,6 +50,7 @@ mod retrieval;
 mod secret;
 mod sse;
 mod tally;
+mod trajectory;
 mod vectors;
 
 pub use adapt::Tell;
@@ -54,11 +59,14 @@ pub use call::{CallKey, ChatCall, KeyMaker};
 pub use conversation::{Conversation, Turn, TurnReply};
 pub use correctness::{BLANK, ClaimRules, Claims, ClaimsError, Correctness, read_claims};
 pub use custom::{Custom, Input, ShownSteps};
+pub use final_answer::{FinalAnswerJudge, FinalJudged};
 pub use http::http_client;
 pub use judge::{Judge, Panel, Verdicts};
 pub use model::{
     ChatModel, ChatRequest, Embedder, Embeddings, ModelError, ModelReply, Pending, Said, Usage,
 };
+pub use pass_rate::{Judged, PassRateJudge};
+pub use preference::{PreferenceJudge, Preferred};
 pub use prices::{Price, Prices};
 pub use prompt::{Prompt, Template, TemplateError};
 pub use provider::{ModelSpec, PROVIDERS, Protocol, Provider};
@@ -69,9 +77,13 @@ pub use secret::Secret;
 pub use tally::{Cost, Count, Tally};
 
 /// The built-in prompts: the name of each one's file, its text, and the texts it may use.
-pub const PROMPTS: [(&str, &str, &[&str]); 4] = [
+pub const PROMPTS: [(&str, &str, &[&str]); 8] = [
     ("answer_claims", correctness::PROMPT, correctness::PLACES),
     ("generated_question", relevance::PROMPT, relevance::PLACES),
     ("attribution", retrieval::ATTRIBUTION_PROMPT, retrieval::ATTRIBUTION_PLACES),
     ("usefulness", retrieval::USEFULNESS_PROMPT, retrieval::USEFULNESS_PLACES),
+    ("answer_status", pass_rate::STATUS_PROMPT, pass_rate::STATUS_PLACES),
+    ("answer_status_detailed", pass_rate::DETAILED_PROMPT, pass_rate::DETAILED_PLACES),
+    ("better_answer", preference::PROMPT, preference::PLACES),
+    ("final_answer_status", final_answer::PROMPT, final_answer::PLACES),
 ];

@@ -27,8 +27,8 @@ pub use input::{LoadError, load, load_settings, load_text};
 pub use interrupt::Interrupt;
 pub use judging::{Docket, Judgements, judge_all};
 pub use models::{
-    AskOptions, DEFAULT_CACHE, Environment, Judges, SetupError, check_judges, correctness, judges,
-    models_for,
+    AskOptions, DEFAULT_CACHE, Environment, Judges, SetupError, check_judges, correctness,
+    final_answer_judge, judges, models_for, pass_rate_judge, preference_judge,
 };
 pub use output::{Output, OutputError};
 pub use plan::Plan;

@@ -4,9 +4,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use juror_judge::{
-    Against, CacheMode, ClaimRules, Correctness, Custom, Judge, Limits, ModelSpec, Models,
-    ModelsSetup, PROMPTS, PROVIDERS, Panel, Price, Prices, Provider, Relevance, ReplyCache,
-    Retrieval, Secret, ShownSteps, Tell, TemplateError,
+    Against, CacheMode, ClaimRules, Correctness, Custom, FinalAnswerJudge, Judge, Limits,
+    ModelSpec, Models, ModelsSetup, PROMPTS, PROVIDERS, Panel, PassRateJudge, PreferenceJudge,
+    Price, Prices, Provider, Relevance, ReplyCache, Retrieval, Secret, ShownSteps, Tell,
+    TemplateError,
 };
 use juror_score::{AskedLike, ContextJudge, Profile};
 use serde_json::{Map, Value};
@@ -132,6 +133,27 @@ pub fn correctness(settings: &Settings, profile: &Profile) -> Result<Correctness
             Correctness::new(&text, rules).map_err(|error| bad_prompt(&name, &error))
         }
     }
+}
+
+/// The judge of whether answers of agents solve their queries.
+pub fn pass_rate_judge(settings: &Settings) -> Result<PassRateJudge, SetupError> {
+    let (status_name, status) = prompt(settings, "answer_status")?;
+    let (detailed_name, detailed) = prompt(settings, "answer_status_detailed")?;
+    PassRateJudge::new(&status, &detailed)
+        .map_err(|error| bad_prompt(&format!("{status_name} or {detailed_name}"), &error))
+}
+
+/// The judge of which of two answers is better.
+pub fn preference_judge(settings: &Settings) -> Result<PreferenceJudge, SetupError> {
+    let (name, text) = prompt(settings, "better_answer")?;
+    PreferenceJudge::new(&text, pass_rate_judge(settings)?)
+        .map_err(|error| bad_prompt(&name, &error))
+}
+
+/// The judge of final answers alone.
+pub fn final_answer_judge(settings: &Settings) -> Result<FinalAnswerJudge, SetupError> {
+    let (name, text) = prompt(settings, "final_answer_status")?;
+    FinalAnswerJudge::new(&text).map_err(|error| bad_prompt(&name, &error))
 }
 
 struct Specs {

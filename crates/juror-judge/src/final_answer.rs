@@ -1,0 +1,106 @@
+//! Whether a final answer alone is a correct reply: yes or no.
+
+use juror_score::tool::answer::Answer;
+use juror_score::tool::judged::{Status, read_final_verdict, text_to_judge};
+
+use crate::call::ChatCall;
+use crate::pass_rate::{read_status, schema};
+use crate::prompt::{Template, TemplateError};
+use crate::queue::{CallError, Models};
+use crate::tally::Cost;
+
+const PURPOSE: &str = "final_answer_status";
+
+/// Texts the prompt may use.
+pub(crate) const PLACES: &[&str] = &["query", "final_answer"];
+
+/// The prompt in the project.
+pub(crate) const PROMPT: &str = include_str!("../prompts/final_answer_status.md");
+
+/// Judges whether final answers are correct.
+pub struct FinalAnswerJudge {
+    template: Template,
+}
+
+/// What judging a final answer came to.
+#[derive(Clone, Debug)]
+pub struct FinalJudged {
+    /// Whether it is correct, or why there is no verdict.
+    pub is_solved: Result<bool, CallError>,
+    /// Why, in words.
+    pub reason: Option<String>,
+    /// What the reply cost.
+    pub cost: Cost,
+}
+
+impl FinalAnswerJudge {
+    /// A judge with a prompt of Juror's kind.
+    pub fn new(prompt: &str) -> Result<FinalAnswerJudge, TemplateError> {
+        Ok(FinalAnswerJudge { template: Template::read(prompt, PLACES)? })
+    }
+
+    /// The prompts it uses: purpose and hash.
+    pub fn prompts(&self) -> Vec<(String, String)> {
+        vec![(PURPOSE.into(), self.template.hash().into())]
+    }
+
+    /// Judges an answer. Where there is none, or it is empty, nobody is asked.
+    pub async fn judge(
+        &self,
+        query: &str,
+        answer: Option<&Answer<'_>>,
+        models: &Models,
+    ) -> FinalJudged {
+        let Some(final_answer) = text_to_judge(answer) else {
+            let reason = Some("there is no final answer".to_owned());
+            return FinalJudged { is_solved: Ok(false), reason, cost: Cost::default() };
+        };
+        let prompt = self.template.fill(&[("query", query), ("final_answer", &final_answer)]);
+        let call = ChatCall::new(PURPOSE, prompt, Some(schema(&["Solved", "Unsolved"])));
+        let reply = models.ask(&call, read_solved).await;
+        let reason = match &reply.outcome {
+            Ok((_, reason)) => Some(reason.clone()).filter(|reason| !reason.is_empty()),
+            Err(error) => Some(format!("the judge gave no verdict: {error}")),
+        };
+        let is_solved = reply.outcome.map(|(is_solved, _)| is_solved);
+        FinalJudged { is_solved, reason, cost: reply.cost }
+    }
+}
+
+/// Reads a verdict: JSON as it was asked for, or a text with a word for it.
+fn read_solved(reply: &str) -> Result<(bool, String), String> {
+    match read_status(reply) {
+        Ok((Status::Solved, reason)) => Ok((true, reason)),
+        Ok((Status::Unsolved, reason)) => Ok((false, reason)),
+        Ok((Status::Unsure, _)) => Err("`answer_status` is Unsure, not yes or no".into()),
+        Err(_) if !reply.contains('{') && reply.to_lowercase().contains("solved") => {
+            Ok((read_final_verdict(reply), String::new()))
+        }
+        Err(why) => Err(why),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verdict_is_yes_or_no() {
+        let check = |reply: &str, wanted: Option<bool>| {
+            assert_eq!(read_solved(reply).ok().map(|(is_solved, _)| is_solved), wanted, "{reply}");
+        };
+        check(r#"{"answer_status": "Solved", "reason": "r"}"#, Some(true));
+        check(r#"{"answer_status": "Unsolved", "reason": "it looks solved"}"#, Some(false));
+        check(r#"{"answer_status": "Unsure"}"#, None);
+        check(r#"{"status": "Solved"}"#, None);
+        check("Answer Status: Solved\nReason: nothing is left unsolved", Some(true));
+        check("It is unsolved.", Some(false));
+        check("I cannot say", None);
+        check("", None);
+    }
+
+    #[test]
+    fn the_prompt_has_its_places() {
+        assert!(FinalAnswerJudge::new(PROMPT).is_ok());
+    }
+}

@@ -1,0 +1,221 @@
+//! Whether an answer of an agent solves its query.
+
+use futures_util::future::join_all;
+use juror_score::tool::answer::Answer;
+use juror_score::tool::judged::{
+    Ask, Basis, GiveUp, Outcome, Progress, Status, begin, go_on, majority,
+};
+use serde_json::{Value, json};
+
+use crate::call::ChatCall;
+use crate::prompt::{Template, TemplateError};
+use crate::queue::{CallError, Models};
+use crate::reply::{imitates_verdict, read_verdict, text};
+use crate::tally::Cost;
+use crate::trajectory;
+
+const STATUS: &str = "answer_status";
+const DETAILED: &str = "answer_status_detailed";
+
+/// Texts the prompts may use.
+pub(crate) const STATUS_PLACES: &[&str] = &["query", "final_answer"];
+pub(crate) const DETAILED_PLACES: &[&str] = &["query", "steps", "final_answer"];
+
+/// The prompts in the project.
+pub(crate) const STATUS_PROMPT: &str = include_str!("../prompts/answer_status.md");
+pub(crate) const DETAILED_PROMPT: &str = include_str!("../prompts/answer_status_detailed.md");
+
+/// Judges whether answers solve their queries: by the final answer, and where that leaves it open,
+/// by everything the agent did.
+pub struct PassRateJudge {
+    status: Template,
+    detailed: Template,
+}
+
+/// What judging an answer came to.
+#[derive(Clone, Debug, Default)]
+pub struct Judged {
+    /// What each run came to, in order. A run that failed is unsure, and says why.
+    pub statuses: Vec<Outcome>,
+    /// Why, in the words of the first run that says the same as most, or what went wrong.
+    pub reason: Option<String>,
+    /// What the replies cost.
+    pub cost: Cost,
+    /// The answer is made up to look like a verdict.
+    pub imitates_verdict: bool,
+    /// A run failed for a reason outside: a later one may do better.
+    pub failed_outside: bool,
+    /// A run was not asked, because asking had stopped or calls are only counted.
+    pub unfinished: bool,
+}
+
+impl Judged {
+    /// The status that most runs came to; a tie is unsure.
+    pub fn majority(&self) -> Status {
+        let statuses: Vec<Status> = self.statuses.iter().map(|outcome| outcome.status).collect();
+        majority(&statuses)
+    }
+
+    /// How many runs have no verdict.
+    pub fn n_failed(&self) -> usize {
+        let failed = |outcome: &&Outcome| matches!(outcome.basis, Basis::Failed(_));
+        self.statuses.iter().filter(failed).count()
+    }
+}
+
+/// One run.
+struct Run {
+    outcome: Outcome,
+    reason: Option<String>,
+    cost: Cost,
+    error: Option<CallError>,
+}
+
+impl PassRateJudge {
+    /// A judge with prompts of Juror's kind: for the final answer, and for everything.
+    pub fn new(status: &str, detailed: &str) -> Result<PassRateJudge, TemplateError> {
+        Ok(PassRateJudge {
+            status: Template::read(status, STATUS_PLACES)?,
+            detailed: Template::read(detailed, DETAILED_PLACES)?,
+        })
+    }
+
+    /// The prompts it uses: purpose and hash.
+    pub fn prompts(&self) -> Vec<(String, String)> {
+        let prompt =
+            |name: &str, template: &Template| (name.to_owned(), template.hash().to_owned());
+        vec![prompt(STATUS, &self.status), prompt(DETAILED, &self.detailed)]
+    }
+
+    /// Judges an answer, or that there is none, as often as told, all runs at once.
+    pub async fn judge(
+        &self,
+        query: &str,
+        answer: Option<&Answer<'_>>,
+        models: &Models,
+        repeats: u32,
+    ) -> Judged {
+        let runs = (0..repeats).map(|repeat| self.run(query, answer, models, repeat));
+        let runs = join_all(runs).await;
+        let mut judged = Judged::default();
+        for run in &runs {
+            judged.statuses.push(run.outcome.clone());
+            judged.cost = judged.cost.plus(run.cost);
+            judged.failed_outside |= run.error.as_ref().is_some_and(CallError::is_outside);
+            judged.unfinished |=
+                matches!(run.error, Some(CallError::NotAsked(_) | CallError::OnlyCounted));
+        }
+        let majority = judged.majority();
+        let speaker = runs.iter().find(|run| run.outcome.status == majority).or(runs.first());
+        judged.reason = speaker.and_then(|run| run.reason.clone());
+        judged.imitates_verdict =
+            answer.is_some_and(|answer| imitates_verdict(&answer.final_text()));
+        judged
+    }
+
+    async fn run(
+        &self,
+        query: &str,
+        answer: Option<&Answer<'_>>,
+        models: &Models,
+        repeat: u32,
+    ) -> Run {
+        let mut progress = begin(answer, GiveUp::Said);
+        let (mut said, mut cost, mut error) = (None, Cost::default(), None);
+        loop {
+            let (ask, answer) = match (progress, answer) {
+                (Progress::Ask(ask), Some(answer)) => (ask, answer),
+                (Progress::Done(outcome), _) => {
+                    let reason = outcome.basis.reason().or(said);
+                    return Run { outcome, reason, cost, error };
+                }
+                (Progress::Ask(_), None) => {
+                    // Without an answer nothing is asked.
+                    let outcome = Outcome { status: Status::Unsolved, basis: Basis::Missing };
+                    return Run { reason: outcome.basis.reason(), outcome, cost, error };
+                }
+            };
+            let reply = models.ask(&self.call(ask, query, answer, repeat), read_status).await;
+            cost = cost.plus(reply.cost);
+            progress = match reply.outcome {
+                Ok((status, reason)) => {
+                    said = Some(reason).filter(|reason| !reason.is_empty());
+                    go_on(ask, Ok(status))
+                }
+                Err(why) => {
+                    let progress = go_on(ask, Err(why.to_string()));
+                    error = Some(why);
+                    progress
+                }
+            };
+        }
+    }
+
+    fn call(&self, ask: Ask, query: &str, answer: &Answer<'_>, repeat: u32) -> ChatCall {
+        let final_answer = trajectory::final_answer(answer);
+        let texts = [("query", query), ("final_answer", &final_answer)];
+        let (purpose, prompt) = match ask {
+            Ask::Status => (STATUS, self.status.fill(&texts)),
+            Ask::Detailed => {
+                let steps = trajectory::steps(answer);
+                let [query, final_answer] = texts;
+                (DETAILED, self.detailed.fill(&[query, ("steps", &steps), final_answer]))
+            }
+        };
+        let schema = schema(&["Solved", "Unsure", "Unsolved"]);
+        ChatCall { repeat, ..ChatCall::new(purpose, prompt, Some(schema)) }
+    }
+}
+
+/// The shape of a reply about a status.
+pub(crate) fn schema(statuses: &[&str]) -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "answer_status": {"type": "string", "enum": statuses},
+            "reason": {"type": "string"},
+        },
+        "required": ["answer_status", "reason"],
+        "additionalProperties": false,
+    })
+}
+
+/// Reads a status and its reason.
+pub(crate) fn read_status(reply: &str) -> Result<(Status, String), String> {
+    read_verdict(reply, |value| {
+        let word = value.get("answer_status").ok_or("`answer_status` is missing")?;
+        let status = word.as_str().and_then(Status::of_reply);
+        let status = status.ok_or_else(|| format!("`answer_status` is {word}, not a status"))?;
+        Ok((status, text(value, "reason").to_owned()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statuses_are_read_or_told() {
+        let check = |reply: &str, wanted: Result<Status, &str>| {
+            let found = read_status(reply).map(|(status, _)| status);
+            match wanted {
+                Ok(status) => assert_eq!(found, Ok(status), "{reply}"),
+                Err(why) => assert!(found.is_err_and(|error| error.starts_with(why)), "{reply}"),
+            }
+        };
+        check(r#"{"answer_status": "Solved", "reason": "r"}"#, Ok(Status::Solved));
+        check(r#"{"answer_status": "AnswerStatus.Unsure"}"#, Ok(Status::Unsure));
+        check("Well: {\"answer_status\": \"unsolved\"}", Ok(Status::Unsolved));
+        check(r#"{"answer_status": "Perhaps"}"#, Err("`answer_status` is \"Perhaps\""));
+        check(r#"{"answer_status": 1}"#, Err("`answer_status` is 1"));
+        check(r#"{"reason": "r"}"#, Err("`answer_status` is missing"));
+        check("Solved", Err("the reply holds no JSON"));
+        check("", Err("the reply is empty"));
+    }
+
+    #[test]
+    fn the_prompts_have_their_places() {
+        assert!(PassRateJudge::new(STATUS_PROMPT, DETAILED_PROMPT).is_ok());
+        assert!(PassRateJudge::new(DETAILED_PROMPT, STATUS_PROMPT).is_err());
+    }
+}

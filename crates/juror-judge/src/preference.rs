@@ -1,0 +1,223 @@
+//! Which of two agents answered a query better.
+
+use futures_util::future::join_all;
+use juror_score::tool::answer::Answer;
+use juror_score::tool::judged::{Contest, Round, Side, Vote, first_shown};
+use serde_json::{Value, json};
+
+use crate::call::ChatCall;
+use crate::pass_rate::PassRateJudge;
+use crate::prompt::{Template, TemplateError};
+use crate::queue::{CallError, Models};
+use crate::reply::{read_verdict, text};
+use crate::tally::Cost;
+use crate::trajectory;
+
+const PURPOSE: &str = "better_answer";
+
+/// Texts the prompt may use.
+pub(crate) const PLACES: &[&str] = &["query", "agent_0", "agent_1"];
+
+/// The prompt in the project.
+pub(crate) const PROMPT: &str = include_str!("../prompts/better_answer.md");
+
+/// Judges which of two answers is better: by whether each solves the query, and where that does not
+/// tell them apart, by asking.
+pub struct PreferenceJudge {
+    template: Template,
+    statuses: PassRateJudge,
+}
+
+/// What comparing two answers came to.
+#[derive(Clone, Debug, Default)]
+pub struct Preferred {
+    /// The vote of each round, in order; nothing for a round that failed.
+    pub votes: Vec<Option<Vote>>,
+    /// Why, in the words of the first round that was asked, or what went wrong.
+    pub reason: Option<String>,
+    /// What the replies cost.
+    pub cost: Cost,
+    /// A call failed for a reason outside: a later run may do better.
+    pub failed_outside: bool,
+    /// A call was not made, because asking had stopped or calls are only counted.
+    pub unfinished: bool,
+}
+
+impl Preferred {
+    /// The same vote in every round, without asking.
+    fn decided(vote: Vote, rounds: u32) -> Preferred {
+        Preferred { votes: vec![Some(vote); rounds as usize], ..Preferred::default() }
+    }
+
+    /// How many rounds have no vote.
+    pub fn n_failed(&self) -> usize {
+        self.votes.iter().filter(|vote| vote.is_none()).count()
+    }
+}
+
+impl PreferenceJudge {
+    /// A judge with a prompt of Juror's kind, and who says whether an answer solves its query.
+    pub fn new(prompt: &str, statuses: PassRateJudge) -> Result<PreferenceJudge, TemplateError> {
+        Ok(PreferenceJudge { template: Template::read(prompt, PLACES)?, statuses })
+    }
+
+    /// The prompts it uses: purpose and hash.
+    pub fn prompts(&self) -> Vec<(String, String)> {
+        let mut prompts = vec![(PURPOSE.to_owned(), self.template.hash().to_owned())];
+        prompts.extend(self.statuses.prompts());
+        prompts
+    }
+
+    /// Compares two answers in as many rounds as told, all at once. `at` is the number of the query
+    /// in its run: with the round it decides whose answer is shown first.
+    ///
+    /// Where it is not known whether the answers solve the query, each is judged once.
+    pub async fn judge(
+        &self,
+        query: &str,
+        contest: Contest<'_>,
+        at: usize,
+        models: &Models,
+        rounds: u32,
+    ) -> Preferred {
+        let mut preferred = Preferred::default();
+        let contest = match contest.begin() {
+            Round::NeedsStatuses => {
+                self.with_statuses(query, contest, models, &mut preferred).await
+            }
+            Round::Decided(_) | Round::Ask => contest,
+        };
+        let (reference, candidate) = match (contest.begin(), contest.reference, contest.candidate) {
+            (Round::Ask, Some(reference), Some(candidate)) => (reference, candidate),
+            (Round::Decided(vote), ..) => {
+                preferred.votes = Preferred::decided(vote, rounds).votes;
+                return preferred;
+            }
+            // What failed before it could be asked leaves every round open.
+            _ => {
+                preferred.votes = vec![None; rounds as usize];
+                return preferred;
+            }
+        };
+        let shown = [reference, candidate].map(shown);
+        let asked = (0..rounds).map(|round| self.round(query, &shown, at, round, models));
+        for (vote, reason, cost) in join_all(asked).await {
+            preferred.cost = preferred.cost.plus(cost);
+            preferred.note(vote.as_ref().err());
+            preferred.reason = preferred.reason.or(reason);
+            preferred.votes.push(vote.ok());
+        }
+        preferred
+    }
+
+    /// The contest with the statuses of both answers, or without, if they cannot be had.
+    async fn with_statuses<'c>(
+        &self,
+        query: &str,
+        contest: Contest<'c>,
+        models: &Models,
+        preferred: &mut Preferred,
+    ) -> Contest<'c> {
+        let both = [contest.reference, contest.candidate];
+        let judged =
+            join_all(both.map(|answer| self.statuses.judge(query, answer, models, 1))).await;
+        for one in &judged {
+            preferred.cost = preferred.cost.plus(one.cost);
+            preferred.failed_outside |= one.failed_outside;
+            preferred.unfinished |= one.unfinished;
+        }
+        if let Some(failed) = judged.iter().find(|one| one.n_failed() > 0) {
+            preferred.reason.clone_from(&failed.reason);
+            return contest;
+        }
+        let statuses = judged.iter().map(super::pass_rate::Judged::majority).collect::<Vec<_>>();
+        Contest { statuses: Some((statuses[0], statuses[1])), ..contest }
+    }
+
+    async fn round(
+        &self,
+        query: &str,
+        shown: &[String; 2],
+        at: usize,
+        round: u32,
+        models: &Models,
+    ) -> (Result<Vote, CallError>, Option<String>, Cost) {
+        let first = first_shown(at, round as usize);
+        let [reference, candidate] = shown;
+        let (zero, one) = match first {
+            Side::Reference => (reference, candidate),
+            Side::Candidate => (candidate, reference),
+        };
+        let prompt = self.template.fill(&[("query", query), ("agent_0", zero), ("agent_1", one)]);
+        // Each order is asked about in turn, so that two rounds are one repeat. The key of a round
+        // does not depend on which order came first.
+        let call = ChatCall { repeat: round / 2, ..ChatCall::new(PURPOSE, prompt, Some(schema())) };
+        let reply = models.ask(&call, |reply| read_vote(reply, first)).await;
+        let reason = match &reply.outcome {
+            Ok((_, reason)) => Some(reason.clone()).filter(|reason| !reason.is_empty()),
+            Err(error) => Some(format!("the judge gave no verdict: {error}")),
+        };
+        (reply.outcome.map(|(vote, _)| vote), reason, reply.cost)
+    }
+}
+
+impl Preferred {
+    fn note(&mut self, error: Option<&CallError>) {
+        self.failed_outside |= error.is_some_and(CallError::is_outside);
+        self.unfinished |= matches!(error, Some(CallError::NotAsked(_) | CallError::OnlyCounted));
+    }
+}
+
+/// An agent's steps and final answer.
+fn shown(answer: &Answer<'_>) -> String {
+    let final_answer = trajectory::final_answer(answer);
+    format!("{}\n\nFinal answer:\n{final_answer}", trajectory::steps(answer))
+}
+
+fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "index": {"type": "integer", "enum": [0, 1]},
+            "reason": {"type": "string"},
+        },
+        "required": ["index", "reason"],
+        "additionalProperties": false,
+    })
+}
+
+fn read_vote(reply: &str, first: Side) -> Result<(Vote, String), String> {
+    read_verdict(reply, |value| {
+        let index = value.get("index").ok_or("`index` is missing")?;
+        let vote = index.as_u64().and_then(|index| Vote::of_index(index, first));
+        let vote = vote.ok_or_else(|| format!("`index` is {index}, not 0 or 1"))?;
+        Ok((vote, text(value, "reason").to_owned()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pass_rate::{DETAILED_PROMPT, STATUS_PROMPT};
+
+    #[test]
+    fn an_index_means_who_was_shown_there() {
+        let check = |reply: &str, first, wanted: Option<Side>| {
+            let found = read_vote(reply, first).ok().map(|(vote, _)| vote);
+            assert_eq!(found, wanted.map(Vote::For), "{reply}");
+        };
+        check(r#"{"index": 0}"#, Side::Reference, Some(Side::Reference));
+        check(r#"{"index": 0}"#, Side::Candidate, Some(Side::Candidate));
+        check(r#"{"index": 1, "reason": "r"}"#, Side::Candidate, Some(Side::Reference));
+        check(r#"{"index": 2}"#, Side::Candidate, None);
+        check(r#"{"index": "0"}"#, Side::Candidate, None);
+        check(r#"{"reason": "0"}"#, Side::Candidate, None);
+        check("0", Side::Candidate, None);
+    }
+
+    #[test]
+    fn the_prompt_has_its_places() {
+        let statuses = PassRateJudge::new(STATUS_PROMPT, DETAILED_PROMPT).expect("prompts");
+        assert!(PreferenceJudge::new(PROMPT, statuses).is_ok());
+    }
+}
