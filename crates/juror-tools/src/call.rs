@@ -5,7 +5,6 @@ use std::fmt::Write;
 
 use juror_judge::Secret;
 use juror_score::tool::FolderNames;
-use juror_score::tool::names::standard_name;
 use juror_score::{NotJson, Object, entries_of_json, str_of_json, text_of};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -74,8 +73,21 @@ impl ToolCall {
         input: &str,
         toolbench_key: &str,
     ) -> Result<ToolCall, NotJson> {
+        ToolCall::of_names(
+            FolderNames::as_requested(category, tool, api),
+            (category, tool, api),
+            input,
+            toolbench_key,
+        )
+    }
+
+    fn of_names(
+        names: FolderNames,
+        (category, tool, api): (&str, &str, &str),
+        input: &str,
+        toolbench_key: &str,
+    ) -> Result<ToolCall, NotJson> {
         let key = str_of_json(input)?;
-        let names = FolderNames::as_requested(category, tool, api);
         Ok(ToolCall {
             id: id_of(&names, &key),
             names,
@@ -91,10 +103,10 @@ impl ToolCall {
     /// Reads the body of a request.
     pub fn read(body: &[u8]) -> Result<ToolCall, Refusal> {
         let text = std::str::from_utf8(body).map_err(|_| Refusal::NotText)?;
-        if let Some(call) = read_odd(text) {
-            return Ok(call);
-        }
-        let fields = read_fields(text)?;
+        let fields = match read_fields(text) {
+            Ok(fields) => fields,
+            Err(refusal) => return read_odd(text).ok_or(refusal),
+        };
         let mut complaints = Vec::new();
         let category = read_text(&fields, "category", &mut complaints);
         let tool = read_text(&fields, "tool_name", &mut complaints);
@@ -114,11 +126,12 @@ impl ToolCall {
             api: api.clone().into_owned(),
             input: input.map(|input| input.get().to_owned()).unwrap_or_default(),
         };
-        if standard_name(&api) == CHAT_WITH_USER {
+        let names = FolderNames::as_requested(&category, &tool, &api);
+        if names.api == CHAT_WITH_USER {
             return Err(Refusal::ChatWithUser(asked()));
         }
         let arguments = input.and_then(read_input).ok_or_else(|| Refusal::Input(asked()))?;
-        ToolCall::new(&category, &tool, &api, &arguments, &toolbench_key)
+        ToolCall::of_names(names, (&category, &tool, &api), &arguments, &toolbench_key)
             .map_err(|_| Refusal::Input(asked()))
     }
 
@@ -149,9 +162,6 @@ fn id_of(names: &FolderNames, key: &str) -> String {
 
 /// A call whose arguments hold what Python takes for a number and JSON does not.
 fn read_odd(text: &str) -> Option<ToolCall> {
-    if !text.contains("NaN") && !text.contains("Infinity") {
-        return None;
-    }
     let entries = entries_of_json(text).ok()?;
     let part = |name: &str| Some(entries.iter().find(|(own, _)| own == name)?.1);
     let field = |name: &str| {

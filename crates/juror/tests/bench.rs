@@ -191,6 +191,9 @@ fn the_built_in_agent_runs_both_methods() {
         assert_eq!(ended.code, 0, "{}", ended.stderr);
         let results = stage.results();
         assert_eq!(results["summary"]["finish_count"], 4, "{method}");
+        assert_eq!(results["metadata"]["config"]["evaluation_method"], "model");
+        let purposes: Vec<String> = server.seen().iter().map(|seen| seen.purpose.clone()).collect();
+        assert!(purposes.contains(&"answer_status".to_owned()), "{purposes:?}");
         assert!(results["juror"]["agent_tokens"].as_u64().expect("tokens") > 0);
     }
 }

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
-use juror_judge::http_client;
+use futures_util::{StreamExt, stream};
+use juror_judge::{Models, PassRateJudge, http_client};
 use juror_run::bench::{
     Agent, Attempted, Bench, Chat, Journal, Offers, Open, RecordedAnswers, Selected, Serving, Told,
     Wanted, answer, answer_text, call_score, select_queries,
@@ -16,9 +17,11 @@ use juror_run::subject::chat_agent::{AgentLimits, ChatAgent, Method, prompts};
 use juror_run::subject::{CommandAgent, CommandSetup, RemoteAgent};
 use juror_run::{
     AskOptions, Interrupt, Output, Settings, TellTrouble, Tools, models_for, open_tools,
+    pass_rate_judge,
 };
+use juror_score::tool::CallScore;
 use juror_score::tool::answer::Answer;
-use juror_score::tool::judged::{Progress, Status, begin, guess_status};
+use juror_score::tool::judged::{GiveUp, Progress, Status, begin, guess_status};
 use juror_score::tool::result::{Evaluation, Metadata, Report, file_name};
 use juror_serve::{Event, Limits, Listing, Server, ServerSetup, StatusCode};
 use serde::Serialize;
@@ -113,9 +116,14 @@ pub(super) struct BenchArgs {
     #[arg(long, value_name = "URL")]
     server: Option<String>,
 
-    /// Who judges whether a query is solved. The heuristic guesses by rules, without a model.
-    #[arg(long, value_name = "WHO", default_value = "none")]
-    judge: JudgeArg,
+    /// Who judges whether a query is solved [default: the model of llm.generation, or nobody if
+    /// none is configured].
+    #[arg(long, value_name = "WHO", env = "JUROR_JUDGE")]
+    judge: Option<JudgeArg>,
+
+    /// How often a model judges each answer; overrides the settings.
+    #[arg(long, value_name = "N")]
+    repeats: Option<std::num::NonZero<u32>>,
 
     /// Folder to keep the run in [default: .juror/runs/ and the name of the result file].
     #[arg(long, value_name = "FOLDER", env = "JUROR_RUN")]
@@ -143,19 +151,95 @@ pub(super) struct BenchArgs {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum JudgeArg {
+    /// The model of llm.generation.
+    Model,
+    /// Rules that guess by the answer's form, without a model; labelled so in results.
+    Heuristic,
     /// Nobody: only calls are scored.
     None,
-    /// Rules that look at the answer's form; labelled so in results.
-    Heuristic,
 }
 
-impl JudgeArg {
-    fn as_str(self) -> &'static str {
-        match self {
-            JudgeArg::None => "none",
-            JudgeArg::Heuristic => "heuristic",
+/// Who judges whether a query is solved.
+enum Judge {
+    Model { judge: PassRateJudge, models: Box<Models>, repeats: u32 },
+    Heuristic,
+    Nobody,
+}
+
+impl Judge {
+    fn new(
+        args: &BenchArgs,
+        settings: &Settings,
+        environment: &Environment,
+    ) -> anyhow::Result<Judge> {
+        let has_model = settings.llm.as_ref().is_some_and(|llm| llm.generation.is_some())
+            || environment.get("OPENAI_API_KEY").is_some();
+        match args.judge {
+            Some(JudgeArg::None) => Ok(Judge::Nobody),
+            Some(JudgeArg::Heuristic) => Ok(Judge::Heuristic),
+            None if !has_model => Ok(Judge::Nobody),
+            None | Some(JudgeArg::Model) => {
+                let tell = Arc::new(|text: &str| talk::warn(text));
+                let get = |name: &str| environment.get(name);
+                let (models, _) = models_for(settings, &get, AskOptions::default(), tell)?;
+                let repeats = args.repeats.or(settings.judge.repeats);
+                let repeats = repeats.map_or(1, std::num::NonZero::get);
+                let judge = pass_rate_judge(settings)?;
+                Ok(Judge::Model { judge, models: Box::new(models), repeats })
+            }
         }
     }
+
+    fn as_str(&self) -> &'static str {
+        match self {
+            Judge::Model { .. } => "model",
+            Judge::Heuristic => "heuristic",
+            Judge::Nobody => "none",
+        }
+    }
+
+    fn model(&self) -> Option<&str> {
+        match self {
+            Judge::Model { models, .. } => Some(models.chat_name()),
+            Judge::Heuristic | Judge::Nobody => None,
+        }
+    }
+
+    /// Whether an answer solves its query, and why.
+    async fn verdict(&self, query: &str, did: Option<&Answer<'_>>, call_score: f64) -> Verdict {
+        if let Judge::Model { judge, models, repeats } = self {
+            let judged = judge.judge(query, did, models, *repeats).await;
+            let scores = judged.statuses.iter().map(|outcome| outcome.status.score());
+            return Verdict {
+                status: judged.majority(),
+                score: scores.sum::<f64>() / f64::from(*repeats),
+                reason: judged.reason.clone().unwrap_or_default(),
+                usd: judged.cost.usd(),
+                failed: (judged.n_failed() > 0).then(|| "the judge gave no verdict".to_owned()),
+            };
+        }
+        let (status, reason) = match (begin(did, GiveUp::Said), did, self) {
+            (Progress::Done(outcome), ..) => {
+                (outcome.status, outcome.basis.reason().unwrap_or_default())
+            }
+            (Progress::Ask(_), Some(did), Judge::Heuristic) => {
+                let status = guess_status(&did.final_text(), did.has_finish(), call_score);
+                (status, "guessed by rules from the form of the answer".into())
+            }
+            (Progress::Ask(_), ..) => (Status::Unsure, "nobody judged it".into()),
+        };
+        Verdict { status, score: status.score(), reason, usd: None, failed: None }
+    }
+}
+
+/// Whether an answer solves its query.
+struct Verdict {
+    status: Status,
+    score: f64,
+    reason: String,
+    usd: Option<f64>,
+    /// What went wrong.
+    failed: Option<String>,
 }
 
 pub(super) fn run(args: &BenchArgs) -> anyhow::Result<Exit> {
@@ -194,6 +278,7 @@ async fn bench(
     let offers = Arc::new(Offers::new(tools.documentation.clone()));
     let serving = serve(args, &tools, &folder).await?;
     let agent = make_agent(args, settings, environment, &serving, offers.len())?;
+    let judge = Judge::new(args, settings, environment)?;
     let interrupt = Interrupt::listen(|| std::process::exit(Exit::OutsideFailed as i32));
     let bench = Bench {
         queries,
@@ -220,16 +305,16 @@ async fn bench(
     })
     .await
     .map_err(|error| Outside(error.into()))?;
-    let judged = evaluate(args, queries, &attempted, &offers);
-    write_results(args, &name, &output, &judged, started.elapsed())?;
+    let judged = evaluate(&judge, queries, &attempted, &offers).await;
+    write_results(args, &judge, &name, &output, &judged, started.elapsed())?;
     let n_open = attempted.iter().filter(|attempted| attempted.is_none()).count();
     if let Some(why) = stopped {
         let open = if n_open == 1 { "1 query is".into() } else { format!("{n_open} queries are") };
         talk::say(&format!("stopped: {why}; {open} open: run the same command again to go on"));
         return Ok(Exit::OutsideFailed);
     }
-    let n_errors = attempted.iter().flatten().filter(|own| own.error.is_some()).count();
-    Ok(if n_errors == 0 { Exit::Done } else { Exit::OutsideFailed })
+    let has_error = judged.iter().any(|own| own.error().is_some());
+    Ok(if has_error { Exit::OutsideFailed } else { Exit::Done })
 }
 
 /// What decides what comes of a run, besides the weather.
@@ -367,49 +452,43 @@ struct Judged<'a> {
     attempted: Option<&'a Attempted>,
     /// What the agent did, on its own.
     answer: Option<Answer<'static>>,
-    calls: juror_score::tool::CallScore,
-    status: Status,
-    reason: String,
+    calls: CallScore,
+    verdict: Verdict,
     seconds: f64,
 }
 
-fn evaluate<'a>(
-    args: &BenchArgs,
+impl Judged<'_> {
+    fn error(&self) -> Option<&String> {
+        let of_agent = self.attempted.and_then(|attempted| attempted.error.as_ref());
+        of_agent.or(self.verdict.failed.as_ref())
+    }
+}
+
+/// How many answers are judged side by side; a model has limits of its own.
+const SIDE_BY_SIDE: usize = 64;
+
+async fn evaluate<'a>(
+    judge: &Judge,
     queries: &'a [Selected],
     attempted: &'a [Option<Attempted>],
     offers: &Offers,
 ) -> Vec<Judged<'a>> {
-    let judge = |(selected, attempted): (&'a Selected, &'a Option<Attempted>)| {
+    let one = |(selected, attempted): (&'a Selected, &'a Option<Attempted>)| async move {
         let start = Instant::now();
         let attempted = attempted.as_ref();
         let text = attempted.and_then(answer_text);
         let did = attempted.and_then(|attempted| answer(attempted, text.as_deref()));
-        let nothing = juror_score::tool::CallScore {
-            n_gold: selected.query.gold.len(),
-            ..Default::default()
+        let calls = match attempted {
+            Some(attempted) => call_score(selected, attempted, did.as_ref(), offers.registry()),
+            None => CallScore::of(&[], &selected.query.gold),
         };
-        let calls = attempted.map_or(nothing, |attempted| {
-            call_score(selected, attempted, did.as_ref(), offers.registry())
-        });
-        let (status, reason) = status(args.judge, did.as_ref(), calls.score().unwrap_or(0.0));
+        let score = calls.score().unwrap_or(0.0);
+        let verdict = judge.verdict(&selected.query.text, did.as_ref(), score).await;
         let answer = did.map(Answer::into_owned);
         let seconds = start.elapsed().as_secs_f64();
-        Judged { selected, attempted, answer, calls, status, reason, seconds }
+        Judged { selected, attempted, answer, calls, verdict, seconds }
     };
-    queries.iter().zip(attempted).map(judge).collect()
-}
-
-fn status(judge: JudgeArg, did: Option<&Answer<'_>>, call_score: f64) -> (Status, String) {
-    match (begin(did, juror_score::tool::judged::GiveUp::Said), did) {
-        (Progress::Done(outcome), _) => {
-            (outcome.status, outcome.basis.reason().unwrap_or_default())
-        }
-        (Progress::Ask(_), Some(did)) if judge == JudgeArg::Heuristic => {
-            let status = guess_status(&did.final_text(), did.has_finish(), call_score);
-            (status, "guessed by rules from the form of the answer".into())
-        }
-        (Progress::Ask(_), _) => (Status::Unsure, "nobody judged it".into()),
-    }
+    stream::iter(queries.iter().zip(attempted)).map(one).buffered(SIDE_BY_SIDE).collect().await
 }
 
 /// A result file with what only Juror tells.
@@ -422,6 +501,7 @@ struct ResultFile<'a> {
 
 fn write_results(
     args: &BenchArgs,
+    judge: &Judge,
     name: &str,
     output: &str,
     judged: &[Judged<'_>],
@@ -432,12 +512,12 @@ fn write_results(
         .map(|own| Evaluation {
             query: &own.selected.query,
             answer: own.answer.as_ref(),
-            status: own.status,
-            sopr_score: own.status.score(),
+            status: own.verdict.status,
+            sopr_score: own.verdict.score,
             calls: own.calls,
-            method: args.judge.as_str(),
-            reason: own.reason.clone(),
-            error: own.attempted.and_then(|attempted| attempted.error.clone()),
+            method: judge.as_str(),
+            reason: own.verdict.reason.clone(),
+            error: own.error().cloned(),
             evaluation_seconds: own.seconds,
             answer_seconds: own.attempted.map(|attempted| attempted.seconds),
         })
@@ -445,8 +525,8 @@ fn write_results(
     let config = [
         ("test_set", json!(args.sets.join(","))),
         ("num_queries", json!(judged.len())),
-        ("evaluator_model", Value::Null),
-        ("evaluation_method", json!(args.judge.as_str())),
+        ("evaluator_model", json!(judge.model())),
+        ("evaluation_method", json!(judge.as_str())),
         ("agent", json!(args.agent)),
         ("method", json!(args.method)),
         ("pool", json!(args.pool.to_string())),
@@ -459,7 +539,7 @@ fn write_results(
         timestamp: now.strftime("%Y-%m-%d %H:%M:%S").to_string(),
     };
     let report = Report::new(metadata, evaluations);
-    let summary = summary_text(args, name, &report);
+    let summary = summary_text(judge, name, &report);
     let file = ResultFile { report, juror: extras(judged) };
     if args.output.is_none()
         && let Some(folder) = Path::new(output).parent()
@@ -487,17 +567,26 @@ fn extras(judged: &[Judged<'_>]) -> Value {
     let prices: Vec<f64> = attempted().filter_map(|attempted| attempted.usd).collect();
     let usd = (!prices.is_empty()).then(|| prices.iter().sum::<f64>());
     let tokens: u64 = attempted().map(|attempted| attempted.tokens).sum();
+    let judge_prices: Vec<f64> = judged.iter().filter_map(|own| own.verdict.usd).collect();
+    let judge_usd = (!judge_prices.is_empty()).then(|| judge_prices.iter().sum::<f64>());
     json!({"version": env!("CARGO_PKG_VERSION"), "tool_replies": replies,
-        "agent_tokens": tokens, "agent_usd": usd,
+        "agent_tokens": tokens, "agent_usd": usd, "judge_usd": judge_usd,
         "open_queries": judged.iter().filter(|own| own.attempted.is_none()).count()})
 }
 
-fn summary_text(args: &BenchArgs, name: &str, report: &Report<'_>) -> String {
+fn summary_text(judge: &Judge, name: &str, report: &Report<'_>) -> String {
     let summary = &report.summary;
-    let solved = match args.judge {
-        JudgeArg::None => "solved            not judged (--judge)\n".to_owned(),
-        JudgeArg::Heuristic => format!(
-            "solved            {:.1} % ({} of {}), by the heuristic\nunsure            {}\nSoPR              {:.3}, by the heuristic\n",
+    let by = match judge {
+        Judge::Nobody => None,
+        Judge::Heuristic => Some("the heuristic".to_owned()),
+        Judge::Model { models, repeats, .. } => {
+            Some(format!("{}, judged {repeats}×", models.chat_name()))
+        }
+    };
+    let solved = match by {
+        None => "solved            not judged (--judge)\n".to_owned(),
+        Some(by) => format!(
+            "solved            {:.1} % ({} of {}), by {by}\nunsure            {}\nSoPR              {:.3}\n",
             summary.solved_percentage,
             summary.solved_count,
             summary.total_evaluations,

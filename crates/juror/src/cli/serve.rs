@@ -138,7 +138,7 @@ async fn serve(
     listener: TcpListener,
     log: Log,
 ) -> anyhow::Result<Exit> {
-    let stop = stop_signal()?;
+    let stop = stop_signal(args.quiet)?;
     let address = listener.local_addr()?;
     let listing = Listing::new(tools.documentation.clone());
     if !args.quiet {
@@ -171,7 +171,7 @@ async fn serve(
 }
 
 /// Done when the user or the system asks to stop.
-fn stop_signal() -> anyhow::Result<impl Future<Output = ()>> {
+fn stop_signal(quiet: bool) -> anyhow::Result<impl Future<Output = ()>> {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
@@ -183,7 +183,11 @@ fn stop_signal() -> anyhow::Result<impl Future<Output = ()>> {
                 _ = terminated.recv() => {}
             }
             tokio::spawn(async move {
-                talk::say("stopping: calls on their way are waited for (Ctrl-C again to end now)");
+                if !quiet {
+                    talk::say(
+                        "stopping: calls on their way are waited for (Ctrl-C again to end now)",
+                    );
+                }
                 interrupted.recv().await;
                 std::process::exit(Exit::OutsideFailed as i32);
             });
