@@ -164,10 +164,7 @@ fn id_of(names: &FolderNames, key: &str) -> String {
 fn read_odd(text: &str) -> Option<ToolCall> {
     let entries = entries_of_json(text).ok()?;
     let part = |name: &str| Some(entries.iter().find(|(own, _)| own == name)?.1);
-    let field = |name: &str| {
-        let raw: &RawValue = serde_json::from_str(part(name)?).ok()?;
-        Some(text_of(raw)?.into_owned())
-    };
+    let field = |name: &str| str_of_json(part(name)?).ok();
     let input = part("tool_input").filter(|input| input.starts_with('{'))?;
     field("strip")?;
     let (category, tool, api) = (field("category")?, field("tool_name")?, field("api_name")?);
