@@ -224,6 +224,11 @@ fn help_teaches() {
         "aggregate",
         "answer-correctness",
         "validate",
+        "convert",
+        "judge",
+        "judge pass-rate",
+        "judge preference",
+        "judge final-answer",
         "serve",
         "tools",
         "demo",
@@ -232,7 +237,8 @@ fn help_teaches() {
         "completions",
     ];
     for command in commands {
-        assert_snapshot!(format!("help_{command}"), place.run(&format!("{command} --help")));
+        let name = command.replace(' ', "_");
+        assert_snapshot!(format!("help_{name}"), place.run(&format!("{command} --help")));
     }
     assert_eq!(place.run("--version").stdout, concat!("juror ", env!("CARGO_PKG_VERSION"), "\n"));
 }

@@ -5,8 +5,10 @@ mod answer_correctness;
 mod ask;
 mod cache;
 mod completions;
+mod convert;
 mod demo;
 mod eval;
+mod judge;
 mod schema;
 mod serve;
 mod tool_args;
@@ -55,6 +57,8 @@ enum Command {
     Aggregate(aggregate::AggregateArgs),
     AnswerCorrectness(answer_correctness::AnswerCorrectnessArgs),
     Validate(validate::ValidateArgs),
+    Convert(convert::ConvertArgs),
+    Judge(judge::JudgeArgs),
     Serve(serve::ServeArgs),
     Tools(tools::ToolsArgs),
     Demo(demo::DemoArgs),
@@ -78,6 +82,8 @@ pub(crate) fn run() -> anyhow::Result<Exit> {
         Command::Aggregate(args) => aggregate::run(&args),
         Command::AnswerCorrectness(args) => answer_correctness::run(&args),
         Command::Validate(args) => validate::run(&args),
+        Command::Convert(args) => convert::run(&args),
+        Command::Judge(args) => judge::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Tools(args) => tools::run(&args),
         Command::Demo(args) => demo::run(&args),
