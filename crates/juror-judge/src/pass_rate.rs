@@ -61,6 +61,14 @@ impl Judged {
         let failed = |outcome: &&Outcome| matches!(outcome.basis, Basis::Failed(_));
         self.statuses.iter().filter(failed).count()
     }
+
+    /// Why the first run that has no verdict has none.
+    pub fn failure(&self) -> Option<&str> {
+        self.statuses.iter().find_map(|outcome| match &outcome.basis {
+            Basis::Failed(why) => Some(why.as_str()),
+            _ => None,
+        })
+    }
 }
 
 /// One run.

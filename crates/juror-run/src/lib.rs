@@ -6,6 +6,8 @@
 //!
 //! You will not find argument parsing or rendering for people here.
 
+mod answers;
+mod asking;
 pub mod bench;
 mod evaluate;
 mod input;
@@ -22,6 +24,8 @@ pub mod subject;
 mod tool_settings;
 mod tools;
 
+pub use answers::{AnswerFiles, AnswersError, log_files};
+pub use asking::ask_each;
 pub use evaluate::{EvaluateError, Event, Judged, Outcome, evaluate};
 pub use input::{LoadError, load, load_settings, load_text};
 pub use interrupt::Interrupt;

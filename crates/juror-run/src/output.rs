@@ -52,13 +52,26 @@ impl Output {
             let sink = Sink::Stdout(io::stdout());
             return Ok(Output { path: PathBuf::from(name), format: Format::Json, sink });
         }
+        if Path::new(name).is_dir() {
+            let error = io::ErrorKind::IsADirectory.into();
+            return Err(OutputError::Io { name: name.to_owned(), error });
+        }
+        let format = Format::from_name(name)
+            .ok_or_else(|| OutputError::UnknownFormat { name: name.to_owned() })?;
+        Output::begin(name, format)
+    }
+
+    /// Begins a file whose form is settled, whatever its name; `-` is standard output.
+    pub fn create_text(name: &str) -> Result<Output, OutputError> {
+        if name == "-" { Output::create(name) } else { Output::begin(name, Format::Json) }
+    }
+
+    fn begin(name: &str, format: Format) -> Result<Output, OutputError> {
         let path = PathBuf::from(name);
         let failed = |error| OutputError::Io { name: name.to_owned(), error };
         if path.is_dir() {
             return Err(failed(io::ErrorKind::IsADirectory.into()));
         }
-        let format = Format::from_name(name)
-            .ok_or_else(|| OutputError::UnknownFormat { name: name.to_owned() })?;
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let file = begin(&path, folder.unwrap_or(Path::new("."))).map_err(failed)?;
         let sink = Sink::File(BufWriter::with_capacity(1 << 16, file));

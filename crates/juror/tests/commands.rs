@@ -225,6 +225,11 @@ fn help_teaches() {
         "answer-correctness",
         "validate",
         "bench",
+        "convert",
+        "judge",
+        "judge pass-rate",
+        "judge preference",
+        "judge final-answer",
         "serve",
         "tools",
         "demo",
@@ -233,7 +238,8 @@ fn help_teaches() {
         "completions",
     ];
     for command in commands {
-        assert_snapshot!(format!("help_{command}"), place.run(&format!("{command} --help")));
+        let name = command.replace(' ', "_");
+        assert_snapshot!(format!("help_{name}"), place.run(&format!("{command} --help")));
     }
     assert_eq!(place.run("--version").stdout, concat!("juror ", env!("CARGO_PKG_VERSION"), "\n"));
 }

@@ -6,8 +6,10 @@ mod ask;
 mod bench;
 mod cache;
 mod completions;
+mod convert;
 mod demo;
 mod eval;
+mod judge;
 mod schema;
 mod serve;
 mod tool_args;
@@ -57,6 +59,8 @@ enum Command {
     AnswerCorrectness(answer_correctness::AnswerCorrectnessArgs),
     Validate(validate::ValidateArgs),
     Bench(Box<bench::BenchArgs>),
+    Convert(convert::ConvertArgs),
+    Judge(judge::JudgeArgs),
     Serve(serve::ServeArgs),
     Tools(tools::ToolsArgs),
     Demo(demo::DemoArgs),
@@ -81,6 +85,8 @@ pub(crate) fn run() -> anyhow::Result<Exit> {
         Command::AnswerCorrectness(args) => answer_correctness::run(&args),
         Command::Validate(args) => validate::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Convert(args) => convert::run(&args),
+        Command::Judge(args) => judge::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Tools(args) => tools::run(&args),
         Command::Demo(args) => demo::run(&args),

@@ -25,6 +25,10 @@ pub struct Judgement {
     pub final_step: String,
     /// The runs, by their numbers, and what each said, in the order of the file.
     pub is_solved: Vec<(String, String)>,
+    /// Who judged, where that is told. The public evaluation does not tell.
+    pub judged_by: Option<String>,
+    /// Why, where that is told.
+    pub reason: Option<String>,
 }
 
 impl Judgement {
@@ -37,7 +41,7 @@ impl Judgement {
             tool_names: recorded.tool_names().into_iter().map(Into::into).collect(),
             answer_steps: steps.all,
             final_step: steps.last,
-            is_solved: Vec::new(),
+            ..Judgement::default()
         }
     }
 
@@ -83,11 +87,14 @@ pub fn read_judgements(document: &Document) -> (Vec<Judgement>, Problems) {
         let (query, answer_steps) = (text("query"), text("answer_steps"));
         let final_step = text("final_step");
         let names = look.list_field(&fields, "tool_names", &path);
+        let told = |name| fields.get_set(name).and_then(json::text_of).map(Into::into);
         judgements.push(Judgement {
             query,
             answer_steps,
             final_step,
             tool_names: names.into_iter().filter_map(json::text_of).map(Into::into).collect(),
+            judged_by: told("judged_by"),
+            reason: told("reason"),
             is_solved: read_runs(&mut look, &fields, &path),
             id: id.into_owned(),
         });
@@ -107,19 +114,25 @@ fn read_runs<'d>(look: &mut Look<'d>, fields: &Object<'d>, path: &Path) -> Vec<(
     runs.iter().flat_map(Object::iter).filter_map(run).collect()
 }
 
-/// Writes a file of judgements.
+/// Writes a file of judgements. Who judged and why follow what is published, where they are known.
 pub fn write_judgements(judgements: &[Judgement]) -> String {
     let text = |text: &str| Json::of_text(text).get().to_owned();
     let judgement = |judged: &Judgement| {
         let names: Vec<String> = judged.tool_names.iter().map(|name| text(name)).collect();
+        let told = [("judged_by", &judged.judged_by), ("reason", &judged.reason)];
+        let told = told.map(|(name, told)| match told {
+            Some(told) => format!(", \"{name}\": {}", text(told)),
+            None => String::new(),
+        });
         format!(
-            r#"{}: {{"query": {}, "tool_names": [{}], "answer_steps": {}, "final_step": {}, "is_solved": {}}}"#,
+            r#"{}: {{"query": {}, "tool_names": [{}], "answer_steps": {}, "final_step": {}, "is_solved": {}{}}}"#,
             text(&judged.id),
             text(&judged.query),
             names.join(", "),
             text(&judged.answer_steps),
             text(&judged.final_step),
             judged.is_solved_json(),
+            told.concat(),
         )
     };
     let judgements: Vec<String> = judgements.iter().map(judgement).collect();
@@ -128,15 +141,17 @@ pub fn write_judgements(judgements: &[Judgement]) -> String {
     out
 }
 
-/// Writes judgements as a table, its cells separated by tabs.
+/// Writes judgements as a table, its cells separated by tabs. Who judged is a further column, where
+/// it is known.
 pub fn write_judgements_csv(judgements: &[Judgement], model: &str) -> String {
     let mut table = csv::WriterBuilder::new()
         .delimiter(b'\t')
         .terminator(csv::Terminator::CRLF)
         .from_writer(Vec::new());
-    let mut row = |cells: [&str; 7]| {
+    let is_told = judgements.iter().any(|judged| judged.judged_by.is_some());
+    let mut row = |cells: [&str; 8]| {
         // Writing to memory does not fail, and all rows have as many cells.
-        let _ = table.write_record(cells);
+        let _ = table.write_record(&cells[..if is_told { 8 } else { 7 }]);
     };
     row([
         "query",
@@ -146,6 +161,7 @@ pub fn write_judgements_csv(judgements: &[Judgement], model: &str) -> String {
         "model",
         "query_id",
         "is_solved",
+        "judged_by",
     ]);
     for judged in judgements {
         let names = Json::of_texts(&judged.tool_names).python_str();
@@ -158,6 +174,7 @@ pub fn write_judgements_csv(judgements: &[Judgement], model: &str) -> String {
             model,
             &judged.id,
             &is_solved,
+            judged.judged_by.as_deref().unwrap_or_default(),
         ]);
     }
     String::from_utf8(table.into_inner().unwrap_or_default()).unwrap_or_default()

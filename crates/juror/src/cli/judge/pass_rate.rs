@@ -1,0 +1,283 @@
+//! `juror judge pass-rate`: how many queries were solved.
+
+use clap::Args;
+use juror_judge::{Cost, Judged, Models};
+use juror_run::pass_rate_judge;
+use juror_score::tool::answer::Recorded;
+use juror_score::tool::judged::{
+    Ask, Basis, Judgement, Outcome, PassRate, Status, guess_status, text_to_judge,
+    write_judgements, write_judgements_csv,
+};
+use juror_score::tool::{CallScore, called_apis};
+use serde_json::{Value, json};
+
+use super::super::{check_outputs, count};
+use super::{
+    CommonArgs, Item, ask, begin, by_id, items, percent, queries, read, stem, tell_unselected,
+};
+use crate::exit::Exit;
+use crate::talk;
+
+const EXAMPLES: &str = "\
+Examples:
+  juror judge pass-rate my_agent/G1_instruction.json -o pass_rate.json
+  juror judge pass-rate answer/my_agent/G1_instruction --method CoT@1 --repeats 3 \\
+      --queries solvable_queries --set G1_instruction -o pass_rate.json --csv pass_rate.csv
+  juror judge pass-rate answers.json --queries queries.json --heuristic    no model, only a guess
+
+The solvable pass rate (SoPR). An answer without a call of Finish, an empty one and one that gives
+up are unsolved without asking. Else a model is shown the query and the final answer; where it is
+unsure, it is asked once more with all the agent did. Solved counts 1, unsure 0.5, unsolved 0; the
+rate is the mean over all queries that count and over all judge runs. The judge noise is how much
+the runs differ, and says nothing of how sure the rate is.
+
+Replies are kept, so that the same command again asks only what is missing. See
+docs/judging-agents.md.";
+
+/// Judge whether answers solve their queries: the solvable pass rate (SoPR).
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct PassRateArgs {
+    /// File of converted answers, or folder of logs (then with --method); `-` is standard input.
+    #[arg(value_name = "ANSWERS")]
+    answers: String,
+
+    /// How often each answer is judged; overrides judge.repeats of the settings [default: 1].
+    #[arg(long, value_name = "N", env = "JUROR_REPEATS")]
+    repeats: Option<std::num::NonZero<u32>>,
+
+    /// The table to write, as the public evaluation has it, with tabs between cells.
+    #[arg(long, value_name = "CSV")]
+    csv: Option<String>,
+
+    /// What the agent is called in the table [default: the name of ANSWERS].
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+
+    /// Ask no model, and guess by the length of answers, words of refusal and the APIs that were
+    /// called. Only good for trying things out; needs --queries.
+    #[arg(long)]
+    heuristic: bool,
+
+    #[command(flatten)]
+    common: CommonArgs,
+}
+
+const HINT: &str = "\n  hint: --heuristic guesses without a model";
+
+pub(super) fn run(args: &PassRateArgs) -> anyhow::Result<Exit> {
+    let common = &args.common;
+    let outputs: Vec<&String> = common.output.iter().chain(&args.csv).collect();
+    let inputs = [&args.answers].into_iter().chain(&common.queries).chain(&common.config);
+    check_outputs(inputs, outputs, common.json)?;
+    anyhow::ensure!(
+        !args.heuristic || common.queries.is_some(),
+        "--heuristic looks at which of the right APIs were called\n  hint: name the queries with --queries"
+    );
+    let settings = common.settings()?;
+    let selected = common.queries()?;
+    let files = common.answers(&args.answers)?;
+    let mut n_problems = 0;
+    let answers = read(&files, &mut n_problems);
+    let items = items(selected.as_deref(), &[&answers]);
+    anyhow::ensure!(!items.is_empty(), "{}: there is no answer to judge", args.answers);
+    tell_unselected(&items, &answers, common.quiet);
+    let answers = by_id(&answers);
+    let recorded: Vec<Option<&Recorded<'_>>> =
+        items.iter().map(|item| answers.get(&*item.id).copied()).collect();
+    let written = begin(common.output.as_ref(), common.ask.dry_run)?;
+    let csv = begin(args.csv.as_ref(), common.ask.dry_run)?;
+    let mut report = Report {
+        args,
+        items: &items,
+        recorded: &recorded,
+        judged: Vec::new(),
+        by: HEURISTIC.into(),
+        repeats: 1,
+    };
+    let mut models = None;
+    if args.heuristic {
+        report.judged = items.iter().zip(&recorded).map(|(item, own)| guess(item, *own)).collect();
+    } else {
+        let judge = pass_rate_judge(&settings)?;
+        let (asked, cache) = common.models(&settings, HINT)?;
+        report.repeats = args.repeats.or(settings.judge.repeats).map_or(1, std::num::NonZero::get);
+        asked.chat_name().clone_into(&mut report.by);
+        report.judged = common.ask_each(items.len(), &asked, |at| {
+            let answer = recorded[at].map(|recorded| &recorded.answer);
+            judge.judge(&items[at].text, answer, &asked, report.repeats)
+        })?;
+        if let Some(exit) = common.end_early(&asked, cache.as_deref(), items.len()) {
+            return Ok(exit);
+        }
+        models = Some(asked);
+    }
+    let judgements = report.judgements();
+    if let Some(file) = written {
+        file.write(&write_judgements(&judgements))?;
+    }
+    if let Some(file) = csv {
+        let name = args.name.clone().unwrap_or_else(|| stem(&args.answers));
+        file.write(&write_judgements_csv(&judgements, &name))?;
+    }
+    report.print(models.as_ref())?;
+    let failed_outside = report.judged.iter().any(|judged| judged.failed_outside);
+    Ok(if failed_outside || n_problems > 0 { Exit::OutsideFailed } else { Exit::Done })
+}
+
+/// Who judges where no model does.
+const HEURISTIC: &str = "heuristic";
+
+/// A status without asking anyone.
+fn guess(item: &Item<'_>, recorded: Option<&Recorded<'_>>) -> Judged {
+    let outcome = match (recorded, item.query) {
+        (Some(recorded), Some(query)) => {
+            let answer = &recorded.answer;
+            let registry = query.registry();
+            let score = CallScore::of(&called_apis(answer, &[&registry]), &query.gold).score();
+            let text = text_to_judge(Some(answer)).unwrap_or_default();
+            let status = guess_status(&text, answer.has_finish(), score.unwrap_or(0.0));
+            Outcome { status, basis: Basis::Judged(Ask::Status) }
+        }
+        _ => Outcome { status: Status::Unsolved, basis: Basis::Missing },
+    };
+    let reason = outcome.basis.reason();
+    Judged { statuses: vec![outcome], reason, ..Judged::default() }
+}
+
+/// What came of it.
+struct Report<'r> {
+    args: &'r PassRateArgs,
+    items: &'r [Item<'r>],
+    recorded: &'r [Option<&'r Recorded<'r>>],
+    judged: Vec<Judged>,
+    /// Who judged.
+    by: String,
+    repeats: u32,
+}
+
+impl Report<'_> {
+    fn judgements(&self) -> Vec<Judgement> {
+        (0..self.items.len()).map(|at| self.judgement(at)).collect()
+    }
+
+    fn judgement(&self, at: usize) -> Judgement {
+        let (item, judged) = (&self.items[at], &self.judged[at]);
+        let steps = self.recorded[at].map(|recorded| Judgement::of(&item.id, recorded));
+        let mut judgement = Judgement {
+            id: item.id.clone(),
+            query: item.text.clone(),
+            judged_by: Some(self.by.clone()),
+            reason: judged.reason.clone(),
+            ..steps.unwrap_or_default()
+        };
+        for outcome in &judged.statuses {
+            judgement.push(outcome.status);
+        }
+        judgement
+    }
+
+    fn pass_rate(&self) -> PassRate {
+        let statuses = |judged: &Judged| {
+            judged.statuses.iter().map(|outcome| Some(outcome.status)).collect::<Vec<_>>()
+        };
+        let statuses: Vec<Vec<Option<Status>>> = self.judged.iter().map(statuses).collect();
+        PassRate::of(statuses.iter().map(Vec::as_slice), self.repeats as usize)
+    }
+
+    /// How many queries most runs find solved, unsure and unsolved.
+    fn counts(&self) -> [usize; 3] {
+        let count = |status| self.judged.iter().filter(|one| one.majority() == status).count();
+        [Status::Solved, Status::Unsure, Status::Unsolved].map(count)
+    }
+
+    fn n_missing(&self) -> usize {
+        self.recorded.iter().filter(|recorded| recorded.is_none()).count()
+    }
+
+    /// The queries that have a run without a verdict.
+    fn failed(&self) -> Vec<usize> {
+        (0..self.items.len()).filter(|at| self.judged[*at].n_failed() > 0).collect()
+    }
+
+    fn print(&self, models: Option<&Models>) -> anyhow::Result<()> {
+        let common = &self.args.common;
+        let n_flagged = self.judged.iter().filter(|judged| judged.imitates_verdict).count();
+        if n_flagged > 0 && !common.quiet {
+            talk::warn(&format!(
+                "{n_flagged} of the answers look like verdicts; they were judged like any other"
+            ));
+        }
+        common.print(&self.text(), &self.json(models))?;
+        if let Some(models) = models {
+            common.tell_calls(models);
+        }
+        Ok(())
+    }
+
+    /// The summary for people.
+    fn text(&self) -> String {
+        let rate = self.pass_rate();
+        let [solved, unsure, unsolved] = self.counts();
+        let failed = self.failed();
+        let label = if self.args.heuristic { " (heuristic, a guess)" } else { "" };
+        let mut lines = vec![
+            format!("Solve rate{label}: {}", percent(rate.rate)),
+            format!(
+                "judge noise: {} over {} of {}; this is no error bar",
+                percent(rate.judge_noise),
+                count(self.repeats as usize, "run"),
+                self.by
+            ),
+            format!(
+                "{}: {solved} solved, {unsure} unsure, {unsolved} unsolved; \
+                 {} without an answer, {} with errors",
+                queries(self.items.len()),
+                self.n_missing(),
+                failed.len(),
+            ),
+        ];
+        for at in failed.iter().take(MOST_ERRORS) {
+            let reason = self.judged[*at].failure().unwrap_or_default();
+            lines.push(format!("  {}: {reason}", self.items[*at].id));
+        }
+        if failed.len() > MOST_ERRORS {
+            lines.push(format!("  and {} more", failed.len() - MOST_ERRORS));
+        }
+        lines.join("\n")
+    }
+
+    /// The summary for machines.
+    fn json(&self, models: Option<&Models>) -> Value {
+        let rate = self.pass_rate();
+        let [solved, unsure, unsolved] = self.counts();
+        let cost = self.judged.iter().fold(Cost::default(), |sum, one| sum.plus(one.cost));
+        let query = |(item, judged): (&Item<'_>, &Judged)| {
+            json!({
+                "query_id": item.id,
+                "status": judged.majority().name(),
+                "runs": judged.statuses.iter().map(|one| one.status.name()).collect::<Vec<_>>(),
+                "is_error": judged.n_failed() > 0,
+                "reason": judged.reason,
+            })
+        };
+        json!({
+            "judged_by": self.by,
+            "solve_rate": rate.rate,
+            "judge_noise": rate.judge_noise,
+            "runs": rate.runs,
+            "n_queries": rate.n_queries,
+            "n_solved": solved,
+            "n_unsure": unsure,
+            "n_unsolved": unsolved,
+            "n_missing": self.n_missing(),
+            "n_errors": self.failed().len(),
+            "cost_usd": cost.usd(),
+            "calls": models.map(|models| ask::json_calls(&models.tally())).unwrap_or_default(),
+            "queries": self.items.iter().zip(&self.judged).map(query).collect::<Vec<_>>(),
+        })
+    }
+}
+
+/// How many failures a summary names.
+const MOST_ERRORS: usize = 5;

@@ -1,0 +1,204 @@
+//! `juror judge preference`: which of two agents answers better.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use clap::Args;
+use juror_judge::{Cost, Preferred};
+use juror_run::{load, preference_judge};
+use juror_score::tool::judged::{
+    Contest, Points, Side, Status, Vote, WinRate, read_judgements, write_points,
+};
+use serde_json::json;
+
+use super::super::check_outputs;
+use super::{CommonArgs, begin, by_id, items, percent, queries, read, stem};
+use crate::exit::Exit;
+use crate::talk;
+
+const EXAMPLES: &str = "\
+Examples:
+  juror judge preference chatgpt_cot.json my_agent.json -o preference.json
+  juror judge preference chatgpt_cot.json my_agent.json -o preference.json \\
+      --reference-pass-rate cot_pass_rate.json --candidate-pass-rate my_pass_rate.json
+
+The solvable win rate (SoWR) of the candidate. An answer wins against none. The answer that solves
+more wins: by the pass rates that were judged before, else each is judged now. Where both solve as
+much, a model is asked which is better, each time in both orders, so that nobody gains from being
+shown first. Answers that are the same tie, and so do queries where both win as many rounds; ties
+are kept apart from wins. See docs/judging-agents.md.";
+
+/// Judge which of two agents answers better: the solvable win rate (SoWR).
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct PreferenceArgs {
+    /// Answers of the agent that is compared with: a file of converted answers, or folder of logs.
+    #[arg(value_name = "REFERENCE")]
+    reference: String,
+
+    /// Answers of the agent that is compared.
+    #[arg(value_name = "CANDIDATE")]
+    candidate: String,
+
+    /// How often each order is asked about: 1 is two rounds. Overrides judge.repeats of the
+    /// settings [default: 1].
+    #[arg(long, value_name = "N", env = "JUROR_REPEATS")]
+    repeats: Option<std::num::NonZero<u32>>,
+
+    /// What `juror judge pass-rate` or the public evaluation found of the reference, in JSON.
+    #[arg(long, value_name = "JSON", requires = "candidate_pass_rate")]
+    reference_pass_rate: Option<String>,
+
+    /// The same of the candidate.
+    #[arg(long, value_name = "JSON", requires = "reference_pass_rate")]
+    candidate_pass_rate: Option<String>,
+
+    /// What the reference is called in the file [default: by the name of REFERENCE].
+    #[arg(long, value_name = "NAME")]
+    reference_name: Option<String>,
+
+    /// What the candidate is called in the file [default: by the name of CANDIDATE].
+    #[arg(long, value_name = "NAME")]
+    candidate_name: Option<String>,
+
+    #[command(flatten)]
+    common: CommonArgs,
+}
+
+pub(super) fn run(args: &PreferenceArgs) -> anyhow::Result<Exit> {
+    let common = &args.common;
+    let judged_before = args.reference_pass_rate.iter().chain(&args.candidate_pass_rate);
+    let inputs = [&args.reference, &args.candidate].into_iter().chain(judged_before);
+    let inputs = inputs.chain(&common.queries).chain(&common.config);
+    check_outputs(inputs, &common.output, common.json)?;
+    let [reference_name, candidate_name] = args.names()?;
+    let settings = common.settings()?;
+    let selected = common.queries()?;
+    let statuses = Statuses::load(args)?;
+    let [of_reference, of_candidate] =
+        [common.answers(&args.reference)?, common.answers(&args.candidate)?];
+    let mut n_problems = 0;
+    let reference = read(&of_reference, &mut n_problems);
+    let candidate = read(&of_candidate, &mut n_problems);
+    let items = items(selected.as_deref(), &[&reference, &candidate]);
+    anyhow::ensure!(!items.is_empty(), "there is no answer to compare");
+    let (reference, candidate) = (by_id(&reference), by_id(&candidate));
+    let judge = preference_judge(&settings)?;
+    let repeats = args.repeats.or(settings.judge.repeats).map_or(1, std::num::NonZero::get);
+    let rounds = repeats.saturating_mul(2);
+    let (models, cache) = common.models(&settings, "")?;
+    let written = begin(common.output.as_ref(), common.ask.dry_run)?;
+    let judged = common.ask_each(items.len(), &models, |at| {
+        let id = &*items[at].id;
+        let contest = Contest {
+            reference: reference.get(id).map(|recorded| &recorded.answer),
+            candidate: candidate.get(id).map(|recorded| &recorded.answer),
+            statuses: statuses.of(id),
+        };
+        judge.judge(&items[at].text, contest, at, &models, rounds)
+    })?;
+    if let Some(exit) = common.end_early(&models, cache.as_deref(), items.len()) {
+        return Ok(exit);
+    }
+    let votes = |(item, one): (&super::Item<'_>, &Preferred)| (item.id.clone(), one.votes.clone());
+    let all: Vec<(String, Vec<Option<Vote>>)> = items.iter().zip(&judged).map(votes).collect();
+    if let Some(file) = written {
+        file.write(&write_points(&all, &reference_name, &candidate_name))?;
+    }
+    let points =
+        |one: &Preferred| Points::of(&one.votes.iter().copied().flatten().collect::<Vec<_>>());
+    let rate = WinRate::of(judged.iter().map(points));
+    let n_errors = judged.iter().filter(|one| one.n_failed() > 0).count();
+    let [wins, ties, losses] = rate.rates();
+    let text = format!(
+        "{candidate_name} against {reference_name}: {} won, {} tied, {} lost\n\
+         {}: {} won, {} tied, {} lost; {rounds} rounds each, {n_errors} with errors",
+        percent(wins),
+        percent(ties),
+        percent(losses),
+        queries(items.len()),
+        rate.n_wins,
+        rate.n_ties,
+        rate.n_losses,
+    );
+    let cost = judged.iter().fold(Cost::default(), |sum, one| sum.plus(one.cost));
+    let word = |vote: Vote| match vote {
+        Vote::For(Side::Candidate) => "candidate",
+        Vote::For(Side::Reference) => "reference",
+        Vote::Tie => "tie",
+    };
+    let json = json!({
+        "judged_by": models.chat_name(),
+        "reference": reference_name, "candidate": candidate_name,
+        "win_rate": wins, "tie_rate": ties, "loss_rate": losses,
+        "n_queries": items.len(),
+        "n_wins": rate.n_wins, "n_ties": rate.n_ties, "n_losses": rate.n_losses,
+        "n_errors": n_errors, "cost_usd": cost.usd(),
+        "calls": super::ask::json_calls(&models.tally()),
+        "queries": items.iter().zip(&judged).map(|(item, one)| json!({
+            "query_id": item.id,
+            "better": word(points(one).vote()),
+            "rounds": one.votes.iter().map(|vote| vote.map(word)).collect::<Vec<_>>(),
+            "is_error": one.n_failed() > 0,
+            "reason": one.reason,
+        })).collect::<Vec<_>>(),
+    });
+    common.print(&text, &json)?;
+    common.tell_calls(&models);
+    let failed = n_problems > 0 || judged.iter().any(|one| one.failed_outside);
+    Ok(if failed { Exit::OutsideFailed } else { Exit::Done })
+}
+
+impl PreferenceArgs {
+    /// What both are called. Files of one name are told apart by their folders.
+    fn names(&self) -> anyhow::Result<[String; 2]> {
+        let places = [&self.reference, &self.candidate];
+        let mut names = places.map(|place| stem(place));
+        if names[0] == names[1] {
+            let folder = |place: &String| {
+                Path::new(place).parent().map(|path| stem(&path.to_string_lossy()))
+            };
+            names = places.map(|place| folder(place).unwrap_or_default());
+        }
+        if names[0] == names[1] {
+            names = ["reference".to_owned(), "candidate".to_owned()];
+        }
+        let [reference, candidate] = names;
+        let names = [
+            self.reference_name.clone().unwrap_or(reference),
+            self.candidate_name.clone().unwrap_or(candidate),
+        ];
+        anyhow::ensure!(
+            names[0] != names[1],
+            "both agents are called `{}`\n  hint: see --reference-name and --candidate-name",
+            names[0]
+        );
+        Ok(names)
+    }
+}
+
+/// What was judged before, by the ids of queries.
+struct Statuses(Option<[HashMap<String, Status>; 2]>);
+
+impl Statuses {
+    fn load(args: &PreferenceArgs) -> anyhow::Result<Statuses> {
+        let (Some(reference), Some(candidate)) =
+            (&args.reference_pass_rate, &args.candidate_pass_rate)
+        else {
+            return Ok(Statuses(None));
+        };
+        let read = |name: &String| -> anyhow::Result<HashMap<String, Status>> {
+            let document = load(name)?;
+            let (judgements, problems) = read_judgements(&document);
+            talk::warn_all(&problems);
+            Ok(judgements.into_iter().map(|one| (one.id.clone(), one.majority())).collect())
+        };
+        Ok(Statuses(Some([read(reference)?, read(candidate)?])))
+    }
+
+    /// The statuses of both answers to a query, where both are known.
+    fn of(&self, id: &str) -> Option<(Status, Status)> {
+        let [reference, candidate] = self.0.as_ref()?;
+        Some((*reference.get(id)?, *candidate.get(id)?))
+    }
+}

@@ -1,0 +1,410 @@
+//! Judging recorded answers of agents: the program against a scripted server.
+
+#![expect(clippy::print_stderr, reason = "tests tell what they skipped")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use juror_scripted::{Fault, Matching, Reply, Script, Server};
+use serde_json::{Value, json};
+
+/// A folder with answers, and a server to ask.
+struct Stage {
+    folder: tempfile::TempDir,
+    server: Server,
+}
+
+struct Ended {
+    code: i32,
+    stdout: String,
+    stderr: String,
+}
+
+impl Stage {
+    fn new(script: Script) -> Stage {
+        Stage { folder: tempfile::tempdir().expect("a folder"), server: Server::start(script) }
+    }
+
+    fn file(self, name: &str, content: &Value) -> Stage {
+        let path = self.folder.path().join(name);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
+        fs::write(path, content.to_string()).expect("a file");
+        self
+    }
+
+    fn run_with(&self, line: &str, has_key: bool) -> Ended {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_juror"));
+        command
+            .args(line.split_whitespace())
+            .current_dir(self.folder.path())
+            .env_clear()
+            .env("OPENAI_BASE_URL", format!("{}/v1", self.server.address()))
+            .stdin(Stdio::null());
+        if has_key {
+            command.env("OPENAI_API_KEY", "sk-scripted");
+        }
+        let output = command.output().expect("the program starts");
+        Ended {
+            code: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+
+    fn run(&self, line: &str) -> Ended {
+        self.run_with(line, true)
+    }
+
+    /// Runs a command that prints JSON.
+    fn json(&self, line: &str, code: i32) -> Value {
+        let ended = self.run(&format!("{line} --json"));
+        assert_eq!(ended.code, code, "{}{}", ended.stdout, ended.stderr);
+        serde_json::from_str(&ended.stdout).expect("JSON")
+    }
+
+    fn written(&self, name: &str) -> Value {
+        let text = fs::read_to_string(self.folder.path().join(name)).expect("a file");
+        serde_json::from_str(&text).expect("JSON")
+    }
+}
+
+/// A converted answer that ends with a call of `Finish`.
+fn answer(query: &str, final_answer: &str) -> Value {
+    let finish = json!({"role": "tool", "message": {"name": "Finish", "arguments": {}, "response": ""}, "next": []});
+    let call = json!({"role": "tool", "next": [finish],
+        "message": {"name": "look_for_tool", "arguments": {"q": 1}, "response": "found"}});
+    json!({"query": query, "available_tools": [{"name": "look_for_tool"}], "answer": {
+        "method": "CoT@1", "total_steps": 3, "final_answer": final_answer,
+        "answer_details": [{"role": "system", "message": "", "next": [call]}]}})
+}
+
+fn status(word: &str) -> Reply {
+    Reply::Json(json!({"answer_status": word, "reason": format!("because {word}")}))
+}
+
+fn replies(of: &[(&str, Vec<Reply>)]) -> BTreeMap<String, Vec<Reply>> {
+    of.iter().map(|(purpose, replies)| ((*purpose).to_owned(), replies.clone())).collect()
+}
+
+fn matching(contains: &str, reply: Reply) -> Matching {
+    Matching { purpose: None, contains: contains.into(), reply }
+}
+
+fn of_purpose(purpose: &str, contains: &str, reply: Reply) -> Matching {
+    Matching { purpose: Some(purpose.into()), ..matching(contains, reply) }
+}
+
+fn statuses(summary: &Value) -> Vec<&str> {
+    let queries = summary["queries"].as_array().expect("queries");
+    queries.iter().map(|query| query["status"].as_str().expect("a status")).collect()
+}
+
+#[test]
+fn answers_are_solved_unsolved_or_asked_about_again() {
+    let script = Script {
+        matching: vec![
+            of_purpose("answer_status", "zright", status("Solved")),
+            of_purpose("answer_status", "zwrong", status("Unsolved")),
+            of_purpose("answer_status", "zopen", status("Unsure")),
+            of_purpose("answer_status_detailed", "zopen one", status("Solved")),
+            of_purpose("answer_status_detailed", "zopen two", status("Unsure")),
+        ],
+        ..Script::default()
+    };
+    let mut unfinished = answer("q6", "zright");
+    unfinished["answer"]["answer_details"] = json!([]);
+    let gave_up = answer("q7", r#"{"return_type": "give_up_and_restart"}"#);
+    let answers = json!({"1": answer("q1", "zright"), "2": answer("q2", "zwrong"),
+        "3": answer("q3", "zopen one"), "4": answer("q4", "zopen two"), "5": answer("q5", ""),
+        "6": unfinished, "7": gave_up});
+    let stage = Stage::new(script).file("answers.json", &answers);
+    let line = "judge pass-rate answers.json -o out.json --csv out.csv";
+    let summary = stage.json(line, 0);
+    let wanted = ["Solved", "Unsolved", "Solved", "Unsure", "Unsolved", "Unsolved", "Unsolved"];
+    assert_eq!(statuses(&summary), wanted);
+    assert_eq!(summary["solve_rate"], json!(2.5 / 7.0));
+    assert_eq!(summary["queries"][0]["reason"], "because Solved");
+    assert_eq!(summary["queries"][5]["reason"], "the agent did not call Finish");
+    assert_eq!(stage.server.seen().len(), 6, "four statuses and two in detail");
+    let written = stage.written("out.json");
+    assert_eq!(written["3"]["is_solved"], json!({"0": "AnswerStatus.Solved"}));
+    assert_eq!(written["3"]["judged_by"], "openai/gpt-4o-mini");
+    assert_eq!(written["3"]["tool_names"], json!(["look_for_tool"]));
+    assert!(
+        written["3"]["answer_steps"].as_str().expect("steps").starts_with("Step 1: {'arguments'")
+    );
+    let csv = fs::read_to_string(stage.folder.path().join("out.csv")).expect("a table");
+    assert!(csv.starts_with("query\tavailable_tools\tmodel_intermediate_steps"), "{csv}");
+    // The same again asks nothing.
+    let again = stage.json(line, 0);
+    assert_eq!(statuses(&again), wanted);
+    assert_eq!(stage.server.seen().len(), 6);
+    let text = stage.run("judge pass-rate answers.json");
+    assert!(
+        text.stdout.starts_with("Solve rate: 35.7 %\njudge noise: 0.0 % over 1 run"),
+        "{}",
+        text.stdout
+    );
+}
+
+#[test]
+fn most_runs_decide_and_their_spread_is_noise() {
+    let runs = vec![status("Solved"), status("Solved"), status("Unsolved")];
+    let script = Script { replies: replies(&[("answer_status", runs)]), ..Script::default() };
+    let stage = Stage::new(script).file("answers.json", &json!({"1": answer("q", "a")}));
+    let summary =
+        stage.json("judge pass-rate answers.json --repeats 3 --concurrency 1 -o out.json", 0);
+    assert_eq!(summary["runs"], json!([1.0, 1.0, 0.0]));
+    assert_eq!(statuses(&summary), ["Solved"]);
+    let noise = summary["judge_noise"].as_f64().expect("a number");
+    assert!((noise - (2.0_f64 / 9.0).sqrt()).abs() < 1e-12, "{noise}");
+    let is_solved = stage.written("out.json")["1"]["is_solved"].clone();
+    assert_eq!(is_solved["2"], "AnswerStatus.Unsolved");
+}
+
+#[test]
+fn a_judge_that_fails_leaves_its_query_unsure() {
+    let script = Script {
+        matching: vec![
+            matching("zfine", status("Solved")),
+            matching("zmalformed", Reply::Json(json!({"answer_status": "Perhaps"}))),
+            matching("zgarbled", Reply::Text("well, solved I think".into())),
+            matching("zdeclined", Reply::Refusal("I would rather not".into())),
+            matching("zbroken", Reply::Status { status: 500, retry_after: None, body: None }),
+        ],
+        faults: vec![Fault {
+            calls: vec![1],
+            purpose: None,
+            reply: Reply::Status { status: 429, retry_after: Some("0".into()), body: None },
+        }],
+        ..Script::default()
+    };
+    let texts = ["zfine", "zmalformed", "zgarbled", "zdeclined", "zbroken"];
+    let answers: serde_json::Map<String, Value> =
+        texts.iter().map(|text| ((*text).to_owned(), answer("q", text))).collect();
+    let stage = Stage::new(script).file("answers.json", &Value::Object(answers));
+    fs::write(
+        stage.folder.path().join("juror.yaml"),
+        "llm: {retries: 1, generation: {provider: openai, model: gpt-4o-mini}}\n",
+    )
+    .expect("settings");
+    let summary =
+        stage.json("judge pass-rate answers.json -c juror.yaml --concurrency 1 -o out.json", 3);
+    assert_eq!(summary["n_errors"], 4, "{summary:#}");
+    assert_eq!(summary["solve_rate"], json!(3.0 / 5.0));
+    for query in summary["queries"].as_array().expect("queries") {
+        let is_fine = query["query_id"] == "zfine";
+        assert_eq!(query["status"], if is_fine { "Solved" } else { "Unsure" }, "{query}");
+        let reason = query["reason"].as_str().expect("a reason");
+        assert_eq!(reason.starts_with("the judge gave no verdict: "), !is_fine, "{reason}");
+    }
+    assert_eq!(stage.written("out.json")["zbroken"]["is_solved"]["0"], "AnswerStatus.Unsure");
+}
+
+fn two_queries() -> Value {
+    let query = |id: &str| {
+        json!({"query_id": id, "query": format!("query {id}"),
+        "relevant APIs": [["Tool", "look"]],
+        "api_list": [{"category_name": "C", "tool_name": "Tool", "api_name": "look"}]})
+    };
+    json!([query("1"), query("2"), query("3")])
+}
+
+#[test]
+fn all_selected_queries_count() {
+    let script = Script { matching: vec![matching("", status("Solved"))], ..Script::default() };
+    let answers = json!({"1": answer("q", "a"), "9": answer("q", "a")});
+    let stage = Stage::new(script)
+        .file("answers.json", &answers)
+        .file("queries/test_instruction/G1.json", &two_queries())
+        .file("queries/test_query_ids/G1.json", &json!(["1", "2"]))
+        .file("three.json", &json!({"1": 0, "2": 0, "3": 0}));
+    let line = "judge pass-rate answers.json --queries queries --set G1 -o out.json";
+    let summary = stage.json(line, 0);
+    assert_eq!((&summary["n_queries"], &summary["n_missing"]), (&json!(2), &json!(1)));
+    assert_eq!(summary["solve_rate"], 0.5);
+    assert_eq!(statuses(&summary), ["Solved", "Unsolved"]);
+    let written = stage.written("out.json");
+    assert_eq!(written["2"]["is_solved"]["0"], "AnswerStatus.Unsolved");
+    assert_eq!(written["2"]["query"], "query 2");
+    assert!(written["9"].is_null());
+    let three = stage.json(&format!("{line} --ids three.json"), 0);
+    assert_eq!(three["n_queries"], 3);
+    let final_answers = stage.json("judge final-answer answers.json --queries queries --set G1", 0);
+    assert_eq!(final_answers["final_answer_rate"], 0.5);
+    let told = stage.run("judge pass-rate answers.json --queries queries");
+    assert!(told.code == 2 && told.stderr.contains("there are G1"), "{}", told.stderr);
+}
+
+#[test]
+fn guesses_are_asked_for_and_labelled() {
+    let long = "Here is what was found about the matter, in all the detail that was wanted.";
+    let answers =
+        json!({"1": answer("q", long), "2": answer("q", "Sorry, this cannot be done by me")});
+    let stage = Stage::new(Script::default())
+        .file("answers.json", &answers)
+        .file("queries.json", &two_queries());
+    let ended = stage.run_with("judge pass-rate answers.json --queries queries.json", false);
+    assert!(ended.code == 2 && ended.stderr.contains("hint: --heuristic"), "{}", ended.stderr);
+    let ended = stage.run_with("judge pass-rate answers.json --heuristic", false);
+    assert!(ended.code == 2 && ended.stderr.contains("--queries"), "{}", ended.stderr);
+    let line = "judge pass-rate answers.json --queries queries.json --heuristic -o out.json";
+    let ended = stage.run_with(line, false);
+    assert!(ended.stdout.starts_with("Solve rate (heuristic, a guess): "), "{}", ended.stdout);
+    let summary = stage.json(line, 0);
+    assert_eq!(summary["judged_by"], "heuristic");
+    assert_eq!(statuses(&summary), ["Solved", "Unsolved", "Unsolved"]);
+    assert_eq!(stage.written("out.json")["1"]["judged_by"], "heuristic");
+    assert!(stage.server.seen().is_empty());
+}
+
+#[test]
+fn the_better_answer_wins_in_both_orders() {
+    let script = Script {
+        matching: vec![
+            of_purpose("answer_status", "zsolves", status("Solved")),
+            of_purpose("answer_status", "zfails", status("Unsolved")),
+            // Whoever is shown first is liked better: neither may gain from it.
+            of_purpose("better_answer", "", Reply::Json(json!({"index": 0, "reason": "first"}))),
+        ],
+        ..Script::default()
+    };
+    let reference = json!({"1": answer("q1", "zsolves"), "2": answer("q2", "zfails"),
+        "3": answer("q3", "zsolves one"), "4": answer("q4", "zsolves"), "5": answer("q5", "zsolves")});
+    let candidate = json!({"1": answer("q1", "zfails"), "2": answer("q2", "zsolves"),
+        "3": answer("q3", "zsolves two"), "4": answer("q4", "zsolves")});
+    let stage = Stage::new(script).file("one/G1.json", &reference).file("two/G1.json", &candidate);
+    let line = "judge preference one/G1.json two/G1.json -o out.json";
+    let summary = stage.json(line, 0);
+    let better: Vec<&str> = summary["queries"]
+        .as_array()
+        .expect("queries")
+        .iter()
+        .map(|query| query["better"].as_str().expect("who"))
+        .collect();
+    assert_eq!(better, ["reference", "candidate", "tie", "tie", "reference"]);
+    assert_eq!(summary["queries"][2]["rounds"], json!(["reference", "candidate"]));
+    let rates = ["n_wins", "n_ties", "n_losses"].map(|name| summary[name].as_u64());
+    assert_eq!(rates, [Some(1), Some(2), Some(2)]);
+    let written = stage.written("out.json");
+    let wanted = json!({"one": 1, "two": 1, "round_0": "complete", "round_1": "complete"});
+    assert_eq!(written["3"], wanted);
+    let n_requests = stage.server.seen().len();
+    stage.json(line, 0);
+    assert_eq!(stage.server.seen().len(), n_requests, "nothing is asked again");
+}
+
+#[test]
+fn statuses_of_files_decide_and_a_failed_round_is_incomplete() {
+    let script = Script {
+        replies: replies(&[(
+            "better_answer",
+            vec![Reply::Json(json!({"index": 7})), Reply::Json(json!({"index": 0}))],
+        )]),
+        ..Script::default()
+    };
+    let judged = |word: &str| {
+        json!({"1": {"is_solved": {"0": format!("AnswerStatus.{word}")}},
+        "2": {"is_solved": {"0": "AnswerStatus.Unsure"}}})
+    };
+    let stage = Stage::new(script)
+        .file("a.json", &json!({"1": answer("q", "x"), "2": answer("q", "x")}))
+        .file("b.json", &json!({"1": answer("q", "y"), "2": answer("q", "y")}))
+        .file("a_rate.json", &judged("Solved"))
+        .file("b_rate.json", &judged("Unsolved"));
+    let line = "judge preference a.json b.json --reference-pass-rate a_rate.json \
+        --candidate-pass-rate b_rate.json --concurrency 1 -o out.json";
+    let summary = stage.json(line, 0);
+    assert_eq!(stage.server.seen().len(), 2);
+    assert_eq!(summary["n_errors"], 1);
+    let written = stage.written("out.json");
+    assert_eq!(written["1"]["a"], 2);
+    assert_eq!(written["2"]["round_0"], "incomplete");
+    assert_eq!((&written["2"]["a"], &written["2"]["b"]), (&json!(1), &json!(0)));
+}
+
+#[test]
+fn final_answers_are_right_or_not() {
+    let script = Script {
+        matching: vec![
+            matching("zright", status("Solved")),
+            matching("zwrong", status("Unsolved")),
+            matching("zodd", status("Unsure")),
+        ],
+        ..Script::default()
+    };
+    let answers = json!({"1": answer("q", "zright"), "2": answer("q", "zwrong"), "3": answer("q", ""),
+        "4": answer("q", "zodd")});
+    let stage = Stage::new(script).file("answers.json", &answers);
+    let summary = stage.json("judge final-answer answers.json -o out.json", 0);
+    assert_eq!((&summary["final_answer_rate"], &summary["n_errors"]), (&json!(0.25), &json!(1)));
+    assert_eq!(stage.server.seen().len(), 3);
+    let written = stage.written("out.json");
+    assert_eq!(written["1"]["answer_status"], "Solved");
+    assert_eq!(written["4"]["is_error"], true);
+}
+
+#[test]
+fn calls_are_counted_before_they_are_paid() {
+    let stage = Stage::new(Script::default()).file("answers.json", &json!({"1": answer("q", "a")}));
+    let ended = stage.run("judge pass-rate answers.json --repeats 3 --dry-run -o out.json");
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert!(ended.stderr.contains("1 query to judge; nothing was sent"), "{}", ended.stderr);
+    assert!(!stage.folder.path().join("out.json").exists() && stage.server.seen().is_empty());
+    let ended = stage.run("judge pass-rate answers.json --max-cost 0.0000001 -o out.json");
+    assert_eq!(ended.code, 3, "{}", ended.stderr);
+    assert!(!stage.folder.path().join("out.json").exists());
+}
+
+#[test]
+fn logs_are_converted_and_bad_ones_left_out() {
+    let log = |text: &str| {
+        json!({"answer_generation": {"query": text, "function": [],
+        "valid_data": false, "final_answer": ""}, "trys": []})
+    };
+    let stage = Stage::new(Script::default())
+        .file("logs/10_CoT@1.json", &log("ten"))
+        .file("logs/9_CoT@1.json", &log("nine"))
+        .file("logs/8_CoT@1.json", &json!([]))
+        .file("logs/7_DFS.json", &log("seven"));
+    let ended = stage.run("convert logs --method CoT@1 -o -");
+    assert_eq!(ended.code, 3);
+    assert!(ended.stderr.contains("logs/8_CoT@1.json:1:1: expected the log"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("2 answers converted, 1 unreadable"), "{}", ended.stderr);
+    let places = ["\"9\"", "\"10\""].map(|id| ended.stdout.find(id).expect("an id"));
+    assert!(places[0] < places[1]);
+    let ended = stage.run("convert logs --method DFS_w2 -o out.json");
+    assert!(ended.code == 2 && ended.stderr.contains("CoT@1, DFS"), "{}", ended.stderr);
+}
+
+#[test]
+fn the_published_example_is_converted_and_judged() {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/vectors");
+    let vectors = std::env::var_os("JUROR_VECTORS").map_or_else(beside, PathBuf::from);
+    let example = vectors.join("../data/toolbench/data_example");
+    if !example.is_dir() {
+        eprintln!("no published example here: skipped");
+        return;
+    }
+    let stage = Stage::new(Script::default());
+    for (agent, method) in
+        [("virtual_chatgpt_cot", "CoT@1"), ("virtual_chatgpt_dfs", "DFS_woFilter_w2")]
+    {
+        let logs = example.join("answer").join(agent).join("G1_instruction");
+        let converted = example.join("model_predictions_converted").join(agent);
+        let ended =
+            stage.run(&format!("convert {} --method {method} -o {agent}.json", logs.display()));
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        let wanted = fs::read_to_string(converted.join("G1_instruction.json")).expect("a file");
+        let wanted: Value = serde_json::from_str(&wanted).expect("JSON");
+        assert_eq!(stage.written(&format!("{agent}.json")), wanted, "{agent}");
+        // Judging the logs themselves asks the same.
+        let of_file = stage.json(&format!("judge pass-rate {agent}.json"), 0);
+        let n_requests = stage.server.seen().len();
+        let line = format!("judge pass-rate {} --method {method}", logs.display());
+        assert_eq!(statuses(&stage.json(&line, 0)), statuses(&of_file));
+        assert_eq!(stage.server.seen().len(), n_requests);
+    }
+}
