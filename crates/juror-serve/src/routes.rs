@@ -15,6 +15,7 @@ use serde::Serialize;
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
+use crate::impatient::Receiving;
 use crate::query::{decoded, field};
 use crate::reply::{self, Reply};
 use crate::runs::RecordedCall;
@@ -48,7 +49,11 @@ struct Calls<'c> {
 
 impl Server {
     /// Answers a request.
-    pub(crate) async fn answer(self: &Arc<Server>, request: Request<Incoming>) -> Reply {
+    pub(crate) async fn answer(
+        self: &Arc<Server>,
+        request: Request<Incoming>,
+        receiving: &Receiving,
+    ) -> Reply {
         self.metrics.requests.fetch_add(1, Ordering::Relaxed);
         let path = request.uri().path();
         if path != "/health" && !self.lets_in(&request) {
@@ -60,14 +65,14 @@ impl Server {
             return self.refuse(StatusCode::FORBIDDEN, "Requests of web pages are not answered");
         }
         if path == "/virtual" {
-            return self.call(request, None).await;
+            return self.call(request, None, receiving).await;
         }
         let parts: Vec<&str> = path.trim_start_matches('/').split('/').collect();
         let query = request.uri().query().unwrap_or_default().to_owned();
         let no_names = || self.refuse(StatusCode::BAD_REQUEST, "No usable names of run and query");
         match (request.method(), parts.as_slice()) {
             (_, ["runs", run, query, "virtual"]) => match belongs(run, query) {
-                Some(belongs) => self.call(request, Some(belongs)).await,
+                Some(belongs) => self.call(request, Some(belongs), receiving).await,
                 None => no_names(),
             },
             (&Method::GET, ["runs", run, query, "calls"]) => match belongs(run, query) {
@@ -134,11 +139,16 @@ impl Server {
         reply::problem(status, why)
     }
 
-    async fn call(self: &Arc<Server>, request: Request<Incoming>, of: Option<Belongs>) -> Reply {
+    async fn call(
+        self: &Arc<Server>,
+        request: Request<Incoming>,
+        of: Option<Belongs>,
+        receiving: &Receiving,
+    ) -> Reply {
         if request.method() != Method::POST {
             return self.refuse(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed");
         }
-        let body = match self.body(request).await {
+        let body = match self.body(request, receiving).await {
             Ok(body) => body,
             Err(refusal) => return refusal,
         };
@@ -257,17 +267,23 @@ impl Server {
         self.runs.record(&run, &query, recorded);
     }
 
-    async fn body(&self, request: Request<Incoming>) -> Result<Bytes, Reply> {
-        let limits = &self.setup.limits;
-        let body = Limited::new(request.into_body(), limits.body).collect();
-        match tokio::time::timeout(limits.sending, body).await {
-            Ok(Ok(body)) => Ok(body.to_bytes()),
-            Ok(Err(error)) if error.is::<LengthLimitError>() => {
-                let why = format!("The request is longer than {} bytes", limits.body);
+    /// The body of a request. A client that stops sending loses its connection.
+    async fn body(
+        &self,
+        request: Request<Incoming>,
+        receiving: &Receiving,
+    ) -> Result<Bytes, Reply> {
+        let limit = self.setup.limits.body;
+        receiving.store(true, Ordering::Relaxed);
+        let body = Limited::new(request.into_body(), limit).collect().await;
+        receiving.store(false, Ordering::Relaxed);
+        match body {
+            Ok(body) => Ok(body.to_bytes()),
+            Err(error) if error.is::<LengthLimitError>() => {
+                let why = format!("The request is longer than {limit} bytes");
                 Err(self.refuse(StatusCode::PAYLOAD_TOO_LARGE, &why))
             }
-            Ok(Err(_)) => Err(self.refuse(StatusCode::BAD_REQUEST, "The request broke off")),
-            Err(_) => Err(self.refuse(StatusCode::REQUEST_TIMEOUT, "The request took too long")),
+            Err(_) => Err(self.refuse(StatusCode::BAD_REQUEST, "The request broke off")),
         }
     }
 

@@ -15,7 +15,7 @@ use serde_json::json;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 
-use crate::impatient::Impatient;
+use crate::impatient::{Impatient, Receiving};
 use crate::listing::Listing;
 use crate::metrics::{Metrics, OpenConnection};
 use crate::runs::Runs;
@@ -177,19 +177,18 @@ impl Server {
         // Replies are written whole; waiting to fill a packet only delays them.
         let _ = stream.set_nodelay(true);
         let _open = OpenConnection::count(&self.metrics);
+        let receiving = Receiving::default();
         let service = service_fn(|request| {
-            let server = self.clone();
-            async move { Ok::<_, std::convert::Infallible>(server.answer(request).await) }
+            let (server, receiving) = (self.clone(), receiving.clone());
+            async move { Ok::<_, std::convert::Infallible>(server.answer(request, &receiving).await) }
         });
+        let stream = Impatient::new(stream, self.setup.limits.sending, receiving.clone());
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(self.setup.limits.idle)
             .max_buf_size(MOST_HEAD)
             .pipeline_flush(true)
-            .serve_connection(
-                TokioIo::new(Impatient::new(stream, self.setup.limits.sending)),
-                service,
-            );
+            .serve_connection(TokioIo::new(stream), service);
         tokio::pin!(connection);
         let stopped = async {
             let _ = stop.wait_for(|stop| *stop).await;

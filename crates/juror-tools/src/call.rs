@@ -1,8 +1,11 @@
 //! A call of a tool, read from the request that asks for it.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::fmt::Write;
+use std::sync::Arc;
 
+use hashbrown::HashMap;
 use juror_judge::Secret;
 use juror_score::tool::FolderNames;
 use juror_score::{NotJson, Object, entries_of_json, str_of_json, text_of};
@@ -27,7 +30,7 @@ pub struct ToolCall {
     /// The API, as asked.
     pub api: String,
     /// The same in the form of cache folders.
-    pub names: FolderNames,
+    pub names: Arc<FolderNames>,
     /// The arguments, as JSON.
     pub input: String,
     /// The arguments as Python writes them: with the names, what replies are kept under.
@@ -74,7 +77,7 @@ impl ToolCall {
         toolbench_key: &str,
     ) -> Result<ToolCall, NotJson> {
         ToolCall::of_names(
-            FolderNames::as_requested(category, tool, api),
+            folder_names(category, tool, api),
             (category, tool, api),
             input,
             toolbench_key,
@@ -82,7 +85,7 @@ impl ToolCall {
     }
 
     fn of_names(
-        names: FolderNames,
+        names: Arc<FolderNames>,
         (category, tool, api): (&str, &str, &str),
         input: &str,
         toolbench_key: &str,
@@ -126,7 +129,7 @@ impl ToolCall {
             api: api.clone().into_owned(),
             input: input.map(|input| input.get().to_owned()).unwrap_or_default(),
         };
-        let names = FolderNames::as_requested(&category, &tool, &api);
+        let names = folder_names(&category, &tool, &api);
         if names.api == CHAT_WITH_USER {
             return Err(Refusal::ChatWithUser(asked()));
         }
@@ -142,9 +145,49 @@ impl ToolCall {
 
     /// The names that replies are kept under.
     pub fn kept_names(&self) -> [String; 3] {
-        let FolderNames { category, tool, api, .. } = &self.names;
+        let FolderNames { category, tool, api, .. } = &*self.names;
         [category.clone(), tool.clone(), api.clone()]
     }
+}
+
+/// How many names a thread remembers.
+const MOST_REMEMBERED: usize = 20_000;
+
+thread_local! {
+    /// Names in the form of cache folders, by the names as asked: agents call the same APIs again
+    /// and again, and bringing names into form is a good part of the work of a known call.
+    static REMEMBERED: RefCell<HashMap<String, Arc<FolderNames>>> = RefCell::default();
+    /// What they are looked up by, in a buffer that is used again.
+    static ASKED: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+fn folder_names(category: &str, tool: &str, api: &str) -> Arc<FolderNames> {
+    let make = || Arc::new(FolderNames::as_requested(category, tool, api));
+    if category.len() + tool.len() + api.len() > 1_000 {
+        return make();
+    }
+    ASKED.with_borrow_mut(|asked| {
+        asked.clear();
+        for name in [category, tool, api] {
+            asked.push_str(name);
+            // It stands in no name that is remembered for another.
+            asked.push('\0');
+        }
+        if [category, tool, api].iter().any(|name| name.contains('\0')) {
+            return make();
+        }
+        REMEMBERED.with_borrow_mut(|remembered| {
+            if let Some(names) = remembered.get(asked.as_str()) {
+                return names.clone();
+            }
+            if remembered.len() >= MOST_REMEMBERED {
+                remembered.clear();
+            }
+            let names = make();
+            remembered.insert(asked.clone(), names.clone());
+            names
+        })
+    })
 }
 
 /// No two calls run together: the lengths of the names stand before them.
