@@ -182,12 +182,16 @@ async fn read(mut response: Response) -> Result<Vec<u8>, ModelError> {
 }
 
 fn broken(error: &reqwest::Error) -> ModelError {
-    // The cause says more than the outermost error, which repeats the address.
-    let mut cause: &dyn std::error::Error = error;
+    ModelError::Unavailable(innermost(error))
+}
+
+/// The innermost cause of an error. It says more than the outermost, which repeats the address.
+pub fn innermost(error: &dyn std::error::Error) -> String {
+    let mut cause = error;
     while let Some(source) = cause.source() {
         cause = source;
     }
-    ModelError::Unavailable(cause.to_string())
+    cause.to_string()
 }
 
 fn bad_header(name: &str) -> String {

@@ -121,13 +121,6 @@ impl ToolReplies {
         Ok(ToolReplies { database, reader: Database::open_read_only(folder, &KIND)? })
     }
 
-    /// Opens the store in a folder if there is one.
-    pub fn open_existing(folder: &Path) -> Result<Option<ToolReplies>, StoreError> {
-        let Some(database) = Database::open_existing(folder, &KIND)? else { return Ok(None) };
-        let reader = Database::open_read_only(folder, &KIND)?;
-        Ok(Some(ToolReplies { database, reader }))
-    }
-
     /// Opens the store in a folder, if there is one, without ever writing to it.
     pub fn open_read_only(folder: &Path) -> Result<Option<ToolReplies>, StoreError> {
         let database = Database::open_read_only(folder, &KIND)?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use juror_judge::{Pending, Secret};
+use juror_judge::{Pending, Secret, innermost};
 use juror_score::tool::names::standard_name;
 use juror_score::tool::{Api, Rule, Tool, accept};
 use juror_score::{JsonStyle, dump_json, entries_of_json, text_of};
@@ -315,11 +315,7 @@ async fn fetch(
 }
 
 fn broken(error: &reqwest::Error) -> NoReply {
-    let mut cause: &dyn std::error::Error = error;
-    while let Some(source) = cause.source() {
-        cause = source;
-    }
-    no_reply(cause.to_string())
+    no_reply(innermost(error))
 }
 
 fn compact(bytes: &[u8]) -> Option<String> {

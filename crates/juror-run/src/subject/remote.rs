@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use juror_judge::http_client;
+use juror_judge::{http_client, innermost};
 
 use super::wire::{Answered, read_answered};
 use super::{AgentError, Task};
@@ -56,9 +56,5 @@ impl RemoteAgent {
 }
 
 fn broken(error: &reqwest::Error) -> AgentError {
-    let mut cause: &dyn std::error::Error = error;
-    while let Some(source) = cause.source() {
-        cause = source;
-    }
-    AgentError(format!("the agent cannot be reached: {cause}"))
+    AgentError(format!("the agent cannot be reached: {}", innermost(error)))
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use juror_judge::{Pending, http_client};
+use juror_judge::{Pending, http_client, innermost};
 use juror_score::tool::environment::{ToolCall, ToolReply};
 use serde::Serialize;
 
@@ -85,16 +85,8 @@ impl Tools for VirtualServer {
                 Err(_) => ToolReply::TimedOut,
                 Ok(Ok(reply)) => reply,
                 // The address may hold a key: only the cause is told.
-                Ok(Err(error)) => ToolReply::Failed(cause(&error)),
+                Ok(Err(error)) => ToolReply::Failed(innermost(&error)),
             }
         })
     }
-}
-
-fn cause(error: &dyn std::error::Error) -> String {
-    let mut cause = error;
-    while let Some(source) = cause.source() {
-        cause = source;
-    }
-    cause.to_string()
 }
