@@ -181,13 +181,13 @@ fn look(connection: &Connection, path: &Path, kind: &Kind) -> Result<Look, Store
     let other = |reason: &str| {
         Err(StoreError::Damaged { path: path.to_owned(), reason: reason.to_owned() })
     };
-    let version = version_of(connection).map_err(failed)?;
-    if version == kind.version {
-        return Ok(Look::Ours);
-    }
+    // The tables and their version are made in one transaction, perhaps by another process at this
+    // moment: a version that is read after the tables belongs to them.
     let count = "SELECT count(*) FROM sqlite_schema";
     let n_tables: i64 = connection.query_row(count, [], |row| row.get(0)).map_err(failed)?;
+    let version = version_of(connection).map_err(failed)?;
     match version {
+        version if version == kind.version => Ok(Look::Ours),
         0 if n_tables == 0 => Ok(Look::New),
         0 => other("it holds other tables"),
         version if version < kind.version => other("it was made by an older release"),
