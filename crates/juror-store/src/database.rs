@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
@@ -136,7 +136,7 @@ impl Database {
             Survives::Crash => "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;",
             Survives::PowerCut => "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;",
         };
-        connection.execute_batch(pragmas).map_err(open)?;
+        patiently(|| connection.execute_batch(pragmas)).map_err(open)?;
         prepare(&connection, &path, kind)?;
         Ok(Database { connection: Mutex::new(connection), path })
     }
@@ -165,6 +165,24 @@ impl Database {
         }
         StoreError::Failed { path: self.path.clone(), reason: error.to_string() }
     }
+}
+
+/// Tries again while another process is in the way. `SQLite` waits by itself, but not when two
+/// change the kind of journal at once.
+fn patiently<T>(mut work: impl FnMut() -> rusqlite::Result<T>) -> rusqlite::Result<T> {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match work() {
+            Err(error) if is_busy(&error) && Instant::now() < until => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            outcome => return outcome,
+        }
+    }
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 
 /// What a file is.
