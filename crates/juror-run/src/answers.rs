@@ -164,7 +164,7 @@ fn recorded(attempted: &Attempted) -> Option<(Cow<'_, str>, Recorded<'_>)> {
     let recorded = Recorded {
         query: Json::of_text(&attempted.query),
         available_tools: Json::NO_ITEMS,
-        answer: answer_of(attempted)?,
+        answer: answer_of(attempted)?.as_ref().clone(),
     };
     Some((Cow::Borrowed(&attempted.query_id), recorded))
 }

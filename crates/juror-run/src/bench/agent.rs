@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use juror_judge::Models;
 use juror_score::read::{Document, Format};
-use juror_score::tool::answer::{Answer, Messages, Thoughts, convert};
+use juror_score::tool::answer::{Messages, Thoughts, convert};
 use juror_score::tool::environment::Setup;
 use juror_score::{Layout, push_dump_of_json};
 use serde_json::value::{RawValue, to_raw_value};
@@ -100,6 +100,7 @@ pub(super) fn nothing(selected: &Selected) -> Attempted {
         query_id: selected.id.clone(),
         query: selected.query.text.clone(),
         final_answer: None,
+        answer: None,
         answer_details: None,
         called_apis: Vec::new(),
         calls: Vec::new(),
@@ -153,17 +154,11 @@ impl Chat {
 fn fill_from_log(attempted: &mut Attempted, log: Vec<u8>, method: &str) {
     let Ok(document) = Document::new("the agent's log", log, Format::Json) else { return };
     let Ok(recorded) = convert(&document, method, Thoughts::Dropped) else { return };
-    fill_from_answer(attempted, &recorded.answer);
-}
-
-/// Takes an answer that was recorded.
-pub(super) fn fill_from_answer(attempted: &mut Attempted, answer: &Answer<'_>) {
     let mut details = String::new();
-    answer.write_details(Messages::Objects, Layout::LINE, &mut details);
+    recorded.answer.write_details(Messages::Objects, Layout::LINE, &mut details);
     attempted.answer_details = RawValue::from_string(details).ok();
-    let text = answer.final_text();
+    let text = recorded.answer.final_text();
     attempted.final_answer = (!text.is_empty()).then(|| text.into_owned());
-    attempted.called_apis.clone_from(&answer.called_apis);
 }
 
 /// JSON that can be kept on a line of its own.

@@ -5,8 +5,9 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::ErrorKind::{NotADirectory, NotFound};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use juror_score::tool::answer::Answer;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -25,6 +26,9 @@ pub struct Attempted {
     pub query: String,
     /// The final answer; none where the agent gave none.
     pub final_answer: Option<String>,
+    /// What it did, where that is known already and need not be read or kept.
+    #[serde(skip)]
+    pub answer: Option<Arc<Answer<'static>>>,
     /// What the agent says it did, in the form of answer files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer_details: Option<Box<RawValue>>,
@@ -229,6 +233,7 @@ mod tests {
             query_id: id.into(),
             query: String::new(),
             final_answer: Some(answer.into()),
+            answer: None,
             answer_details: None,
             called_apis: Vec::new(),
             calls: Vec::new(),

@@ -1,6 +1,7 @@
 //! From what an agent made of a query to its scores.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::Instant;
 
 use juror_score::tool::answer::{Answer, Call, Json, read_answer};
@@ -19,7 +20,7 @@ pub struct Judged<'q> {
     /// What the agent made of it; nothing while the query is open.
     pub attempted: Option<Attempted>,
     /// What the agent did; nothing where it neither answered nor called anything.
-    pub answer: Option<Answer<'static>>,
+    pub answer: Option<Arc<Answer<'static>>>,
     /// What was called, tool and API; a name that no tool has stands without one.
     pub called: Vec<(String, String)>,
     /// How that fits what is right.
@@ -42,13 +43,13 @@ impl<'q> Judged<'q> {
         let own = selected.query.registry();
         let registries = [&own, pool];
         let called = match &attempted {
-            Some(attempted) => called(attempted, answer.as_ref(), &registries),
+            Some(attempted) => called(attempted, answer.as_deref(), &registries),
             None => Vec::new(),
         };
         let calls = CallScore::of(&called, &selected.query.gold);
         let called = called.into_iter().map(pair).collect();
         let score = calls.score().unwrap_or(0.0);
-        let verdict = judge.verdict(&selected.query.text, answer.as_ref(), score).await;
+        let verdict = judge.verdict(&selected.query.text, answer.as_deref(), score).await;
         let seconds = start.elapsed().as_secs_f64();
         Judged { selected, attempted, answer, called, calls, verdict, seconds }
     }
@@ -69,10 +70,13 @@ fn pair(called: Called<'_>) -> (String, String) {
 
 /// What an agent did: as it tells it, else as its calls were served. Nothing where it neither
 /// answered nor called anything.
-pub(crate) fn answer_of(attempted: &Attempted) -> Option<Answer<'static>> {
+pub(crate) fn answer_of(attempted: &Attempted) -> Option<Arc<Answer<'static>>> {
+    if let Some(answer) = &attempted.answer {
+        return Some(answer.clone());
+    }
     let told = answer_text(attempted);
     if let Some(answer) = told.as_deref().and_then(read_answer) {
-        return Some(answer.into_owned());
+        return Some(Arc::new(answer.into_owned()));
     }
     if attempted.final_answer.is_none() && attempted.calls.is_empty() {
         return None;
@@ -84,7 +88,7 @@ pub(crate) fn answer_of(attempted: &Attempted) -> Option<Answer<'static>> {
     });
     let mut answer = Answer::of_calls(attempted.final_answer.as_deref(), calls);
     answer.called_apis.clone_from(&attempted.called_apis);
-    Some(answer)
+    Some(Arc::new(answer))
 }
 
 /// The text that an answer is read from.

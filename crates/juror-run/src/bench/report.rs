@@ -82,7 +82,7 @@ impl Results<'_> {
     fn evaluation<'e>(&'e self, own: &'e Judged<'_>) -> Evaluation<'e> {
         Evaluation {
             query: &own.selected.query,
-            answer: own.answer.as_ref(),
+            answer: own.answer.as_deref(),
             status: own.verdict.status,
             sopr_score: own.verdict.score(),
             calls: own.calls,
@@ -189,6 +189,6 @@ fn recorded(own: &Judged<'_>, offers: &Offers, open: Open) -> Option<Recorded<'s
     Some(Recorded {
         query: Json::of_text(&own.selected.query.text),
         available_tools: available_tools.unwrap_or(Json::NO_ITEMS).into_owned(),
-        answer: own.answer.clone()?,
+        answer: own.answer.as_deref()?.clone(),
     })
 }
