@@ -86,6 +86,8 @@ fn of_answered(selected: &Selected, answered: Result<Answered, AgentError>) -> A
             attempted.final_answer = answered.final_answer;
             attempted.answer_details = answered.answer_details;
             attempted.called_apis = answered.called_apis.unwrap_or_default();
+            attempted.tokens = answered.tokens.unwrap_or(0);
+            attempted.usd = answered.usd;
             attempted.error = answered.error;
         }
         Err(AgentError(why)) => attempted.error = Some(why),

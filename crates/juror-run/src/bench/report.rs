@@ -10,6 +10,7 @@ use juror_score::tool::result::{Evaluated, Evaluation, Metadata, Report, Summary
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::journal::Attempted;
 use super::judge::SolveJudge;
 use super::judged::Judged;
 use super::pool::{Offers, Open};
@@ -103,17 +104,30 @@ impl Results<'_> {
         Ok(bytes)
     }
 
+    fn attempted(&self) -> impl Iterator<Item = &Attempted> {
+        self.judged.iter().filter_map(|own| own.attempted.as_ref())
+    }
+
+    /// Tokens of the agent's models, where it tells them.
+    pub fn agent_tokens(&self) -> u64 {
+        self.attempted().map(|attempted| attempted.tokens).sum()
+    }
+
+    /// What the agent's models cost, where that is known.
+    pub fn agent_usd(&self) -> Option<f64> {
+        self.attempted().filter_map(|attempted| attempted.usd).reduce(|sum, usd| sum + usd)
+    }
+
     fn extras(&self, report: &Report<'_>) -> Extras {
-        let attempted = || self.judged.iter().filter_map(|own| own.attempted.as_ref());
         let mut tool_replies = BTreeMap::new();
-        for call in attempted().flat_map(|attempted| &attempted.calls) {
+        for call in self.attempted().flat_map(|attempted| &attempted.calls) {
             *tool_replies.entry(call.source.clone()).or_default() += 1;
         }
         Extras {
             version: env!("CARGO_PKG_VERSION"),
             tool_replies,
-            agent_tokens: attempted().map(|attempted| attempted.tokens).sum(),
-            agent_usd: attempted().filter_map(|attempted| attempted.usd).reduce(|a, b| a + b),
+            agent_tokens: self.agent_tokens(),
+            agent_usd: self.agent_usd(),
             judge_repeats: self.judge.repeats(),
             judge_noise: self.pass_rate().judge_noise,
             judge_usd: self.judge_cost().usd(),

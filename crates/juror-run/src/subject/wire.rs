@@ -61,6 +61,12 @@ pub struct Answered {
     /// Which APIs it says it called.
     #[serde(default)]
     pub called_apis: Option<Vec<(String, String)>>,
+    /// Tokens of its models.
+    #[serde(default)]
+    pub tokens: Option<u64>,
+    /// What they cost in US dollars.
+    #[serde(default)]
+    pub usd: Option<f64>,
     /// What went wrong.
     #[serde(default)]
     pub error: Option<String>,

@@ -152,13 +152,15 @@ fn what_is_asked_wrongly_is_told() {
 fn a_run_and_its_results_are_answers_to_judge_again() {
     let stage = Stage::new();
     let body = "if task['query_id'] == '4': say(task, error='no idea')\n\
-        else: say(task, final_answer='Ten pounds each, says the tool.', called_apis=[['Garden Visits', 'Ticket price']])";
+        else: say(task, final_answer='Ten pounds each, says the tool.', called_apis=[['Garden Visits', 'Ticket price']], tokens=100, usd=0.5)";
     let agent = agent(&stage, body);
     let outputs =
         "--judge heuristic --converted c.json --pass-rate p.json --pass-rate-csv p.csv --pool own";
     let ended = stage.bench(&agent, outputs);
     assert_eq!(ended.code, 3, "{}", ended.stderr);
     let first = stage.results();
+    assert_eq!(first["juror"]["agent_tokens"], 300);
+    assert!(ended.stdout.contains("300 tokens, 1.5000 USD"), "{}", ended.stdout);
     let [converted, pass_rate] = ["c.json", "p.json"].map(|name| stage.json(name));
     assert_eq!(converted["3"]["answer"]["final_answer"], "Ten pounds each, says the tool.");
     assert!(converted["3"]["available_tools"][0]["function"]["name"].is_string());

@@ -113,7 +113,17 @@ fn summary(results: &Results<'_>, report: &Report<'_>) -> String {
     let all = if rows.is_empty() { results.config_text("test_set") } else { "all sets".into() };
     rows.push((all, &report.summary));
     let table = agents_table(&rows, is_judged, talk::palette());
-    format!("{}\n\n{table}\n{}\n", results.name, judged_by(results))
+    format!("{}\n\n{table}\n{}{}\n", results.name, used(results), judged_by(results))
+}
+
+/// What the agent used, where it tells.
+fn used(results: &Results<'_>) -> String {
+    let tokens = results.agent_tokens();
+    let usd = results.agent_usd().map(|usd| format!(", {usd:.4} USD")).unwrap_or_default();
+    if tokens == 0 && usd.is_empty() {
+        return String::new();
+    }
+    format!("the agent used {tokens} tokens{usd}\n")
 }
 
 /// Who judged, and how steadily.
