@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 use super::Answer;
 use super::details::{Node, read_nodes};
 use super::json::{Json, is_something, text_of, text_or_empty};
+use super::results::{Read, read_result, results_of};
 use crate::read::{Document, Path, Problem, Problems};
 use crate::tool::look::Look;
 use crate::walk::{Lost, Walk, Walked, fields_of};
@@ -47,8 +48,9 @@ fn tool_name(tool: &str) -> Option<Cow<'_, str>> {
 /// Answers by the ids of their queries, in the order of the file.
 pub type Answers<'a> = Vec<(Cow<'a, str>, Recorded<'a>)>;
 
-/// Reads a file of converted answers: an object of answers by the ids of their queries. What
-/// cannot be read is told and left out; of an id that comes twice, both are kept.
+/// Reads a file of converted answers: an object of answers by the ids of their queries; or the
+/// result file of a benchmark run. What cannot be read is told and left out; of an id that comes
+/// twice, both are kept.
 pub fn read_answers(document: &Document) -> (Answers<'_>, Problems) {
     let mut look = Look::new(document);
     let mut answers = Vec::new();
@@ -57,13 +59,37 @@ pub fn read_answers(document: &Document) -> (Answers<'_>, Problems) {
         // What is wrong is told where it is.
         look.top_object("an object of answers by query id");
     }
-    for (id, text) in entries.unwrap_or_default() {
+    let entries = entries.unwrap_or_default();
+    if let Some(results) = results_of(&entries) {
+        read_results(&mut look, results, &mut answers);
+        return (answers, look.problems());
+    }
+    for (id, text) in entries {
         match read_recorded(text) {
             Some(recorded) => answers.push((id, recorded)),
-            None => note(&mut look, &id, text),
+            None => note(&mut look, Path::default().key(&id), text, ANSWER),
         }
     }
     (answers, look.problems())
+}
+
+const ANSWER: &str = "an answer with a list of nodes";
+
+fn read_results<'d>(look: &mut Look<'d>, results: &'d str, answers: &mut Answers<'d>) {
+    let top = Path::default().key("results");
+    let Ok(items) = Walk::new(results).items() else {
+        return note(look, top, results, "a list of results");
+    };
+    for (index, text) in items.into_iter().enumerate() {
+        match read_result(text) {
+            Read::Answer(id, recorded) => answers.push((Cow::Owned(id), *recorded)),
+            Read::None => {}
+            Read::Wrong => {
+                let path = top.index(index);
+                note(look, path, text, "a result with a query_id and a system_answer");
+            }
+        }
+    }
 }
 
 /// The fields of an object, as they stand, and unread: one that is broken is a problem of its own.
@@ -78,11 +104,11 @@ fn read_entries(text: &str) -> Walked<Vec<(Cow<'_, str>, &str)>> {
     Ok(entries)
 }
 
-fn note<'d>(look: &mut Look<'d>, id: &str, text: &'d str) {
+fn note<'d>(look: &mut Look<'d>, path: Path, text: &'d str, expected: &'static str) {
     match serde_json::from_str::<&RawValue>(text) {
         Ok(value) => {
-            let (expected, found) = ("an answer with a list of nodes", crate::json::kind_of(value));
-            look.note(text, Path::default().key(id), Problem::WrongType { expected, found });
+            let found = crate::json::kind_of(value);
+            look.note(text, path, Problem::WrongType { expected, found });
         }
         Err(error) => look.complain(text, &error),
     }
@@ -155,7 +181,7 @@ pub(super) fn read_recorded(text: &str) -> Option<Recorded<'_>> {
 }
 
 /// The pairs of texts in a list; anything else in it is passed over.
-fn read_pairs(list: &str) -> Vec<(String, String)> {
+pub(super) fn read_pairs(list: &str) -> Vec<(String, String)> {
     let items = Walk::new(list).items().unwrap_or_default();
     items.into_iter().filter_map(|item| serde_json::from_str(item).ok()).collect()
 }
@@ -197,6 +223,22 @@ mod tests {
             assert!(answers.is_empty());
             assert_eq!(problems.to_string(), told);
         }
+    }
+
+    #[test]
+    fn result_files_are_read_and_their_bad_results_told() {
+        let json = r#"{"metadata": {}, "summary": {}, "juror": {}, "results": [
+            {"query_id": 588, "query_text": "q", "system_answer": {"final_answer": "x"}}, 5]}"#;
+        let file = Document::new("r.json", json.into(), Format::Json).expect("UTF-8");
+        let (answers, problems) = read_answers(&file);
+        let [(id, recorded)] = &answers[..] else { panic!("{answers:?}") };
+        assert_eq!((&**id, recorded.query.text().as_deref()), ("588", Some("q")));
+        assert_eq!(
+            problems.to_string(),
+            "r.json:2:91: expected a result with a query_id and a system_answer, found a number\n  at results[1]"
+        );
+        let id = Document::new("a.json", r#"{"results": {"answer": {}}}"#.into(), Format::Json);
+        assert_eq!(read_answers(&id.expect("UTF-8")).0.len(), 1, "an id may be called so");
     }
 
     #[test]
