@@ -206,6 +206,48 @@ fn the_demo_needs_nothing() {
 }
 
 #[test]
+fn the_demo_tries_an_agent() {
+    let place = Place::new();
+    let started = std::time::Instant::now();
+    let output = Command::new(env!("CARGO_BIN_EXE_juror"))
+        .args(["demo", "--bench"])
+        .current_dir(place.path("."))
+        .env_clear()
+        // What the environment says of options, models and proxies does not matter to it.
+        .envs([("JUROR_JUDGE", "model"), ("JUROR_CONFIG", "none.yaml"), ("JUROR_JOBS", "9")])
+        .env("HTTP_PROXY", "http://127.0.0.1:1")
+        .env("OPENAI_API_KEY", "sk-none")
+        .env("TMPDIR", place.path(""))
+        .output()
+        .expect("the program starts");
+    assert!(started.elapsed().as_secs() < 10, "it is quick");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let code = output.status.code().unwrap_or(-1);
+    let ended = Ended { code, stdout: text(&output.stdout), stderr: text(&output.stderr) };
+    insta::with_settings!({filters => vec![
+        (r"\S+/juror-demo-\d+-0", "<folder>"), (r"command:\S+ demo", "command:<juror> demo"),
+        (r"\d+\.\d\d s", "<time>"), (r"exit (status|code): \d", "exit status: <code>"),
+    ]}, { assert_snapshot!(ended) });
+    let [folder] = &place.names()[..] else { panic!("one folder, not {:?}", place.names()) };
+    let results = place.json(&format!("{folder}/results.json"));
+    assert_eq!(results["metadata"]["config"]["evaluation_method"], "heuristic");
+    assert_eq!(results["juror"]["tool_replies"], json!({"cache": 4, "none": 2}));
+    let answer = &results["results"][0]["system_answer"]["final_answer"];
+    assert!(answer.to_string().contains("11.5 degrees and overcast"), "from a reply: {answer}");
+}
+
+#[test]
+fn the_files_of_the_demo_of_agents_can_be_had() {
+    let place = Place::new();
+    assert_snapshot!("demo_bench_write", place.run("demo --bench --write files"));
+    assert!(place.path("files/tools/Weather/garden_weather.json").exists());
+    let twice = place.run("demo --bench --write files");
+    assert!(twice.code == 2 && twice.stderr.contains("it is there already"), "{twice}");
+    let json = place.run("demo --bench --json");
+    assert!(json.code == 2 && json.stderr.contains("prints no JSON"), "{json}");
+}
+
+#[test]
 fn validate_tells_what_files_are() {
     let place = small().file("juror.yaml", "profile: 6\n").file("odd.json", "[1]");
     place.run("eval reference.json responses.jsonl -q -o out.json");

@@ -1,4 +1,5 @@
-//! Documents and examples that are made from the code, kept equal to it.
+//! Documents and examples that are made from the code, kept equal to it; and commands of documents,
+//! run as they are written.
 //!
 //! `JUROR_BLESS=1 cargo test -p juror --test docs` writes them anew.
 
@@ -68,6 +69,86 @@ fn the_recorded_replies_of_the_example_are_fresh() {
     let automatic: Vec<&str> = replies.lines().filter(|line| line.contains("automatic")).collect();
     assert!(automatic.is_empty(), "examples/verdicts.json lacks these: {automatic:#?}");
     check("examples/replies.jsonl", &replies);
+}
+
+/// What models say while the commands of a page run.
+const SCRIPT: &str = include_str!("comparing_agents.json");
+
+#[test]
+fn the_page_about_comparing_agents_runs_as_it_is_written() {
+    let page = std::fs::read_to_string(project("docs/comparing-agents.md")).expect("the page");
+    let blocks = blocks(&page);
+    let shown = blocks.iter().filter(|(kind, _)| *kind == "text").count();
+    let outputs = run_blocks(&blocks, &[]);
+    let mut n_compared = 0;
+    for pair in blocks.windows(2).zip(&outputs) {
+        let ([(_, _), (kind, text)], Some(output)) = pair else { continue };
+        if *kind != "text" {
+            continue;
+        }
+        n_compared += 1;
+        for line in text.lines() {
+            assert!(output.lines().any(|own| own == line), "`{line}` is not in\n{output}");
+        }
+    }
+    assert_eq!(n_compared, shown - 1, "all but the protocol is compared");
+    // The same where data lies as StableToolBench has it.
+    let on_example = |text: &str| text.contains("=try/queries.json");
+    let published: Vec<_> = blocks.into_iter().filter(|(_, text)| !on_example(text)).collect();
+    let files = [
+        ("examples/queries.json", "solvable_queries/test_instruction/G1_instruction.json"),
+        ("examples/tools", "server/tools"),
+        ("examples/tool_cache", "server/tool_response_cache"),
+    ];
+    run_blocks(&published, &files);
+}
+
+/// The blocks of code of a page, in order, with their kinds.
+fn blocks(page: &str) -> Vec<(&str, &str)> {
+    let parts = page.split("```").skip(1).step_by(2);
+    parts.filter_map(|part| part.split_once('\n')).collect()
+}
+
+/// Runs the blocks of a shell, one after another in one shell, and returns what each printed.
+fn run_blocks(blocks: &[(&str, &str)], files: &[(&str, &str)]) -> Vec<Option<String>> {
+    const MARK: &str = "@@ the next block\n";
+    let server = Server::start(serde_json::from_str(SCRIPT).expect("a script"));
+    let folder = tempfile::tempdir().expect("a folder");
+    for (from, to) in files {
+        let to = folder.path().join("StableToolBench").join(to);
+        copy(&project(from), &to);
+    }
+    let commands: Vec<&str> =
+        blocks.iter().filter(|(kind, _)| *kind == "sh").map(|(_, text)| *text).collect();
+    let script = commands.join(&format!("printf %s '{MARK}'\n"));
+    let own = Path::new(env!("CARGO_BIN_EXE_juror")).parent().expect("a folder");
+    let path = std::env::var("PATH").unwrap_or_default();
+    let output = Command::new("sh")
+        .args(["-e", "-c", &script])
+        .current_dir(folder.path())
+        .env_clear()
+        .env("PATH", format!("{}:{path}", own.display()))
+        .env("OPENAI_API_KEY", "sk-scripted")
+        .env("OPENAI_BASE_URL", format!("{}/v1", server.address()))
+        .output()
+        .expect("a shell");
+    let [stdout, stderr] =
+        [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    assert!(output.status.success(), "{stdout}{stderr}");
+    let mut printed = stdout.split(MARK).map(str::to_owned);
+    blocks.iter().map(|(kind, _)| (*kind == "sh").then(|| printed.next()).flatten()).collect()
+}
+
+fn copy(from: &Path, to: &Path) {
+    if from.is_dir() {
+        for entry in std::fs::read_dir(from).expect("a folder") {
+            let entry = entry.expect("an entry");
+            copy(&entry.path(), &to.join(entry.file_name()));
+        }
+        return;
+    }
+    std::fs::create_dir_all(to.parent().expect("a folder")).expect("made");
+    std::fs::copy(from, to).expect("copied");
 }
 
 /// Compares a file of the project with what it should hold, or writes it anew.

@@ -76,7 +76,7 @@ impl Stage {
 }
 
 pub(crate) fn example_agent() -> String {
-    format!("command:python3 {}/../../examples/agent.py", env!("CARGO_MANIFEST_DIR"))
+    format!("command:python3 {}/../../examples/agents/baseline.py", env!("CARGO_MANIFEST_DIR"))
 }
 
 /// An agent whose behaviour by query is the body of a Python function.

@@ -1,4 +1,4 @@
-//! Files of converted answers and of results, read.
+//! Files of converted answers, read.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use super::Answer;
 use super::details::{Node, read_nodes};
 use super::json::{Json, is_something, text_of, text_or_empty};
-use crate::python;
+use super::results::{Read, read_result, results_of};
 use crate::read::{Document, Path, Problem, Problems};
 use crate::tool::look::Look;
 use crate::walk::{Lost, Walk, Walked, fields_of};
@@ -49,7 +49,7 @@ fn tool_name(tool: &str) -> Option<Cow<'_, str>> {
 pub type Answers<'a> = Vec<(Cow<'a, str>, Recorded<'a>)>;
 
 /// Reads a file of converted answers: an object of answers by the ids of their queries; or the
-/// answers in a file of results. What cannot be read is told and left out; of an id that comes
+/// result file of a benchmark run. What cannot be read is told and left out; of an id that comes
 /// twice, both are kept.
 pub fn read_answers(document: &Document) -> (Answers<'_>, Problems) {
     let mut look = Look::new(document);
@@ -60,28 +60,40 @@ pub fn read_answers(document: &Document) -> (Answers<'_>, Problems) {
         look.top_object("an object of answers by query id");
     }
     let entries = entries.unwrap_or_default();
-    for (id, text) in results_among(&entries).unwrap_or(entries) {
+    if let Some(results) = results_of(&entries) {
+        read_results(&mut look, results, &mut answers);
+        return (answers, look.problems());
+    }
+    for (id, text) in entries {
         match read_recorded(text) {
             Some(recorded) => answers.push((id, recorded)),
-            None => note(&mut look, &id, text),
+            None => note(&mut look, Path::default().key(&id), text, ANSWER),
         }
     }
     (answers, look.problems())
 }
 
-/// An answer, or what stands in its place, and the id of its query.
-type Entry<'a> = (Cow<'a, str>, &'a str);
+const ANSWER: &str = "an answer with a list of nodes";
 
-/// The results of a result file by the ids of their queries; nothing where it is none.
-fn results_among<'a>(entries: &[Entry<'a>]) -> Option<Vec<Entry<'a>>> {
-    let (_, results) = entries.iter().find(|(key, _)| key == "results")?;
-    let items = Walk::new(results).items().ok()?;
-    let id = |item| python::str_of_json(fields_of(item, ["query_id"])?[0]?).ok();
-    Some(items.into_iter().map(|item| (id(item).unwrap_or_default().into(), item)).collect())
+fn read_results<'d>(look: &mut Look<'d>, results: &'d str, answers: &mut Answers<'d>) {
+    let top = Path::default().key("results");
+    let Ok(items) = Walk::new(results).items() else {
+        return note(look, top, results, "a list of results");
+    };
+    for (index, text) in items.into_iter().enumerate() {
+        match read_result(text) {
+            Read::Answer(id, recorded) => answers.push((Cow::Owned(id), *recorded)),
+            Read::None => {}
+            Read::Wrong => {
+                let path = top.index(index);
+                note(look, path, text, "a result with a query_id and a system_answer");
+            }
+        }
+    }
 }
 
 /// The fields of an object, as they stand, and unread: one that is broken is a problem of its own.
-fn read_entries(text: &str) -> Walked<Vec<Entry<'_>>> {
+fn read_entries(text: &str) -> Walked<Vec<(Cow<'_, str>, &str)>> {
     let mut walk = Walk::new(text);
     let mut entries = Vec::new();
     walk.enter(b'{')?;
@@ -92,11 +104,11 @@ fn read_entries(text: &str) -> Walked<Vec<Entry<'_>>> {
     Ok(entries)
 }
 
-fn note<'d>(look: &mut Look<'d>, id: &str, text: &'d str) {
+fn note<'d>(look: &mut Look<'d>, path: Path, text: &'d str, expected: &'static str) {
     match serde_json::from_str::<&RawValue>(text) {
         Ok(value) => {
-            let (expected, found) = ("an answer with a list of nodes", crate::json::kind_of(value));
-            look.note(text, Path::default().key(id), Problem::WrongType { expected, found });
+            let found = crate::json::kind_of(value);
+            look.note(text, path, Problem::WrongType { expected, found });
         }
         Err(error) => look.complain(text, &error),
     }
@@ -120,16 +132,14 @@ impl<'a> Parts<'a> {
         let mut inner = Parts::default();
         while let Some(key) = walk.next_key()? {
             match &*key {
-                "answer" | "system_answer" if is_outer && walk.opens(b'{') => {
-                    inner = Parts::read(walk, false)?;
-                }
+                "answer" if is_outer && walk.opens(b'{') => inner = Parts::read(walk, false)?,
                 "answer_details" if walk.begins(b'[') => parts.nodes = Some(read_nodes(walk)?),
                 "answer_details" => {
                     if is_something(walk.value()?) {
                         return Err(Lost);
                     }
                 }
-                "query" | "query_text" => parts.query = Some(walk.value()?),
+                "query" => parts.query = Some(walk.value()?),
                 "available_tools" => parts.available_tools = Some(walk.value()?),
                 "method" => parts.method = Some(walk.value()?),
                 "final_answer" => parts.final_answer = Some(walk.value()?),
@@ -171,7 +181,7 @@ pub(super) fn read_recorded(text: &str) -> Option<Recorded<'_>> {
 }
 
 /// The pairs of texts in a list; anything else in it is passed over.
-fn read_pairs(list: &str) -> Vec<(String, String)> {
+pub(super) fn read_pairs(list: &str) -> Vec<(String, String)> {
     let items = Walk::new(list).items().unwrap_or_default();
     items.into_iter().filter_map(|item| serde_json::from_str(item).ok()).collect()
 }
@@ -203,27 +213,6 @@ mod tests {
     }
 
     #[test]
-    fn the_answers_of_a_result_file_are_read() {
-        let json = r#"{"metadata": {}, "results": [
-            {"query_id": 588, "query_text": "q", "error": "late", "system_answer": {
-                "final_answer": "x", "called_apis": [["T", "a"]],
-                "answer_details": [{"role": "tool", "message": "{}", "next": []}]}},
-            {"query_id": "b", "system_answer": {"final_answer": "y", "has_finish": true}}, 5]}"#;
-        let file = Document::new("a.json", json.into(), Format::Json).expect("UTF-8");
-        let (answers, problems) = read_answers(&file);
-        let told: Vec<(&str, String, usize, usize)> = answers
-            .iter()
-            .map(|(id, own)| {
-                let answer = &own.answer;
-                let text = format!("{} {}", own.query.get(), answer.final_text());
-                (&**id, text, answer.nodes.len(), answer.called_apis.len())
-            })
-            .collect();
-        assert_eq!(told, [("588", "\"q\" x".into(), 1, 1), ("b", "\"\" y".into(), 0, 0)]);
-        assert_eq!(problems.errors.len(), 1, "{problems}");
-    }
-
-    #[test]
     fn a_file_that_is_none_is_told() {
         for (json, told) in [
             ("[]", "a.json:1:1: expected an object of answers by query id, found a list"),
@@ -234,6 +223,22 @@ mod tests {
             assert!(answers.is_empty());
             assert_eq!(problems.to_string(), told);
         }
+    }
+
+    #[test]
+    fn result_files_are_read_and_their_bad_results_told() {
+        let json = r#"{"metadata": {}, "summary": {}, "juror": {}, "results": [
+            {"query_id": 588, "query_text": "q", "system_answer": {"final_answer": "x"}}, 5]}"#;
+        let file = Document::new("r.json", json.into(), Format::Json).expect("UTF-8");
+        let (answers, problems) = read_answers(&file);
+        let [(id, recorded)] = &answers[..] else { panic!("{answers:?}") };
+        assert_eq!((&**id, recorded.query.text().as_deref()), ("588", Some("q")));
+        assert_eq!(
+            problems.to_string(),
+            "r.json:2:91: expected a result with a query_id and a system_answer, found a number\n  at results[1]"
+        );
+        let id = Document::new("a.json", r#"{"results": {"answer": {}}}"#.into(), Format::Json);
+        assert_eq!(read_answers(&id.expect("UTF-8")).0.len(), 1, "an id may be called so");
     }
 
     #[test]

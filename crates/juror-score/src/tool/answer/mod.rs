@@ -23,6 +23,7 @@ mod finish;
 pub(crate) mod json;
 mod message;
 mod raw;
+mod results;
 mod steps;
 mod write;
 

@@ -1,5 +1,8 @@
 //! `juror demo`: the example, from inside the program.
 
+mod bench;
+mod scripted_agent;
+
 use std::path::Path;
 
 use anyhow::Context;
@@ -14,16 +17,19 @@ use super::eval::{self, ReportArgs, RunArgs};
 use crate::exit::Exit;
 use crate::talk;
 
-const REFERENCE: &str = include_str!("../../../../examples/reference.yaml");
-const RESPONSES: &str = include_str!("../../../../examples/responses.jsonl");
-const REPLIES: &str = include_str!("../../../../examples/replies.jsonl");
-const SETTINGS: &str = include_str!("../../../../examples/juror.yaml");
+const REFERENCE: &str = include_str!("../../../../../examples/reference.yaml");
+const RESPONSES: &str = include_str!("../../../../../examples/responses.jsonl");
+const REPLIES: &str = include_str!("../../../../../examples/replies.jsonl");
+const SETTINGS: &str = include_str!("../../../../../examples/juror.yaml");
 
 const ABOUT: &str = "\
 Judge a worked example from inside the program: no files, no key, no network.
 
 No model is asked. The verdicts that a model would give come from replies recorded earlier, which
 were written by hand for this example.
+
+With --bench an agent is tried on queries with tools instead: it follows a script, makes real calls
+to tools that are served inside the program, and is judged by a rule of thumb.
 
 With --write FOLDER the example's files are put there, to look at and to play with.";
 
@@ -35,6 +41,14 @@ const RECORDED: &str = "no model is asked: verdicts come from replies recorded e
 #[derive(Args)]
 #[command(long_about = ABOUT)]
 pub(super) struct DemoArgs {
+    /// Try an agent on queries, instead of judging recorded answers.
+    #[arg(long, env = "JUROR_DEMO_BENCH", value_parser = boolish())]
+    bench: bool,
+
+    /// Be the agent that --bench tries.
+    #[arg(long, hide = true)]
+    agent: bool,
+
     /// Write the example's files to this folder instead of judging them.
     #[arg(long, value_name = "FOLDER", env = "JUROR_DEMO_WRITE")]
     write: Option<String>,
@@ -45,9 +59,25 @@ pub(super) struct DemoArgs {
 }
 
 pub(super) fn run(args: &DemoArgs) -> anyhow::Result<Exit> {
-    if let Some(folder) = &args.write {
-        return write(Path::new(folder));
+    if args.agent {
+        scripted_agent::run(std::io::stdin().lock(), &mut std::io::stdout().lock())?;
+        return Ok(Exit::Done);
     }
+    match &args.write {
+        Some(folder) if args.bench => bench::write(Path::new(folder)),
+        Some(folder) => write(Path::new(folder)),
+        None if args.bench => {
+            anyhow::ensure!(
+                !args.json,
+                "--bench prints no JSON\n  hint: its result file, which it names, is JSON"
+            );
+            bench::run()
+        }
+        None => judge(args),
+    }
+}
+
+fn judge(args: &DemoArgs) -> anyhow::Result<Exit> {
     let embedded = |name: &str, text: &str, format| Document::new(name, text.into(), format);
     let reference = embedded("reference.yaml", REFERENCE, Format::Yaml)?;
     let responses = embedded("responses.jsonl", RESPONSES, Format::JsonLines)?;
@@ -68,6 +98,7 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<Exit> {
     if !args.json {
         talk::say("\nThese were the files of `juror demo --write FOLDER`; now try your own:");
         talk::say("  juror eval REFERENCE RESPONSES");
+        talk::say("To see an agent tried on queries with tools: juror demo --bench");
     }
     Ok(exit)
 }
@@ -80,14 +111,7 @@ fn write(folder: &Path) -> anyhow::Result<Exit> {
         ("juror.yaml", SETTINGS),
         ("replies.jsonl", REPLIES),
     ];
-    for (name, _) in files {
-        let path = folder.join(name);
-        anyhow::ensure!(
-            !path.exists(),
-            "{}: it is there already\n  hint: choose another folder",
-            path.display()
-        );
-    }
+    refuse_known(folder, &files)?;
     put(folder, &files).with_context(|| format!("{}: cannot write", folder.display()))?;
     let [reference, responses, settings, replies] =
         files.map(|(name, _)| quoted(&folder.join(name).display().to_string()));
@@ -98,16 +122,33 @@ fn write(folder: &Path) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// A path as a shell takes it.
-fn quoted(path: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "/\\:._-+,=@%".contains(c);
-    if path.chars().all(is_plain) {
-        return path.to_owned();
+/// Refuses to write over files.
+fn refuse_known(folder: &Path, files: &[(&str, &str)]) -> anyhow::Result<()> {
+    for (name, _) in files {
+        let path = folder.join(name);
+        anyhow::ensure!(
+            !path.exists(),
+            "{}: it is there already\n  hint: choose another folder",
+            path.display()
+        );
     }
-    format!("'{}'", path.replace('\'', r"'\''"))
+    Ok(())
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/\\:._-+,=@%".contains(c);
+    if word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 fn put(folder: &Path, files: &[(&str, &str)]) -> std::io::Result<()> {
-    std::fs::create_dir_all(folder)?;
-    files.iter().try_for_each(|(name, text)| std::fs::write(folder.join(name), text))
+    for (name, text) in files {
+        let path = folder.join(name);
+        std::fs::create_dir_all(path.parent().unwrap_or(folder))?;
+        std::fs::write(path, text)?;
+    }
+    Ok(())
 }

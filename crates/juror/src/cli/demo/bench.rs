@@ -1,0 +1,166 @@
+//! `juror demo --bench`: an agent is tried on queries, all from inside the program.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::{Args, Command, FromArgMatches};
+use serde_json::Value;
+
+use super::super::bench::{self, BenchArgs};
+use super::{put, quoted, refuse_known, scripted_agent};
+use crate::exit::{Exit, Outside};
+use crate::talk;
+
+/// A file of the example: its path in the project, and in the folder it is written to.
+macro_rules! file {
+    ($name:literal) => {
+        ($name, include_str!(concat!("../../../../../examples/", $name)))
+    };
+}
+
+const FILES: [(&str, &str); 13] = [
+    file!("queries.json"),
+    file!("tools/Plants/plant_finder.json"),
+    file!("tools/Travel/garden_visits.json"),
+    file!("tools/Weather/garden_weather.json"),
+    file!("tool_cache/Plants/plant_finder_for_Plants/search_by_name.json"),
+    file!("tool_cache/Plants/plant_finder_for_Plants/where_it_grows.json"),
+    file!("tool_cache/Travel/garden_visits_for_Travel/opening_hours.json"),
+    file!("tool_cache/Travel/garden_visits_for_Travel/ticket_price.json"),
+    file!("tool_cache/Weather/garden_weather_for_Weather/current.json"),
+    file!("tool_cache/Weather/garden_weather_for_Weather/get_7_day_forecast.json"),
+    file!("agents/baseline.py"),
+    file!("agents/chat.py"),
+    file!("agents/scripted.json"),
+];
+
+/// Said first, so that nobody takes the agent for one with a model, or the guesses for verdicts.
+const SCRIPTED: &str = "no model is asked: the agent follows a script, the tools reply from a \
+    cache folder, and the heuristic guesses what is solved";
+
+/// What the script lets go wrong.
+const N_ERRORS: u64 = 1;
+
+/// Tries the scripted agent; its files and the results stay in a folder of their own.
+pub(super) fn run() -> anyhow::Result<Exit> {
+    let folder = new_folder()?;
+    put(&folder, &FILES).map_err(|error| Outside(error.into()))?;
+    let words = words(&folder, &format!("command:{} demo --agent", program()?));
+    talk::say(SCRIPTED);
+    talk::say(&format!("juror {}\n", in_shell(&words)));
+    let exit = bench::run(&read(&words)?)?;
+    let results = std::fs::read(folder.join("results.json")).context("results.json")?;
+    let results: Value = serde_json::from_slice(&results).context("results.json")?;
+    talk::data(&format!("\n{}", table(&results)?))?;
+    if results["summary"]["error_count"] != N_ERRORS {
+        return Ok(exit);
+    }
+    talk::say("\n`juror bench` ends with exit code 3 where a query ended with an error.");
+    talk::say("Now try an agent that chooses by itself (it needs Python):");
+    tell_next(&folder);
+    Ok(Exit::Done)
+}
+
+/// Writes the files and tries nobody.
+pub(super) fn write(folder: &Path) -> anyhow::Result<Exit> {
+    refuse_known(folder, &FILES)?;
+    put(folder, &FILES).with_context(|| format!("{}: cannot write", folder.display()))?;
+    talk::say(&format!("written to {}; try an agent (it needs Python) with", folder.display()));
+    tell_next(folder);
+    Ok(Exit::Done)
+}
+
+fn tell_next(folder: &Path) {
+    let agent = format!("command:python3 {}", folder.join("agents/baseline.py").display());
+    let words = words(folder, &agent);
+    talk::say(&format!("  juror {}", in_shell(&words[..words.len() - KEPT_APART])));
+}
+
+/// How many words at the end say where the demo's own run is kept.
+const KEPT_APART: usize = 8;
+
+/// The command line that tries an agent.
+fn words(folder: &Path, agent: &str) -> Vec<String> {
+    let place = |name: &str| folder.join(name).display().to_string();
+    let words = [
+        "bench",
+        "--queries",
+        &place("queries.json"),
+        "--tools",
+        &place("tools"),
+        "--cache",
+        &place("tool_cache"),
+        "--judge",
+        "heuristic",
+        "--agent",
+        agent,
+        "--name",
+        "scripted",
+        "--jobs",
+        "1",
+        "--run",
+        &place("run"),
+        "--output",
+        &place("results.json"),
+    ];
+    words.map(str::to_owned).to_vec()
+}
+
+/// Words as a shell takes them, two options a line.
+fn in_shell(words: &[String]) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+    let (command, options) = quoted.split_at(1);
+    let lines = options.chunks(4).map(|line| line.join(" "));
+    command.iter().cloned().chain(lines).collect::<Vec<_>>().join(" \\\n    ")
+}
+
+/// Arguments as `juror bench` reads them, whatever the environment says of its options.
+fn read(words: &[String]) -> anyhow::Result<BenchArgs> {
+    let command = BenchArgs::augment_args(Command::new("bench")).mut_args(|arg| arg.env(None));
+    Ok(BenchArgs::from_arg_matches(&command.try_get_matches_from(words)?)?)
+}
+
+/// This program, as a command that may have no space in it.
+fn program() -> anyhow::Result<String> {
+    let own = std::env::current_exe().ok().map(|path| path.display().to_string());
+    let names = own.into_iter().chain(std::env::args().next());
+    let mut plain = names.filter(|name| !name.contains(char::is_whitespace));
+    plain.next().context("the path of this program has a space in it\n  hint: call it by a link")
+}
+
+/// A folder that nobody else has.
+fn new_folder() -> anyhow::Result<PathBuf> {
+    let place = std::env::temp_dir();
+    for number in 0..1000 {
+        let folder = place.join(format!("juror-demo-{}-{number}", std::process::id()));
+        match std::fs::create_dir(&folder) {
+            Ok(()) => return Ok(folder),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(error) => {
+                let place = place.display().to_string();
+                return Err(Outside(anyhow::Error::new(error).context(place)).into());
+            }
+        }
+    }
+    anyhow::bail!("{}: there are too many demos here", place.display())
+}
+
+/// What became of each query, and what it shows.
+fn table(results: &Value) -> anyhow::Result<String> {
+    let script = scripted_agent::script()?;
+    let row = |result: &Value| {
+        let id = result["query_id"].to_string();
+        let (scores, evaluation) = (&result["scores"], &result["evaluation"]);
+        format!(
+            "{id:<5}  {:<8}  {:>14.3}  {:>11}  {:<6}  {}\n",
+            evaluation["answer_status"].as_str().unwrap_or_default(),
+            scores["api_call_score"].as_f64().unwrap_or_default(),
+            scores["other_calls"].as_u64().unwrap_or_default(),
+            if evaluation["has_finish"] == true { "yes" } else { "no" },
+            script.get(&id).map_or("", |part| &part.shows),
+        )
+    };
+    let rows = results["results"].as_array().context("results")?.iter().map(row);
+    let title = "query  status    API Call Score  other calls  Finish  what it shows\n".to_owned();
+    Ok(std::iter::once(title).chain(rows).collect())
+}

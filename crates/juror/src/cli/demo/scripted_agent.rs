@@ -1,0 +1,123 @@
+//! An agent without a model: what it calls and says is written down beforehand. It speaks by lines,
+//! as every command that `juror bench` tries, and calls tools over HTTP.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, Read, Write};
+use std::net::TcpStream;
+
+use anyhow::Context;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+const SCRIPT: &str = include_str!("../../../../../examples/agents/scripted.json");
+
+/// What the agent does with a query.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Part {
+    /// What there is to learn from it.
+    pub(super) shows: String,
+    /// What it calls, in order; as written, since the order of arguments counts.
+    calls: Vec<Box<RawValue>>,
+    /// What it says then; `{/0/response/sky}` stands for a part of the replies.
+    final_answer: String,
+}
+
+/// What the agent does, by the ids of queries.
+pub(super) fn script() -> anyhow::Result<BTreeMap<String, Part>> {
+    serde_json::from_str(SCRIPT).context("the script of the agent")
+}
+
+/// Answers queries until there are no more. A reply that lacks what the script needs ends it, as
+/// such a reply ends many an agent.
+pub(super) fn run(input: impl BufRead, output: &mut impl Write) -> anyhow::Result<()> {
+    let script = script()?;
+    for line in input.lines() {
+        let told: Value = serde_json::from_str(&line?)?;
+        let said = match told["type"].as_str() {
+            Some("setup") => json!({"type": "ready", "name": "scripted agent"}),
+            _ => {
+                let part = told["query_id"].as_str().and_then(|id| script.get(id));
+                let part = part.context("the scripted agent knows the demo's queries only")?;
+                let final_answer = answer(part, told["virtual_url"].as_str().unwrap_or_default())?;
+                json!({"type": "answered", "query_id": told["query_id"], "final_answer": final_answer})
+            }
+        };
+        writeln!(output, "{said}")?;
+        output.flush()?;
+    }
+    Ok(())
+}
+
+fn answer(part: &Part, virtual_url: &str) -> anyhow::Result<String> {
+    let replies = part.calls.iter().map(|call| post(virtual_url, call));
+    fill(&part.final_answer, &Value::Array(replies.collect::<anyhow::Result<_>>()?))
+}
+
+/// A text with the parts of replies it names.
+fn fill(text: &str, replies: &Value) -> anyhow::Result<String> {
+    let mut filled = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("{/") {
+        let (path, after) = after.split_once('}').context("a `{/` without its `}`")?;
+        let path = format!("/{path}");
+        let lacks =
+            || format!("the scripted agent needs `{path}` of its tools, who said {replies}");
+        let part = replies.pointer(&path).with_context(lacks)?;
+        filled.push_str(before);
+        filled.push_str(&part.as_str().map_or_else(|| part.to_string(), str::to_owned));
+        rest = after;
+    }
+    Ok(filled + rest)
+}
+
+/// Calls a tool. The server is on this machine, so no proxy may come between, and a plain
+/// connection does.
+fn post(url: &str, call: &RawValue) -> anyhow::Result<Value> {
+    let (host, path) = url
+        .strip_prefix("http://")
+        .and_then(|rest| rest.split_once('/'))
+        .context("tools are called at an address such as http://127.0.0.1:8080/virtual")?;
+    let fields = call.get().strip_suffix('}').context("a call is an object")?;
+    let body = format!(r#"{fields}, "strip": "", "toolbench_key": ""}}"#);
+    let mut stream = TcpStream::connect(host)?;
+    write!(
+        stream,
+        "POST /{path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n\
+         Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        body.len()
+    )?;
+    let mut reply = String::new();
+    stream.read_to_string(&mut reply)?;
+    let (_, body) = reply.split_once("\r\n\r\n").context("the tools' server said no HTTP")?;
+    Ok(serde_json::from_str(body)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_take_parts_of_replies() {
+        let replies = json!([{"response": {"sky": "clear", "celsius": 11.5}}]);
+        let check = |text: &str, filled: Option<&str>| {
+            assert_eq!(fill(text, &replies).ok().as_deref(), filled, "{text}");
+        };
+        check("no parts", Some("no parts"));
+        check("{/0/response/sky}, {/0/response/celsius}!", Some("clear, 11.5!"));
+        check("{\"return_type\": \"x\"}", Some("{\"return_type\": \"x\"}"));
+        check("{/1/response}", None);
+        check("{/0", None);
+    }
+
+    #[test]
+    fn it_speaks_by_lines_and_ends_at_what_it_does_not_know() {
+        let mut said = Vec::new();
+        let setup = "{\"type\": \"setup\", \"protocol\": 1}\n";
+        run(setup.as_bytes(), &mut said).expect("it is ready");
+        assert_eq!(said, b"{\"name\":\"scripted agent\",\"type\":\"ready\"}\n");
+        let told = "{\"type\": \"answer\", \"query_id\": \"99\", \"virtual_url\": \"\"}\n";
+        assert!(run(told.as_bytes(), &mut said).is_err());
+    }
+}

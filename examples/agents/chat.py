@@ -1,0 +1,219 @@
+"""An agent for `juror bench` on any model that speaks OpenAI's protocol, standard library alone.
+
+    command:python3 examples/agents/chat.py --model gpt-4o-mini
+
+The model is offered the APIs that fit the query, a function to search for more, and `Finish`. It
+calls functions until it calls `Finish`, says something without a call, or has used up its steps.
+OPENAI_BASE_URL and OPENAI_API_KEY say whom to ask.
+"""
+
+import argparse
+import http.client
+import json
+import os
+import random
+import sys
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+
+MOST_FUNCTIONS = 128  # what OpenAI accepts
+GIVE_UP = json.dumps({"return_type": "give_up_and_restart"})
+
+SYSTEM = """\
+You answer a user's query with the functions you are given. Call those that help, with arguments
+taken from the query or from earlier replies; never make a value up. If nothing fits, search for
+other functions. If a call fails, correct it or try another function. End by calling Finish: with
+give_answer and an answer that has all the user asked for, or with give_up_and_restart."""
+
+
+def function(name, description, required, **properties):
+    parameters = {"type": "object", "properties": properties, "required": required}
+    about = {"name": name, "description": description, "parameters": parameters}
+    return {"type": "function", "function": about}
+
+
+FINISH = function(
+    "Finish",
+    "Ends the work on this query.",
+    ["return_type"],
+    return_type={"type": "string", "enum": ["give_answer", "give_up_and_restart"]},
+    final_answer={"type": "string", "description": "The whole answer, for the user to read."},
+)
+SEARCH = function(
+    "search_functions",
+    "Finds more functions by what they do, and offers them from then on.",
+    ["text"],
+    text={"type": "string", "description": "What the function should do."},
+)
+
+# The tools are on this machine: a proxy that the environment names must not see them.
+direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
+# What broken connections and unexpected replies raise.
+BROKEN = (OSError, http.client.HTTPException, ValueError, LookupError, TypeError)
+
+
+class ModelError(Exception):
+    """The model cannot be asked."""
+
+
+def fetch(open_url, url, body=None, headers=None):
+    data = None if body is None else json.dumps(body).encode()
+    headers = {"Content-Type": "application/json"} | (headers or {})
+    with open_url(urllib.request.Request(url, data, headers), timeout=300) as reply:
+        return json.load(reply)
+
+
+class Model:
+    """A model, and what it has used."""
+
+    def __init__(self, options):
+        self.options = options
+        self.url = os.environ.get("OPENAI_BASE_URL", "https://api.openai.com/v1").rstrip("/")
+        self.key = os.environ.get("OPENAI_API_KEY")
+        self.headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
+        is_local = urllib.parse.urlsplit(self.url).hostname in ("127.0.0.1", "localhost", "::1")
+        self.open_url = direct.open if is_local else urllib.request.urlopen
+        self.n_calls = self.n_tokens = 0
+
+    def ask(self, messages, functions):
+        """The model's next message. What passes by itself is waited for."""
+        body = {"model": self.options.model, "messages": messages, "tools": functions}
+        for attempt in range(self.options.retries + 1):
+            wait = random.uniform(0.5, 1.0) * self.options.wait * 2**attempt
+            try:
+                reply = fetch(self.open_url, f"{self.url}/chat/completions", body, self.headers)
+                self.n_calls += 1
+                self.n_tokens += (reply.get("usage") or {}).get("total_tokens", 0)
+                return reply["choices"][0]["message"]
+            except urllib.error.HTTPError as error:
+                why = f"status {error.code}: {error.read(200).decode(errors='replace')}"
+                if error.code != 429 and error.code < 500:
+                    break
+                wait = seconds(error.headers.get("Retry-After"), wait)
+            except BROKEN as error:
+                why = f"{type(error).__name__}: {error}"
+            if attempt < self.options.retries:
+                time.sleep(min(wait, 60))
+        # Some servers repeat the key when they refuse it.
+        raise ModelError("the model gives no reply: " + why.replace(self.key or "\0", "***"))
+
+
+def seconds(header, default):
+    try:
+        return float(header)
+    except (TypeError, ValueError):
+        return default
+
+
+class Query:
+    """Work on one query."""
+
+    def __init__(self, setup, task, options):
+        self.setup, self.task, self.options = setup, task, options
+        self.offered = {}
+        self.offer(self.find(task["query"]) if task["tools"] is None else task["tools"])
+
+    def find(self, text):
+        words = urllib.parse.urlencode({"q": text, "k": self.options.top})
+        return fetch(direct.open, f"{self.setup['tools_url']}/search?{words}")
+
+    def offer(self, tools):
+        for tool in tools:
+            if len(self.offered) < MOST_FUNCTIONS - 2:
+                self.offered[tool["function"]["name"]] = tool
+
+    def functions(self):
+        plain = [{"type": "function", "function": tool["function"]} for tool in self.offered.values()]
+        return plain + ([SEARCH] if self.task["tools"] is None else []) + [FINISH]
+
+    def observe(self, name, arguments):
+        """What a call comes to, as the model is shown it."""
+        if name == "search_functions" and self.task["tools"] is None:
+            found = self.find(str(arguments.get("text", "")))
+            self.offer(found)
+            return [tool["function"]["name"] for tool in found]
+        if name not in self.offered:
+            return {"error": f"there is no function `{name}`", "response": ""}
+        tool = self.offered[name]
+        names = {key: tool[key] for key in ("category", "tool_name", "api_name")}
+        body = names | {"tool_input": arguments, "strip": "", "toolbench_key": ""}
+        try:
+            return fetch(direct.open, self.task["virtual_url"], body)
+        except urllib.error.HTTPError as error:
+            return {"error": f"status {error.code}", "response": ""}
+
+    def answer(self, model):
+        """The final answer; giving up is an answer too, and None is none at all."""
+        messages = [
+            {"role": "system", "content": SYSTEM},
+            {"role": "user", "content": self.task["query"]},
+        ]
+        for _ in range(self.options.steps):
+            said = model.ask(messages, self.functions())
+            calls = said.get("tool_calls") or []
+            if not calls:
+                return said.get("content") or None
+            messages.append({"role": "assistant", "content": said.get("content"), "tool_calls": calls})
+            for call in calls:
+                name, arguments = call["function"]["name"], read(call["function"]["arguments"])
+                if name == "Finish":
+                    return finish(call["function"]["arguments"], arguments)
+                observed = {"error": "the arguments are no JSON object", "response": ""}
+                if arguments is not None:
+                    observed = self.observe(name, arguments)
+                text = json.dumps(observed, ensure_ascii=False)[: self.options.observation]
+                messages.append({"role": "tool", "tool_call_id": call["id"], "content": text})
+        return None
+
+
+def read(text):
+    """Arguments as an object; nothing if they are none."""
+    try:
+        arguments = json.loads(text or "{}", strict=False)
+    except ValueError:
+        return None
+    return arguments if isinstance(arguments, dict) else None
+
+
+def finish(text, arguments):
+    if arguments is None:
+        return text
+    if arguments.get("return_type") == "give_up_and_restart":
+        return GIVE_UP
+    return str(arguments.get("final_answer", ""))
+
+
+def read_options():
+    parser = argparse.ArgumentParser(description="An agent for `juror bench`.")
+    parser.add_argument("--model", required=True, help="as its server calls it")
+    parser.add_argument("--steps", type=int, default=12, help="how often the model is asked for a query")
+    parser.add_argument("--top", type=int, default=20, help="how many APIs a search offers")
+    parser.add_argument("--observation", type=int, default=2048, help="characters of a reply that it sees")
+    parser.add_argument("--retries", type=int, default=5, help="after status 429, 5xx, a broken line")
+    parser.add_argument("--wait", type=float, default=1.0, help="seconds before the first of them")
+    return parser.parse_args()
+
+
+def main():
+    options = read_options()
+    setup = json.loads(sys.stdin.readline())
+    model = Model(options)
+    print(json.dumps({"type": "ready", "name": f"chat on {options.model}"}), flush=True)
+    for line in sys.stdin:
+        task = json.loads(line)
+        said = {"type": "answered", "query_id": task["query_id"]}
+        try:
+            said["final_answer"] = Query(setup, task, options).answer(model)
+        except (ModelError, *BROKEN) as error:
+            said["error"] = f"{type(error).__name__}: {error}"
+        used = f"{model.n_calls} model calls and {model.n_tokens} tokens so far"
+        print(f"chat.py: after query {task['query_id']}, {used}", file=sys.stderr, flush=True)
+        print(json.dumps(said), flush=True)
+
+
+if __name__ == "__main__":
+    main()
