@@ -77,7 +77,7 @@ class Model:
         self.headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
         is_local = urllib.parse.urlsplit(self.url).hostname in ("127.0.0.1", "localhost", "::1")
         self.open_url = direct.open if is_local else urllib.request.urlopen
-        self.n_calls = self.n_tokens = 0
+        self.n_tokens = 0
 
     def ask(self, messages, functions):
         """The model's next message. What passes by itself is waited for."""
@@ -86,7 +86,6 @@ class Model:
             wait = random.uniform(0.5, 1.0) * self.options.wait * 2**attempt
             try:
                 reply = fetch(self.open_url, f"{self.url}/chat/completions", body, self.headers)
-                self.n_calls += 1
                 self.n_tokens += (reply.get("usage") or {}).get("total_tokens", 0)
                 return reply["choices"][0]["message"]
             except urllib.error.HTTPError as error:
@@ -206,12 +205,12 @@ def main():
     for line in sys.stdin:
         task = json.loads(line)
         said = {"type": "answered", "query_id": task["query_id"]}
+        n_before = model.n_tokens
         try:
             said["final_answer"] = Query(setup, task, options).answer(model)
         except (ModelError, *BROKEN) as error:
             said["error"] = f"{type(error).__name__}: {error}"
-        used = f"{model.n_calls} model calls and {model.n_tokens} tokens so far"
-        print(f"chat.py: after query {task['query_id']}, {used}", file=sys.stderr, flush=True)
+        said["tokens"] = model.n_tokens - n_before
         print(json.dumps(said), flush=True)
 
 

@@ -4,7 +4,7 @@ use std::sync::{Once, OnceLock};
 use std::time::Duration;
 
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
-use reqwest::{Response, StatusCode};
+use reqwest::{NoProxy, Proxy, Response, StatusCode};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -202,18 +202,48 @@ fn too_long() -> ModelError {
     ModelError::Garbled(format!("longer than {} MB", MOST_BYTES >> 20))
 }
 
-/// A client that follows no redirects: a key goes where it was meant to go, or nowhere.
+/// A client that follows no redirects: a key goes where it was meant to go, or nowhere. Proxies of
+/// the environment are used, but never for this machine.
 pub fn http_client() -> Result<reqwest::Client, String> {
     static PROVIDER: Once = Once::new();
     PROVIDER.call_once(|| {
         // It fails only where the process has chosen another provider, which then serves as well.
         let _ = rustls::crypto::ring::default_provider().install_default();
     });
-    let client = reqwest::Client::builder()
+    let mut client = reqwest::Client::builder().no_proxy();
+    for proxy in proxies(&|name| std::env::var(name).ok())? {
+        client = client.proxy(proxy);
+    }
+    let client = client
         .redirect(reqwest::redirect::Policy::none())
         .connect_timeout(Duration::from_secs(20))
         .user_agent(concat!("juror/", env!("CARGO_PKG_VERSION")));
     client.build().map_err(|error| format!("cannot make an HTTP client: {error}"))
+}
+
+type MakeProxy = fn(String) -> reqwest::Result<Proxy>;
+
+/// The proxies that the environment names, in small letters or large.
+fn proxies(environment: &dyn Fn(&str) -> Option<String>) -> Result<Vec<Proxy>, String> {
+    let get = |name: &str| {
+        let value = environment(name).or_else(|| environment(&name.to_uppercase()));
+        value.filter(|value| !value.trim().is_empty())
+    };
+    let kinds: [(&str, MakeProxy); 3] = [
+        ("http_proxy", |address| Proxy::http(address)),
+        ("https_proxy", |address| Proxy::https(address)),
+        ("all_proxy", |address| Proxy::all(address)),
+    ];
+    let exempt = format!("localhost,127.0.0.0/8,::1,{}", get("no_proxy").unwrap_or_default());
+    let mut proxies = Vec::new();
+    for (name, proxy) in kinds {
+        let Some(address) = get(name) else { continue };
+        // The address may hold a password, so it is not told.
+        let proxy =
+            proxy(address).map_err(|_| format!("{name} of the environment is no address"))?;
+        proxies.push(proxy.no_proxy(NoProxy::from_string(&exempt)));
+    }
+    Ok(proxies)
 }
 
 /// How long to wait: milliseconds in a header of their own, else seconds, or a moment in time.

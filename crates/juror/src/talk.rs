@@ -22,7 +22,8 @@ pub(crate) fn data(text: &str) -> Result<(), Outside> {
 /// the terminal.
 pub(crate) fn say(text: &str) {
     let lines: Vec<String> = text.split('\n').map(visible).collect();
-    let _ = writeln!(std::io::stderr().lock(), "{}", lines.join("\n"));
+    // In one piece, since agents write there too.
+    let _ = std::io::stderr().lock().write_all(format!("{}\n", lines.join("\n")).as_bytes());
 }
 
 /// Prints an error; of a file's problems, each as one.

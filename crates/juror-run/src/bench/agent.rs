@@ -43,6 +43,13 @@ pub struct Chat {
 }
 
 impl Agent {
+    /// Says that there are no more queries.
+    pub(super) async fn close(&self) {
+        if let Agent::Asked(subject) = self {
+            subject.close().await;
+        }
+    }
+
     /// What the agent makes of a query. What goes wrong is part of it; there is nothing only if
     /// asking has stopped for everyone.
     pub async fn attempt(
@@ -56,13 +63,18 @@ impl Agent {
         let url = serving.virtual_url(&selected.set, &selected.id);
         let mut attempted = match self {
             Agent::Recorded(recorded) => return Ok(recorded.attempt(selected)),
-            Agent::Chat(chat) => chat.attempt(selected, open, offers, url).await?,
+            Agent::Chat(chat) => {
+                let client = serving.client().clone();
+                let server = VirtualServer::new(VirtualServerSetup::new(url), client);
+                chat.attempt(selected, open, offers, server).await?
+            }
             Agent::Asked(subject) => {
                 let tools = offers.listed(&selected.query, open);
                 let task = Task {
                     query_id: &selected.id,
                     query: &selected.query.text,
                     virtual_url: &url,
+                    tools_url: &serving.tools_url(),
                     tools: tools.as_deref(),
                 };
                 of_answered(selected, subject.answer(task).await)
@@ -119,7 +131,7 @@ impl Chat {
         selected: &Selected,
         open: Open,
         offers: &Arc<Offers>,
-        url: String,
+        server: VirtualServer,
     ) -> Result<Attempted, Stopped> {
         let setup = Setup {
             wording: wording(),
@@ -127,7 +139,6 @@ impl Chat {
             ..Setup::default()
         };
         let environment = offers.environment(&selected.query, open, &setup);
-        let server = VirtualServer::new(VirtualServerSetup::new(url)).map_err(Stopped)?;
         let tools = PoolTools { server, offers: offers.clone() };
         let model = QueuedModel::new(&self.models, 0);
         let work = self.agent.answer(&selected.query.text, environment, &model, &tools);

@@ -109,18 +109,71 @@ fn called<'a>(
     let mut called: Vec<Called<'_>> =
         attempted.calls.iter().map(|call| served_api(call, registries)).collect();
     let told = answer.map(|answer| called_apis(answer, registries)).unwrap_or_default();
-    let new: Vec<Called<'_>> = told.into_iter().filter(|told| !called.contains(told)).collect();
+    let is_served = |told: &Called<'_>| match told {
+        Called::Api(..) => called.contains(told),
+        // What no tool has is told by a name, and was served by its parts.
+        Called::Unknown(name) => {
+            attempted.calls.iter().any(|call| names(call).iter().any(|own| own == name))
+        }
+    };
+    let new: Vec<Called<'_>> = told.into_iter().filter(|told| !is_served(told)).collect();
     called.extend(new);
     called
 }
 
 /// The API that a served call means: its names may be raw, or as requests have them.
 fn served_api<'a>(call: &'a ServedCall, registries: &[&'a Registry]) -> Called<'a> {
+    match names(call).iter().find_map(|name| resolve(name, registries)) {
+        Some(entry) => Called::Api(Cow::Borrowed(&*entry.tool), Cow::Borrowed(&entry.api)),
+        None => Called::Api(Cow::Borrowed(&call.tool_name), Cow::Borrowed(&call.api_name)),
+    }
+}
+
+/// The names that a call may be told by.
+fn names(call: &ServedCall) -> [String; 2] {
     let (tool, api) = (&call.tool_name, &call.api_name);
     let bare = tool.strip_suffix(&format!("_for_{}", call.category)).unwrap_or(tool);
-    let names = [document_name(tool, api), official_name(bare, api)];
-    match names.iter().find_map(|name| resolve(name, registries)) {
-        Some(entry) => Called::Api(Cow::Borrowed(&*entry.tool), Cow::Borrowed(&entry.api)),
-        None => Called::Api(Cow::Borrowed(tool), Cow::Borrowed(api)),
+    [document_name(tool, api), official_name(bare, api)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::agent::nothing;
+    use juror_score::read::{Document, Format};
+    use juror_score::tool::read_queries;
+    use serde_json::value::to_raw_value;
+
+    #[test]
+    fn a_call_counts_once_whether_served_or_told() {
+        let file = r#"[{"query_id": 1, "query": "q"}]"#;
+        let file = Document::new("q.json", file.into(), Format::Json).expect("UTF-8");
+        let query = read_queries(&file).0.remove(0);
+        let selected = Selected { set: String::new(), id: "1".into(), query };
+        let served = |tool: &str, api: &str| ServedCall {
+            category: "Music".into(),
+            tool_name: tool.into(),
+            api_name: api.into(),
+            tool_input: to_raw_value(&json!({})).expect("JSON"),
+            reply: to_raw_value(&json!({})).expect("JSON"),
+            source: "none".into(),
+        };
+        let check = |calls: Vec<ServedCall>, told: Option<&str>, n: usize| {
+            let mut attempted = Attempted { calls, ..nothing(&selected) };
+            attempted.answer_details = told.map(|name| {
+                let details = json!([{"role": "tool", "message": {"name": name}, "next": []}]);
+                to_raw_value(&details).expect("JSON")
+            });
+            let answer = answer_of(&attempted);
+            let registry = Registry::default();
+            let called = called(&attempted, answer.as_deref(), &[&registry]);
+            assert_eq!(called.len(), n, "{called:?}");
+        };
+        check(vec![served("nothing", "such")], None, 1);
+        check(vec![served("nothing_for_Music", "such")], Some("such_for_nothing"), 1);
+        check(vec![served("nothing", "such")], Some("nothing_such"), 1);
+        check(vec![served("nothing", "such")], Some("else_for_nothing"), 2);
+        check(vec![served("nothing", "such"), served("nothing", "such")], None, 2);
+        check(vec![], Some("else_for_nothing"), 1);
     }
 }

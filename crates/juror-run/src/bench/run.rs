@@ -80,6 +80,7 @@ pub async fn run<'b>(
         }
         all.push((at, own));
     }
+    bench.agent.close().await;
     all.sort_by_key(|(at, _)| *at);
     Ok(all.into_iter().map(|(_, own)| own).collect())
 }

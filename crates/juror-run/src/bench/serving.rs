@@ -18,14 +18,9 @@ pub struct Serving {
     address: String,
     /// What this run is called there.
     run: String,
-    place: Place,
-}
-
-enum Place {
-    /// In this process.
-    Here(Arc<Server>),
-    /// Elsewhere, and asked by this client.
-    Elsewhere(reqwest::Client),
+    client: reqwest::Client,
+    /// The server, if it is in this process.
+    server: Option<Arc<Server>>,
 }
 
 #[derive(Deserialize)]
@@ -52,13 +47,19 @@ impl Serving {
             log,
         });
         tokio::spawn(server.clone().serve(listener, std::future::pending()));
-        Ok(Serving { address, run, place: Place::Here(server) })
+        let client = http_client().map_err(io::Error::other)?;
+        Ok(Serving { address, run, client, server: Some(server) })
     }
 
     /// A server that runs already.
     pub fn elsewhere(address: &str, run: String) -> Result<Serving, String> {
         let address = address.trim_end_matches('/').to_owned();
-        Ok(Serving { address, run, place: Place::Elsewhere(http_client()?) })
+        Ok(Serving { address, run, client: http_client()?, server: None })
+    }
+
+    /// What calls it.
+    pub fn client(&self) -> &reqwest::Client {
+        &self.client
     }
 
     /// Where all APIs are listed.
@@ -77,15 +78,12 @@ impl Serving {
 
     /// The calls that were served for a query.
     pub async fn calls(&self, set: &str, id: &str) -> Result<Vec<ServedCall>, String> {
-        let client = match &self.place {
-            Place::Here(server) => {
-                let calls = server.runs().calls(&self.run, &name(set, id));
-                return Ok(calls.into_iter().map(served).collect());
-            }
-            Place::Elsewhere(client) => client,
-        };
+        if let Some(server) = &self.server {
+            let calls = server.runs().calls(&self.run, &name(set, id));
+            return Ok(calls.into_iter().map(served).collect());
+        }
         let url = format!("{}/calls", self.query_url(set, id));
-        let response = client.get(url).send().await.map_err(|error| error.to_string())?;
+        let response = self.client.get(url).send().await.map_err(|error| error.to_string())?;
         let bytes = response.bytes().await.map_err(|error| error.to_string())?;
         let calls: Calls = serde_json::from_slice(&bytes).map_err(|error| error.to_string())?;
         Ok(calls.calls)

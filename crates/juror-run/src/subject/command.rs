@@ -3,6 +3,7 @@
 use std::process::Stdio;
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use juror_judge::Pending;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
@@ -13,6 +14,9 @@ use super::{AgentError, Subject, Task};
 
 /// The longest line that is read.
 const MOST_BYTES: u64 = 64 << 20;
+
+/// How long a process may take to end when there are no more queries.
+const LAST_WORDS: Duration = Duration::from_secs(5);
 
 /// A command and the processes that run it, one for each query at a time.
 pub struct CommandAgent {
@@ -120,6 +124,14 @@ impl Subject for CommandAgent {
     fn answer<'a>(&'a self, task: Task<'a>) -> Pending<'a, Result<Answered, AgentError>> {
         Box::pin(async move { self.ask(&task).await })
     }
+
+    /// Closes the input of all processes at once; one that does not end by itself is ended.
+    fn close(&self) -> Pending<'_, ()> {
+        Box::pin(async move {
+            let processes = std::mem::take(&mut *self.idle.lock().await);
+            join_all(processes.into_iter().map(Process::leave)).await;
+        })
+    }
 }
 
 async fn ask(process: &mut Process, task: &Task<'_>) -> Result<Answered, AgentError> {
@@ -165,6 +177,17 @@ impl Process {
         match self.child.wait().await {
             Ok(status) => AgentError(format!("the agent ended ({status})")),
             Err(error) => AgentError(format!("the agent ended: {error}")),
+        }
+    }
+
+    async fn leave(self) {
+        let Process { mut child, input, output } = self;
+        drop(input);
+        let ended = tokio::time::timeout(LAST_WORDS, child.wait()).await;
+        drop(output);
+        if ended.is_err() {
+            // It may have ended in between.
+            let _ = child.kill().await;
         }
     }
 

@@ -21,6 +21,11 @@ pub struct AgentError(pub String);
 pub trait Subject: Send + Sync {
     /// Asks for an answer. What goes wrong is of this query alone.
     fn answer<'a>(&'a self, task: Task<'a>) -> Pending<'a, Result<Answered, AgentError>>;
+
+    /// Says that there are no more queries, and waits a little for it to end.
+    fn close(&self) -> Pending<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
 }
 
 /// A query as an agent outside the process is asked it.
@@ -32,6 +37,8 @@ pub struct Task<'t> {
     pub query: &'t str,
     /// Where tools are to be called.
     pub virtual_url: &'t str,
+    /// Where all APIs are listed.
+    pub tools_url: &'t str,
     /// The functions the agent may use; none when the whole pool is open.
     pub tools: Option<&'t RawValue>,
 }
@@ -39,7 +46,7 @@ pub struct Task<'t> {
 impl<'t> Task<'t> {
     /// What the agent is told.
     fn tell(&self) -> Tell<'t> {
-        let Task { query_id, query, virtual_url, tools } = *self;
+        let Task { query_id, query, virtual_url, tools, .. } = *self;
         Tell::Answer { query_id, query, virtual_url, tools }
     }
 }

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use juror_judge::{Pending, http_client, innermost};
+use serde::Serialize;
 
-use super::wire::{Answered, read_answered};
+use super::wire::{Answered, Tell, read_answered};
 use super::{AgentError, Subject, Task};
 
 /// The longest answer that is read.
@@ -15,6 +16,14 @@ pub struct RemoteAgent {
     client: reqwest::Client,
     address: reqwest::Url,
     timeout: Duration,
+}
+
+/// What is told of a query.
+#[derive(Serialize)]
+struct Post<'p> {
+    #[serde(flatten)]
+    tell: Tell<'p>,
+    tools_url: &'p str,
 }
 
 impl RemoteAgent {
@@ -33,7 +42,9 @@ impl RemoteAgent {
     }
 
     async fn post(&self, task: &Task<'_>) -> Result<String, AgentError> {
-        let post = self.client.post(self.address.clone()).json(&task.tell());
+        // There is no other moment to tell it where tools are listed.
+        let body = Post { tell: task.tell(), tools_url: task.tools_url };
+        let post = self.client.post(self.address.clone()).json(&body);
         let mut response = post.send().await.map_err(|error| broken(&error))?;
         let status = response.status();
         let mut bytes = Vec::new();

@@ -59,7 +59,7 @@ fn serve(answer: Option<(u16, &'static str)>) -> ToolServer {
 
 fn tools(server: &ToolServer, timeout: Duration) -> VirtualServer {
     let setup = VirtualServerSetup { timeout, ..VirtualServerSetup::new(&server.url) };
-    VirtualServer::new(setup).expect("a client")
+    VirtualServer::new(setup, juror_judge::http_client().expect("a client"))
 }
 
 fn tool_call() -> ToolCall {

@@ -109,7 +109,9 @@ fn the_built_in_agent_runs_both_methods() {
     for method in ["CoT@1", "DFS_woFilter_w2"] {
         let (stage, server) = (Stage::new(), Server::start(Script::default()));
         let address = format!("{}/v1", server.address());
-        let variables = [("OPENAI_API_KEY", "sk-x"), ("OPENAI_BASE_URL", address.as_str())];
+        // A proxy is of no use for what is on this machine.
+        let proxy = ("HTTP_PROXY", "http://127.0.0.1:1");
+        let variables = [("OPENAI_API_KEY", "sk-x"), ("OPENAI_BASE_URL", address.as_str()), proxy];
         let options = format!("--pool own --method {method}");
         let ended = stage.bench_with("chat", &options, &variables);
         assert_eq!(ended.code, 0, "{}", ended.stderr);
@@ -128,6 +130,7 @@ fn what_is_asked_wrongly_is_told() {
     for (agent, options, words) in [
         ("nobody", "", "there is no agent `nobody`"),
         ("command:", "", "which command?"),
+        ("command:python3 'x.py", "", "a quote of the command is not closed"),
         ("chat", "", "no model is configured"),
         ("recorded:nowhere.json", "", "there is no such file"),
         ("command:x", "--pool all", "there is no pool `all`"),
@@ -198,6 +201,7 @@ import http.server, json
 class Agent(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         task = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        assert task["tools_url"].endswith("/tools")
         reply = json.dumps({"final_answer": "An answer to " + task["query_id"]})
         status = {"2": 500}.get(task["query_id"], 200)
         if task["query_id"] == "3": reply = "<html>"
@@ -260,4 +264,18 @@ fn judge_runs_that_differ_are_noise() {
     assert!((noise - (2.0_f64 / 9.0).sqrt()).abs() < 1e-9, "{noise}");
     assert!(results["juror"]["judge_usd"].as_f64().expect("a price") > 0.0);
     assert!(ended.stdout.contains("3 times, judge noise 47.1 %"), "{}", ended.stdout);
+}
+
+#[test]
+fn an_agent_may_end_in_its_own_time() {
+    let stage = Stage::new();
+    fs::create_dir(stage.path("my agents")).expect("a folder");
+    let script = "import json, sys\nsys.stdin.readline()\nprint(json.dumps({'type': 'ready'}), flush=True)\n\
+        for line in sys.stdin:\n    said = {'type': 'answered', 'final_answer': 'x'}\n    print(json.dumps(said), flush=True)\n\
+        open('ended.txt', 'a').write('well\\n')\n";
+    stage.write("my agents/agent.py", script);
+    let ended = stage.bench("command:python3 'my agents/agent.py'", "--jobs 2");
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let ended = fs::read_to_string(stage.path("ended.txt")).expect("ended well");
+    assert!(!ended.is_empty() && ended.lines().all(|line| line == "well"), "{ended}");
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use juror_judge::{Pending, http_client, innermost};
+use juror_judge::{Pending, innermost};
 use juror_score::tool::environment::{ToolCall, ToolReply};
 use serde::Serialize;
 
@@ -49,9 +49,9 @@ struct Request<'a> {
 }
 
 impl VirtualServer {
-    /// Makes a client ready; calls nothing yet.
-    pub fn new(setup: VirtualServerSetup) -> Result<VirtualServer, String> {
-        Ok(VirtualServer { client: http_client()?, setup })
+    /// A server that a client calls.
+    pub fn new(setup: VirtualServerSetup, client: reqwest::Client) -> VirtualServer {
+        VirtualServer { client, setup }
     }
 
     async fn post(&self, call: &ToolCall) -> Result<ToolReply, reqwest::Error> {

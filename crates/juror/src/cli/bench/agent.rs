@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::Context;
 use juror_run::bench::{Agent, Chat, RecordedAnswers, Serving};
 use juror_run::subject::chat_agent::{AgentLimits, ChatAgent, Method, prompts};
 use juror_run::subject::{CommandAgent, CommandSetup, RemoteAgent};
@@ -40,7 +41,7 @@ pub(super) fn make(
     }
     match agent.split_once(':') {
         Some(("command", command)) => {
-            let words: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
+            let words = shlex::split(command).context("a quote of the command is not closed")?;
             anyhow::ensure!(
                 !words.is_empty(),
                 "which command?\n  hint: --agent 'command:python my_agent.py'"

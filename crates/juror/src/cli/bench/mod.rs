@@ -274,13 +274,45 @@ async fn serve(
     }
 }
 
+/// What of a command says most: the first word that names a script, else the program.
+fn script_of(command: &str) -> String {
+    const ENDINGS: [&str; 7] = ["py", "js", "mjs", "ts", "sh", "rb", "jar"];
+    let words = shlex::split(command).unwrap_or_default();
+    let is_script = |word: &&String| {
+        let ending = Path::new(word).extension().and_then(|ending| ending.to_str());
+        ending.is_some_and(|ending| ENDINGS.contains(&ending))
+    };
+    words.iter().find(is_script).or(words.first()).cloned().unwrap_or_else(|| "command".into())
+}
+
 fn agent_name(agent: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
     let name = match agent.split_once(':') {
-        Some(("command", command)) => command.split_whitespace().last().unwrap_or("command"),
-        Some(("recorded", place)) => place,
-        _ => agent,
+        Some(("command", command)) => script_of(command),
+        Some(("recorded", place)) => place.to_owned(),
+        _ => agent.to_owned(),
     };
-    let stem = Path::new(name).file_stem().map_or(name.into(), |stem| stem.to_string_lossy());
+    let stem =
+        Path::new(&name).file_stem().map_or(name.as_str().into(), |stem| stem.to_string_lossy());
     stem.chars().map(plain).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::agent_name;
+
+    #[test]
+    fn an_agent_is_called_by_what_says_most_of_it() {
+        for (agent, name) in [
+            ("chat", "chat"),
+            ("command:python3 my/agent.py --model gpt-4.1", "agent"),
+            ("command:uv run 'my agent.py'", "my_agent"),
+            ("command:/opt/bin/answerer -v", "answerer"),
+            ("command:", "command"),
+            ("recorded:answers/G1.json", "G1"),
+            ("http://127.0.0.1:9000/answer", "answer"),
+        ] {
+            assert_eq!(agent_name(agent), name, "{agent}");
+        }
+    }
 }

@@ -45,7 +45,9 @@ const N_ERRORS: u64 = 1;
 pub(super) fn run() -> anyhow::Result<Exit> {
     let folder = new_folder()?;
     put(&folder, &FILES).map_err(|error| Outside(error.into()))?;
-    let words = words(&folder, &format!("command:{} demo --agent", program()?));
+    let program = std::env::current_exe().context("the path of this program")?;
+    let program = quoted(&program.display().to_string());
+    let words = words(&folder, &format!("command:{program} demo --agent"));
     talk::say(SCRIPTED);
     talk::say(&format!("juror {}\n", in_shell(&words)));
     let exit = bench::run(&read(&words)?)?;
@@ -71,7 +73,8 @@ pub(super) fn write(folder: &Path) -> anyhow::Result<Exit> {
 }
 
 fn tell_next(folder: &Path) {
-    let agent = format!("command:python3 {}", folder.join("agents/baseline.py").display());
+    let script = folder.join("agents/baseline.py").display().to_string();
+    let agent = format!("command:python3 {}", quoted(&script));
     let words = words(folder, &agent);
     talk::say(&format!("  juror {}", in_shell(&words[..words.len() - KEPT_APART])));
 }
@@ -118,14 +121,6 @@ fn in_shell(words: &[String]) -> String {
 fn read(words: &[String]) -> anyhow::Result<BenchArgs> {
     let command = BenchArgs::augment_args(Command::new("bench")).mut_args(|arg| arg.env(None));
     Ok(BenchArgs::from_arg_matches(&command.try_get_matches_from(words)?)?)
-}
-
-/// This program, as a command that may have no space in it.
-fn program() -> anyhow::Result<String> {
-    let own = std::env::current_exe().ok().map(|path| path.display().to_string());
-    let names = own.into_iter().chain(std::env::args().next());
-    let mut plain = names.filter(|name| !name.contains(char::is_whitespace));
-    plain.next().context("the path of this program has a space in it\n  hint: call it by a link")
 }
 
 /// A folder that nobody else has.
