@@ -91,7 +91,7 @@ fn score_all(answers: &Answers<'_>, n_answers: usize, queries: &[Query]) -> Summ
         let status = if has_verdict { Status::Solved } else { Status::Unsolved };
         results.push(Evaluated {
             query_id: id.to_string(),
-            sopr_score: status.score(),
+            sopr_score: Some(status.score()),
             api_call_score: CallScore::of(&called, &query.gold).score(),
             status: Some(status),
             has_finish: recorded.answer.has_finish(),

@@ -35,9 +35,9 @@ impl std::fmt::Display for QueryLine {
         let width = self.n_all.to_string().len();
         write!(f, "[{:>width$}/{}] ", self.n_done, self.n_all)?;
         if let Some((status, score)) = &self.solved {
-            let mark = match *score {
-                score if score >= 1.0 => '✓',
-                score if score > 0.0 => '?',
+            let mark = match status.as_str() {
+                "Solved" => '✓',
+                "Unsure" => '?',
                 _ => '✗',
             };
             write!(f, "{mark} {status:<8} | SoPR {score:.2} | ")?;

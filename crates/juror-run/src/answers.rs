@@ -4,11 +4,13 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io;
+use std::num::NonZero;
 use std::path::Path;
+use std::thread;
 
-use juror_score::read::{Document, Problems};
+use juror_score::read::Document;
 use juror_score::tool::answer::{
-    Answers, Json, Recorded, Thoughts, answer_id, convert, read_answers,
+    Answer, Answers, Json, Recorded, Thoughts, answer_id, convert, read_answers,
 };
 
 use crate::bench::{Attempted, JournalError, answer_of, read_attempts};
@@ -17,15 +19,14 @@ use crate::input::{LoadError, load, reason};
 /// Recorded answers, in memory.
 pub struct AnswerFiles {
     files: Files,
-    unreadable: Vec<LoadError>,
+    /// What cannot be read, in words.
+    unreadable: Vec<String>,
 }
 
 enum Files {
     Converted(Document),
-    /// Logs of a method, by the ids of their queries.
-    Logs(Vec<(String, Document)>, String),
-    /// What became of the queries of a run.
-    Run(Vec<Attempted>),
+    /// What logs and runs say, by the ids of queries.
+    Read(Vec<(String, Recorded<'static>)>),
 }
 
 /// Why answers cannot be had.
@@ -112,61 +113,80 @@ fn methods_of<'n>(names: impl Iterator<Item = &'n str>) -> Vec<String> {
 
 impl AnswerFiles {
     /// Loads a file of converted answers or of results, a run, or the logs of a method in a folder.
-    /// Logs that cannot be loaded are told by [`AnswerFiles::read`].
+    /// Logs that cannot be read are told by [`AnswerFiles::read`].
     pub fn load(name: &str, method: Option<&str>) -> Result<AnswerFiles, AnswersError> {
-        let mut unreadable = Vec::new();
         if !Path::new(name).is_dir() {
-            return Ok(AnswerFiles { files: Files::Converted(load(name)?), unreadable });
+            let files = Files::Converted(load(name)?);
+            return Ok(AnswerFiles { files, unreadable: Vec::new() });
         }
         if let Some(attempts) = read_attempts(Path::new(name))? {
-            return Ok(AnswerFiles { files: Files::Run(attempts), unreadable });
+            let files = Files::Read(attempts.iter().map(recorded).collect());
+            return Ok(AnswerFiles { files, unreadable: Vec::new() });
         }
-        let mut logs = Vec::new();
-        for (id, path) in log_files(name, method)? {
-            match load(&path) {
-                Ok(document) => logs.push((id, document)),
-                Err(error) => unreadable.push(error),
-            }
-        }
-        let method = method.unwrap_or_default().to_owned();
-        Ok(AnswerFiles { files: Files::Logs(logs, method), unreadable })
+        let logs = log_files(name, method)?;
+        let (read, unreadable) = read_logs(&logs, method.unwrap_or_default());
+        Ok(AnswerFiles { files: Files::Read(read), unreadable })
     }
 
-    /// The answers by the ids of their queries, and what cannot be read, in words.
+    /// The answers by the ids of their queries, and what cannot be read, in words. A query of a run
+    /// that has no answer has one that is nothing.
     pub fn read(&self) -> (Answers<'_>, Vec<String>) {
-        let mut told: Vec<String> = self.unreadable.iter().map(ToString::to_string).collect();
-        let mut tell = |problems: Problems| told.push(problems.to_string());
+        let mut told = self.unreadable.clone();
         let answers = match &self.files {
             Files::Converted(document) => {
                 let (answers, problems) = read_answers(document);
                 if !problems.is_empty() {
-                    tell(problems);
+                    told.push(problems.to_string());
                 }
                 answers
             }
-            Files::Logs(logs, method) => {
-                let mut answers = Answers::new();
-                for (id, log) in logs {
-                    match convert(log, method, Thoughts::Dropped) {
-                        Ok(recorded) => answers.push((Cow::Borrowed(id), recorded)),
-                        Err(problems) => tell(problems),
-                    }
-                }
-                answers
-            }
-            Files::Run(attempts) => attempts.iter().filter_map(recorded).collect(),
+            Files::Read(answers) => answers
+                .iter()
+                .map(|(id, recorded)| (Cow::Borrowed(id.as_str()), recorded.clone()))
+                .collect(),
         };
         (answers, told)
     }
 }
 
-fn recorded(attempted: &Attempted) -> Option<(Cow<'_, str>, Recorded<'_>)> {
+/// Converts logs one by one, on all cores; none is kept.
+fn read_logs(
+    logs: &[(String, String)],
+    method: &str,
+) -> (Vec<(String, Recorded<'static>)>, Vec<String>) {
+    let read = |(id, path): &(String, String)| {
+        let log = load(path).map_err(|error| error.to_string())?;
+        let recorded = convert(&log, method, Thoughts::Dropped);
+        let recorded = recorded.map_err(|problems| problems.to_string())?;
+        Ok((id.clone(), recorded.into_owned()))
+    };
+    let n_cores = thread::available_parallelism().map_or(1, NonZero::get);
+    let parts = logs.chunks(logs.len().div_ceil(n_cores).max(1));
+    let read_all = |part: &[(String, String)]| part.iter().map(read).collect::<Vec<_>>();
+    let (mut answers, mut told) = (Vec::with_capacity(logs.len()), Vec::new());
+    thread::scope(|scope| {
+        let work: Vec<_> = parts.map(|part| scope.spawn(move || read_all(part))).collect();
+        let done = |part: thread::ScopedJoinHandle<'_, Vec<_>>| {
+            part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        for outcome in work.into_iter().flat_map(done) {
+            match outcome {
+                Ok(answer) => answers.push(answer),
+                Err(why) => told.push(why),
+            }
+        }
+    });
+    (answers, told)
+}
+
+fn recorded(attempted: &Attempted) -> (String, Recorded<'static>) {
+    let answer = answer_of(attempted).map(|answer| answer.as_ref().clone());
     let recorded = Recorded {
         query: Json::of_text(&attempted.query),
         available_tools: Json::NO_ITEMS,
-        answer: answer_of(attempted)?.as_ref().clone(),
+        answer: answer.unwrap_or_else(Answer::of_nothing),
     };
-    Some((Cow::Borrowed(&attempted.query_id), recorded))
+    (attempted.query_id.clone(), recorded)
 }
 
 #[cfg(test)]

@@ -13,21 +13,28 @@ pub struct Interrupt {
 }
 
 impl Interrupt {
-    /// Begins to listen; `give_up` is called when the user insists.
+    /// Begins to listen, in the runtime if there is one; `give_up` is called when the user insists.
     pub fn listen(give_up: impl Fn() + Send + 'static) -> Interrupt {
         let interrupt = Interrupt::default();
         let heard = interrupt.clone();
+        let listen = async move {
+            while tokio::signal::ctrl_c().await.is_ok() {
+                if heard.set() {
+                    give_up();
+                }
+            }
+        };
+        // Two runtimes that both watch signals, one for those of its children, lose some.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(listen);
+            return interrupt;
+        }
         let listen = move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
             // Where signals cannot be listened to, Ctrl-C simply ends the process.
-            let Ok(runtime) = runtime else { return };
-            runtime.block_on(async {
-                while tokio::signal::ctrl_c().await.is_ok() {
-                    if heard.set() {
-                        give_up();
-                    }
-                }
-            });
+            if let Ok(runtime) = runtime {
+                runtime.block_on(listen);
+            }
         };
         // The same holds where no thread can be had.
         let _ = std::thread::Builder::new().name("interrupt".into()).spawn(listen);

@@ -108,14 +108,27 @@ pub fn models_for(
     options: AskOptions,
     tell: Tell,
 ) -> Result<(Models, Option<String>), SetupError> {
-    let specs = specs(settings, environment, &options)?.ok_or_else(|| {
-        SetupError(
-            "no model is configured\n  hint: set OPENAI_API_KEY, or name a model in `llm.generation` of the settings (-c)"
-                .into(),
-        )
-    })?;
+    models_if_any(settings, environment, options, tell)?.ok_or_else(no_model)
+}
+
+/// The same, where settings or environment name a model.
+pub fn models_if_any(
+    settings: &Settings,
+    environment: Environment<'_>,
+    options: AskOptions,
+    tell: Tell,
+) -> Result<Option<(Models, Option<String>)>, SetupError> {
+    let Some(specs) = specs(settings, environment, &options)? else { return Ok(None) };
     // Such a command compares no meanings.
-    models(settings, Specs { embedding: None, ..specs }, options, tell)
+    models(settings, Specs { embedding: None, ..specs }, options, tell).map(Some)
+}
+
+/// Somebody is to be asked, and there is nobody.
+pub(crate) fn no_model() -> SetupError {
+    SetupError(
+        "no model is configured\n  hint: set OPENAI_API_KEY, or name a model in `llm.generation` of the settings (-c)"
+            .into(),
+    )
 }
 
 /// The judge of claims as settings want it.

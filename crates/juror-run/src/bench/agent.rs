@@ -5,12 +5,13 @@ use std::time::{Duration, Instant};
 
 use juror_judge::Models;
 use juror_score::read::{Document, Format};
-use juror_score::tool::answer::{Messages, Thoughts, convert};
+use juror_score::tool::answer::{FINISH, Finish, Messages, Thoughts, convert, read_finish};
 use juror_score::tool::environment::Setup;
 use juror_score::{Layout, push_dump_of_json};
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::journal::Attempted;
+use super::judged::answer_of;
 use super::pool::{Offers, Open, PoolTools};
 use super::queries::Selected;
 use super::recorded::RecordedAnswers;
@@ -35,7 +36,7 @@ pub struct Chat {
     /// How it goes about a query.
     pub agent: ChatAgent,
     /// The model.
-    pub models: Models,
+    pub models: Arc<Models>,
     /// How long an observation may be, in characters.
     pub longest_observation: usize,
     /// How long one query may take.
@@ -80,7 +81,7 @@ impl Agent {
                 of_answered(selected, subject.answer(task).await)
             }
         };
-        attempted.seconds = start.elapsed().as_secs_f64();
+        attempted.seconds = Some(start.elapsed().as_secs_f64());
         match serving.calls(&selected.set, &selected.id).await {
             Ok(calls) => attempted.calls = calls,
             Err(why) => {
@@ -97,6 +98,9 @@ fn of_answered(selected: &Selected, answered: Result<Answered, AgentError>) -> A
         Ok(answered) => {
             attempted.final_answer = answered.final_answer;
             attempted.answer_details = answered.answer_details;
+            if attempted.final_answer.is_none() {
+                attempted.final_answer = said_at_the_end(&attempted);
+            }
             attempted.called_apis = answered.called_apis.unwrap_or_default();
             attempted.tokens = answered.tokens.unwrap_or(0);
             attempted.usd = answered.usd;
@@ -105,6 +109,17 @@ fn of_answered(selected: &Selected, answered: Result<Answered, AgentError>) -> A
         Err(AgentError(why)) => attempted.error = Some(why),
     }
     attempted
+}
+
+/// The answer in a call of `Finish`, where details have one.
+fn said_at_the_end(attempted: &Attempted) -> Option<String> {
+    let answer = answer_of(attempted)?;
+    let finish = answer.calls().find(|call| call.name == FINISH)?;
+    let arguments = finish.arguments.as_ref()?;
+    match read_finish(&arguments.text().unwrap_or(arguments.get().into())) {
+        Finish::Answered(text) => Some(text.into_owned()),
+        Finish::GaveUp => None,
+    }
 }
 
 /// An attempt before anything is known of it.
@@ -119,7 +134,7 @@ pub(super) fn nothing(selected: &Selected) -> Attempted {
         called_apis: Vec::new(),
         calls: Vec::new(),
         error: None,
-        seconds: 0.0,
+        seconds: None,
         tokens: 0,
         usd: None,
     }

@@ -41,8 +41,9 @@ pub struct Attempted {
     /// What went wrong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// How long it took, in seconds.
-    pub seconds: f64,
+    /// How long it took, in seconds, where that is known.
+    #[serde(default)]
+    pub seconds: Option<f64>,
     /// Tokens of its models, where they are known.
     #[serde(default)]
     pub tokens: u64,
@@ -136,15 +137,15 @@ impl Journal {
             Err(TryLockError::Error(error)) => return Err(io(&path)(error)),
         }
         check_identity(folder, identity, even_if_changed)?;
-        let mut text = String::new();
-        file.read_to_string(&mut text).map_err(io(&path))?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(io(&path))?;
         // Of several lines for a query the last counts.
         let own =
             |attempted: Attempted| ((attempted.set.clone(), attempted.query_id.clone()), attempted);
-        let done = read(&path, &text)?.into_iter().map(own).collect();
+        let done = read(&path, &bytes)?.into_iter().map(own).collect();
         // A line that was cut off by a crash is begun anew.
-        let whole = text.rfind('\n').map_or(0, |end| end + 1);
-        if whole < text.len() {
+        let whole = whole_lines(&bytes).len();
+        if whole < bytes.len() {
             file.set_len(whole as u64).map_err(io(&path))?;
             file.seek(std::io::SeekFrom::End(0)).map_err(io(&path))?;
         }
@@ -170,12 +171,12 @@ impl Journal {
 /// run.
 pub fn read_attempts(folder: &Path) -> Result<Option<Vec<Attempted>>, JournalError> {
     let path = folder.join(ATTEMPTS);
-    let text = match std::fs::read_to_string(&path) {
-        Ok(text) => text,
+    let bytes = match std::fs::read(&path) {
+        Ok(bytes) => bytes,
         Err(error) if matches!(error.kind(), NotFound | NotADirectory) => return Ok(None),
         Err(error) => return Err(JournalError::Io { path, error }),
     };
-    let attempts = read(&path, &text)?;
+    let attempts = read(&path, &bytes)?;
     let mut seen = HashSet::new();
     let is_last = |own: &Attempted| seen.insert((own.set.clone(), own.query_id.clone()));
     let mut last: Vec<Attempted> = attempts.into_iter().rev().filter(is_last).collect();
@@ -210,16 +211,22 @@ fn check_identity(
     }
 }
 
-/// Every line but one that was cut off.
-fn read(path: &Path, text: &str) -> Result<Vec<Attempted>, JournalError> {
-    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
-    let attempted = |(number, line): (usize, &str)| {
-        serde_json::from_str(line).map_err(|error| {
+/// Without a line that was cut off, perhaps inside a character.
+fn whole_lines(bytes: &[u8]) -> &[u8] {
+    let end = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+    &bytes[..end]
+}
+
+fn read(path: &Path, bytes: &[u8]) -> Result<Vec<Attempted>, JournalError> {
+    let whole = whole_lines(bytes);
+    let lines = whole.strip_suffix(b"\n").unwrap_or(whole).split(|byte| *byte == b'\n');
+    let attempted = |(number, line): (usize, &[u8])| {
+        serde_json::from_slice(line).map_err(|error| {
             let (path, line, reason) = (path.to_owned(), number + 1, error.to_string());
             JournalError::Damaged { path, line, reason }
         })
     };
-    whole.lines().enumerate().map(attempted).collect()
+    lines.enumerate().filter(|(_, line)| !line.is_empty()).map(attempted).collect()
 }
 
 #[cfg(test)]
@@ -238,7 +245,7 @@ mod tests {
             called_apis: Vec::new(),
             calls: Vec::new(),
             error: None,
-            seconds: 0.5,
+            seconds: Some(0.5),
             tokens: 0,
             usd: None,
         }
@@ -253,9 +260,11 @@ mod tests {
         journal.keep(&attempted("1", "b")).expect("kept");
         drop(journal);
         let file = folder.path().join("attempts.jsonl");
-        let mut text = std::fs::read_to_string(&file).expect("text");
-        text.push_str("{\"set\": \"A\", \"query_id\": \"2\", \"fin");
-        std::fs::write(&file, &text).expect("cut off");
+        let mut bytes = std::fs::read(&file).expect("bytes");
+        bytes.extend_from_slice(
+            &"{\"set\": \"A\", \"query_id\": \"2\", \"final_answer\": \"é".as_bytes()[..48],
+        );
+        std::fs::write(&file, &bytes).expect("cut off inside a character");
         let journal = Journal::open(folder.path(), &identity, false).expect("again");
         assert_eq!(journal.get("A", "1").expect("known").final_answer.as_deref(), Some("b"));
         assert!(journal.get("A", "2").is_none());

@@ -6,7 +6,7 @@ use juror_judge::{Cost, Models, PassRateJudge};
 use juror_score::tool::answer::Answer;
 use juror_score::tool::judged::{GiveUp, Progress, Status, begin, guess_status};
 
-use crate::models::{AskOptions, Environment, SetupError, models_for, pass_rate_judge};
+use crate::models::{SetupError, no_model, pass_rate_judge};
 use crate::settings::Settings;
 
 /// Who judges, as users name it.
@@ -27,7 +27,7 @@ pub enum SolveJudge {
         /// What it is asked.
         judge: PassRateJudge,
         /// The model.
-        models: Box<Models>,
+        models: Arc<Models>,
         /// How often it judges each answer.
         repeats: u32,
     },
@@ -38,31 +38,22 @@ pub enum SolveJudge {
 }
 
 impl SolveJudge {
-    /// The judge that is asked for; without a word the model, or nobody where none is configured.
+    /// The judge that is asked for; without a word the model, or nobody where there is none.
     pub fn new(
         word: Option<JudgeWord>,
         settings: &Settings,
-        environment: Environment<'_>,
+        models: Option<&Arc<Models>>,
         repeats: Option<u32>,
-        tell: Arc<dyn Fn(&str) + Send + Sync>,
     ) -> Result<SolveJudge, SetupError> {
-        let has_model = settings.llm.as_ref().is_some_and(|llm| llm.generation.is_some())
-            || environment("OPENAI_API_KEY").is_some();
-        match word {
-            Some(JudgeWord::Nobody) => Ok(SolveJudge::Nobody),
-            Some(JudgeWord::Heuristic) => Ok(SolveJudge::Heuristic),
-            None if !has_model => Ok(SolveJudge::Nobody),
-            None | Some(JudgeWord::Model) => {
-                let (models, _) = models_for(settings, environment, AskOptions::default(), tell)?;
-                let repeats = repeats.or(settings.judge.repeats.map(std::num::NonZero::get));
-                let judge = pass_rate_judge(settings)?;
-                Ok(SolveJudge::Model {
-                    judge,
-                    models: Box::new(models),
-                    repeats: repeats.unwrap_or(1).max(1),
-                })
-            }
-        }
+        let models = match (word, models) {
+            (Some(JudgeWord::Heuristic), _) => return Ok(SolveJudge::Heuristic),
+            (Some(JudgeWord::Nobody), _) | (None, None) => return Ok(SolveJudge::Nobody),
+            (Some(JudgeWord::Model), None) => return Err(no_model()),
+            (_, Some(models)) => models.clone(),
+        };
+        let repeats = repeats.or(settings.judge.repeats.map(std::num::NonZero::get));
+        let judge = pass_rate_judge(settings)?;
+        Ok(SolveJudge::Model { judge, models, repeats: repeats.unwrap_or(1).max(1) })
     }
 
     /// How statuses are found, in a word.
@@ -102,33 +93,36 @@ impl SolveJudge {
             let failure = judged.failure().map(|why| format!("the judge gave no verdict: {why}"));
             return Verdict {
                 statuses: judged.statuses.iter().map(|outcome| outcome.status).collect(),
-                status: judged.majority(),
+                status: Some(judged.majority()),
                 reason: judged.reason.clone().unwrap_or_default(),
                 cost: judged.cost,
                 failure,
             };
         }
-        let (status, reason) = match (begin(did, GiveUp::Said), did, self) {
-            (Progress::Done(outcome), ..) => {
+        if let SolveJudge::Nobody = self {
+            return Verdict { reason: "nobody judged it".into(), ..Verdict::default() };
+        }
+        let (status, reason) = match (begin(did, GiveUp::Said), did) {
+            (Progress::Done(outcome), _) => {
                 (outcome.status, outcome.basis.reason().unwrap_or_default())
             }
-            (Progress::Ask(_), Some(did), SolveJudge::Heuristic) => {
-                let status = guess_status(&did.final_text(), did.has_finish(), call_score);
+            (Progress::Ask(_), did) => {
+                let text = did.map(Answer::final_text).unwrap_or_default();
+                let status = guess_status(&text, did.is_some_and(Answer::has_finish), call_score);
                 (status, "guessed by rules from the form of the answer".into())
             }
-            (Progress::Ask(_), ..) => (Status::Unsure, "nobody judged it".into()),
         };
-        Verdict { statuses: vec![status], status, reason, ..Verdict::default() }
+        Verdict { statuses: vec![status], status: Some(status), reason, ..Verdict::default() }
     }
 }
 
 /// Whether an answer solves its query.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Verdict {
     /// What each run of the judge came to.
     pub statuses: Vec<Status>,
-    /// What most of them came to.
-    pub status: Status,
+    /// What most of them came to; nothing where nobody judged.
+    pub status: Option<Status>,
     /// Why.
     pub reason: String,
     /// What the judge cost.
@@ -137,22 +131,10 @@ pub struct Verdict {
     pub failure: Option<String>,
 }
 
-impl Default for Verdict {
-    fn default() -> Verdict {
-        Verdict {
-            statuses: Vec::new(),
-            status: Status::Unsure,
-            reason: String::new(),
-            cost: Cost::default(),
-            failure: None,
-        }
-    }
-}
-
 impl Verdict {
-    /// The mean score of the judge's runs.
-    pub fn score(&self) -> f64 {
+    /// The mean score of the judge's runs; nothing where nobody judged.
+    pub fn score(&self) -> Option<f64> {
         let sum: f64 = self.statuses.iter().map(|status| status.score()).sum();
-        sum / self.statuses.len().max(1) as f64
+        self.status.map(|_| sum / self.statuses.len().max(1) as f64)
     }
 }

@@ -76,7 +76,10 @@ pub(crate) fn answer_of(attempted: &Attempted) -> Option<Arc<Answer<'static>>> {
     }
     let told = answer_text(attempted);
     if let Some(answer) = told.as_deref().and_then(read_answer) {
-        return Some(Arc::new(answer.into_owned()));
+        // Details without any call say less than what was served.
+        if answer.called_names().next().is_some() || attempted.calls.is_empty() {
+            return of_told(answer, attempted).map(Arc::new);
+        }
     }
     if attempted.final_answer.is_none() && attempted.calls.is_empty() {
         return None;
@@ -89,6 +92,15 @@ pub(crate) fn answer_of(attempted: &Attempted) -> Option<Arc<Answer<'static>>> {
     let mut answer = Answer::of_calls(attempted.final_answer.as_deref(), calls);
     answer.called_apis.clone_from(&attempted.called_apis);
     Some(Arc::new(answer))
+}
+
+/// What an agent tells of what it did. Who gives an answer has finished.
+fn of_told(answer: Answer<'_>, attempted: &Attempted) -> Option<Answer<'static>> {
+    if answer.is_nothing() {
+        return None;
+    }
+    let answer = if attempted.final_answer.is_some() { answer.finished() } else { answer };
+    Some(answer.into_owned())
 }
 
 /// The text that an answer is read from.

@@ -2,23 +2,21 @@
 
 use juror_report::QueryLine;
 
-use super::judge::SolveJudge;
 use super::judged::Judged;
 
 /// How a query went, the `n_done`th of `n_all` to end.
-pub fn query_line(own: &Judged<'_>, judge: &SolveJudge, n_done: usize, n_all: usize) -> QueryLine {
+pub fn query_line(own: &Judged<'_>, n_done: usize, n_all: usize) -> QueryLine {
     let attempted = own.attempted.as_ref();
-    let is_judged = !matches!(judge, SolveJudge::Nobody);
-    let status = || (own.verdict.status.name().to_owned(), own.verdict.score());
+    let status = own.verdict.status.map(|status| status.name().to_owned());
     QueryLine {
         n_done,
         n_all,
         id: own.selected.id.clone(),
         query: own.selected.query.text.clone(),
-        solved: is_judged.then(status),
+        solved: status.zip(own.verdict.score()),
         api_call_score: own.calls.score(),
         n_calls: attempted.map_or(0, |attempted| attempted.calls.len()),
-        seconds: attempted.map_or(0.0, |attempted| attempted.seconds),
+        seconds: attempted.and_then(|attempted| attempted.seconds).unwrap_or(0.0),
         error: own.error().cloned(),
     }
 }

@@ -1,5 +1,6 @@
 //! Which queries agents are tried on.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use juror_score::read::Problems;
@@ -61,9 +62,19 @@ pub enum QueriesError {
         /// The sets that are there.
         known: Vec<String>,
     },
-    /// An id is in none of the sets.
-    #[error("there is no query `{0}` in the chosen sets")]
-    NoQuery(String),
+    /// A query that was named is not taken.
+    #[error("there is no query `{id}` in the chosen sets{}", if *.is_left_out { ": it is there, but the ids to take leave it out\n  hint: see --ids" } else { "" })]
+    NoQuery {
+        /// Its id.
+        id: String,
+        /// Whether the filter leaves it out.
+        is_left_out: bool,
+    },
+    /// A file has no sets.
+    #[error(
+        "{0}: a file of queries is one set, so that --set says nothing\n  hint: leave --set out, or name the folder of sets"
+    )]
+    SetOfFile(String),
     /// No query is left.
     #[error("no query is selected{}", if *.by_filter { ": the filter is empty" } else { "" })]
     None {
@@ -79,44 +90,73 @@ fn hint(known: &[String]) -> String {
     }
 }
 
-/// Selects queries. Problems of files that leave queries usable are returned beside them.
-pub fn select_queries(wanted: &Wanted) -> Result<(Vec<Selected>, Problems), QueriesError> {
-    let mut selected = Vec::new();
-    let mut problems = Problems::default();
+/// What was selected.
+#[derive(Debug)]
+pub struct Selection {
+    /// The queries, in the order of sets and files.
+    pub queries: Vec<Selected>,
+    /// What is wrong with files and leaves queries usable, in words.
+    pub told: Vec<String>,
+}
+
+/// Selects queries.
+pub fn select_queries(wanted: &Wanted) -> Result<Selection, QueriesError> {
+    let mut selection = Selection { queries: Vec::new(), told: Vec::new() };
+    let mut left_out = HashSet::new();
     let mut by_filter = false;
     for (set, path) in files(wanted)? {
         let document = load(&path.to_string_lossy())?;
-        let (queries, own) = read_queries(&document);
-        if queries.is_empty() && !own.is_empty() {
-            return Err(QueriesError::Problems(own));
+        let (queries, problems) = read_queries(&document);
+        if queries.is_empty() && !problems.is_empty() {
+            return Err(QueriesError::Problems(problems));
         }
-        problems.extend(own);
-        let filter = filter(wanted, &path, &mut problems)?;
+        selection.tell(&problems);
+        let filter = filter(wanted, &path, &mut selection)?;
         by_filter |= filter.is_empty();
+        if filter.is_empty() {
+            selection.told.push(format!("no query of {set} is taken: its list of ids is empty"));
+        }
         let mut n_taken = 0;
         for (number, query) in queries.into_iter().enumerate() {
             let id = query.id_text().unwrap_or_else(|| format!("query_{}", number + 1));
-            let is_wanted = wanted.ids.is_empty() || wanted.ids.contains(&id);
+            // Who names a query wants it, however many.
             let is_room = wanted.limit.is_none_or(|limit| n_taken < limit);
-            if is_room && is_wanted && filter.takes(&query) {
+            let is_wanted = if wanted.ids.is_empty() { is_room } else { wanted.ids.contains(&id) };
+            if !filter.takes(&query) {
+                left_out.insert(id);
+            } else if is_wanted {
                 n_taken += 1;
-                selected.push(Selected { set: set.clone(), id, query });
+                selection.queries.push(Selected { set: set.clone(), id, query });
             }
         }
     }
-    if let Some(id) = wanted.ids.iter().find(|id| !selected.iter().any(|own| own.id == **id)) {
-        return Err(QueriesError::NoQuery(id.clone()));
+    let is_taken = |id: &String| selection.queries.iter().any(|own| own.id == *id);
+    if let Some(id) = wanted.ids.iter().find(|id| !is_taken(id)) {
+        let is_left_out = left_out.contains(id);
+        return Err(QueriesError::NoQuery { id: id.clone(), is_left_out });
     }
-    if selected.is_empty() {
+    if selection.queries.is_empty() {
         return Err(QueriesError::None { by_filter });
     }
-    Ok((selected, problems))
+    Ok(selection)
+}
+
+impl Selection {
+    fn tell(&mut self, problems: &Problems) {
+        self.told.extend(problems.errors.iter().map(ToString::to_string));
+        if problems.n_more > 0 {
+            self.told.push(format!("and {} more like these", problems.n_more));
+        }
+    }
 }
 
 /// The files of the sets, by name.
 fn files(wanted: &Wanted) -> Result<Vec<(String, PathBuf)>, QueriesError> {
     let place = Path::new(&wanted.place);
     if !place.is_dir() {
+        if !wanted.sets.is_empty() {
+            return Err(QueriesError::SetOfFile(wanted.place.clone()));
+        }
         let name = place.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         return Ok(vec![(name, place.to_owned())]);
     }
@@ -136,7 +176,8 @@ fn files(wanted: &Wanted) -> Result<Vec<(String, PathBuf)>, QueriesError> {
         let (place, set, known) = (place.clone(), set.clone(), known.clone());
         Err(QueriesError::NoSet { place, set, known })
     };
-    wanted.sets.iter().map(file).collect()
+    let mut seen = HashSet::new();
+    wanted.sets.iter().filter(|set| seen.insert(*set)).map(file).collect()
 }
 
 fn known_sets(folder: &Path) -> Vec<String> {
@@ -153,7 +194,7 @@ fn known_sets(folder: &Path) -> Vec<String> {
 fn filter(
     wanted: &Wanted,
     queries: &Path,
-    problems: &mut Problems,
+    selection: &mut Selection,
 ) -> Result<IdFilter, QueriesError> {
     let beside = || {
         let folder = queries.parent()?.parent()?.join("test_query_ids");
@@ -165,7 +206,7 @@ fn filter(
     if wanted.filter.is_some() && !own.is_empty() {
         return Err(QueriesError::Problems(own));
     }
-    problems.extend(own);
+    selection.tell(&own);
     Ok(filter)
 }
 
@@ -190,7 +231,7 @@ mod tests {
     }
 
     fn ids(wanted: &Wanted) -> Result<Vec<String>, String> {
-        let selected = select_queries(wanted).map_err(|error| error.to_string())?.0;
+        let selected = select_queries(wanted).map_err(|error| error.to_string())?.queries;
         Ok(selected.into_iter().map(|own| format!("{}/{}", own.set, own.id)).collect())
     }
 

@@ -50,8 +50,6 @@ struct Extras {
     judge_noise: f64,
     judge_usd: Option<f64>,
     judge_errors: usize,
-    /// Queries that a run which was stopped has not come to.
-    open_queries: usize,
     /// What is summed up of each set, where there are several.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     sets: BTreeMap<String, Summary>,
@@ -86,13 +84,15 @@ impl Results<'_> {
             answer: own.answer.as_deref(),
             status: own.verdict.status,
             sopr_score: own.verdict.score(),
+            id: &own.selected.id,
+            set: self.has_sets().then_some(&own.selected.set),
             calls: own.calls,
             called: &own.called,
             method: self.judge.method(),
             reason: own.verdict.reason.clone(),
             error: own.error().cloned(),
             evaluation_seconds: own.seconds,
-            answer_seconds: own.attempted.as_ref().map(|attempted| attempted.seconds),
+            answer_seconds: own.attempted.as_ref().and_then(|attempted| attempted.seconds),
         }
     }
 
@@ -102,6 +102,12 @@ impl Results<'_> {
         let mut bytes = serde_json::to_vec_pretty(&file)?;
         bytes.push(b'\n');
         Ok(bytes)
+    }
+
+    /// What is summed up, for machines.
+    pub fn summary_json(&self, report: &Report<'_>) -> Value {
+        json!({"metadata": report.metadata, "summary": report.summary,
+            "juror": self.extras(report)})
     }
 
     fn attempted(&self) -> impl Iterator<Item = &Attempted> {
@@ -132,7 +138,6 @@ impl Results<'_> {
             judge_noise: self.pass_rate().judge_noise,
             judge_usd: self.judge_cost().usd(),
             judge_errors: self.judged.iter().filter(|own| own.verdict.failure.is_some()).count(),
-            open_queries: self.judged.iter().filter(|own| own.attempted.is_none()).count(),
             sets: self.sets(report),
         }
     }
@@ -151,14 +156,19 @@ impl Results<'_> {
         PassRate::of(statuses.iter().map(Vec::as_slice), self.judge.repeats() as usize)
     }
 
+    fn has_sets(&self) -> bool {
+        let first = self.judged.first().map(|own| &own.selected.set);
+        self.judged.iter().any(|own| Some(&own.selected.set) != first)
+    }
+
     /// What is summed up of each set, where there are several.
     pub fn sets(&self, report: &Report<'_>) -> BTreeMap<String, Summary> {
+        if !self.has_sets() {
+            return BTreeMap::new();
+        }
         let mut sets: BTreeMap<&str, Vec<Evaluated>> = BTreeMap::new();
         for (own, evaluation) in self.judged.iter().zip(&report.results) {
             sets.entry(&own.selected.set).or_default().push(evaluation.evaluated());
-        }
-        if sets.len() < 2 {
-            return BTreeMap::new();
         }
         sets.into_iter().map(|(set, results)| (set.to_owned(), Summary::of(&results))).collect()
     }

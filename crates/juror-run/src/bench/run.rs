@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use futures_util::StreamExt;
 use futures_util::stream;
+use tokio::sync::mpsc;
 
 use super::agent::Agent;
 use super::journal::{Attempted, Journal, JournalError};
@@ -61,32 +62,52 @@ struct Trial {
 }
 
 /// Tries the agent on every query that is open, and judges all; returns them in the order of the
-/// queries.
+/// queries. Trying never waits for judging, so that what an agent did is kept the moment it is known.
 pub async fn run<'b>(
     bench: &Bench<'b>,
     mut tell: impl FnMut(Told<'_>),
 ) -> Result<Vec<Judged<'b>>, JournalError> {
-    let trials = stream::iter(0..bench.queries.len())
-        .map(|at| bench.attempt(at))
-        .buffer_unordered(bench.jobs.max(1));
-    let mut judged = trials.map(|trial| bench.judge(trial)).buffer_unordered(SIDE_BY_SIDE);
-    let mut all: Vec<(usize, Judged<'b>)> = Vec::with_capacity(bench.queries.len());
-    while let Some(one) = judged.next().await {
-        let (at, is_known, left, own) = one?;
-        match left {
-            Some(why) => tell(Told::Left(&why)),
-            None if is_known => tell(Told::Known(&own)),
-            None => tell(Told::Tried(&own)),
+    let (send, mut receive) = mpsc::unbounded_channel();
+    let trying = async move {
+        let mut trials = stream::iter(0..bench.queries.len())
+            .map(|at| bench.attempt(at))
+            .buffer_unordered(bench.jobs.max(1));
+        while let Some(trial) = trials.next().await {
+            // Nobody listens any more if judging has failed.
+            if send.send(trial?).is_err() {
+                break;
+            }
         }
-        all.push((at, own));
-    }
-    bench.agent.close().await;
-    all.sort_by_key(|(at, _)| *at);
-    Ok(all.into_iter().map(|(_, own)| own).collect())
+        bench.agent.close().await;
+        Ok(())
+    };
+    let judging = async {
+        let tried = stream::poll_fn(|context| receive.poll_recv(context));
+        let mut judged = tried.map(|trial| bench.judge(trial)).buffer_unordered(SIDE_BY_SIDE);
+        let mut all = Vec::with_capacity(bench.queries.len());
+        while let Some(ended) = judged.next().await {
+            match (&ended.left, ended.is_known) {
+                (Some(why), _) => tell(Told::Left(why)),
+                (None, true) => tell(Told::Known(&ended.judged)),
+                (None, false) => tell(Told::Tried(&ended.judged)),
+            }
+            all.push(ended);
+        }
+        all.sort_by_key(|ended| ended.at);
+        Ok(all.into_iter().map(|ended| ended.judged).collect())
+    };
+    let ((), judged) = tokio::try_join!(trying, judging)?;
+    Ok(judged)
 }
 
-/// A judged query: its number, whether it was tried earlier, and why it was left.
-type Ended<'b> = (usize, bool, Option<String>, Judged<'b>);
+/// A judged query.
+struct Ended<'b> {
+    at: usize,
+    is_known: bool,
+    /// Why it is as open as it was.
+    left: Option<String>,
+    judged: Judged<'b>,
+}
 
 const INTERRUPTED: &str = "interrupted";
 
@@ -110,14 +131,18 @@ impl<'b> Bench<'b> {
             },
             () = self.interrupt.wait() => return left(INTERRUPTED.into()),
         };
+        // An interrupt may have ended the agent too; that is no error of its own.
+        if attempted.error.is_some() && self.interrupt.is_set() {
+            return left(INTERRUPTED.into());
+        }
         if let Some(journal) = self.journal {
             journal.keep(&attempted)?;
         }
         Ok(Trial { at, is_known: false, outcome: Ok(attempted) })
     }
 
-    async fn judge(&self, trial: Result<Trial, JournalError>) -> Result<Ended<'b>, JournalError> {
-        let Trial { at, is_known, outcome } = trial?;
+    async fn judge(&self, trial: Trial) -> Ended<'b> {
+        let Trial { at, is_known, outcome } = trial;
         let (attempted, mut left) = match outcome {
             Ok(attempted) => (Some(attempted), None),
             Err(why) => (None, Some(why)),
@@ -125,7 +150,7 @@ impl<'b> Bench<'b> {
         let selected = &self.queries[at];
         let judging =
             |attempted, judge| Judged::new(selected, attempted, self.offers.registry(), judge);
-        let own = tokio::select! {
+        let judged = tokio::select! {
             biased;
             own = judging(attempted.clone(), self.judge) => own,
             () = self.interrupt.wait() => {
@@ -133,6 +158,6 @@ impl<'b> Bench<'b> {
                 judging(attempted, &SolveJudge::Nobody).await
             }
         };
-        Ok((at, is_known, left, own))
+        Ended { at, is_known, left, judged }
     }
 }

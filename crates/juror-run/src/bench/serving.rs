@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
-use juror_judge::http_client;
+use juror_judge::{http_client, innermost};
 use juror_serve::{Event, Limits, Listing, Server, ServerSetup, StatusCode};
 use serde::Deserialize;
 use tokio::net::TcpListener;
@@ -51,10 +51,30 @@ impl Serving {
         Ok(Serving { address, run, client, server: Some(server) })
     }
 
-    /// A server that runs already.
-    pub fn elsewhere(address: &str, run: String) -> Result<Serving, String> {
+    /// A server that runs already. It keeps the calls of all who ever asked it, so that this run
+    /// needs a name of its own there.
+    pub async fn elsewhere(address: &str, run: &str) -> Result<Serving, String> {
         let address = address.trim_end_matches('/').to_owned();
-        Ok(Serving { address, run, client: http_client()?, server: None })
+        let now = jiff::Timestamp::now().as_nanosecond();
+        let run = format!("{run}-{}-{now:x}", std::process::id());
+        let serving = Serving { address, run, client: http_client()?, server: None };
+        match serving.get(&format!("{}/health", serving.address)).await {
+            Ok(_) => Ok(serving),
+            Err(why) => Err(format!(
+                "{}: no tools are served here: {why}\n  hint: start `juror serve` first, or leave --server out",
+                serving.address
+            )),
+        }
+    }
+
+    async fn get(&self, url: &str) -> Result<Vec<u8>, String> {
+        let response = self.client.get(url).send().await.map_err(|error| innermost(&error))?;
+        let status = response.status();
+        let bytes = response.bytes().await.map_err(|error| innermost(&error))?;
+        if !status.is_success() {
+            return Err(format!("the server answers with status {}", status.as_u16()));
+        }
+        Ok(bytes.to_vec())
     }
 
     /// What calls it.
@@ -83,8 +103,7 @@ impl Serving {
             return Ok(calls.into_iter().map(served).collect());
         }
         let url = format!("{}/calls", self.query_url(set, id));
-        let response = self.client.get(url).send().await.map_err(|error| error.to_string())?;
-        let bytes = response.bytes().await.map_err(|error| error.to_string())?;
+        let bytes = self.get(&url).await?;
         let calls: Calls = serde_json::from_slice(&bytes).map_err(|error| error.to_string())?;
         Ok(calls.calls)
     }

@@ -5,11 +5,13 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use juror_judge::Pending;
+#[cfg(unix)]
+use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::{Mutex, Semaphore};
 
-use super::wire::{Answered, PROTOCOL, Said, Tell, read_answered};
+use super::wire::{Answered, PROTOCOL, Tell, is_ready, read_answered};
 use super::{AgentError, Subject, Task};
 
 /// The longest line that is read.
@@ -44,8 +46,11 @@ pub struct CommandSetup {
 
 struct Process {
     child: Child,
-    input: ChildStdin,
+    /// Closed when there are no more queries.
+    input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
+    #[cfg(unix)]
+    group: Option<Pid>,
 }
 
 impl CommandAgent {
@@ -66,18 +71,50 @@ impl CommandAgent {
     async fn ask(&self, task: &Task<'_>) -> Result<Answered, AgentError> {
         // The semaphore is never closed.
         let _slot = self.slots.acquire().await;
-        let idle = self.idle.lock().await.pop();
-        let mut process = match idle {
-            Some(process) => process,
-            None => self.in_time(self.start()).await?,
-        };
-        let answered = self.in_time(ask(&mut process, task)).await;
-        if answered.is_ok() {
-            self.idle.lock().await.push(process);
-        } else {
-            process.end().await;
+        if let Some(process) = self.idle_process().await {
+            let (answered, has_left) = self.put(process, task).await;
+            // It may have been about to end in good order, and never have seen the query.
+            if !has_left {
+                return answered;
+            }
         }
-        answered
+        let process = self.in_time(self.start()).await?;
+        self.put(process, task).await.0
+    }
+
+    /// Asks a process, and whether it ended in good order instead of answering.
+    async fn put(
+        &self,
+        mut process: Process,
+        task: &Task<'_>,
+    ) -> (Result<Answered, AgentError>, bool) {
+        let answered = self.in_time(ask(&mut process, task)).await;
+        let ended = process.child.try_wait().ok().flatten();
+        if answered.is_ok() && ended.is_none() {
+            self.idle.lock().await.push(process);
+            return (answered, false);
+        }
+        let has_left = answered.is_err() && ended.is_some_and(|status| status.success());
+        (answered, has_left)
+    }
+
+    /// A process that has nothing to do and still runs: some end when they have said enough.
+    async fn idle_process(&self) -> Option<Process> {
+        let mut idle = self.idle.lock().await;
+        while let Some(mut process) = idle.pop() {
+            if matches!(process.child.try_wait(), Ok(None)) {
+                return Some(process);
+            }
+        }
+        None
+    }
+
+    /// Starts a process, for a command that cannot be started or does not speak to be noticed
+    /// before any query.
+    pub async fn check(&self) -> Result<(), AgentError> {
+        let process = self.in_time(self.start()).await?;
+        self.idle.lock().await.push(process);
+        Ok(())
     }
 
     async fn in_time<T>(
@@ -92,7 +129,12 @@ impl CommandAgent {
     async fn start(&self) -> Result<Process, AgentError> {
         let (program, arguments) =
             self.words.split_first().ok_or(AgentError("no command".into()))?;
-        let mut child = Command::new(program)
+        let mut command = Command::new(program);
+        // A group of its own: an interrupt at the terminal is for Juror to hear, and whatever the
+        // command starts ends with it.
+        #[cfg(unix)]
+        command.process_group(0);
+        let mut child = command
             .args(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -102,7 +144,15 @@ impl CommandAgent {
         let gone = || AgentError(format!("`{program}` has no input or output"));
         let input = child.stdin.take().ok_or_else(gone)?;
         let output = BufReader::new(child.stdout.take().ok_or_else(gone)?);
-        let mut process = Process { child, input, output };
+        #[cfg(unix)]
+        let group = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
+        let mut process = Process {
+            child,
+            input: Some(input),
+            output,
+            #[cfg(unix)]
+            group,
+        };
         let setup = Tell::Setup {
             protocol: PROTOCOL,
             tools_url: &self.tools_url,
@@ -110,13 +160,11 @@ impl CommandAgent {
         };
         process.say(&setup).await?;
         let line = process.hear().await?;
-        match serde_json::from_str(&line) {
-            Ok(Said::Ready { .. }) => Ok(process),
-            _ => {
-                let shown: String = line.chars().take(120).collect();
-                Err(AgentError(format!("the agent did not say that it is ready, but `{shown}`")))
-            }
+        if is_ready(&line) {
+            return Ok(process);
         }
+        let shown: String = line.chars().take(120).collect();
+        Err(AgentError(format!("the agent did not say that it is ready, but `{shown}`")))
     }
 }
 
@@ -145,9 +193,10 @@ impl Process {
         // Texts and numbers can always be written.
         let mut line = serde_json::to_vec(tell).unwrap_or_default();
         line.push(b'\n');
-        let gone = |_| AgentError("the agent reads no more".into());
-        self.input.write_all(&line).await.map_err(gone)?;
-        self.input.flush().await.map_err(gone)
+        let gone = || AgentError("the agent reads no more".into());
+        let input = self.input.as_mut().ok_or_else(gone)?;
+        input.write_all(&line).await.map_err(|_| gone())?;
+        input.flush().await.map_err(|_| gone())
     }
 
     /// The next line that is not empty.
@@ -180,19 +229,21 @@ impl Process {
         }
     }
 
-    async fn leave(self) {
-        let Process { mut child, input, output } = self;
-        drop(input);
-        let ended = tokio::time::timeout(LAST_WORDS, child.wait()).await;
-        drop(output);
-        if ended.is_err() {
-            // It may have ended in between.
-            let _ = child.kill().await;
-        }
+    /// Closes its input and lets it end in its own time, if that is short.
+    async fn leave(mut self) {
+        drop(self.input.take());
+        // One that goes on is ended.
+        let _ = tokio::time::timeout(LAST_WORDS, self.child.wait()).await;
     }
+}
 
-    async fn end(mut self) {
-        // It may have ended already.
-        let _ = self.child.kill().await;
+impl Drop for Process {
+    /// The process itself is ended by its handle, and here all that it started.
+    fn drop(&mut self) {
+        #[cfg(unix)]
+        if let Some(group) = self.group {
+            // It may be gone already.
+            let _ = kill_process_group(group, Signal::KILL);
+        }
     }
 }

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 pub use command::{CommandAgent, CommandSetup};
 pub use remote::RemoteAgent;
-pub use wire::{Answered, Id, PROTOCOL, Said, Tell, read_answered};
+pub use wire::{Answered, Id, PROTOCOL, Tell, read_answered};
 
 /// Why an agent has no answer to a query.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,6 +1,7 @@
 //! What is said to agents outside the process, and what they say: JSON objects, one a line.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 /// The version of all of this.
@@ -32,18 +33,17 @@ pub enum Tell<'t> {
     },
 }
 
-/// What an agent says.
-#[derive(Debug, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-pub enum Said {
-    /// That it is ready.
-    Ready {
-        /// What it is called.
-        #[serde(default)]
-        name: Option<String>,
-    },
-    /// Its answer to a query.
-    Answered(Answered),
+/// What an agent says, as far as its kind goes.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Said {
+    /// `ready` or `answered`. Over HTTP the kind is plain, and may be left out.
+    #[serde(default, rename = "type")]
+    kind: Option<String>,
+}
+
+/// Whether a line says that the agent is ready.
+pub(super) fn is_ready(line: &str) -> bool {
+    serde_json::from_str(line).is_ok_and(|said: Said| said.kind.as_deref() == Some("ready"))
 }
 
 /// An answer of an agent outside the process.
@@ -52,8 +52,8 @@ pub struct Answered {
     /// The query's id.
     #[serde(default)]
     pub query_id: Option<Id>,
-    /// The answer.
-    #[serde(default)]
+    /// The answer. One that is no text is taken as its JSON.
+    #[serde(default, deserialize_with = "text_or_json")]
     pub final_answer: Option<String>,
     /// What it did, in the form of answer files.
     #[serde(default)]
@@ -62,14 +62,32 @@ pub struct Answered {
     #[serde(default)]
     pub called_apis: Option<Vec<(String, String)>>,
     /// Tokens of its models.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "if_whole")]
     pub tokens: Option<u64>,
     /// What they cost in US dollars.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "if_number")]
     pub usd: Option<f64>,
     /// What went wrong.
     #[serde(default)]
     pub error: Option<String>,
+}
+
+fn text_or_json<'de, D: Deserializer<'de>>(value: D) -> Result<Option<String>, D::Error> {
+    Ok(match Value::deserialize(value)? {
+        Value::Null => None,
+        Value::String(text) => Some(text),
+        other => Some(other.to_string()),
+    })
+}
+
+fn if_whole<'de, D: Deserializer<'de>>(value: D) -> Result<Option<u64>, D::Error> {
+    Ok(if_number(value)?.and_then(|number| format!("{number:.0}").parse().ok()))
+}
+
+/// No answer is lost over a figure that cannot be read.
+fn if_number<'de, D: Deserializer<'de>>(value: D) -> Result<Option<f64>, D::Error> {
+    let number = Value::deserialize(value)?.as_f64();
+    Ok(number.filter(|number| number.is_finite() && *number >= 0.0))
 }
 
 /// An id, which is a text or a number.
@@ -92,26 +110,28 @@ impl Id {
     }
 }
 
+/// Whether an object is an answer, though it does not say so.
+fn says_something(answered: &Answered) -> bool {
+    let Answered { final_answer, answer_details, called_apis, error, .. } = answered;
+    final_answer.is_some() || answer_details.is_some() || called_apis.is_some() || error.is_some()
+}
+
 /// Reads an answer to a query, from a line or from the body of a reply.
 pub fn read_answered(text: &str, query_id: &str) -> Result<Answered, String> {
     let shown = || text.chars().take(120).collect::<String>();
-    let said: Said = match serde_json::from_str(text) {
-        Ok(said) => said,
-        // Over HTTP the kind is plain, and may be left out.
-        Err(error) => match serde_json::from_str::<Answered>(text) {
-            Ok(answered) if answered.final_answer.is_some() || answered.error.is_some() => {
-                Said::Answered(answered)
-            }
-            _ => {
-                return Err(format!(
-                    "the agent said something else than an answer: {error}: `{}`",
-                    shown()
-                ));
-            }
-        },
+    let else_than = |why: String| {
+        Err(format!("the agent said something else than an answer{why}: `{}`", shown()))
     };
-    let Said::Answered(answered) = said else {
-        return Err(format!("the agent said something else than an answer: `{}`", shown()));
+    let answered: Answered = match serde_json::from_str(text) {
+        Ok(Said { kind }) if kind.as_deref().is_none_or(|kind| kind == "answered") => {
+            match serde_json::from_str(text) {
+                Ok(answered) if kind.is_some() || says_something(&answered) => answered,
+                Ok(_) => return else_than(String::new()),
+                Err(error) => return else_than(format!(": {error}")),
+            }
+        }
+        Ok(Said { .. }) => return else_than(String::new()),
+        Err(error) => return else_than(format!(": {error}")),
     };
     match answered.query_id.as_ref().map(Id::as_text) {
         Some(id) if id != query_id => {
@@ -134,12 +154,20 @@ mod tests {
         assert_eq!(answered.called_apis, Some(vec![("T".to_owned(), "A".to_owned())]));
         assert!(read(r#"{"final_answer": "a"}"#).is_ok());
         assert!(read(r#"{"type": "answered", "error": "no model"}"#).is_ok());
+        let details = read(r#"{"type": "answered", "answer_details": [{"role": "tool"}]}"#);
+        assert!(details.expect("an answer").answer_details.is_some());
+        let odd = r#"{"final_answer": {"a": 1}, "tokens": 12.0, "usd": "much"}"#;
+        let odd = read(odd).expect("an answer");
+        assert_eq!((odd.final_answer.as_deref(), odd.tokens), (Some(r#"{"a":1}"#), Some(12)));
+        assert_eq!(odd.usd, None);
         for wrong in [
             "",
             "{",
             "[]",
             "{}",
             r#"{"type": "ready"}"#,
+            r#"{"type": "progress", "final_answer": "a"}"#,
+            r#"{"tokens": 5}"#,
             r#"{"type": "answered", "query_id": "1", "final_answer": "a"}"#,
         ] {
             assert!(read(wrong).is_err(), "{wrong}");

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use hashbrown::HashSet;
 
 use super::answer::{Answer, FINISH};
+use super::names::{document_name, official_name};
 use super::registry::{Registry, resolve};
 
 /// What was called.
@@ -18,11 +19,11 @@ pub enum Called<'a> {
 
 /// What an answer called, in order, `Finish` left out.
 ///
-/// Where the agent tells its calls itself, that counts; else the names in its nodes are looked up,
+/// Where the agent tells its calls itself, that counts, in whatever form; else the names in its nodes are looked up,
 /// in a query's own APIs first and then in the pool.
 pub fn called_apis<'a>(answer: &'a Answer<'_>, registries: &[&'a Registry]) -> Vec<Called<'a>> {
     if !answer.called_apis.is_empty() {
-        let told = |(tool, api): &'a (String, String)| Called::Api(tool.into(), api.into());
+        let told = |(tool, api): &'a (String, String)| told_api(tool, api, registries);
         return answer.called_apis.iter().map(told).collect();
     }
     let names = answer.called_names().filter(|name| name != FINISH);
@@ -31,6 +32,21 @@ pub fn called_apis<'a>(answer: &'a Answer<'_>, registries: &[&'a Registry]) -> V
         None => Called::Unknown(name),
     });
     called.collect()
+}
+
+/// The API that an agent means by two names, which may be raw, or as requests and functions have
+/// them.
+fn told_api<'a>(tool: &'a str, api: &'a str, registries: &[&'a Registry]) -> Called<'a> {
+    let is_raw = |registry: &&Registry| {
+        registry.entries().iter().any(|entry| &*entry.tool == tool && entry.api == api)
+    };
+    if !registries.iter().any(is_raw) {
+        let names = [document_name(tool, api), official_name(tool, api)];
+        if let Some(entry) = names.iter().find_map(|name| resolve(name, registries)) {
+            return Called::Api(Cow::Borrowed(&*entry.tool), Cow::Borrowed(&entry.api));
+        }
+    }
+    Called::Api(tool.into(), api.into())
 }
 
 /// How well calls fit the right ones.

@@ -38,8 +38,10 @@ fn report(query: &Query, final_answer: &str, error: Option<&str>) -> Value {
     let evaluation = Evaluation {
         query,
         answer: Some(&answer),
-        status: Status::Solved,
-        sopr_score: 1.0,
+        id: "588",
+        set: None,
+        status: Some(Status::Solved),
+        sopr_score: Some(1.0),
         calls: CallScore::of(&called, &query.gold),
         called: &[("T".into(), "a".into()), (String::new(), "x".into())],
         method: "official",
@@ -64,7 +66,8 @@ pub(crate) fn departure(case: &Value) -> Option<Checked> {
             same(&report["results"][0]["system_answer"]["final_answer"], &json!(long))
         }
         "dep-res-3" => {
-            let results = [Evaluated { is_error: true, ..Evaluated::default() }];
+            let results =
+                [Evaluated { is_error: true, sopr_score: Some(0.0), ..Evaluated::default() }];
             let summary = Summary::of(&results);
             same(&json!((summary.unsolved_count, summary.error_count)), &json!((1, 1)))
         }

@@ -56,7 +56,8 @@ pub(super) enum CacheModeArg {
     Off,
 }
 
-fn parse_dollars(text: &str) -> Result<f64, String> {
+/// Reads an amount of money.
+pub(super) fn parse_dollars(text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0);
     number.ok_or_else(|| format!("`{text}` is not an amount above 0"))
 }

@@ -146,9 +146,15 @@ fn what_is_asked_wrongly_is_told() {
         );
         let _ = fs::remove_dir_all(stage.path("run"));
     }
-    let ended = stage.bench("command:/no/such/program", "--limit 1");
+    for command in ["/no/such/program", "false", "echo hello"] {
+        let ended = stage.bench(&format!("command:{command}"), "--limit 1");
+        let words = "error: the agent cannot be tried";
+        assert_eq!((ended.code, &ended.stderr[..words.len()]), (2, words), "{}", ended.stderr);
+        assert!(!stage.path("run").exists(), "no run is begun");
+    }
+    let ended = stage.bench("command:x", "--server http://127.0.0.1:1");
     assert_eq!(ended.code, 3);
-    assert!(ended.stderr.contains("cannot be started"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("no tools are served here"), "{}", ended.stderr);
 }
 
 #[test]
@@ -278,4 +284,106 @@ fn an_agent_may_end_in_its_own_time() {
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     let ended = fs::read_to_string(stage.path("ended.txt")).expect("ended well");
     assert!(!ended.is_empty() && ended.lines().all(|line| line == "well"), "{ended}");
+}
+
+/// What an agent says, and what becomes of it: status, whether it finished, calls that were told.
+#[test]
+fn agents_may_tell_what_they_did() {
+    let stage = Stage::new();
+    let finish = "{'role': 'tool', 'message': {'name': 'Finish', 'arguments': {'return_type': 'give_answer', 'final_answer': 'Ten pounds each.'}, 'response': ''}, 'next': []}";
+    let body = format!(
+        "if task['query_id'] == '1': say(task, final_answer='It is warm.', answer_details=[])\n\
+         elif task['query_id'] == '2': say(task, answer_details=[{finish}], tokens='many')\n\
+         elif task['query_id'] == '3': say(task, final_answer='Ten.', called_apis=[['garden_visits', 'ticket_price']])\n\
+         else: say(task)"
+    );
+    let agent = agent(&stage, &body);
+    let ended = stage.bench(&agent, "--judge heuristic");
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let results = stage.results();
+    let of = |at: usize| &results["results"][at];
+    assert_eq!(of(0)["evaluation"]["has_finish"], true);
+    assert_eq!(of(1)["system_answer"]["final_answer"], "Ten pounds each.");
+    assert_eq!(of(1)["evaluation"]["has_finish"], true);
+    assert_eq!(of(2)["scores"]["api_call_score"], 1.0);
+    assert_eq!(of(2)["scores"]["other_calls"], 0);
+    assert_eq!(of(3)["evaluation"]["reason"], "there is no answer");
+}
+
+#[test]
+fn an_agent_may_end_between_queries() {
+    let stage = Stage::new();
+    let agent = agent(&stage, "say(task, final_answer='x')\nsys.exit(0)");
+    let ended = stage.bench(&agent, "--jobs 1");
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+}
+
+#[test]
+fn what_an_agent_starts_ends_with_it() {
+    let stage = Stage::new();
+    stage.write("hang.py", "import os, sys\nopen('pid.txt', 'w').write(str(os.getpid()))\nprint('{\"type\": \"ready\"}', flush=True)\nfor line in sys.stdin: pass\nwhile True: pass\n");
+    stage.write("launch.sh", "python3 hang.py\ntrue\n");
+    let ended = stage.bench("command:sh launch.sh", "--agent-timeout 3 --limit 1");
+    assert_eq!(ended.code, 3, "{}", ended.stderr);
+    let id = fs::read_to_string(stage.path("pid.txt")).expect("it ran");
+    // A process that has ended may still be listed until somebody looks after it.
+    let listed = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+    let listed = listed.rsplit(')').next().unwrap_or_default().trim_start().to_owned();
+    assert!(listed.is_empty() || listed.starts_with(['Z', 'X']), "{listed}");
+}
+
+#[test]
+fn a_run_says_whose_answers_it_has_and_refuses_others() {
+    let stage = Stage::new();
+    let agent = agent(&stage, "say(task, final_answer='x')");
+    assert_eq!(stage.bench(&agent, "").code, 0);
+    let again = stage.bench(&agent, "--judge heuristic");
+    assert!(again.stderr.contains("4 of 4 queries were answered earlier"), "{}", again.stderr);
+    let other = stage.bench(&agent, "--on-miss fail");
+    assert_eq!(other.code, 2);
+    assert!(other.stderr.contains("tool options changed"), "{}", other.stderr);
+}
+
+#[test]
+fn queries_that_ended_badly_are_judged_too() {
+    let stage = Stage::new();
+    let body = "if task['query_id'] in '12': sys.exit(1)\nsay(task, final_answer='Ten pounds each, says the tool.')";
+    let agent = agent(&stage, body);
+    assert_eq!(stage.bench(&agent, "--jobs 1").code, 3);
+    let results = stage.results();
+    assert_eq!(results["summary"]["unjudged_count"], 4, "nobody judged");
+    assert_eq!(results["results"][3]["scores"]["sopr_score"], Value::Null);
+    let server = Server::start(Script::default());
+    for place in ["out.json", "run"] {
+        let output = Command::new(env!("CARGO_BIN_EXE_juror"))
+            .args(["judge", "pass-rate", place, "--json"])
+            .current_dir(stage.folder.path())
+            .env_clear()
+            .env("OPENAI_API_KEY", "sk-x")
+            .env("OPENAI_BASE_URL", format!("{}/v1", server.address()))
+            .output()
+            .expect("juror runs");
+        let summary: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let counts = [&summary["n_queries"], &summary["n_missing"]];
+        assert_eq!(counts, [&json!(4), &json!(2)], "{place}: {summary}");
+    }
+}
+
+#[test]
+fn an_interrupt_is_no_error_of_agents() {
+    let stage = Stage::new();
+    let body = "if task['query_id'] == '1': say(task, final_answer='x')\nelse: time.sleep(3600)";
+    let agent = agent(&stage, body);
+    let mut juror = stage.command(&agent, "--jobs 1");
+    let mut juror = juror.stderr(Stdio::piped()).spawn().expect("juror runs");
+    let mut said = BufReader::new(juror.stderr.take().expect("what it says")).lines();
+    assert!(said.next().expect("a line").expect("text").starts_with("[1/4]"));
+    let interrupt = Command::new("kill").args(["-INT", &juror.id().to_string()]).status();
+    assert!(interrupt.expect("kill").success());
+    let rest: Vec<String> = said.map_while(Result::ok).collect();
+    assert_eq!(juror.wait().expect("ended").code(), Some(3), "{rest:?}");
+    assert!(rest.iter().any(|line| line.contains("stopped: interrupted")), "{rest:?}");
+    assert!(!stage.path("out.json").exists());
+    let kept = fs::read_to_string(stage.path("run/attempts.jsonl")).expect("attempts");
+    assert_eq!(kept.lines().count(), 1, "{kept}");
 }

@@ -44,14 +44,11 @@ impl Stage {
         self.bench_with(agent, options, &[])
     }
 
-    pub(crate) fn bench_with(
-        &self,
-        agent: &str,
-        options: &str,
-        variables: &[(&str, &str)],
-    ) -> Ended {
+    /// The command that tries an agent on the project's example.
+    pub(crate) fn command(&self, agent: &str, options: &str) -> Command {
         let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
-        let output = Command::new(env!("CARGO_BIN_EXE_juror"))
+        let mut command = Command::new(env!("CARGO_BIN_EXE_juror"));
+        command
             .args(["bench", "-o", "out.json", "--no-keep"])
             .args(["--queries", &format!("{examples}/queries.json")])
             .args(["--tools", &format!("{examples}/tools")])
@@ -62,10 +59,18 @@ impl Stage {
             .env_clear()
             .env("PATH", std::env::var("PATH").unwrap_or_default())
             .env("JUROR_RUN", "run")
-            .envs(variables.iter().copied())
-            .stdin(Stdio::null())
-            .output()
-            .expect("juror runs");
+            .stdin(Stdio::null());
+        command
+    }
+
+    pub(crate) fn bench_with(
+        &self,
+        agent: &str,
+        options: &str,
+        variables: &[(&str, &str)],
+    ) -> Ended {
+        let mut command = self.command(agent, options);
+        let output = command.envs(variables.iter().copied()).output().expect("juror runs");
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         Ended {
             code: output.status.code().unwrap_or(-1),

@@ -28,6 +28,10 @@ impl<'a> Node<'a> {
         Node { role: text_or_empty(role), message, depth: nested.depth }
     }
 
+    pub(super) fn new(role: Cow<'a, str>, message: Json<'a>, depth: usize) -> Node<'a> {
+        Node { role, message, depth }
+    }
+
     /// The call, where the node is one that can be read.
     pub fn call(&self) -> Option<Call<'_>> {
         if self.role == TOOL { read_call(self.message.get()) } else { None }

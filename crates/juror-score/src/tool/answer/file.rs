@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use super::Answer;
 use super::details::{Node, read_nodes};
 use super::json::{Json, is_something, text_of, text_or_empty};
-use super::results::{Read, read_result, results_of};
+use super::results::{read_result, results_of};
 use crate::read::{Document, Path, Problem, Problems};
 use crate::tool::look::Look;
 use crate::walk::{Lost, Walk, Walked, fields_of};
@@ -24,6 +24,15 @@ pub struct Recorded<'a> {
 }
 
 impl Recorded<'_> {
+    /// The same without what it was read from.
+    pub fn into_owned(self) -> Recorded<'static> {
+        Recorded {
+            query: self.query.into_owned(),
+            available_tools: self.available_tools.into_owned(),
+            answer: self.answer.into_owned(),
+        }
+    }
+
     /// The names of the functions that were offered.
     pub fn tool_names(&self) -> Vec<Cow<'_, str>> {
         let tools = Walk::new(self.available_tools.get()).items().unwrap_or_default();
@@ -82,9 +91,8 @@ fn read_results<'d>(look: &mut Look<'d>, results: &'d str, answers: &mut Answers
     };
     for (index, text) in items.into_iter().enumerate() {
         match read_result(text) {
-            Read::Answer(id, recorded) => answers.push((Cow::Owned(id), *recorded)),
-            Read::None => {}
-            Read::Wrong => {
+            Some((id, recorded)) => answers.push((Cow::Owned(id), recorded)),
+            None => {
                 let path = top.index(index);
                 note(look, path, text, "a result with a query_id and a system_answer");
             }

@@ -95,6 +95,16 @@ impl Answer<'_> {
 }
 
 impl Answer<'static> {
+    /// No answer, by an agent that did nothing.
+    pub fn of_nothing() -> Answer<'static> {
+        Answer {
+            method: Cow::Borrowed(""),
+            final_answer: Json::EMPTY,
+            nodes: Vec::new(),
+            called_apis: Vec::new(),
+        }
+    }
+
     /// The answer of an agent whose calls were recorded where they were served. With a final
     /// answer the agent has finished, also where it has no function for that.
     pub fn of_calls<'c>(
@@ -108,10 +118,7 @@ impl Answer<'static> {
             nodes.push(said(details::TOOL, call.to_json()));
         }
         if let Some(text) = final_answer.filter(|_| !has_finish) {
-            let text = Json::of_text(text);
-            let arguments =
-                format!(r#"{{"return_type": "give_answer", "final_answer": {}}}"#, text.get());
-            nodes.push(said(details::TOOL, message::call_json("\"Finish\"", &arguments, "\"\"")));
+            nodes.push(finish(&Json::of_text(text)));
         }
         Answer {
             method: Cow::Borrowed(""),
@@ -120,6 +127,32 @@ impl Answer<'static> {
             called_apis: Vec::new(),
         }
     }
+}
+
+impl Answer<'_> {
+    /// Whether there is nothing in it: no answer, and nothing that was done.
+    pub fn is_nothing(&self) -> bool {
+        self.nodes.is_empty() && self.called_apis.is_empty() && self.final_text().is_empty()
+    }
+
+    /// The answer of an agent that has finished by giving it, also where it has no function for
+    /// that: a call of `Finish` stands at the end of its last branch.
+    #[must_use]
+    pub fn finished(mut self) -> Self {
+        if !self.has_finish() {
+            let (role, message) = finish(&self.final_answer);
+            let depth = self.nodes.last().map_or(0, |node| node.depth() + 1);
+            self.nodes.push(Node::new(role, message, depth));
+        }
+        self
+    }
+}
+
+/// A call of `Finish` with an answer.
+fn finish(final_answer: &Json<'_>) -> Said<'static> {
+    let text = final_answer.get();
+    let arguments = format!(r#"{{"return_type": "give_answer", "final_answer": {text}}}"#);
+    said(details::TOOL, message::call_json("\"Finish\"", &arguments, "\"\""))
 }
 
 /// A role and what it says.

@@ -3,6 +3,7 @@
 use serde_json::value::RawValue;
 
 use super::summary::{Evaluated, Summary};
+use super::write::UNJUDGED;
 use crate::json;
 use crate::object::Object;
 use crate::read::{Document, Path, Problem, Problems};
@@ -84,7 +85,7 @@ fn read_result<'d>(look: &mut Look<'d>, fields: &Object<'d>, path: &Path) -> Eva
     let api_call_score = number(&scores, "api_call_score").unwrap_or(0.0);
     Evaluated {
         query_id: fields.get_set("query_id").map(id_text).unwrap_or_default(),
-        sopr_score: number(&scores, "sopr_score").unwrap_or(0.0),
+        sopr_score: (word != UNJUDGED).then(|| number(&scores, "sopr_score").unwrap_or(0.0)),
         api_call_score: has_gold.then_some(api_call_score),
         status: Status::of_reply(&word),
         is_error: word == "Error" || fields.get_set("error").is_some(),

@@ -11,8 +11,9 @@ use crate::tool::judged::Status;
 pub struct Evaluated {
     /// The id of the query, as ids are compared.
     pub query_id: String,
-    /// How far the query is solved: 1, 0.5 or 0, or the mean of several judge runs.
-    pub sopr_score: f64,
+    /// How far the query is solved: 1, 0.5 or 0, or the mean of several judge runs; nothing where
+    /// nobody judged.
+    pub sopr_score: Option<f64>,
     /// Which of the right APIs were called; nothing where none is right.
     pub api_call_score: Option<f64>,
     /// The status, where one was found.
@@ -27,6 +28,23 @@ pub struct Evaluated {
     pub answer_seconds: Option<f64>,
 }
 
+impl Evaluated {
+    /// What it counts as: by its score, and where judge runs differ, by what most came to.
+    fn counts_as(&self) -> Option<Status> {
+        Some(match self.sopr_score? {
+            score if score >= 1.0 => Status::Solved,
+            0.5 => Status::Unsure,
+            score if score > 0.0 => self.status.unwrap_or(Status::Unsolved),
+            _ => Status::Unsolved,
+        })
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
 /// A summary, its fields named as in result files.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Summary {
@@ -34,11 +52,11 @@ pub struct Summary {
     pub total_queries: usize,
     /// How many answers were evaluated.
     pub total_evaluations: usize,
-    /// Answers with a score of 1.
+    /// Answers with a score of 1; of several judge runs, where most say so.
     pub solved_count: usize,
     /// Their share of all answers, in percent.
     pub solved_percentage: f64,
-    /// Answers with a score of a half.
+    /// Answers with a score of a half; of several judge runs, where they come to it.
     pub unsure_count: usize,
     /// Their share of all answers, in percent.
     pub unsure_percentage: f64,
@@ -46,6 +64,9 @@ pub struct Summary {
     pub unsolved_count: usize,
     /// Their share of all answers, in percent.
     pub unsolved_percentage: f64,
+    /// Answers that nobody judged.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unjudged_count: usize,
     /// Answers whose evaluation failed.
     pub error_count: usize,
     /// Answers where the agent called `Finish`.
@@ -79,9 +100,10 @@ impl Summary {
             results.iter().filter_map(value).collect()
         };
         let queries: HashSet<&str> = results.iter().map(|result| &*result.query_id).collect();
-        let solved_count = count(&|result| result.sopr_score >= 1.0);
-        let unsure_count = count(&|result| result.sopr_score == 0.5);
-        let unsolved_count = n - solved_count - unsure_count;
+        let unjudged_count = count(&|result| result.sopr_score.is_none());
+        let solved_count = count(&|result| result.counts_as() == Some(Status::Solved));
+        let unsure_count = count(&|result| result.counts_as() == Some(Status::Unsure));
+        let unsolved_count = n - unjudged_count - solved_count - unsure_count;
         let finish_count = count(&|result| result.has_finish);
         let calls = values(|result| result.api_call_score);
         let times = values(|result| Some(result.evaluation_seconds));
@@ -95,10 +117,11 @@ impl Summary {
             unsure_percentage: percent(unsure_count),
             unsolved_count,
             unsolved_percentage: percent(unsolved_count),
+            unjudged_count,
             error_count: count(&|result| result.is_error),
             finish_count,
             finish_percentage: percent(finish_count),
-            average_sopr_score: mean(&values(|result| Some(result.sopr_score))).unwrap_or(0.0),
+            average_sopr_score: mean(&values(|result| result.sopr_score)).unwrap_or(0.0),
             average_api_call_score: mean(&calls).unwrap_or(0.0),
             api_call_not_applicable_count: n - calls.len(),
             total_evaluation_time: compensated_sum(&times),

@@ -51,10 +51,14 @@ pub struct Evaluation<'a> {
     pub query: &'a Query,
     /// What the agent did; nothing where it gave no answer.
     pub answer: Option<&'a Answer<'a>>,
-    /// The status that the judge runs came to.
-    pub status: Status,
-    /// The mean score of the judge runs.
-    pub sopr_score: f64,
+    /// Its id; of a query without one, what it is called instead.
+    pub id: &'a str,
+    /// The set it is from, where a file has several.
+    pub set: Option<&'a str>,
+    /// The status that the judge runs came to; nothing where nobody judged.
+    pub status: Option<Status>,
+    /// The mean score of the judge runs; nothing where nobody judged.
+    pub sopr_score: Option<f64>,
     /// How the calls fit the right ones.
     pub calls: CallScore,
     /// What was called, tool and API; a name that no tool has stands without one.
@@ -75,10 +79,13 @@ impl Evaluation<'_> {
     /// What is summed up of it.
     pub fn evaluated(&self) -> Evaluated {
         Evaluated {
-            query_id: self.query.id_text().unwrap_or_default(),
+            query_id: match self.set {
+                Some(set) => format!("{set}/{}", self.id),
+                None => self.id.to_owned(),
+            },
             sopr_score: self.sopr_score,
             api_call_score: self.calls.score(),
-            status: Some(self.status),
+            status: self.status,
             is_error: self.error.is_some(),
             has_finish: self.has_finish(),
             evaluation_seconds: self.evaluation_seconds,
@@ -91,10 +98,13 @@ impl Evaluation<'_> {
     }
 }
 
+/// The status of an answer that nobody judged.
+pub(super) const UNJUDGED: &str = "Unjudged";
+
 /// Without right APIs the score of calls is 0, as the document has it.
 #[derive(Serialize)]
 struct Scores {
-    sopr_score: f64,
+    sopr_score: Option<f64>,
     api_call_score: f64,
     api_call_precision: Option<f64>,
     other_calls: usize,
@@ -153,7 +163,7 @@ impl Serialize for Evaluation<'_> {
             other_calls: calls.n_other_calls,
         };
         let found = Found {
-            answer_status: self.status.name(),
+            answer_status: self.status.map_or(UNJUDGED, Status::name),
             has_finish: self.has_finish(),
             evaluation_method: self.method,
             reason: &self.reason,
@@ -162,8 +172,15 @@ impl Serialize for Evaluation<'_> {
             system_answer_time: self.answer_seconds,
             evaluation_time: self.evaluation_seconds,
         };
-        let mut fields = serializer.serialize_struct("Evaluation", 8)?;
-        fields.serialize_field("query_id", &query.id)?;
+        let mut fields = serializer.serialize_struct("Evaluation", 9)?;
+        match &query.id {
+            Some(id) => fields.serialize_field("query_id", id)?,
+            None => fields.serialize_field("query_id", self.id)?,
+        }
+        match self.set {
+            Some(set) => fields.serialize_field("test_set", set)?,
+            None => fields.skip_field("test_set")?,
+        }
         fields.serialize_field("query_text", &query.text)?;
         fields.serialize_field("gold_answer", &gold)?;
         fields.serialize_field("system_answer", &Did::of(self.answer, self.called))?;

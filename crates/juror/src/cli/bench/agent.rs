@@ -4,19 +4,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
+use juror_judge::Models;
 use juror_run::bench::{Agent, Chat, RecordedAnswers, Serving};
 use juror_run::subject::chat_agent::{AgentLimits, ChatAgent, Method, prompts};
 use juror_run::subject::{CommandAgent, CommandSetup, RemoteAgent};
-use juror_run::{AskOptions, Settings, models_for};
 
 use super::BenchArgs;
-use crate::environment::Environment;
 use crate::talk;
 
-pub(super) fn make(
+pub(super) async fn make(
     args: &BenchArgs,
-    settings: &Settings,
-    environment: &Environment,
+    models: Option<Arc<Models>>,
     serving: &Serving,
     tool_count: usize,
 ) -> anyhow::Result<Agent> {
@@ -24,9 +22,7 @@ pub(super) fn make(
     let agent = args.agent.trim();
     if agent == "chat" {
         let method: Method = args.method.parse()?;
-        let options = AskOptions::default();
-        let tell = Arc::new(|text: &str| talk::warn(text));
-        let (models, _) = models_for(settings, &|name| environment.get(name), options, tell)?;
+        let models = models.context("no model is configured")?;
         let limits = AgentLimits { max_steps: args.max_steps, max_queries: args.max_queries };
         return Ok(Agent::Chat(Box::new(Chat {
             agent: ChatAgent { method, limits, prompts: prompts() },
@@ -49,7 +45,11 @@ pub(super) fn make(
             let processes = usize::from(args.jobs.get());
             let tools_url = serving.tools_url();
             let setup = CommandSetup { words, timeout, tools_url, tool_count, processes };
-            Ok(Agent::Asked(Box::new(CommandAgent::new(setup))))
+            let agent = CommandAgent::new(setup);
+            agent.check().await.with_context(|| {
+                format!("the agent cannot be tried\n  hint: try `{}` by itself", command.trim())
+            })?;
+            Ok(Agent::Asked(Box::new(agent)))
         }
         Some(("recorded", place)) => {
             let (answers, problems) = RecordedAnswers::load(place, Some(&args.method))?;

@@ -10,13 +10,18 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
+use juror_judge::Models;
 use juror_run::bench::{
     Agent, Bench, Journal, JudgeWord, Manner, Offers, Open, Results, Selected, Serving, SolveJudge,
-    Told, Wanted, folder_of_run, query_line, run as run_bench, select_queries,
+    Told, Wanted, folder_of_run, plain, query_line, run as run_bench, select_queries,
 };
-use juror_run::{Interrupt, Settings, TellTrouble, Tools, open_tools};
+use juror_run::subject::chat_agent::Method;
+use juror_run::{
+    AskOptions, Interrupt, Settings, TellTrouble, Tools, models_for, models_if_any, open_tools,
+};
 
 use self::outputs::Outputs;
+use super::ask::parse_dollars;
 use super::tool_args::ToolArgs;
 use super::{boolish, check_outputs};
 use crate::environment::Environment;
@@ -45,17 +50,18 @@ runs can be judged and compared: see `juror judge --help`.";
 /// cost.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
+#[expect(clippy::struct_excessive_bools, reason = "they are switches of the command line")]
 pub(super) struct BenchArgs {
     /// Folder of query sets, as StableToolBench has it, or a file of queries.
     #[arg(long, value_name = "PLACE", env = "JUROR_QUERIES")]
     queries: String,
 
     /// Set of queries, such as G1_instruction. May be repeated.
-    #[arg(long = "set", value_name = "NAME")]
+    #[arg(long = "set", value_name = "NAME", env = "JUROR_SET", value_delimiter = ',')]
     sets: Vec<String>,
 
     /// File of query ids to take, in place of the one beside the set.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", env = "JUROR_IDS")]
     ids: Option<String>,
 
     /// Take only this query. May be repeated.
@@ -63,7 +69,7 @@ pub(super) struct BenchArgs {
     query_ids: Vec<String>,
 
     /// Take no more than this many queries of a set.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", env = "JUROR_LIMIT")]
     limit: Option<usize>,
 
     /// Who is tried; see below.
@@ -75,12 +81,12 @@ pub(super) struct BenchArgs {
     name: Option<String>,
 
     /// How the built-in agent goes about a query; for recorded logs, theirs.
-    #[arg(long, value_name = "METHOD", default_value = "CoT@1")]
+    #[arg(long, value_name = "METHOD", default_value = "CoT@1", env = "JUROR_METHOD")]
     method: String,
 
     /// How much of the pool the agent sees: everything through a search, the best N for the
     /// query, or the query's own APIs.
-    #[arg(long, value_name = "search|top:N|own", default_value = "search")]
+    #[arg(long, value_name = "search|top:N|own", default_value = "search", env = "JUROR_POOL")]
     pool: Open,
 
     /// Steps of the built-in agent: thoughts, names and arguments are one each.
@@ -104,7 +110,7 @@ pub(super) struct BenchArgs {
     agent_timeout: std::num::NonZero<u32>,
 
     /// Address of a running `juror serve`, in place of one inside this process.
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", env = "JUROR_SERVER")]
     server: Option<String>,
 
     /// Who judges whether a query is solved [default: the model of llm.generation, or nobody if
@@ -113,8 +119,13 @@ pub(super) struct BenchArgs {
     judge: Option<JudgeArg>,
 
     /// How often a model judges each answer; overrides the settings.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", env = "JUROR_REPEATS")]
     repeats: Option<std::num::NonZero<u32>>,
+
+    /// Stop asking models before this much is spent, by the built-in agent and the judge together;
+    /// overrides the settings.
+    #[arg(long, value_name = "USD", env = "JUROR_MAX_COST", value_parser = parse_dollars)]
+    max_cost: Option<f64>,
 
     /// Folder to keep the run in [default: .juror/runs/ and the name of the result file].
     #[arg(long, value_name = "FOLDER", env = "JUROR_RUN")]
@@ -143,6 +154,10 @@ pub(super) struct BenchArgs {
     /// The same as a table, with tabs between cells.
     #[arg(long, value_name = "CSV")]
     pass_rate_csv: Option<String>,
+
+    /// Print the summary as JSON.
+    #[arg(long, env = "JUROR_JSON", value_parser = boolish())]
+    json: bool,
 
     /// Say nothing but errors and the summary.
     #[arg(short, long, env = "JUROR_QUIET", value_parser = boolish())]
@@ -182,11 +197,13 @@ pub(super) fn run(args: &BenchArgs) -> anyhow::Result<Exit> {
         ids: args.query_ids.clone(),
         limit: args.limit,
     };
-    let (queries, problems) = select_queries(&wanted)?;
-    talk::warn_all(&problems);
+    let selection = select_queries(&wanted)?;
+    for problem in &selection.told {
+        talk::warn(problem);
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Outside(error.into()))?;
-    runtime.block_on(bench(args, &settings, &environment, &queries))
+    runtime.block_on(bench(args, &settings, &environment, &selection.queries))
 }
 
 async fn bench(
@@ -198,14 +215,20 @@ async fn bench(
     let started = Instant::now();
     let get = |name: &str| environment.get(name);
     let tell: TellTrouble = Arc::new(|text: &str| talk::warn(text));
+    if args.agent.trim() == "chat" {
+        // A method that there is not is told before a model that there is not.
+        args.method.parse::<Method>()?;
+    }
+    let models = args.models(settings, &get, &tell)?;
     let repeats = args.repeats.map(std::num::NonZero::get);
-    let word = args.judge.map(JudgeWord::from);
-    let judge = SolveJudge::new(word, settings, &get, repeats, tell.clone())?;
-    let name = args.name.clone().unwrap_or_else(|| agent_name(&args.agent));
-    let manner = Manner { agent: &args.agent, method: Some(&args.method), open: args.pool };
+    let judge =
+        SolveJudge::new(args.judge.map(JudgeWord::from), settings, models.as_ref(), repeats)?;
+    let name = args.name.clone().unwrap_or_else(|| agent_name(&args.agent, &args.method));
+    let more = args.limits(models.as_deref());
+    let manner = args.manner(&more);
     let default_output = || manner.result_file(&name, queries, args.limit);
     let output = args.output.clone().unwrap_or_else(default_output);
-    let outputs = Outputs::begin(args, &output, &judge)?;
+    let outputs = Outputs::begin(args, &output, &judge, queries)?;
     let tools = open_tools(settings, &get, &tell)?;
     for problem in &tools.problems {
         talk::warn(problem);
@@ -213,7 +236,7 @@ async fn bench(
     let folder = args.run.clone().map_or_else(|| folder_of_run(&output), PathBuf::from);
     let offers = Arc::new(Offers::new(tools.documentation.clone()));
     let serving = serve(args, &tools, &folder, tell).await?;
-    let agent = agent::make(args, settings, environment, &serving, offers.len())?;
+    let agent = agent::make(args, models, &serving, offers.len()).await?;
     let journal = match agent {
         Agent::Recorded(_) => None,
         _ => {
@@ -233,29 +256,94 @@ async fn bench(
         retry_errors: args.retry_errors,
         interrupt: &interrupt,
     };
-    let mut n_done = 0;
-    let mut stopped = None;
-    let judged = run_bench(&bench, |told| match told {
-        Told::Known(_) => n_done += 1,
-        Told::Tried(own) => {
-            n_done += 1;
-            if !args.quiet {
-                talk::say(&query_line(own, &judge, n_done, queries.len()).to_string());
-            }
-        }
-        Told::Left(why) => stopped = Some(why.to_owned()),
-    })
-    .await
-    .map_err(|error| Outside(error.into()))?;
-    let config = manner.config(queries);
-    let results = Results { name, config, judge: &judge, judged: &judged, took: started.elapsed() };
-    outputs.write(&results, &offers, args.pool)?;
-    if let Some(why) = stopped {
-        talk::say(&format!("stopped: {why}; run the same command again to go on"));
+    let mut counts = Counts::default();
+    let judged = run_bench(&bench, |told| counts.tell(&told, args.quiet, queries.len())).await;
+    let judged = judged.map_err(|error| Outside(error.into()))?;
+    if counts.n_known > 0 {
+        let (n_known, n_all) = (counts.n_known, queries.len());
+        let folder = folder.display();
+        talk::say(&format!("{n_known} of {n_all} queries were answered earlier, in {folder}"));
+    }
+    if let Some(why) = counts.stopped {
+        talk::say(&format!(
+            "stopped: {why}; no results are written: run the same command again to go on"
+        ));
         return Ok(Exit::OutsideFailed);
     }
+    let config = manner.config(queries);
+    let results = Results { name, config, judge: &judge, judged: &judged, took: started.elapsed() };
+    outputs.write(&results, &offers, args)?;
     let has_error = judged.iter().any(|own| own.error().is_some());
     Ok(if has_error { Exit::OutsideFailed } else { Exit::Done })
+}
+
+/// What was told of a run.
+#[derive(Default)]
+struct Counts {
+    n_done: usize,
+    n_known: usize,
+    stopped: Option<String>,
+}
+
+impl Counts {
+    fn tell(&mut self, told: &Told<'_>, is_quiet: bool, n_all: usize) {
+        match told {
+            Told::Known(_) => {
+                self.n_known += 1;
+                self.n_done += 1;
+            }
+            Told::Tried(own) => {
+                self.n_done += 1;
+                if !is_quiet {
+                    talk::say(&query_line(own, self.n_done, n_all).to_string());
+                }
+            }
+            Told::Left(why) => self.stopped = Some((*why).to_owned()),
+        }
+    }
+}
+
+impl BenchArgs {
+    /// One queue for all that asks the model of `llm.generation`, so that one ceiling holds.
+    fn models(
+        &self,
+        settings: &Settings,
+        environment: juror_run::Environment<'_>,
+        tell: &TellTrouble,
+    ) -> anyhow::Result<Option<Arc<Models>>> {
+        let is_agent = self.agent.trim() == "chat";
+        let is_judge = matches!(self.judge, None | Some(JudgeArg::Model));
+        if !is_agent && !is_judge {
+            return Ok(None);
+        }
+        let options = AskOptions { max_cost: self.max_cost, ..AskOptions::default() };
+        if is_agent || self.judge.is_some() {
+            let (models, _) = models_for(settings, environment, options, tell.clone())?;
+            return Ok(Some(Arc::new(models)));
+        }
+        let models = models_if_any(settings, environment, options, tell.clone())?;
+        Ok(models.map(|(models, _)| Arc::new(models)))
+    }
+
+    /// How the agent is tried.
+    fn manner<'m>(&'m self, more: &'m [(&'m str, String)]) -> Manner<'m> {
+        let has_method = self.agent.trim() == "chat" || self.agent.starts_with("recorded:");
+        let method = has_method.then_some(self.method.as_str());
+        Manner { agent: &self.agent, method, open: self.pool, more }
+    }
+
+    /// What the built-in agent asks, and how far it goes; of others nothing is known.
+    fn limits(&self, models: Option<&Models>) -> Vec<(&'static str, String)> {
+        if self.agent.trim() != "chat" {
+            return Vec::new();
+        }
+        vec![
+            ("model", models.map(|models| models.chat_name().to_owned()).unwrap_or_default()),
+            ("max_steps", self.max_steps.to_string()),
+            ("max_queries", self.max_queries.to_string()),
+            ("max_observation", self.max_observation.to_string()),
+        ]
+    }
 }
 
 async fn serve(
@@ -266,7 +354,10 @@ async fn serve(
 ) -> anyhow::Result<Serving> {
     let run = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
     match &args.server {
-        Some(address) => Serving::elsewhere(address, run).map_err(anyhow::Error::msg),
+        Some(address) => {
+            let serving = Serving::elsewhere(address, &run).await;
+            serving.map_err(|error| Outside(anyhow::Error::msg(error)).into())
+        }
         None => {
             let serving = Serving::start(tools, run, tell).await;
             serving.map_err(|error| Outside(error.into()).into())
@@ -285,16 +376,16 @@ fn script_of(command: &str) -> String {
     words.iter().find(is_script).or(words.first()).cloned().unwrap_or_else(|| "command".into())
 }
 
-fn agent_name(agent: &str) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
+/// What an agent is called when nobody says.
+fn agent_name(agent: &str, method: &str) -> String {
     let name = match agent.split_once(':') {
         Some(("command", command)) => script_of(command),
         Some(("recorded", place)) => place.to_owned(),
+        None if agent == "chat" => return plain(&format!("chat_{method}")),
         _ => agent.to_owned(),
     };
-    let stem =
-        Path::new(&name).file_stem().map_or(name.as_str().into(), |stem| stem.to_string_lossy());
-    stem.chars().map(plain).collect()
+    let stem = Path::new(&name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    plain(&stem.unwrap_or(name))
 }
 
 #[cfg(test)]
@@ -304,7 +395,7 @@ mod tests {
     #[test]
     fn an_agent_is_called_by_what_says_most_of_it() {
         for (agent, name) in [
-            ("chat", "chat"),
+            ("chat", "chat_CoT@1"),
             ("command:python3 my/agent.py --model gpt-4.1", "agent"),
             ("command:uv run 'my agent.py'", "my_agent"),
             ("command:/opt/bin/answerer -v", "answerer"),
@@ -312,7 +403,7 @@ mod tests {
             ("recorded:answers/G1.json", "G1"),
             ("http://127.0.0.1:9000/answer", "answer"),
         ] {
-            assert_eq!(agent_name(agent), name, "{agent}");
+            assert_eq!(agent_name(agent, "CoT@1"), name, "{agent}");
         }
     }
 }

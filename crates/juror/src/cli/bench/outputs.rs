@@ -1,10 +1,11 @@
 //! What a run leaves behind, and what is said of it.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use juror_report::agents_table;
 use juror_run::Output;
-use juror_run::bench::{Offers, Open, Results, SolveJudge};
+use juror_run::bench::{Offers, Results, Selected, SolveJudge};
 use juror_score::tool::judged::{write_judgements, write_judgements_csv};
 use juror_score::tool::result::{Report, Summary};
 
@@ -27,6 +28,7 @@ impl<'o> Outputs<'o> {
         args: &BenchArgs,
         name: &'o str,
         judge: &SolveJudge,
+        queries: &[Selected],
     ) -> anyhow::Result<Outputs<'o>> {
         let more = [&args.converted, &args.pass_rate, &args.pass_rate_csv];
         let result_file = name.to_owned();
@@ -37,6 +39,7 @@ impl<'o> Outputs<'o> {
             is_judged || (args.pass_rate.is_none() && args.pass_rate_csv.is_none()),
             "nobody judges what is solved, so that there is no pass rate to write\n  hint: configure a model, or try --judge heuristic"
         );
+        check_ids(args, queries)?;
         if args.output.is_none()
             && let Some(folder) = Path::new(name).parent()
         {
@@ -58,8 +61,9 @@ impl<'o> Outputs<'o> {
         self,
         results: &Results<'_>,
         offers: &Offers,
-        open: Open,
+        args: &BenchArgs,
     ) -> anyhow::Result<()> {
+        let open = args.pool;
         let report = results.report();
         write(self.results, &results.to_json(&report)?)?;
         if let Some(file) = self.converted {
@@ -74,9 +78,27 @@ impl<'o> Outputs<'o> {
                 write(file, write_judgements_csv(&judgements, &results.name).as_bytes())?;
             }
         }
-        talk::data(&summary(results, &report))?;
+        if args.json {
+            talk::data(&format!("{:#}\n", results.summary_json(&report)))?;
+        } else {
+            talk::data(&summary(results, &report))?;
+        }
         talk::say(&format!("results are in {}", self.name));
         Ok(())
+    }
+}
+
+/// The files of the public evaluation know queries by their ids alone.
+fn check_ids(args: &BenchArgs, queries: &[Selected]) -> anyhow::Result<()> {
+    let more = [&args.converted, &args.pass_rate, &args.pass_rate_csv];
+    let Some(file) = more.into_iter().flatten().next() else { return Ok(()) };
+    let mut seen = HashSet::new();
+    match queries.iter().find(|own| !seen.insert(&own.id)) {
+        None => Ok(()),
+        Some(own) => anyhow::bail!(
+            "{file}: two queries have the id `{}`, and this file could hold only one\n  hint: one set at a time",
+            own.id
+        ),
     }
 }
 

@@ -107,9 +107,11 @@ impl CommonArgs {
         let Some(place) = self.queries.clone() else { return Ok(None) };
         let sets = self.set.iter().cloned().collect();
         let wanted = Wanted { place, sets, filter: self.ids.clone(), ..Wanted::default() };
-        let (selected, problems) = select_queries(&wanted)?;
-        talk::warn_all(&problems);
-        Ok(Some(selected))
+        let selection = select_queries(&wanted)?;
+        for problem in &selection.told {
+            talk::warn(problem);
+        }
+        Ok(Some(selection.queries))
     }
 
     fn answers(&self, place: &str) -> anyhow::Result<AnswerFiles> {
@@ -191,9 +193,10 @@ fn read<'a>(files: &'a AnswerFiles, n_problems: &mut usize) -> Answers<'a> {
     answers
 }
 
-/// Answers by id; of an id that comes twice, the last.
+/// Answers by id; of an id that comes twice, the last. A query whose answer is nothing has none.
 fn by_id<'m>(answers: &'m Answers<'_>) -> HashMap<&'m str, &'m Recorded<'m>> {
-    answers.iter().map(|(id, recorded)| (&**id, recorded)).collect()
+    let given = answers.iter().filter(|(_, recorded)| !recorded.answer.is_nothing());
+    given.map(|(id, recorded)| (&**id, recorded)).collect()
 }
 
 /// The queries that count: those selected, else those of the answers in the order they come.
