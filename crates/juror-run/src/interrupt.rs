@@ -23,16 +23,22 @@ impl Interrupt {
             let Ok(runtime) = runtime else { return };
             runtime.block_on(async {
                 while tokio::signal::ctrl_c().await.is_ok() {
-                    if heard.flag.swap(true, Ordering::Relaxed) {
+                    if heard.set() {
                         give_up();
                     }
-                    heard.notify.notify_one();
                 }
             });
         };
         // The same holds where no thread can be had.
         let _ = std::thread::Builder::new().name("interrupt".into()).spawn(listen);
         interrupt
+    }
+
+    /// Says that the user wants to stop; returns whether that was known.
+    pub fn set(&self) -> bool {
+        let was_set = self.flag.swap(true, Ordering::Relaxed);
+        self.notify.notify_one();
+        was_set
     }
 
     /// Whether the user wants to stop.
