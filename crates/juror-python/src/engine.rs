@@ -1,7 +1,7 @@
 //! Judging, on threads that know nothing of Python.
 
 use std::sync::Arc;
-use std::sync::mpsc::SyncSender;
+use std::sync::mpsc::{Receiver, SyncSender};
 use std::thread;
 
 use juror_judge::{Stop, Tell};
@@ -10,8 +10,8 @@ use juror_run::{
     AskOptions, Docket, EachRecord, EvaluateError, Event, Interrupt, Judgements, Judges, Plan,
     Settings, judge_all, judges,
 };
-use juror_score::Note;
 use juror_score::read::{Dataset, Problems, Responses, read_reference, read_responses};
+use juror_score::{Note, Record};
 
 use crate::environment::Environment;
 use crate::input::Source;
@@ -50,8 +50,8 @@ pub(crate) enum Message {
 }
 
 /// Does the work, and says everything to `say`. Ends early when nobody listens any more.
-pub(crate) fn run(work: Work, say: &SyncSender<Message>) {
-    let end = match judge(work, say) {
+pub(crate) fn run(work: Work, say: &SyncSender<Message>, used: &Receiver<Recipe>) {
+    let end = match judge(work, say, used) {
         Ok(true) => Message::Done,
         Ok(false) => Message::Interrupted,
         Err(refusal) => Message::Refused(refusal),
@@ -61,12 +61,11 @@ pub(crate) fn run(work: Work, say: &SyncSender<Message>) {
 }
 
 /// Returns whether it came to its end.
-fn judge(work: Work, say: &SyncSender<Message>) -> Result<bool, Refusal> {
+fn judge(work: Work, say: &SyncSender<Message>, used: &Receiver<Recipe>) -> Result<bool, Refusal> {
     let Work { reference, responses, problems, settings, plan, may_ask, interrupt } = work;
-    let are_files = (reference.is_file(), responses.is_file());
     let inputs = load_both(reference, responses)?;
-    let (dataset, answers) = read_both(&inputs, are_files, problems)?;
-    tell_problems(&dataset, &answers, &inputs, are_files, say);
+    let (dataset, answers) = read_both(&inputs, problems)?;
+    tell_problems(&dataset, &answers, &inputs, say);
     let judges = if may_ask { make_judges(&settings, &plan, say)? } else { None };
     if !send(say, Message::Inputs(inputs.clone())) {
         return Ok(false);
@@ -78,7 +77,8 @@ fn judge(work: Work, say: &SyncSender<Message>) -> Result<bool, Refusal> {
     if judgements.stopped == Some(Stop::Interrupted) {
         return Ok(false);
     }
-    if !score(&plan, &dataset, &answers, &judgements.notes, &inputs, &interrupt, say)? {
+    let scoring = Scoring { plan: &plan, dataset: &dataset, responses: &answers, inputs: &inputs };
+    if !scoring.run(&judgements.notes, &interrupt, say, used)? {
         return Ok(false);
     }
     tell_failures(&judgements, say);
@@ -90,6 +90,7 @@ fn send(say: &SyncSender<Message>, message: Message) -> bool {
 }
 
 fn load_both(reference: Source, responses: Source) -> Result<Inputs, Refusal> {
+    let are_files = (reference.is_file(), responses.is_file());
     let (reference, responses) = thread::scope(|scope| {
         let reference = scope.spawn(|| reference.document());
         let responses = responses.document();
@@ -99,14 +100,11 @@ fn load_both(reference: Source, responses: Source) -> Result<Inputs, Refusal> {
     Ok(Inputs {
         reference: Arc::new(reference.map_err(Refusal::File)?),
         responses: Arc::new(responses.map_err(Refusal::File)?),
+        are_files,
     })
 }
 
-fn read_both(
-    inputs: &Inputs,
-    (is_file, responses_are_file): (bool, bool),
-    told: Vec<Told>,
-) -> Result<(Dataset<'_>, Responses<'_>), Refusal> {
+fn read_both(inputs: &Inputs, told: Vec<Told>) -> Result<(Dataset<'_>, Responses<'_>), Refusal> {
     let (dataset, answers) = thread::scope(|scope| {
         let dataset = scope.spawn(|| read_reference(&inputs.reference));
         let answers = read_responses(&inputs.responses);
@@ -116,7 +114,7 @@ fn read_both(
         (Ok(dataset), Ok(answers)) if told.is_empty() => Ok((dataset, answers)),
         (dataset, answers) => {
             let (reference, responses) = (dataset.err(), answers.err());
-            Err(all_problems(reference, is_file, responses, responses_are_file, told))
+            Err(all_problems(reference, responses, inputs.are_files, told))
         }
     }
 }
@@ -125,15 +123,14 @@ fn read_both(
 /// place, and complaints about that say nothing new.
 fn all_problems(
     reference: Option<Problems>,
-    is_file: bool,
     responses: Option<Problems>,
-    responses_are_file: bool,
+    are_files: (bool, bool),
     mut told: Vec<Told>,
 ) -> Refusal {
     let of_objects: Vec<String> = told.iter().map(|told| told.path.clone()).collect();
     let is_new = |told: &Told| !of_objects.iter().any(|path| told.path.starts_with(path.as_str()));
     let mut n_more = 0;
-    let inputs = [(reference, is_file), (responses, responses_are_file)];
+    let inputs = [(reference, are_files.0), (responses, are_files.1)];
     for (problems, is_file) in inputs.into_iter().filter_map(|(p, is_file)| Some((p?, is_file))) {
         told.extend(problems.errors.iter().map(|error| Told::of(error, is_file)).filter(is_new));
         n_more += problems.n_more;
@@ -146,7 +143,6 @@ fn tell_problems(
     dataset: &Dataset<'_>,
     answers: &Responses<'_>,
     inputs: &Inputs,
-    (is_file, responses_are_file): (bool, bool),
     say: &SyncSender<Message>,
 ) {
     let tell = |problems: &Problems, is_file| {
@@ -157,6 +153,7 @@ fn tell_problems(
             send(say, Message::Word(format!("and {} more", problems.n_more), false));
         }
     };
+    let (is_file, responses_are_file) = inputs.are_files;
     tell(&dataset.warnings, is_file);
     tell(&answers.problems, responses_are_file);
     tell(&answers.unknown(&inputs.responses, &dataset.questions), responses_are_file);
@@ -205,36 +202,48 @@ fn ask(
     judge_all(&docket, None, interrupt, tell).map_err(|error| Refusal::Failed(error.to_string()))
 }
 
-fn score(
-    plan: &Plan,
-    dataset: &Dataset<'_>,
-    responses: &Responses<'_>,
-    notes: &[Vec<Note>],
-    inputs: &Inputs,
-    interrupt: &Interrupt,
-    say: &SyncSender<Message>,
-) -> Result<bool, Refusal> {
-    let each = EachRecord {
-        plan,
-        dataset,
-        responses,
-        notes,
-        new: Recipe::default,
-        add: |record: &juror_score::Record<'_>, _, recipe: &mut Recipe| {
-            tell_result(record, &plan.profile, &mut Writer::new(inputs, recipe));
-        },
-    };
-    let take = |recipe: &mut Recipe| {
-        let is_heard = send(say, Message::Results(std::mem::take(recipe)));
-        is_heard.then_some(()).ok_or(EvaluateError::Interrupted)
-    };
-    let tell = |event| {
-        send(say, Message::Event(event));
-    };
-    match each.run(interrupt, take, tell) {
-        Ok(_) => Ok(true),
-        Err(EvaluateError::Interrupted) => Ok(false),
-        Err(error) => Err(Refusal::Failed(error.to_string())),
+/// Everything that is scored.
+struct Scoring<'s> {
+    plan: &'s Plan,
+    dataset: &'s Dataset<'s>,
+    responses: &'s Responses<'s>,
+    inputs: &'s Inputs,
+}
+
+impl Scoring<'_> {
+    /// Scores all questions and sends how their results are built; returns whether it came to its
+    /// end. Recipes that were used come back.
+    fn run(
+        &self,
+        notes: &[Vec<Note>],
+        interrupt: &Interrupt,
+        say: &SyncSender<Message>,
+        used: &Receiver<Recipe>,
+    ) -> Result<bool, Refusal> {
+        let Scoring { plan, dataset, responses, inputs } = *self;
+        let each = EachRecord {
+            plan,
+            dataset,
+            responses,
+            notes,
+            new: Recipe::default,
+            add: |record: &Record<'_>, _, recipe: &mut Recipe| {
+                tell_result(record, &plan.profile, &mut Writer::new(inputs, recipe));
+            },
+        };
+        let take = |recipe: &mut Recipe| {
+            let next = used.try_recv().unwrap_or_default();
+            let is_heard = send(say, Message::Results(std::mem::replace(recipe, next)));
+            is_heard.then_some(()).ok_or(EvaluateError::Interrupted)
+        };
+        let tell = |event| {
+            send(say, Message::Event(event));
+        };
+        match each.run(interrupt, take, tell) {
+            Ok(_) => Ok(true),
+            Err(EvaluateError::Interrupted) => Ok(false),
+            Err(error) => Err(Refusal::Failed(error.to_string())),
+        }
     }
 }
 

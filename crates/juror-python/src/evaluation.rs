@@ -1,6 +1,6 @@
 //! `run_evaluation`: the side that has Python.
 
-use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel, sync_channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -15,6 +15,7 @@ use crate::engine::{self, Message, Work};
 use crate::from_json::{Builder, Pantry};
 use crate::input::{Input, settings};
 use crate::known::Known;
+use crate::recipe::Recipe;
 
 /// How long to wait for the engine before looking for Ctrl-C.
 const PATIENCE: Duration = Duration::from_millis(50);
@@ -59,8 +60,7 @@ pub(crate) fn run_evaluation<'py>(
     settings.profile = profile.map(profile_number).transpose()?.or(settings.profile);
     let mut plan = settings.plan();
     plan.threads = threads.unwrap_or(plan.threads).max(1);
-    let reference = Input::reference(reference)?;
-    let responses = Input::responses(responses)?;
+    let (reference, responses) = Input::both(reference, responses)?;
     let log = Log::new(py)?;
     for told in &responses.problems {
         log.say(&told.to_string(), false)?;
@@ -77,13 +77,15 @@ pub(crate) fn run_evaluation<'py>(
     };
     let (say, messages) = sync_channel(WAITING);
     let engine = thread::Builder::new().name("juror".into());
-    engine.spawn(move || engine::run(work, &say))?;
+    let (give_back, used) = channel();
+    engine.spawn(move || engine::run(work, &say, &used))?;
     let mut table = Table {
         results: PyList::empty(py),
         builder: Builder::new(py),
         known: Some((reference.known, responses.known)),
         pantry: None,
         pause: None,
+        give_back,
         progress,
         n_all: 0,
         log,
@@ -110,6 +112,8 @@ struct Table<'py> {
     known: Option<(Option<Known<'py>>, Option<Known<'py>>)>,
     pantry: Option<Pantry<'py>>,
     pause: Option<GarbagePause<'py>>,
+    /// Recipes that were followed, to be written anew: fresh memory is dear.
+    give_back: Sender<Recipe>,
     progress: Option<Bound<'py, PyAny>>,
     n_all: usize,
     log: Log<'py>,
@@ -172,12 +176,15 @@ impl Table<'_> {
                 let (reference, responses) = self.known.take().unwrap_or_default();
                 self.pantry = Some(Pantry { inputs, reference, responses });
             }
-            Message::Results(recipe) => {
+            Message::Results(mut recipe) => {
                 if self.pause.is_none() {
                     self.pause = Some(GarbagePause::new(py)?);
                 }
                 if let Some(pantry) = &self.pantry {
                     self.builder.build(&recipe, pantry, &self.results)?;
+                    recipe.clear();
+                    // An engine that has ended needs no more of them.
+                    let _ = self.give_back.send(recipe);
                 }
             }
             Message::Done => return Ok(Next::End),

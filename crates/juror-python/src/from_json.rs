@@ -2,8 +2,7 @@
 //!
 //! The text was read before, so it is known to be JSON.
 
-use std::collections::HashMap;
-
+use hashbrown::HashMap;
 use juror_score::unescape;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString};
@@ -40,6 +39,11 @@ impl<'py> Builder<'py> {
         known: Option<&Known<'py>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let at = range.start;
+        let part = &json[range];
+        if let (None, Some(inside)) = (known, inside_of(part)) {
+            // A text and nothing else: its end need not be looked for.
+            return Ok(self.text(inside)?.into_any());
+        }
         let known = known.map(|known| known.from(at)).unwrap_or_default();
         let mut reader = Reader { json, at, known, builder: self, depth: 0 };
         reader.skip_space();
@@ -60,14 +64,19 @@ impl<'py> Builder<'py> {
 
     /// A text, given the inside of a JSON string.
     fn text(&self, inside: &str) -> PyResult<Bound<'py, PyString>> {
-        let has_surrogate = || inside.contains("\\ud") || inside.contains("\\uD");
-        if memchr::memchr(b'\\', inside.as_bytes()).is_some() && has_surrogate() {
-            // Half of a pair may stand alone, which Python's texts can hold and Rust's cannot.
+        let text = unescape(inside);
+        if memchr::memmem::find(text.as_bytes(), "\u{fffd}".as_bytes()).is_some() {
+            // Half of a surrogate pair, which Python's texts can hold and Rust's cannot.
             let loads = self.py.import("json")?.getattr("loads")?;
             return Ok(loads.call1((format!("\"{inside}\""),))?.cast_into()?);
         }
-        Ok(PyString::new(self.py, &unescape(inside)))
+        Ok(PyString::new(self.py, &text))
     }
+}
+
+/// The inside of a JSON string.
+fn inside_of(json: &str) -> Option<&str> {
+    json.strip_prefix('"')?.strip_suffix('"')
 }
 
 /// Reads one value.

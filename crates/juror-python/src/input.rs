@@ -10,7 +10,7 @@ use pyo3::types::{PyDict, PyList, PyMapping, PyString};
 use crate::escape::push_text;
 use crate::known::Known;
 use crate::problem::{Refusal, Segment, Told};
-use crate::to_json::Written;
+use crate::to_json::{Filled, Written};
 
 /// An input on its way to being a document.
 pub(crate) enum Source {
@@ -45,51 +45,92 @@ pub(crate) struct Input<'py> {
     pub(crate) problems: Vec<Told>,
 }
 
+/// Objects as JSON text, or the name of a file.
+enum Taken<'py> {
+    File(String),
+    Objects(Written<'py>),
+}
+
 impl<'py> Input<'py> {
-    fn file(name: String) -> Input<'py> {
-        Input { source: Source::File(name), known: None, problems: Vec::new() }
-    }
-
-    fn objects(name: &'static str, mut written: Written<'py>, py: Python<'py>) -> Input<'py> {
-        written.known.finish();
-        Input {
-            source: Source::Objects { name, json: written.json },
-            known: Some(written.known),
-            problems: written.problems.iter().map(|found| Told::of_object(py, found)).collect(),
-        }
-    }
-
     /// A reference dataset: a path, or templates.
     pub(crate) fn reference(value: &Bound<'py, PyAny>) -> PyResult<Input<'py>> {
-        if let Some(path) = path_of(value)? {
-            return Ok(Input::file(path));
-        }
-        let mut written = Written::default();
-        written.value(&whole(value)?);
-        Ok(Input::objects("reference", written, value.py()))
+        Ok(Input::new("reference", take_reference(value)?, value.py()))
     }
 
     /// Responses: a path, objects by question id, or a list. One that cannot be read becomes an
     /// error of its question.
     pub(crate) fn responses(value: &Bound<'py, PyAny>) -> PyResult<Input<'py>> {
-        if let Some(path) = path_of(value)? {
-            return Ok(Input::file(path));
-        }
-        let value = whole(value)?;
-        let mut written = Written::default();
-        if let Ok(mapping) = value.cast::<PyMapping>() {
-            if mapping.get_item("question_id").is_ok_and(|id| !id.is_instance_of::<PyDict>()) {
-                record(&mut written, &value, None)?;
-            } else {
-                records_by_id(&mut written, mapping)?;
-            }
-        } else if let Ok(list) = value.cast::<PyList>() {
-            records(&mut written, list)?;
-        } else {
-            written.value(&value);
-        }
-        Ok(Input::objects("responses", written, value.py()))
+        Ok(Input::new("responses", take_responses(value)?, value.py()))
     }
+
+    /// Both: the texts of the one are put together while the objects of the other are gone through.
+    pub(crate) fn both(
+        reference: &Bound<'py, PyAny>,
+        responses: &Bound<'py, PyAny>,
+    ) -> PyResult<(Input<'py>, Input<'py>)> {
+        let py = reference.py();
+        let (reference, responses) = match take_reference(reference)? {
+            Taken::File(name) => (Input::file(name), take_responses(responses)?),
+            Taken::Objects(written) => {
+                let problems = told(&written, py);
+                let (filled, responses) = written.fill_while(py, || take_responses(responses));
+                (Input::objects("reference", filled, problems), responses?)
+            }
+        };
+        Ok((reference, Input::new("responses", responses, py)))
+    }
+
+    fn new(name: &'static str, taken: Taken<'py>, py: Python<'py>) -> Input<'py> {
+        match taken {
+            Taken::File(name) => Input::file(name),
+            Taken::Objects(written) => {
+                let problems = told(&written, py);
+                Input::objects(name, written.fill(py), problems)
+            }
+        }
+    }
+
+    fn file(name: String) -> Input<'py> {
+        Input { source: Source::File(name), known: None, problems: Vec::new() }
+    }
+
+    fn objects(name: &'static str, filled: Filled<'py>, problems: Vec<Told>) -> Input<'py> {
+        let Filled { json, known } = filled;
+        Input { source: Source::Objects { name, json }, known: Some(known), problems }
+    }
+}
+
+fn told(written: &Written<'_>, py: Python<'_>) -> Vec<Told> {
+    written.problems.iter().map(|found| Told::of_object(py, found)).collect()
+}
+
+fn take_reference<'py>(value: &Bound<'py, PyAny>) -> PyResult<Taken<'py>> {
+    if let Some(path) = path_of(value)? {
+        return Ok(Taken::File(path));
+    }
+    let mut written = Written::default();
+    written.value(&whole(value)?);
+    Ok(Taken::Objects(written))
+}
+
+fn take_responses<'py>(value: &Bound<'py, PyAny>) -> PyResult<Taken<'py>> {
+    if let Some(path) = path_of(value)? {
+        return Ok(Taken::File(path));
+    }
+    let value = whole(value)?;
+    let mut written = Written::default();
+    if let Ok(mapping) = value.cast::<PyMapping>() {
+        if mapping.get_item("question_id").is_ok_and(|id| !id.is_instance_of::<PyDict>()) {
+            record(&mut written, &value, None)?;
+        } else {
+            records_by_id(&mut written, mapping)?;
+        }
+    } else if let Ok(list) = value.cast::<PyList>() {
+        records(&mut written, list)?;
+    } else {
+        written.value(&value);
+    }
+    Ok(Taken::Objects(written))
 }
 
 /// The name of a file, if a value is one.
@@ -199,6 +240,7 @@ pub(crate) fn settings(config: Option<&Bound<'_, PyAny>>) -> PyResult<Settings> 
         return Err(Refusal::Settings(told, 0).into_error(py));
     }
     let refuse = |problems: Problems| Refusal::settings(&problems, false).into_error(py);
-    let document = Document::new("config", written.json, Format::Yaml).map_err(refuse)?;
+    let json = written.fill(py).json;
+    let document = Document::new("config", json, Format::Yaml).map_err(refuse)?;
     Settings::read(&document).map_err(refuse)
 }

@@ -9,6 +9,7 @@ mod engine;
 mod environment;
 mod escape;
 mod evaluation;
+mod fill;
 mod from_json;
 mod input;
 mod known;

@@ -21,12 +21,12 @@ pub(crate) fn json_of(value: &Bound<'_, PyAny>) -> PyResult<String> {
 }
 
 /// The JSON text that was written, unless something could not be.
-pub(crate) fn finished(written: Written<'_>, py: Python<'_>) -> PyResult<String> {
+pub(crate) fn finished<'py>(written: Written<'py>, py: Python<'py>) -> PyResult<String> {
     if !written.problems.is_empty() {
         let told = written.problems.iter().map(|found| Told::of_object(py, found)).collect();
         return Err(Refusal::Dataset(told, 0).into_error(py));
     }
-    Ok(String::from_utf8(written.json)?)
+    Ok(String::from_utf8(written.fill(py).json)?)
 }
 
 /// A SPARQL result: a text as it is, an object as JSON.

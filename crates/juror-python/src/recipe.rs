@@ -3,11 +3,13 @@
 //! Threads that judge write recipes without Python; the one that has Python builds what they say.
 //! What repeats the input is named by its place there.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
 use juror_report::ResultSink;
 use juror_score::read::Document;
+use juror_score::unescape;
 
 /// Where a piece of text stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,11 +54,20 @@ pub(crate) struct Recipe {
     pub(crate) texts: String,
 }
 
+impl Recipe {
+    pub(crate) fn clear(&mut self) {
+        self.steps.clear();
+        self.texts.clear();
+    }
+}
+
 /// The inputs of an evaluation.
 #[derive(Clone)]
 pub(crate) struct Inputs {
     pub(crate) reference: Arc<Document>,
     pub(crate) responses: Arc<Document>,
+    /// Whether each of them is a file.
+    pub(crate) are_files: (bool, bool),
 }
 
 /// Writes a recipe.
@@ -80,6 +91,25 @@ impl<'w> Writer<'w> {
         let start = self.recipe.texts.len();
         self.recipe.texts.push_str(text);
         Span { home: Home::Recipe, range: start..self.recipe.texts.len() }
+    }
+
+    /// A text of a file without its escapes, so that the thread with Python has less to do. Where
+    /// the text was made of an object, the object is handed on instead.
+    fn unescaped(&mut self, json: &str, span: &Span) -> Option<Step> {
+        let is_file = match span.home {
+            Home::Reference => self.inputs.are_files.0,
+            Home::Responses => self.inputs.are_files.1,
+            Home::Recipe => false,
+        };
+        let inside = json.strip_prefix('"').filter(|_| is_file)?.strip_suffix('"')?;
+        let Cow::Owned(text) = unescape(inside) else { return None };
+        // Half of a surrogate pair is for Python to read.
+        if memchr::memmem::find(text.as_bytes(), "\u{fffd}".as_bytes()).is_some() {
+            return None;
+        }
+        let start = self.recipe.texts.len();
+        self.recipe.texts.push_str(&text);
+        Some(Step::Text(Span { home: Home::Recipe, range: start..self.recipe.texts.len() }))
     }
 
     fn push(&mut self, text: &str, step: impl FnOnce(Span) -> Step) {
@@ -138,6 +168,8 @@ impl ResultSink for Writer<'_> {
     }
 
     fn json(&mut self, json: &str) {
-        self.push(json, Step::Json);
+        let span = self.span(json);
+        let step = self.unescaped(json, &span).unwrap_or(Step::Json(span));
+        self.recipe.steps.push(step);
     }
 }

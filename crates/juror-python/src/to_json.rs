@@ -4,6 +4,9 @@
 //! are not texts) is written as its nearest reading, and the object itself is remembered, so that
 //! results hand it on unchanged. Long texts are remembered as well: they need not be made anew.
 
+use std::io::Write;
+use std::thread;
+
 use pyo3::prelude::*;
 use pyo3::types::{
     PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMapping, PySequence, PyString,
@@ -11,7 +14,8 @@ use pyo3::types::{
 use pyo3::types::{PyByteArray, PyTuple};
 
 use crate::escape::push_text;
-use crate::known::Known;
+use crate::fill::{Hole, fill};
+use crate::known::{Entry, Known};
 use crate::problem::{Found, Segment};
 
 /// Objects in objects beyond this depth are taken for a mistake, such as a list within itself.
@@ -20,19 +24,41 @@ pub(crate) const DEEPEST: usize = 200;
 /// Texts from this length on are remembered.
 const LONG: usize = 32;
 
-/// What became of objects.
+/// JSON text with holes, in which long texts belong: they are put there by threads without Python.
 #[derive(Default)]
 pub(crate) struct Written<'py> {
-    /// The JSON text.
+    /// The text but for the holes.
     pub(crate) json: Vec<u8>,
-    /// Objects that results hand on, by where they stand in the text.
-    pub(crate) known: Known<'py>,
+    /// What belongs into it, and objects that results hand on, in the order of the text.
+    parts: Vec<Part<'py>>,
     /// What could not be written; `null` stands in its place.
     pub(crate) problems: Vec<Found>,
     /// Whether `nan` and the infinities are written as Python's `json` writes them.
     pub(crate) keeps_nan: bool,
     depth: usize,
     path: Vec<Segment>,
+}
+
+/// Something at a place of the text but for the holes.
+struct Part<'py> {
+    at: usize,
+    kind: Kind,
+    object: Bound<'py, PyAny>,
+}
+
+enum Kind {
+    /// A text that is missing there.
+    Hole,
+    /// An object that was written up to some place, with the number of parts by then.
+    Object { end: usize, n_parts: usize },
+    /// An object that turned out to be nothing to remember.
+    Nothing,
+}
+
+/// The whole of a text, and the objects in it.
+pub(crate) struct Filled<'py> {
+    pub(crate) json: Vec<u8>,
+    pub(crate) known: Known<'py>,
 }
 
 impl<'py> Written<'py> {
@@ -60,7 +86,7 @@ impl<'py> Written<'py> {
     /// Takes back everything written since a mark, with its problems.
     pub(crate) fn take_back(&mut self, mark: &Mark) -> Vec<Found> {
         self.json.truncate(mark.n_bytes);
-        self.known.truncate(mark.n_known);
+        self.parts.truncate(mark.n_parts);
         self.problems.split_off(mark.n_problems)
     }
 
@@ -68,7 +94,7 @@ impl<'py> Written<'py> {
     pub(crate) fn mark(&self) -> Mark {
         Mark {
             n_bytes: self.json.len(),
-            n_known: self.known.len(),
+            n_parts: self.parts.len(),
             n_problems: self.problems.len(),
         }
     }
@@ -86,17 +112,16 @@ impl<'py> Written<'py> {
     }
 
     fn text(&mut self, text: &Bound<'py, PyString>) {
-        let start = self.json.len();
         match text.to_str() {
-            Ok(plain) => {
-                push_text(plain, &mut self.json);
-                if plain.len() >= LONG {
-                    self.known.put(start, self.json.len(), text.as_any().clone());
-                }
+            Ok(plain) if plain.len() >= LONG => {
+                let (at, object) = (self.json.len(), text.as_any().clone());
+                self.parts.push(Part { at, kind: Kind::Hole, object });
             }
+            Ok(plain) => push_text(plain, &mut self.json),
             Err(_) => {
+                let part = self.begin(text.as_any());
                 self.surrogates(text);
-                self.known.put(start, self.json.len(), text.as_any().clone());
+                self.end(part, true);
             }
         }
     }
@@ -136,15 +161,31 @@ impl<'py> Written<'py> {
         self.depth -= 1;
     }
 
+    /// Begins an object that may be worth remembering.
+    fn begin(&mut self, object: &Bound<'py, PyAny>) -> usize {
+        let (at, object) = (self.json.len(), object.clone());
+        self.parts.push(Part { at, kind: Kind::Nothing, object });
+        self.parts.len() - 1
+    }
+
+    fn end(&mut self, part: usize, is_known: bool) {
+        if is_known {
+            let (end, n_parts) = (self.json.len(), self.parts.len());
+            self.parts[part].kind = Kind::Object { end, n_parts };
+        } else if self.parts.len() == part + 1 {
+            self.parts.pop();
+        }
+    }
+
     fn dict(&mut self, dict: &Bound<'py, PyDict>) {
-        let (start, at) = (self.json.len(), self.known.reserve());
+        let part = self.begin(dict.as_any());
         let mut is_exact = true;
         self.json.push(b'{');
         for (index, (key, value)) in dict.iter().enumerate() {
             is_exact &= self.entry(index, &key, &value);
         }
         self.json.push(b'}');
-        self.known.settle(at, (!is_exact).then(|| (start, self.json.len(), dict.as_any().clone())));
+        self.end(part, !is_exact);
     }
 
     /// A key and its value; returns whether the key is a text.
@@ -205,22 +246,23 @@ impl<'py> Written<'py> {
     fn float(&mut self, number: &Bound<'py, PyFloat>) {
         let value = number.value();
         if value.is_finite() {
-            self.json.extend_from_slice(format!("{value:?}").as_bytes());
+            // Writing to memory does not fail.
+            let _ = write!(self.json, "{value:?}");
         } else if self.keeps_nan {
             let word = if value.is_nan() { "NaN" } else { "Infinity" };
             self.json.extend_from_slice(if value < 0.0 { b"-" } else { b"" });
             self.json.extend_from_slice(word.as_bytes());
         } else {
             // JSON has no such number, and no mean may rest on it.
-            let start = self.json.len();
+            let part = self.begin(number.as_any());
             self.json.extend_from_slice(b"null");
-            self.known.put(start, self.json.len(), number.as_any().clone());
+            self.end(part, true);
         }
     }
 
     fn int(&mut self, number: &Bound<'py, PyInt>) {
         if let Ok(value) = number.extract::<i64>() {
-            self.json.extend_from_slice(value.to_string().as_bytes());
+            let _ = write!(self.json, "{value}");
             return;
         }
         // A subclass may print itself in another way than `int` does.
@@ -233,7 +275,7 @@ impl<'py> Written<'py> {
 
     /// What has no form of its own in JSON; results hand on the object itself.
     fn odd(&mut self, value: &Bound<'py, PyAny>) {
-        let (start, at) = (self.json.len(), self.known.reserve());
+        let part = self.begin(value);
         let n_problems = self.problems.len();
         if let Ok(tuple) = value.cast::<PyTuple>() {
             self.nested(value, |written, tuple| written.list(tuple.iter()), tuple);
@@ -250,8 +292,7 @@ impl<'py> Written<'py> {
             let hint = "use dict, list, str, int, float, bool or None";
             self.problem(format!("a value of type `{name}` cannot be read"), Some(hint.into()));
         }
-        let is_known = self.problems.len() == n_problems;
-        self.known.settle(at, is_known.then(|| (start, self.json.len(), value.clone())));
+        self.end(part, self.problems.len() == n_problems);
     }
 
     fn mapping(&mut self, mapping: &Bound<'py, PyMapping>) {
@@ -292,10 +333,67 @@ impl<'py> Written<'py> {
     }
 }
 
+impl<'py> Written<'py> {
+    /// Puts long texts into their holes; other threads may use Python then.
+    pub(crate) fn fill(self, py: Python<'py>) -> Filled<'py> {
+        self.fill_while(py, || ()).0
+    }
+
+    /// The same, on another thread, while this one does something else.
+    pub(crate) fn fill_while<T>(
+        self,
+        py: Python<'py>,
+        other: impl FnOnce() -> T,
+    ) -> (Filled<'py>, T) {
+        let (holes, text): (Vec<Hole<'_>>, _) = (self.holes().collect(), &self.json);
+        let (filled, other) = thread::scope(|scope| {
+            let filling = scope.spawn(|| fill(text, &holes));
+            let other = other();
+            (py.detach(|| filling.join()), other)
+        });
+        let (json, lengths) = filled.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let known = self.known(&lengths);
+        (Filled { json, known }, other)
+    }
+
+    fn holes(&self) -> impl Iterator<Item = Hole<'_>> {
+        self.parts.iter().filter(|part| matches!(part.kind, Kind::Hole)).map(|part| {
+            // It was read when the hole was made, and texts do not change.
+            let text = part.object.cast::<PyString>().ok().and_then(|text| text.to_str().ok());
+            Hole { at: part.at, text: text.unwrap_or_default() }
+        })
+    }
+
+    /// The objects by their places in the whole text, given how much was put into each hole.
+    fn known(&self, lengths: &[usize]) -> Known<'py> {
+        let mut lengths = lengths.iter();
+        // By the number of parts, how much longer the whole is than the text with holes.
+        let mut added = Vec::with_capacity(self.parts.len() + 1);
+        let mut sum = 0;
+        added.push(sum);
+        for part in &self.parts {
+            if matches!(part.kind, Kind::Hole) {
+                sum += lengths.next().copied().unwrap_or_default();
+            }
+            added.push(sum);
+        }
+        let entries = self.parts.iter().enumerate().filter_map(|(index, part)| {
+            let start = part.at + added[index];
+            let end = match part.kind {
+                Kind::Hole => part.at + added[index + 1],
+                Kind::Object { end, n_parts } => end + added[n_parts],
+                Kind::Nothing => return None,
+            };
+            Some(Entry { start, end, object: part.object.clone() })
+        });
+        Known::new(entries.collect())
+    }
+}
+
 /// A place in the text, to go back to.
 pub(crate) struct Mark {
     n_bytes: usize,
-    n_known: usize,
+    n_parts: usize,
     n_problems: usize,
 }
 

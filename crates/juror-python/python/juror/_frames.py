@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from ._juror import Table
 
 if TYPE_CHECKING:
-    import pandas
-    import polars
+    import pandas  # type: ignore[import-untyped, import-not-found, unused-ignore]
+    import polars  # type: ignore[import-not-found, unused-ignore]
 
 
 def to_arrow(results: Iterable[Mapping[str, Any]]) -> Table:
