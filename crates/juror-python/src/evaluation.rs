@@ -5,17 +5,19 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use juror_run::{Event, Interrupt, ProfileNumber};
+use juror_run::{Event, Interrupt, ProfileNumber, Settings};
 use juror_score::ErrorResponses;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use crate::engine::{self, Message, Work};
+use crate::environment::Environment;
 use crate::from_json::{Builder, Pantry};
 use crate::input::{Input, settings};
 use crate::known::Known;
 use crate::recipe::Recipe;
+use crate::stream;
 
 /// How long to wait for the engine before looking for Ctrl-C.
 const PATIENCE: Duration = Duration::from_millis(50);
@@ -60,12 +62,25 @@ pub(crate) fn run_evaluation<'py>(
     settings.profile = profile.map(profile_number).transpose()?.or(settings.profile);
     let mut plan = settings.plan();
     plan.threads = threads.unwrap_or(plan.threads).max(1);
+    let interrupt = stop.map_or_else(Interrupt::default, |stop| stop.get().0.clone());
+    if !(may_ask && may_judge(&settings)) {
+        let told = |n_done: usize, n_all: usize, n_errors: usize| match &progress {
+            _ if interrupt.is_set() => Err(PyKeyboardInterrupt::new_err("interrupted")),
+            Some(progress) => tell_judged(progress, n_done, n_all, n_errors),
+            None => Ok(()),
+        };
+        let pause = GarbagePause::new(py)?;
+        let results = stream::evaluate(py, reference, responses, &plan, told);
+        pause.end()?;
+        if let Some(results) = results? {
+            return Ok(results);
+        }
+    }
     let (reference, responses) = Input::both(reference, responses)?;
     let log = Log::new(py)?;
     for told in &responses.problems {
         log.say(&told.to_string(), false)?;
     }
-    let interrupt = stop.map_or_else(Interrupt::default, |stop| stop.get().0.clone());
     let work = Work {
         reference: reference.source,
         responses: responses.source,
@@ -92,6 +107,31 @@ pub(crate) fn run_evaluation<'py>(
     };
     table.listen(&Mutex::new(messages), &interrupt)?;
     Ok(table.results)
+}
+
+/// Whether models might be asked.
+fn may_judge(settings: &Settings) -> bool {
+    settings.llm.is_some()
+        || !settings.custom_evaluations.is_empty()
+        || Environment::read().get("OPENAI_API_KEY").is_some()
+}
+
+/// Says how far judging has come.
+fn tell_judged(
+    progress: &Bound<'_, PyAny>,
+    n_done: usize,
+    n_all: usize,
+    n_errors: usize,
+) -> PyResult<()> {
+    let told = PyDict::new(progress.py());
+    told.set_item("total", n_all)?;
+    told.set_item("phase", if n_done == 0 { "started" } else { "judging" })?;
+    told.set_item("done", n_done)?;
+    if n_done > 0 {
+        told.set_item("errors", n_errors)?;
+    }
+    progress.call1((told,))?;
+    Ok(())
 }
 
 pub(crate) fn profile_number(name: &str) -> PyResult<ProfileNumber> {

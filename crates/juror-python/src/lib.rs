@@ -18,6 +18,7 @@ mod pieces;
 mod problem;
 mod read;
 mod recipe;
+mod stream;
 mod table;
 mod to_json;
 mod tool;

@@ -8,6 +8,7 @@ use std::io::Write;
 use std::thread;
 
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{
     PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMapping, PySequence, PyString,
 };
@@ -356,6 +357,14 @@ impl<'py> Written<'py> {
         (Filled { json, known }, other)
     }
 
+    /// The holes with their texts, to be taken to a thread without Python.
+    pub(crate) fn take_holes(&self) -> PyResult<Vec<(usize, PyBackedStr)>> {
+        let holes = self.parts.iter().filter(|part| matches!(part.kind, Kind::Hole));
+        let text =
+            |part: &Part<'py>| Ok((part.at, part.object.cast::<PyString>()?.clone().try_into()?));
+        holes.map(text).collect()
+    }
+
     fn holes(&self) -> impl Iterator<Item = Hole<'_>> {
         self.parts.iter().filter(|part| matches!(part.kind, Kind::Hole)).map(|part| {
             // It was read when the hole was made, and texts do not change.
@@ -365,7 +374,7 @@ impl<'py> Written<'py> {
     }
 
     /// The objects by their places in the whole text, given how much was put into each hole.
-    fn known(&self, lengths: &[usize]) -> Known<'py> {
+    pub(crate) fn known(&self, lengths: &[usize]) -> Known<'py> {
         let mut lengths = lengths.iter();
         // By the number of parts, how much longer the whole is than the text with holes.
         let mut added = Vec::with_capacity(self.parts.len() + 1);

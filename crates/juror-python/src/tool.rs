@@ -2,7 +2,7 @@
 
 use juror_score::read::{Document, Format};
 use juror_score::tool::answer::read_answer;
-use juror_score::tool::names::{self, LONGEST_NAME, Letters};
+use juror_score::tool::names::{self, Letters};
 use juror_score::tool::{
     CallScore, Called, FolderNames, Query, argument_key, called_apis as calls_of, read_queries,
 };
@@ -67,7 +67,7 @@ pub(crate) fn official_function_name(tool_name: &str, api_name: &str) -> String 
 
 /// A name with `_` for what function names must not contain.
 #[pyfunction]
-#[pyo3(signature = (name, max_length=LONGEST_NAME, ascii_only=false))]
+#[pyo3(signature = (name, max_length=64, ascii_only=false))]
 pub(crate) fn sanitize_name(name: &str, max_length: usize, ascii_only: bool) -> String {
     let letters = if ascii_only { Letters::Ascii } else { Letters::Any };
     names::sanitize(name, letters, max_length)

@@ -231,7 +231,8 @@ def many(n: int) -> tuple[list[Data], list[Data]]:
     """Questions enough to take a while."""
     bindings = [{"a": {"type": "literal", "value": f"{i}"}} for i in range(200)]
     output = json.dumps({"head": {"vars": ["a"]}, "results": {"bindings": bindings}})
-    other = json.dumps({"head": {"vars": ["b"]}, "results": {"bindings": bindings[::-1]}})
+    renamed = [{"b": row["a"]} for row in reversed(bindings)]
+    other = json.dumps({"head": {"vars": ["b"]}, "results": {"bindings": renamed}})
     media = "application/sparql-results+json"
     step = {"name": "s", "args": {}, "output": output, "output_media_type": media, "required_columns": ["a"]}
     questions = [{"id": f"q{i}", "question_text": "?", "reference_steps": [[step]]} for i in range(n)]
@@ -356,3 +357,47 @@ def test_models_are_asked_only_where_wanted(
         assert "answer_f1" not in newer[0]
         newer = asyncio.run(juror.aio.run_evaluation(reference, responses, {}))
         assert newer[0]["answer_f1"] == 1.0
+
+
+def test_many_objects_are_judged_as_files_are(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A few at a time or as a whole: the results are the same, whatever is odd about them."""
+    reference, responses = many(300)
+    questions = reference[0]["questions"]
+    by_id = {response["question_id"]: response for response in responses}
+
+    def check(reference: Data, responses: Data) -> list[Data]:
+        before = copy.deepcopy((reference, responses))
+        results = juror.run_evaluation(reference, responses)
+        assert (reference, responses) == before
+        (tmp_path / "reference.json").write_text(json.dumps(reference))
+        (tmp_path / "responses.json").write_text(json.dumps(responses))
+        assert juror.run_evaluation(tmp_path / "reference.json", tmp_path / "responses.json") == results
+        return results
+
+    assert all(result["steps_score"] == 1.0 for result in check(reference, responses))
+    assert check(reference, by_id) == check(reference, responses)
+    assert not caplog.records
+    by_id["q7"] = {"question_id": "q7", "error": "none", "actual_answer": "long text " * 10 + '"\n'}
+    del by_id["q150"]
+    errors = [result["question_id"] for result in check(reference, by_id) if result["status"] == "error"]
+    assert errors == ["q7", "q150"]
+    by_id["q9"] = {"question_id": "q9", "actual_steps": "none"}
+    assert check(reference, by_id)[9]["status"] == "error"
+    check(reference, {**by_id, "unknown": {"question_id": "unknown"}})
+    assert "the dataset has no question `unknown`" in caplog.text
+    questions[200]["id"] = "q1"
+    with pytest.raises(juror.DatasetError, match="used twice"):
+        juror.run_evaluation(reference, by_id)
+    questions[200] = {"id": "q200"}
+    with pytest.raises(juror.DatasetError, match="has no `question_text`") as raised:
+        juror.run_evaluation(reference, by_id)
+    assert raised.value.path == "[0].questions[200]"
+
+
+def test_progress_of_many_objects() -> None:
+    reference, responses = many(200)
+    events: list[Data] = []
+    juror.run_evaluation(reference, responses, progress=events.append)
+    assert events[0] == {"phase": "started", "done": 0, "total": 200}
+    assert events[-1] == {"phase": "judging", "done": 200, "total": 200, "errors": 0}
+    assert [event["done"] for event in events] == sorted(event["done"] for event in events)

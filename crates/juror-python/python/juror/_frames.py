@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ._juror import Table
-
-if TYPE_CHECKING:
-    import pandas  # type: ignore[import-untyped, import-not-found, unused-ignore]
-    import polars  # type: ignore[import-not-found, unused-ignore]
 
 
 def to_arrow(results: Iterable[Mapping[str, Any]]) -> Table:
@@ -25,15 +21,15 @@ def to_arrow(results: Iterable[Mapping[str, Any]]) -> Table:
     return Table(results)
 
 
-def to_pandas(results: Iterable[Mapping[str, Any]]) -> pandas.DataFrame:
+def to_pandas(results: Iterable[Mapping[str, Any]]) -> Any:
     """The same as a data frame of pandas, which has to be installed."""
-    import pandas
+    import pandas  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
     return pandas.DataFrame(Table(results).to_pydict())
 
 
-def to_polars(results: Iterable[Mapping[str, Any]]) -> polars.DataFrame:
+def to_polars(results: Iterable[Mapping[str, Any]]) -> Any:
     """The same as a data frame of polars, which has to be installed."""
-    import polars
+    import polars  # type: ignore[import-not-found, unused-ignore]
 
     return polars.DataFrame(Table(results))

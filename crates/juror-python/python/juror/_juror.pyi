@@ -3,6 +3,36 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, final
 
+__all__ = [
+    "Stop",
+    "Table",
+    "__version__",
+    "api_call_details",
+    "api_call_score",
+    "average_precision",
+    "average_precision_over_hits",
+    "change_name",
+    "compare_contexts",
+    "compare_sparql_results",
+    "compute_aggregates",
+    "match_steps",
+    "metric_name_problem",
+    "names_profile",
+    "normalize_category",
+    "official_function_name",
+    "read_reference",
+    "read_responses",
+    "recall_at_k",
+    "run_evaluation",
+    "sanitize_name",
+    "sanitize_param_name",
+    "scores_errors",
+    "standardize",
+    "standardize_category",
+    "tool_cache_file",
+    "tool_cache_key",
+]
+
 __version__: str
 
 @final
