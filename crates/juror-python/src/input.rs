@@ -161,7 +161,7 @@ fn records_by_id<'py>(written: &mut Written<'py>, mapping: &Bound<'py, PyMapping
             written.json.push(b',');
         }
         let mark = written.mark();
-        let segment = written.key(&id).0;
+        written.key(&id);
         if written.failed_since(&mark) {
             // No question can be known by such a key; the problem stays to be told.
             written.json.truncate(written.json.len() - 2);
@@ -169,6 +169,7 @@ fn records_by_id<'py>(written: &mut Written<'py>, mapping: &Bound<'py, PyMapping
         }
         written.json.push(b':');
         let mut outcome = Ok(());
+        let segment = || Segment::Object(id.clone().unbind());
         written.at(segment, |written| outcome = record(written, &response, Some(())));
         outcome?;
     }
@@ -183,7 +184,7 @@ fn records<'py>(written: &mut Written<'py>, list: &Bound<'py, PyList>) -> PyResu
             written.json.push(b',');
         }
         let mut outcome = Ok(());
-        written.at(Segment::Index(index), |written| outcome = record(written, &response, None));
+        written.at(|| Segment::Index(index), |written| outcome = record(written, &response, None));
         outcome?;
     }
     written.json.push(b']');

@@ -16,17 +16,9 @@ pub(crate) enum Segment {
     Object(Py<PyAny>),
 }
 
-impl Segment {
-    pub(crate) fn copy(&self) -> Segment {
-        match self {
-            Segment::Index(index) => Segment::Index(*index),
-            Segment::Object(key) => Python::attach(|py| Segment::Object(key.clone_ref(py))),
-        }
-    }
-}
-
 /// Something in Python's objects that could not be read.
 pub(crate) struct Found {
+    /// The way to it, from its end.
     pub(crate) path: Vec<Segment>,
     pub(crate) message: String,
     pub(crate) hint: Option<String>,
@@ -36,7 +28,7 @@ impl Found {
     /// The way to it, as Juror writes ways.
     pub(crate) fn path(&self, py: Python<'_>) -> String {
         let mut text = String::new();
-        for segment in &self.path {
+        for segment in self.path.iter().rev() {
             match segment {
                 Segment::Index(index) => {
                     let _ = write!(text, "[{index}]");

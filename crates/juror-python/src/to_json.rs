@@ -37,7 +37,6 @@ pub(crate) struct Written<'py> {
     /// Whether `nan` and the infinities are written as Python's `json` writes them.
     pub(crate) keeps_nan: bool,
     depth: usize,
-    path: Vec<Segment>,
 }
 
 /// Something at a place of the text but for the holes.
@@ -105,11 +104,18 @@ impl<'py> Written<'py> {
         self.problems.len() > mark.n_problems
     }
 
-    /// Writes something at a further step of the path.
-    pub(crate) fn at(&mut self, segment: Segment, write: impl FnOnce(&mut Written<'py>)) {
-        self.path.push(segment);
+    /// Writes something at a further step of the path. Steps are noted on the way back, and only
+    /// where there is a problem: nearly always there is none.
+    pub(crate) fn at(
+        &mut self,
+        segment: impl Fn() -> Segment,
+        write: impl FnOnce(&mut Written<'py>),
+    ) {
+        let before = self.problems.len();
         write(self);
-        self.path.pop();
+        for found in &mut self.problems[before..] {
+            found.path.push(segment());
+        }
     }
 
     fn text(&mut self, text: &Bound<'py, PyString>) {
@@ -178,15 +184,29 @@ impl<'py> Written<'py> {
         }
     }
 
+    /// Remembers an object whose inside is written already.
+    fn put_before(&mut self, index: usize, at: usize, object: &Bound<'py, PyAny>) {
+        for part in &mut self.parts[index..] {
+            if let Kind::Object { n_parts, .. } = &mut part.kind {
+                *n_parts += 1;
+            }
+        }
+        let (end, n_parts) = (self.json.len(), self.parts.len() + 1);
+        let kind = Kind::Object { end, n_parts };
+        self.parts.insert(index, Part { at, kind, object: object.clone() });
+    }
+
     fn dict(&mut self, dict: &Bound<'py, PyDict>) {
-        let part = self.begin(dict.as_any());
+        let (start, n_before) = (self.json.len(), self.parts.len());
         let mut is_exact = true;
         self.json.push(b'{');
         for (index, (key, value)) in dict.iter().enumerate() {
             is_exact &= self.entry(index, &key, &value);
         }
         self.json.push(b'}');
-        self.end(part, !is_exact);
+        if !is_exact {
+            self.put_before(n_before, start, dict.as_any());
+        }
     }
 
     /// A key and its value; returns whether the key is a text.
@@ -194,23 +214,23 @@ impl<'py> Written<'py> {
         if index > 0 {
             self.json.push(b',');
         }
-        let (segment, is_text) = self.key(key);
+        let is_text = self.key(key);
         self.json.push(b':');
-        self.at(segment, |written| written.value(value));
+        self.at(|| Segment::Object(key.clone().unbind()), |written| written.value(value));
         is_text
     }
 
-    /// Keys are written as Python's `json` writes them.
-    pub(crate) fn key(&mut self, key: &Bound<'py, PyAny>) -> (Segment, bool) {
+    /// Keys are written as Python's `json` writes them; returns whether that says all.
+    pub(crate) fn key(&mut self, key: &Bound<'py, PyAny>) -> bool {
         if let Ok(text) = key.cast::<PyString>() {
             return match text.to_str() {
                 Ok(plain) => {
                     push_text(plain, &mut self.json);
-                    (Segment::Object(key.clone().unbind()), true)
+                    true
                 }
                 Err(_) => {
                     self.surrogates(text);
-                    (Segment::Object(key.clone().unbind()), false)
+                    false
                 }
             };
         }
@@ -230,7 +250,7 @@ impl<'py> Written<'py> {
         self.json.push(b'"');
         self.json.extend_from_slice(&scalar.json);
         self.json.push(b'"');
-        (Segment::Object(key.clone().unbind()), false)
+        false
     }
 
     fn list(&mut self, items: impl Iterator<Item = Bound<'py, PyAny>>) {
@@ -239,7 +259,7 @@ impl<'py> Written<'py> {
             if index > 0 {
                 self.json.push(b',');
             }
-            self.at(Segment::Index(index), |written| written.value(&item));
+            self.at(|| Segment::Index(index), |written| written.value(&item));
         }
         self.json.push(b']');
     }
@@ -329,8 +349,7 @@ impl<'py> Written<'py> {
     }
 
     fn problem_without_value(&mut self, message: String, hint: Option<String>) {
-        let path = self.path.iter().map(Segment::copy).collect();
-        self.problems.push(Found { path, message, hint });
+        self.problems.push(Found { path: Vec::new(), message, hint });
     }
 }
 

@@ -14,6 +14,7 @@ from ._errors import DatasetError, JurorError, LocatedError, Problem, SettingsEr
 from ._evaluation import compute_aggregates, run_evaluation
 from ._frames import to_arrow, to_pandas, to_polars
 from ._juror import (
+    Table,
     __version__,
     api_call_details,
     api_call_score,
@@ -45,6 +46,7 @@ __all__ = [
     "Pair",
     "Problem",
     "SettingsError",
+    "Table",
     "__version__",
     "aio",
     "api_call_details",
