@@ -31,60 +31,75 @@ pub(crate) fn output_text(value: &RawValue) -> Cow<'_, str> {
     text_of(value).unwrap_or(Cow::Borrowed(value.get()))
 }
 
-/// The text of a string's inside. Outputs are mostly JSON inside JSON, where every quote is
-/// escaped, so runs between escapes are short: they are copied eight bytes at a time.
-pub(crate) fn unescape(quoted: &str) -> Cow<'_, str> {
-    let bytes = quoted.as_bytes();
-    if memchr::memchr(b'\\', bytes).is_none() {
+/// The text of a string's inside.
+pub fn unescape(quoted: &str) -> Cow<'_, str> {
+    if memchr::memchr(b'\\', quoted.as_bytes()).is_none() {
         return Cow::Borrowed(quoted);
     }
-    let mut text = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        at += copy_run(&bytes[at..], &mut text);
-        if at == bytes.len() {
-            break;
-        }
-        match bytes.get(at + 1) {
-            Some(&plain @ (b'"' | b'\\' | b'/')) => {
-                text.push(plain);
-                at += 2;
-            }
-            _ => {
-                let (character, length) = escape_at(quoted, at);
-                text.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
-                at += length;
-            }
-        }
-    }
+    let mut text = Vec::with_capacity(quoted.len());
+    push_unescaped(quoted, &mut text);
     Cow::Owned(
         String::from_utf8(text)
             .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
     )
 }
 
-/// Copies up to the next backslash and returns how much that was.
-fn copy_run(bytes: &[u8], text: &mut Vec<u8>) -> usize {
+/// How much is unescaped before it is appended.
+const BLOCK: usize = 1024;
+
+/// Appends the text of a string's inside. Outputs are mostly JSON inside JSON, where every quote is
+/// escaped, so runs between escapes are short: they are copied eight bytes at a time into a block
+/// on the stack, and what comes after the backslash is overwritten.
+fn push_unescaped(quoted: &str, text: &mut Vec<u8>) {
+    let bytes = quoted.as_bytes();
+    // Room for eight bytes, and for a character after them.
+    let mut block = [0; BLOCK + 16];
+    let (mut at, mut to) = (0, 0);
+    while at < bytes.len() {
+        if to >= BLOCK {
+            text.extend_from_slice(&block[..to]);
+            to = 0;
+        }
+        let run = copy_run(&bytes[at..], &mut block[to..]);
+        at += run;
+        to += run;
+        if bytes.get(at) != Some(&b'\\') {
+            continue;
+        }
+        match bytes.get(at + 1) {
+            Some(&plain @ (b'"' | b'\\' | b'/')) => {
+                block[to] = plain;
+                (at, to) = (at + 2, to + 1);
+            }
+            _ => {
+                let (character, length) = escape_at(quoted, at);
+                to += character.encode_utf8(&mut block[to..]).len();
+                at += length;
+            }
+        }
+    }
+    text.extend_from_slice(&block[..to]);
+}
+
+/// Copies up to the next backslash, at most eight bytes, and returns how much that was.
+fn copy_run(bytes: &[u8], place: &mut [u8]) -> usize {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const BACKSLASHES: u64 = ONES * b'\\' as u64;
-    let mut at = 0;
-    while let Some(word) = bytes.get(at..at + 8).and_then(|word| <[u8; 8]>::try_from(word).ok()) {
-        text.extend_from_slice(&word);
-        // A byte of `differing` is zero where there is a backslash; the lowest bit set in `found`
-        // belongs to the first one.
-        let differing = u64::from_le_bytes(word) ^ BACKSLASHES;
-        let found = differing.wrapping_sub(ONES) & !differing & (ONES << 7);
-        if found != 0 {
-            let before = found.trailing_zeros() as usize / 8;
-            text.truncate(text.len() - 8 + before);
-            return at + before;
+    match (bytes.first_chunk::<8>(), place.first_chunk_mut::<8>()) {
+        (Some(word), Some(place)) => {
+            *place = *word;
+            // A byte of `differing` is zero where there is a backslash; the lowest bit set in
+            // `found` belongs to the first one.
+            let differing = u64::from_le_bytes(*word) ^ BACKSLASHES;
+            let found = differing.wrapping_sub(ONES) & !differing & (ONES << 7);
+            found.trailing_zeros() as usize / 8
         }
-        at += 8;
+        _ => {
+            let run = bytes.iter().take(7).take_while(|byte| **byte != b'\\').count();
+            place[..run].copy_from_slice(&bytes[..run]);
+            run
+        }
     }
-    let rest = &bytes[at..];
-    let run = memchr::memchr(b'\\', rest).unwrap_or(rest.len());
-    text.extend_from_slice(&rest[..run]);
-    at + run
 }
 
 /// The character an escape stands for and the bytes it takes; the input was checked when read.

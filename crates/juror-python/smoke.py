@@ -1,0 +1,34 @@
+"""A short look at an installed module: that it loads, judges, and refuses, on any Python."""
+
+import asyncio
+import sys
+
+import juror
+
+reference = [
+    {
+        "template_id": "capitals",
+        "questions": [
+            {
+                "id": "q1",
+                "question_text": "Capital of Norway?",
+                "reference_steps": [[{"name": "lookup", "args": {}, "output": "Oslo"}]],
+            }
+        ],
+    }
+]
+step = {"name": "lookup", "args": {}, "id": "c1", "status": "success", "output": "Oslo"}
+responses = {"q1": {"question_id": "q1", "actual_answer": "Oslo", "actual_steps": [step]}}
+
+results = juror.run_evaluation(reference, responses, ask_models=False)
+assert results[0]["steps_score"] == 1.0, results
+assert juror.compute_aggregates(results)["micro"]["steps_score"]["mean"] == 1.0
+assert asyncio.run(juror.aio.run_evaluation(reference, responses))[0]["steps_score"] == 1.0
+assert juror.to_arrow(results).to_pydict()["steps_score"] == [1.0]
+try:
+    juror.run_evaluation([{"questions": []}], {})
+except juror.DatasetError as error:
+    assert error.path == "[0]", error
+else:
+    raise AssertionError("a template without an id was taken")
+print(f"juror {juror.__version__} works with Python {sys.version.split()[0]}")

@@ -1,0 +1,269 @@
+//! Evaluating objects a few questions at a time.
+//!
+//! The JSON text of a whole dataset is as large as the dataset, and fresh memory is dear. So a few
+//! questions at a time are written, judged by another thread and built, all in memory that stays
+//! near. This is for the common case: where anything deserves a word, such as a problem or a
+//! response that is left over, nothing comes of it, and the whole is judged as files are.
+
+use std::collections::VecDeque;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use hashbrown::HashSet;
+use juror_report::tell_result;
+use juror_run::Plan;
+use juror_score::read::{Document, Format, read_reference, read_responses};
+use juror_score::{Case, score};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
+use pyo3::types::{PyDict, PyList, PyString};
+
+use crate::fill::{Hole, fill};
+use crate::from_json::{Builder, Pantry};
+use crate::recipe::{Inputs, Recipe, Writer};
+use crate::to_json::Written;
+
+/// How many questions are judged together.
+const BATCH: usize = 32;
+
+/// Below this many questions threads are not worth their while.
+const LEAST: usize = 4 * BATCH;
+
+/// How many batches a thread may have before it.
+const AHEAD: usize = 3;
+
+/// JSON text with the texts that belong into its holes.
+struct Text {
+    json: Vec<u8>,
+    holes: Vec<(usize, PyBackedStr)>,
+}
+
+impl Text {
+    fn of(written: &mut Written<'_>) -> PyResult<Text> {
+        let holes = written.take_holes()?;
+        Ok(Text { json: std::mem::take(&mut written.json), holes })
+    }
+
+    /// The whole text as a document, and the lengths of what was put in.
+    fn document(&self, name: &str) -> Option<(Document, Vec<usize>)> {
+        let holes: Vec<Hole<'_>> =
+            self.holes.iter().map(|(at, text)| Hole { at: *at, text }).collect();
+        let (json, lengths) = fill(&self.json, &holes);
+        Some((Document::new(name, json, Format::Json).ok()?, lengths))
+    }
+}
+
+/// A few questions, on their way to a thread.
+struct Batch {
+    reference: Text,
+    responses: Text,
+}
+
+/// What came of them.
+struct Judged {
+    inputs: Inputs,
+    recipe: Recipe,
+    reference: Vec<usize>,
+    responses: Vec<usize>,
+    n_errors: usize,
+    /// Texts are Python's: the thread that has Python lets go of them.
+    batch: Batch,
+}
+
+/// Judges a batch; nothing where something deserves a word.
+fn judge(batch: Batch, plan: &Plan) -> Option<Judged> {
+    let (reference, reference_lengths) = batch.reference.document("reference")?;
+    let (responses, responses_lengths) = batch.responses.document("responses")?;
+    let (reference, responses) = (Arc::new(reference), Arc::new(responses));
+    let inputs = Inputs {
+        reference: Arc::clone(&reference),
+        responses: Arc::clone(&responses),
+        are_files: (false, false),
+    };
+    let dataset = read_reference(&reference).ok().filter(|read| read.warnings.is_empty())?;
+    let answers = read_responses(&responses).ok().filter(|read| read.problems.is_empty())?;
+    let (mut recipe, mut n_errors) = (Recipe::default(), 0);
+    for question in &dataset.questions {
+        let case = Case { question, trajectory: answers.of(question) };
+        n_errors += usize::from(case.trajectory.ending.is_error());
+        let record = score(&case, &plan.profile);
+        tell_result(&record, &plan.profile, &mut Writer::new(&inputs, &mut recipe));
+    }
+    let (reference, responses) = (reference_lengths, responses_lengths);
+    Some(Judged { inputs, recipe, reference, responses, n_errors, batch })
+}
+
+/// A thread that judges, from the side of Python.
+struct Worker {
+    give: SyncSender<Batch>,
+    take: Mutex<Receiver<Option<Judged>>>,
+}
+
+impl Worker {
+    fn start(plan: &Plan) -> PyResult<Worker> {
+        let (give, batches) = sync_channel::<Batch>(AHEAD);
+        let (done, take) = sync_channel(AHEAD);
+        let plan = plan.clone();
+        let work = move || {
+            for batch in batches {
+                let judged = judge(batch, &plan);
+                // Nobody listens any more once the whole is judged in the other way.
+                if done.send(judged).is_err() {
+                    return;
+                }
+            }
+        };
+        thread::Builder::new().name("juror".into()).spawn(work)?;
+        Ok(Worker { give, take: Mutex::new(take) })
+    }
+}
+
+/// What of the objects is written already.
+struct Feed<'py> {
+    questions: Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>,
+    by_id: Bound<'py, PyDict>,
+    at: usize,
+    n_answered: usize,
+    ids: HashSet<String>,
+}
+
+impl<'py> Feed<'py> {
+    /// The questions with their templates, and the responses by id; nothing where the objects are
+    /// not the plain ones.
+    fn new(
+        reference: &Bound<'py, PyAny>,
+        responses: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Feed<'py>>> {
+        let Ok(templates) = reference.cast_exact::<PyList>() else { return Ok(None) };
+        let mut questions = Vec::new();
+        for template in templates.iter() {
+            let Ok(template) = template.cast_into_exact::<PyDict>() else { return Ok(None) };
+            let (id, list) = (template.get_item("template_id")?, template.get_item("questions")?);
+            let (Some(id), Some(list)) = (id, list) else { return Ok(None) };
+            let Ok(list) = list.cast_into_exact::<PyList>() else { return Ok(None) };
+            questions.extend(list.iter().map(|question| (id.clone(), question)));
+        }
+        let Some(by_id) = responses_by_id(responses)? else { return Ok(None) };
+        let ids = HashSet::with_capacity(questions.len());
+        let is_enough = questions.len() >= LEAST && by_id.len() <= questions.len();
+        Ok(is_enough.then_some(Feed { questions, by_id, at: 0, n_answered: 0, ids }))
+    }
+
+    fn is_done(&self) -> bool {
+        self.at == self.questions.len()
+    }
+
+    /// Writes the next questions and the responses to them; nothing where something is odd.
+    fn next(&mut self) -> PyResult<Option<(Written<'py>, Written<'py>)>> {
+        let (mut reference, mut responses) = (Written::default(), Written::default());
+        let end = (self.at + BATCH).min(self.questions.len());
+        reference.json.push(b'[');
+        responses.json.push(b'{');
+        let mut is_first = true;
+        for (index, (template, question)) in self.questions[self.at..end].iter().enumerate() {
+            let Ok(fields) = question.cast_exact::<PyDict>() else { return Ok(None) };
+            let Some(id) = fields.get_item("id")? else { return Ok(None) };
+            let Ok(name) = id.cast::<PyString>() else { return Ok(None) };
+            let Ok(name) = name.to_str() else { return Ok(None) };
+            if !self.ids.insert(name.to_owned()) {
+                return Ok(None);
+            }
+            let separator: &[u8] = if index == 0 { b"" } else { b"," };
+            reference.json.extend_from_slice(separator);
+            reference.json.extend_from_slice(b"{\"template_id\":");
+            reference.value(template);
+            reference.json.extend_from_slice(b",\"questions\":[");
+            reference.value(question);
+            reference.json.extend_from_slice(b"]}");
+            if let Some(response) = self.by_id.get_item(&id)? {
+                responses.json.extend_from_slice(if is_first { b"" } else { b"," });
+                is_first = false;
+                responses.key(&id);
+                responses.json.push(b':');
+                responses.value(&response);
+                self.n_answered += 1;
+            }
+        }
+        reference.json.push(b']');
+        responses.json.push(b'}');
+        self.at = end;
+        let is_well = reference.problems.is_empty() && responses.problems.is_empty();
+        Ok(is_well.then_some((reference, responses)))
+    }
+}
+
+/// The responses as a dict by the id of the question.
+fn responses_by_id<'py>(responses: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyDict>>> {
+    if let Ok(by_id) = responses.cast_exact::<PyDict>() {
+        let is_one = by_id.contains("question_id")?;
+        return Ok((!is_one).then(|| by_id.clone()));
+    }
+    let Ok(list) = responses.cast_exact::<PyList>() else { return Ok(None) };
+    let by_id = PyDict::new(responses.py());
+    for response in list.iter() {
+        let Ok(fields) = response.cast_exact::<PyDict>() else { return Ok(None) };
+        match fields.get_item("question_id")? {
+            Some(id) if id.is_instance_of::<PyString>() => by_id.set_item(id, &response)?,
+            _ => return Ok(None),
+        }
+    }
+    Ok((by_id.len() == list.len()).then_some(by_id))
+}
+
+/// Evaluates objects; nothing where the whole has to be looked at. `tell` is told how many
+/// questions are judged, of how many, and how many errors there are.
+pub(crate) fn evaluate<'py>(
+    py: Python<'py>,
+    reference: &Bound<'py, PyAny>,
+    responses: &Bound<'py, PyAny>,
+    plan: &Plan,
+    mut tell: impl FnMut(usize, usize, usize) -> PyResult<()>,
+) -> PyResult<Option<Bound<'py, PyList>>> {
+    let Some(mut feed) = Feed::new(reference, responses)? else { return Ok(None) };
+    let n_all = feed.questions.len();
+    let workers: Vec<Worker> =
+        (0..plan.threads).map(|_| Worker::start(plan)).collect::<PyResult<_>>()?;
+    let (results, mut builder) = (PyList::empty(py), Builder::new(py));
+    let mut waiting = VecDeque::new();
+    let (mut n_given, mut n_taken, mut n_errors) = (0, 0, 0);
+    tell(0, n_all, 0)?;
+    loop {
+        py.check_signals()?;
+        while !feed.is_done() && waiting.len() < workers.len() * AHEAD {
+            let Some((mut reference, mut responses)) = feed.next()? else { return Ok(None) };
+            let batch = Batch {
+                reference: Text::of(&mut reference)?,
+                responses: Text::of(&mut responses)?,
+            };
+            // A worker ends before its time only by a bug, which taking from it will show.
+            let _ = workers[n_given % workers.len()].give.send(batch);
+            waiting.push_back((reference, responses));
+            n_given += 1;
+        }
+        let Some((reference, responses)) = waiting.pop_front() else { break };
+        let Some(judged) = receive(py, &workers[n_taken % workers.len()].take) else {
+            return Ok(None);
+        };
+        n_taken += 1;
+        let pantry = Pantry {
+            inputs: judged.inputs,
+            reference: Some(reference.known(&judged.reference)),
+            responses: Some(responses.known(&judged.responses)),
+        };
+        builder.build(&judged.recipe, &pantry, &results)?;
+        n_errors += judged.n_errors;
+        drop(judged.batch);
+        tell(results.len(), n_all, n_errors)?;
+    }
+    // A response that answers no question deserves a word.
+    let is_all = feed.n_answered == feed.by_id.len();
+    Ok(is_all.then_some(results))
+}
+
+/// The next outcome of a worker; other Python threads may work while there is none.
+fn receive(py: Python<'_>, take: &Mutex<Receiver<Option<Judged>>>) -> Option<Judged> {
+    let lock = || take.lock().unwrap_or_else(PoisonError::into_inner);
+    let ready = lock().try_recv();
+    ready.ok().unwrap_or_else(|| py.detach(|| lock().recv().ok().flatten()))
+}

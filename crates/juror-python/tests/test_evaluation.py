@@ -1,0 +1,403 @@
+"""What users of `run_evaluation` and `compute_aggregates` rely on."""
+
+from __future__ import annotations
+
+import asyncio
+import collections
+import copy
+import datetime
+import decimal
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import types
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scripted import scripted
+
+import juror
+
+Data = Any
+
+
+def test_the_usage_code_of_the_document_runs(reference: Data, responses: Data) -> None:
+    import juror as graphrag_eval
+
+    results = graphrag_eval.run_evaluation(reference, responses)
+    aggregates = graphrag_eval.compute_aggregates(results)
+    assert [result["status"] for result in results] == ["success", "error"]
+    assert results[0]["steps_score"] == 1.0
+    assert results[0]["reference_steps"][0][0]["matches"] == "c1"
+    assert aggregates["micro"]["number_of_error_samples"] == 1
+    assert aggregates["per_template"]["capitals"]["steps_score"]["mean"] == 1.0
+
+
+def test_nothing_to_evaluate_is_no_error() -> None:
+    results = juror.run_evaluation([], {})
+    assert results == []
+    assert juror.compute_aggregates(results)["micro"]["number_of_success_samples"] == 0
+
+
+def test_inputs_are_left_unchanged_and_results_are_apart(reference: Data, responses: Data) -> None:
+    before = copy.deepcopy((reference, responses))
+    results = juror.run_evaluation(reference, responses)
+    results[0]["reference_steps"][0][0]["args"]["q"] = "changed"
+    results[0]["actual_steps"].clear()
+    assert (reference, responses) == before
+
+
+def test_paths_and_objects_give_the_same(reference: Data, responses: Data, tmp_path: Path) -> None:
+    (tmp_path / "reference.json").write_text(json.dumps(reference))
+    lines = "".join(json.dumps(response) + "\n" for response in responses.values())
+    (tmp_path / "responses.jsonl").write_text(lines)
+    by_objects = juror.run_evaluation(reference, responses)
+    by_paths = juror.run_evaluation(str(tmp_path / "reference.json"), tmp_path / "responses.jsonl")
+    mixed = juror.run_evaluation(reference, tmp_path / "responses.jsonl")
+    as_list = juror.run_evaluation(iter(reference), list(responses.values()))
+    assert by_objects == by_paths == mixed == as_list
+    (tmp_path / "results.json").write_text(json.dumps(by_objects))
+    by_file = juror.compute_aggregates(tmp_path / "results.json")
+    assert by_file == juror.compute_aggregates(by_objects)
+
+
+def test_the_awaitable_gives_the_same(reference: Data, responses: Data) -> None:
+    awaited = asyncio.run(juror.aio.run_evaluation(reference, responses, profile="5"))
+    assert awaited == juror.run_evaluation(reference, responses)
+    newer = asyncio.run(juror.aio.run_evaluation(reference, responses))
+    assert newer == juror.run_evaluation(reference, responses, profile="6")
+    assert juror.aio.compute_aggregates(newer) == juror.compute_aggregates(newer, profile="6")
+
+
+def test_settings_name_the_profile_unless_an_argument_does(reference: Data, responses: Data) -> None:
+    six = juror.run_evaluation(reference, responses, profile="6")
+    assert juror.run_evaluation(reference, responses, {"profile": 6}) == six
+    Path("juror.yaml").write_text("profile: 6\n")
+    assert juror.run_evaluation(reference, responses, "juror.yaml") == six
+    five = juror.run_evaluation(reference, responses)
+    assert juror.run_evaluation(reference, responses, "juror.yaml", profile="5") == five
+    in_the_loop = asyncio.run(juror.aio.run_evaluation(reference, responses, {"profile": 5}))
+    assert in_the_loop == five
+
+
+def test_numbers_as_ids_stay_numbers(reference: Data, responses: Data) -> None:
+    reference[0]["template_id"], reference[0]["questions"][0]["id"] = 7, 42
+    responses[42] = {**responses.pop("q1"), "question_id": 42}
+    results = juror.run_evaluation(reference, responses)
+    assert (results[0]["template_id"], results[0]["question_id"]) == (7, 42)
+    assert list(juror.compute_aggregates(results)["per_template"]) == [7]
+
+
+class Numeric:
+    """As numbers of numpy are: neither `int` nor `float`."""
+
+    def __init__(self, value: float) -> None:
+        self.value = value
+
+    def tolist(self) -> float:
+        return self.value
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        (1, 2, ("three",)),
+        2**70,
+        -(2**63) - 1,
+        math.nan,
+        -math.inf,
+        "lone \ud800 surrogate",
+        {"lone \udc00": 1},
+        {1: "one", None: "none", True: "yes", 1.5: "half"},
+        collections.OrderedDict(a=1),
+        types.MappingProxyType({"a": [1]}),
+        range(3),
+        collections.deque(["a"]),
+        datetime.date(2024, 5, 6),
+        decimal.Decimal("0.1"),
+        Numeric(2.5),
+        Path("a/b"),
+        "x" * 1000 + '"\\\n\x00\x1f é 😀',
+        1e-320,
+        -0.0,
+        0.1 + 0.2,
+        1e22,
+    ],
+    ids=repr,
+)
+def test_odd_values_are_handed_on(odd: Any, reference: Data, responses: Data) -> None:
+    responses["q1"]["actual_steps"][0]["args"] = {"odd": odd, "list": [odd]}
+    responses["q1"]["elapsed_sec"] = odd
+    result = juror.run_evaluation(reference, responses)[0]
+    is_none = isinstance(odd, float) and not math.isfinite(odd)
+    assert ("elapsed_sec" in result) is not is_none, "what is no number is no time"
+    for got in (*result["actual_steps"][0]["args"]["list"], result.get("elapsed_sec", odd)):
+        assert type(got) is type(odd) or isinstance(odd, dict)
+        assert got is odd or got == odd
+    assert result["status"] == "success"
+    elapsed = juror.compute_aggregates([result])["micro"]["elapsed_sec"]
+    assert all(math.isfinite(value) for value in elapsed.values())
+
+
+def test_a_response_that_cannot_be_read_is_an_error_of_its_question(
+    reference: Data, responses: Data, caplog: pytest.LogCaptureFixture
+) -> None:
+    loop: list[Any] = []
+    loop.append(loop)
+    for bad in (object(), b"bytes", {1, 2}, loop):
+        bad_responses = {**responses, "q1": {**responses["q1"], "actual_answer": [bad]}}
+        for form in (bad_responses, list(bad_responses.values())):
+            results = juror.run_evaluation(reference, form)
+            assert results[0]["status"] == "error"
+            assert "could not be read" in results[0]["error"]
+            assert "actual_answer[0]" in results[0]["error"]
+            assert results[1]["error"] == "timeout"
+    assert "actual_answer[0]" in caplog.text
+    for bad_record in (None, 5, "text", [1], {"question_id": "q1", "actual_steps": "none"}):
+        results = juror.run_evaluation(reference, {**responses, "q1": bad_record})
+        assert results[0]["status"] == "error", bad_record
+
+
+def test_missing_and_unknown_responses_are_told(
+    reference: Data, responses: Data, caplog: pytest.LogCaptureFixture
+) -> None:
+    del responses["q1"]
+    responses["q9"] = {"question_id": "q9"}
+    results = juror.run_evaluation(reference, responses)
+    assert (results[0]["status"], results[0]["error"]) == ("error", "no response")
+    assert len(results) == 2
+    assert "the dataset has no question `q9`" in caplog.text
+
+
+def test_a_bad_dataset_raises_once_with_all_problems(reference: Data, responses: Data) -> None:
+    first, second = reference[0]["questions"]
+    del first["question_text"]
+    second["id"] = "q1"
+    second["reference_steps"] = [[{"name": "s", "output": object()}]]
+    with pytest.raises(juror.DatasetError) as raised:
+        juror.run_evaluation(reference, responses)
+    problems = {problem.path: problem for problem in raised.value.problems}
+    output = problems["[0].questions[1].reference_steps[0][0].output"]
+    assert output.message == "a value of type `object` cannot be read"
+    assert any("has no `question_text`" in problem.message for problem in problems.values())
+    assert any("used twice" in problem.message for problem in problems.values())
+    assert all(problem.file is None and problem.line is None for problem in problems.values())
+    assert isinstance(raised.value, ValueError)
+
+
+def test_problems_of_files_have_their_place(tmp_path: Path) -> None:
+    path = tmp_path / "reference.yaml"
+    path.write_text("- template_id: t\n  questions:\n  - id: q\n  - id: q2\n")
+    with pytest.raises(juror.DatasetError) as raised:
+        juror.run_evaluation(path, [])
+    error = raised.value
+    assert len(error.problems) == 2
+    assert (error.file, error.line, error.column) == (str(path), 3, 5)
+    assert error.path == "[0].questions[0]"
+    assert error.hint == "add `question_text` to the question"
+    assert str(error).startswith(f"{path}:3:5: this question has no `question_text`\n  at ")
+
+
+def test_files_that_are_not_there_and_settings_that_are_wrong(reference: Data, responses: Data) -> None:
+    with pytest.raises(FileNotFoundError, match="nowhere.json"):
+        juror.run_evaluation("nowhere.json", responses)
+    with pytest.raises(FileNotFoundError, match="nowhere.yaml"):
+        juror.run_evaluation(reference, responses, "nowhere.yaml")
+    with pytest.raises(juror.SettingsError, match="unknown setting `stpes`") as raised:
+        juror.run_evaluation(reference, responses, {"stpes": {}})
+    assert raised.value.hint == "did you mean `steps`?"
+    with pytest.raises(juror.SettingsError, match="there is no provider"):
+        juror.run_evaluation(reference, responses, {"llm": {"generation": {"provider": "x", "model": "m"}}})
+    with pytest.raises(ValueError, match="there is no profile `7`"):
+        juror.run_evaluation(reference, responses, profile="7")
+
+
+def test_results_without_a_template_are_left_out(caplog: pytest.LogCaptureFixture) -> None:
+    good = {"template_id": "t", "status": "success", "steps_score": 1}
+    aggregates = juror.compute_aggregates([good, {"status": "success"}, 5, {**good, "actual_steps": 7}])
+    assert aggregates["micro"]["number_of_success_samples"] == 1
+    assert "[1]" in caplog.text and "[2]" in caplog.text and "[3]" in caplog.text
+    with pytest.raises(juror.DatasetError, match="has no `template_id`"):
+        juror.compute_aggregates([{"status": "success"}])
+
+
+def many(n: int) -> tuple[list[Data], list[Data]]:
+    """Questions enough to take a while."""
+    bindings = [{"a": {"type": "literal", "value": f"{i}"}} for i in range(200)]
+    output = json.dumps({"head": {"vars": ["a"]}, "results": {"bindings": bindings}})
+    renamed = [{"b": row["a"]} for row in reversed(bindings)]
+    other = json.dumps({"head": {"vars": ["b"]}, "results": {"bindings": renamed}})
+    media = "application/sparql-results+json"
+    step = {"name": "s", "args": {}, "output": output, "output_media_type": media, "required_columns": ["a"]}
+    questions = [{"id": f"q{i}", "question_text": "?", "reference_steps": [[step]]} for i in range(n)]
+    taken = {"name": "s", "args": {}, "id": "c", "status": "success", "output": other}
+    responses = [{"question_id": f"q{i}", "actual_steps": [taken]} for i in range(n)]
+    return [{"template_id": "t", "questions": questions}], responses
+
+
+def test_other_threads_go_on_meanwhile() -> None:
+    reference, responses = many(1500)
+    ticks, done = 0, threading.Event()
+
+    def tick() -> None:
+        nonlocal ticks
+        while not done.is_set():
+            ticks += 1
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    try:
+        start = time.monotonic()
+        juror.run_evaluation(reference, responses, threads=1)
+        took = time.monotonic() - start
+    finally:
+        done.set()
+        thread.join()
+    assert ticks > 20 * min(took, 1), f"{ticks} ticks in {took} s"
+
+
+def test_the_loop_goes_on_meanwhile() -> None:
+    reference, responses = many(500)
+
+    async def run() -> int:
+        ticks = 0
+        work = asyncio.create_task(juror.aio.run_evaluation(reference, responses))
+        while not work.done():
+            ticks += 1
+            await asyncio.sleep(0.001)
+        assert len(await work) == 500
+        return ticks
+
+    assert asyncio.run(run()) > 3
+
+
+def test_progress_is_told(reference: Data, responses: Data, capsys: pytest.CaptureFixture[str]) -> None:
+    events: list[Data] = []
+    juror.run_evaluation(reference, responses, progress=events.append)
+    assert events[0] == {"phase": "started", "done": 0, "total": 2}
+    assert events[-1] == {"phase": "judging", "done": 2, "total": 2, "errors": 1}
+    juror.run_evaluation(reference, responses, progress=True)
+
+    def fail(event: Data) -> None:
+        raise LookupError("enough")
+
+    with pytest.raises(LookupError, match="enough"):
+        juror.run_evaluation(reference, responses, progress=fail)
+    capsys.readouterr()
+
+
+SLOW = """
+import sys, juror
+reference = [{"template_id": "t", "questions": [
+    {"id": f"q{i}", "question_text": "Q?", "reference_answer": "A"} for i in range(1000)]}]
+responses = [{"question_id": f"q{i}", "actual_answer": f"a{i}"} for i in range(1000)]
+print("ready", flush=True)
+try:
+    juror.run_evaluation(reference, responses, {"llm": {"concurrency": 2}})
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
+def test_ctrl_c_ends_a_run_and_keeps_what_was_paid_for(tmp_path: Path) -> None:
+    with scripted({"latency_ms": 100}, tmp_path) as address:
+        environment = {**os.environ, "OPENAI_API_KEY": "sk-x", "OPENAI_BASE_URL": f"{address}/v1"}
+        process = subprocess.Popen(
+            [sys.executable, "-c", SLOW], stdout=subprocess.PIPE, text=True, env=environment, cwd=tmp_path
+        )
+        assert process.stdout and process.stdout.readline() == "ready\n"
+        time.sleep(1)
+        start = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.read() == "interrupted\n"
+        assert process.wait() == 0
+        assert time.monotonic() - start < 10
+        process.stdout.close()
+    assert any((tmp_path / ".juror").rglob("*")), "no reply was kept"
+
+
+def test_cancelling_the_task_ends_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    questions = [{"id": f"q{i}", "question_text": "?", "reference_answer": "A"} for i in range(200)]
+    reference = [{"template_id": "t", "questions": questions}]
+    responses = [{"question_id": f"q{i}", "actual_answer": f"{i}"} for i in range(200)]
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-x")
+
+    async def run() -> None:
+        work = juror.aio.run_evaluation(reference, responses, {"llm": {"concurrency": 1}})
+        await asyncio.wait_for(work, timeout=0.5)
+
+    with scripted({"latency_ms": 100}, tmp_path) as address:
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{address}/v1")
+        start = time.monotonic()
+        with pytest.raises(asyncio.TimeoutError):
+            asyncio.run(run())
+        assert time.monotonic() - start < 10
+
+
+def test_models_are_asked_only_where_wanted(
+    reference: Data, responses: Data, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-x")
+    claims = [{"text": "1\t1\t1\tsame"}]
+    with scripted({"replies": {"answer_claims": claims}}, tmp_path) as address:
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{address}/v1")
+        asked = juror.run_evaluation(reference, responses)
+        assert asked[0]["answer_f1"] == 1.0
+        assert juror.run_evaluation(reference, responses) == asked, "replies are kept"
+        assert "answer_f1" not in juror.run_evaluation(reference, responses, ask_models=False)[0]
+        newer = asyncio.run(juror.aio.run_evaluation(reference, responses))
+        assert "answer_f1" not in newer[0]
+        newer = asyncio.run(juror.aio.run_evaluation(reference, responses, {}))
+        assert newer[0]["answer_f1"] == 1.0
+
+
+def test_many_objects_are_judged_as_files_are(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A few at a time or as a whole: the results are the same, whatever is odd about them."""
+    reference, responses = many(300)
+    questions = reference[0]["questions"]
+    by_id = {response["question_id"]: response for response in responses}
+
+    def check(reference: Data, responses: Data) -> list[Data]:
+        before = copy.deepcopy((reference, responses))
+        results = juror.run_evaluation(reference, responses)
+        assert (reference, responses) == before
+        (tmp_path / "reference.json").write_text(json.dumps(reference))
+        (tmp_path / "responses.json").write_text(json.dumps(responses))
+        assert juror.run_evaluation(tmp_path / "reference.json", tmp_path / "responses.json") == results
+        return results
+
+    assert all(result["steps_score"] == 1.0 for result in check(reference, responses))
+    assert check(reference, by_id) == check(reference, responses)
+    assert not caplog.records
+    by_id["q7"] = {"question_id": "q7", "error": "none", "actual_answer": "long text " * 10 + '"\n'}
+    del by_id["q150"]
+    errors = [result["question_id"] for result in check(reference, by_id) if result["status"] == "error"]
+    assert errors == ["q7", "q150"]
+    by_id["q9"] = {"question_id": "q9", "actual_steps": "none"}
+    assert check(reference, by_id)[9]["status"] == "error"
+    check(reference, {**by_id, "unknown": {"question_id": "unknown"}})
+    assert "the dataset has no question `unknown`" in caplog.text
+    questions[200]["id"] = "q1"
+    with pytest.raises(juror.DatasetError, match="used twice"):
+        juror.run_evaluation(reference, by_id)
+    questions[200] = {"id": "q200"}
+    with pytest.raises(juror.DatasetError, match="has no `question_text`") as raised:
+        juror.run_evaluation(reference, by_id)
+    assert raised.value.path == "[0].questions[200]"
+
+
+def test_progress_of_many_objects() -> None:
+    reference, responses = many(200)
+    events: list[Data] = []
+    juror.run_evaluation(reference, responses, progress=events.append)
+    assert events[0] == {"phase": "started", "done": 0, "total": 200}
+    assert events[-1] == {"phase": "judging", "done": 200, "total": 200, "errors": 0}
+    assert [event["done"] for event in events] == sorted(event["done"] for event in events)

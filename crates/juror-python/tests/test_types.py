@@ -1,0 +1,71 @@
+"""What type checkers see."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SAMPLE = '''
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import juror
+from juror import compute_aggregates, run_evaluation
+
+reference: list[dict[str, Any]] = []
+responses: dict[str, Any] = {}
+results: list[dict[str, Any]] = run_evaluation(reference, responses)
+run_evaluation("reference.yaml", Path("responses.jsonl"), {"profile": 6}, profile="6", progress=print)
+aggregates: dict[str, Any] = compute_aggregates(results, metrics=["length"])
+
+
+@juror.metric("length")
+def length(case: dict[str, Any]) -> float:
+    return float(len(case["question_text"]))
+
+
+async def main() -> list[dict[str, Any]]:
+    return await juror.aio.run_evaluation(reference, responses, config_file_path=None)
+
+
+try:
+    asyncio.run(main())
+except juror.DatasetError as error:
+    line: int | None = error.line
+    hints: list[str | None] = [problem.hint for problem in error.problems]
+
+score: float = juror.match_steps([], []).score
+key: str = juror.tool_cache_key({"a": 1})
+names: list[str] = juror.to_arrow(results).column_names
+frame = juror.to_polars(results)
+wrong: int = juror.recall_at_k([1], [1])  # type: ignore[assignment]
+run_evaluation(5, responses)  # type: ignore[arg-type]
+'''
+
+
+def run(*arguments: str) -> None:
+    done = subprocess.run([sys.executable, "-m", *arguments], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture(autouse=True)
+def mypy() -> None:
+    pytest.importorskip("mypy")
+
+
+def test_users_of_the_package_are_checked(tmp_path: Path) -> None:
+    sample = tmp_path / "sample.py"
+    sample.write_text(SAMPLE)
+    run("mypy", "--strict", "--warn-unused-ignores", str(sample))
+
+
+def test_the_package_is_checked() -> None:
+    run("mypy", "--strict", "--ignore-missing-imports", "-p", "juror")
+
+
+def test_the_stubs_are_those_of_the_module() -> None:
+    run("mypy.stubtest", "juror")
