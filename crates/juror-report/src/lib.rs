@@ -2,6 +2,7 @@
 //!
 //! You will not find scoring, files or async here: records and aggregates go in, bytes come out.
 
+mod agents;
 mod aggregates;
 mod results;
 mod terminal;
@@ -10,6 +11,7 @@ mod yaml;
 
 use juror_score::{Aggregates, Profile, Record};
 
+pub use agents::{QueryLine, agents_table};
 pub use results::text_of_json;
 pub use terminal::{CallRow, Highlights, Palette, QuestionNote, calls_table, summary, visible};
 

@@ -223,7 +223,7 @@ fn thousands(number: f64) -> String {
 }
 
 /// Columns side by side: the first to the left, the others to the right.
-fn layout(rows: &[Vec<String>], paint: Paint) -> String {
+pub(crate) fn layout(rows: &[Vec<String>], paint: Paint) -> String {
     let n_columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
         let full = rows.iter().filter(|row| row.len() > 1);
@@ -241,7 +241,7 @@ fn layout(rows: &[Vec<String>], paint: Paint) -> String {
             };
         }
         let line = line.trim_end();
-        let total = row.first().is_some_and(|name| name == "all questions" || name == "all calls");
+        let total = row.first().is_some_and(|name| name.starts_with("all "));
         let line = if index == 0 {
             paint.dim(line)
         } else if total {
@@ -290,7 +290,7 @@ pub fn visible(text: &str) -> String {
 }
 
 /// A text on one line, cut where it is too long.
-fn shorten(text: &str, most: usize) -> String {
+pub(crate) fn shorten(text: &str, most: usize) -> String {
     let flat = visible(&text.split_whitespace().collect::<Vec<_>>().join(" "));
     match flat.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &flat[..end]),
@@ -299,7 +299,7 @@ fn shorten(text: &str, most: usize) -> String {
 }
 
 #[derive(Clone, Copy)]
-struct Paint(Palette);
+pub(crate) struct Paint(pub(crate) Palette);
 
 impl Paint {
     fn with(self, style: Style, text: &str) -> String {

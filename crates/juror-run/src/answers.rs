@@ -1,4 +1,5 @@
-//! Answers of agents that were recorded: a file of converted answers, or a folder of logs.
+//! Answers of agents that were recorded: a file of converted answers or of results, a folder of
+//! logs, or a run.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -6,8 +7,11 @@ use std::io;
 use std::path::Path;
 
 use juror_score::read::{Document, Problems};
-use juror_score::tool::answer::{Answers, Thoughts, answer_id, convert, read_answers};
+use juror_score::tool::answer::{
+    Answers, Json, Recorded, Thoughts, answer_id, convert, read_answers,
+};
 
+use crate::bench::{Attempted, JournalError, answer_of, read_attempts};
 use crate::input::{LoadError, load, reason};
 
 /// Recorded answers, in memory.
@@ -20,6 +24,8 @@ enum Files {
     Converted(Document),
     /// Logs of a method, by the ids of their queries.
     Logs(Vec<(String, Document)>, String),
+    /// What became of the queries of a run.
+    Run(Vec<Attempted>),
 }
 
 /// Why answers cannot be had.
@@ -29,6 +35,9 @@ pub enum AnswersError {
     /// The file cannot be read.
     #[error(transparent)]
     Load(#[from] LoadError),
+    /// A run cannot be read.
+    #[error(transparent)]
+    Run(#[from] JournalError),
     /// The folder cannot be read.
     #[error("{name}: cannot read: {}", reason(error))]
     Folder {
@@ -102,12 +111,15 @@ fn methods_of<'n>(names: impl Iterator<Item = &'n str>) -> Vec<String> {
 }
 
 impl AnswerFiles {
-    /// Loads a file of converted answers, or the logs of a method in a folder. Logs that cannot be
-    /// loaded are told by [`AnswerFiles::read`].
+    /// Loads a file of converted answers or of results, a run, or the logs of a method in a folder.
+    /// Logs that cannot be loaded are told by [`AnswerFiles::read`].
     pub fn load(name: &str, method: Option<&str>) -> Result<AnswerFiles, AnswersError> {
         let mut unreadable = Vec::new();
         if !Path::new(name).is_dir() {
             return Ok(AnswerFiles { files: Files::Converted(load(name)?), unreadable });
+        }
+        if let Some(attempts) = read_attempts(Path::new(name))? {
+            return Ok(AnswerFiles { files: Files::Run(attempts), unreadable });
         }
         let mut logs = Vec::new();
         for (id, path) in log_files(name, method)? {
@@ -142,9 +154,19 @@ impl AnswerFiles {
                 }
                 answers
             }
+            Files::Run(attempts) => attempts.iter().filter_map(recorded).collect(),
         };
         (answers, told)
     }
+}
+
+fn recorded(attempted: &Attempted) -> Option<(Cow<'_, str>, Recorded<'_>)> {
+    let recorded = Recorded {
+        query: Json::of_text(&attempted.query),
+        available_tools: Json::NO_ITEMS,
+        answer: answer_of(attempted)?,
+    };
+    Some((Cow::Borrowed(&attempted.query_id), recorded))
 }
 
 #[cfg(test)]

@@ -23,16 +23,22 @@ impl Interrupt {
             let Ok(runtime) = runtime else { return };
             runtime.block_on(async {
                 while tokio::signal::ctrl_c().await.is_ok() {
-                    if heard.flag.swap(true, Ordering::Relaxed) {
+                    if heard.set() {
                         give_up();
                     }
-                    heard.notify.notify_one();
                 }
             });
         };
         // The same holds where no thread can be had.
         let _ = std::thread::Builder::new().name("interrupt".into()).spawn(listen);
         interrupt
+    }
+
+    /// Tells everyone who looks or waits that the user wants to stop; whether that was known.
+    pub fn set(&self) -> bool {
+        let was_set = self.flag.swap(true, Ordering::Relaxed);
+        self.notify.notify_waiters();
+        was_set
     }
 
     /// Whether the user wants to stop.
@@ -42,8 +48,36 @@ impl Interrupt {
 
     /// Waits until the user wants to stop.
     pub async fn wait(&self) {
-        while !self.is_set() {
-            self.notify.notified().await;
+        loop {
+            // Who waits from before the look misses nothing.
+            let notified = self.notify.notified();
+            if self.is_set() {
+                return;
+            }
+            notified.await;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn everyone_who_waits_is_told() {
+        let interrupt = Interrupt::default();
+        let waiting: Vec<_> = (0..3)
+            .map(|_| {
+                let own = interrupt.clone();
+                tokio::spawn(async move { own.wait().await })
+            })
+            .collect();
+        tokio::task::yield_now().await;
+        assert!(!interrupt.set());
+        for one in waiting {
+            one.await.expect("told");
+        }
+        assert!(interrupt.set() && interrupt.is_set());
+        interrupt.wait().await;
     }
 }

@@ -276,7 +276,7 @@ fn the_better_answer_wins_in_both_orders() {
     let candidate = json!({"1": answer("q1", "zfails"), "2": answer("q2", "zsolves"),
         "3": answer("q3", "zsolves two"), "4": answer("q4", "zsolves")});
     let stage = Stage::new(script).file("one/G1.json", &reference).file("two/G1.json", &candidate);
-    let line = "judge preference one/G1.json two/G1.json -o out.json";
+    let line = "judge preference one/G1.json two/G1.json -o out.json --csv out.csv";
     let summary = stage.json(line, 0);
     let better: Vec<&str> = summary["queries"]
         .as_array()
@@ -291,6 +291,10 @@ fn the_better_answer_wins_in_both_orders() {
     let written = stage.written("out.json");
     let wanted = json!({"one": 1, "two": 1, "round_0": "complete", "round_1": "complete"});
     assert_eq!(written["3"], wanted);
+    let table = fs::read_to_string(stage.folder.path().join("out.csv")).expect("a table");
+    for (label, id) in [("1", "1"), ("2", "2"), ("3", "3"), ("3", "4"), ("1", "5")] {
+        assert!(table.contains(&format!("\t{label}\t{id}\tone\ttwo\r\n")), "{id}: {table}");
+    }
     let n_requests = stage.server.seen().len();
     stage.json(line, 0);
     assert_eq!(stage.server.seen().len(), n_requests, "nothing is asked again");

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use juror_judge::Models;
 use juror_score::read::{Document, Format};
-use juror_score::tool::answer::{Messages, Thoughts, convert};
+use juror_score::tool::answer::{Answer, Messages, Thoughts, convert};
 use juror_score::tool::environment::Setup;
 use juror_score::{Layout, push_dump_of_json};
 use serde_json::value::{RawValue, to_raw_value};
@@ -18,14 +18,12 @@ use super::serving::Serving;
 use crate::subject::chat_agent::{
     ChatAgent, Ending, QueuedModel, Stopped, VirtualServer, VirtualServerSetup, wording,
 };
-use crate::subject::{AgentError, Answered, CommandAgent, RemoteAgent, Task};
+use crate::subject::{AgentError, Answered, Subject, Task};
 
 /// Who is tried.
 pub enum Agent {
-    /// A command that is spoken to by lines.
-    Command(CommandAgent),
-    /// A server that is asked over HTTP.
-    Remote(RemoteAgent),
+    /// One that is asked for each answer.
+    Asked(Box<dyn Subject>),
     /// Answers that were given before.
     Recorded(RecordedAnswers),
     /// A model with function calling.
@@ -59,13 +57,15 @@ impl Agent {
         let mut attempted = match self {
             Agent::Recorded(recorded) => return Ok(recorded.attempt(selected)),
             Agent::Chat(chat) => chat.attempt(selected, open, offers, url).await?,
-            Agent::Command(agent) => {
+            Agent::Asked(subject) => {
                 let tools = offers.listed(&selected.query, open);
-                of_answered(selected, agent.answer(&task(selected, &url, tools.as_deref())).await)
-            }
-            Agent::Remote(agent) => {
-                let tools = offers.listed(&selected.query, open);
-                of_answered(selected, agent.answer(&task(selected, &url, tools.as_deref())).await)
+                let task = Task {
+                    query_id: &selected.id,
+                    query: &selected.query.text,
+                    virtual_url: &url,
+                    tools: tools.as_deref(),
+                };
+                of_answered(selected, subject.answer(task).await)
             }
         };
         attempted.seconds = start.elapsed().as_secs_f64();
@@ -77,10 +77,6 @@ impl Agent {
         }
         Ok(attempted)
     }
-}
-
-fn task<'t>(selected: &'t Selected, url: &'t str, tools: Option<&'t RawValue>) -> Task<'t> {
-    Task { query_id: &selected.id, query: &selected.query.text, virtual_url: url, tools }
 }
 
 fn of_answered(selected: &Selected, answered: Result<Answered, AgentError>) -> Attempted {
@@ -97,10 +93,12 @@ fn of_answered(selected: &Selected, answered: Result<Answered, AgentError>) -> A
     attempted
 }
 
+/// An attempt before anything is known of it.
 pub(super) fn nothing(selected: &Selected) -> Attempted {
     Attempted {
         set: selected.set.clone(),
         query_id: selected.id.clone(),
+        query: selected.query.text.clone(),
         final_answer: None,
         answer_details: None,
         called_apis: Vec::new(),
@@ -152,14 +150,20 @@ impl Chat {
 }
 
 /// Takes an answer from an agent's own log.
-pub(super) fn fill_from_log(attempted: &mut Attempted, log: Vec<u8>, method: &str) {
+fn fill_from_log(attempted: &mut Attempted, log: Vec<u8>, method: &str) {
     let Ok(document) = Document::new("the agent's log", log, Format::Json) else { return };
     let Ok(recorded) = convert(&document, method, Thoughts::Dropped) else { return };
+    fill_from_answer(attempted, &recorded.answer);
+}
+
+/// Takes an answer that was recorded.
+pub(super) fn fill_from_answer(attempted: &mut Attempted, answer: &Answer<'_>) {
     let mut details = String::new();
-    recorded.answer.write_details(Messages::Objects, Layout::LINE, &mut details);
+    answer.write_details(Messages::Objects, Layout::LINE, &mut details);
     attempted.answer_details = RawValue::from_string(details).ok();
-    let text = recorded.answer.final_text();
+    let text = answer.final_text();
     attempted.final_answer = (!text.is_empty()).then(|| text.into_owned());
+    attempted.called_apis.clone_from(&answer.called_apis);
 }
 
 /// JSON that can be kept on a line of its own.

@@ -1,7 +1,8 @@
 //! What became of each query of a run, kept the moment it is known, so that a run survives.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::{File, OpenOptions, TryLockError};
+use std::io::ErrorKind::{NotADirectory, NotFound};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -19,6 +20,9 @@ pub struct Attempted {
     pub set: String,
     /// Its id.
     pub query_id: String,
+    /// What is asked.
+    #[serde(default)]
+    pub query: String,
     /// The final answer; none where the agent gave none.
     pub final_answer: Option<String>,
     /// What the agent says it did, in the form of answer files.
@@ -95,6 +99,9 @@ pub enum JournalError {
     },
 }
 
+/// The file of a run's folder that grows by a line for each query.
+const ATTEMPTS: &str = "attempts.jsonl";
+
 /// A run's folder.
 #[derive(Debug)]
 pub struct Journal {
@@ -116,7 +123,7 @@ impl Journal {
             move |error| JournalError::Io { path, error }
         };
         std::fs::create_dir_all(folder).map_err(io(folder))?;
-        let path = folder.join("attempts.jsonl");
+        let path = folder.join(ATTEMPTS);
         let open = OpenOptions::new().read(true).append(true).create(true).open(&path);
         let mut file = open.map_err(io(&path))?;
         match file.try_lock() {
@@ -127,7 +134,10 @@ impl Journal {
         check_identity(folder, identity, even_if_changed)?;
         let mut text = String::new();
         file.read_to_string(&mut text).map_err(io(&path))?;
-        let done = read(&path, &text)?;
+        // Of several lines for a query the last counts.
+        let own =
+            |attempted: Attempted| ((attempted.set.clone(), attempted.query_id.clone()), attempted);
+        let done = read(&path, &text)?.into_iter().map(own).collect();
         // A line that was cut off by a crash is begun anew.
         let whole = text.rfind('\n').map_or(0, |end| end + 1);
         if whole < text.len() {
@@ -152,6 +162,23 @@ impl Journal {
     }
 }
 
+/// What became of the queries of a run, in the order they ended; nothing where the folder holds no
+/// run.
+pub fn read_attempts(folder: &Path) -> Result<Option<Vec<Attempted>>, JournalError> {
+    let path = folder.join(ATTEMPTS);
+    let text = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if matches!(error.kind(), NotFound | NotADirectory) => return Ok(None),
+        Err(error) => return Err(JournalError::Io { path, error }),
+    };
+    let attempts = read(&path, &text)?;
+    let mut seen = HashSet::new();
+    let is_last = |own: &Attempted| seen.insert((own.set.clone(), own.query_id.clone()));
+    let mut last: Vec<Attempted> = attempts.into_iter().rev().filter(is_last).collect();
+    last.reverse();
+    Ok(Some(last))
+}
+
 fn check_identity(
     folder: &Path,
     identity: &Value,
@@ -170,7 +197,7 @@ fn check_identity(
             }
             Ok(())
         }
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+        Err(error) if error.kind() == NotFound => {
             let part = folder.join("run.json.part");
             std::fs::write(&part, format!("{identity:#}\n")).map_err(io)?;
             std::fs::rename(&part, &path).map_err(io)
@@ -179,18 +206,16 @@ fn check_identity(
     }
 }
 
-/// Of several lines for a query the last counts.
-fn read(path: &Path, text: &str) -> Result<HashMap<(String, String), Attempted>, JournalError> {
-    let mut done = HashMap::new();
+/// Every line but one that was cut off.
+fn read(path: &Path, text: &str) -> Result<Vec<Attempted>, JournalError> {
     let whole = text.rfind('\n').map_or("", |end| &text[..end]);
-    for (number, line) in whole.lines().enumerate() {
-        let attempted: Attempted = serde_json::from_str(line).map_err(|error| {
+    let attempted = |(number, line): (usize, &str)| {
+        serde_json::from_str(line).map_err(|error| {
             let (path, line, reason) = (path.to_owned(), number + 1, error.to_string());
             JournalError::Damaged { path, line, reason }
-        })?;
-        done.insert((attempted.set.clone(), attempted.query_id.clone()), attempted);
-    }
-    Ok(done)
+        })
+    };
+    whole.lines().enumerate().map(attempted).collect()
 }
 
 #[cfg(test)]
@@ -202,6 +227,7 @@ mod tests {
         Attempted {
             set: "A".into(),
             query_id: id.into(),
+            query: String::new(),
             final_answer: Some(answer.into()),
             answer_details: None,
             called_apis: Vec::new(),

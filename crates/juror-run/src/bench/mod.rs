@@ -2,18 +2,23 @@
 
 mod agent;
 mod journal;
+mod judge;
+mod judged;
 mod pool;
 mod queries;
 mod recorded;
+mod report;
 mod run;
-mod score;
 mod serving;
 
 pub use agent::{Agent, Chat};
-pub use journal::{Attempted, Journal, JournalError, ServedCall};
+pub use journal::{Attempted, Journal, JournalError, ServedCall, read_attempts};
+pub use judge::{JudgeWord, SolveJudge, Verdict};
+pub use judged::Judged;
+pub(crate) use judged::answer_of;
 pub use pool::{Offers, Open};
 pub use queries::{QueriesError, Selected, Wanted, select_queries};
 pub use recorded::RecordedAnswers;
+pub use report::Results;
 pub use run::{Bench, Told, run};
-pub use score::{answer, answer_text, call_score};
 pub use serving::Serving;

@@ -1,23 +1,31 @@
 //! Where agents call tools, and which calls were served.
 
+use std::io;
 use std::sync::Arc;
 
-use juror_serve::Server;
+use juror_judge::http_client;
+use juror_serve::{Event, Limits, Listing, Server, ServerSetup, StatusCode};
 use serde::Deserialize;
+use tokio::net::TcpListener;
 
 use super::agent::on_one_line;
 use super::journal::ServedCall;
+use crate::tools::{TellTrouble, Tools};
 
 /// A server of virtual tools: in this process, or elsewhere.
 pub struct Serving {
-    /// Its address, such as `http://127.0.0.1:8080`.
-    pub address: String,
+    /// Such as `http://127.0.0.1:8080`.
+    address: String,
     /// What this run is called there.
-    pub run: String,
-    /// The server, if it is in this process.
-    pub server: Option<Arc<Server>>,
-    /// Asks it, if it is not.
-    pub client: reqwest::Client,
+    run: String,
+    place: Place,
+}
+
+enum Place {
+    /// In this process.
+    Here(Arc<Server>),
+    /// Elsewhere, and asked by this client.
+    Elsewhere(reqwest::Client),
 }
 
 #[derive(Deserialize)]
@@ -26,6 +34,33 @@ struct Calls {
 }
 
 impl Serving {
+    /// A server of tools in this process, on a free port; `run` is what the run is called there.
+    pub async fn start(tools: &Tools, run: String, tell: TellTrouble) -> io::Result<Serving> {
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let address = format!("http://{}", listener.local_addr()?);
+        let log = Arc::new(move |event: &Event<'_>| {
+            if let Event::Trouble(text) = event {
+                tell(text);
+            }
+        });
+        let server = Server::new(ServerSetup {
+            tools: tools.virtual_tools.clone(),
+            unknown: if tools.replays { StatusCode::NOT_FOUND } else { StatusCode::OK },
+            listing: Listing::new(tools.documentation.clone()),
+            token: None,
+            limits: Limits::default(),
+            log,
+        });
+        tokio::spawn(server.clone().serve(listener, std::future::pending()));
+        Ok(Serving { address, run, place: Place::Here(server) })
+    }
+
+    /// A server that runs already.
+    pub fn elsewhere(address: &str, run: String) -> Result<Serving, String> {
+        let address = address.trim_end_matches('/').to_owned();
+        Ok(Serving { address, run, place: Place::Elsewhere(http_client()?) })
+    }
+
     /// Where all APIs are listed.
     pub fn tools_url(&self) -> String {
         format!("{}/tools", self.address)
@@ -42,12 +77,15 @@ impl Serving {
 
     /// The calls that were served for a query.
     pub async fn calls(&self, set: &str, id: &str) -> Result<Vec<ServedCall>, String> {
-        if let Some(server) = &self.server {
-            let calls = server.runs().calls(&self.run, &name(set, id));
-            return Ok(calls.into_iter().map(served).collect());
-        }
+        let client = match &self.place {
+            Place::Here(server) => {
+                let calls = server.runs().calls(&self.run, &name(set, id));
+                return Ok(calls.into_iter().map(served).collect());
+            }
+            Place::Elsewhere(client) => client,
+        };
         let url = format!("{}/calls", self.query_url(set, id));
-        let response = self.client.get(url).send().await.map_err(|error| error.to_string())?;
+        let response = client.get(url).send().await.map_err(|error| error.to_string())?;
         let bytes = response.bytes().await.map_err(|error| error.to_string())?;
         let calls: Calls = serde_json::from_slice(&bytes).map_err(|error| error.to_string())?;
         Ok(calls.calls)

@@ -3,12 +3,13 @@
 use std::process::Stdio;
 use std::time::Duration;
 
+use juror_judge::Pending;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::{Mutex, Semaphore};
 
 use super::wire::{Answered, PROTOCOL, Said, Tell, read_answered};
-use super::{AgentError, Task};
+use super::{AgentError, Subject, Task};
 
 /// The longest line that is read.
 const MOST_BYTES: u64 = 64 << 20;
@@ -58,7 +59,7 @@ impl CommandAgent {
 
     /// Asks for an answer. A process that crashes, hangs or says something else is ended, and the
     /// next query has another.
-    pub async fn answer(&self, task: &Task<'_>) -> Result<Answered, AgentError> {
+    async fn ask(&self, task: &Task<'_>) -> Result<Answered, AgentError> {
         // The semaphore is never closed.
         let _slot = self.slots.acquire().await;
         let idle = self.idle.lock().await.pop();
@@ -112,6 +113,12 @@ impl CommandAgent {
                 Err(AgentError(format!("the agent did not say that it is ready, but `{shown}`")))
             }
         }
+    }
+}
+
+impl Subject for CommandAgent {
+    fn answer<'a>(&'a self, task: Task<'a>) -> Pending<'a, Result<Answered, AgentError>> {
+        Box::pin(async move { self.ask(&task).await })
     }
 }
 

@@ -5,6 +5,7 @@ mod command;
 mod remote;
 mod wire;
 
+use juror_judge::Pending;
 use serde_json::value::RawValue;
 
 pub use command::{CommandAgent, CommandSetup};
@@ -15,6 +16,12 @@ pub use wire::{Answered, Id, PROTOCOL, Said, Tell, read_answered};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct AgentError(pub String);
+
+/// Who answers when asked.
+pub trait Subject: Send + Sync {
+    /// Asks for an answer. What goes wrong is of this query alone.
+    fn answer<'a>(&'a self, task: Task<'a>) -> Pending<'a, Result<Answered, AgentError>>;
+}
 
 /// A query as an agent outside the process is asked it.
 #[derive(Clone, Copy, Debug)]

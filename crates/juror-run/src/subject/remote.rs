@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use juror_judge::{http_client, innermost};
+use juror_judge::{Pending, http_client, innermost};
 
 use super::wire::{Answered, read_answered};
-use super::{AgentError, Task};
+use super::{AgentError, Subject, Task};
 
 /// The longest answer that is read.
 const MOST_BYTES: usize = 64 << 20;
@@ -24,8 +24,7 @@ impl RemoteAgent {
         Ok(RemoteAgent { client: http_client()?, address, timeout })
     }
 
-    /// Asks for an answer.
-    pub async fn answer(&self, task: &Task<'_>) -> Result<Answered, AgentError> {
+    async fn ask(&self, task: &Task<'_>) -> Result<Answered, AgentError> {
         let late =
             || AgentError(format!("the agent said nothing for {} s", self.timeout.as_secs_f64()));
         let body =
@@ -52,6 +51,12 @@ impl RemoteAgent {
             )));
         }
         Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+}
+
+impl Subject for RemoteAgent {
+    fn answer<'a>(&'a self, task: Task<'a>) -> Pending<'a, Result<Answered, AgentError>> {
+        Box::pin(async move { self.ask(&task).await })
     }
 }
 

@@ -41,6 +41,7 @@ fn report(query: &Query, final_answer: &str, error: Option<&str>) -> Value {
         status: Status::Solved,
         sopr_score: 1.0,
         calls: CallScore::of(&called, &query.gold),
+        called: &[("T".into(), "a".into()), (String::new(), "x".into())],
         method: "official",
         reason: "it is".to_owned(),
         error: error.map(str::to_owned),
@@ -80,7 +81,8 @@ fn the_documents_form_is_written_and_both_are_read(query: &Query) -> Checked {
         "gold_answer": {"relevant_apis": [["T", "a"], ["T", "b"]], "available_tools": [
             {"category": "C", "tool_name": "T", "apis": [{"api_name": "a", "api_description": ""}]}]},
         "system_answer": {"final_answer": "Oslo",
-            "answer_details": [{"role": "tool", "message": details, "next": []}]},
+            "answer_details": [{"role": "tool", "message": details, "next": []}],
+            "called_apis": [["T", "a"], ["", "x"]]},
         "scores": {"sopr_score": 1.0, "api_call_score": 0.5, "api_call_precision": 0.5,
             "other_calls": 1},
         "evaluation": {"answer_status": "Solved", "has_finish": true,

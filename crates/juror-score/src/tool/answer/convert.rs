@@ -49,7 +49,7 @@ fn convert_log<'a>(log: &Log<'a>, method: &str, thoughts: Thoughts) -> Walked<Re
     let value = |json: Option<&'a str>, missing| json.map_or(missing, Json::read);
     Ok(Recorded {
         query: value(log.query, Json::EMPTY),
-        available_tools: value(log.functions, Json::read("[]")),
+        available_tools: value(log.functions, Json::NO_ITEMS),
         answer: Answer {
             method: Cow::Owned(method.to_owned()),
             final_answer: value(log.final_answer, Json::EMPTY),

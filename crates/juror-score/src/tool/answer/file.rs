@@ -1,4 +1,4 @@
-//! Files of converted answers, read.
+//! Files of converted answers and of results, read.
 
 use std::borrow::Cow;
 
@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 use super::Answer;
 use super::details::{Node, read_nodes};
 use super::json::{Json, is_something, text_of, text_or_empty};
+use crate::python;
 use crate::read::{Document, Path, Problem, Problems};
 use crate::tool::look::Look;
 use crate::walk::{Lost, Walk, Walked, fields_of};
@@ -47,8 +48,9 @@ fn tool_name(tool: &str) -> Option<Cow<'_, str>> {
 /// Answers by the ids of their queries, in the order of the file.
 pub type Answers<'a> = Vec<(Cow<'a, str>, Recorded<'a>)>;
 
-/// Reads a file of converted answers: an object of answers by the ids of their queries. What
-/// cannot be read is told and left out; of an id that comes twice, both are kept.
+/// Reads a file of converted answers: an object of answers by the ids of their queries; or the
+/// answers in a file of results. What cannot be read is told and left out; of an id that comes
+/// twice, both are kept.
 pub fn read_answers(document: &Document) -> (Answers<'_>, Problems) {
     let mut look = Look::new(document);
     let mut answers = Vec::new();
@@ -57,7 +59,8 @@ pub fn read_answers(document: &Document) -> (Answers<'_>, Problems) {
         // What is wrong is told where it is.
         look.top_object("an object of answers by query id");
     }
-    for (id, text) in entries.unwrap_or_default() {
+    let entries = entries.unwrap_or_default();
+    for (id, text) in results_among(&entries).unwrap_or(entries) {
         match read_recorded(text) {
             Some(recorded) => answers.push((id, recorded)),
             None => note(&mut look, &id, text),
@@ -66,8 +69,19 @@ pub fn read_answers(document: &Document) -> (Answers<'_>, Problems) {
     (answers, look.problems())
 }
 
+/// An answer, or what stands in its place, and the id of its query.
+type Entry<'a> = (Cow<'a, str>, &'a str);
+
+/// The results of a result file by the ids of their queries; nothing where it is none.
+fn results_among<'a>(entries: &[Entry<'a>]) -> Option<Vec<Entry<'a>>> {
+    let (_, results) = entries.iter().find(|(key, _)| key == "results")?;
+    let items = Walk::new(results).items().ok()?;
+    let id = |item| python::str_of_json(fields_of(item, ["query_id"])?[0]?).ok();
+    Some(items.into_iter().map(|item| (id(item).unwrap_or_default().into(), item)).collect())
+}
+
 /// The fields of an object, as they stand, and unread: one that is broken is a problem of its own.
-fn read_entries(text: &str) -> Walked<Vec<(Cow<'_, str>, &str)>> {
+fn read_entries(text: &str) -> Walked<Vec<Entry<'_>>> {
     let mut walk = Walk::new(text);
     let mut entries = Vec::new();
     walk.enter(b'{')?;
@@ -106,14 +120,16 @@ impl<'a> Parts<'a> {
         let mut inner = Parts::default();
         while let Some(key) = walk.next_key()? {
             match &*key {
-                "answer" if is_outer && walk.opens(b'{') => inner = Parts::read(walk, false)?,
+                "answer" | "system_answer" if is_outer && walk.opens(b'{') => {
+                    inner = Parts::read(walk, false)?;
+                }
                 "answer_details" if walk.begins(b'[') => parts.nodes = Some(read_nodes(walk)?),
                 "answer_details" => {
                     if is_something(walk.value()?) {
                         return Err(Lost);
                     }
                 }
-                "query" => parts.query = Some(walk.value()?),
+                "query" | "query_text" => parts.query = Some(walk.value()?),
                 "available_tools" => parts.available_tools = Some(walk.value()?),
                 "method" => parts.method = Some(walk.value()?),
                 "final_answer" => parts.final_answer = Some(walk.value()?),
@@ -144,7 +160,7 @@ pub(super) fn read_recorded(text: &str) -> Option<Recorded<'_>> {
     walk.end().ok()?;
     Some(Recorded {
         query: parts.query.map_or(Json::EMPTY, Json::read),
-        available_tools: parts.available_tools.map_or(Json::read("[]"), Json::read),
+        available_tools: parts.available_tools.map_or(Json::NO_ITEMS, Json::read),
         answer: Answer {
             method: text_or_empty(parts.method),
             final_answer: parts.final_answer.map_or(Json::EMPTY, Json::read),
@@ -184,6 +200,27 @@ mod tests {
                 "a.json:4:18: expected an answer with a list of nodes, found an object\n  at 5",
             ]
         );
+    }
+
+    #[test]
+    fn the_answers_of_a_result_file_are_read() {
+        let json = r#"{"metadata": {}, "results": [
+            {"query_id": 588, "query_text": "q", "error": "late", "system_answer": {
+                "final_answer": "x", "called_apis": [["T", "a"]],
+                "answer_details": [{"role": "tool", "message": "{}", "next": []}]}},
+            {"query_id": "b", "system_answer": {"final_answer": "y", "has_finish": true}}, 5]}"#;
+        let file = Document::new("a.json", json.into(), Format::Json).expect("UTF-8");
+        let (answers, problems) = read_answers(&file);
+        let told: Vec<(&str, String, usize, usize)> = answers
+            .iter()
+            .map(|(id, own)| {
+                let answer = &own.answer;
+                let text = format!("{} {}", own.query.get(), answer.final_text());
+                (&**id, text, answer.nodes.len(), answer.called_apis.len())
+            })
+            .collect();
+        assert_eq!(told, [("588", "\"q\" x".into(), 1, 1), ("b", "\"\" y".into(), 0, 0)]);
+        assert_eq!(problems.errors.len(), 1, "{problems}");
     }
 
     #[test]

@@ -20,6 +20,9 @@ impl<'a> Json<'a> {
     /// An empty text.
     pub const EMPTY: Json<'static> = Json(Cow::Borrowed(Json::EMPTY_TEXT));
 
+    /// A list without items.
+    pub const NO_ITEMS: Json<'static> = Json(Cow::Borrowed("[]"));
+
     pub(super) const EMPTY_TEXT: &'static str = "\"\"";
 
     /// The value of a text that is JSON, which the reader has seen to.

@@ -144,10 +144,7 @@ pub fn write_judgements(judgements: &[Judgement]) -> String {
 /// Writes judgements as a table, its cells separated by tabs. Who judged is a further column, where
 /// it is known.
 pub fn write_judgements_csv(judgements: &[Judgement], model: &str) -> String {
-    let mut table = csv::WriterBuilder::new()
-        .delimiter(b'\t')
-        .terminator(csv::Terminator::CRLF)
-        .from_writer(Vec::new());
+    let mut table = table();
     let is_told = judgements.iter().any(|judged| judged.judged_by.is_some());
     let mut row = |cells: [&str; 8]| {
         // Writing to memory does not fail, and all rows have as many cells.
@@ -177,5 +174,16 @@ pub fn write_judgements_csv(judgements: &[Judgement], model: &str) -> String {
             judged.judged_by.as_deref().unwrap_or_default(),
         ]);
     }
+    table_text(table)
+}
+
+/// An empty table as the public evaluation has them, with tabs between cells.
+pub(super) fn table() -> csv::Writer<Vec<u8>> {
+    let mut table = csv::WriterBuilder::new();
+    table.delimiter(b'\t').terminator(csv::Terminator::CRLF).from_writer(Vec::new())
+}
+
+/// The text of a table.
+pub(super) fn table_text(table: csv::Writer<Vec<u8>>) -> String {
     String::from_utf8(table.into_inner().unwrap_or_default()).unwrap_or_default()
 }

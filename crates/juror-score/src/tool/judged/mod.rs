@@ -18,6 +18,7 @@ pub use final_answer::{final_answer_rate, read_final_verdict, text_to_judge};
 pub use heuristic::guess_status;
 pub use pass_rate::PassRate;
 pub use preference::{
-    Contest, Points, Round, Side, Vote, WinRate, first_shown, read_points, write_points,
+    Compared, Contest, Points, Round, Side, Vote, WinRate, first_shown, read_points, write_points,
+    write_preferences_csv,
 };
 pub use status::{Pass, Solvability, Status, majority, passes};

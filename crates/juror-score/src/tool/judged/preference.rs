@@ -3,13 +3,15 @@
 //! A status belongs to its answer, whatever order a judge is shown them in. Rounds are kept as
 //! votes and counted at the end, so that a round that is done again counts once.
 
+use std::borrow::Cow;
+
 use super::pass_rate::over;
 use super::status::Status;
 use crate::Object;
 use crate::python::Layout;
 use crate::read::{Document, Path, Problem, Problems};
 use crate::tool::answer::json::{Json, push_json};
-use crate::tool::answer::{Answer, Node};
+use crate::tool::answer::{Answer, Node, Recorded};
 use crate::tool::look::Look;
 
 /// One of the two agents.
@@ -195,6 +197,66 @@ pub fn read_points(
         queries.push((id.into_owned(), points));
     }
     (queries, look.problems())
+}
+
+/// A query as the table of preferences shows it.
+#[derive(Clone, Copy, Debug)]
+pub struct Compared<'a> {
+    /// The id of the query.
+    pub id: &'a str,
+    /// What was asked.
+    pub query: &'a str,
+    /// The answer of the reference.
+    pub reference: Option<&'a Recorded<'a>>,
+    /// The answer of the candidate.
+    pub candidate: Option<&'a Recorded<'a>>,
+    /// Which is better.
+    pub vote: Vote,
+}
+
+/// Writes preferences as a table, its cells separated by tabs: 1 is for the reference, 2 for the
+/// candidate, 3 a tie.
+pub fn write_preferences_csv(queries: &[Compared<'_>], reference: &str, candidate: &str) -> String {
+    let mut table = super::file::table();
+    // Writing to memory does not fail, and all rows have as many cells.
+    let mut row = |cells: [&str; 10]| drop(table.write_record(cells));
+    row([
+        "query",
+        "available_tools",
+        "ref_model_intermediate_steps",
+        "ref_model_final_step",
+        "output_model_intermediate_steps",
+        "output_model_final_step",
+        "preference_label",
+        "query_id",
+        "ref_model",
+        "output_model",
+    ]);
+    for compared in queries {
+        let offered = compared.reference.or(compared.candidate).map(Recorded::tool_names);
+        let offered: Vec<String> = offered.into_iter().flatten().map(Cow::into_owned).collect();
+        let steps =
+            |own: Option<&Recorded<'_>>| own.map(|own| own.answer.steps()).unwrap_or_default();
+        let (of_reference, of_candidate) = (steps(compared.reference), steps(compared.candidate));
+        let label = match compared.vote {
+            Vote::For(Side::Reference) => "1",
+            Vote::For(Side::Candidate) => "2",
+            Vote::Tie => "3",
+        };
+        row([
+            compared.query,
+            &Json::of_texts(&offered).python_str(),
+            &of_reference.all,
+            &of_reference.last,
+            &of_candidate.all,
+            &of_candidate.last,
+            label,
+            compared.id,
+            reference,
+            candidate,
+        ]);
+    }
+    super::file::table_text(table)
 }
 
 /// Writes the votes of queries as files have them: the points of both agents, and which rounds

@@ -57,6 +57,8 @@ pub struct Evaluation<'a> {
     pub sopr_score: f64,
     /// How the calls fit the right ones.
     pub calls: CallScore,
+    /// What was called, tool and API; a name that no tool has stands without one.
+    pub called: &'a [(String, String)],
     /// How the status was found.
     pub method: &'a str,
     /// Why it is this status.
@@ -125,17 +127,18 @@ struct Gold<'a> {
 struct Did<'a> {
     final_answer: Json<'a>,
     answer_details: Json<'static>,
+    called_apis: &'a [(String, String)],
 }
 
 impl<'a> Did<'a> {
-    fn of(answer: Option<&'a Answer<'a>>) -> Did<'a> {
+    fn of(answer: Option<&'a Answer<'a>>, called_apis: &'a [(String, String)]) -> Did<'a> {
         let mut details = String::new();
         match answer {
             Some(answer) => answer.write_details(Messages::Texts, Layout::LINE, &mut details),
             None => details.push_str("[]"),
         }
         let final_answer = answer.map_or(Json::EMPTY, |answer| answer.final_answer.clone());
-        Did { final_answer, answer_details: Json::made(details) }
+        Did { final_answer, answer_details: Json::made(details), called_apis }
     }
 }
 
@@ -163,7 +166,7 @@ impl Serialize for Evaluation<'_> {
         fields.serialize_field("query_id", &query.id)?;
         fields.serialize_field("query_text", &query.text)?;
         fields.serialize_field("gold_answer", &gold)?;
-        fields.serialize_field("system_answer", &Did::of(self.answer))?;
+        fields.serialize_field("system_answer", &Did::of(self.answer, self.called))?;
         fields.serialize_field("scores", &scores)?;
         fields.serialize_field("evaluation", &found)?;
         fields.serialize_field("timing", &timing)?;

@@ -38,7 +38,8 @@ docs/judging-agents.md.";
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct PassRateArgs {
-    /// File of converted answers, or folder of logs (then with --method); `-` is standard input.
+    /// File of converted answers or of results, folder of logs (then with --method), or folder of a
+    /// run; `-` is standard input.
     #[arg(value_name = "ANSWERS")]
     answers: String,
 

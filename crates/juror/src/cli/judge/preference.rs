@@ -7,7 +7,8 @@ use clap::Args;
 use juror_judge::{Cost, Preferred};
 use juror_run::{load, preference_judge};
 use juror_score::tool::judged::{
-    Contest, Points, Side, Status, Vote, WinRate, read_judgements, write_points,
+    Compared, Contest, Points, Side, Status, Vote, WinRate, read_judgements, write_points,
+    write_preferences_csv,
 };
 use serde_json::json;
 
@@ -32,7 +33,8 @@ are kept apart from wins. See docs/judging-agents.md.";
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct PreferenceArgs {
-    /// Answers of the agent that is compared with: a file of converted answers, or folder of logs.
+    /// Answers of the agent that is compared with: a file of converted answers or of results, a
+    /// folder of logs (then with --method), or the folder of a run.
     #[arg(value_name = "REFERENCE")]
     reference: String,
 
@@ -53,6 +55,10 @@ pub(super) struct PreferenceArgs {
     #[arg(long, value_name = "JSON", requires = "reference_pass_rate")]
     candidate_pass_rate: Option<String>,
 
+    /// The table to write, as the public evaluation has it, with tabs between cells.
+    #[arg(long, value_name = "CSV")]
+    csv: Option<String>,
+
     /// What the reference is called in the file [default: by the name of REFERENCE].
     #[arg(long, value_name = "NAME")]
     reference_name: Option<String>,
@@ -70,7 +76,7 @@ pub(super) fn run(args: &PreferenceArgs) -> anyhow::Result<Exit> {
     let judged_before = args.reference_pass_rate.iter().chain(&args.candidate_pass_rate);
     let inputs = [&args.reference, &args.candidate].into_iter().chain(judged_before);
     let inputs = inputs.chain(&common.queries).chain(&common.config);
-    check_outputs(inputs, &common.output, common.json)?;
+    check_outputs(inputs, common.output.iter().chain(&args.csv), common.json)?;
     let [reference_name, candidate_name] = args.names()?;
     let settings = common.settings()?;
     let selected = common.queries()?;
@@ -88,6 +94,7 @@ pub(super) fn run(args: &PreferenceArgs) -> anyhow::Result<Exit> {
     let rounds = repeats.saturating_mul(2);
     let (models, cache) = common.models(&settings, "")?;
     let written = begin(common.output.as_ref(), common.ask.dry_run)?;
+    let csv = begin(args.csv.as_ref(), common.ask.dry_run)?;
     let judged = common.ask_each(items.len(), &models, |at| {
         let id = &*items[at].id;
         let contest = Contest {
@@ -107,6 +114,17 @@ pub(super) fn run(args: &PreferenceArgs) -> anyhow::Result<Exit> {
     }
     let points =
         |one: &Preferred| Points::of(&one.votes.iter().copied().flatten().collect::<Vec<_>>());
+    if let Some(file) = csv {
+        let compared = |at: usize| Compared {
+            id: &items[at].id,
+            query: &items[at].text,
+            reference: reference.get(&*items[at].id).copied(),
+            candidate: candidate.get(&*items[at].id).copied(),
+            vote: points(&judged[at]).vote(),
+        };
+        let compared: Vec<Compared<'_>> = (0..items.len()).map(compared).collect();
+        file.write(&write_preferences_csv(&compared, &reference_name, &candidate_name))?;
+    }
     let rate = WinRate::of(judged.iter().map(points));
     let n_errors = judged.iter().filter(|one| one.n_failed() > 0).count();
     let [wins, ties, losses] = rate.rates();

@@ -1,89 +1,13 @@
-//! `juror bench` as its users meet it: an agent in a process of its own, files, exit codes.
+//! Agents of every kind on the project's example.
 
 use std::fs;
-use std::path::PathBuf;
+use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
-use juror_scripted::{Script, Server};
+use juror_scripted::{Reply, Script, Server};
 use serde_json::{Value, json};
 
-struct Stage {
-    folder: tempfile::TempDir,
-}
-
-/// How a command ended.
-struct Ended {
-    code: i32,
-    stdout: String,
-    stderr: String,
-}
-
-impl Stage {
-    fn new() -> Stage {
-        Stage { folder: tempfile::tempdir().expect("a folder") }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        fs::write(self.path(name), text).expect("a file");
-    }
-
-    fn results(&self) -> Value {
-        let text = fs::read_to_string(self.path("out.json")).expect("results");
-        serde_json::from_str(&text).expect("JSON")
-    }
-
-    /// Runs the benchmark on the project's example, with more options.
-    fn bench(&self, agent: &str, options: &str) -> Ended {
-        self.bench_with(agent, options, &[])
-    }
-
-    fn bench_with(&self, agent: &str, options: &str, variables: &[(&str, &str)]) -> Ended {
-        let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
-        let output = Command::new(env!("CARGO_BIN_EXE_juror"))
-            .args(["bench", "-o", "out.json", "--run", "run", "--no-keep"])
-            .args(["--queries", &format!("{examples}/queries.json")])
-            .args(["--tools", &format!("{examples}/tools")])
-            .args(["--cache", &format!("{examples}/tool_cache")])
-            .args(["--agent", agent])
-            .args(options.split_whitespace())
-            .current_dir(self.folder.path())
-            .env_clear()
-            .env("PATH", std::env::var("PATH").unwrap_or_default())
-            .envs(variables.iter().copied())
-            .stdin(Stdio::null())
-            .output()
-            .expect("juror runs");
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        Ended {
-            code: output.status.code().unwrap_or(-1),
-            stdout: text(&output.stdout),
-            stderr: text(&output.stderr),
-        }
-    }
-}
-
-fn example_agent() -> String {
-    format!("command:python3 {}/../../examples/agent.py", env!("CARGO_MANIFEST_DIR"))
-}
-
-/// An agent whose behaviour by query is the body of a Python function.
-fn agent(stage: &Stage, body: &str) -> String {
-    let lines: Vec<String> = body.lines().map(|line| format!("    {line}")).collect();
-    stage.write(
-        "agent.py",
-        &format!(
-            "import json, os, sys, time\nprint(json.dumps({{'type': 'ready'}}), flush=True)\nsys.stdin.readline()\n\
-             def say(task, **more):\n    print(json.dumps({{'type': 'answered', 'query_id': task['query_id']}} | more), flush=True)\n\
-             for line in sys.stdin:\n    task = json.loads(line)\n    open('asked.txt', 'a').write(task['query_id'] + '\\n')\n{}\n",
-            lines.join("\n")
-        ),
-    );
-    "command:python3 agent.py".into()
-}
+use crate::stage::{Stage, agent, example_agent};
 
 #[test]
 fn calls_count_though_the_agent_does_not_tell_of_them() {
@@ -111,7 +35,7 @@ fn the_whole_pool_is_open_by_search() {
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     let results = stage.results();
     assert!(results["summary"]["average_api_call_score"].as_f64().expect("a score") > 0.5);
-    assert!(ended.stdout.contains("not judged"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("nobody judged"), "{}", ended.stdout);
     let top = stage.bench(&example_agent(), "--pool top:3 --resume-changed");
     assert_eq!(top.code, 0, "{}", top.stderr);
 }
@@ -222,4 +146,116 @@ fn what_is_asked_wrongly_is_told() {
     let ended = stage.bench("command:/no/such/program", "--limit 1");
     assert_eq!(ended.code, 3);
     assert!(ended.stderr.contains("cannot be started"), "{}", ended.stderr);
+}
+
+#[test]
+fn a_run_and_its_results_are_answers_to_judge_again() {
+    let stage = Stage::new();
+    let body = "if task['query_id'] == '4': say(task, error='no idea')\n\
+        else: say(task, final_answer='Ten pounds each, says the tool.', called_apis=[['Garden Visits', 'Ticket price']])";
+    let agent = agent(&stage, body);
+    let outputs =
+        "--judge heuristic --converted c.json --pass-rate p.json --pass-rate-csv p.csv --pool own";
+    let ended = stage.bench(&agent, outputs);
+    assert_eq!(ended.code, 3, "{}", ended.stderr);
+    let first = stage.results();
+    let [converted, pass_rate] = ["c.json", "p.json"].map(|name| stage.json(name));
+    assert_eq!(converted["3"]["answer"]["final_answer"], "Ten pounds each, says the tool.");
+    assert!(converted["3"]["available_tools"][0]["function"]["name"].is_string());
+    assert!(converted.get("4").is_none());
+    assert_eq!(pass_rate["3"]["judged_by"], "heuristic");
+    assert!(
+        pass_rate["3"]["is_solved"]["0"].as_str().expect("a word").starts_with("AnswerStatus.")
+    );
+    let table = fs::read_to_string(stage.path("p.csv")).expect("a table");
+    assert_eq!(table.lines().count(), 5, "{table}");
+
+    fs::copy(stage.path("out.json"), stage.path("earlier.json")).expect("a copy");
+    for place in ["run", "earlier.json", "c.json"] {
+        let again = stage.bench(&format!("recorded:{place}"), "--judge heuristic --run other");
+        // Only the run itself remembers what went wrong.
+        assert_eq!(again.code, if place == "run" { 3 } else { 0 }, "{place}: {}", again.stderr);
+        let results = stage.results();
+        for at in 0..4 {
+            let scores = |results: &Value| results["results"][at]["scores"].clone();
+            // The published form has no place for calls that are told apart from steps.
+            let is_kept = place != "c.json";
+            assert!(!is_kept || scores(&results) == scores(&first), "{place} {at}");
+            assert_eq!(
+                results["results"][at]["system_answer"]["final_answer"],
+                first["results"][at]["system_answer"]["final_answer"]
+            );
+        }
+    }
+    assert!(!stage.path("other").exists(), "recorded answers are not kept again");
+}
+
+/// An agent that is asked over HTTP, and prints its address.
+const SERVER: &str = r#"
+import http.server, json
+class Agent(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        task = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        reply = json.dumps({"final_answer": "An answer to " + task["query_id"]})
+        status = {"2": 500}.get(task["query_id"], 200)
+        if task["query_id"] == "3": reply = "<html>"
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(reply)))
+        self.end_headers()
+        self.wfile.write(reply.encode())
+    def log_message(self, *words): pass
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Agent)
+print(f"http://127.0.0.1:{server.server_port}/answer", flush=True)
+server.serve_forever()
+"#;
+
+#[test]
+fn an_agent_is_asked_over_http() {
+    let stage = Stage::new();
+    let mut server = Command::new("python3")
+        .args(["-c", SERVER])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("Python runs");
+    let mut address = String::new();
+    let output = server.stdout.take().expect("its output");
+    BufReader::new(output).read_line(&mut address).expect("an address");
+    let ended = stage.bench(address.trim(), "");
+    server.kill().expect("ended");
+    server.wait().expect("ended");
+    assert_eq!(ended.code, 3, "{}", ended.stderr);
+    let results = stage.results();
+    let of = |at: usize| &results["results"][at];
+    assert_eq!(of(0)["system_answer"]["final_answer"], "An answer to 1");
+    assert_eq!(results["summary"]["error_count"], 2);
+    assert!(of(1)["error"].as_str().expect("an error").contains("status 500"), "{}", of(1));
+    assert!(of(2)["error"].as_str().expect("an error").contains("`<html>`"), "{}", of(2));
+    let gone = stage.bench(address.trim(), "--run other --limit 1");
+    assert_eq!(gone.code, 3);
+    assert!(gone.stderr.contains("cannot be reached"), "{}", gone.stderr);
+}
+
+#[test]
+fn judge_runs_that_differ_are_noise() {
+    let stage = Stage::new();
+    let status = |word: &str| Reply::Json(json!({"answer_status": word, "reason": word}));
+    let replies = vec![status("Solved"), status("Solved"), status("Unsolved")];
+    let script = Script {
+        replies: [("answer_status".to_owned(), replies)].into_iter().collect(),
+        ..Script::default()
+    };
+    let server = Server::start(script);
+    let address = format!("{}/v1", server.address());
+    let variables = [("OPENAI_API_KEY", "sk-x"), ("OPENAI_BASE_URL", address.as_str())];
+    let agent = agent(&stage, "say(task, final_answer='Ten pounds each.')");
+    let ended = stage.bench_with(&agent, "--limit 1 --repeats 3", &variables);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let results = stage.results();
+    let score = results["results"][0]["scores"]["sopr_score"].as_f64().expect("a score");
+    assert!((score - 2.0 / 3.0).abs() < 1e-9, "{score}");
+    assert_eq!(results["results"][0]["evaluation"]["answer_status"], "Solved");
+    let noise = results["juror"]["judge_noise"].as_f64().expect("noise");
+    assert!((noise - (2.0_f64 / 9.0).sqrt()).abs() < 1e-9, "{noise}");
+    assert!(results["juror"]["judge_usd"].as_f64().expect("a price") > 0.0);
+    assert!(ended.stdout.contains("3 times, judge noise 47.1 %"), "{}", ended.stdout);
 }

@@ -1,0 +1,149 @@
+//! Runs of agents over queries, as people read them.
+
+use juror_score::tool::result::Summary;
+
+use crate::terminal::{Paint, Palette, layout, shorten};
+
+/// How a query went, on one line.
+#[derive(Clone, Debug, Default)]
+pub struct QueryLine {
+    /// How many queries have ended, this one too.
+    pub n_done: usize,
+    /// How many there are.
+    pub n_all: usize,
+    /// The query's id.
+    pub id: String,
+    /// What was asked.
+    pub query: String,
+    /// The status and the score, where somebody judged.
+    pub solved: Option<(String, f64)>,
+    /// The API Call Score, where any API is right.
+    pub api_call_score: Option<f64>,
+    /// How many calls were served.
+    pub n_calls: usize,
+    /// How long the agent took, in seconds.
+    pub seconds: f64,
+    /// What went wrong.
+    pub error: Option<String>,
+}
+
+/// Characters of a query or an error on a line.
+const LINE_WIDTH: usize = 60;
+
+impl std::fmt::Display for QueryLine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let width = self.n_all.to_string().len();
+        write!(f, "[{:>width$}/{}] ", self.n_done, self.n_all)?;
+        if let Some((status, score)) = &self.solved {
+            let mark = match *score {
+                score if score >= 1.0 => '✓',
+                score if score > 0.0 => '?',
+                _ => '✗',
+            };
+            write!(f, "{mark} {status:<8} | SoPR {score:.2} | ")?;
+        }
+        let calls = self.api_call_score.map_or("  –".into(), |score| format!("{score:.2}"));
+        let plural = if self.n_calls == 1 { ' ' } else { 's' };
+        write!(f, "API {calls:<4} | {} call{plural} | {:.2} s | ", self.n_calls, self.seconds)?;
+        match &self.error {
+            Some(error) => write!(f, "{}: error: {}", self.id, shorten(error, 2 * LINE_WIDTH)),
+            None => write!(f, "{}: {}", self.id, shorten(&self.query, LINE_WIDTH)),
+        }
+    }
+}
+
+/// What is summed up of a run as a table: a row for each set, and one for all of them where there
+/// are several. Where nobody judged, what was solved is left out.
+pub fn agents_table(sets: &[(String, &Summary)], is_judged: bool, palette: Palette) -> String {
+    let mut rows = vec![header(is_judged)];
+    rows.extend(sets.iter().map(|(name, summary)| row(name, summary, is_judged)));
+    layout(&rows, Paint(palette))
+}
+
+fn header(is_judged: bool) -> Vec<String> {
+    let solved = ["solved", "unsure", "unsolved", "SoPR"];
+    let solved = if is_judged { solved.as_slice() } else { &[] };
+    let titles = ["", "queries"].iter().chain(solved);
+    let titles = titles.chain(&["API Call", "Finish", "errors", "time"]);
+    titles.map(|title| (*title).to_owned()).collect()
+}
+
+fn row(name: &str, summary: &Summary, is_judged: bool) -> Vec<String> {
+    let percent = |value: f64| format!("{value:.1} %");
+    let mut cells = vec![shorten(name, 40), summary.total_evaluations.to_string()];
+    if is_judged {
+        cells.extend([
+            percent(summary.solved_percentage),
+            percent(summary.unsure_percentage),
+            percent(summary.unsolved_percentage),
+            format!("{:.3}", summary.average_sopr_score),
+        ]);
+    }
+    let has_gold = summary.api_call_not_applicable_count < summary.total_evaluations;
+    let seconds = summary.average_system_answer_time;
+    cells.extend([
+        if has_gold { format!("{:.3}", summary.average_api_call_score) } else { "–".into() },
+        percent(summary.finish_percentage),
+        summary.error_count.to_string(),
+        seconds.map_or("–".into(), |seconds| format!("{seconds:.2} s")),
+    ]);
+    cells
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_tells_how_a_query_went() {
+        let line = QueryLine {
+            n_done: 7,
+            n_all: 163,
+            id: "588".into(),
+            query: "What is\nthe weather?".into(),
+            api_call_score: Some(0.5),
+            n_calls: 1,
+            seconds: 1.204,
+            ..QueryLine::default()
+        };
+        assert_eq!(
+            line.to_string(),
+            "[  7/163] API 0.50 | 1 call  | 1.20 s | 588: What is the weather?"
+        );
+        let judged = QueryLine {
+            solved: Some(("Unsolved".into(), 0.0)),
+            api_call_score: None,
+            n_calls: 2,
+            error: Some("the agent ended".into()),
+            ..line
+        };
+        assert_eq!(
+            judged.to_string(),
+            "[  7/163] ✗ Unsolved | SoPR 0.00 | API   –  | 2 calls | 1.20 s | 588: error: the agent ended"
+        );
+    }
+
+    #[test]
+    fn a_table_has_a_row_for_each_set() {
+        let one = Summary {
+            total_evaluations: 2,
+            solved_percentage: 50.0,
+            unsolved_percentage: 50.0,
+            average_sopr_score: 0.5,
+            average_api_call_score: 0.25,
+            finish_percentage: 100.0,
+            average_system_answer_time: Some(0.5),
+            ..Summary::default()
+        };
+        let none = Summary { total_evaluations: 0, ..Summary::default() };
+        let sets = [("G1_tool".to_owned(), &one), ("all sets".to_owned(), &none)];
+        assert_eq!(
+            agents_table(&sets, true, Palette::Plain),
+            "          queries  solved  unsure  unsolved   SoPR  API Call   Finish  errors    time\n\
+             G1_tool         2  50.0 %   0.0 %    50.0 %  0.500     0.250  100.0 %       0  0.50 s\n\
+             all sets        0   0.0 %   0.0 %     0.0 %  0.000         –    0.0 %       0       –\n"
+        );
+        let plain = agents_table(&sets[..1], false, Palette::Plain);
+        assert!(!plain.contains("solved"), "{plain}");
+    }
+}

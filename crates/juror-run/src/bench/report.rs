@@ -1,0 +1,194 @@
+//! What is written of a run: the result file, and the files that the public evaluation has.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use juror_judge::Cost;
+use juror_score::tool::answer::{AnswersFile, Json, Recorded};
+use juror_score::tool::judged::{Judgement, PassRate, Status};
+use juror_score::tool::result::{Evaluated, Evaluation, Metadata, Report, Summary};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::judge::SolveJudge;
+use super::judged::Judged;
+use super::pool::{Offers, Open};
+
+/// A run that has ended.
+pub struct Results<'r> {
+    /// What was tried.
+    pub name: String,
+    /// How: what results say under `config`.
+    pub config: BTreeMap<String, Value>,
+    /// Who judged.
+    pub judge: &'r SolveJudge,
+    /// What became of each query.
+    pub judged: &'r [Judged<'r>],
+    /// How long all of it took.
+    pub took: Duration,
+}
+
+/// A result file with what only Juror tells.
+#[derive(Serialize)]
+struct ResultFile<'a> {
+    #[serde(flatten)]
+    report: &'a Report<'a>,
+    juror: Extras,
+}
+
+/// What only Juror tells.
+#[derive(Serialize)]
+struct Extras {
+    version: &'static str,
+    /// How many calls were answered from where.
+    tool_replies: BTreeMap<String, usize>,
+    agent_tokens: u64,
+    agent_usd: Option<f64>,
+    judge_repeats: u32,
+    /// How much the judge's runs differ.
+    judge_noise: f64,
+    judge_usd: Option<f64>,
+    judge_errors: usize,
+    /// Queries that a run which was stopped has not come to.
+    open_queries: usize,
+    /// What is summed up of each set, where there are several.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    sets: BTreeMap<String, Summary>,
+}
+
+impl Results<'_> {
+    /// A text of the config; empty where there is none.
+    pub fn config_text(&self, key: &str) -> String {
+        let value = self.config.get(key);
+        value.and_then(Value::as_str).unwrap_or_default().to_owned()
+    }
+
+    /// The result file as the document has it.
+    pub fn report(&self) -> Report<'_> {
+        let mut config = self.config.clone();
+        config.insert("num_queries".into(), json!(self.judged.len()));
+        config.insert("evaluator_model".into(), json!(self.judge.model()));
+        config.insert("evaluation_method".into(), json!(self.judge.method()));
+        let now = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC);
+        let metadata = Metadata {
+            framework: self.name.clone(),
+            config,
+            overall_time: self.took.as_secs_f64(),
+            timestamp: now.strftime("%Y-%m-%d %H:%M:%S").to_string(),
+        };
+        Report::new(metadata, self.judged.iter().map(|own| self.evaluation(own)).collect())
+    }
+
+    fn evaluation<'e>(&'e self, own: &'e Judged<'_>) -> Evaluation<'e> {
+        Evaluation {
+            query: &own.selected.query,
+            answer: own.answer.as_ref(),
+            status: own.verdict.status,
+            sopr_score: own.verdict.score(),
+            calls: own.calls,
+            called: &own.called,
+            method: self.judge.method(),
+            reason: own.verdict.reason.clone(),
+            error: own.error().cloned(),
+            evaluation_seconds: own.seconds,
+            answer_seconds: own.attempted.as_ref().map(|attempted| attempted.seconds),
+        }
+    }
+
+    /// The text of the result file, with what only Juror tells.
+    pub fn to_json(&self, report: &Report<'_>) -> serde_json::Result<Vec<u8>> {
+        let file = ResultFile { report, juror: self.extras(report) };
+        let mut bytes = serde_json::to_vec_pretty(&file)?;
+        bytes.push(b'\n');
+        Ok(bytes)
+    }
+
+    fn extras(&self, report: &Report<'_>) -> Extras {
+        let attempted = || self.judged.iter().filter_map(|own| own.attempted.as_ref());
+        let mut tool_replies = BTreeMap::new();
+        for call in attempted().flat_map(|attempted| &attempted.calls) {
+            *tool_replies.entry(call.source.clone()).or_default() += 1;
+        }
+        Extras {
+            version: env!("CARGO_PKG_VERSION"),
+            tool_replies,
+            agent_tokens: attempted().map(|attempted| attempted.tokens).sum(),
+            agent_usd: attempted().filter_map(|attempted| attempted.usd).reduce(|a, b| a + b),
+            judge_repeats: self.judge.repeats(),
+            judge_noise: self.pass_rate().judge_noise,
+            judge_usd: self.judge_cost().usd(),
+            judge_errors: self.judged.iter().filter(|own| own.verdict.failure.is_some()).count(),
+            open_queries: self.judged.iter().filter(|own| own.attempted.is_none()).count(),
+            sets: self.sets(report),
+        }
+    }
+
+    /// What the judge cost.
+    pub fn judge_cost(&self) -> Cost {
+        self.judged.iter().fold(Cost::default(), |sum, own| sum.plus(own.verdict.cost))
+    }
+
+    /// The solvable pass rate, and how much the judge's runs differ.
+    pub fn pass_rate(&self) -> PassRate {
+        let statuses = |own: &Judged<'_>| -> Vec<Option<Status>> {
+            own.verdict.statuses.iter().copied().map(Some).collect()
+        };
+        let statuses: Vec<Vec<Option<Status>>> = self.judged.iter().map(statuses).collect();
+        PassRate::of(statuses.iter().map(Vec::as_slice), self.judge.repeats() as usize)
+    }
+
+    /// What is summed up of each set, where there are several.
+    pub fn sets(&self, report: &Report<'_>) -> BTreeMap<String, Summary> {
+        let mut sets: BTreeMap<&str, Vec<Evaluated>> = BTreeMap::new();
+        for (own, evaluation) in self.judged.iter().zip(&report.results) {
+            sets.entry(&own.selected.set).or_default().push(evaluation.evaluated());
+        }
+        if sets.len() < 2 {
+            return BTreeMap::new();
+        }
+        sets.into_iter().map(|(set, results)| (set.to_owned(), Summary::of(&results))).collect()
+    }
+
+    /// The judgements, as the public evaluation writes them down.
+    pub fn judgements(&self, offers: &Offers, open: Open) -> Vec<Judgement> {
+        let by = self.judge.model().unwrap_or(self.judge.method());
+        let judgement = |own: &Judged<'_>| {
+            let id = &own.selected.id;
+            let steps = recorded(own, offers, open).map(|recorded| Judgement::of(id, &recorded));
+            let mut judgement = Judgement {
+                id: id.clone(),
+                query: own.selected.query.text.clone(),
+                judged_by: Some(by.to_owned()),
+                reason: Some(own.verdict.reason.clone()).filter(|reason| !reason.is_empty()),
+                ..steps.unwrap_or_default()
+            };
+            for status in &own.verdict.statuses {
+                judgement.push(*status);
+            }
+            judgement
+        };
+        self.judged.iter().map(judgement).collect()
+    }
+
+    /// The answers, as the public evaluation reads them.
+    pub fn converted(&self, offers: &Offers, open: Open) -> String {
+        let mut file = AnswersFile::default();
+        for own in self.judged {
+            if let Some(recorded) = recorded(own, offers, open) {
+                file.push(&own.selected.id, &recorded);
+            }
+        }
+        file.finish()
+    }
+}
+
+/// An answer with its query and what the agent was offered.
+fn recorded(own: &Judged<'_>, offers: &Offers, open: Open) -> Option<Recorded<'static>> {
+    let listed = offers.listed(&own.selected.query, open);
+    let available_tools = listed.as_ref().and_then(|listed| Json::parse(listed.get()));
+    Some(Recorded {
+        query: Json::of_text(&own.selected.query.text),
+        available_tools: available_tools.unwrap_or(Json::NO_ITEMS).into_owned(),
+        answer: own.answer.clone()?,
+    })
+}

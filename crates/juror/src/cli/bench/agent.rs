@@ -1,0 +1,68 @@
+//! Who is tried, from what users say of it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use juror_run::bench::{Agent, Chat, RecordedAnswers, Serving};
+use juror_run::subject::chat_agent::{AgentLimits, ChatAgent, Method, prompts};
+use juror_run::subject::{CommandAgent, CommandSetup, RemoteAgent};
+use juror_run::{AskOptions, Settings, models_for};
+
+use super::BenchArgs;
+use crate::environment::Environment;
+use crate::talk;
+
+pub(super) fn make(
+    args: &BenchArgs,
+    settings: &Settings,
+    environment: &Environment,
+    serving: &Serving,
+    tool_count: usize,
+) -> anyhow::Result<Agent> {
+    let timeout = Duration::from_secs(u64::from(args.agent_timeout.get()));
+    let agent = args.agent.trim();
+    if agent == "chat" {
+        let method: Method = args.method.parse()?;
+        let options = AskOptions::default();
+        let tell = Arc::new(|text: &str| talk::warn(text));
+        let (models, _) = models_for(settings, &|name| environment.get(name), options, tell)?;
+        let limits = AgentLimits { max_steps: args.max_steps, max_queries: args.max_queries };
+        return Ok(Agent::Chat(Box::new(Chat {
+            agent: ChatAgent { method, limits, prompts: prompts() },
+            models,
+            longest_observation: args.max_observation,
+            timeout,
+        })));
+    }
+    if agent.starts_with("http://") || agent.starts_with("https://") {
+        let agent = RemoteAgent::new(agent, timeout).map_err(anyhow::Error::msg)?;
+        return Ok(Agent::Asked(Box::new(agent)));
+    }
+    match agent.split_once(':') {
+        Some(("command", command)) => {
+            let words: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
+            anyhow::ensure!(
+                !words.is_empty(),
+                "which command?\n  hint: --agent 'command:python my_agent.py'"
+            );
+            let processes = usize::from(args.jobs.get());
+            let tools_url = serving.tools_url();
+            let setup = CommandSetup { words, timeout, tools_url, tool_count, processes };
+            Ok(Agent::Asked(Box::new(CommandAgent::new(setup))))
+        }
+        Some(("recorded", place)) => {
+            let (answers, problems) = RecordedAnswers::load(place, Some(&args.method))?;
+            for problem in problems {
+                talk::warn(&problem);
+            }
+            anyhow::ensure!(
+                !answers.is_empty(),
+                "{place}: no answers are found here\n  hint: a file of converted answers, or a folder of logs with --method"
+            );
+            Ok(Agent::Recorded(answers))
+        }
+        _ => anyhow::bail!(
+            "there is no agent `{agent}`\n  hint: chat, command:COMMAND, http://… or recorded:PLACE"
+        ),
+    }
+}

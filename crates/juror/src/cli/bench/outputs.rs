@@ -1,0 +1,139 @@
+//! What a run leaves behind, and what is said of it.
+
+use std::path::Path;
+
+use juror_report::{QueryLine, agents_table};
+use juror_run::Output;
+use juror_run::bench::{Judged, Offers, Open, Results, SolveJudge};
+use juror_score::tool::judged::{write_judgements, write_judgements_csv};
+use juror_score::tool::result::{Report, Summary};
+
+use super::{BenchArgs, check_outputs};
+use crate::exit::Outside;
+use crate::talk;
+
+/// Files that appear whole or not at all.
+pub(super) struct Outputs<'o> {
+    name: &'o str,
+    results: Output,
+    converted: Option<Output>,
+    pass_rate: Option<Output>,
+    pass_rate_csv: Option<Output>,
+}
+
+impl<'o> Outputs<'o> {
+    /// Begins all files, so that none fails for want of a folder when the work is done.
+    pub(super) fn begin(
+        args: &BenchArgs,
+        name: &'o str,
+        judge: &SolveJudge,
+    ) -> anyhow::Result<Outputs<'o>> {
+        let more = [&args.converted, &args.pass_rate, &args.pass_rate_csv];
+        let result_file = name.to_owned();
+        let outputs = more.into_iter().flatten().chain([&result_file]);
+        check_outputs([&args.queries], outputs, true)?;
+        let is_judged = !matches!(judge, SolveJudge::Nobody);
+        anyhow::ensure!(
+            is_judged || (args.pass_rate.is_none() && args.pass_rate_csv.is_none()),
+            "nobody judges what is solved, so that there is no pass rate to write\n  hint: configure a model, or try --judge heuristic"
+        );
+        if args.output.is_none()
+            && let Some(folder) = Path::new(name).parent()
+        {
+            // If it cannot be made, creating the file says why.
+            let _ = std::fs::create_dir_all(folder);
+        }
+        let text = |name: &Option<String>| name.as_deref().map(Output::create_text).transpose();
+        Ok(Outputs {
+            name,
+            results: Output::create(name)?,
+            converted: text(&args.converted)?,
+            pass_rate: text(&args.pass_rate)?,
+            pass_rate_csv: text(&args.pass_rate_csv)?,
+        })
+    }
+
+    /// Writes all files, and prints the summary.
+    pub(super) fn write(
+        self,
+        results: &Results<'_>,
+        offers: &Offers,
+        open: Open,
+    ) -> anyhow::Result<()> {
+        let report = results.report();
+        write(self.results, &results.to_json(&report)?)?;
+        if let Some(file) = self.converted {
+            write(file, results.converted(offers, open).as_bytes())?;
+        }
+        if self.pass_rate.is_some() || self.pass_rate_csv.is_some() {
+            let judgements = results.judgements(offers, open);
+            if let Some(file) = self.pass_rate {
+                write(file, write_judgements(&judgements).as_bytes())?;
+            }
+            if let Some(file) = self.pass_rate_csv {
+                write(file, write_judgements_csv(&judgements, &results.name).as_bytes())?;
+            }
+        }
+        talk::data(&summary(results, &report))?;
+        talk::say(&format!("results are in {}", self.name));
+        Ok(())
+    }
+}
+
+fn write(mut file: Output, bytes: &[u8]) -> Result<(), Outside> {
+    let outside = |error| Outside(anyhow::Error::new(error));
+    file.write(bytes).map_err(outside)?;
+    file.finish().map_err(outside)
+}
+
+/// How a query went.
+pub(super) fn line(own: &Judged<'_>, judge: &SolveJudge, n_done: usize, n_all: usize) -> String {
+    let attempted = own.attempted.as_ref();
+    let is_judged = !matches!(judge, SolveJudge::Nobody);
+    let status = || (own.verdict.status.name().to_owned(), own.verdict.score());
+    let line = QueryLine {
+        n_done,
+        n_all,
+        id: own.selected.id.clone(),
+        query: own.selected.query.text.clone(),
+        solved: is_judged.then(status),
+        api_call_score: own.calls.score(),
+        n_calls: attempted.map_or(0, |attempted| attempted.calls.len()),
+        seconds: attempted.map_or(0.0, |attempted| attempted.seconds),
+        error: own.error().cloned(),
+    };
+    line.to_string()
+}
+
+fn summary(results: &Results<'_>, report: &Report<'_>) -> String {
+    let is_judged = !matches!(results.judge, SolveJudge::Nobody);
+    let sets = results.sets(report);
+    let mut rows: Vec<(String, &Summary)> =
+        sets.iter().map(|(set, summary)| (set.clone(), summary)).collect();
+    let all = if rows.is_empty() { results.config_text("test_set") } else { "all sets".into() };
+    rows.push((all, &report.summary));
+    let table = agents_table(&rows, is_judged, talk::palette());
+    format!("{}\n\n{table}\n{}\n", results.name, judged_by(results))
+}
+
+/// Who judged, and how steadily.
+fn judged_by(results: &Results<'_>) -> String {
+    match results.judge {
+        SolveJudge::Nobody => "nobody judged what is solved; see --judge".into(),
+        SolveJudge::Heuristic => {
+            "solved by the heuristic: a guess from the form of answers, no judgement".into()
+        }
+        SolveJudge::Model { models, repeats, .. } => {
+            let noise = match repeats {
+                1 => String::new(),
+                _ => format!(
+                    " {repeats} times, judge noise {:.1} %",
+                    100.0 * results.pass_rate().judge_noise
+                ),
+            };
+            let cost = results.judge_cost().usd();
+            let cost = cost.map(|usd| format!(" for {usd:.4} USD")).unwrap_or_default();
+            format!("judged by {}{noise}{cost}", models.chat_name())
+        }
+    }
+}

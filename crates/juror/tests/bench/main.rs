@@ -1,0 +1,7 @@
+//! `juror bench` as its users meet it: an agent in a process of its own, files, exit codes.
+
+#![expect(clippy::print_stderr, reason = "tests tell what they skipped")]
+
+mod agents;
+mod many;
+mod stage;

@@ -1,0 +1,95 @@
+//! A folder, and the program run in it.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+pub(crate) struct Stage {
+    pub(crate) folder: tempfile::TempDir,
+}
+
+/// How a command ended.
+pub(crate) struct Ended {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Stage {
+    pub(crate) fn new() -> Stage {
+        Stage { folder: tempfile::tempdir().expect("a folder") }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        fs::write(self.path(name), text).expect("a file");
+    }
+
+    pub(crate) fn json(&self, name: &str) -> Value {
+        let text = fs::read_to_string(self.path(name)).expect("a file");
+        serde_json::from_str(&text).expect("JSON")
+    }
+
+    pub(crate) fn results(&self) -> Value {
+        self.json("out.json")
+    }
+
+    /// Runs the benchmark on the project's example, with more options.
+    pub(crate) fn bench(&self, agent: &str, options: &str) -> Ended {
+        self.bench_with(agent, options, &[])
+    }
+
+    pub(crate) fn bench_with(
+        &self,
+        agent: &str,
+        options: &str,
+        variables: &[(&str, &str)],
+    ) -> Ended {
+        let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+        let output = Command::new(env!("CARGO_BIN_EXE_juror"))
+            .args(["bench", "-o", "out.json", "--no-keep"])
+            .args(["--queries", &format!("{examples}/queries.json")])
+            .args(["--tools", &format!("{examples}/tools")])
+            .args(["--cache", &format!("{examples}/tool_cache")])
+            .args(["--agent", agent])
+            .args(options.split_whitespace())
+            .current_dir(self.folder.path())
+            .env_clear()
+            .env("PATH", std::env::var("PATH").unwrap_or_default())
+            .env("JUROR_RUN", "run")
+            .envs(variables.iter().copied())
+            .stdin(Stdio::null())
+            .output()
+            .expect("juror runs");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Ended {
+            code: output.status.code().unwrap_or(-1),
+            stdout: text(&output.stdout),
+            stderr: text(&output.stderr),
+        }
+    }
+}
+
+pub(crate) fn example_agent() -> String {
+    format!("command:python3 {}/../../examples/agent.py", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// An agent whose behaviour by query is the body of a Python function.
+pub(crate) fn agent(stage: &Stage, body: &str) -> String {
+    let lines: Vec<String> = body.lines().map(|line| format!("    {line}")).collect();
+    stage.write(
+        "agent.py",
+        &format!(
+            "import json, os, sys, time\nprint(json.dumps({{'type': 'ready'}}), flush=True)\nsys.stdin.readline()\n\
+             def say(task, **more):\n    print(json.dumps({{'type': 'answered', 'query_id': task['query_id']}} | more), flush=True)\n\
+             for line in sys.stdin:\n    task = json.loads(line)\n    open('asked.txt', 'a').write(task['query_id'] + '\\n')\n{}\n",
+            lines.join("\n")
+        ),
+    );
+    "command:python3 agent.py".into()
+}
