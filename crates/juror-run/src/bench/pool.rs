@@ -56,6 +56,8 @@ impl std::fmt::Display for Open {
 pub struct Offers {
     documentation: Arc<Documentation>,
     registry: Registry,
+    /// The names to call them by, in the order of the registry.
+    names: Vec<String>,
     /// The number of the first API of each tool.
     first: Vec<usize>,
     search: OnceLock<Search>,
@@ -72,7 +74,8 @@ impl Offers {
             n_apis += tool.apis.len();
         }
         let registry = Registry::of_tools(tools);
-        Offers { documentation, registry, first, search: OnceLock::new() }
+        let names = registry.plain_names();
+        Offers { documentation, registry, names, first, search: OnceLock::new() }
     }
 
     /// From any name of an API back to it.
@@ -90,22 +93,30 @@ impl Offers {
         self.len() == 0
     }
 
+    /// The names to call all of them by, as functions of one list; no two are the same.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
     /// The APIs that fit a text best.
     pub fn find(&self, text: &str, most: usize) -> Vec<OwnedOffer> {
         let catalog = self.documentation.catalog();
         let search = self.search.get_or_init(|| Search::new(catalog));
-        let offer = |found: juror_tools::Match| {
-            let tool = &catalog.tools[found.tool];
-            let name = &self.registry.function_names()[self.first[found.tool] + found.api];
-            OwnedOffer {
-                category: tool.category.as_deref().unwrap_or(LAST_RESORT_CATEGORY).to_owned(),
-                tool: tool.name.clone(),
-                tool_description: tool.description.clone(),
-                api: tool.apis[found.api].clone(),
-                name: Some(name.clone()),
-            }
-        };
-        search.find(text, most).into_iter().map(offer).collect()
+        let found = search.find(text, most).into_iter();
+        found.map(|found| self.offer(found.tool, found.api).into()).collect()
+    }
+
+    /// An API of the catalog, by the places of its tool and its own.
+    fn offer(&self, tool: usize, api: usize) -> Offer<'_> {
+        let name = &self.names[self.first[tool] + api];
+        let tool = &self.documentation.catalog().tools[tool];
+        Offer {
+            category: tool.category.as_deref().unwrap_or(LAST_RESORT_CATEGORY),
+            tool: &tool.name,
+            tool_description: &tool.description,
+            api: &tool.apis[api],
+            name: Some(name),
+        }
     }
 
     /// What an agent sees of a query.
@@ -130,20 +141,39 @@ impl Offers {
         if open == Open::Search {
             return None;
         }
-        let environment = self.environment(query, open, &Setup::default());
-        let listed: Vec<Listed<'_>> = environment
-            .functions()
-            .zip(environment.targets())
-            .map(|(function, target)| Listed {
-                function,
-                category: &target.category,
-                tool_name: &target.tool,
-                api_name: &target.api,
-            })
-            .collect();
-        // Texts can always be written.
-        Some(to_raw_value(&listed).unwrap_or_default())
+        Some(list(&self.environment(query, open, &Setup::default())))
     }
+
+    /// The functions of all APIs that fit a text best, in the same form.
+    pub fn listed_found(&self, text: &str, most: usize) -> Box<RawValue> {
+        let found = self.find(text, most);
+        let offers: Vec<Offer<'_>> = found.iter().map(OwnedOffer::as_offer).collect();
+        list(&Environment::new(&offers, &Setup::default()))
+    }
+
+    /// The function of one API in the same form, by its place in [`Offers::names`].
+    pub fn listed_at(&self, at: usize) -> Option<Box<RawValue>> {
+        let tool = self.first.partition_point(|first| *first <= at).checked_sub(1)?;
+        let api = at - self.first[tool];
+        self.documentation.catalog().tools[tool].apis.get(api)?;
+        Some(list(&Environment::new(&[self.offer(tool, api)], &Setup::default())))
+    }
+}
+
+/// Functions, each with what it calls.
+fn list(environment: &Environment) -> Box<RawValue> {
+    let listed: Vec<Listed<'_>> = environment
+        .functions()
+        .zip(environment.targets())
+        .map(|(function, target)| Listed {
+            function,
+            category: &target.category,
+            tool_name: &target.tool,
+            api_name: &target.api,
+        })
+        .collect();
+    // Texts can always be written.
+    to_raw_value(&listed).unwrap_or_default()
 }
 
 #[derive(Serialize)]
@@ -172,5 +202,49 @@ impl Tools for PoolTools {
             let found = tokio::task::spawn_blocking(move || offers.find(&query, most)).await;
             found.map_err(|error| error.to_string())
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use juror_tools::load_folder;
+    use serde_json::Value;
+    use std::path::Path;
+
+    fn offers() -> Offers {
+        let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/tools"));
+        let catalog = load_folder(folder).expect("tools");
+        Offers::new(Arc::new(Documentation::new(folder, catalog)))
+    }
+
+    fn functions(listed: &RawValue) -> Vec<Value> {
+        serde_json::from_str(listed.get()).expect("a list")
+    }
+
+    #[test]
+    fn every_api_of_a_pool_is_listed_under_its_name() {
+        let offers = offers();
+        for (at, name) in offers.names().iter().enumerate() {
+            let [function] = &functions(&offers.listed_at(at).expect("an API"))[..] else {
+                panic!("one function")
+            };
+            let entry = &offers.registry().entries()[at];
+            assert_eq!(function["function"]["name"], **name);
+            assert_eq!(function["tool_name"], *entry.tool);
+            assert_eq!(function["api_name"], *entry.api);
+        }
+        assert!(offers.listed_at(offers.len()).is_none());
+    }
+
+    #[test]
+    fn what_is_found_has_the_names_of_the_pool() {
+        let offers = offers();
+        let found = functions(&offers.listed_found("weather forecast of a garden", 3));
+        assert_eq!(found.len(), 3);
+        for function in found {
+            let name = function["function"]["name"].as_str().expect("a name").to_owned();
+            assert!(offers.names().contains(&name), "{name}");
+        }
     }
 }

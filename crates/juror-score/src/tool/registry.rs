@@ -113,6 +113,13 @@ impl Registry {
     pub fn function_names(&self) -> &[String] {
         &self.functions
     }
+
+    /// The same in letters that every provider of models takes, and again no two alike.
+    pub fn plain_names(&self) -> Vec<String> {
+        let plain: Vec<String> = self.functions.iter().map(|name| plain_name(name)).collect();
+        let identities: Vec<String> = self.entries.iter().map(Entry::identity).collect();
+        unique_names(&plain, &identities, Cut::Front)
+    }
 }
 
 /// A name without the `get_` that was put before a digit.
@@ -161,6 +168,14 @@ mod tests {
         let registry = registry(&[("a^b", "天气")]);
         assert_eq!(registry.function_names(), ["天气_for_a^b"]);
         assert_eq!(registry.position("___for_a_b"), Some(0));
+    }
+
+    #[test]
+    fn names_that_are_made_plain_stay_apart() {
+        let names = registry(&[("a^b", "天气"), ("a^b", "新闻"), ("T", "x")]).plain_names();
+        assert_eq!(names[2], "x_for_t");
+        assert!(names[0].starts_with("for_a_b_") && names[1].starts_with("for_a_b_"), "{names:?}");
+        assert_ne!(names[0], names[1]);
     }
 
     #[test]

@@ -11,12 +11,10 @@ use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use juror_run::bench::{
-    Agent, Bench, Journal, JudgeWord, Offers, Open, Results, Selected, Serving, SolveJudge, Told,
-    Wanted, run as run_bench, select_queries,
+    Agent, Bench, Journal, JudgeWord, Manner, Offers, Open, Results, Selected, Serving, SolveJudge,
+    Told, Wanted, folder_of_run, query_line, run as run_bench, select_queries,
 };
 use juror_run::{Interrupt, Settings, TellTrouble, Tools, open_tools};
-use juror_score::tool::result::file_name;
-use serde_json::{Value, json};
 
 use self::outputs::Outputs;
 use super::tool_args::ToolArgs;
@@ -204,19 +202,23 @@ async fn bench(
     let word = args.judge.map(JudgeWord::from);
     let judge = SolveJudge::new(word, settings, &get, repeats, tell.clone())?;
     let name = args.name.clone().unwrap_or_else(|| agent_name(&args.agent));
-    let output = args.output.clone().unwrap_or_else(|| default_output(args, &name, queries));
+    let manner = Manner { agent: &args.agent, method: Some(&args.method), open: args.pool };
+    let default_output = || manner.result_file(&name, queries, args.limit);
+    let output = args.output.clone().unwrap_or_else(default_output);
     let outputs = Outputs::begin(args, &output, &judge)?;
     let tools = open_tools(settings, &get, &tell)?;
     for problem in &tools.problems {
         talk::warn(problem);
     }
-    let folder = args.run.clone().map_or_else(|| default_run(&output), PathBuf::from);
+    let folder = args.run.clone().map_or_else(|| folder_of_run(&output), PathBuf::from);
     let offers = Arc::new(Offers::new(tools.documentation.clone()));
     let serving = serve(args, &tools, &folder, tell).await?;
     let agent = agent::make(args, settings, environment, &serving, offers.len())?;
     let journal = match agent {
         Agent::Recorded(_) => None,
-        _ => Some(Journal::open(&folder, &identity(args, settings, queries), args.resume_changed)?),
+        _ => {
+            Some(Journal::open(&folder, &manner.identity(settings, queries), args.resume_changed)?)
+        }
     };
     let interrupt = Interrupt::listen(|| std::process::exit(Exit::OutsideFailed as i32));
     let bench = Bench {
@@ -238,14 +240,14 @@ async fn bench(
         Told::Tried(own) => {
             n_done += 1;
             if !args.quiet {
-                talk::say(&outputs::line(own, &judge, n_done, queries.len()));
+                talk::say(&query_line(own, &judge, n_done, queries.len()).to_string());
             }
         }
         Told::Left(why) => stopped = Some(why.to_owned()),
     })
     .await
     .map_err(|error| Outside(error.into()))?;
-    let config = config(args, queries);
+    let config = manner.config(queries);
     let results = Results { name, config, judge: &judge, judged: &judged, took: started.elapsed() };
     outputs.write(&results, &offers, args.pool)?;
     if let Some(why) = stopped {
@@ -254,24 +256,6 @@ async fn bench(
     }
     let has_error = judged.iter().any(|own| own.error().is_some());
     Ok(if has_error { Exit::OutsideFailed } else { Exit::Done })
-}
-
-/// What results say of how the agent was tried.
-fn config(args: &BenchArgs, queries: &[Selected]) -> std::collections::BTreeMap<String, Value> {
-    let config = [
-        ("test_set", json!(sets_of(queries).join(","))),
-        ("agent", json!(args.agent)),
-        ("method", json!(args.method)),
-        ("pool", json!(args.pool.to_string())),
-    ];
-    config.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
-}
-
-/// The sets that queries are from, in order.
-fn sets_of(queries: &[Selected]) -> Vec<&str> {
-    let mut sets: Vec<&str> = queries.iter().map(|own| own.set.as_str()).collect();
-    sets.dedup();
-    sets
 }
 
 async fn serve(
@@ -290,13 +274,6 @@ async fn serve(
     }
 }
 
-/// What decides what comes of a run, besides the weather.
-fn identity(args: &BenchArgs, settings: &Settings, queries: &[Selected]) -> Value {
-    let ids: Vec<String> = queries.iter().map(|own| format!("{}/{}", own.set, own.id)).collect();
-    json!({"agent": args.agent, "method": args.method, "pool": args.pool.to_string(),
-        "queries": ids, "tools": settings.tools.folder, "settings": settings.written})
-}
-
 fn agent_name(agent: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
     let name = match agent.split_once(':') {
@@ -306,18 +283,4 @@ fn agent_name(agent: &str) -> String {
     };
     let stem = Path::new(name).file_stem().map_or(name.into(), |stem| stem.to_string_lossy());
     stem.chars().map(plain).collect()
-}
-
-fn default_output(args: &BenchArgs, name: &str, queries: &[Selected]) -> String {
-    let sets = sets_of(queries).join("_");
-    let n_tools = match args.pool {
-        Open::Top(n) => Some(n),
-        Open::Search | Open::Own => None,
-    };
-    format!("results/tools/{}", file_name(name, &sets, n_tools, args.limit))
-}
-
-fn default_run(output: &str) -> PathBuf {
-    let stem = Path::new(output).file_stem().unwrap_or_default();
-    Path::new(".juror/runs").join(stem)
 }

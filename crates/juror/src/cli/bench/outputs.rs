@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use juror_report::{QueryLine, agents_table};
+use juror_report::agents_table;
 use juror_run::Output;
-use juror_run::bench::{Judged, Offers, Open, Results, SolveJudge};
+use juror_run::bench::{Offers, Open, Results, SolveJudge};
 use juror_score::tool::judged::{write_judgements, write_judgements_csv};
 use juror_score::tool::result::{Report, Summary};
 
@@ -84,25 +84,6 @@ fn write(mut file: Output, bytes: &[u8]) -> Result<(), Outside> {
     let outside = |error| Outside(anyhow::Error::new(error));
     file.write(bytes).map_err(outside)?;
     file.finish().map_err(outside)
-}
-
-/// How a query went.
-pub(super) fn line(own: &Judged<'_>, judge: &SolveJudge, n_done: usize, n_all: usize) -> String {
-    let attempted = own.attempted.as_ref();
-    let is_judged = !matches!(judge, SolveJudge::Nobody);
-    let status = || (own.verdict.status.name().to_owned(), own.verdict.score());
-    let line = QueryLine {
-        n_done,
-        n_all,
-        id: own.selected.id.clone(),
-        query: own.selected.query.text.clone(),
-        solved: is_judged.then(status),
-        api_call_score: own.calls.score(),
-        n_calls: attempted.map_or(0, |attempted| attempted.calls.len()),
-        seconds: attempted.map_or(0.0, |attempted| attempted.seconds),
-        error: own.error().cloned(),
-    };
-    line.to_string()
 }
 
 fn summary(results: &Results<'_>, report: &Report<'_>) -> String {
