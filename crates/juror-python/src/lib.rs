@@ -4,6 +4,8 @@
 //! You will not find rules of judgement here: Python's objects come in, Juror's other crates do the
 //! work, and Python's objects go out.
 
+mod bench;
+
 use pyo3::prelude::*;
 
 /// Python's objects live as long as Python wants; what Juror makes meanwhile comes and goes fast.
@@ -14,6 +16,9 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[pymodule]
 mod _juror {
     use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use crate::bench::{Ask, BenchRun};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -1,0 +1,57 @@
+"""``juror.aio.bench``: the same for those who have an event loop running."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import functools
+import inspect
+from typing import Any
+
+from .progress import Progress, QueryDone, listener
+from .run import Bench
+from .run import bench as _bench
+
+
+async def bench(agent: Any, **options: Any) -> dict[str, Any]:
+    """The same as `juror.bench`, with the same arguments, to be awaited.
+
+    The run has a thread of its own, and so has each agent: an agent that is ``async`` has another
+    event loop than the one that awaits this. `progress` is called on the loop that awaits. If the
+    task is cancelled, the run ends in good order first.
+    """
+    given = inspect.signature(_bench).bind(agent, **options)
+    given.apply_defaults()
+    arguments = dict(given.arguments)
+    arguments.pop("agent")
+    progress = _on_loop(listener(arguments.pop("progress")))
+    own = Bench(agent, arguments, progress)
+    with concurrent.futures.ThreadPoolExecutor(1, "juror-bench") as threads:
+        running = asyncio.get_running_loop().run_in_executor(threads, own.run)
+        try:
+            return await asyncio.shield(running)
+        except asyncio.CancelledError:
+            own.is_stopped.set()
+            await asyncio.wait({running})
+            if not running.cancelled():
+                running.exception()  # Whatever came of it, it was cancelled.
+            raise
+
+
+def _on_loop(tell: Progress) -> Progress:
+    """The same function, called on the loop that runs now; raises there what it raises."""
+    loop = asyncio.get_running_loop()
+
+    def told(done: QueryDone) -> None:
+        heard: concurrent.futures.Future[object] = concurrent.futures.Future()
+        loop.call_soon_threadsafe(functools.partial(_settle, heard, tell, done))
+        heard.result()
+
+    return told
+
+
+def _settle(heard: concurrent.futures.Future[object], tell: Progress, done: QueryDone) -> None:
+    try:
+        heard.set_result(tell(done))
+    except BaseException as error:
+        heard.set_exception(error)
