@@ -4,21 +4,55 @@
 //! You will not find rules of judgement here: Python's objects come in, Juror's other crates do the
 //! work, and Python's objects go out.
 
+mod aggregates;
 mod bench;
-
-use pyo3::prelude::*;
+mod engine;
+mod environment;
+mod escape;
+mod evaluation;
+mod from_json;
+mod input;
+mod known;
+mod observe;
+mod pieces;
+mod problem;
+mod read;
+mod recipe;
+mod table;
+mod to_json;
+mod tool;
 
 /// Python's objects live as long as Python wants; what Juror makes meanwhile comes and goes fast.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// The engine of the package `juror`.
-#[pymodule]
+#[pyo3::pymodule]
 mod _juror {
     use pyo3::prelude::*;
 
     #[pymodule_export]
+    use crate::aggregates::compute_aggregates;
+    #[pymodule_export]
     use crate::bench::{Ask, BenchRun};
+    #[pymodule_export]
+    use crate::evaluation::{Stop, names_profile, run_evaluation, scores_errors};
+
+    #[pymodule_export]
+    use crate::pieces::{
+        average_precision, average_precision_over_hits, compare_contexts, compare_sparql_results,
+        match_steps, metric_name_problem, recall_at_k,
+    };
+    #[pymodule_export]
+    use crate::read::{read_reference, read_responses};
+    #[pymodule_export]
+    use crate::table::Table;
+    #[pymodule_export]
+    use crate::tool::{
+        api_call_details, api_call_score, change_name, normalize_category, official_function_name,
+        sanitize_name, sanitize_param_name, standardize, standardize_category, tool_cache_file,
+        tool_cache_key,
+    };
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

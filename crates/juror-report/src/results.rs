@@ -5,52 +5,83 @@ use std::borrow::Cow;
 
 use juror_score::{Ending, ErrorResponses, Finding, Note, Object, Profile, Record, Step, Verdict};
 
-/// Appends the result as a JSON object on one line.
-pub(crate) fn write_json(record: &Record<'_>, profile: &Profile, out: &mut Vec<u8>) {
+/// What a result is told to, piece by piece, in the order in which it is written: JSON text, or the
+/// objects of another language.
+///
+/// In an object a key comes before each value.
+pub trait ResultSink {
+    /// An object begins.
+    fn open_object(&mut self);
+    /// A list begins.
+    fn open_list(&mut self);
+    /// The object that began last ends.
+    fn close_object(&mut self);
+    /// The list that began last ends.
+    fn close_list(&mut self);
+    /// A key of Juror's own.
+    fn key(&mut self, key: &str);
+    /// A key as the input has it, with its quotes.
+    fn key_as_written(&mut self, key: &str);
+    /// A text; it may be a part of the input.
+    fn text(&mut self, text: &str);
+    /// A finite number.
+    fn number(&mut self, number: f64);
+    /// A value as the input has it, or made for the result.
+    fn json(&mut self, json: &str);
+}
+
+/// Tells a result to whoever makes something of it.
+pub fn tell_result(record: &Record<'_>, profile: &Profile, sink: &mut impl ResultSink) {
     let question = record.case.question;
     let trajectory = record.case.trajectory;
-    let mut fields = Fields::open(out);
-    fields.text("template_id", &question.template);
-    fields.text("question_id", &question.id);
-    fields.raw("question_text", question.text.get());
+    sink.open_object();
+    text(sink, "template_id", &question.template);
+    text(sink, "question_id", &question.id);
+    json(sink, "question_text", question.text.get());
     if let Some(answer) = question.answer {
-        fields.raw("reference_answer", answer.get());
+        json(sink, "reference_answer", answer.get());
     }
     if question.groups.is_some() {
-        write_reference_steps(record, fields.key("reference_steps"));
+        sink.key("reference_steps");
+        tell_reference_steps(record, sink);
     }
     match &trajectory.ending {
-        Ending::Responded => fields.text("status", "success"),
+        Ending::Responded => text(sink, "status", "success"),
         Ending::Failed(message) => {
-            fields.text("status", "error");
-            fields.raw("error", message);
+            text(sink, "status", "error");
+            json(sink, "error", message);
         }
         Ending::Missing => {
-            fields.text("status", "error");
-            fields.text("error", "no response");
+            text(sink, "status", "error");
+            text(sink, "error", "no response");
         }
     }
     let counted_in = profile.steps_of_errors == ErrorResponses::CountedIn;
-    if trajectory.ending.is_error() && !counted_in {
-        fields.close();
-        return;
+    if !trajectory.ending.is_error() || counted_in {
+        tell_response(record, counted_in, sink);
     }
+    sink.close_object();
+}
+
+/// What was answered and how good it is.
+fn tell_response(record: &Record<'_>, counted_in: bool, sink: &mut impl ResultSink) {
+    let trajectory = record.case.trajectory;
     if let Some(answer) = trajectory.answer {
-        fields.raw("actual_answer", answer.get());
+        json(sink, "actual_answer", answer.get());
     }
     if trajectory.steps.is_some() || counted_in {
-        write_actual_steps(record, fields.key("actual_steps"));
+        sink.key("actual_steps");
+        tell_actual_steps(record, sink);
     }
-    for finding in record.findings.iter().filter(|finding| finding.step.is_none()) {
-        fields.finding(finding);
+    for found in record.findings.iter().filter(|finding| finding.step.is_none()) {
+        finding(sink, found);
     }
-    for note in record.notes_of(None) {
-        fields.note(note);
+    for noted in record.notes_of(None) {
+        note(sink, noted);
     }
     for (name, value) in trajectory.usage.iter() {
-        fields.raw(name, value.get());
+        json(sink, name, value.get());
     }
-    fields.close();
 }
 
 /// The text of a JSON string; of anything else, the JSON.
@@ -59,77 +90,143 @@ pub fn text_of_json(json: &str) -> Cow<'_, str> {
 }
 
 /// The reference steps, each that was found with the id of the step it matches.
-fn write_reference_steps(record: &Record<'_>, out: &mut Vec<u8>) {
+fn tell_reference_steps(record: &Record<'_>, sink: &mut impl ResultSink) {
     let groups = record.case.question.groups.as_deref().unwrap_or_default();
     let steps = record.case.trajectory.steps.as_deref().unwrap_or_default();
     let match_of = |group, expected| {
         let pair = record.matching.as_ref()?.pair_of(group, expected)?;
         Some(steps[pair.actual].id(pair.actual))
     };
-    out.push(b'[');
+    sink.open_list();
     for (group, expected_steps) in groups.iter().enumerate() {
-        separate(group, out);
-        out.push(b'[');
+        sink.open_list();
         for (index, step) in expected_steps.iter().enumerate() {
-            separate(index, out);
             let found: Option<Cow<str>> = match_of(group, index);
-            let mut fields = Fields::open(out);
+            sink.open_object();
             // A reference that was itself a result may carry the matches of another run.
-            fields.object(&step.fields, |key| key == "matches");
+            fields(sink, &step.fields, |key| key == "matches");
             if let Some(id) = found {
-                fields.raw("matches", &id);
+                json(sink, "matches", &id);
             }
-            fields.close();
+            sink.close_object();
         }
-        out.push(b']');
+        sink.close_list();
     }
-    out.push(b']');
+    sink.close_list();
 }
 
-fn write_actual_steps(record: &Record<'_>, out: &mut Vec<u8>) {
+fn tell_actual_steps(record: &Record<'_>, sink: &mut impl ResultSink) {
     let steps: &[Step] = record.case.trajectory.steps.as_deref().unwrap_or_default();
-    out.push(b'[');
+    sink.open_list();
     for (index, step) in steps.iter().enumerate() {
-        separate(index, out);
-        let mut fields = Fields::open(out);
         let judged_again = |key: &str| {
             record.findings_of_step(index).any(|finding| finding.metric == key)
                 || record.notes_of(Some(index)).any(|note| note.key == key)
         };
-        fields.object(&step.fields, judged_again);
-        for finding in record.findings_of_step(index) {
-            fields.finding(finding);
+        sink.open_object();
+        fields(sink, &step.fields, judged_again);
+        for found in record.findings_of_step(index) {
+            finding(sink, found);
         }
-        for note in record.notes_of(Some(index)) {
-            fields.note(note);
+        for noted in record.notes_of(Some(index)) {
+            note(sink, noted);
         }
-        fields.close();
+        sink.close_object();
     }
-    out.push(b']');
+    sink.close_list();
 }
 
-fn separate(index: usize, out: &mut Vec<u8>) {
-    if index > 0 {
-        out.push(b',');
+fn text(sink: &mut impl ResultSink, key: &str, text: &str) {
+    sink.key(key);
+    sink.text(text);
+}
+
+fn json(sink: &mut impl ResultSink, key: &str, json: &str) {
+    sink.key(key);
+    sink.json(json);
+}
+
+fn fields(sink: &mut impl ResultSink, object: &Object<'_>, leave_out: impl Fn(&str) -> bool) {
+    for (key, value) in object.iter_raw() {
+        if !leave_out(key.get().trim_matches('"')) {
+            sink.key_as_written(key.get());
+            sink.json(value.get());
+        }
     }
 }
 
-/// The fields of a JSON object, written as they come.
-struct Fields<'o> {
+/// A metric's value, or its error; nothing where it does not apply.
+fn finding(sink: &mut impl ResultSink, finding: &Finding) {
+    match &finding.verdict {
+        Verdict::Scored(value) => {
+            sink.key(finding.metric);
+            sink.number(*value);
+        }
+        Verdict::Failed(why) => text(sink, &format!("{}_error", finding.metric), why),
+        Verdict::NotApplicable(_) => {}
+    }
+}
+
+fn note(sink: &mut impl ResultSink, note: &Note) {
+    json(sink, &note.key, &note.value.to_string());
+}
+
+/// Appends the result as a JSON object on one line.
+pub(crate) fn write_json(record: &Record<'_>, profile: &Profile, out: &mut Vec<u8>) {
+    tell_result(record, profile, &mut OneLine { out, is_first: true });
+}
+
+/// JSON on one line.
+struct OneLine<'o> {
     out: &'o mut Vec<u8>,
-    any: bool,
+    /// Whether what comes next is the first in its object or list, or the value of a key.
+    is_first: bool,
 }
 
-impl<'o> Fields<'o> {
-    fn open(out: &'o mut Vec<u8>) -> Fields<'o> {
-        out.push(b'{');
-        Fields { out, any: false }
+impl OneLine<'_> {
+    fn separate(&mut self) {
+        if !self.is_first {
+            self.out.push(b',');
+        }
+        self.is_first = false;
     }
 
-    /// Begins a field whose value the caller writes.
-    fn key(&mut self, key: &str) -> &mut Vec<u8> {
-        separate(usize::from(self.any), self.out);
-        self.any = true;
+    fn open(&mut self, bracket: u8) {
+        self.separate();
+        self.out.push(bracket);
+        self.is_first = true;
+    }
+
+    fn close(&mut self, bracket: u8) {
+        self.out.push(bracket);
+        self.is_first = false;
+    }
+
+    fn end_key(&mut self) {
+        self.out.extend_from_slice(b": ");
+        self.is_first = true;
+    }
+}
+
+impl ResultSink for OneLine<'_> {
+    fn open_object(&mut self) {
+        self.open(b'{');
+    }
+
+    fn open_list(&mut self) {
+        self.open(b'[');
+    }
+
+    fn close_object(&mut self) {
+        self.close(b'}');
+    }
+
+    fn close_list(&mut self) {
+        self.close(b']');
+    }
+
+    fn key(&mut self, key: &str) {
+        self.separate();
         let is_plain = |byte| byte >= b' ' && byte != b'"' && byte != b'\\';
         if key.bytes().all(is_plain) {
             self.out.push(b'"');
@@ -138,49 +235,28 @@ impl<'o> Fields<'o> {
         } else {
             write_text(key, self.out);
         }
-        self.out.extend_from_slice(b": ");
-        self.out
+        self.end_key();
     }
 
-    fn raw(&mut self, key: &str, json: &str) {
-        copy_on_one_line(json, self.key(key));
+    fn key_as_written(&mut self, key: &str) {
+        self.separate();
+        self.out.extend_from_slice(key.as_bytes());
+        self.end_key();
     }
 
-    fn text(&mut self, key: &str, text: &str) {
-        write_text(text, self.key(key));
+    fn text(&mut self, text: &str) {
+        self.separate();
+        write_text(text, self.out);
     }
 
-    fn number(&mut self, key: &str, number: f64) {
-        self.raw(key, &serde_json::Value::from(number).to_string());
+    fn number(&mut self, number: f64) {
+        self.separate();
+        self.out.extend_from_slice(serde_json::Value::from(number).to_string().as_bytes());
     }
 
-    fn object(&mut self, object: &Object<'_>, leave_out: impl Fn(&str) -> bool) {
-        for (key, value) in
-            object.iter_raw().filter(|(key, _)| !leave_out(key.get().trim_matches('"')))
-        {
-            separate(usize::from(self.any), self.out);
-            self.any = true;
-            self.out.extend_from_slice(key.get().as_bytes());
-            self.out.extend_from_slice(b": ");
-            copy_on_one_line(value.get(), self.out);
-        }
-    }
-
-    /// A metric's value, or its error; nothing where it does not apply.
-    fn finding(&mut self, finding: &Finding) {
-        match &finding.verdict {
-            Verdict::Scored(value) => self.number(finding.metric, *value),
-            Verdict::Failed(why) => self.text(&format!("{}_error", finding.metric), why),
-            Verdict::NotApplicable(_) => {}
-        }
-    }
-
-    fn note(&mut self, note: &Note) {
-        self.raw(&note.key, &note.value.to_string());
-    }
-
-    fn close(self) {
-        self.out.push(b'}');
+    fn json(&mut self, json: &str) {
+        self.separate();
+        copy_on_one_line(json, self.out);
     }
 }
 

@@ -92,96 +92,128 @@ pub fn evaluate(
     notes: &[Vec<Note>],
     outputs: &mut [Output],
     interrupt: &Interrupt,
-    mut tell: impl FnMut(Event),
+    tell: impl FnMut(Event),
 ) -> Result<Outcome, EvaluateError> {
-    let n_questions = dataset.questions.len();
-    tell(Event::Started { questions: n_questions });
     let formats: Vec<Format> = outputs.iter().map(|output| output.format).collect();
     for output in &mut *outputs {
         output.write(&output.format.opening(&plan.custom_metrics))?;
     }
-    let n_threads = plan.threads.clamp(1, n_questions.div_ceil(CHUNK).max(1));
-    let worker = Worker { plan, dataset, responses, notes, formats: &formats, n_threads };
-    let mut aggregator = Aggregator::new(&plan.profile, &plan.custom_metrics);
-    let mut judged = Vec::with_capacity(n_questions);
-    let mut n_errors = 0;
-    thread::scope(|scope| {
-        // Thread t judges chunks t, t + n, t + 2n …, and its channel holds a few of them at most:
-        // reading the channels in turn gives the order of the dataset in little memory.
-        let channels: Vec<(Receiver<Chunk>, Sender<Buffers>)> = (0..n_threads)
-            .map(|first| {
-                let (sender, receiver) = sync_channel(2);
-                let (give_back, used) = channel();
-                let worker = &worker;
-                scope.spawn(move || worker.run(first, &sender, &used));
-                (receiver, give_back)
-            })
-            .collect();
-        for index in 0..n_questions.div_ceil(CHUNK) {
-            let (receiver, give_back) = &channels[index % n_threads];
-            if interrupt.is_set() {
-                return Err(EvaluateError::Interrupted);
+    let work = EachRecord {
+        plan,
+        dataset,
+        responses,
+        notes,
+        new: || formats.iter().map(|_| Vec::with_capacity(BUFFER)).collect(),
+        add: |record: &Record<'_>, index, buffers: &mut Vec<Vec<u8>>| {
+            for (format, out) in formats.iter().zip(buffers) {
+                write_result(record, &plan.profile, &plan.custom_metrics, *format, index, out);
             }
-            // A worker sends every chunk of its own before it ends.
-            let Ok(chunk) = receiver.recv() else { break };
-            for (output, bytes) in outputs.iter_mut().zip(&chunk.written) {
-                output.write(bytes)?;
-            }
-            aggregator.merge(&chunk.aggregator);
-            n_errors += chunk.judged.iter().filter(|judged| judged.is_error).count();
-            judged.extend(chunk.judged);
-            // A worker that has ended needs no more buffers.
-            let _ = give_back.send(chunk.written);
-            tell(Event::Judged { questions: judged.len(), errors: n_errors });
+        },
+    };
+    let take = |buffers: &mut Vec<Vec<u8>>| {
+        for (output, bytes) in outputs.iter_mut().zip(buffers) {
+            output.write(bytes)?;
+            bytes.clear();
         }
         Ok(())
-    })?;
+    };
+    let outcome = work.run(interrupt, take, tell)?;
     for output in outputs {
-        output.write(output.format.closing(n_questions))?;
+        output.write(output.format.closing(dataset.questions.len()))?;
     }
-    Ok(Outcome { aggregates: aggregator.finish(), judged })
+    Ok(outcome)
 }
 
-/// Results as written, one buffer an output.
-type Buffers = Vec<Vec<u8>>;
-
-/// The outcome of a few questions.
-struct Chunk {
-    written: Buffers,
-    aggregator: Aggregator,
-    judged: Vec<Judged>,
+/// Judging every question, and making something of each record on the thread that judged it.
+pub struct EachRecord<'w, New, Add> {
+    /// By which rules.
+    pub plan: &'w Plan,
+    /// The questions.
+    pub dataset: &'w Dataset<'w>,
+    /// What was answered.
+    pub responses: &'w Responses<'w>,
+    /// The notes of models, by the position of the question.
+    pub notes: &'w [Vec<Note>],
+    /// Makes an empty buffer.
+    pub new: New,
+    /// Adds to a buffer what is made of a record, whose position comes with it.
+    pub add: Add,
 }
 
-struct Worker<'w> {
-    plan: &'w Plan,
-    dataset: &'w Dataset<'w>,
-    responses: &'w Responses<'w>,
-    notes: &'w [Vec<Note>],
-    formats: &'w [Format],
-    n_threads: usize,
-}
+impl<B: Send, New, Add> EachRecord<'_, New, Add>
+where
+    New: Fn() -> B + Sync,
+    Add: Fn(&Record<'_>, usize, &mut B) + Sync,
+{
+    /// Does it on all threads; `take` is given the buffers in the order of the dataset, each with a
+    /// few records, and leaves them empty to be filled again.
+    pub fn run(
+        &self,
+        interrupt: &Interrupt,
+        mut take: impl FnMut(&mut B) -> Result<(), EvaluateError>,
+        mut tell: impl FnMut(Event),
+    ) -> Result<Outcome, EvaluateError> {
+        let n_questions = self.dataset.questions.len();
+        tell(Event::Started { questions: n_questions });
+        let n_threads = self.plan.threads.clamp(1, n_questions.div_ceil(CHUNK).max(1));
+        let mut aggregator = Aggregator::new(&self.plan.profile, &self.plan.custom_metrics);
+        let mut judged = Vec::with_capacity(n_questions);
+        let mut n_errors = 0;
+        thread::scope(|scope| {
+            // Thread t judges chunks t, t + n, t + 2n …, and its channel holds a few of them at
+            // most: reading the channels in turn gives the order of the dataset in little memory.
+            let channels: Vec<(Receiver<Chunk<B>>, Sender<B>)> = (0..n_threads)
+                .map(|first| {
+                    let (sender, receiver) = sync_channel(2);
+                    let (give_back, used) = channel();
+                    scope.spawn(move || self.work(first, n_threads, &sender, &used));
+                    (receiver, give_back)
+                })
+                .collect();
+            for index in 0..n_questions.div_ceil(CHUNK) {
+                let (receiver, give_back) = &channels[index % n_threads];
+                if interrupt.is_set() {
+                    return Err(EvaluateError::Interrupted);
+                }
+                // A worker sends every chunk of its own before it ends.
+                let Ok(mut chunk) = receiver.recv() else { break };
+                take(&mut chunk.buffer)?;
+                aggregator.merge(&chunk.aggregator);
+                n_errors += chunk.judged.iter().filter(|judged| judged.is_error).count();
+                judged.extend(chunk.judged);
+                // A worker that has ended needs no more buffers.
+                let _ = give_back.send(chunk.buffer);
+                tell(Event::Judged { questions: judged.len(), errors: n_errors });
+            }
+            Ok(())
+        })?;
+        Ok(Outcome { aggregates: aggregator.finish(), judged })
+    }
 
-impl Worker<'_> {
-    fn run(&self, first: usize, sender: &SyncSender<Chunk>, used: &Receiver<Buffers>) {
+    fn work(
+        &self,
+        first: usize,
+        n_threads: usize,
+        sender: &SyncSender<Chunk<B>>,
+        used: &Receiver<B>,
+    ) {
         let n_chunks = self.dataset.questions.len().div_ceil(CHUNK);
-        for index in (first..n_chunks).step_by(self.n_threads) {
-            // Buffers come back after they were written: fresh memory is dear.
-            let new = || self.formats.iter().map(|_| Vec::with_capacity(BUFFER)).collect();
-            let mut buffers: Buffers = used.try_recv().unwrap_or_else(|_| new());
-            buffers.iter_mut().for_each(Vec::clear);
+        for index in (first..n_chunks).step_by(n_threads) {
+            // Buffers come back after they were taken: fresh memory is dear.
+            let buffer = used.try_recv().unwrap_or_else(|_| (self.new)());
             // The receiver is gone when an output failed: there is nothing left to do.
-            if sender.send(self.chunk(index, buffers)).is_err() {
+            if sender.send(self.chunk(index, buffer)).is_err() {
                 return;
             }
         }
     }
 
-    fn chunk(&self, index: usize, written: Buffers) -> Chunk {
+    fn chunk(&self, index: usize, buffer: B) -> Chunk<B> {
         let start = index * CHUNK;
         let end = (start + CHUNK).min(self.dataset.questions.len());
         let profile = &self.plan.profile;
         let mut chunk = Chunk {
-            written,
+            buffer,
             aggregator: Aggregator::new(profile, &self.plan.custom_metrics),
             judged: Vec::with_capacity(CHUNK),
         };
@@ -189,14 +221,19 @@ impl Worker<'_> {
             let case = Case { question, trajectory: self.responses.of(question) };
             let mut record = score(&case, profile);
             record.notes = self.notes.get(index).map_or(&[], Vec::as_slice);
-            for (format, out) in self.formats.iter().zip(&mut chunk.written) {
-                write_result(&record, profile, &self.plan.custom_metrics, *format, index, out);
-            }
+            (self.add)(&record, index, &mut chunk.buffer);
             chunk.aggregator.add(&record);
             chunk.judged.push(Judged::of(&record, index));
         }
         chunk
     }
+}
+
+/// The outcome of a few questions.
+struct Chunk<B> {
+    buffer: B,
+    aggregator: Aggregator,
+    judged: Vec<Judged>,
 }
 
 impl Judged {

@@ -26,7 +26,7 @@ mod tools;
 
 pub use answers::{AnswerFiles, AnswersError, log_files};
 pub use asking::ask_each;
-pub use evaluate::{EvaluateError, Event, Judged, Outcome, evaluate};
+pub use evaluate::{EachRecord, EvaluateError, Event, Judged, Outcome, evaluate};
 pub use input::{LoadError, load, load_settings, load_text};
 pub use interrupt::Interrupt;
 pub use judging::{Docket, Judgements, judge_all};
@@ -41,7 +41,7 @@ pub use run_folder::{Input, Resume, RunFolder, RunFolderError, RunInfo, without_
 pub use settings::{
     AggregateSettings, AnswerCorrectness, AnswerRelevance, CacheRule, CustomEvaluation,
     JudgeSettings, ModelSettings, ModelsSettings, ProfileNumber, Settings, StepSettings, Switch,
-    settings_schema,
+    reserved_key, settings_schema,
 };
 pub use tool_settings::{
     AcceptWord, ArgumentsWord, FormWord, MissWord, PublicConfig, RealSettings, SimulatorSettings,

@@ -444,6 +444,15 @@ fn is_reserved(name: &str) -> bool {
     RESERVED.contains(&name) || METRICS.iter().any(|metric| metric.name == name)
 }
 
+/// The key of results that a name is, or that begins with the name and `_`, if there is one.
+pub fn reserved_key(name: &str) -> Option<&'static str> {
+    let is_it = |key: &&str| {
+        let rest = key.strip_prefix(name);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+    };
+    RESERVED.into_iter().chain(METRICS.iter().map(|metric| metric.name)).find(is_it)
+}
+
 impl Settings {
     /// Reads settings; fails with every unknown key, or with the first ill-typed value.
     pub fn read(document: &Document) -> Result<Settings, Problems> {

@@ -33,7 +33,7 @@ pub(crate) fn output_text(value: &RawValue) -> Cow<'_, str> {
 
 /// The text of a string's inside. Outputs are mostly JSON inside JSON, where every quote is
 /// escaped, so runs between escapes are short: they are copied eight bytes at a time.
-pub(crate) fn unescape(quoted: &str) -> Cow<'_, str> {
+pub fn unescape(quoted: &str) -> Cow<'_, str> {
     let bytes = quoted.as_bytes();
     if memchr::memchr(b'\\', bytes).is_none() {
         return Cow::Borrowed(quoted);

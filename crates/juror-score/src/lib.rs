@@ -55,7 +55,7 @@ pub use aggregate::{
     Aggregates, Aggregator, Observation, ObservedStep, Ordered, StepCounts, Summary,
 };
 pub use explain::{Miss, explain};
-pub use json::text_of;
+pub use json::{text_of, unescape};
 pub use match_steps::{EmptyGroup, Matching, Pair, match_steps};
 pub use metric::{Better, Level, METRICS, MetricInfo, Unit, metric};
 pub use object::Object;

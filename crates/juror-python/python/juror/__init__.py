@@ -1,7 +1,80 @@
-"""Tells whether a question-answering system or a tool-using agent is right."""
+"""Tells whether a question-answering system or a tool-using agent is right.
+
+    from juror import run_evaluation, compute_aggregates
+
+    results = run_evaluation(reference, responses)
+    aggregates = compute_aggregates(results)
+
+Reference and responses are Python objects or paths. The page `docs/python.md` of the project has
+everything; `juror.aio` has the same as an awaitable.
+"""
 
 from . import aio
 from ._bench import QueryDone, Tool, ToolPool, bench
-from ._juror import __version__
+from ._errors import DatasetError, JurorError, LocatedError, Problem, SettingsError
+from ._evaluation import compute_aggregates, run_evaluation
+from ._frames import to_arrow, to_pandas, to_polars
+from ._juror import (
+    __version__,
+    api_call_details,
+    api_call_score,
+    average_precision,
+    average_precision_over_hits,
+    change_name,
+    compare_contexts,
+    compare_sparql_results,
+    normalize_category,
+    official_function_name,
+    read_reference,
+    read_responses,
+    recall_at_k,
+    sanitize_name,
+    sanitize_param_name,
+    standardize,
+    standardize_category,
+    tool_cache_file,
+    tool_cache_key,
+)
+from ._metrics import metric
+from ._steps import Matching, Pair, match_steps
 
-__all__ = ["QueryDone", "Tool", "ToolPool", "__version__", "aio", "bench"]
+__all__ = [
+    "DatasetError",
+    "JurorError",
+    "LocatedError",
+    "Matching",
+    "Pair",
+    "Problem",
+    "QueryDone",
+    "SettingsError",
+    "Tool",
+    "ToolPool",
+    "__version__",
+    "aio",
+    "api_call_details",
+    "api_call_score",
+    "average_precision",
+    "average_precision_over_hits",
+    "bench",
+    "change_name",
+    "compare_contexts",
+    "compare_sparql_results",
+    "compute_aggregates",
+    "match_steps",
+    "metric",
+    "normalize_category",
+    "official_function_name",
+    "read_reference",
+    "read_responses",
+    "recall_at_k",
+    "run_evaluation",
+    "sanitize_name",
+    "sanitize_param_name",
+    "standardize",
+    "standardize_category",
+    "to_arrow",
+    "to_pandas",
+    "to_polars",
+    "tool_cache_file",
+    "tool_cache_key",
+]

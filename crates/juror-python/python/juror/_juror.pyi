@@ -1,5 +1,7 @@
-from collections.abc import Callable
-from typing import final
+"""The engine of the package `juror`."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, final
 
 __version__: str
 
@@ -31,3 +33,156 @@ class BenchRun:
     def search(self, text: str, most: int) -> str: ...
     def call(self, url: str, body: str) -> tuple[int, str]: ...
     def call_later(self, url: str, body: str, done: Callable[[int | None, str], object]) -> None: ...
+
+@final
+class Stop:
+    """Stops an evaluation from another thread."""
+
+    def __new__(cls) -> Stop: ...
+    def set(self) -> None:
+        """Tells the evaluation to end."""
+
+@final
+class Table:
+    """Results as columns: a row a question, a column a key. Lists and objects are JSON texts."""
+
+    def __new__(cls, results: Iterable[Mapping[str, Any]]) -> Table: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> Any:
+        """The table as a stream of Arrow's C interface."""
+
+    @property
+    def column_names(self) -> list[str]:
+        """The names of the columns."""
+
+    @property
+    def num_rows(self) -> int:
+        """The number of rows."""
+
+    def __len__(self) -> int: ...
+    def to_pydict(self) -> dict[str, list[Any]]:
+        """The columns as lists, by name."""
+
+def run_evaluation(
+    reference: object,
+    responses: object,
+    config: object | None = None,
+    profile: str | None = None,
+    *,
+    may_ask: bool = True,
+    threads: int | None = None,
+    progress: object | None = None,
+    stop: Stop | None = None,
+) -> list[dict[str, Any]]:
+    """Evaluates responses by a reference, both given as paths or as objects."""
+
+def compute_aggregates(
+    results: object,
+    config: object | None = None,
+    profile: str | None = None,
+    *,
+    metrics: Sequence[str] = ...,
+) -> dict[str, Any]:
+    """Folds results into statistics."""
+
+def names_profile(config: object | None = None) -> bool:
+    """Whether settings name a profile."""
+
+def scores_errors(config: object | None = None, profile: str | None = None) -> bool:
+    """Whether responses that are errors are scored."""
+
+def metric_name_problem(name: str) -> str | None:
+    """Why a metric of the user's own cannot have a name, if it cannot."""
+
+def read_reference(reference: object) -> list[dict[str, Any]]:
+    """A reference dataset as a list of templates; raises `DatasetError` with every problem of it.
+
+    Takes a path, or templates to be checked.
+    """
+
+def read_responses(responses: object, *, strict: bool = False) -> dict[Any, dict[str, Any]]:
+    """Responses by question id.
+
+    A record that cannot be read is told in the log of `juror`; with `strict`, `DatasetError` is
+    raised with all of them.
+    """
+
+def compare_sparql_results(
+    reference_sparql_result: Mapping[str, Any] | str,
+    actual_sparql_result: Mapping[str, Any] | str,
+    required_vars: Sequence[str] | None = None,
+    results_are_ordered: bool = False,
+    ignore_duplicates: bool = True,
+) -> float:
+    """Compares two SPARQL results; 1.0 if they agree by the rules, else 0.0."""
+
+def recall_at_k(
+    relevant_docs: Iterable[Any], retrieved_docs: Iterable[Any], k: int = 10
+) -> float:
+    """The share of the first k relevant documents among the first k retrieved ones."""
+
+def average_precision(relevant_docs: Iterable[Any], retrieved_docs: Iterable[Any]) -> float:
+    """The mean, over the relevant documents, of the precision at the rank where each was found."""
+
+def average_precision_over_hits(
+    relevant_docs: Iterable[Any], retrieved_docs: Iterable[Any]
+) -> float:
+    """The mean, over the relevant documents that were found, of the precision at their rank."""
+
+def compare_contexts(
+    reference_contexts: Sequence[str], actual_contexts: Sequence[str]
+) -> dict[str, float]:
+    """How well retrieved texts agree with the expected ones, by text distance."""
+
+def match_steps(
+    reference_steps: object, actual_steps: object, profile: str = "5"
+) -> tuple[float, list[tuple[int, int, int, float]]]:
+    """Finds the expected steps among the actual ones."""
+
+def tool_cache_key(tool_input: Mapping[str, Any] | str) -> str:
+    """The key that replies to a call are kept under.
+
+    Of a JSON text what it says, of an object the object itself, both as Python prints them.
+    """
+
+def tool_cache_file(category: str, tool_name: str, api_name: str) -> str:
+    """The file of a reply cache that has the replies of an API."""
+
+def standardize(name: str) -> str:
+    """A raw name as the public server writes it."""
+
+def change_name(name: str) -> str:
+    """A standardized name, made different from words that Python keeps for itself."""
+
+def standardize_category(category: str) -> str:
+    """A category as it is called in folders."""
+
+def normalize_category(category: str) -> str:
+    """A category with one `_` for any run of separators."""
+
+def official_function_name(tool_name: str, api_name: str) -> str:
+    """The name of an API as public agents call it: API first, its last 64 characters."""
+
+def sanitize_name(name: str, max_length: int = 64, ascii_only: bool = False) -> str:
+    """A name with `_` for what function names must not contain."""
+
+def sanitize_param_name(name: str) -> str:
+    """A parameter's name that does not begin with `_`."""
+
+def api_call_score(
+    query: Mapping[str, Any] | Sequence[Sequence[str]],
+    answer: Mapping[str, Any] | Sequence[Sequence[str]],
+) -> float:
+    """The share of a query's right APIs that an answer called; 0.0 where none is right.
+
+    In place of a query or an answer, pairs of tool and API can be given.
+    """
+
+def api_call_details(
+    query: Mapping[str, Any] | Sequence[Sequence[str]],
+    answer: Mapping[str, Any] | Sequence[Sequence[str]],
+) -> dict[str, Any]:
+    """The score with what was counted for it.
+
+    `api_call_score`, `applicable` (whether any API is right), `precision`, `other_calls`, and
+    `called_apis`: pairs in order, `None` for a name that means no API.
+    """

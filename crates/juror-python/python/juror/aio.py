@@ -1,5 +1,79 @@
-"""The same verbs to be awaited."""
+"""The same verbs as awaitables, in the style of the library's newer release.
 
+    from juror import aio as graphrag_eval
+
+    results = await graphrag_eval.run_evaluation(reference, responses, config_file_path="c.yaml")
+    aggregates = graphrag_eval.compute_aggregates(results, "c.yaml")
+
+The profile is "6" where neither the arguments nor the settings say otherwise, and models are asked
+only where settings are given.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from . import _evaluation, _juror
 from ._bench.aio import bench
+from ._evaluation import Config, Path, Responses, Templates
+from ._metrics import Metric
+from ._progress import Progress
 
-__all__ = ["bench"]
+__all__ = ["bench", "compute_aggregates", "run_evaluation"]
+
+
+async def run_evaluation(
+    reference: Templates,
+    responses: Responses,
+    config_file_path: Config | None = None,
+    profile: str | None = None,
+    *,
+    metrics: Mapping[str, Metric] | None = None,
+    ask_models: bool | None = None,
+    progress: bool | Progress | None = None,
+    threads: int | None = None,
+) -> list[dict[str, Any]]:
+    """Judges recorded answers without holding up the event loop.
+
+    As `juror.run_evaluation`, on another thread, where functions of `metrics` and `progress` are
+    called too. Cancelling the task ends the work.
+    """
+    if ask_models is None:
+        ask_models = config_file_path is not None
+    stop = _juror.Stop()
+    try:
+        return await asyncio.to_thread(
+            _evaluation.run_evaluation,
+            reference,
+            responses,
+            config_file_path,
+            _profile(config_file_path, profile),
+            metrics=metrics,
+            ask_models=ask_models,
+            progress=progress,
+            threads=threads,
+            _stop=stop,
+        )
+    except asyncio.CancelledError:
+        stop.set()
+        raise
+
+
+def compute_aggregates(
+    results: Path | Iterable[Mapping[str, Any]],
+    config_file_path: Config | None = None,
+    profile: str | None = None,
+    *,
+    metrics: Iterable[str] | None = None,
+) -> dict[str, Any]:
+    """Statistics of results, as `juror.compute_aggregates`; a plain function, as in the library."""
+    profile = _profile(config_file_path, profile)
+    return _evaluation.compute_aggregates(results, config_file_path, profile, metrics=metrics)
+
+
+def _profile(config: Config | None, profile: str | None) -> str | None:
+    if profile is None and not _juror.names_profile(config):
+        return "6"
+    return profile

@@ -8,6 +8,7 @@ mod ask;
 mod calls;
 mod options;
 mod prepared;
+mod refused;
 mod run;
 mod told;
 

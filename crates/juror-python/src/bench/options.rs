@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use juror_run::bench::{JudgeWord, Manner, Open, Wanted};
 use juror_run::{FormWord, PublicConfig, Settings, load_settings};
-use juror_score::read::{Document, Format};
+use juror_score::read::{Document, Format, Problems};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::prepared::Refused;
+use super::refused::asked;
+use crate::problem::Refusal;
 
 /// The arguments of `juror.bench`; the Python side has checked their types.
 #[derive(Deserialize)]
@@ -54,7 +55,7 @@ impl Options {
     }
 
     /// The settings, with the places that were named beside them.
-    pub(super) fn settings(&self) -> Result<Settings, Refused> {
+    pub(super) fn settings(&self) -> Result<Settings, Refusal> {
         let mut settings = self.written_settings()?;
         let tools = &mut settings.tools;
         tools.folder = self.tools.clone().or(tools.folder.take());
@@ -62,39 +63,40 @@ impl Options {
             tools.cache.clone_from(&self.cache);
         }
         if tools.folder.is_none() {
-            return Err(Refused::asked(
-                "there is no folder of tool files\n  hint: name it with --tools",
-            ));
+            return Err(asked("there is no folder of tool files\n  hint: name it with --tools"));
         }
         Ok(settings)
     }
 
-    fn written_settings(&self) -> Result<Settings, Refused> {
+    fn written_settings(&self) -> Result<Settings, Refusal> {
         if let Some(json) = &self.settings {
             let document = Document::new("config", json.get().into(), Format::Json);
-            return Settings::read(&document.map_err(Refused::asked)?).map_err(Refused::asked);
+            let document = document.map_err(|problems| Refusal::settings(&problems, false))?;
+            return Settings::read(&document)
+                .map_err(|problems| Refusal::settings(&problems, false));
         }
         let Some(file) = &self.config else { return Ok(Settings::default()) };
-        let document = load_settings(file)?;
+        let document = load_settings(file).map_err(Refusal::File)?;
+        let wrong = |problems: Problems| Refusal::settings(&problems, true);
         match PublicConfig::read(&document) {
-            Some(public) => Ok(public.map_err(Refused::asked)?.settings(file, FormWord::Chat)),
-            None => Settings::read(&document).map_err(Refused::asked),
+            Some(public) => Ok(public.map_err(wrong)?.settings(file, FormWord::Chat)),
+            None => Settings::read(&document).map_err(wrong),
         }
     }
 
-    pub(super) fn open(&self) -> Result<Open, Refused> {
-        self.pool.parse().map_err(Refused::asked)
+    pub(super) fn open(&self) -> Result<Open, Refusal> {
+        self.pool.parse().map_err(asked)
     }
 
-    pub(super) fn judge(&self) -> Result<Option<JudgeWord>, Refused> {
+    pub(super) fn judge(&self) -> Result<Option<JudgeWord>, Refusal> {
         match self.judge.as_deref() {
             None => Ok(None),
             Some("model") => Ok(Some(JudgeWord::Model)),
             Some("heuristic") => Ok(Some(JudgeWord::Heuristic)),
             Some("none") => Ok(Some(JudgeWord::Nobody)),
-            Some(other) => Err(Refused::asked(format!(
-                "there is no judge `{other}`: use model, heuristic or none"
-            ))),
+            Some(other) => {
+                Err(asked(format!("there is no judge `{other}`: use model, heuristic or none")))
+            }
         }
     }
 
@@ -102,8 +104,8 @@ impl Options {
         Manner { agent: &self.agent, method: None, open }
     }
 
-    pub(super) fn timeout(&self) -> Result<Duration, Refused> {
-        let wrong = |_| Refused::asked(format!("`{}` is no number of seconds", self.timeout));
+    pub(super) fn timeout(&self) -> Result<Duration, Refusal> {
+        let wrong = |_| asked(format!("`{}` is no number of seconds", self.timeout));
         Duration::try_from_secs_f64(self.timeout).map_err(wrong)
     }
 

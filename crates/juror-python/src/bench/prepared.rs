@@ -7,82 +7,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use juror_run::bench::{
-    Agent, Bench, Journal, JournalError, Offers, Open, Results, Selected, Serving, SolveJudge,
-    Told as Progress, run as run_bench, select_queries,
+    Agent, Bench, Journal, Offers, Open, Results, Selected, Serving, SolveJudge, Told as Progress,
+    run as run_bench, select_queries,
 };
-use juror_run::{Interrupt, LoadError, Output, OutputError, TellTrouble, Tools, open_tools};
-use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
-use pyo3::prelude::*;
+use juror_run::{Interrupt, Output, TellTrouble, Tools, open_tools};
 use tokio::runtime::Handle;
 
 use super::ask::{Ask, PythonAgents};
 use super::options::Options;
+use super::refused::{asked, no_journal, no_output, no_queries};
 use super::told::Told;
-
-/// Why a run cannot be begun, or came to nothing.
-pub(super) enum Refused {
-    /// It was asked for wrongly.
-    Asked(String),
-    /// A file cannot be read or written.
-    File(String),
-    /// Something else failed.
-    Failed(String),
-}
-
-impl Refused {
-    #[expect(clippy::needless_pass_by_value, reason = "this is given to `map_err`")]
-    pub(super) fn asked(why: impl ToString) -> Refused {
-        Refused::Asked(why.to_string())
-    }
-
-    pub(super) fn into_error(self) -> PyErr {
-        match self {
-            Refused::Asked(why) => PyValueError::new_err(in_python(&why)),
-            Refused::File(why) => PyOSError::new_err(in_python(&why)),
-            Refused::Failed(why) => PyRuntimeError::new_err(in_python(&why)),
-        }
-    }
-}
-
-impl From<LoadError> for Refused {
-    fn from(error: LoadError) -> Refused {
-        match error {
-            LoadError::Io { .. } => Refused::File(error.to_string()),
-            LoadError::Text(problems) => Refused::asked(problems),
-        }
-    }
-}
-
-impl From<OutputError> for Refused {
-    fn from(error: OutputError) -> Refused {
-        match error {
-            OutputError::Io { .. } => Refused::File(error.to_string()),
-            OutputError::UnknownFormat { .. } => Refused::asked(error),
-        }
-    }
-}
-
-impl From<JournalError> for Refused {
-    fn from(error: JournalError) -> Refused {
-        match error {
-            JournalError::Io { .. } => Refused::File(error.to_string()),
-            error => Refused::asked(error),
-        }
-    }
-}
-
-/// Hints name options as the program has them; in Python they are arguments.
-fn in_python(words: &str) -> String {
-    let word = |word: &str| match word.strip_prefix("--") {
-        Some(option) => {
-            let end = option.find(|c: char| !c.is_ascii_alphanumeric() && c != '-');
-            let (name, rest) = option.split_at(end.unwrap_or(option.len()));
-            format!("`{}=`{rest}", name.replace('-', "_"))
-        }
-        None => word.to_owned(),
-    };
-    words.split(' ').map(word).collect::<Vec<String>>().join(" ")
-}
+use crate::environment::Environment;
+use crate::problem::Refusal;
 
 /// A run that can begin.
 pub(super) struct Prepared {
@@ -104,24 +40,21 @@ impl Prepared {
         options: Options,
         runtime: &Handle,
         told: &Sender<Told>,
-    ) -> Result<Prepared, Refused> {
+    ) -> Result<Prepared, Refusal> {
         let tell = teller(told);
         let (open, timeout, settings) = (options.open()?, options.timeout()?, options.settings()?);
-        let (queries, problems) =
-            select_queries(&options.wanted()).map_err(|error| match error {
-                juror_run::bench::QueriesError::Load(error) => error.into(),
-                error => Refused::asked(error),
-            })?;
+        let (queries, problems) = select_queries(&options.wanted()).map_err(no_queries)?;
         for problem in &problems.errors {
             tell(&problem.to_string());
         }
-        let environment =
-            |name: &str| std::env::var(name).ok().filter(|own| !own.trim().is_empty());
+        let environment = Environment::read();
+        let environment = |name: &str| environment.get(name);
         let (word, repeats) = (options.judge()?, options.repeats);
         let judge = SolveJudge::new(word, &settings, &environment, repeats, tell.clone());
-        let judge = judge.map_err(Refused::asked)?;
-        let output = options.output.as_deref().map(Output::create_text).transpose()?;
-        let tools = open_tools(&settings, &environment, &tell).map_err(Refused::asked)?;
+        let judge = judge.map_err(asked)?;
+        let output =
+            options.output.as_deref().map(Output::create_text).transpose().map_err(no_output)?;
+        let tools = open_tools(&settings, &environment, &tell).map_err(asked)?;
         for problem in &tools.problems {
             tell(problem);
         }
@@ -130,7 +63,7 @@ impl Prepared {
         let (config, identity) = (manner.config(&queries), manner.identity(&settings, &queries));
         let open_journal =
             |folder: &String| Journal::open(Path::new(folder), &identity, options.resume_changed);
-        let journal = options.run.as_ref().map(open_journal).transpose()?;
+        let journal = options.run.as_ref().map(open_journal).transpose().map_err(no_journal)?;
         let serving = serve(&options, &tools, runtime, tell)?;
         Ok(Prepared {
             options,
@@ -152,7 +85,7 @@ impl Prepared {
         asks: Sender<Ask>,
         told: Sender<Told>,
         interrupt: Interrupt,
-    ) -> Result<Vec<u8>, Refused> {
+    ) -> Result<Vec<u8>, Refusal> {
         let started = Instant::now();
         let agents = PythonAgents {
             asks,
@@ -184,15 +117,16 @@ impl Prepared {
             let counts = (n_done, self.queries.len());
             let _ = told.send(Told::done(own, &self.judge, counts, is_known));
         })
-        .await?;
+        .await
+        .map_err(no_journal)?;
         let (name, config) = (self.options.name.clone(), self.config);
         let took = started.elapsed();
         let results = Results { name, config, judge: &self.judge, judged: &judged, took };
         let text = results.to_json(&results.report());
-        let text = text.map_err(|error| Refused::Failed(error.to_string()))?;
+        let text = text.map_err(|error| Refusal::Failed(error.to_string()))?;
         if let Some(mut file) = self.output {
-            file.write(&text)?;
-            file.finish()?;
+            file.write(&text).map_err(no_output)?;
+            file.finish().map_err(no_output)?;
         }
         Ok(text)
     }
@@ -203,13 +137,13 @@ fn serve(
     tools: &Tools,
     runtime: &Handle,
     tell: TellTrouble,
-) -> Result<Serving, Refused> {
+) -> Result<Serving, Refusal> {
     let run = options.run_name();
     match &options.server {
-        Some(address) => Serving::elsewhere(address, run).map_err(Refused::asked),
+        Some(address) => Serving::elsewhere(address, run).map_err(asked),
         None => {
             let serving = runtime.block_on(Serving::start(tools, run, tell));
-            serving.map_err(|error| Refused::Failed(format!("cannot serve tools: {error}")))
+            serving.map_err(|error| Refusal::Failed(format!("cannot serve tools: {error}")))
         }
     }
 }

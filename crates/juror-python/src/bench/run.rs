@@ -14,8 +14,10 @@ use tokio::runtime::{Builder, Runtime};
 use super::ask::Ask;
 use super::calls::{Caller, Reply};
 use super::options::Options;
-use super::prepared::{Prepared, Refused};
+use super::prepared::Prepared;
+use super::refused::asked;
 use super::told::Told;
+use crate::problem::Refusal;
 
 /// A run of agents in Python over queries.
 #[pyclass(module = "juror._juror", frozen)]
@@ -32,7 +34,7 @@ pub(crate) struct BenchRun {
     runtime: Mutex<Option<Runtime>>,
 }
 
-type Outcome = Result<Vec<u8>, Refused>;
+type Outcome = Result<Vec<u8>, Refusal>;
 
 /// What a run that has not begun will take along.
 struct Waiting {
@@ -50,7 +52,7 @@ impl BenchRun {
     /// Makes a run ready: reads queries, tools and settings.
     #[new]
     fn new(py: Python<'_>, options: &str) -> PyResult<BenchRun> {
-        py.detach(|| BenchRun::prepare(options)).map_err(Refused::into_error)
+        py.detach(|| BenchRun::prepare(options)).map_err(|refused| refused.into_error(py))
     }
 
     /// Begins.
@@ -108,7 +110,7 @@ impl BenchRun {
     fn result<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         match lock(&self.outcome).take() {
             Some(Ok(text)) => Ok(PyBytes::new(py, &text)),
-            Some(Err(refused)) => Err(refused.into_error()),
+            Some(Err(refused)) => Err(refused.into_error(py)),
             None => Err(PyRuntimeError::new_err("the run has not ended")),
         }
     }
@@ -163,9 +165,9 @@ fn answer(reply: Reply) -> PyResult<(u16, String)> {
 }
 
 impl BenchRun {
-    fn prepare(options: &str) -> Result<BenchRun, Refused> {
-        let options: Options = serde_json::from_str(options).map_err(Refused::asked)?;
-        let failed = |why: String| Refused::Failed(why);
+    fn prepare(options: &str) -> Result<BenchRun, Refusal> {
+        let options: Options = serde_json::from_str(options).map_err(asked)?;
+        let failed = |why: String| Refusal::Failed(why);
         let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build();
         let runtime = runtime.map_err(|error| failed(error.to_string()))?;
         let handle = runtime.handle().clone();

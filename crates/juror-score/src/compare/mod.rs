@@ -17,7 +17,7 @@ use serde_json::value::RawValue;
 
 use documents::parse_documents;
 pub use documents::{Document, DocumentId};
-pub use sparql::compare_sparql_results;
+pub use sparql::{compare_sparql_results, is_empty_result_text};
 
 use crate::json;
 use crate::object::Object;

@@ -51,6 +51,29 @@ pub(crate) fn is_empty_output(output: &RawValue) -> bool {
     !has_rows && may_be_result(written) && is_empty_result(&json::output_text(output))
 }
 
+/// Whether a text is a SPARQL result in JSON without rows, as outputs of steps are counted.
+///
+/// ```
+/// use juror_score::compare::is_empty_result_text;
+/// assert!(is_empty_result_text(r#"{"head": {}, "results": {"bindings": []}}"#));
+/// assert!(!is_empty_result_text("[]"));
+/// ```
+pub fn is_empty_result_text(text: &str) -> bool {
+    may_be_result(text) && !plainly_has_rows(text) && is_empty_result(text)
+}
+
+/// Whether a text has just one `bindings`, and that is a list with something in it.
+fn plainly_has_rows(text: &str) -> bool {
+    let key = memchr::memmem::Finder::new("\"bindings\"");
+    let Some(at) = key.find(text.as_bytes()) else { return false };
+    let rest = &text[at + "\"bindings\"".len()..];
+    let list = rest.trim_ascii_start().strip_prefix(':').map(str::trim_ascii_start);
+    let first = list.and_then(|list| list.strip_prefix('[')).map(str::trim_ascii_start);
+    first.is_some_and(|first| first.starts_with('{'))
+        && key.find(rest.as_bytes()).is_none()
+        && memchr::memmem::find(text.as_bytes(), b"\\u00").is_none()
+}
+
 /// Whether the key can be there at all, as it is or escaped.
 fn may_be_result(written: &str) -> bool {
     memchr::memmem::find(written.as_bytes(), b"bindings").is_some() || written.contains("\\u")
@@ -172,6 +195,22 @@ impl<'de> Deserialize<'de> for Bindings {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_is_empty_as_the_output_that_says_it() {
+        let check = |text: &str, wanted: bool| {
+            let quoted = serde_json::value::to_raw_value(text).expect("a text");
+            assert_eq!(is_empty_result_text(text), wanted, "{text}");
+            assert_eq!(is_empty_output(&quoted), wanted, "{text}");
+        };
+        check(r#"{"head": {}, "results": {"bindings": []}}"#, true);
+        check(r#"{"head": {}, "results": {"bindings" : [ {"a": 1}]}}"#, false);
+        check(r#"{"x": {"bindings": [{}]}, "results": {"bindings": []}}"#, true);
+        check(r#"{"x": {"bindings": [{}]}, "results": {"\u0062indings": []}}"#, true);
+        check(r#"{"results": {"b\u0069ndings": []}}"#, true);
+        check(r#"{"results": {"bindings": []}"#, false);
+        check("bindings", false);
+    }
 
     #[test]
     fn an_output_is_empty_when_its_text_is() {

@@ -121,7 +121,7 @@ impl Document {
     }
 
     /// The values of the file: one, or one a line; blank lines are passed over.
-    pub(super) fn values(&self) -> Vec<&str> {
+    pub fn values(&self) -> Vec<&str> {
         if self.format == Format::JsonLines { self.lines().collect() } else { vec![self.json()] }
     }
 

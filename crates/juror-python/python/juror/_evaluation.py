@@ -1,0 +1,82 @@
+"""Judging recorded answers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from . import _juror, _metrics
+from ._metrics import Metric
+from ._progress import Progress, teller
+
+Path = str | os.PathLike[str]
+Templates = Path | Iterable[Mapping[str, Any]]
+Responses = Path | Mapping[Any, Any] | Iterable[Mapping[str, Any]]
+Config = Path | Mapping[str, Any]
+
+
+def run_evaluation(
+    reference: Templates,
+    responses: Responses,
+    config: Config | None = None,
+    profile: str | None = None,
+    *,
+    metrics: Mapping[str, Metric] | None = None,
+    ask_models: bool = True,
+    progress: bool | Progress | None = None,
+    threads: int | None = None,
+    _stop: _juror.Stop | None = None,
+) -> list[dict[str, Any]]:
+    """Judges recorded answers: one result a question, in the order of the reference.
+
+    `reference` is a list of templates, or the path of a file of them (YAML, JSON, JSONL).
+    `responses` are responses by question id, a list of them, or the path of a file. What is given
+    is left unchanged. Of paths, Python sees the results alone.
+
+    `config` is a mapping of settings, or the path of a settings file. `profile` is the set of
+    rules: "5", the published document, or "6", the library's newer release; it comes before the
+    profile of the settings, and is "5" where neither says.
+
+    Where a model is configured, or OPENAI_API_KEY is set, answers are judged by it; `ask_models`
+    turns that off. Replies are kept and used again, as `juror eval` does.
+
+    `metrics` are functions by name, in place of those registered with `juror.metric`. `progress` is
+    true for a bar on standard error, or a function that is called as work goes on. `threads` is how
+    many threads judge; all cores by default.
+
+    One bad response is that question's error. A reference that cannot be used raises
+    `DatasetError` with all of its problems, settings `SettingsError`, a file `OSError`.
+    """
+    own = _metrics.chosen(metrics)
+    results = _juror.run_evaluation(
+        reference,
+        responses,
+        config,
+        profile,
+        may_ask=ask_models,
+        threads=threads,
+        progress=teller(progress),
+        stop=_stop,
+    )
+    if own:
+        _metrics.add(results, own, _juror.scores_errors(config, profile))
+    return results
+
+
+def compute_aggregates(
+    results: Path | Iterable[Mapping[str, Any]],
+    config: Config | None = None,
+    profile: str | None = None,
+    *,
+    metrics: Iterable[str] | None = None,
+) -> dict[str, Any]:
+    """Statistics of results: `per_template`, `micro` and `macro`.
+
+    `results` are what `run_evaluation` returns, or the path of a file of results. `config` and
+    `profile` are those of the evaluation. `metrics` names metrics of your own; all that are
+    registered count when it is left out.
+
+    A result that cannot be used is told in the log of `juror` and left out.
+    """
+    return _juror.compute_aggregates(results, config, profile, metrics=_metrics.names(metrics))

@@ -1,0 +1,53 @@
+//! Why a run cannot be begun, or came to nothing.
+
+use juror_run::bench::{JournalError, QueriesError};
+use juror_run::{LoadError, OutputError};
+
+use crate::problem::Refusal;
+
+/// Something was asked for wrongly.
+#[expect(clippy::needless_pass_by_value, reason = "this is given to `map_err`")]
+pub(super) fn asked(why: impl ToString) -> Refusal {
+    Refusal::settings_in_words(&in_python(&why.to_string()))
+}
+
+/// Queries cannot be had.
+pub(super) fn no_queries(error: QueriesError) -> Refusal {
+    match error {
+        QueriesError::Load(error) => Refusal::File(error),
+        QueriesError::Problems(problems) => Refusal::dataset(&problems, true),
+        error => asked(error),
+    }
+}
+
+/// A file cannot be written.
+pub(super) fn no_output(error: OutputError) -> Refusal {
+    match error {
+        OutputError::Io { name, error } => Refusal::File(LoadError::Io { name, error }),
+        OutputError::UnknownFormat { .. } => asked(error),
+    }
+}
+
+/// A run cannot be kept, or gone on with.
+pub(super) fn no_journal(error: JournalError) -> Refusal {
+    match error {
+        JournalError::Io { path, error } => {
+            let name = path.to_string_lossy().into_owned();
+            Refusal::File(LoadError::Io { name, error })
+        }
+        error => asked(error),
+    }
+}
+
+/// Hints name options as the program has them; in Python they are arguments.
+fn in_python(words: &str) -> String {
+    let word = |word: &str| match word.strip_prefix("--") {
+        Some(option) => {
+            let end = option.find(|c: char| !c.is_ascii_alphanumeric() && c != '-');
+            let (name, rest) = option.split_at(end.unwrap_or(option.len()));
+            format!("`{}=`{rest}", name.replace('-', "_"))
+        }
+        None => word.to_owned(),
+    };
+    words.split(' ').map(word).collect::<Vec<String>>().join(" ")
+}

@@ -1,0 +1,255 @@
+//! Judging, on threads that know nothing of Python.
+
+use std::sync::Arc;
+use std::sync::mpsc::SyncSender;
+use std::thread;
+
+use juror_judge::{Stop, Tell};
+use juror_report::tell_result;
+use juror_run::{
+    AskOptions, Docket, EachRecord, EvaluateError, Event, Interrupt, Judgements, Judges, Plan,
+    Settings, judge_all, judges,
+};
+use juror_score::Note;
+use juror_score::read::{Dataset, Problems, Responses, read_reference, read_responses};
+
+use crate::environment::Environment;
+use crate::input::Source;
+use crate::problem::{Refusal, Told};
+use crate::recipe::{Inputs, Recipe, Writer};
+
+/// What is judged, and how.
+pub(crate) struct Work {
+    pub(crate) reference: Source,
+    pub(crate) responses: Source,
+    /// What could not be read of the objects of the reference.
+    pub(crate) problems: Vec<Told>,
+    pub(crate) settings: Settings,
+    pub(crate) plan: Plan,
+    /// Whether models may be asked.
+    pub(crate) may_ask: bool,
+    pub(crate) interrupt: Interrupt,
+}
+
+/// What the engine says while it works.
+pub(crate) enum Message {
+    /// Something users should know; `true` if something failed.
+    Word(String, bool),
+    /// How far it has come.
+    Event(Event),
+    /// What recipes speak of.
+    Inputs(Inputs),
+    /// The next results.
+    Results(Recipe),
+    /// All is done.
+    Done,
+    /// It ended because it was told to.
+    Interrupted,
+    /// It could not begin.
+    Refused(Refusal),
+}
+
+/// Does the work, and says everything to `say`. Ends early when nobody listens any more.
+pub(crate) fn run(work: Work, say: &SyncSender<Message>) {
+    let end = match judge(work, say) {
+        Ok(true) => Message::Done,
+        Ok(false) => Message::Interrupted,
+        Err(refusal) => Message::Refused(refusal),
+    };
+    // Where nobody listens, nobody misses it.
+    let _ = say.send(end);
+}
+
+/// Returns whether it came to its end.
+fn judge(work: Work, say: &SyncSender<Message>) -> Result<bool, Refusal> {
+    let Work { reference, responses, problems, settings, plan, may_ask, interrupt } = work;
+    let are_files = (reference.is_file(), responses.is_file());
+    let inputs = load_both(reference, responses)?;
+    let (dataset, answers) = read_both(&inputs, are_files, problems)?;
+    tell_problems(&dataset, &answers, &inputs, are_files, say);
+    let judges = if may_ask { make_judges(&settings, &plan, say)? } else { None };
+    if !send(say, Message::Inputs(inputs.clone())) {
+        return Ok(false);
+    }
+    let judgements = match &judges {
+        None => Judgements::default(),
+        Some(judges) => ask(judges, &plan, &dataset, &answers, &interrupt, say)?,
+    };
+    if judgements.stopped == Some(Stop::Interrupted) {
+        return Ok(false);
+    }
+    if !score(&plan, &dataset, &answers, &judgements.notes, &inputs, &interrupt, say)? {
+        return Ok(false);
+    }
+    tell_failures(&judgements, say);
+    Ok(true)
+}
+
+fn send(say: &SyncSender<Message>, message: Message) -> bool {
+    say.send(message).is_ok()
+}
+
+fn load_both(reference: Source, responses: Source) -> Result<Inputs, Refusal> {
+    let (reference, responses) = thread::scope(|scope| {
+        let reference = scope.spawn(|| reference.document());
+        let responses = responses.document();
+        (reference.join(), responses)
+    });
+    let reference = reference.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    Ok(Inputs {
+        reference: Arc::new(reference.map_err(Refusal::File)?),
+        responses: Arc::new(responses.map_err(Refusal::File)?),
+    })
+}
+
+fn read_both(
+    inputs: &Inputs,
+    (is_file, responses_are_file): (bool, bool),
+    told: Vec<Told>,
+) -> Result<(Dataset<'_>, Responses<'_>), Refusal> {
+    let (dataset, answers) = thread::scope(|scope| {
+        let dataset = scope.spawn(|| read_reference(&inputs.reference));
+        let answers = read_responses(&inputs.responses);
+        (dataset.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), answers)
+    });
+    match (dataset, answers) {
+        (Ok(dataset), Ok(answers)) if told.is_empty() => Ok((dataset, answers)),
+        (dataset, answers) => {
+            let (reference, responses) = (dataset.err(), answers.err());
+            Err(all_problems(reference, is_file, responses, responses_are_file, told))
+        }
+    }
+}
+
+/// Everything wrong with both inputs. What could not be read as an object stands as `null` in its
+/// place, and complaints about that say nothing new.
+fn all_problems(
+    reference: Option<Problems>,
+    is_file: bool,
+    responses: Option<Problems>,
+    responses_are_file: bool,
+    mut told: Vec<Told>,
+) -> Refusal {
+    let of_objects: Vec<String> = told.iter().map(|told| told.path.clone()).collect();
+    let is_new = |told: &Told| !of_objects.iter().any(|path| told.path.starts_with(path.as_str()));
+    let mut n_more = 0;
+    let inputs = [(reference, is_file), (responses, responses_are_file)];
+    for (problems, is_file) in inputs.into_iter().filter_map(|(p, is_file)| Some((p?, is_file))) {
+        told.extend(problems.errors.iter().map(|error| Told::of(error, is_file)).filter(is_new));
+        n_more += problems.n_more;
+    }
+    Refusal::Dataset(told, n_more)
+}
+
+/// Says what deserves a word but stops nothing.
+fn tell_problems(
+    dataset: &Dataset<'_>,
+    answers: &Responses<'_>,
+    inputs: &Inputs,
+    (is_file, responses_are_file): (bool, bool),
+    say: &SyncSender<Message>,
+) {
+    let tell = |problems: &Problems, is_file| {
+        for error in &problems.errors {
+            send(say, Message::Word(Told::of(error, is_file).to_string(), false));
+        }
+        if problems.n_more > 0 {
+            send(say, Message::Word(format!("and {} more", problems.n_more), false));
+        }
+    };
+    tell(&dataset.warnings, is_file);
+    tell(&answers.problems, responses_are_file);
+    tell(&answers.unknown(&inputs.responses, &dataset.questions), responses_are_file);
+    let any_answer = dataset.questions.iter().any(|question| answers.has(question));
+    if !dataset.questions.is_empty() && !any_answer {
+        send(say, Message::Word("no response answers a question".into(), false));
+    }
+}
+
+fn make_judges(
+    settings: &Settings,
+    plan: &Plan,
+    say: &SyncSender<Message>,
+) -> Result<Option<Judges>, Refusal> {
+    let environment = Environment::read();
+    let lookup = |name: &str| environment.get(name);
+    let words = say.clone();
+    let tell: Tell = Arc::new(move |word: &str| {
+        send(&words, Message::Word(word.to_owned(), false));
+    });
+    judges(settings, &plan.profile, &lookup, AskOptions::default(), tell)
+        .map_err(|error| Refusal::settings_in_words(&error.to_string()))
+}
+
+fn ask(
+    judges: &Judges,
+    plan: &Plan,
+    dataset: &Dataset<'_>,
+    answers: &Responses<'_>,
+    interrupt: &Interrupt,
+    say: &SyncSender<Message>,
+) -> Result<Judgements, Refusal> {
+    let docket = Docket {
+        judges,
+        profile: &plan.profile,
+        dataset,
+        responses: answers,
+        threads: plan.threads,
+    };
+    let tell = |event| {
+        // Nobody waits for the outcome any more.
+        if !send(say, Message::Event(event)) {
+            interrupt.set();
+        }
+    };
+    judge_all(&docket, None, interrupt, tell).map_err(|error| Refusal::Failed(error.to_string()))
+}
+
+fn score(
+    plan: &Plan,
+    dataset: &Dataset<'_>,
+    responses: &Responses<'_>,
+    notes: &[Vec<Note>],
+    inputs: &Inputs,
+    interrupt: &Interrupt,
+    say: &SyncSender<Message>,
+) -> Result<bool, Refusal> {
+    let each = EachRecord {
+        plan,
+        dataset,
+        responses,
+        notes,
+        new: Recipe::default,
+        add: |record: &juror_score::Record<'_>, _, recipe: &mut Recipe| {
+            tell_result(record, &plan.profile, &mut Writer::new(inputs, recipe));
+        },
+    };
+    let take = |recipe: &mut Recipe| {
+        let is_heard = send(say, Message::Results(std::mem::take(recipe)));
+        is_heard.then_some(()).ok_or(EvaluateError::Interrupted)
+    };
+    let tell = |event| {
+        send(say, Message::Event(event));
+    };
+    match each.run(interrupt, take, tell) {
+        Ok(_) => Ok(true),
+        Err(EvaluateError::Interrupted) => Ok(false),
+        Err(error) => Err(Refusal::Failed(error.to_string())),
+    }
+}
+
+/// Says what models could not do.
+fn tell_failures(judgements: &Judgements, say: &SyncSender<Message>) {
+    if let Some(stop) = &judgements.stopped {
+        send(say, Message::Word(format!("{stop}; nothing more was asked"), true));
+    }
+    let mut errors = judgements.notes.iter().flatten().filter(|note| note.is_error());
+    if judgements.n_failed_outside > 0 {
+        let reason = errors.find_map(|note| note.value.as_str()).unwrap_or_default();
+        let word = format!(
+            "models failed on {} questions: {reason}; the `_error` keys of the results have all reasons",
+            judgements.n_failed_outside
+        );
+        send(say, Message::Word(word, true));
+    }
+}

@@ -1,0 +1,298 @@
+//! `run_evaluation`: the side that has Python.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, sync_channel};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use juror_run::{Event, Interrupt, ProfileNumber};
+use juror_score::ErrorResponses;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use crate::engine::{self, Message, Work};
+use crate::from_json::{Builder, Pantry};
+use crate::input::{Input, settings};
+use crate::known::Known;
+
+/// How long to wait for the engine before looking for Ctrl-C.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// How many chunks of results may wait for being built.
+const WAITING: usize = 16;
+
+/// Stops an evaluation from another thread.
+#[pyclass(frozen, module = "juror._juror")]
+#[derive(Default)]
+pub(crate) struct Stop(Interrupt);
+
+#[pymethods]
+impl Stop {
+    #[new]
+    fn new() -> Stop {
+        Stop::default()
+    }
+
+    /// Tells the evaluation to end.
+    fn set(&self) {
+        self.0.set();
+    }
+}
+
+/// Evaluates responses by a reference, both given as paths or as objects.
+#[pyfunction]
+#[pyo3(signature = (reference, responses, config=None, profile=None, *, may_ask=true, threads=None, progress=None, stop=None))]
+#[expect(clippy::too_many_arguments, reason = "Python's callers name them")]
+pub(crate) fn run_evaluation<'py>(
+    py: Python<'py>,
+    reference: &Bound<'py, PyAny>,
+    responses: &Bound<'py, PyAny>,
+    config: Option<&Bound<'py, PyAny>>,
+    profile: Option<&str>,
+    may_ask: bool,
+    threads: Option<usize>,
+    progress: Option<Bound<'py, PyAny>>,
+    stop: Option<&Bound<'py, Stop>>,
+) -> PyResult<Bound<'py, PyList>> {
+    let mut settings = settings(config)?;
+    settings.profile = profile.map(profile_number).transpose()?.or(settings.profile);
+    let mut plan = settings.plan();
+    plan.threads = threads.unwrap_or(plan.threads).max(1);
+    let reference = Input::reference(reference)?;
+    let responses = Input::responses(responses)?;
+    let log = Log::new(py)?;
+    for told in &responses.problems {
+        log.say(&told.to_string(), false)?;
+    }
+    let interrupt = stop.map_or_else(Interrupt::default, |stop| stop.get().0.clone());
+    let work = Work {
+        reference: reference.source,
+        responses: responses.source,
+        problems: reference.problems,
+        settings,
+        plan,
+        may_ask,
+        interrupt: interrupt.clone(),
+    };
+    let (say, messages) = sync_channel(WAITING);
+    let engine = thread::Builder::new().name("juror".into());
+    engine.spawn(move || engine::run(work, &say))?;
+    let mut table = Table {
+        results: PyList::empty(py),
+        builder: Builder::new(py),
+        known: Some((reference.known, responses.known)),
+        pantry: None,
+        pause: None,
+        progress,
+        n_all: 0,
+        log,
+    };
+    table.listen(&Mutex::new(messages), &interrupt)?;
+    Ok(table.results)
+}
+
+pub(crate) fn profile_number(name: &str) -> PyResult<ProfileNumber> {
+    match name {
+        "5" => Ok(ProfileNumber::Five),
+        "6" => Ok(ProfileNumber::Six),
+        other => {
+            Err(PyValueError::new_err(format!("there is no profile `{other}`: choose 5 or 6")))
+        }
+    }
+}
+
+/// Where results come together.
+struct Table<'py> {
+    results: Bound<'py, PyList>,
+    builder: Builder<'py>,
+    /// The objects of the inputs, until the documents made of them are there.
+    known: Option<(Option<Known<'py>>, Option<Known<'py>>)>,
+    pantry: Option<Pantry<'py>>,
+    pause: Option<GarbagePause<'py>>,
+    progress: Option<Bound<'py, PyAny>>,
+    n_all: usize,
+    log: Log<'py>,
+}
+
+/// What comes after a message.
+enum Next {
+    More,
+    End,
+}
+
+impl Table<'_> {
+    /// Takes messages until the work is done. The first Ctrl-C lets the engine end in good order,
+    /// which keeps what was paid for; the second does not wait for it.
+    fn listen(
+        &mut self,
+        messages: &Mutex<Receiver<Message>>,
+        interrupt: &Interrupt,
+    ) -> PyResult<()> {
+        let py = self.results.py();
+        let mut raised: Option<PyErr> = None;
+        let outcome = loop {
+            if let Err(error) = py.check_signals() {
+                interrupt.set();
+                if raised.replace(error).is_some() {
+                    break Ok(());
+                }
+            }
+            let message = match next(py, messages) {
+                Ok(message) => message,
+                Err(RecvTimeoutError::Timeout) => continue,
+                Err(RecvTimeoutError::Disconnected) => {
+                    break Err(PyRuntimeError::new_err("juror's engine ended too early: a bug"));
+                }
+            };
+            match self.take(message) {
+                Ok(Next::More) => {}
+                Ok(Next::End) => break Ok(()),
+                Err(error) => {
+                    interrupt.set();
+                    break Err(error);
+                }
+            }
+        };
+        if let Some(pause) = self.pause.take() {
+            pause.end()?;
+        }
+        match raised {
+            Some(error) => Err(error),
+            None => outcome,
+        }
+    }
+
+    fn take(&mut self, message: Message) -> PyResult<Next> {
+        let py = self.results.py();
+        match message {
+            Message::Word(word, is_failure) => self.log.say(&word, is_failure)?,
+            Message::Event(event) => self.tell(event)?,
+            Message::Inputs(inputs) => {
+                let (reference, responses) = self.known.take().unwrap_or_default();
+                self.pantry = Some(Pantry { inputs, reference, responses });
+            }
+            Message::Results(recipe) => {
+                if self.pause.is_none() {
+                    self.pause = Some(GarbagePause::new(py)?);
+                }
+                if let Some(pantry) = &self.pantry {
+                    self.builder.build(&recipe, pantry, &self.results)?;
+                }
+            }
+            Message::Done => return Ok(Next::End),
+            Message::Interrupted => return Err(PyKeyboardInterrupt::new_err("interrupted")),
+            Message::Refused(refusal) => return Err(refusal.into_error(py)),
+        }
+        Ok(Next::More)
+    }
+
+    /// Says how far the work has come.
+    fn tell(&mut self, event: Event) -> PyResult<()> {
+        if let Event::Started { questions } = event {
+            self.n_all = questions;
+        }
+        let Some(progress) = &self.progress else { return Ok(()) };
+        let told = PyDict::new(progress.py());
+        told.set_item("total", self.n_all)?;
+        match event {
+            Event::Started { .. } => {
+                told.set_item("phase", "started")?;
+                told.set_item("done", 0)?;
+            }
+            Event::Asked { questions, requests, known, failed, usd } => {
+                told.set_item("phase", "asking")?;
+                told.set_item("done", questions)?;
+                told.set_item("requests", requests)?;
+                told.set_item("known", known)?;
+                told.set_item("failed", failed)?;
+                told.set_item("usd", usd)?;
+            }
+            Event::Judged { questions, errors } => {
+                told.set_item("phase", "judging")?;
+                told.set_item("done", questions)?;
+                told.set_item("errors", errors)?;
+            }
+            Event::Stopping => {
+                told.set_item("phase", "stopping")?;
+                told.set_item("done", 0)?;
+            }
+        }
+        progress.call1((told,))?;
+        Ok(())
+    }
+}
+
+/// The next message; other Python threads may work while there is none.
+fn next(py: Python<'_>, shared: &Mutex<Receiver<Message>>) -> Result<Message, RecvTimeoutError> {
+    let messages = lock(shared);
+    match messages.try_recv() {
+        Ok(message) => Ok(message),
+        Err(TryRecvError::Disconnected) => Err(RecvTimeoutError::Disconnected),
+        Err(TryRecvError::Empty) => {
+            drop(messages);
+            py.detach(|| lock(shared).recv_timeout(PATIENCE))
+        }
+    }
+}
+
+fn lock(messages: &Mutex<Receiver<Message>>) -> MutexGuard<'_, Receiver<Message>> {
+    // Only this thread ever locks it: it is there to be carried to where Python is let go.
+    messages.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Python's `logging`, under the name `juror`.
+pub(crate) struct Log<'py>(Bound<'py, PyAny>);
+
+impl<'py> Log<'py> {
+    pub(crate) fn new(py: Python<'py>) -> PyResult<Log<'py>> {
+        Ok(Log(py.import("logging")?.call_method1("getLogger", ("juror",))?))
+    }
+
+    pub(crate) fn say(&self, word: &str, is_failure: bool) -> PyResult<()> {
+        let level = if is_failure { "error" } else { "warning" };
+        self.0.call_method1(level, ("%s", word))?;
+        Ok(())
+    }
+}
+
+/// Keeps Python's garbage collector from going through results that are being built, again and
+/// again: none of them is garbage.
+struct GarbagePause<'py>(Option<Bound<'py, PyModule>>);
+
+impl<'py> GarbagePause<'py> {
+    fn new(py: Python<'py>) -> PyResult<GarbagePause<'py>> {
+        let gc = py.import("gc")?;
+        let is_on: bool = gc.call_method0("isenabled")?.extract()?;
+        if is_on {
+            gc.call_method0("disable")?;
+        }
+        Ok(GarbagePause(is_on.then_some(gc)))
+    }
+
+    fn end(self) -> PyResult<()> {
+        match self.0 {
+            Some(gc) => gc.call_method0("enable").map(|_| ()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Whether settings name a profile.
+#[pyfunction]
+#[pyo3(signature = (config=None))]
+pub(crate) fn names_profile(config: Option<&Bound<'_, PyAny>>) -> PyResult<bool> {
+    Ok(settings(config)?.profile.is_some())
+}
+
+/// Whether responses that are errors are scored.
+#[pyfunction]
+#[pyo3(signature = (config=None, profile=None))]
+pub(crate) fn scores_errors(
+    config: Option<&Bound<'_, PyAny>>,
+    profile: Option<&str>,
+) -> PyResult<bool> {
+    let mut settings = settings(config)?;
+    settings.profile = profile.map(profile_number).transpose()?.or(settings.profile);
+    Ok(settings.plan().profile.steps_of_errors == ErrorResponses::CountedIn)
+}

@@ -1,0 +1,315 @@
+//! From JSON text to Python's objects, as Python's own reader makes them.
+//!
+//! The text was read before, so it is known to be JSON.
+
+use std::collections::HashMap;
+
+use juror_score::unescape;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString};
+
+use crate::known::{Cursor, Known};
+use crate::recipe::{Home, Inputs, Recipe, Span, Step};
+use crate::to_json::DEEPEST;
+
+/// Keys beyond this number are not kept for being used again.
+const MOST_KEYS: usize = 4096;
+
+/// Makes Python's objects.
+pub(crate) struct Builder<'py> {
+    py: Python<'py>,
+    /// Keys by their JSON, quotes and all: results have few different ones.
+    keys: HashMap<Box<str>, Bound<'py, PyString>>,
+}
+
+impl<'py> Builder<'py> {
+    pub(crate) fn new(py: Python<'py>) -> Builder<'py> {
+        Builder { py, keys: HashMap::new() }
+    }
+
+    /// The value of a JSON text.
+    pub(crate) fn value(&mut self, json: &str) -> PyResult<Bound<'py, PyAny>> {
+        self.part(json, 0..json.len(), None)
+    }
+
+    /// The value of a part of a JSON text, whose objects may be known.
+    pub(crate) fn part(
+        &mut self,
+        json: &str,
+        range: std::ops::Range<usize>,
+        known: Option<&Known<'py>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let at = range.start;
+        let known = known.map(|known| known.from(at)).unwrap_or_default();
+        let mut reader = Reader { json, at, known, builder: self, depth: 0 };
+        reader.skip_space();
+        reader.value()
+    }
+
+    /// A key that is written as a JSON string.
+    fn key(&mut self, quoted: &str) -> PyResult<Bound<'py, PyString>> {
+        if let Some(key) = self.keys.get(quoted) {
+            return Ok(key.clone());
+        }
+        let key = self.text(&quoted[1..quoted.len() - 1])?;
+        if self.keys.len() < MOST_KEYS {
+            self.keys.insert(quoted.into(), key.clone());
+        }
+        Ok(key)
+    }
+
+    /// A text, given the inside of a JSON string.
+    fn text(&self, inside: &str) -> PyResult<Bound<'py, PyString>> {
+        let has_surrogate = || inside.contains("\\ud") || inside.contains("\\uD");
+        if memchr::memchr(b'\\', inside.as_bytes()).is_some() && has_surrogate() {
+            // Half of a pair may stand alone, which Python's texts can hold and Rust's cannot.
+            let loads = self.py.import("json")?.getattr("loads")?;
+            return Ok(loads.call1((format!("\"{inside}\""),))?.cast_into()?);
+        }
+        Ok(PyString::new(self.py, &unescape(inside)))
+    }
+}
+
+/// Reads one value.
+struct Reader<'r, 'py> {
+    json: &'r str,
+    at: usize,
+    known: Cursor<'r, 'py>,
+    builder: &'r mut Builder<'py>,
+    depth: usize,
+}
+
+impl<'py> Reader<'_, 'py> {
+    fn value(&mut self) -> PyResult<Bound<'py, PyAny>> {
+        if let Some((object, end)) = self.known.at(self.at) {
+            self.at = end;
+            return Ok(object);
+        }
+        let py = self.builder.py;
+        match self.peek() {
+            Some(b'"') => Ok(self.string()?.into_any()),
+            Some(b'{' | b'[') if self.depth == DEEPEST => Ok(self.deep()),
+            Some(b'{') => self.object(),
+            Some(b'[') => self.list(),
+            Some(b't') => Ok(self.word("true", PyBool::new(py, true).to_owned().into_any())),
+            Some(b'f') => Ok(self.word("false", PyBool::new(py, false).to_owned().into_any())),
+            Some(b'n') => Ok(self.word("null", py.None().into_bound(py))),
+            _ => self.number(),
+        }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.json.as_bytes().get(self.at).copied()
+    }
+
+    fn skip_space(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\n' | b'\r' | b'\t')) {
+            self.at += 1;
+        }
+    }
+
+    fn word(&mut self, word: &str, object: Bound<'py, PyAny>) -> Bound<'py, PyAny> {
+        self.at += word.len();
+        object
+    }
+
+    /// A JSON string with its quotes.
+    fn quoted(&mut self) -> &str {
+        let start = self.at;
+        self.at += 1;
+        let bytes = self.json.as_bytes();
+        while let Some(found) = memchr::memchr2(b'"', b'\\', &bytes[self.at..]) {
+            self.at += found + 1;
+            if bytes[self.at - 1] == b'"' {
+                return &self.json[start..self.at];
+            }
+            // What is escaped by a backslash is no end.
+            self.at += 1;
+        }
+        &self.json[start..]
+    }
+
+    fn string(&mut self) -> PyResult<Bound<'py, PyString>> {
+        let start = self.at;
+        let end = start + self.quoted().len();
+        self.builder.text(&self.json[start + 1..end - 1])
+    }
+
+    fn object(&mut self) -> PyResult<Bound<'py, PyAny>> {
+        let dict = PyDict::new(self.builder.py);
+        self.depth += 1;
+        self.open();
+        while self.peek().is_some_and(|byte| byte != b'}') {
+            let start = self.at;
+            let end = start + self.quoted().len();
+            let key = self.builder.key(&self.json[start..end])?;
+            self.pass(b':');
+            dict.set_item(key, self.value()?)?;
+            self.pass(b',');
+        }
+        self.at += 1;
+        self.depth -= 1;
+        Ok(dict.into_any())
+    }
+
+    fn list(&mut self) -> PyResult<Bound<'py, PyAny>> {
+        let list = PyList::empty(self.builder.py);
+        self.depth += 1;
+        self.open();
+        while self.peek().is_some_and(|byte| byte != b']') {
+            list.append(self.value()?)?;
+            self.pass(b',');
+        }
+        self.at += 1;
+        self.depth -= 1;
+        Ok(list.into_any())
+    }
+
+    /// Passes over a bracket.
+    fn open(&mut self) {
+        self.at += 1;
+        self.skip_space();
+    }
+
+    /// Passes over a sign, if it is there, and over spaces around it.
+    fn pass(&mut self, sign: u8) {
+        self.skip_space();
+        if self.peek() == Some(sign) {
+            self.at += 1;
+            self.skip_space();
+        }
+    }
+
+    fn number(&mut self) -> PyResult<Bound<'py, PyAny>> {
+        let py = self.builder.py;
+        let rest = &self.json[self.at..];
+        let is_part = |byte: &u8| byte.is_ascii_digit() || b"+-.eE".contains(byte);
+        let text = &rest[..rest.bytes().take_while(|byte| is_part(byte)).count()];
+        self.at += text.len().max(1);
+        if text.bytes().any(|byte| matches!(byte, b'.' | b'e' | b'E')) {
+            return Ok(PyFloat::new(py, text.parse().unwrap_or(f64::NAN)).into_any());
+        }
+        match text.parse::<i64>() {
+            Ok(whole) => Ok(PyInt::new(py, whole).into_any()),
+            Err(_) => py.get_type::<PyInt>().call1((text,)),
+        }
+    }
+
+    /// What is nested too deeply for Python's reader stays a text.
+    fn deep(&mut self) -> Bound<'py, PyAny> {
+        let rest = &self.json[self.at..];
+        let mut values =
+            serde_json::Deserializer::from_str(rest).into_iter::<&serde_json::value::RawValue>();
+        let text = match values.next() {
+            Some(Ok(value)) => value.get(),
+            _ => rest,
+        };
+        self.at += text.len();
+        PyString::new(self.builder.py, text).into_any()
+    }
+}
+
+/// The inputs of an evaluation, with the objects they were made of.
+pub(crate) struct Pantry<'py> {
+    pub(crate) inputs: Inputs,
+    pub(crate) reference: Option<Known<'py>>,
+    pub(crate) responses: Option<Known<'py>>,
+}
+
+impl Pantry<'_> {
+    /// A piece of text, and the text it is a piece of.
+    fn find<'t>(&'t self, span: &Span, recipe: &'t Recipe) -> (&'t str, &'t str) {
+        let whole = match span.home {
+            Home::Reference => self.inputs.reference.json(),
+            Home::Responses => self.inputs.responses.json(),
+            Home::Recipe => &recipe.texts,
+        };
+        (&whole[span.range.clone()], whole)
+    }
+}
+
+/// An object or list that is being built.
+enum Open<'py> {
+    Dict(Bound<'py, PyDict>, Option<Bound<'py, PyString>>),
+    List(Bound<'py, PyList>),
+}
+
+impl<'py> Builder<'py> {
+    /// Follows a recipe, and appends the results to a list.
+    pub(crate) fn build(
+        &mut self,
+        recipe: &Recipe,
+        pantry: &Pantry<'py>,
+        results: &Bound<'py, PyList>,
+    ) -> PyResult<()> {
+        let mut open = vec![Open::List(results.clone())];
+        for step in &recipe.steps {
+            let value = match step {
+                Step::OpenObject => {
+                    open.push(Open::Dict(PyDict::new(self.py), None));
+                    continue;
+                }
+                Step::OpenList => {
+                    open.push(Open::List(PyList::empty(self.py)));
+                    continue;
+                }
+                Step::Key(span) | Step::KeyAsWritten(span) => {
+                    let (text, _) = pantry.find(span, recipe);
+                    let key = match step {
+                        Step::Key(_) => self.own_key(text),
+                        _ => self.key(text)?,
+                    };
+                    if let Some(Open::Dict(_, next)) = open.last_mut() {
+                        *next = Some(key);
+                    }
+                    continue;
+                }
+                Step::Close => match open.pop() {
+                    Some(Open::Dict(dict, _)) => dict.into_any(),
+                    Some(Open::List(list)) => list.into_any(),
+                    None => continue,
+                },
+                Step::Text(span) => {
+                    let (text, _) = pantry.find(span, recipe);
+                    PyString::new(self.py, text).into_any()
+                }
+                Step::Number(number) => PyFloat::new(self.py, *number).into_any(),
+                Step::Json(span) => self.found(span, recipe, pantry)?,
+            };
+            match open.last_mut() {
+                Some(Open::Dict(dict, key)) => {
+                    if let Some(key) = key.take() {
+                        dict.set_item(key, value)?;
+                    }
+                }
+                Some(Open::List(list)) => list.append(value)?,
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// A key of Juror's own.
+    fn own_key(&mut self, key: &str) -> Bound<'py, PyString> {
+        if let Some(known) = self.keys.get(key) {
+            return known.clone();
+        }
+        let made = PyString::new(self.py, key);
+        self.keys.insert(key.into(), made.clone());
+        made
+    }
+
+    fn found(
+        &mut self,
+        span: &Span,
+        recipe: &Recipe,
+        pantry: &Pantry<'py>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (_, whole) = pantry.find(span, recipe);
+        match span.home {
+            Home::Reference => self.part(whole, span.range.clone(), pantry.reference.as_ref()),
+            Home::Responses => self.part(whole, span.range.clone(), pantry.responses.as_ref()),
+            Home::Recipe => self.part(whole, span.range.clone(), None),
+        }
+    }
+}

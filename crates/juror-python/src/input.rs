@@ -1,0 +1,204 @@
+//! What users hand over: paths, or Python's objects.
+
+use std::path::PathBuf;
+
+use juror_run::{LoadError, Settings, load, load_settings};
+use juror_score::read::{Document, Format, Problems};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyMapping, PyString};
+
+use crate::escape::push_text;
+use crate::known::Known;
+use crate::problem::{Refusal, Segment, Told};
+use crate::to_json::Written;
+
+/// An input on its way to being a document.
+pub(crate) enum Source {
+    /// A file, which Python does not look into.
+    File(String),
+    /// JSON text that was made of objects.
+    Objects {
+        /// What it is called in messages.
+        name: &'static str,
+        json: Vec<u8>,
+    },
+}
+
+impl Source {
+    pub(crate) fn is_file(&self) -> bool {
+        matches!(self, Source::File(_))
+    }
+
+    pub(crate) fn document(self) -> Result<Document, LoadError> {
+        match self {
+            Source::File(name) => load(&name),
+            Source::Objects { name, json } => Ok(Document::new(name, json, Format::Json)?),
+        }
+    }
+}
+
+/// An input with what is known of its objects.
+pub(crate) struct Input<'py> {
+    pub(crate) source: Source,
+    pub(crate) known: Option<Known<'py>>,
+    /// What of it could not be read.
+    pub(crate) problems: Vec<Told>,
+}
+
+impl<'py> Input<'py> {
+    fn file(name: String) -> Input<'py> {
+        Input { source: Source::File(name), known: None, problems: Vec::new() }
+    }
+
+    fn objects(name: &'static str, mut written: Written<'py>, py: Python<'py>) -> Input<'py> {
+        written.known.finish();
+        Input {
+            source: Source::Objects { name, json: written.json },
+            known: Some(written.known),
+            problems: written.problems.iter().map(|found| Told::of_object(py, found)).collect(),
+        }
+    }
+
+    /// A reference dataset: a path, or templates.
+    pub(crate) fn reference(value: &Bound<'py, PyAny>) -> PyResult<Input<'py>> {
+        if let Some(path) = path_of(value)? {
+            return Ok(Input::file(path));
+        }
+        let mut written = Written::default();
+        written.value(&whole(value)?);
+        Ok(Input::objects("reference", written, value.py()))
+    }
+
+    /// Responses: a path, objects by question id, or a list. One that cannot be read becomes an
+    /// error of its question.
+    pub(crate) fn responses(value: &Bound<'py, PyAny>) -> PyResult<Input<'py>> {
+        if let Some(path) = path_of(value)? {
+            return Ok(Input::file(path));
+        }
+        let value = whole(value)?;
+        let mut written = Written::default();
+        if let Ok(mapping) = value.cast::<PyMapping>() {
+            if mapping.get_item("question_id").is_ok_and(|id| !id.is_instance_of::<PyDict>()) {
+                record(&mut written, &value, None)?;
+            } else {
+                records_by_id(&mut written, mapping)?;
+            }
+        } else if let Ok(list) = value.cast::<PyList>() {
+            records(&mut written, list)?;
+        } else {
+            written.value(&value);
+        }
+        Ok(Input::objects("responses", written, value.py()))
+    }
+}
+
+/// The name of a file, if a value is one.
+pub(crate) fn path_of(value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+    if value.is_instance_of::<PyString>() || value.hasattr("__fspath__")? {
+        let path: PathBuf = value.extract()?;
+        return Ok(Some(path.to_string_lossy().into_owned()));
+    }
+    Ok(None)
+}
+
+/// Anything that can be gone through once, such as a generator, as a list.
+fn whole<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let is_whole = value.is_instance_of::<PyList>() || value.cast::<PyMapping>().is_ok();
+    if is_whole || value.is_none() {
+        return Ok(value.clone());
+    }
+    let Ok(items) = value.try_iter() else { return Ok(value.clone()) };
+    let items: Vec<Bound<'py, PyAny>> = items.collect::<PyResult<_>>()?;
+    Ok(PyList::new(value.py(), items)?.into_any())
+}
+
+fn records_by_id<'py>(written: &mut Written<'py>, mapping: &Bound<'py, PyMapping>) -> PyResult<()> {
+    written.json.push(b'{');
+    for (index, item) in mapping.items()?.iter().enumerate() {
+        let (id, response): (Bound<'py, PyAny>, Bound<'py, PyAny>) = item.extract()?;
+        if index > 0 {
+            written.json.push(b',');
+        }
+        let mark = written.mark();
+        let segment = written.key(&id).0;
+        if written.failed_since(&mark) {
+            // No question can be known by such a key; the problem stays to be told.
+            written.json.truncate(written.json.len() - 2);
+            push_text(&id.str()?.to_string_lossy(), &mut written.json);
+        }
+        written.json.push(b':');
+        let mut outcome = Ok(());
+        written.at(segment, |written| outcome = record(written, &response, Some(())));
+        outcome?;
+    }
+    written.json.push(b'}');
+    Ok(())
+}
+
+fn records<'py>(written: &mut Written<'py>, list: &Bound<'py, PyList>) -> PyResult<()> {
+    written.json.push(b'[');
+    for (index, response) in list.iter().enumerate() {
+        if index > 0 {
+            written.json.push(b',');
+        }
+        let mut outcome = Ok(());
+        written.at(Segment::Index(index), |written| outcome = record(written, &response, None));
+        outcome?;
+    }
+    written.json.push(b']');
+    Ok(())
+}
+
+/// One response. What cannot be read of it is told as the error of its question.
+fn record<'py>(
+    written: &mut Written<'py>,
+    response: &Bound<'py, PyAny>,
+    by_id: Option<()>,
+) -> PyResult<()> {
+    response.py().check_signals()?;
+    let mark = written.mark();
+    written.value(response);
+    if !written.failed_since(&mark) {
+        return Ok(());
+    }
+    let found = written.take_back(&mark);
+    let words =
+        found.iter().map(|found| format!("{} at {}", found.message, found.path(response.py())));
+    let words: Vec<String> = words.collect();
+    written.json.push(b'{');
+    let id = response.get_item("question_id");
+    if let (None, Ok(id)) = (by_id, id) {
+        written.json.extend_from_slice(b"\"question_id\":");
+        written.value(&id);
+        written.json.push(b',');
+    }
+    written.json.extend_from_slice(b"\"error\":");
+    push_text(&format!("the response could not be read: {}", words.join("; ")), &mut written.json);
+    written.json.push(b'}');
+    // Told once, as an error; the log has it too.
+    written.problems.extend(found);
+    Ok(())
+}
+
+/// Settings: a path, a mapping, or none.
+pub(crate) fn settings(config: Option<&Bound<'_, PyAny>>) -> PyResult<Settings> {
+    let Some(config) = config else { return Ok(Settings::default()) };
+    let py = config.py();
+    if let Some(path) = path_of(config)? {
+        let document = load_settings(&path).map_err(|error| match error {
+            LoadError::Text(problems) => Refusal::settings(&problems, true).into_error(py),
+            error @ LoadError::Io { .. } => Refusal::File(error).into_error(py),
+        })?;
+        let refuse = |problems: Problems| Refusal::settings(&problems, true).into_error(py);
+        return Settings::read(&document).map_err(refuse);
+    }
+    let mut written = Written::default();
+    written.value(config);
+    if !written.problems.is_empty() {
+        let told = written.problems.iter().map(|found| Told::of_object(py, found)).collect();
+        return Err(Refusal::Settings(told, 0).into_error(py));
+    }
+    let refuse = |problems: Problems| Refusal::settings(&problems, false).into_error(py);
+    let document = Document::new("config", written.json, Format::Yaml).map_err(refuse)?;
+    Settings::read(&document).map_err(refuse)
+}

@@ -1,0 +1,205 @@
+//! Results as Python's dicts, folded into statistics where they stand.
+//!
+//! Writing them as JSON first would take longer than everything else: most of a result repeats
+//! texts that statistics do not look at.
+
+use std::collections::HashMap;
+
+use juror_score::compare::is_empty_result_text;
+use juror_score::{Aggregator, Level, METRICS, Number, Observation, ObservedStep};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PySequence, PyString};
+
+use crate::to_json::{plain_form, type_name};
+
+/// A key with its number.
+type Value = (String, Number);
+
+/// Adds results to an aggregator.
+pub(crate) struct Observer<'a, 'py> {
+    pub(crate) aggregator: &'a mut Aggregator,
+    /// Names of templates that are no texts, by the texts that stand for them.
+    pub(crate) templates: HashMap<String, Bound<'py, PyAny>>,
+}
+
+struct Step {
+    name: String,
+    is_error: bool,
+    is_empty: bool,
+    values: Vec<Value>,
+}
+
+impl<'py> Observer<'_, 'py> {
+    /// Adds a result, or says why it cannot be added.
+    pub(crate) fn add(&mut self, result: &Bound<'py, PyAny>) -> PyResult<Result<(), String>> {
+        let Ok(fields) = Fields::of(result) else {
+            return Ok(Err(format!("expected a result, found `{}`", type_name(result))));
+        };
+        if fields.get("questions")?.is_some() {
+            return Ok(Err("expected a result, found a template".into()));
+        }
+        let Some(template) = fields.get("template_id")? else {
+            return Ok(Err("this result has no `template_id`".into()));
+        };
+        let Some(name) = scalar_text(&template) else {
+            let name = type_name(&template);
+            return Ok(Err(format!("`template_id` is `{name}`, and should be a text")));
+        };
+        if !template.is_instance_of::<PyString>() {
+            self.templates.entry(name.clone()).or_insert(template);
+        }
+        let steps = match fields.get("actual_steps")? {
+            None => Vec::new(),
+            Some(steps) => match read_steps(&steps)? {
+                Ok(steps) => steps,
+                Err(why) => return Ok(Err(why)),
+            },
+        };
+        let is_error = fields.get("error")?.is_some() || is_word(fields.get("status")?, "error");
+        let values = fields.numbers(|_| true)?;
+        self.aggregator.observe(&Observation {
+            template: &name,
+            is_error,
+            values: values.iter().map(|(name, number)| (name.as_str(), *number)).collect(),
+            steps: steps.iter().map(Step::observed).collect(),
+        });
+        Ok(Ok(()))
+    }
+}
+
+impl Step {
+    fn read(step: &Bound<'_, PyAny>) -> PyResult<Option<Step>> {
+        let Ok(fields) = Fields::of(step) else { return Ok(None) };
+        let name = fields.get("name")?.and_then(|name| scalar_text(&name)).unwrap_or_default();
+        let status = fields.get("status")?;
+        let is_error = match &status {
+            Some(status) => is_word(Some(status.clone()), "error"),
+            None => fields.get("error")?.is_some(),
+        };
+        let is_empty = !is_error && is_empty_output(fields.get("output")?);
+        let is_of_step =
+            |name: &str| METRICS.iter().any(|info| info.level == Level::Step && info.name == name);
+        let values = if name == "retrieval" { fields.numbers(is_of_step)? } else { Vec::new() };
+        Ok(Some(Step { name, is_error, is_empty, values }))
+    }
+
+    fn observed(&self) -> ObservedStep<'_> {
+        ObservedStep {
+            name: &self.name,
+            is_error: self.is_error,
+            is_empty: self.is_empty,
+            values: self.values.iter().map(|(name, number)| (name.as_str(), *number)).collect(),
+        }
+    }
+}
+
+fn read_steps(steps: &Bound<'_, PyAny>) -> PyResult<Result<Vec<Step>, String>> {
+    let items: Vec<Bound<'_, PyAny>> = if let Ok(list) = steps.cast::<PyList>() {
+        list.iter().collect()
+    } else if let Ok(sequence) = steps.cast::<PySequence>()
+        && !steps.is_instance_of::<PyString>()
+    {
+        sequence.try_iter()?.collect::<PyResult<_>>()?
+    } else {
+        return Ok(Err(format!("expected a list of steps, found `{}`", type_name(steps))));
+    };
+    let mut read = Vec::with_capacity(items.len());
+    for item in &items {
+        match Step::read(item)? {
+            Some(step) => read.push(step),
+            None => return Ok(Err(format!("expected a step, found `{}`", type_name(item)))),
+        }
+    }
+    Ok(Ok(read))
+}
+
+/// A dict, or another mapping, whose keys are looked up.
+enum Fields<'f, 'py> {
+    Dict(&'f Bound<'py, PyDict>),
+    Mapping(&'f Bound<'py, PyMapping>),
+}
+
+impl<'f, 'py> Fields<'f, 'py> {
+    fn of(value: &'f Bound<'py, PyAny>) -> Result<Fields<'f, 'py>, ()> {
+        match value.cast::<PyDict>() {
+            Ok(dict) => Ok(Fields::Dict(dict)),
+            Err(_) => value.cast::<PyMapping>().map(Fields::Mapping).map_err(|_| ()),
+        }
+    }
+
+    /// The value of a key, unless it is missing or `None`.
+    fn get(&self, key: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let value = match self {
+            Fields::Dict(dict) => dict.get_item(key)?,
+            Fields::Mapping(mapping) if mapping.contains(key)? => Some(mapping.get_item(key)?),
+            Fields::Mapping(_) => None,
+        };
+        Ok(value.filter(|value| !value.is_none()))
+    }
+
+    /// The numbers of the keys asked for.
+    fn numbers(&self, is_wanted: impl Fn(&str) -> bool) -> PyResult<Vec<Value>> {
+        let mut numbers = Vec::new();
+        let mut add = |key: &Bound<'py, PyAny>, value: &Bound<'py, PyAny>| {
+            if let (Some(number), Ok(key)) = (number_of(value), key.cast::<PyString>()) {
+                let key = key.to_string_lossy();
+                if is_wanted(&key) {
+                    numbers.push((key.into_owned(), number));
+                }
+            }
+        };
+        match self {
+            Fields::Dict(dict) => dict.iter().for_each(|(key, value)| add(&key, &value)),
+            Fields::Mapping(mapping) => {
+                for item in mapping.items()?.iter() {
+                    let (key, value) = item.extract::<(Bound<'py, PyAny>, Bound<'py, PyAny>)>()?;
+                    add(&key, &value);
+                }
+            }
+        }
+        Ok(numbers)
+    }
+}
+
+/// A finite number; booleans and texts are none.
+fn number_of(value: &Bound<'_, PyAny>) -> Option<Number> {
+    if value.is_instance_of::<PyString>() || value.is_none() || value.is_instance_of::<PyBool>() {
+        return None;
+    }
+    if let Ok(float) = value.cast::<PyFloat>() {
+        return Number::real(float.value());
+    }
+    if value.is_instance_of::<PyInt>() {
+        let number = Number::real(value.extract().ok()?)?;
+        return Some(Number { whole: true, ..number });
+    }
+    if value.is_instance_of::<PyList>() || value.is_instance_of::<PyDict>() {
+        return None;
+    }
+    let plain = plain_form(value)?;
+    let is_number = plain.is_instance_of::<PyFloat>() || plain.is_instance_of::<PyInt>();
+    is_number.then(|| number_of(&plain)).flatten()
+}
+
+/// A text, or a number or truth value where a text is expected, as JSON writes it.
+fn scalar_text(value: &Bound<'_, PyAny>) -> Option<String> {
+    if let Ok(text) = value.cast::<PyString>() {
+        return Some(text.to_string_lossy().into_owned());
+    }
+    if let Ok(truth) = value.cast::<PyBool>() {
+        return Some(truth.is_true().to_string());
+    }
+    let is_number = value.is_instance_of::<PyInt>() || value.is_instance_of::<PyFloat>();
+    is_number.then(|| value.str().ok().map(|text| text.to_string())).flatten()
+}
+
+fn is_word(value: Option<Bound<'_, PyAny>>, word: &str) -> bool {
+    let text = value.and_then(|value| value.cast_into::<PyString>().ok());
+    text.is_some_and(|text| text.to_str().is_ok_and(|text| text == word))
+}
+
+/// Whether an output is a SPARQL result without rows; only a text counts as one.
+fn is_empty_output(output: Option<Bound<'_, PyAny>>) -> bool {
+    let text = output.and_then(|output| output.cast_into::<PyString>().ok());
+    text.is_some_and(|text| is_empty_result_text(&text.to_string_lossy()))
+}

@@ -1,0 +1,181 @@
+//! Single rules, for users who need no whole evaluation.
+
+use juror_run::reserved_key;
+use juror_score::compare::{DocumentId, compare_sparql_results as compare_results};
+use juror_score::read::{Document, Format, read_reference, read_responses};
+use juror_score::{Case, Rules, match_steps as match_all, retrieval};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+use serde_json::value::RawValue;
+
+use crate::evaluation::profile_number;
+use crate::problem::{Refusal, Told};
+use crate::to_json::Written;
+
+/// The JSON text of an object, or the exception that says what of it cannot be read.
+pub(crate) fn json_of(value: &Bound<'_, PyAny>) -> PyResult<String> {
+    let mut written = Written::default();
+    written.value(value);
+    finished(written, value.py())
+}
+
+/// The JSON text that was written, unless something could not be.
+pub(crate) fn finished(written: Written<'_>, py: Python<'_>) -> PyResult<String> {
+    if !written.problems.is_empty() {
+        let told = written.problems.iter().map(|found| Told::of_object(py, found)).collect();
+        return Err(Refusal::Dataset(told, 0).into_error(py));
+    }
+    Ok(String::from_utf8(written.json)?)
+}
+
+/// A SPARQL result: a text as it is, an object as JSON.
+fn result_text(value: &Bound<'_, PyAny>) -> PyResult<String> {
+    match value.cast::<PyString>() {
+        Ok(text) => Ok(text.to_string_lossy().into_owned()),
+        Err(_) => json_of(value),
+    }
+}
+
+/// Compares two SPARQL results; 1.0 if they agree by the rules, else 0.0.
+#[pyfunction]
+#[pyo3(signature = (reference_sparql_result, actual_sparql_result, required_vars=None, results_are_ordered=false, ignore_duplicates=true))]
+pub(crate) fn compare_sparql_results(
+    py: Python<'_>,
+    reference_sparql_result: &Bound<'_, PyAny>,
+    actual_sparql_result: &Bound<'_, PyAny>,
+    required_vars: Option<Vec<String>>,
+    results_are_ordered: bool,
+    ignore_duplicates: bool,
+) -> PyResult<f64> {
+    let reference = result_text(reference_sparql_result)?;
+    let actual = result_text(actual_sparql_result)?;
+    let rules = Rules {
+        required_columns: required_vars.map(|names| names.into_iter().map(Into::into).collect()),
+        ordered: results_are_ordered,
+        ignore_duplicates,
+    };
+    Ok(py.detach(|| compare_results(&reference, &actual, &rules)))
+}
+
+/// Ids of documents, made comparable: `1` is `1.0`, and not `"1"`.
+fn ids(items: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    let mut ids = Vec::new();
+    for item in items.try_iter()? {
+        let json = json_of(&item?)?;
+        let raw: &RawValue = serde_json::from_str(&json)
+            .map_err(|error| PyValueError::new_err(format!("`{json}` is no id: {error}")))?;
+        ids.push(format!("{:?}", DocumentId::from_json(raw)));
+    }
+    Ok(ids)
+}
+
+/// The share of the first k relevant documents among the first k retrieved ones.
+#[pyfunction]
+#[pyo3(signature = (relevant_docs, retrieved_docs, k=10))]
+pub(crate) fn recall_at_k(
+    relevant_docs: &Bound<'_, PyAny>,
+    retrieved_docs: &Bound<'_, PyAny>,
+    k: i64,
+) -> PyResult<f64> {
+    Ok(retrieval::recall_at_k(&ids(relevant_docs)?, &ids(retrieved_docs)?, k))
+}
+
+/// The mean, over the relevant documents, of the precision at the rank where each was found.
+#[pyfunction]
+pub(crate) fn average_precision(
+    relevant_docs: &Bound<'_, PyAny>,
+    retrieved_docs: &Bound<'_, PyAny>,
+) -> PyResult<f64> {
+    Ok(retrieval::average_precision(&ids(relevant_docs)?, &ids(retrieved_docs)?))
+}
+
+/// The mean, over the relevant documents that were found, of the precision at their rank.
+#[pyfunction]
+pub(crate) fn average_precision_over_hits(
+    relevant_docs: &Bound<'_, PyAny>,
+    retrieved_docs: &Bound<'_, PyAny>,
+) -> PyResult<f64> {
+    Ok(retrieval::average_precision_over_hits(&ids(relevant_docs)?, &ids(retrieved_docs)?))
+}
+
+/// How well retrieved texts agree with the expected ones, by text distance.
+#[pyfunction]
+pub(crate) fn compare_contexts<'py>(
+    reference_contexts: &Bound<'py, PyAny>,
+    actual_contexts: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let py = actual_contexts.py();
+    let reference_contexts: Vec<String> = reference_contexts.extract()?;
+    let actual_contexts: Vec<String> = actual_contexts.extract()?;
+    let scores = py.detach(|| {
+        let reference: Vec<&str> = reference_contexts.iter().map(String::as_str).collect();
+        let actual: Vec<&str> = actual_contexts.iter().map(String::as_str).collect();
+        retrieval::compare_contexts(&reference, &actual)
+    });
+    let scores = scores.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let dict = PyDict::new(py);
+    dict.set_item("retrieval_context_recall", scores.recall)?;
+    dict.set_item("retrieval_context_precision", scores.precision)?;
+    dict.set_item("retrieval_context_f1", scores.f1)?;
+    Ok(dict)
+}
+
+/// An expected step, the actual step found for it, and how alike they are.
+type Pair = (usize, usize, usize, f64);
+
+/// Finds the expected steps among the actual ones: the score, and the pairs of group, expected
+/// step, actual step and similarity.
+#[pyfunction]
+#[pyo3(signature = (reference_steps, actual_steps, profile="5"))]
+pub(crate) fn match_steps(
+    py: Python<'_>,
+    reference_steps: &Bound<'_, PyAny>,
+    actual_steps: &Bound<'_, PyAny>,
+    profile: &str,
+) -> PyResult<(f64, Vec<Pair>)> {
+    let profile = profile_number(profile)?.profile();
+    // A dataset of one question, and its response.
+    let reference = format!(
+        r#"[{{"template_id":"","questions":[{{"id":"","question_text":"","reference_steps":{}}}]}}]"#,
+        json_of(reference_steps)?
+    );
+    let responses = format!(r#"[{{"question_id":"","actual_steps":{}}}]"#, json_of(actual_steps)?);
+    let read = |name: &str, json: String| {
+        Document::new(name, json.into_bytes(), Format::Json)
+            .map_err(|problems| Refusal::dataset(&problems, false))
+    };
+    let found = py.detach(|| {
+        let (reference, responses) = (read("reference", reference)?, read("responses", responses)?);
+        let refuse = |problems| Refusal::dataset(&problems, false);
+        let dataset = read_reference(&reference).map_err(refuse)?;
+        let responses = read_responses(&responses).map_err(refuse)?;
+        if !responses.problems.is_empty() {
+            return Err(refuse(responses.problems));
+        }
+        let question = &dataset.questions[0];
+        let case = Case { question, trajectory: responses.of(question) };
+        let groups = question.groups.as_deref().unwrap_or_default();
+        let steps = case.trajectory.steps.as_deref().unwrap_or_default();
+        Ok(match_all(groups, steps, &profile))
+    });
+    let matching = found.map_err(|refusal| refusal.into_error(py))?;
+    let matching = matching.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let pairs = matching.pairs.iter();
+    let pairs = pairs.map(|pair| (pair.group, pair.expected, pair.actual, pair.similarity));
+    Ok((matching.score, pairs.collect()))
+}
+
+/// Why a metric of the user's own cannot have a name, if it cannot.
+#[pyfunction]
+pub(crate) fn metric_name_problem(name: &str) -> Option<String> {
+    if name.trim().is_empty() {
+        return Some("a metric needs a name".into());
+    }
+    let key = reserved_key(name)?;
+    Some(if key == name {
+        format!("`{name}` is a key of the results already")
+    } else {
+        format!("`{name}` cannot be told from the key `{key}` of the results")
+    })
+}

@@ -1,0 +1,184 @@
+//! What is wrong with an input, as Python's exceptions.
+
+use std::fmt::Write;
+
+use juror_run::LoadError;
+use juror_score::read::{DatasetError, Problems};
+use pyo3::exceptions::{PyOSError, PyRuntimeError};
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+/// A step on the way to a value.
+pub(crate) enum Segment {
+    /// An element of a list.
+    Index(usize),
+    /// A key.
+    Object(Py<PyAny>),
+}
+
+impl Segment {
+    pub(crate) fn copy(&self) -> Segment {
+        match self {
+            Segment::Index(index) => Segment::Index(*index),
+            Segment::Object(key) => Python::attach(|py| Segment::Object(key.clone_ref(py))),
+        }
+    }
+}
+
+/// Something in Python's objects that could not be read.
+pub(crate) struct Found {
+    pub(crate) path: Vec<Segment>,
+    pub(crate) message: String,
+    pub(crate) hint: Option<String>,
+}
+
+impl Found {
+    /// The way to it, as Juror writes ways.
+    pub(crate) fn path(&self, py: Python<'_>) -> String {
+        let mut text = String::new();
+        for segment in &self.path {
+            match segment {
+                Segment::Index(index) => {
+                    let _ = write!(text, "[{index}]");
+                }
+                Segment::Object(key) => {
+                    if !text.is_empty() {
+                        text.push('.');
+                    }
+                    text.push_str(
+                        &key.bind(py)
+                            .str()
+                            .map_or("?".into(), |key| key.to_string_lossy().into_owned()),
+                    );
+                }
+            }
+        }
+        text
+    }
+}
+
+/// A problem for Python.
+#[derive(Clone)]
+pub(crate) struct Told {
+    pub(crate) message: String,
+    pub(crate) place: Option<(String, usize, usize)>,
+    pub(crate) path: String,
+    pub(crate) hint: Option<String>,
+}
+
+impl Told {
+    /// A problem of an input; what was made of objects has no lines.
+    pub(crate) fn of(error: &DatasetError, is_file: bool) -> Told {
+        let place = &error.place;
+        Told {
+            message: error.problem.to_string(),
+            place: is_file.then(|| (place.file.clone(), place.line, place.column)),
+            path: place.path.to_string(),
+            hint: error.hint(),
+        }
+    }
+
+    pub(crate) fn of_object(py: Python<'_>, found: &Found) -> Told {
+        Told {
+            message: found.message.clone(),
+            place: None,
+            path: found.path(py),
+            hint: found.hint.clone(),
+        }
+    }
+
+    fn into_python(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+        let (file, line, column) = match self.place {
+            Some((file, line, column)) => (Some(file), Some(line), Some(column)),
+            None => (None, None, None),
+        };
+        let problem = errors(py)?.getattr("Problem")?;
+        problem.call1((self.message, file, line, column, self.path, self.hint))
+    }
+}
+
+/// Everything that stops a run before it begins.
+pub(crate) enum Refusal {
+    /// A file cannot be read.
+    File(LoadError),
+    /// A dataset cannot be used.
+    Dataset(Vec<Told>, usize),
+    /// Settings cannot be used.
+    Settings(Vec<Told>, usize),
+    /// Something of the system failed.
+    Failed(String),
+}
+
+impl Refusal {
+    pub(crate) fn dataset(problems: &Problems, is_file: bool) -> Refusal {
+        let told = problems.errors.iter().map(|error| Told::of(error, is_file)).collect();
+        Refusal::Dataset(told, problems.n_more)
+    }
+
+    pub(crate) fn settings(problems: &Problems, is_file: bool) -> Refusal {
+        let told = problems.errors.iter().map(|error| Told::of(error, is_file)).collect();
+        Refusal::Settings(told, problems.n_more)
+    }
+
+    /// Words of juror-run: the problem, and below it the hint.
+    pub(crate) fn settings_in_words(words: &str) -> Refusal {
+        let (message, hint) = match words.split_once("\n  hint: ") {
+            Some((message, hint)) => (message, Some(hint.to_owned())),
+            None => (words, None),
+        };
+        let told = Told { message: message.to_owned(), place: None, path: String::new(), hint };
+        Refusal::Settings(vec![told], 0)
+    }
+
+    pub(crate) fn into_error(self, py: Python<'_>) -> PyErr {
+        let raised = match self {
+            Refusal::File(LoadError::Io { name, error }) => return os_error(py, &name, &error),
+            Refusal::File(LoadError::Text(problems)) => {
+                return Refusal::dataset(&problems, true).into_error(py);
+            }
+            Refusal::Failed(why) => return PyRuntimeError::new_err(why),
+            Refusal::Dataset(told, n_more) => located(py, "DatasetError", told, n_more),
+            Refusal::Settings(told, n_more) => located(py, "SettingsError", told, n_more),
+        };
+        raised.unwrap_or_else(|error| error)
+    }
+}
+
+fn errors(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
+    py.import("juror._errors")
+}
+
+fn located(py: Python<'_>, class: &str, told: Vec<Told>, n_more: usize) -> PyResult<PyErr> {
+    let problems: PyResult<Vec<_>> = told.into_iter().map(|told| told.into_python(py)).collect();
+    let error = errors(py)?.getattr(class)?.call1((problems?, n_more))?;
+    Ok(PyErr::from_value(error))
+}
+
+/// Python knows these errors by their number, and makes `FileNotFoundError` and the like of them.
+fn os_error(py: Python<'_>, name: &str, error: &std::io::Error) -> PyErr {
+    let made = match error.raw_os_error() {
+        Some(number) => {
+            let words = py.import("os").and_then(|os| os.call_method1("strerror", (number,)));
+            let words = words.unwrap_or_else(|_| PyString::new(py, &error.to_string()).into_any());
+            py.get_type::<PyOSError>().call1((number, words, name))
+        }
+        None => py.get_type::<PyOSError>().call1((format!("{name}: {error}"),)),
+    };
+    made.map_or_else(|error| error, PyErr::from_value)
+}
+
+impl std::fmt::Display for Told {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if let Some((file, line, column)) = &self.place {
+            write!(f, "{file}:{line}:{column}: ")?;
+        }
+        f.write_str(&self.message)?;
+        if !self.path.is_empty() {
+            write!(f, "\n  at {}", self.path)?;
+        }
+        match &self.hint {
+            Some(hint) => write!(f, "\n  hint: {hint}"),
+            None => Ok(()),
+        }
+    }
+}

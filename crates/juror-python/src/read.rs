@@ -1,0 +1,161 @@
+//! Datasets and responses, read and checked, as Python's objects.
+
+use juror_score::Object;
+use juror_score::read::read_responses as check_responses;
+use juror_score::read::{Document, Problems, read_reference as check_reference};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyString};
+use serde_json::value::RawValue;
+
+use crate::evaluation::Log;
+use crate::from_json::Builder;
+use crate::input::Input;
+use crate::known::Known;
+use crate::problem::{Refusal, Told};
+
+/// A reference dataset as a list of templates; fails with every problem of it.
+#[pyfunction]
+pub(crate) fn read_reference<'py>(
+    py: Python<'py>,
+    reference: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyList>> {
+    let read = Read::new(py, Input::reference(reference)?)?;
+    let checked = py.detach(|| check_reference(&read.document).map(|dataset| dataset.warnings));
+    read.settle(checked, false)?;
+    let templates = PyList::empty(py);
+    let by_id = PyDict::new(py);
+    for value in read.items() {
+        let value = read.value(value)?;
+        if value.contains("questions")? {
+            templates.append(value)?;
+        } else {
+            add_question(&templates, &by_id, &value)?;
+        }
+    }
+    Ok(templates)
+}
+
+/// Adds a question that names its template to that template.
+fn add_question<'py>(
+    templates: &Bound<'py, PyList>,
+    by_id: &Bound<'py, PyDict>,
+    question: &Bound<'py, PyAny>,
+) -> PyResult<()> {
+    let id = question.get_item("template_id")?;
+    question.del_item("template_id")?;
+    if let Some(questions) = by_id.get_item(&id)? {
+        return questions.cast::<PyList>()?.append(question);
+    }
+    let py = question.py();
+    let (template, questions) = (PyDict::new(py), PyList::new(py, [question])?);
+    template.set_item("template_id", &id)?;
+    template.set_item("questions", &questions)?;
+    by_id.set_item(id, questions)?;
+    templates.append(template)
+}
+
+/// Responses by question id. A record that cannot be read is told in the log, or with `strict`
+/// ends the reading, with all others like it.
+#[pyfunction]
+#[pyo3(signature = (responses, *, strict=false))]
+pub(crate) fn read_responses<'py>(
+    py: Python<'py>,
+    responses: &Bound<'py, PyAny>,
+    strict: bool,
+) -> PyResult<Bound<'py, PyDict>> {
+    let read = Read::new(py, Input::responses(responses)?)?;
+    let checked = py.detach(|| check_responses(&read.document).map(|responses| responses.problems));
+    read.settle(checked, strict)?;
+    let by_id = PyDict::new(py);
+    let whole: Option<Object<'_>> = serde_json::from_str(read.document.json()).ok();
+    match whole.filter(|fields| fields.get("question_id").is_none()) {
+        Some(fields) => {
+            for (id, record) in fields.iter() {
+                by_id.set_item(&*id, read.record(record, Some(&id))?)?;
+            }
+        }
+        None => {
+            for record in read.items() {
+                let record = read.record(record, None)?;
+                if let Ok(id) = record.get_item("question_id") {
+                    by_id.set_item(id, record)?;
+                }
+            }
+        }
+    }
+    Ok(by_id)
+}
+
+/// A document with what is known of its objects.
+struct Read<'py> {
+    py: Python<'py>,
+    document: Document,
+    known: Option<Known<'py>>,
+    problems: Vec<Told>,
+    is_file: bool,
+}
+
+impl<'py> Read<'py> {
+    fn new(py: Python<'py>, input: Input<'py>) -> PyResult<Read<'py>> {
+        let Input { source, known, problems } = input;
+        let is_file = source.is_file();
+        let document = py.detach(|| source.document());
+        let document = document.map_err(|error| Refusal::File(error).into_error(py))?;
+        Ok(Read { py, document, known, problems, is_file })
+    }
+
+    /// Raises what is wrong with the whole, and logs what is wrong with parts; with `strict`, all
+    /// of it is raised.
+    fn settle(&self, checked: Result<Problems, Problems>, strict: bool) -> PyResult<()> {
+        let told = |problems: &Problems| -> Vec<Told> {
+            let objects = self.problems.iter().cloned();
+            let others = problems.errors.iter().map(|error| Told::of(error, self.is_file));
+            objects.chain(others).collect()
+        };
+        match checked {
+            Err(problems) => {
+                Err(Refusal::Dataset(told(&problems), problems.n_more).into_error(self.py))
+            }
+            Ok(problems) if strict && !told(&problems).is_empty() => {
+                Err(Refusal::Dataset(told(&problems), problems.n_more).into_error(self.py))
+            }
+            Ok(problems) => {
+                let log = Log::new(self.py)?;
+                told(&problems).iter().try_for_each(|told| log.say(&told.to_string(), false))
+            }
+        }
+    }
+
+    /// The values of the file: the items of a list, or one a line. What is not JSON is left out.
+    fn items(&self) -> Vec<&RawValue> {
+        let text = self.document.json();
+        if let Ok(items) = serde_json::from_str::<Vec<&RawValue>>(text) {
+            return items;
+        }
+        let is_one = serde_json::from_str::<&RawValue>(text).is_ok();
+        let lines = if is_one { vec![text] } else { text.lines().collect() };
+        lines.into_iter().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    }
+
+    fn value(&self, value: &RawValue) -> PyResult<Bound<'py, PyAny>> {
+        let text = self.document.json();
+        let start = value.get().as_ptr() as usize - text.as_ptr() as usize;
+        let range = start..start + value.get().len();
+        Builder::new(self.py).part(text, range, self.known.as_ref())
+    }
+
+    /// A response; what is none becomes the error of its question.
+    fn record(&self, record: &RawValue, id: Option<&str>) -> PyResult<Bound<'py, PyAny>> {
+        let value = self.value(record)?;
+        if record.get().starts_with('{') {
+            return Ok(value);
+        }
+        let error = PyDict::new(self.py);
+        if let Some(id) = id {
+            error.set_item("question_id", PyString::new(self.py, id))?;
+        }
+        error.set_item("status", "error")?;
+        error.set_item("error", "the response could not be read: expected an object")?;
+        Ok(error.into_any())
+    }
+}
