@@ -1,5 +1,7 @@
 //! Why a run cannot be begun, or came to nothing.
 
+use std::io;
+
 use juror_run::bench::{JournalError, QueriesError};
 use juror_run::{LoadError, OutputError};
 
@@ -23,9 +25,24 @@ pub(super) fn no_queries(error: QueriesError) -> Refusal {
 /// A file cannot be written.
 pub(super) fn no_output(error: OutputError) -> Refusal {
     match error {
-        OutputError::Io { name, error } => Refusal::File(LoadError::Io { name, error }),
+        OutputError::Io { name, error } => {
+            let error = numbered(error);
+            Refusal::File(LoadError::Io { name, error })
+        }
         OutputError::UnknownFormat { .. } => asked(error),
     }
+}
+
+/// Python knows errors of files by their number, which one that tells of its file has not.
+fn numbered(error: io::Error) -> io::Error {
+    let number = match error.kind() {
+        io::ErrorKind::NotFound => 2,
+        io::ErrorKind::PermissionDenied => 13,
+        io::ErrorKind::NotADirectory => 20,
+        io::ErrorKind::IsADirectory => 21,
+        _ => return error,
+    };
+    io::Error::from_raw_os_error(error.raw_os_error().unwrap_or(number))
 }
 
 /// A run cannot be kept, or gone on with.

@@ -9,7 +9,7 @@ use juror_run::bench::Offers;
 use pyo3::exceptions::{PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::{Builder as RuntimeBuilder, Runtime};
 
 use super::ask::Ask;
 use super::calls::{Caller, Reply};
@@ -17,6 +17,7 @@ use super::options::Options;
 use super::prepared::Prepared;
 use super::refused::asked;
 use super::told::Told;
+use crate::from_json::Builder;
 use crate::problem::Refusal;
 
 /// A run of agents in Python over queries.
@@ -115,6 +116,12 @@ impl BenchRun {
         }
     }
 
+    /// The value of a JSON text, whose innermost parts stay texts where it is nested deeply.
+    #[staticmethod]
+    fn shallow<'py>(py: Python<'py>, json: &str) -> PyResult<Bound<'py, PyAny>> {
+        Builder::new(py).value(json)
+    }
+
     /// The names of all APIs of the pool.
     fn names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         PyList::new(py, self.offers.names())
@@ -168,7 +175,7 @@ impl BenchRun {
     fn prepare(options: &str) -> Result<BenchRun, Refusal> {
         let options: Options = serde_json::from_str(options).map_err(asked)?;
         let failed = |why: String| Refusal::Failed(why);
-        let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build();
+        let runtime = RuntimeBuilder::new_multi_thread().worker_threads(2).enable_all().build();
         let runtime = runtime.map_err(|error| failed(error.to_string()))?;
         let handle = runtime.handle().clone();
         let (told, hear_told) = channel();

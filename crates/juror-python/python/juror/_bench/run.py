@@ -128,8 +128,7 @@ class Bench:
             self._follow(engine, crew)
             if crew.is_interrupted:
                 raise KeyboardInterrupt
-            result: dict[str, Any] = json.loads(engine.result())
-            return result
+            return _read(engine.result())
         finally:
             crew.leave()
             engine.close()
@@ -161,6 +160,15 @@ class Bench:
         elif kind == "trouble":
             LOG.warning("%s", told["text"])
         return bool(kind != "ended")
+
+
+def _read(result: bytes) -> dict[str, Any]:
+    try:
+        read: dict[str, Any] = json.loads(result)
+    except RecursionError:
+        # Each call is nested in the one before it, and an agent may make very many.
+        read = BenchRun.shallow(result.decode())
+    return read
 
 
 def written(origin: Origin, options: Mapping[str, Any], folder: str) -> dict[str, Any]:

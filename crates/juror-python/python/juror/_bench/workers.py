@@ -68,6 +68,7 @@ class Worker(threading.Thread):
         self._pool: Tools | None = None
         self._loop = Loop()
         self._has_left = False
+        self._unanswered: Ask | None = None
 
     def run(self) -> None:
         self._make()
@@ -106,6 +107,8 @@ class Worker(threading.Thread):
         except NoAnswer as error:
             return ask.failed(str(error))
         except KeyboardInterrupt:
+            # Held on to, and so without an end: the query stays as open as it was.
+            self._unanswered = ask
             self.crew.is_interrupted = True
             self.crew.run.stop()
             return False
