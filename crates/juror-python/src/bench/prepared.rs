@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use juror_run::bench::{
-    Agent, Bench, Journal, Offers, Open, Results, Selected, Serving, SolveJudge, Told as Progress,
-    run as run_bench, select_queries,
+    Agent, Bench, Journal, JournalError, Judged, Offers, Open, Results, Selected, Serving,
+    SolveJudge, Told as Progress, run as run_bench, select_queries,
 };
 use juror_run::{Interrupt, Output, TellTrouble, Tools, open_tools};
 use tokio::runtime::Handle;
@@ -81,21 +81,37 @@ impl Prepared {
 
     /// Tries the agents on all queries; returns the text of the result file.
     pub(super) async fn run(
-        self,
+        mut self,
         asks: Sender<Ask>,
         told: Sender<Told>,
         interrupt: Interrupt,
     ) -> Result<Vec<u8>, Refusal> {
-        let started = Instant::now();
-        let agents = PythonAgents {
-            asks,
-            told: told.clone(),
-            timeout: self.timeout,
-            n_asked: AtomicU64::default(),
-        };
+        let (started, output) = (Instant::now(), self.output.take());
+        let (timeout, n_asked) = (self.timeout, AtomicU64::default());
+        let agents = PythonAgents { asks, told: told.clone(), timeout, n_asked };
+        let agent = Agent::Asked(Box::new(agents));
+        let judged = self.try_all(&agent, &told, &interrupt).await.map_err(no_journal)?;
+        let (name, config) = (self.options.name.clone(), self.config.clone());
+        let took = started.elapsed();
+        let results = Results { name, config, judge: &self.judge, judged: &judged, took };
+        let text = results.to_json(&results.report());
+        let text = text.map_err(|error| Refusal::Failed(error.to_string()))?;
+        if let Some(mut file) = output {
+            file.write(&text).map_err(no_output)?;
+            file.finish().map_err(no_output)?;
+        }
+        Ok(text)
+    }
+
+    async fn try_all<'a>(
+        &'a self,
+        agent: &'a Agent,
+        told: &Sender<Told>,
+        interrupt: &'a Interrupt,
+    ) -> Result<Vec<Judged<'a>>, JournalError> {
         let bench = Bench {
             queries: &self.queries,
-            agent: &Agent::Asked(Box::new(agents)),
+            agent,
             open: self.open,
             offers: &self.offers,
             serving: &self.serving,
@@ -103,32 +119,21 @@ impl Prepared {
             judge: &self.judge,
             jobs: self.options.jobs,
             retry_errors: self.options.retry_errors,
-            interrupt: &interrupt,
+            interrupt,
         };
         let mut n_done = 0;
-        let judged = run_bench(&bench, |progress| {
+        let tried = run_bench(&bench, |progress| {
             let (own, is_known) = match progress {
                 Progress::Known(own) => (own, true),
                 Progress::Tried(own) => (own, false),
                 Progress::Left(_) => return,
             };
             n_done += 1;
-            // Nobody listens when the run was given up.
             let counts = (n_done, self.queries.len());
+            // Nobody listens when the run was given up.
             let _ = told.send(Told::done(own, &self.judge, counts, is_known));
-        })
-        .await
-        .map_err(no_journal)?;
-        let (name, config) = (self.options.name.clone(), self.config);
-        let took = started.elapsed();
-        let results = Results { name, config, judge: &self.judge, judged: &judged, took };
-        let text = results.to_json(&results.report());
-        let text = text.map_err(|error| Refusal::Failed(error.to_string()))?;
-        if let Some(mut file) = self.output {
-            file.write(&text).map_err(no_output)?;
-            file.finish().map_err(no_output)?;
-        }
-        Ok(text)
+        });
+        tried.await
     }
 }
 

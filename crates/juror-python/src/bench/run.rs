@@ -37,6 +37,16 @@ pub(crate) struct BenchRun {
 
 type Outcome = Result<Vec<u8>, Refusal>;
 
+/// Tells of the end when it goes.
+struct End(Sender<Told>);
+
+impl Drop for End {
+    fn drop(&mut self) {
+        // If nobody listens any longer, nobody waits for the end either.
+        let _ = self.0.send(Told::Ended);
+    }
+}
+
 /// What a run that has not begun will take along.
 struct Waiting {
     prepared: Prepared,
@@ -65,10 +75,10 @@ impl BenchRun {
         let (interrupt, outcome) = (self.interrupt.clone(), self.outcome.clone());
         let Waiting { prepared, asks, told } = waiting;
         let work = move || {
-            let result = runtime.block_on(prepared.run(asks, told.clone(), interrupt));
+            // The end is told whatever happens.
+            let _end = End(told.clone());
+            let result = runtime.block_on(prepared.run(asks, told, interrupt));
             *lock(&outcome) = Some(result);
-            // If nobody listens any longer, nobody waits for the end either.
-            let _ = told.send(Told::Ended);
         };
         let thread = std::thread::Builder::new().name("juror-bench".into()).spawn(work);
         thread.map(drop).map_err(PyErr::from)
@@ -112,7 +122,7 @@ impl BenchRun {
         match lock(&self.outcome).take() {
             Some(Ok(text)) => Ok(PyBytes::new(py, &text)),
             Some(Err(refused)) => Err(refused.into_error(py)),
-            None => Err(PyRuntimeError::new_err("the run has not ended")),
+            None => Err(PyRuntimeError::new_err("the run came to no result")),
         }
     }
 

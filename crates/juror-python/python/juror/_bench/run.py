@@ -108,7 +108,7 @@ class Bench:
         self.tell = listener(progress)
         self.options = options
         self.jobs = _number(options["jobs"], "jobs")
-        self.timeout = float(options["timeout"])
+        self.timeout = _seconds(options["timeout"])
         self.is_stopped = threading.Event()
         """Set from another thread when the run is to end."""
         if self.origin.is_shared and self.jobs > 1:
@@ -123,7 +123,7 @@ class Bench:
             engine = BenchRun(json.dumps(written(self.origin, self.options, folder), default=plain))
         crew = Crew(engine, self.origin, self.jobs, self.timeout)
         try:
-            crew.start()
+            crew.start(self.is_stopped)
             engine.start()
             self._follow(engine, crew)
             if crew.is_interrupted:
@@ -191,7 +191,7 @@ def written(origin: Origin, options: Mapping[str, Any], folder: str) -> dict[str
         "judge": options["judge"],
         "repeats": None if options["repeats"] is None else _number(options["repeats"], "repeats"),
         "jobs": _number(options["jobs"], "jobs"),
-        "timeout": float(options["timeout"]),
+        "timeout": _seconds(options["timeout"]),
         "server": options["server"],
         "output": _path(options["output"]),
         "run": _path(options["run"]),
@@ -226,3 +226,10 @@ def _number(value: Any, name: str) -> int:
     if number != value or number < 1:
         raise ValueError(f"`{name}` is a whole number from 1 on, not {value!r}")
     return number
+
+
+def _seconds(value: Any) -> float:
+    seconds = float(value)
+    if not 0 < seconds <= 1e9:
+        raise ValueError(f"`timeout` is a number of seconds, not {value!r}")
+    return seconds

@@ -24,14 +24,18 @@ class Crew:
         self.is_interrupted = False
         """Whether an agent wants the run to stop, as Ctrl-C does."""
 
-    def start(self) -> None:
-        """Makes the agents; raises what the first of them raises."""
+    def start(self, is_stopped: threading.Event) -> None:
+        """Makes the agents; raises what the first of them raises.
+
+        They are waited for as long as the run is not to end.
+        """
         for worker in self.workers:
             worker.start()
         for worker in self.workers:
             # Waiting without end would keep Ctrl-C from being heard on some systems.
             while not worker.is_ready.wait(0.2):
-                pass
+                if is_stopped.is_set():
+                    return
             if worker.failure is not None:
                 raise worker.failure
 
