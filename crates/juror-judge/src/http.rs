@@ -204,12 +204,21 @@ fn too_long() -> ModelError {
 
 /// A client that follows no redirects: a key goes where it was meant to go, or nowhere.
 pub fn http_client() -> Result<reqwest::Client, String> {
+    made(reqwest::Client::builder())
+}
+
+/// The same for servers of this machine, whatever proxy the environment names.
+pub fn local_http_client() -> Result<reqwest::Client, String> {
+    made(reqwest::Client::builder().no_proxy())
+}
+
+fn made(client: reqwest::ClientBuilder) -> Result<reqwest::Client, String> {
     static PROVIDER: Once = Once::new();
     PROVIDER.call_once(|| {
         // It fails only where the process has chosen another provider, which then serves as well.
         let _ = rustls::crypto::ring::default_provider().install_default();
     });
-    let client = reqwest::Client::builder()
+    let client = client
         .redirect(reqwest::redirect::Policy::none())
         .connect_timeout(Duration::from_secs(20))
         .user_agent(concat!("juror/", env!("CARGO_PKG_VERSION")));

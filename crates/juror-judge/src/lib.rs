@@ -60,7 +60,7 @@ pub use conversation::{Conversation, Turn, TurnReply};
 pub use correctness::{BLANK, ClaimRules, Claims, ClaimsError, Correctness, read_claims};
 pub use custom::{Custom, Input, ShownSteps};
 pub use final_answer::{FinalAnswerJudge, FinalJudged};
-pub use http::{http_client, innermost};
+pub use http::{http_client, innermost, local_http_client};
 pub use judge::{Judge, Panel, Verdicts};
 pub use model::{
     ChatModel, ChatRequest, Embedder, Embeddings, ModelError, ModelReply, Pending, Said, Usage,

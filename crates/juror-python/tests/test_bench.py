@@ -337,6 +337,13 @@ def test_replies_of_tools() -> None:
     assert reply["error"] and reply["response"] == ""
 
 
+def test_tools_inside_the_process_need_no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    result = bench(Careful, pool="own")
+    assert result["summary"]["average_api_call_score"] == 1.0
+
+
 def test_a_pool_is_a_mapping_that_can_be_searched() -> None:
     def agent(query: str, tools: juror.ToolPool) -> str:
         assert len(tools) == len(list(tools)) == len(tools.keys())

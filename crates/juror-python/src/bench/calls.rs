@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use juror_judge::{http_client, innermost};
+use juror_judge::{http_client, innermost, local_http_client};
 use tokio::runtime::Handle;
 
 /// How long a reply of a tool may take.
@@ -22,8 +22,10 @@ pub(super) struct Caller {
 }
 
 impl Caller {
-    pub(super) fn new(runtime: Handle) -> Result<Caller, String> {
-        Ok(Caller { client: http_client()?, runtime })
+    /// Calls tools of this machine, or of another.
+    pub(super) fn new(is_local: bool, runtime: Handle) -> Result<Caller, String> {
+        let client = if is_local { local_http_client() } else { http_client() };
+        Ok(Caller { client: client?, runtime })
     }
 
     /// Calls a tool, and hands the reply over on another thread.

@@ -188,12 +188,13 @@ impl BenchRun {
         let runtime = RuntimeBuilder::new_multi_thread().worker_threads(2).enable_all().build();
         let runtime = runtime.map_err(|error| failed(error.to_string()))?;
         let handle = runtime.handle().clone();
+        let is_local = options.server.is_none();
         let (told, hear_told) = channel();
         let (asks, hear_asks) = channel();
         let prepared = Prepared::new(options, &handle, &told)?;
         Ok(BenchRun {
             offers: prepared.offers.clone(),
-            caller: Caller::new(handle).map_err(failed)?,
+            caller: Caller::new(is_local, handle).map_err(failed)?,
             interrupt: Interrupt::default(),
             told: Mutex::new(hear_told),
             asks: Mutex::new(hear_asks),
