@@ -5,6 +5,7 @@
 //! work, and Python's objects go out.
 
 mod aggregates;
+mod bench;
 mod engine;
 mod environment;
 mod escape;
@@ -34,6 +35,8 @@ mod _juror {
 
     #[pymodule_export]
     use crate::aggregates::compute_aggregates;
+    #[pymodule_export]
+    use crate::bench::{Ask, BenchRun};
     #[pymodule_export]
     use crate::evaluation::{Stop, names_profile, run_evaluation, scores_errors};
 

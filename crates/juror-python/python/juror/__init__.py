@@ -10,6 +10,7 @@ everything; `juror.aio` has the same as an awaitable.
 """
 
 from . import aio
+from ._bench import QueryDone, Tool, ToolPool, bench
 from ._errors import DatasetError, JurorError, LocatedError, Problem, SettingsError
 from ._evaluation import compute_aggregates, run_evaluation
 from ._frames import to_arrow, to_pandas, to_polars
@@ -45,14 +46,18 @@ __all__ = [
     "Matching",
     "Pair",
     "Problem",
+    "QueryDone",
     "SettingsError",
     "Table",
+    "Tool",
+    "ToolPool",
     "__version__",
     "aio",
     "api_call_details",
     "api_call_score",
     "average_precision",
     "average_precision_over_hits",
+    "bench",
     "change_name",
     "compare_contexts",
     "compare_sparql_results",

@@ -16,11 +16,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from . import _evaluation, _juror
+from ._bench.aio import bench
 from ._evaluation import Config, Path, Responses, Templates
 from ._metrics import Metric
 from ._progress import Progress
 
-__all__ = ["compute_aggregates", "run_evaluation"]
+__all__ = ["bench", "compute_aggregates", "run_evaluation"]
 
 
 async def run_evaluation(

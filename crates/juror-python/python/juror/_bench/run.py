@@ -1,0 +1,235 @@
+"""``juror.bench``: an agent, queries, virtual tools, and the scores."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import threading
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from .._juror import BenchRun
+from .agents import Origin, origin_of
+from .plain import path_of, plain
+from .progress import Progress, QueryDone, listener
+from .workers import LOG, Crew
+
+Path = str | os.PathLike[str]
+
+_LOOK = 0.1
+"""Seconds between looks at whether the user wants to stop."""
+
+
+def bench(
+    agent: Any,
+    *,
+    queries: Path | Iterable[Mapping[str, Any]],
+    tools: Path | None = None,
+    set: str | Iterable[str] | None = None,
+    ids: Path | None = None,
+    query_ids: Iterable[str | int] | None = None,
+    limit: int | None = None,
+    pool: str = "search",
+    cache: Path | Iterable[Path] | None = None,
+    config: Path | Mapping[str, Any] | None = None,
+    judge: str | None = None,
+    repeats: int | None = None,
+    jobs: int = 1,
+    timeout: float = 600,
+    server: str | None = None,
+    output: Path | None = None,
+    run: Path | None = None,
+    resume_changed: bool = False,
+    retry_errors: bool = False,
+    name: str | None = None,
+    progress: bool | Progress | None = None,
+) -> dict[str, Any]:
+    """Tries an agent on queries, against virtual tools; returns the document's result dict.
+
+    An agent has a method ``answer(query)``, which returns the answer: a text, or a dict with
+    ``final_answer`` and perhaps ``answer_details`` and ``called_apis``. It may have
+    ``setup_tools(tools)``, which is given the tools by name before each query that has others, and
+    ``reset()``, which is called before each query. Each of them may be ``async``.
+
+    >>> class Agent:
+    ...     def setup_tools(self, tools):
+    ...         self.tools = tools
+    ...
+    ...     def answer(self, query):
+    ...         best = self.tools.search_tools(query, 1)[0]
+    ...         return f"{best.name} says {best()}"
+    ...
+    >>> result = juror.bench(Agent, queries="queries.json", tools="tools")  # doctest: +SKIP
+
+    What goes wrong with one query is that query's error, and the run goes on: an exception, no
+    answer in time, an answer that is none. Ctrl-C ends the run in good order.
+
+    Args:
+        agent: A class, of which each of `jobs` threads makes its own; a function without
+            parameters that makes agents; an agent; or a function from query to answer, which may
+            have a second parameter `tools`.
+        queries: A folder of sets, a file of queries, or the queries themselves.
+        tools: The folder of tool files; may stand in `config`.
+        set: The sets of a folder of queries to take.
+        ids: A file of query ids to take, in place of the one beside a set.
+        query_ids: Only the queries with these ids.
+        limit: No more queries than this of each set.
+        pool: What the agent sees of all tools: ``"search"``, everything, as a `ToolPool`;
+            ``"top:20"``, the 20 that fit the query best; ``"own"``, those that come with the query.
+        cache: Folders of known replies.
+        config: Juror's settings: a file, or the same as a dict.
+        judge: Who judges whether a query is solved: ``"model"``, ``"heuristic"`` or ``"none"``.
+            The model of `config` if left out, or nobody if there is none.
+        repeats: How often a model judges each answer.
+        jobs: Queries at a time.
+        timeout: Seconds for a query. An agent that is not ``async`` cannot be stopped: its thread
+            is left alone, and another with a new agent takes its place.
+        server: The address of a running ``juror serve``, in place of one inside this process.
+        output: The file to write the result to. Nothing is written if it is left out.
+        run: The folder to keep the run in, so that the same call goes on where it ended. Nothing
+            is kept if it is left out.
+        resume_changed: Go on with a run though something about it changed.
+        retry_errors: Try queries again that ended with an error.
+        name: What the agent is called in the result; the name of its class or function if left
+            out.
+        progress: ``True`` for a line for each query on standard error, or a function that is
+            called with a `QueryDone`.
+    """
+    options = {key: value for key, value in locals().items() if key not in ("agent", "progress")}
+    return Bench(agent, options, progress).run()
+
+
+class Bench:
+    """A run, from what users ask for to its result."""
+
+    def __init__(self, agent: Any, options: dict[str, Any], progress: bool | Progress | None) -> None:
+        self.origin = origin_of(agent)
+        self.tell = listener(progress)
+        self.options = options
+        self.jobs = _number(options["jobs"], "jobs")
+        self.timeout = _seconds(options["timeout"])
+        self.is_stopped = threading.Event()
+        """Set from another thread when the run is to end."""
+        if self.origin.is_shared and self.jobs > 1:
+            raise ValueError(
+                "one agent cannot be at several queries at a time\n"
+                "  hint: give its class, or a function that makes agents, so that each of `jobs` has its own"
+            )
+
+    def run(self) -> dict[str, Any]:
+        """Tries the agents on all queries."""
+        with tempfile.TemporaryDirectory(prefix="juror-") as folder:
+            engine = BenchRun(json.dumps(written(self.origin, self.options, folder), default=plain))
+        crew = Crew(engine, self.origin, self.jobs, self.timeout)
+        try:
+            crew.start(self.is_stopped)
+            engine.start()
+            self._follow(engine, crew)
+            if crew.is_interrupted:
+                raise KeyboardInterrupt
+            return _read(engine.result())
+        finally:
+            crew.leave()
+            engine.close()
+
+    def _follow(self, engine: BenchRun, crew: Crew) -> None:
+        """Tells what happens until the run is over."""
+        try:
+            while self._hear(engine, crew, self.tell):
+                if self.is_stopped.is_set():
+                    engine.stop()
+        except BaseException:
+            engine.stop()
+            # What was tried is kept before the exception goes on.
+            while self._hear(engine, crew, lambda done: None):
+                pass
+            raise
+
+    def _hear(self, engine: BenchRun, crew: Crew, tell: Progress) -> bool:
+        """Hears what happens next, if something does; whether more may come."""
+        heard = engine.next_told(_LOOK)
+        if heard is None:
+            return True
+        told = json.loads(heard)
+        kind = told.pop("kind")
+        if kind == "done":
+            tell(QueryDone(**told))
+        elif kind == "late":
+            crew.replace(told["number"])
+        elif kind == "trouble":
+            LOG.warning("%s", told["text"])
+        return bool(kind != "ended")
+
+
+def _read(result: bytes) -> dict[str, Any]:
+    try:
+        read: dict[str, Any] = json.loads(result)
+    except RecursionError:
+        # Each call is nested in the one before it, and an agent may make very many.
+        read = BenchRun.shallow(result.decode())
+    return read
+
+
+def written(origin: Origin, options: Mapping[str, Any], folder: str) -> dict[str, Any]:
+    """The options as the engine reads them; queries that are objects are put into the folder."""
+    config = options["config"]
+    is_inline = isinstance(config, Mapping)
+    return {
+        "agent": f"python:{origin.place}",
+        "name": options["name"] or origin.name,
+        "queries": _queries(options["queries"], folder),
+        "sets": _texts(options["set"]),
+        "ids": _path(options["ids"]),
+        "query_ids": [str(one) for one in options["query_ids"] or ()],
+        "limit": None if options["limit"] is None else _number(options["limit"], "limit"),
+        "tools": _path(options["tools"]),
+        "cache": _texts(options["cache"]),
+        "config": None if is_inline else _path(config),
+        "settings": config if is_inline else None,
+        "pool": options["pool"],
+        "judge": options["judge"],
+        "repeats": None if options["repeats"] is None else _number(options["repeats"], "repeats"),
+        "jobs": _number(options["jobs"], "jobs"),
+        "timeout": _seconds(options["timeout"]),
+        "server": options["server"],
+        "output": _path(options["output"]),
+        "run": _path(options["run"]),
+        "resume_changed": bool(options["resume_changed"]),
+        "retry_errors": bool(options["retry_errors"]),
+    }
+
+
+def _queries(queries: Any, folder: str) -> str:
+    if isinstance(queries, (str, os.PathLike)):
+        return path_of(queries)
+    path = os.path.join(folder, "queries.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(list(queries), file, default=plain)
+    return path
+
+
+def _path(path: Any) -> str | None:
+    return None if path is None else path_of(path)
+
+
+def _texts(given: Any) -> list[str]:
+    if given is None:
+        return []
+    if isinstance(given, (str, os.PathLike)):
+        return [path_of(given)]
+    return [path_of(one) for one in given]
+
+
+def _number(value: Any, name: str) -> int:
+    number = int(value)
+    if number != value or number < 1:
+        raise ValueError(f"`{name}` is a whole number from 1 on, not {value!r}")
+    return number
+
+
+def _seconds(value: Any) -> float:
+    seconds = float(value)
+    if not 0 < seconds <= 1e9:
+        raise ValueError(f"`timeout` is a number of seconds, not {value!r}")
+    return seconds

@@ -1,0 +1,229 @@
+"""Tools as agents have them: callables, each bound to one API and one place to call it."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import keyword
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from .._juror import BenchRun
+from .plain import plain
+
+_TYPES: dict[str, Any] = {"string": str, "integer": int, "number": float, "boolean": bool}
+
+
+class Binding:
+    """Where tools are called: at the address of the query that an agent is at.
+
+    Tools hold on to their binding, and not to a thread: calls from threads that the agent starts
+    count for its query as well.
+    """
+
+    def __init__(self, run: BenchRun) -> None:
+        self.run = run
+        self.url: str | None = None
+
+    def place(self) -> str:
+        """The address, or an error when there is no query."""
+        if self.url is None:
+            raise RuntimeError("the query of these tools has ended, so that they answer no more")
+        return self.url
+
+
+class Tool:
+    """A tool of a query: call it with its arguments by name, as a function.
+
+    ``tool(city="Oslo")`` returns what the API responds. If the API says that something is wrong,
+    that is a reply too, and no exception: the whole of it is returned, a dict with ``error`` and
+    ``response``, for the agent to read. :meth:`call` always returns the whole reply.
+
+    A parameter that is optional and given as ``None`` is left out.
+    """
+
+    def __init__(self, listed: Mapping[str, Any], binding: Binding) -> None:
+        self._binding = binding
+        function = listed["function"]
+        self.definition: dict[str, Any] = {"type": "function", "function": function}
+        """The function as models are told of it, in OpenAI's form."""
+        self.name: str = function["name"]
+        """The name to call it by, unlike that of any other tool of the query."""
+        self.description: str = function["description"]
+        """What it does."""
+        self.parameters: dict[str, Any] = function["parameters"]
+        """What it takes, as JSON Schema."""
+        self.category: str = listed["category"]
+        """The category of the API."""
+        self.tool_name: str = listed["tool_name"]
+        """The tool that the API belongs to, as its provider calls it."""
+        self.api_name: str = listed["api_name"]
+        """The API, as its provider calls it."""
+        # Frameworks look at functions, and find here what they look for.
+        self.__name__ = self.__qualname__ = self.name
+        self.__doc__ = self._documentation()
+        self.__signature__ = self._signature()
+        self.__annotations__ = {
+            name: parameter.annotation for name, parameter in self.__signature__.parameters.items()
+        }
+
+    def __repr__(self) -> str:
+        return f"<juror.Tool {self.name}: {self.category} / {self.tool_name} / {self.api_name}>"
+
+    def __call__(self, *values: object, **arguments: object) -> Any:
+        """Calls the API; returns its response, or the whole reply if that says an error."""
+        return _response(self.call(self._arguments(values, arguments)))
+
+    async def acall(self, *values: object, **arguments: object) -> Any:
+        """The same for agents that are ``async``: others go on meanwhile."""
+        return _response(await self.acall_whole(self._arguments(values, arguments)))
+
+    def call(self, arguments: Mapping[str, object]) -> Any:
+        """Calls the API with exactly these arguments; returns the whole reply.
+
+        That is mostly a dict with ``error``, a text that is empty if all is well, and ``response``.
+        """
+        place, body = self._binding.place(), self._body(arguments)
+        try:
+            return _reply(*self._binding.run.call(place, body))
+        except ConnectionError as error:
+            return {"error": str(error), "response": ""}
+
+    async def acall_whole(self, arguments: Mapping[str, object]) -> Any:
+        """The same for agents that are ``async``."""
+        loop = asyncio.get_running_loop()
+        reply: asyncio.Future[Any] = loop.create_future()
+
+        def settle(whole: Any) -> None:
+            if not reply.done():
+                reply.set_result(whole)
+
+        def done(status: int | None, text: str) -> None:
+            whole = _reply(status, text) if status else {"error": text, "response": ""}
+            try:
+                loop.call_soon_threadsafe(settle, whole)
+            except RuntimeError:
+                pass  # The loop is closed: nobody waits.
+
+        self._binding.run.call_later(self._binding.place(), self._body(arguments), done)
+        return await reply
+
+    def _arguments(self, values: tuple[object, ...], arguments: dict[str, object]) -> dict[str, object]:
+        names = self._names()
+        if len(values) > len(names):
+            raise TypeError(f"{self.name}() takes {len(names)} arguments, and {len(values)} are given")
+        given = dict(zip(names, values))
+        for name in given.keys() & arguments.keys():
+            raise TypeError(f"{self.name}() is given the argument `{name}` twice")
+        given.update(arguments)
+        required = self.parameters.get("required", ())
+        return {name: value for name, value in given.items() if value is not None or name in required}
+
+    def _body(self, arguments: Mapping[str, object]) -> str:
+        call = {
+            "category": self.category,
+            "tool_name": self.tool_name,
+            "api_name": self.api_name,
+            "tool_input": json.dumps(dict(arguments), default=plain),
+            "strip": "",
+            "toolbench_key": "EMPTY",
+        }
+        return json.dumps(call)
+
+    def _names(self) -> list[str]:
+        """Parameters in order: those that are required come first."""
+        required = list(self.parameters.get("required", ()))
+        return required + [name for name in self.parameters.get("properties", {}) if name not in required]
+
+    def _signature(self) -> inspect.Signature:
+        parameters = []
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        required = self.parameters.get("required", ())
+        names = self._names()
+        # What Python cannot write as a name can still be given in a dict.
+        nameable = [name for name in names if name.isidentifier() and not keyword.iskeyword(name)]
+        for name in nameable:
+            annotation = self._type(name)
+            if name in required:
+                parameters.append(inspect.Parameter(name, kind, annotation=annotation))
+            else:
+                optional = annotation | None
+                parameters.append(inspect.Parameter(name, kind, default=None, annotation=optional))
+        if len(nameable) < len(names):
+            others = inspect.Parameter.VAR_KEYWORD
+            parameters.append(inspect.Parameter("others", others, annotation=object))
+        return inspect.Signature(parameters)
+
+    def _type(self, name: str) -> Any:
+        described = self.parameters.get("properties", {}).get(name, {})
+        return _TYPES.get(described.get("type"), str)
+
+    def _documentation(self) -> str:
+        text = self.description
+        for at, name in enumerate(self._names()):
+            described = self.parameters.get("properties", {}).get(name, {})
+            text += "\n\nArgs:" if at == 0 else ""
+            text += f"\n    {name} ({self._type(name).__name__}): {described.get('description', '')}".rstrip()
+        return text
+
+
+class ToolPool(Mapping[str, Tool]):
+    """All tools of a pool by the names to call them by.
+
+    A tool is made when it is looked up, so that a pool of 16,000 costs nothing.
+    """
+
+    def __init__(self, binding: Binding) -> None:
+        self._binding = binding
+        self._places: dict[str, int] | None = None
+
+    @property
+    def _by_name(self) -> dict[str, int]:
+        if self._places is None:
+            self._places = {name: at for at, name in enumerate(self._binding.run.names())}
+        return self._places
+
+    def search_tools(self, text: str, k: int = 10) -> list[Tool]:
+        """Finds the k tools that fit a text best, the best first."""
+        found = json.loads(self._binding.run.search(text, k))
+        return [Tool(listed, self._binding) for listed in found]
+
+    def __getitem__(self, name: str) -> Tool:
+        (listed,) = json.loads(self._binding.run.tool_at(self._by_name[name]))
+        return Tool(listed, self._binding)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._by_name)
+
+    def __len__(self) -> int:
+        return len(self._by_name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._by_name
+
+    def __repr__(self) -> str:
+        return f"<juror.ToolPool of {len(self)} tools>"
+
+
+def tools_of(listed: str, binding: Binding) -> dict[str, Tool]:
+    """The tools of a query, from their list in JSON."""
+    tools = [Tool(one, binding) for one in json.loads(listed)]
+    return {tool.name: tool for tool in tools}
+
+
+def _reply(status: int, text: str) -> Any:
+    """The reply that a text is; what is none says so as replies do."""
+    try:
+        reply = json.loads(text)
+    except ValueError:
+        return {"error": f"the reply is not JSON, with status {status}: {text[:200]}", "response": ""}
+    if status == 200 or (isinstance(reply, dict) and "error" in reply):
+        return reply
+    return {"error": f"the reply has status {status}: {text[:200]}", "response": ""}
+
+
+def _response(reply: Any) -> Any:
+    if isinstance(reply, dict) and "response" in reply and not reply.get("error"):
+        return reply["response"]
+    return reply

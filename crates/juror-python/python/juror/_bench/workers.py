@@ -1,0 +1,162 @@
+"""The threads that agents run on."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+
+from .._juror import Ask, BenchRun
+from .agents import Agent, Origin, Tools
+from .answers import NoAnswer, answer_as_json
+from .loop import GRACE, Late, Loop
+from .tools import Binding, ToolPool, tools_of
+
+LOG = logging.getLogger("juror")
+
+
+class Crew:
+    """As many threads as queries are tried at a time."""
+
+    def __init__(self, run: BenchRun, origin: Origin, jobs: int, timeout: float) -> None:
+        self.run, self.origin, self.timeout = run, origin, timeout
+        self.workers = [Worker(self) for _ in range(jobs)]
+        self.is_interrupted = False
+        """Whether an agent wants the run to stop, as Ctrl-C does."""
+
+    def start(self, is_stopped: threading.Event) -> None:
+        """Makes the agents; raises what the first of them raises.
+
+        They are waited for as long as the run is not to end.
+        """
+        for worker in self.workers:
+            worker.start()
+        for worker in self.workers:
+            # Waiting without end would keep Ctrl-C from being heard on some systems.
+            while not worker.is_ready.wait(0.2):
+                if is_stopped.is_set():
+                    return
+            if worker.failure is not None:
+                raise worker.failure
+
+    def replace(self, number: int) -> None:
+        """Puts another in the place of a worker whose agent took too long for what it was asked."""
+        late = next((one for one in self.workers if one.number == number), None)
+        if late is not None:
+            self.workers.remove(late)
+            late.leave()
+            substitute = Worker(self)
+            self.workers.append(substitute)
+            substitute.start()
+
+    def leave(self) -> None:
+        """Waits for nobody: what an agent is at goes on, but its tools answer no more."""
+        for worker in self.workers:
+            worker.leave()
+
+
+class Worker(threading.Thread):
+    """A thread with an agent."""
+
+    def __init__(self, crew: Crew) -> None:
+        # An agent that never returns must not keep the process alive.
+        super().__init__(name="juror-agent", daemon=True)
+        self.crew = crew
+        self.number: int | None = None
+        """The number of what it was asked."""
+        self.is_ready = threading.Event()
+        self.failure: BaseException | None = None
+        """Why there is no agent."""
+        self._agent: Agent | None = None
+        self._binding = Binding(crew.run)
+        self._pool: Tools | None = None
+        self._loop = Loop()
+        self._has_left = False
+        self._unanswered: Ask | None = None
+
+    def run(self) -> None:
+        self._make()
+        self.is_ready.set()
+        try:
+            while (ask := self.crew.run.next_ask()) is not None:
+                self.number = ask.number
+                if not self._take(ask):
+                    return
+                self.number = None
+        finally:
+            self._loop.close()
+
+    def leave(self) -> None:
+        """Lets the agent go; from any thread."""
+        self._has_left = True
+        self._binding.url = None
+        self._loop.cancel()
+
+    def _make(self) -> None:
+        try:
+            self._agent, self.failure = self.crew.origin.make(), None
+        except BaseException as error:
+            self.failure = error
+
+    def _take(self, ask: Ask) -> bool:
+        """Has a query answered; whether somebody still waited for that."""
+        try:
+            if self._agent is None:
+                self._make()
+            if self._agent is None:
+                return ask.failed(f"the agent cannot be made: {_words(self.failure)}")
+            return ask.answered(answer_as_json(self._answer(self._agent, ask)))
+        except Late:
+            return ask.failed(f"no answer within {self.crew.timeout:g} s")
+        except NoAnswer as error:
+            return ask.failed(str(error))
+        except KeyboardInterrupt:
+            # Held on to, and so without an end: the query stays as open as it was.
+            self._unanswered = ask
+            self.crew.is_interrupted = True
+            self.crew.run.stop()
+            return False
+        except BaseException as error:
+            if not self._has_left:
+                LOG.error("the agent failed at the query `%s`", ask.query, exc_info=error)
+            return ask.failed(_words(error))
+        finally:
+            self._close_tools()
+
+    def _answer(self, agent: Agent, ask: Ask) -> object:
+        until = time.monotonic() + self.crew.timeout
+        waits = False
+
+        def before() -> None:
+            nonlocal waits
+            if not waits:
+                ask.wait_longer(GRACE)
+            waits = True
+
+        tools = self._open_tools(ask)
+        return agent.answer(ask.query, tools, lambda value: self._loop.settle(value, until, before))
+
+    def _open_tools(self, ask: Ask) -> Tools | None:
+        """The tools to set up, or nothing if the agent has them: a whole pool is the same always."""
+        if ask.tools is not None:
+            # Each query has a binding of its own: what outlives the query cannot call for the next.
+            self._binding = Binding(self.crew.run)
+        if self._has_left:
+            return None
+        self._binding.url = ask.url
+        if ask.tools is not None:
+            return tools_of(ask.tools, self._binding)
+        if self._pool is not None:
+            return None
+        self._pool = ToolPool(self._binding)
+        return self._pool
+
+    def _close_tools(self) -> None:
+        self._binding.url = None
+
+
+def _words(error: BaseException | None) -> str:
+    """What went wrong, as the last line of a traceback has it."""
+    text = str(error)
+    name = type(error).__name__
+    return f"{name}: {text}" if text else name

@@ -1,0 +1,115 @@
+//! A query on its way to an agent in Python, and the answer on its way back.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use juror_judge::Pending;
+use juror_run::subject::{AgentError, Answered, Subject, Task};
+use pyo3::prelude::*;
+use tokio::sync::oneshot;
+
+use super::told::Told;
+
+/// Agents in Python, whoever takes the next query.
+pub(super) struct PythonAgents {
+    pub(super) asks: Sender<Ask>,
+    pub(super) told: Sender<Told>,
+    pub(super) timeout: Duration,
+    pub(super) n_asked: AtomicU64,
+}
+
+/// Until when an answer is waited for.
+type Deadline = Arc<Mutex<Instant>>;
+
+fn look(deadline: &Deadline) -> Instant {
+    *deadline.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A query that an agent is to answer, once.
+#[pyclass(module = "juror._juror", frozen)]
+pub(crate) struct Ask {
+    /// Tells it from others of the run.
+    #[pyo3(get)]
+    number: u64,
+    /// What is asked.
+    #[pyo3(get)]
+    query: String,
+    /// Where its tools are called.
+    #[pyo3(get)]
+    url: String,
+    /// The tools it may use, as JSON; nothing when the whole pool is open.
+    #[pyo3(get)]
+    tools: Option<String>,
+    reply: Mutex<Option<oneshot::Sender<Result<Answered, AgentError>>>>,
+    deadline: Deadline,
+}
+
+#[pymethods]
+impl Ask {
+    /// Says what the agent answered, as JSON; whether somebody still waited for it.
+    fn answered(&self, json: &str) -> bool {
+        let read = serde_json::from_str(json);
+        self.end(
+            read.map_err(|error| AgentError(format!("the agent's answer cannot be read: {error}"))),
+        )
+    }
+
+    /// Says why there is no answer; whether somebody still waited for it.
+    fn failed(&self, why: String) -> bool {
+        self.end(Err(AgentError(why)))
+    }
+
+    /// Waits so many seconds longer: whoever answers keeps the time, and needs a moment to stop.
+    fn wait_longer(&self, seconds: f64) {
+        let more = Duration::try_from_secs_f64(seconds).unwrap_or_default();
+        *self.deadline.lock().unwrap_or_else(PoisonError::into_inner) += more;
+    }
+}
+
+impl Ask {
+    fn end(&self, said: Result<Answered, AgentError>) -> bool {
+        let reply = self.reply.lock().unwrap_or_else(PoisonError::into_inner).take();
+        reply.is_some_and(|reply| reply.send(said).is_ok())
+    }
+}
+
+impl PythonAgents {
+    async fn ask(&self, task: Task<'_>) -> Result<Answered, AgentError> {
+        let number = self.n_asked.fetch_add(1, Ordering::Relaxed);
+        let deadline: Deadline = Arc::new(Mutex::new(Instant::now() + self.timeout));
+        let (reply, mut answered) = oneshot::channel();
+        let ask = Ask {
+            number,
+            query: task.query.to_owned(),
+            url: task.virtual_url.to_owned(),
+            tools: task.tools.map(|tools| tools.get().to_owned()),
+            reply: Mutex::new(Some(reply)),
+            deadline: deadline.clone(),
+        };
+        let gone = |_| AgentError("nobody is there to answer".into());
+        self.asks.send(ask).map_err(gone)?;
+        loop {
+            tokio::select! {
+                biased;
+                said = &mut answered => {
+                    return said.unwrap_or_else(|_| Err(AgentError("the agent's thread has ended".into())));
+                }
+                () = tokio::time::sleep_until(look(&deadline).into()) => {}
+            }
+            if look(&deadline) <= Instant::now() {
+                // If nobody listens any longer, nobody is to be replaced.
+                let _ = self.told.send(Told::Late { number });
+                let seconds = self.timeout.as_secs_f64();
+                return Err(AgentError(format!("no answer within {seconds} s")));
+            }
+        }
+    }
+}
+
+impl Subject for PythonAgents {
+    fn answer<'a>(&'a self, task: Task<'a>) -> Pending<'a, Result<Answered, AgentError>> {
+        Box::pin(self.ask(task))
+    }
+}

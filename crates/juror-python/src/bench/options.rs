@@ -1,0 +1,117 @@
+//! How a run is asked for, as the Python side writes it.
+
+use std::path::Path;
+use std::time::Duration;
+
+use juror_run::bench::{JudgeWord, Manner, Open, Wanted};
+use juror_run::{FormWord, PublicConfig, Settings, load_settings};
+use juror_score::read::{Document, Format, Problems};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::refused::asked;
+use crate::problem::Refusal;
+
+/// The arguments of `juror.bench`; the Python side has checked their types.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Options {
+    /// The agent, as results name it.
+    agent: String,
+    /// What it is called.
+    pub(super) name: String,
+    queries: String,
+    sets: Vec<String>,
+    ids: Option<String>,
+    query_ids: Vec<String>,
+    limit: Option<usize>,
+    tools: Option<String>,
+    cache: Vec<String>,
+    /// A file of settings.
+    config: Option<String>,
+    /// Settings that were given as objects.
+    settings: Option<Box<RawValue>>,
+    pool: String,
+    judge: Option<String>,
+    pub(super) repeats: Option<u32>,
+    pub(super) jobs: usize,
+    timeout: f64,
+    pub(super) server: Option<String>,
+    pub(super) output: Option<String>,
+    pub(super) run: Option<String>,
+    pub(super) resume_changed: bool,
+    pub(super) retry_errors: bool,
+}
+
+impl Options {
+    pub(super) fn wanted(&self) -> Wanted {
+        Wanted {
+            place: self.queries.clone(),
+            sets: self.sets.clone(),
+            filter: self.ids.clone(),
+            ids: self.query_ids.clone(),
+            limit: self.limit,
+        }
+    }
+
+    /// The settings, with the places that were named beside them.
+    pub(super) fn settings(&self) -> Result<Settings, Refusal> {
+        let mut settings = self.written_settings()?;
+        let tools = &mut settings.tools;
+        tools.folder = self.tools.clone().or(tools.folder.take());
+        if !self.cache.is_empty() {
+            tools.cache.clone_from(&self.cache);
+        }
+        if tools.folder.is_none() {
+            return Err(asked("there is no folder of tool files\n  hint: name it with --tools"));
+        }
+        Ok(settings)
+    }
+
+    fn written_settings(&self) -> Result<Settings, Refusal> {
+        if let Some(json) = &self.settings {
+            let document = Document::new("config", json.get().into(), Format::Json);
+            let document = document.map_err(|problems| Refusal::settings(&problems, false))?;
+            return Settings::read(&document)
+                .map_err(|problems| Refusal::settings(&problems, false));
+        }
+        let Some(file) = &self.config else { return Ok(Settings::default()) };
+        let document = load_settings(file).map_err(Refusal::File)?;
+        let wrong = |problems: Problems| Refusal::settings(&problems, true);
+        match PublicConfig::read(&document) {
+            Some(public) => Ok(public.map_err(wrong)?.settings(file, FormWord::Chat)),
+            None => Settings::read(&document).map_err(wrong),
+        }
+    }
+
+    pub(super) fn open(&self) -> Result<Open, Refusal> {
+        self.pool.parse().map_err(asked)
+    }
+
+    pub(super) fn judge(&self) -> Result<Option<JudgeWord>, Refusal> {
+        match self.judge.as_deref() {
+            None => Ok(None),
+            Some("model") => Ok(Some(JudgeWord::Model)),
+            Some("heuristic") => Ok(Some(JudgeWord::Heuristic)),
+            Some("none") => Ok(Some(JudgeWord::Nobody)),
+            Some(other) => {
+                Err(asked(format!("there is no judge `{other}`: use model, heuristic or none")))
+            }
+        }
+    }
+
+    pub(super) fn manner(&self, open: Open) -> Manner<'_> {
+        Manner { agent: &self.agent, method: None, open, more: &[] }
+    }
+
+    pub(super) fn timeout(&self) -> Result<Duration, Refusal> {
+        let wrong = |_| asked(format!("`{}` is no number of seconds", self.timeout));
+        Duration::try_from_secs_f64(self.timeout).map_err(wrong)
+    }
+
+    /// What the run is called at a server of tools.
+    pub(super) fn run_name(&self) -> String {
+        let folder = self.run.as_deref().and_then(|run| Path::new(run).file_name());
+        folder.map_or_else(|| self.name.clone(), |name| name.to_string_lossy().into_owned())
+    }
+}

@@ -1,0 +1,172 @@
+//! Everything a run needs, made ready before the first query.
+
+use std::path::Path;
+use std::sync::atomic::AtomicU64;
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use juror_run::bench::{
+    Agent, Bench, Journal, JournalError, JudgeWord, Judged, Offers, Open, Results, Selected,
+    Selection, Serving, SolveJudge, Told as Progress, run as run_bench, select_queries,
+};
+use juror_run::{AskOptions, Interrupt, Output, TellTrouble, Tools, models_if_any, open_tools};
+use tokio::runtime::Handle;
+
+use super::ask::{Ask, PythonAgents};
+use super::options::Options;
+use super::refused::{asked, no_journal, no_output, no_queries};
+use super::told::Told;
+use crate::environment::Environment;
+use crate::problem::Refusal;
+
+/// A run that can begin.
+pub(super) struct Prepared {
+    options: Options,
+    config: std::collections::BTreeMap<String, serde_json::Value>,
+    open: Open,
+    timeout: Duration,
+    queries: Vec<Selected>,
+    judge: SolveJudge,
+    pub(super) offers: Arc<Offers>,
+    serving: Serving,
+    journal: Option<Journal>,
+    output: Option<Output>,
+}
+
+impl Prepared {
+    /// Reads and opens everything, in the order of what is cheap to find wrong.
+    pub(super) fn new(
+        options: Options,
+        runtime: &Handle,
+        told: &Sender<Told>,
+    ) -> Result<Prepared, Refusal> {
+        let tell = teller(told);
+        let (open, timeout, settings) = (options.open()?, options.timeout()?, options.settings()?);
+        let Selection { queries, told: problems } =
+            select_queries(&options.wanted()).map_err(no_queries)?;
+        for problem in &problems {
+            tell(problem);
+        }
+        let environment = Environment::read();
+        let environment = |name: &str| environment.get(name);
+        let (word, repeats) = (options.judge()?, options.repeats);
+        let models = match word {
+            Some(JudgeWord::Heuristic | JudgeWord::Nobody) => None,
+            None | Some(JudgeWord::Model) => {
+                let ask = AskOptions::default();
+                models_if_any(&settings, &environment, ask, tell.clone()).map_err(asked)?
+            }
+        };
+        let models = models.map(|(models, _)| Arc::new(models));
+        let judge = SolveJudge::new(word, &settings, models.as_ref(), repeats).map_err(asked)?;
+        let output =
+            options.output.as_deref().map(Output::create_text).transpose().map_err(no_output)?;
+        let tools = open_tools(&settings, &environment, &tell).map_err(asked)?;
+        for problem in &tools.problems {
+            tell(problem);
+        }
+        let offers = Arc::new(Offers::new(tools.documentation.clone()));
+        let manner = options.manner(open);
+        let (config, identity) = (manner.config(&queries), manner.identity(&settings, &queries));
+        let open_journal =
+            |folder: &String| Journal::open(Path::new(folder), &identity, options.resume_changed);
+        let journal = options.run.as_ref().map(open_journal).transpose().map_err(no_journal)?;
+        let serving = serve(&options, &tools, runtime, tell)?;
+        Ok(Prepared {
+            options,
+            config,
+            open,
+            timeout,
+            queries,
+            judge,
+            offers,
+            serving,
+            journal,
+            output,
+        })
+    }
+
+    /// Tries the agents on all queries; returns the text of the result file.
+    pub(super) async fn run(
+        mut self,
+        asks: Sender<Ask>,
+        told: Sender<Told>,
+        interrupt: Interrupt,
+    ) -> Result<Vec<u8>, Refusal> {
+        let (started, output) = (Instant::now(), self.output.take());
+        let (timeout, n_asked) = (self.timeout, AtomicU64::default());
+        let agents = PythonAgents { asks, told: told.clone(), timeout, n_asked };
+        let agent = Agent::Asked(Box::new(agents));
+        let judged = self.try_all(&agent, &told, &interrupt).await.map_err(no_journal)?;
+        let (name, config) = (self.options.name.clone(), self.config.clone());
+        let took = started.elapsed();
+        let results = Results { name, config, judge: &self.judge, judged: &judged, took };
+        let text = results.to_json(&results.report());
+        let text = text.map_err(|error| Refusal::Failed(error.to_string()))?;
+        if let Some(mut file) = output {
+            file.write(&text).map_err(no_output)?;
+            file.finish().map_err(no_output)?;
+        }
+        Ok(text)
+    }
+
+    async fn try_all<'a>(
+        &'a self,
+        agent: &'a Agent,
+        told: &Sender<Told>,
+        interrupt: &'a Interrupt,
+    ) -> Result<Vec<Judged<'a>>, JournalError> {
+        let bench = Bench {
+            queries: &self.queries,
+            agent,
+            open: self.open,
+            offers: &self.offers,
+            serving: &self.serving,
+            journal: self.journal.as_ref(),
+            judge: &self.judge,
+            jobs: self.options.jobs,
+            retry_errors: self.options.retry_errors,
+            interrupt,
+        };
+        let mut n_done = 0;
+        let tried = run_bench(&bench, |progress| {
+            let (own, is_known) = match progress {
+                Progress::Known(own) => (own, true),
+                Progress::Tried(own) => (own, false),
+                Progress::Left(_) => return,
+            };
+            n_done += 1;
+            let counts = (n_done, self.queries.len());
+            // Nobody listens when the run was given up.
+            let _ = told.send(Told::done(own, counts, is_known));
+        });
+        tried.await
+    }
+}
+
+fn serve(
+    options: &Options,
+    tools: &Tools,
+    runtime: &Handle,
+    tell: TellTrouble,
+) -> Result<Serving, Refusal> {
+    let run = options.run_name();
+    match &options.server {
+        Some(address) => runtime.block_on(Serving::elsewhere(address, &run)).map_err(asked),
+        None => {
+            let serving = runtime.block_on(Serving::start(tools, run, tell));
+            serving.map_err(|error| Refusal::Failed(format!("cannot serve tools: {error}")))
+        }
+    }
+}
+
+/// Trouble is told on whatever thread it comes up.
+fn teller(told: &Sender<Told>) -> TellTrouble {
+    let told = Mutex::new(told.clone());
+    Arc::new(move |text: &str| {
+        let told = told.lock().unwrap_or_else(PoisonError::into_inner);
+        // Nobody listens when the run is over.
+        let _ = told.send(Told::Trouble { text: text.to_owned() });
+    })
+}

@@ -1,0 +1,205 @@
+//! A run as the Python side holds it.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use juror_run::Interrupt;
+use juror_run::bench::Offers;
+use pyo3::exceptions::{PyKeyError, PyRuntimeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList};
+use tokio::runtime::{Builder as RuntimeBuilder, Runtime};
+
+use super::ask::Ask;
+use super::calls::{Caller, Reply};
+use super::options::Options;
+use super::prepared::Prepared;
+use super::refused::asked;
+use super::told::Told;
+use crate::from_json::Builder;
+use crate::problem::Refusal;
+
+/// A run of agents in Python over queries.
+#[pyclass(module = "juror._juror", frozen)]
+pub(crate) struct BenchRun {
+    offers: Arc<Offers>,
+    caller: Caller,
+    interrupt: Interrupt,
+    /// What happened, for the thread that called `juror.bench`.
+    told: Mutex<Receiver<Told>>,
+    /// Queries for the threads that agents run on.
+    asks: Mutex<Receiver<Ask>>,
+    outcome: Arc<Mutex<Option<Outcome>>>,
+    waiting: Mutex<Option<Waiting>>,
+    runtime: Mutex<Option<Runtime>>,
+}
+
+type Outcome = Result<Vec<u8>, Refusal>;
+
+/// Tells of the end when it goes.
+struct End(Sender<Told>);
+
+impl Drop for End {
+    fn drop(&mut self) {
+        // If nobody listens any longer, nobody waits for the end either.
+        let _ = self.0.send(Told::Ended);
+    }
+}
+
+/// What a run that has not begun will take along.
+struct Waiting {
+    prepared: Prepared,
+    asks: Sender<Ask>,
+    told: Sender<Told>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[pymethods]
+impl BenchRun {
+    /// Makes a run ready: reads queries, tools and settings.
+    #[new]
+    fn new(py: Python<'_>, options: &str) -> PyResult<BenchRun> {
+        py.detach(|| BenchRun::prepare(options)).map_err(|refused| refused.into_error(py))
+    }
+
+    /// Begins.
+    fn start(&self) -> PyResult<()> {
+        let failed = |why: &str| PyRuntimeError::new_err(why.to_owned());
+        let waiting = lock(&self.waiting).take().ok_or_else(|| failed("the run has begun"))?;
+        let runtime = lock(&self.runtime);
+        let runtime = runtime.as_ref().ok_or_else(|| failed("the run is over"))?.handle().clone();
+        let (interrupt, outcome) = (self.interrupt.clone(), self.outcome.clone());
+        let Waiting { prepared, asks, told } = waiting;
+        let work = move || {
+            // The end is told whatever happens.
+            let _end = End(told.clone());
+            let result = runtime.block_on(prepared.run(asks, told, interrupt));
+            *lock(&outcome) = Some(result);
+        };
+        let thread = std::thread::Builder::new().name("juror-bench".into()).spawn(work);
+        thread.map(drop).map_err(PyErr::from)
+    }
+
+    /// Waits for what happens next, as JSON; nothing if that takes longer.
+    fn next_told(&self, py: Python<'_>, seconds: f64) -> PyResult<Option<String>> {
+        let most = Duration::try_from_secs_f64(seconds).unwrap_or_default();
+        let told = py.detach(|| match lock(&self.told).recv_timeout(most) {
+            Ok(told) => Ok(Some(told)),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => Err("the run ended without a word"),
+        });
+        let told = told.map_err(PyRuntimeError::new_err)?;
+        let json = told.map(|told| serde_json::to_string(&told)).transpose();
+        json.map_err(|error| PyRuntimeError::new_err(error.to_string()))
+    }
+
+    /// Waits for the next query to be answered; nothing when there are no more.
+    fn next_ask(&self, py: Python<'_>) -> Option<Ask> {
+        py.detach(|| lock(&self.asks).recv().ok())
+    }
+
+    /// Ends the run in good order: what was tried is kept.
+    fn stop(&self) {
+        self.interrupt.set();
+    }
+
+    /// Ends everything at once; tools answer no more.
+    fn close(&self) {
+        self.interrupt.set();
+        // Without a run that may begin, whoever waits for queries is told that there are none.
+        drop(lock(&self.waiting).take());
+        if let Some(runtime) = lock(&self.runtime).take() {
+            runtime.shutdown_background();
+        }
+    }
+
+    /// The text of the result file, once the run has ended.
+    fn result<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        match lock(&self.outcome).take() {
+            Some(Ok(text)) => Ok(PyBytes::new(py, &text)),
+            Some(Err(refused)) => Err(refused.into_error(py)),
+            None => Err(PyRuntimeError::new_err("the run came to no result")),
+        }
+    }
+
+    /// The value of a JSON text, whose innermost parts stay texts where it is nested deeply.
+    #[staticmethod]
+    fn shallow<'py>(py: Python<'py>, json: &str) -> PyResult<Bound<'py, PyAny>> {
+        Builder::new(py).value(json)
+    }
+
+    /// The names of all APIs of the pool.
+    fn names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        PyList::new(py, self.offers.names())
+    }
+
+    /// An API of the pool by its place in the names, in a JSON list.
+    fn tool_at(&self, at: usize) -> PyResult<String> {
+        let listed = self.offers.listed_at(at).ok_or_else(|| PyKeyError::new_err(at))?;
+        Ok(listed.get().to_owned())
+    }
+
+    /// The APIs of the pool that fit a text best, as a JSON list.
+    fn search(&self, py: Python<'_>, text: &str, most: usize) -> String {
+        py.detach(|| self.offers.listed_found(text, most).get().to_owned())
+    }
+
+    /// Calls a tool: the status and the text of its reply.
+    fn call(&self, py: Python<'_>, url: &str, body: String) -> PyResult<(u16, String)> {
+        let (sender, receiver) = channel();
+        self.caller.call(url, body, move |reply| {
+            // Whoever called may be gone.
+            let _ = sender.send(reply);
+        });
+        let reply = py.detach(move || receiver.recv());
+        answer(reply.unwrap_or_else(|_| Err("the run is over".into())))
+    }
+
+    /// Calls a tool, and `done` with the status and the text of its reply, or with nothing and why
+    /// there is none, on another thread.
+    fn call_later(&self, url: &str, body: String, done: Py<PyAny>) {
+        self.caller.call(url, body, move |reply| {
+            // Nothing is to be told to an interpreter that is going away.
+            let _ = Python::try_attach(|py| {
+                let told = match reply {
+                    Ok((status, text)) => done.call1(py, (status, text)),
+                    Err(why) => done.call1(py, (py.None(), why)),
+                };
+                if let Err(error) = told {
+                    error.write_unraisable(py, Some(done.bind(py)));
+                }
+            });
+        });
+    }
+}
+
+fn answer(reply: Reply) -> PyResult<(u16, String)> {
+    reply.map_err(pyo3::exceptions::PyConnectionError::new_err)
+}
+
+impl BenchRun {
+    fn prepare(options: &str) -> Result<BenchRun, Refusal> {
+        let options: Options = serde_json::from_str(options).map_err(asked)?;
+        let failed = |why: String| Refusal::Failed(why);
+        let runtime = RuntimeBuilder::new_multi_thread().worker_threads(2).enable_all().build();
+        let runtime = runtime.map_err(|error| failed(error.to_string()))?;
+        let handle = runtime.handle().clone();
+        let (told, hear_told) = channel();
+        let (asks, hear_asks) = channel();
+        let prepared = Prepared::new(options, &handle, &told)?;
+        Ok(BenchRun {
+            offers: prepared.offers.clone(),
+            caller: Caller::new(handle).map_err(failed)?,
+            interrupt: Interrupt::default(),
+            told: Mutex::new(hear_told),
+            asks: Mutex::new(hear_asks),
+            outcome: Arc::default(),
+            waiting: Mutex::new(Some(Waiting { prepared, asks, told })),
+            runtime: Mutex::new(Some(runtime)),
+        })
+    }
+}

@@ -1,0 +1,604 @@
+"""Agents in Python, on the example pool."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import http.server
+import inspect
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import typing
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import juror
+import pytest
+from conftest import PROJECT
+
+EXAMPLES = PROJECT / "examples"
+KNOWN = {"garden": "Thornfold", "date": "2026-05-01", "name": "spleenwort", "is_id": "P-118"}
+
+
+def bench(agent: Any, **options: Any) -> dict[str, Any]:
+    """A run over the examples."""
+    return juror.bench(agent, **{**places(), **options})
+
+
+def places() -> dict[str, Any]:
+    return {
+        "queries": EXAMPLES / "queries.json",
+        "tools": EXAMPLES / "tools",
+        "cache": EXAMPLES / "tool_cache",
+    }
+
+
+def arguments(tool: juror.Tool) -> dict[str, str]:
+    return {name: KNOWN.get(name, "") for name in tool.parameters["required"]}
+
+
+def errors(result: dict[str, Any]) -> dict[str, str | None]:
+    return {str(one["query_id"]): one.get("error") for one in result["results"]}
+
+
+def answers(result: dict[str, Any]) -> list[str]:
+    return [one["system_answer"]["final_answer"] for one in result["results"]]
+
+
+def attempts(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "attempts.jsonl").read_text("utf-8").splitlines()]
+
+
+class Careful:
+    """Calls each of its tools with what it knows."""
+
+    tools: dict[str, juror.Tool]
+
+    def setup_tools(self, tools: dict[str, juror.Tool]) -> None:
+        self.tools = tools
+
+    def answer(self, query: str) -> str:
+        return "; ".join(f"{tool.name}: {tool(**arguments(tool))}" for tool in self.tools.values())
+
+
+class CarefulAsync:
+    async def setup_tools(self, tools: dict[str, juror.Tool]) -> None:
+        self.tools = tools
+
+    async def answer(self, query: str) -> str:
+        replies = [tool.acall(**arguments(tool)) for tool in self.tools.values()]
+        return "; ".join(map(str, await asyncio.gather(*replies)))
+
+
+@pytest.mark.parametrize("agent", [Careful, CarefulAsync])
+def test_every_tool_reaches_its_own_api(agent: Any, tmp_path: Path) -> None:
+    result = bench(agent, pool="own", run=tmp_path / "run", jobs=2)
+    for one in attempts(tmp_path / "run"):
+        (query,) = (own for own in result["results"] if str(own["query_id"]) == one["query_id"])
+        offered = query["gold_answer"]["available_tools"]
+        wanted = {
+            (tool["category"], tool["tool_name"], api["api_name"]) for tool in offered for api in tool["apis"]
+        }
+        assert {(call["category"], call["tool_name"], call["api_name"]) for call in one["calls"]} == wanted
+    assert result["summary"]["average_api_call_score"] == 1.0
+    assert result["juror"]["tool_replies"].keys() == {"cache"}
+
+
+def test_the_result_is_the_documents_dict_and_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "result.json"
+    result = bench(Careful, pool="own", judge="heuristic", output=file, name="careful")
+    assert json.loads(file.read_text("utf-8")) == result
+    assert result["metadata"]["framework"] == "careful"
+    assert result["metadata"]["config"]["agent"].endswith("test_bench.Careful")
+    assert result["metadata"]["config"]["evaluation_method"] == "heuristic"
+    assert result["summary"]["total_queries"] == len(result["results"]) == 4
+    first = result["results"][0]
+    assert {"query_id", "query_text", "gold_answer", "system_answer", "scores"} <= first.keys()
+    assert first["system_answer"]["called_apis"] == [["Garden Weather", "Current"], ["Garden Visits", "Opening hours"]]
+
+
+def test_nothing_is_written_that_was_not_asked_for(tmp_path: Path) -> None:
+    bench(Careful, pool="own")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_classes_factories_agents_and_functions_are_agents() -> None:
+    class Plain:
+        def answer(self, query: str) -> str:
+            return query.upper()
+
+    async def later(query: str) -> str:
+        await asyncio.sleep(0)
+        return query.upper()
+
+    with_tools: list[int] = []
+
+    def helped(query: str, tools: dict[str, juror.Tool]) -> str:
+        with_tools.append(len(tools))
+        return query.upper()
+
+    wanted = answers(bench(Plain))
+    assert wanted[0].startswith("WHAT IS THE WEATHER")
+    for agent in (Plain(), lambda: Plain(), lambda query: query.upper(), later, lambda: later):
+        assert answers(bench(agent, jobs=3)) == wanted
+    assert answers(bench(helped, pool="top:2", jobs=3)) == wanted
+    assert sorted(with_tools) == [1, 2, 2, 2]
+    for wrong in (7, object(), "agent"):
+        with pytest.raises(TypeError, match="method `answer`"):
+            bench(wrong)
+
+
+def test_one_agent_that_keeps_something_has_one_query_at_a_time() -> None:
+    assert answers(bench(Careful(), pool="own"))[0]
+    with pytest.raises(ValueError, match="give its class"):
+        bench(Careful(), pool="own", jobs=2)
+
+
+def test_an_agent_that_cannot_be_made_ends_the_run_before_it_begins() -> None:
+    class Broken:
+        def __init__(self) -> None:
+            raise FileNotFoundError("no model")
+
+    with pytest.raises(FileNotFoundError, match="no model"):
+        bench(Broken, jobs=2)
+
+
+def test_methods_are_called_in_order_and_reset_before_each_query() -> None:
+    called: list[str] = []
+
+    class Agent:
+        def __init__(self) -> None:
+            called.append("made")
+
+        def setup_tools(self, tools: Any) -> None:
+            called.append("setup_tools")
+
+        def reset(self) -> None:
+            called.append("reset")
+
+        def answer(self, query: str) -> str:
+            called.append("answer")
+            return "x"
+
+    bench(Agent, pool="own", limit=2)
+    assert called == ["made", "setup_tools", "reset", "answer", "setup_tools", "reset", "answer"]
+    called.clear()
+    bench(Agent, pool="search", limit=2)
+    assert called == ["made", "setup_tools", "reset", "answer", "reset", "answer"]
+
+
+ANSWERS: list[tuple[Any, str | None, str | None]] = [
+    ("plain", "plain", None),
+    ({"final_answer": "of a dict", "other": 1}, "of a dict", None),
+    ({"answer": {"final_answer": "of MASBench", "answer_details": []}, "called_apis": None}, "of MASBench", None),
+    ({"final_answer": None}, "", None),
+    ("half \ud800 and \ud83d\ude00", "half \ufffd and \U0001f600", None),
+    ({"final_answer": "x", "answer_details": [float("nan"), {1}, Path("p")]}, "x", None),
+    ({"error": "no model"}, None, "no model"),
+    (None, None, "the agent returned nothing, which is no answer"),
+    (7, None, "the agent returned a value of type `int`, which is no answer"),
+    (["a"], None, "the agent returned a value of type `list`, which is no answer"),
+    ({}, None, "the dict that the agent returned has no `final_answer`"),
+    ({"answer": "x"}, None, "`answer` is a value of type `str` and no dict"),
+    ({"final_answer": 7}, None, "`final_answer` is a value of type `int` and no text"),
+    ({"final_answer": "x", "called_apis": "T"}, None, "`called_apis` is a value of type `str` and no list"),
+    ({"final_answer": "x", "called_apis": [["T"]]}, None, "`called_apis` has ['T'], which is no pair of tool and API"),
+    (
+        {"final_answer": "x", "answer_details": object()},
+        None,
+        "`answer_details` cannot be written as JSON: a value of type `object` cannot be written as JSON",
+    ),
+]
+
+
+@pytest.mark.parametrize(("said", "answer", "error"), ANSWERS)
+def test_an_answer_is_a_text_or_a_dict(said: Any, answer: str | None, error: str | None, tmp_path: Path) -> None:
+    result = bench(lambda query: said, query_ids=[1], run=tmp_path / "run")
+    assert errors(result) == {"1": error}
+    if error is None:
+        assert (attempts(tmp_path / "run")[0]["final_answer"] or "") == answer
+
+
+def test_calls_that_an_agent_tells_of_count() -> None:
+    told = {"final_answer": "x", "called_apis": [("Garden Weather", "Current")]}
+    (one,) = bench(lambda query: told, query_ids=[1])["results"]
+    assert one["scores"]["api_call_score"] == 0.5
+
+
+def test_what_goes_wrong_is_of_its_query_alone(caplog: pytest.LogCaptureFixture) -> None:
+    class Odd(Exception):
+        pass
+
+    def agent(query: str) -> str:
+        if "Thornfold right now" in query:
+            raise Odd("the model is\nnot there")
+        if "spleenwort" in query:
+            sys.exit(3)
+        if "twelve" in query:
+            raise asyncio.CancelledError
+        return "fine"
+
+    with caplog.at_level(logging.ERROR, "juror"):
+        result = bench(agent)
+    assert errors(result) == {"1": "Odd: the model is\nnot there", "2": "SystemExit: 3", "3": "CancelledError", "4": None}
+    assert "Traceback" in caplog.text and "Odd" in caplog.text
+    assert result["summary"]["error_count"] == 3
+
+
+def test_errors_in_setup_tools_and_reset_are_of_the_query() -> None:
+    class Agent:
+        def setup_tools(self, tools: dict[str, juror.Tool]) -> None:
+            raise KeyError("no such tool")
+
+        def answer(self, query: str) -> str:
+            return "x"
+
+    assert set(errors(bench(Agent, pool="own")).values()) == {"KeyError: 'no such tool'"}
+
+
+def test_a_late_agent_is_left_alone_and_another_takes_its_place() -> None:
+    made: list[Any] = []
+    let_go = threading.Event()
+
+    class Sleepy:
+        def __init__(self) -> None:
+            made.append(self)
+
+        def answer(self, query: str) -> str:
+            if "spleenwort" in query:
+                let_go.wait(60)
+            return "x"
+
+    start = time.monotonic()
+    result = bench(Sleepy, timeout=0.5)
+    assert time.monotonic() - start < 10
+    let_go.set()
+    assert errors(result) == {"1": None, "2": "no answer within 0.5 s", "3": None, "4": None}
+    assert len(made) == 2
+
+
+def test_a_late_coroutine_is_cancelled_and_its_agent_goes_on() -> None:
+    ended: list[str] = []
+
+    class Sleepy:
+        made = 0
+
+        def __init__(self) -> None:
+            Sleepy.made += 1
+
+        async def answer(self, query: str) -> str:
+            try:
+                await asyncio.sleep(60 if "spleenwort" in query else 0)
+            except asyncio.CancelledError:
+                ended.append(query)
+                raise
+            return "x"
+
+    result = bench(Sleepy, timeout=0.5)
+    assert errors(result) == {"1": None, "2": "no answer within 0.5 s", "3": None, "4": None}
+    assert Sleepy.made == 1 and len(ended) == 1
+
+
+def test_an_agent_without_async_may_run_loops_of_its_own() -> None:
+    async def think(query: str) -> str:
+        await asyncio.sleep(0)
+        return "thought"
+
+    assert answers(bench(lambda query: asyncio.run(think(query)))) == ["thought"] * 4
+
+
+def test_tools_look_like_functions() -> None:
+    seen: dict[str, juror.Tool] = {}
+
+    def agent(query: str, tools: dict[str, juror.Tool]) -> str:
+        seen.update(tools)
+        return "x"
+
+    bench(agent, pool="own")
+    tool = next(tool for tool in seen.values() if tool.api_name == "Opening hours")
+    assert (tool.category, tool.tool_name) == ("Travel", "Garden Visits")
+    assert tool.name == tool.__name__ == tool.definition["function"]["name"] == "opening_hours_for_garden_visits"
+    assert str(inspect.signature(tool)) == "(garden: str, date: str)"
+    assert typing.get_type_hints(tool) == {"garden": str, "date": str}
+    assert tool.__doc__ and tool.__doc__.startswith(tool.description) and "    garden (str)" in tool.__doc__
+    assert tool.parameters["required"] == ["garden", "date"]
+    with pytest.raises(RuntimeError, match="query of these tools has ended"):
+        tool(garden="Thornfold", date="2026-05-01")
+
+
+def test_replies_of_tools() -> None:
+    said: list[Any] = []
+
+    def agent(query: str, tools: juror.ToolPool) -> str:
+        tool = tools["opening_hours_for_garden_visits"]
+        hours = {"open": "09:00", "close": "18:30", "last_entry": "17:45"}
+        assert tool("Thornfold", "2026-05-01") == tool(garden="Thornfold", date="2026-05-01") == hours
+        assert tool.call({"garden": "Thornfold", "date": "2026-05-01"}) == {"error": "", "response": hours}
+        said.append(tool(garden="Nowhere", date=None))
+        with pytest.raises(TypeError, match="twice"):
+            tool("Thornfold", garden="Thornfold")
+        with pytest.raises(TypeError, match="2 arguments"):
+            tool("a", "b", "c")
+        with pytest.raises(TypeError, match="cannot be written as JSON"):
+            tool(garden=object())
+        return "x"
+
+    result = bench(agent, query_ids=[1])
+    assert errors(result) == {"1": None}
+    # What an API says is wrong is a reply as well.
+    (reply,) = said
+    assert reply["error"] and reply["response"] == ""
+
+
+def test_tools_inside_the_process_need_no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    result = bench(Careful, pool="own")
+    assert result["summary"]["average_api_call_score"] == 1.0
+
+
+def test_a_pool_is_a_mapping_that_can_be_searched() -> None:
+    def agent(query: str, tools: juror.ToolPool) -> str:
+        assert len(tools) == len(list(tools)) == len(tools.keys())
+        for name, tool in tools.items():
+            assert tool.name == name and name in tools
+        assert "nothing" not in tools and tools.get("nothing") is None
+        found = tools.search_tools("weather at a garden", k=2)
+        assert [tool.tool_name for tool in found] == ["Garden Weather"] * 2
+        assert all(tools[tool.name].definition == tool.definition for tool in found)
+        return "x"
+
+    assert set(errors(bench(agent, jobs=2)).values()) == {None}
+
+
+def test_calls_count_for_the_query_whose_tools_they_are(tmp_path: Path) -> None:
+    def agent(query: str, tools: juror.ToolPool) -> str:
+        tool = tools["current_for_garden_weather"]
+        threads = [threading.Thread(target=tool, kwargs={"garden": query}) for _ in range(5)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return "x"
+
+    bench(agent, jobs=4, run=tmp_path / "run")
+    for one in attempts(tmp_path / "run"):
+        assert [call["tool_input"] for call in one["calls"]] == [{"garden": one["query"]}] * 5
+
+
+def test_a_query_with_very_many_calls_does_not_end_the_run(tmp_path: Path) -> None:
+    def agent(query: str, tools: juror.ToolPool) -> str:
+        for _ in range(1 if "spleenwort" in query else 700):
+            tools["current_for_garden_weather"](garden="Thornfold")
+        return "x"
+
+    result = bench(agent, query_ids=[1, 2], output=tmp_path / "result.json")
+    assert [one["scores"]["api_call_score"] for one in result["results"]] == [0.5, 0.0]
+    assert result["juror"]["tool_replies"] == {"cache": 701}
+    # The innermost part is left as text: Python reads nothing that deep.
+    assert str(result).count("Garden Weather_Current") == 701
+
+
+def test_progress_is_told_on_the_thread_that_waits(capsys: pytest.CaptureFixture[str]) -> None:
+    told: list[juror.QueryDone] = []
+    threads: set[int] = set()
+
+    def progress(done: juror.QueryDone) -> None:
+        told.append(done)
+        threads.add(threading.get_ident())
+
+    bench(lambda query: "x", judge="heuristic", progress=progress)
+    assert [done.n_done for done in told] == [1, 2, 3, 4]
+    assert {done.query_id for done in told} == {"1", "2", "3", "4"}
+    assert threads == {threading.get_ident()}
+    assert told[0].status and told[0].sopr_score is not None and told[0].n_all == 4
+    bench(lambda query: "x", progress=True)
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 4 and lines[0].startswith("[1/4] API")
+
+    def broken(done: juror.QueryDone) -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        bench(lambda query: "x", progress=broken)
+
+
+def test_a_run_goes_on_where_it_ended(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def agent(query: str) -> str:
+        asked.append(query)
+        if len(asked) == 2:
+            raise RuntimeError("once")
+        return "x"
+
+    folder = tmp_path / "run"
+    first = bench(agent, run=folder)
+    assert errors(first)["2"] == "RuntimeError: once" and len(asked) == 4
+    again = bench(agent, run=folder)
+    assert errors(again) == errors(first) and len(asked) == 4
+    assert errors(bench(agent, run=folder, retry_errors=True))["2"] is None and len(asked) == 5
+    with pytest.raises(juror.JurorError, match="`resume_changed=`") as refused:
+        bench(agent, run=folder, pool="own")
+    assert isinstance(refused.value, ValueError)
+    assert errors(bench(agent, run=folder, pool="own", resume_changed=True))["2"] is None
+
+
+REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
+    ({"queries": "nowhere.json"}, FileNotFoundError, "nowhere.json"),
+    ({"queries": EXAMPLES}, juror.JurorError, "which set"),
+    ({"tools": None}, juror.JurorError, "name it with `tools=`"),
+    ({"tools": "nowhere"}, juror.JurorError, "nowhere"),
+    ({"pool": "some"}, juror.JurorError, "there is no pool `some`"),
+    ({"judge": "me"}, juror.JurorError, "there is no judge `me`"),
+    ({"jobs": 0}, ValueError, "`jobs` is a whole number"),
+    ({"limit": 1.5}, ValueError, "`limit` is a whole number"),
+    ({"timeout": -1}, ValueError, "number of seconds"),
+    ({"timeout": float("inf")}, ValueError, "number of seconds"),
+    ({"query_ids": ["none"]}, juror.JurorError, "no query `none`"),
+    ({"output": "nowhere/result.json"}, FileNotFoundError, "nowhere"),
+    ({"config": {"tools": {"on_miss": "x"}}}, juror.SettingsError, "on_miss"),
+    ({"progress": 7}, TypeError, "progress"),
+]
+
+
+@pytest.mark.parametrize(("options", "kind", "words"), REFUSED)
+def test_what_is_asked_wrongly_is_refused_before_the_run(
+    options: dict[str, Any], kind: type[Exception], words: str
+) -> None:
+    with pytest.raises(kind, match=words):
+        bench(lambda query: pytest.fail("asked"), **options)
+
+
+def test_queries_and_settings_may_be_objects() -> None:
+    queries = json.loads((EXAMPLES / "queries.json").read_text("utf-8"))
+    settings = {"tools": {"folder": str(EXAMPLES / "tools"), "cache": [str(EXAMPLES / "tool_cache")]}}
+    result = juror.bench(Careful, queries=queries, config=settings, pool="own", query_ids=[2, "3"])
+    assert [one["query_id"] for one in result["results"]] == [2, 3]
+    assert result["summary"]["average_api_call_score"] == 1.0
+
+
+def test_from_a_running_loop() -> None:
+    async def main() -> tuple[dict[str, Any], int]:
+        ticks = 0
+
+        async def tick() -> None:
+            nonlocal ticks
+            while True:
+                ticks += 1
+                await asyncio.sleep(0.01)
+
+        threads: set[int] = set()
+        ticking = asyncio.create_task(tick())
+        result = await juror.aio.bench(
+            lambda query: time.sleep(0.1) or "x", **places(), progress=lambda _: threads.add(threading.get_ident())
+        )
+        ticking.cancel()
+        assert threads == {threading.get_ident()}
+        return result, ticks
+
+    result, ticks = asyncio.run(main())
+    assert errors(result) == dict.fromkeys("1234") and ticks > 5
+
+
+def test_a_cancelled_run_keeps_what_was_done(tmp_path: Path) -> None:
+    is_there = threading.Event()
+
+    async def agent(query: str) -> str:
+        if "spleenwort" in query:
+            is_there.set()
+            await asyncio.sleep(60)
+        return "x"
+
+    async def main() -> None:
+        running = asyncio.create_task(juror.aio.bench(agent, **places(), run=tmp_path / "run"))
+        await asyncio.to_thread(is_there.wait, 20)
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+
+    asyncio.run(main())
+    assert [one["query_id"] for one in attempts(tmp_path / "run")] == ["1"]
+
+
+SLOW = """
+import juror, sys, time
+def agent(query):
+    if "spleenwort" in query:
+        print("there", flush=True)
+        time.sleep(60)
+    return "x"
+try:
+    juror.bench(agent, queries=sys.argv[1], tools=sys.argv[2], run="run", output="result.json")
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are sent otherwise")
+def test_ctrl_c_ends_a_run_in_good_order(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", SLOW, str(EXAMPLES / "queries.json"), str(EXAMPLES / "tools")]
+    path = os.pathsep.join(sys.path)
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": path})
+    assert child.stdout is not None and child.stdout.readline() == "there\n"
+    start = time.monotonic()
+    child.send_signal(signal.SIGINT)
+    out, _ = child.communicate(timeout=30)
+    assert (out, child.returncode) == ("interrupted\n", 0)
+    assert time.monotonic() - start < 10
+    assert [one["query_id"] for one in attempts(tmp_path / "run")] == ["1"]
+    assert json.loads((tmp_path / "result.json").read_text("utf-8"))["juror"]["open_queries"] == 3
+
+
+def test_an_agent_can_interrupt_the_run(tmp_path: Path) -> None:
+    def agent(query: str) -> str:
+        if "spleenwort" in query:
+            raise KeyboardInterrupt
+        return "x"
+
+    with pytest.raises(KeyboardInterrupt):
+        bench(agent, run=tmp_path / "run")
+    assert [one["query_id"] for one in attempts(tmp_path / "run")] == ["1"]
+
+
+@contextlib.contextmanager
+def meeting_point(n_calls: int) -> Iterator[str]:
+    """A server of tools in Python that answers when so many calls are there.
+
+    While it works, whoever calls must have let go of the interpreter's lock.
+    """
+    all_there = threading.Barrier(n_calls)
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["content-length"]))
+            all_there.wait(30)
+            self.reply({"error": "", "response": self.path})
+
+        def do_GET(self) -> None:
+            self.reply({"calls": []})
+
+        def reply(self, value: Any) -> None:
+            body = json.dumps(value).encode()
+            self.send_response(200)
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            pass
+
+    class Server(http.server.ThreadingHTTPServer):
+        request_queue_size = 64
+
+    with Server(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+
+
+def test_calls_release_the_interpreter_lock() -> None:
+    def agent(query: str, tools: juror.ToolPool) -> str:
+        return str(tools["current_for_garden_weather"](garden="x"))
+
+    with meeting_point(4) as server:
+        result = bench(agent, server=server, jobs=4, name="slow")
+    assert answers(result) == [f"/runs/slow/queries.{number}/virtual" for number in range(1, 5)]
+
+
+def test_awaited_calls_wait_side_by_side() -> None:
+    async def agent(query: str, tools: juror.ToolPool) -> str:
+        tool = tools["current_for_garden_weather"]
+        replies = await asyncio.gather(*(tool.acall(garden=number) for number in range(40)))
+        return str(set(replies))
+
+    with meeting_point(40) as server:
+        result = bench(agent, server=server, query_ids=[1], name="x")
+    assert answers(result) == ["{'/runs/x/queries.1/virtual'}"]
