@@ -27,8 +27,9 @@ def test_the_tutorial_runs(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_everything_public_is_documented() -> None:
-    page = (PROJECT / "docs/python.md").read_text(encoding="utf-8")
+    pages = ["docs/python.md", "docs/python-agents.md"]
+    page = "".join((PROJECT / page).read_text(encoding="utf-8") for page in pages)
     for name in juror.__all__:
         assert getattr(juror, name).__doc__, name
         hidden = name in ("JurorError", "LocatedError", "Problem", "Matching", "Pair", "__version__")
-        assert hidden or name in page, f"docs/python.md does not tell of {name}"
+        assert hidden or name in page, f"{pages} do not tell of {name}"

@@ -254,13 +254,13 @@ def test_other_threads_go_on_meanwhile() -> None:
     thread = threading.Thread(target=tick)
     thread.start()
     try:
-        start = time.monotonic()
+        before = ticks
         juror.run_evaluation(reference, responses, threads=1)
-        took = time.monotonic() - start
+        after = ticks
     finally:
         done.set()
         thread.join()
-    assert ticks > 20 * min(took, 1), f"{ticks} ticks in {took} s"
+    assert after > before + 1, "nothing else runs while the lock is held"
 
 
 def test_the_loop_goes_on_meanwhile() -> None:
@@ -314,12 +314,11 @@ def test_ctrl_c_ends_a_run_and_keeps_what_was_paid_for(tmp_path: Path) -> None:
             [sys.executable, "-c", SLOW], stdout=subprocess.PIPE, text=True, env=environment, cwd=tmp_path
         )
         assert process.stdout and process.stdout.readline() == "ready\n"
-        time.sleep(1)
-        start = time.monotonic()
+        while not any((tmp_path / ".juror").rglob("*")):
+            time.sleep(0.01)
         process.send_signal(signal.SIGINT)
         assert process.stdout.read() == "interrupted\n"
         assert process.wait() == 0
-        assert time.monotonic() - start < 10
         process.stdout.close()
     assert any((tmp_path / ".juror").rglob("*")), "no reply was kept"
 
@@ -336,10 +335,8 @@ def test_cancelling_the_task_ends_the_work(tmp_path: Path, monkeypatch: pytest.M
 
     with scripted({"latency_ms": 100}, tmp_path) as address:
         monkeypatch.setenv("OPENAI_BASE_URL", f"{address}/v1")
-        start = time.monotonic()
         with pytest.raises(asyncio.TimeoutError):
             asyncio.run(run())
-        assert time.monotonic() - start < 10
 
 
 def test_models_are_asked_only_where_wanted(

@@ -67,5 +67,8 @@ def test_the_package_is_checked() -> None:
     run("mypy", "--strict", "--ignore-missing-imports", "-p", "juror")
 
 
-def test_the_stubs_are_those_of_the_module() -> None:
-    run("mypy.stubtest", "juror")
+def test_the_stubs_are_those_of_the_module(tmp_path: Path) -> None:
+    # What has the parameters of another function is no `async def` to a type checker.
+    allowed = tmp_path / "allowed.txt"
+    allowed.write_text("juror._bench.aio.bench\njuror.aio.bench\n")
+    run("mypy.stubtest", "juror", "--allowlist", str(allowed), "--ignore-unused-allowlist")

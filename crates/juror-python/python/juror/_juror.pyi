@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, final
 
 __all__ = [
+    "Ask",
+    "BenchRun",
     "Stop",
     "Table",
     "__version__",

@@ -99,6 +99,8 @@ impl Prepared {
         let agents = PythonAgents { asks, told: told.clone(), timeout, n_asked };
         let agent = Agent::Asked(Box::new(agents));
         let judged = self.try_all(&agent, &told, &interrupt).await.map_err(no_journal)?;
+        // What was stopped has no results; what was tried is kept with the run.
+        let output = output.filter(|_| !interrupt.is_set());
         let (name, config) = (self.options.name.clone(), self.config.clone());
         let took = started.elapsed();
         let results = Results { name, config, judge: &self.judge, judged: &judged, took };
