@@ -128,6 +128,23 @@ impl AnswerFiles {
         Ok(AnswerFiles { files: Files::Read(read), unreadable })
     }
 
+    /// The same as [`AnswerFiles::read`], for whoever keeps the answers alone.
+    pub fn into_answers(self) -> (Vec<(String, Answer<'static>)>, Vec<String>) {
+        match self.files {
+            Files::Read(answers) => {
+                let own = answers.into_iter().map(|(id, recorded)| (id, recorded.answer));
+                (own.collect(), self.unreadable)
+            }
+            Files::Converted(_) => {
+                let (answers, told) = self.read();
+                let own = |(id, recorded): (Cow<'_, str>, Recorded<'_>)| {
+                    (id.into_owned(), recorded.answer.into_owned())
+                };
+                (answers.into_iter().map(own).collect(), told)
+            }
+        }
+    }
+
     /// The answers by the ids of their queries, and what cannot be read, in words. A query of a run
     /// that has no answer has one that is nothing.
     pub fn read(&self) -> (Answers<'_>, Vec<String>) {
