@@ -32,11 +32,9 @@ impl RecordedAnswers {
             let attempts = attempts.into_iter().map(key).collect();
             return Ok((RecordedAnswers { attempts, ..RecordedAnswers::default() }, Vec::new()));
         }
-        let files = AnswerFiles::load(place, method)?;
-        let (answers, told) = files.read();
-        let given = answers.into_iter().filter(|(_, recorded)| !recorded.answer.is_nothing());
-        let given =
-            given.map(|(id, recorded)| (id.into_owned(), Arc::new(recorded.answer.into_owned())));
+        let (answers, told) = AnswerFiles::load(place, method)?.into_answers();
+        let given = answers.into_iter().filter(|(_, answer)| !answer.is_nothing());
+        let given = given.map(|(id, answer)| (id, Arc::new(answer)));
         Ok((RecordedAnswers { answers: given.collect(), ..RecordedAnswers::default() }, told))
     }
 

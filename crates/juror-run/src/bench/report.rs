@@ -75,17 +75,19 @@ impl Results<'_> {
             overall_time: self.took.as_secs_f64(),
             timestamp: now.strftime("%Y-%m-%d %H:%M:%S").to_string(),
         };
-        Report::new(metadata, self.judged.iter().map(|own| self.evaluation(own)).collect())
+        let has_sets = self.has_sets();
+        let evaluation = |own| self.evaluation(own, has_sets);
+        Report::new(metadata, self.judged.iter().map(evaluation).collect())
     }
 
-    fn evaluation<'e>(&'e self, own: &'e Judged<'_>) -> Evaluation<'e> {
+    fn evaluation<'e>(&'e self, own: &'e Judged<'_>, has_sets: bool) -> Evaluation<'e> {
         Evaluation {
             query: &own.selected.query,
             answer: own.answer.as_deref(),
             status: own.verdict.status,
             sopr_score: own.verdict.score(),
             id: &own.selected.id,
-            set: self.has_sets().then_some(&own.selected.set),
+            set: has_sets.then_some(&own.selected.set),
             calls: own.calls,
             called: &own.called,
             method: self.judge.method(),
