@@ -199,6 +199,8 @@ def read_options():
 
 def main():
     options = read_options()
+    if not os.environ.get("OPENAI_API_KEY") and not os.environ.get("OPENAI_BASE_URL"):
+        sys.exit("chat.py: set OPENAI_API_KEY, or OPENAI_BASE_URL for a server that needs none")
     setup = json.loads(sys.stdin.readline())
     model = Model(options)
     print(json.dumps({"type": "ready", "name": f"chat on {options.model}"}), flush=True)

@@ -508,7 +508,9 @@ def test_a_cancelled_run_keeps_what_was_done(tmp_path: Path) -> None:
 
 
 SLOW = """
-import juror, sys, time
+import juror, signal, sys, time
+# Whoever started the tests may have turned interrupts off.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 def agent(query):
     if "spleenwort" in query:
         print("there", flush=True)

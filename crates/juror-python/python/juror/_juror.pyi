@@ -53,6 +53,10 @@ class Ask:
 
 @final
 class BenchRun:
+    @property
+    def n_queries(self) -> int:
+        """How many queries there are."""
+
     def __new__(cls, options: str) -> BenchRun: ...
     def start(self) -> None: ...
     def next_told(self, seconds: float) -> str | None: ...

@@ -87,6 +87,10 @@ impl Prepared {
         })
     }
 
+    pub(super) fn n_queries(&self) -> usize {
+        self.queries.len()
+    }
+
     /// Tries the agents on all queries; returns the text of the result file.
     pub(super) async fn run(
         mut self,

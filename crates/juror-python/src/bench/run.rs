@@ -23,6 +23,9 @@ use crate::problem::Refusal;
 /// A run of agents in Python over queries.
 #[pyclass(module = "juror._juror", frozen)]
 pub(crate) struct BenchRun {
+    /// How many queries there are.
+    #[pyo3(get)]
+    n_queries: usize,
     offers: Arc<Offers>,
     caller: Caller,
     interrupt: Interrupt,
@@ -192,6 +195,7 @@ impl BenchRun {
         let (asks, hear_asks) = channel();
         let prepared = Prepared::new(options, &handle, &told)?;
         Ok(BenchRun {
+            n_queries: prepared.n_queries(),
             offers: prepared.offers.clone(),
             caller: Caller::new(handle).map_err(failed)?,
             interrupt: Interrupt::default(),

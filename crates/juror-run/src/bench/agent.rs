@@ -81,7 +81,7 @@ impl Agent {
                 of_answered(selected, subject.answer(task).await)
             }
         };
-        attempted.seconds = Some(start.elapsed().as_secs_f64());
+        attempted.seconds.get_or_insert(start.elapsed().as_secs_f64());
         match serving.calls(&selected.set, &selected.id).await {
             Ok(calls) => attempted.calls = calls,
             Err(why) => {
@@ -105,6 +105,7 @@ fn of_answered(selected: &Selected, answered: Result<Answered, AgentError>) -> A
             attempted.tokens = answered.tokens.unwrap_or(0);
             attempted.usd = answered.usd;
             attempted.error = answered.error;
+            attempted.seconds = answered.seconds;
         }
         Err(AgentError(why)) => attempted.error = Some(why),
     }

@@ -135,6 +135,12 @@ pub fn select_queries(wanted: &Wanted) -> Result<Selection, QueriesError> {
         let is_left_out = left_out.contains(id);
         return Err(QueriesError::NoQuery { id: id.clone(), is_left_out });
     }
+    let mut seen = HashSet::new();
+    for own in &selection.queries {
+        if !seen.insert((&own.set, &own.id)) {
+            selection.told.push(format!("{}: the query `{}` comes twice", own.set, own.id));
+        }
+    }
     if selection.queries.is_empty() {
         return Err(QueriesError::None { by_filter });
     }

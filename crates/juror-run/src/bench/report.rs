@@ -116,6 +116,15 @@ impl Results<'_> {
         self.judged.iter().filter_map(|own| own.attempted.as_ref())
     }
 
+    /// How many calls were answered from where; `none` are those without a reply.
+    pub fn tool_replies(&self) -> BTreeMap<String, usize> {
+        let mut replies = BTreeMap::new();
+        for call in self.attempted().flat_map(|attempted| &attempted.calls) {
+            *replies.entry(call.source.clone()).or_default() += 1;
+        }
+        replies
+    }
+
     /// Tokens of the agent's models, where it tells them.
     pub fn agent_tokens(&self) -> u64 {
         self.attempted().map(|attempted| attempted.tokens).sum()
@@ -123,17 +132,14 @@ impl Results<'_> {
 
     /// What the agent's models cost, where that is known.
     pub fn agent_usd(&self) -> Option<f64> {
-        self.attempted().filter_map(|attempted| attempted.usd).reduce(|sum, usd| sum + usd)
+        let prices = self.attempted().filter_map(|attempted| attempted.usd);
+        prices.reduce(|sum, usd| sum + usd).filter(|sum| sum.is_finite())
     }
 
     fn extras(&self, report: &Report<'_>) -> Extras {
-        let mut tool_replies = BTreeMap::new();
-        for call in self.attempted().flat_map(|attempted| &attempted.calls) {
-            *tool_replies.entry(call.source.clone()).or_default() += 1;
-        }
         Extras {
             version: env!("CARGO_PKG_VERSION"),
-            tool_replies,
+            tool_replies: self.tool_replies(),
             agent_tokens: self.agent_tokens(),
             agent_usd: self.agent_usd(),
             judge_repeats: self.judge.repeats(),

@@ -1,7 +1,8 @@
 //! An agent that is a command: started once, spoken to by lines.
 
+use std::collections::HashSet;
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use juror_judge::Pending;
@@ -11,7 +12,7 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::{Mutex, Semaphore};
 
-use super::wire::{Answered, PROTOCOL, Tell, is_ready, read_answered};
+use super::wire::{Answered, PROTOCOL, Tell, id_of, is_ready, read_answered, says_answer};
 use super::{AgentError, Subject, Task};
 
 /// The longest line that is read.
@@ -49,6 +50,8 @@ struct Process {
     /// Closed when there are no more queries.
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
+    /// The queries it has answered.
+    answered: HashSet<String>,
     #[cfg(unix)]
     group: Option<Pid>,
 }
@@ -150,6 +153,7 @@ impl CommandAgent {
             child,
             input: Some(input),
             output,
+            answered: HashSet::new(),
             #[cfg(unix)]
             group,
         };
@@ -182,10 +186,26 @@ impl Subject for CommandAgent {
     }
 }
 
+/// Asks, and takes the time. An answer names its query, so that a line too many cannot be taken for
+/// the answer to the next.
 async fn ask(process: &mut Process, task: &Task<'_>) -> Result<Answered, AgentError> {
+    let start = Instant::now();
     process.say(&task.tell()).await?;
-    let line = process.hear().await?;
-    read_answered(&line, task.query_id).map_err(AgentError)
+    loop {
+        let line = process.hear().await?;
+        match id_of(&line) {
+            Some(id) if id != task.query_id && process.answered.contains(&id) => {}
+            None if says_answer(&line) => {
+                return Err(AgentError("the agent's answer has no `query_id`".into()));
+            }
+            _ => {
+                let answered = read_answered(&line, task.query_id).map_err(AgentError)?;
+                process.answered.insert(task.query_id.to_owned());
+                let seconds = Some(start.elapsed().as_secs_f64());
+                return Ok(Answered { seconds, ..answered });
+            }
+        }
+    }
 }
 
 impl Process {

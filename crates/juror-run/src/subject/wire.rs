@@ -41,6 +41,20 @@ pub(super) struct Said {
     kind: Option<String>,
 }
 
+/// The query that a line is about.
+pub(super) fn id_of(line: &str) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Named {
+        query_id: Id,
+    }
+    serde_json::from_str(line).ok().map(|named: Named| named.query_id.as_text())
+}
+
+/// Whether a line is an answer, to whatever query.
+pub(super) fn says_answer(line: &str) -> bool {
+    serde_json::from_str(line).is_ok_and(|said: Said| said.kind.as_deref() == Some("answered"))
+}
+
 /// Whether a line says that the agent is ready.
 pub(super) fn is_ready(line: &str) -> bool {
     serde_json::from_str(line).is_ok_and(|said: Said| said.kind.as_deref() == Some("ready"))
@@ -70,6 +84,9 @@ pub struct Answered {
     /// What went wrong.
     #[serde(default)]
     pub error: Option<String>,
+    /// How long it took, where that is known better than by who waits for it.
+    #[serde(skip)]
+    pub seconds: Option<f64>,
 }
 
 fn text_or_json<'de, D: Deserializer<'de>>(value: D) -> Result<Option<String>, D::Error> {
@@ -131,7 +148,11 @@ pub fn read_answered(text: &str, query_id: &str) -> Result<Answered, String> {
             }
         }
         Ok(Said { .. }) => return else_than(String::new()),
-        Err(error) => return else_than(format!(": {error}")),
+        Err(error) => {
+            return else_than(format!(
+                ": {error} (standard output is for the protocol, and logs belong on standard error)"
+            ));
+        }
     };
     match answered.query_id.as_ref().map(Id::as_text) {
         Some(id) if id != query_id => {

@@ -53,6 +53,7 @@ pub(super) fn run(args: &ConvertArgs) -> anyhow::Result<Exit> {
     let logs = log_files(&args.folder, Some(&args.method))?;
     let mut output = Output::create_text(&args.output)?;
     let (file, n_unreadable) = convert_all(args, &logs);
+    anyhow::ensure!(n_unreadable < logs.len(), "{}: none of the logs can be read", args.folder);
     let outside = |error| Outside(anyhow::Error::new(error));
     output.write(file.finish().as_bytes()).map_err(outside)?;
     output.finish().map_err(outside)?;

@@ -277,7 +277,7 @@ fn an_agent_may_end_in_its_own_time() {
     let stage = Stage::new();
     fs::create_dir(stage.path("my agents")).expect("a folder");
     let script = "import json, sys\nsys.stdin.readline()\nprint(json.dumps({'type': 'ready'}), flush=True)\n\
-        for line in sys.stdin:\n    said = {'type': 'answered', 'final_answer': 'x'}\n    print(json.dumps(said), flush=True)\n\
+        for line in sys.stdin:\n    said = {'type': 'answered', 'query_id': json.loads(line)['query_id'], 'final_answer': 'x'}\n    print(json.dumps(said), flush=True)\n\
         open('ended.txt', 'a').write('well\\n')\n";
     stage.write("my agents/agent.py", script);
     let ended = stage.bench("command:python3 'my agents/agent.py'", "--jobs 2");
@@ -338,7 +338,7 @@ fn a_run_says_whose_answers_it_has_and_refuses_others() {
     let agent = agent(&stage, "say(task, final_answer='x')");
     assert_eq!(stage.bench(&agent, "").code, 0);
     let again = stage.bench(&agent, "--judge heuristic");
-    assert!(again.stderr.contains("4 of 4 queries were answered earlier"), "{}", again.stderr);
+    assert!(again.stderr.contains("4 of 4 queries were tried earlier"), "{}", again.stderr);
     let other = stage.bench(&agent, "--on-miss fail");
     assert_eq!(other.code, 2);
     assert!(other.stderr.contains("tool options changed"), "{}", other.stderr);
@@ -386,4 +386,19 @@ fn an_interrupt_is_no_error_of_agents() {
     assert!(!stage.path("out.json").exists());
     let kept = fs::read_to_string(stage.path("run/attempts.jsonl")).expect("attempts");
     assert_eq!(kept.lines().count(), 1, "{kept}");
+}
+
+#[test]
+fn a_line_too_many_is_not_the_answer_to_the_next_query() {
+    let stage = Stage::new();
+    let body =
+        "say(task, final_answer='first to ' + task['query_id'])\nsay(task, final_answer='second')";
+    let agent = agent(&stage, body);
+    let ended = stage.bench(&agent, "--jobs 1");
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let results = stage.results();
+    for (at, id) in ["1", "2", "3", "4"].into_iter().enumerate() {
+        let answer = &results["results"][at]["system_answer"]["final_answer"];
+        assert_eq!(*answer, format!("first to {id}"));
+    }
 }

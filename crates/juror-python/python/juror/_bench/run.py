@@ -121,7 +121,7 @@ class Bench:
         """Tries the agents on all queries."""
         with tempfile.TemporaryDirectory(prefix="juror-") as folder:
             engine = BenchRun(json.dumps(written(self.origin, self.options, folder), default=plain))
-        crew = Crew(engine, self.origin, self.jobs, self.timeout)
+        crew = Crew(engine, self.origin, min(self.jobs, engine.n_queries), self.timeout)
         try:
             crew.start(self.is_stopped)
             engine.start()

@@ -46,8 +46,10 @@ pub(super) async fn make(
             let tools_url = serving.tools_url();
             let setup = CommandSetup { words, timeout, tools_url, tool_count, processes };
             let agent = CommandAgent::new(setup);
-            agent.check().await.with_context(|| {
-                format!("the agent cannot be tried\n  hint: try `{}` by itself", command.trim())
+            agent.check().await.map_err(|why| {
+                anyhow::anyhow!(
+                    "the agent cannot be tried: {why}\n  hint: a command is sent a line of JSON and says {{\"type\": \"ready\"}}; see docs/benchmark.md"
+                )
             })?;
             Ok(Agent::Asked(Box::new(agent)))
         }

@@ -105,7 +105,7 @@ pub(super) struct BenchArgs {
     #[arg(short, long, value_name = "N", default_value = "4", env = "JUROR_JOBS")]
     jobs: std::num::NonZero<u16>,
 
-    /// Seconds an agent may take for a query.
+    /// Seconds an agent may take to start, and for each query.
     #[arg(long, value_name = "SECONDS", default_value = "600", env = "JUROR_AGENT_TIMEOUT")]
     agent_timeout: std::num::NonZero<u32>,
 
@@ -262,7 +262,11 @@ async fn bench(
     if counts.n_known > 0 {
         let (n_known, n_all) = (counts.n_known, queries.len());
         let folder = folder.display();
-        talk::say(&format!("{n_known} of {n_all} queries were answered earlier, in {folder}"));
+        let again = match counts.n_known_errors {
+            0 => String::new(),
+            n => format!("; {n} ended with an error: --retry-errors tries them again"),
+        };
+        talk::say(&format!("{n_known} of {n_all} queries were tried earlier, in {folder}{again}"));
     }
     if let Some(why) = counts.stopped {
         talk::say(&format!(
@@ -282,13 +286,15 @@ async fn bench(
 struct Counts {
     n_done: usize,
     n_known: usize,
+    n_known_errors: usize,
     stopped: Option<String>,
 }
 
 impl Counts {
     fn tell(&mut self, told: &Told<'_>, is_quiet: bool, n_all: usize) {
         match told {
-            Told::Known(_) => {
+            Told::Known(own) => {
+                self.n_known_errors += usize::from(own.error().is_some());
                 self.n_known += 1;
                 self.n_done += 1;
             }

@@ -121,12 +121,20 @@ fn summary(results: &Results<'_>, report: &Report<'_>) -> String {
 
 /// What the agent used, where it tells.
 fn used(results: &Results<'_>) -> String {
+    let replies = results.tool_replies();
+    let calls = match replies.get("none") {
+        Some(n_none) => {
+            let n_calls: usize = replies.values().sum();
+            format!("{n_none} of {n_calls} calls had no known reply\n")
+        }
+        None => String::new(),
+    };
     let tokens = results.agent_tokens();
     let usd = results.agent_usd().map(|usd| format!(", {usd:.4} USD")).unwrap_or_default();
     if tokens == 0 && usd.is_empty() {
-        return String::new();
+        return calls;
     }
-    format!("the agent used {tokens} tokens{usd}\n")
+    format!("{calls}the agent used {tokens} tokens{usd}\n")
 }
 
 /// Who judged, and how steadily.

@@ -63,6 +63,7 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<Exit> {
         scripted_agent::run(std::io::stdin().lock(), &mut std::io::stdout().lock())?;
         return Ok(Exit::Done);
     }
+    anyhow::ensure!(args.write.as_deref() != Some(""), "--write: which folder?");
     match &args.write {
         Some(folder) if args.bench => bench::write(Path::new(folder)),
         Some(folder) => write(Path::new(folder)),

@@ -41,7 +41,7 @@ pub(super) fn run(args: &FinalAnswerArgs) -> anyhow::Result<Exit> {
     let selected = common.queries()?;
     let files = common.answers(&args.answers)?;
     let mut n_problems = 0;
-    let answers = read(&files, &mut n_problems);
+    let answers = read(&files, &mut n_problems)?;
     let items = items(selected.as_deref(), &[&answers]);
     anyhow::ensure!(!items.is_empty(), "{}: there is no answer to judge", args.answers);
     tell_unselected(&items, &answers, common.quiet);

@@ -184,13 +184,14 @@ fn queries(n: usize) -> String {
 }
 
 /// Reads answers and tells what cannot be read; how many problems there were.
-fn read<'a>(files: &'a AnswerFiles, n_problems: &mut usize) -> Answers<'a> {
+fn read<'a>(files: &'a AnswerFiles, n_problems: &mut usize) -> anyhow::Result<Answers<'a>> {
     let (answers, told) = files.read();
     *n_problems += told.len();
     for problem in told {
         talk::say(&format!("error: {problem}"));
     }
-    answers
+    anyhow::ensure!(!answers.is_empty() || *n_problems == 0, "there is no answer that can be read");
+    Ok(answers)
 }
 
 /// Answers by id; of an id that comes twice, the last. A query whose answer is nothing has none.

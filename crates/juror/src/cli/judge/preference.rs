@@ -84,8 +84,8 @@ pub(super) fn run(args: &PreferenceArgs) -> anyhow::Result<Exit> {
     let [of_reference, of_candidate] =
         [common.answers(&args.reference)?, common.answers(&args.candidate)?];
     let mut n_problems = 0;
-    let reference = read(&of_reference, &mut n_problems);
-    let candidate = read(&of_candidate, &mut n_problems);
+    let reference = read(&of_reference, &mut n_problems)?;
+    let candidate = read(&of_candidate, &mut n_problems)?;
     let items = items(selected.as_deref(), &[&reference, &candidate]);
     anyhow::ensure!(!items.is_empty(), "there is no answer to compare");
     let (reference, candidate) = (by_id(&reference), by_id(&candidate));
