@@ -48,7 +48,8 @@ pub async fn ask_each<T, F: Future<Output = T>>(
     done.into_iter().flatten().collect()
 }
 
-fn asked_event(questions: usize, models: &Models) -> Event {
+/// How far asking has come.
+pub(crate) fn asked_event(questions: usize, models: &Models) -> Event {
     let tally = models.tally();
     let total = tally.total();
     Event::Asked {

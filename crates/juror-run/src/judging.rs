@@ -8,6 +8,7 @@ use juror_judge::{CallKey, KeyMaker, Stop, Tally, Verdicts};
 use juror_score::read::{Dataset, Responses};
 use juror_score::{Case, ContextJudge, ErrorResponses, Note, Object, Profile, Record, score};
 
+use crate::asking::asked_event;
 use crate::evaluate::Event;
 use crate::interrupt::Interrupt;
 use crate::models::Judges;
@@ -185,7 +186,7 @@ impl Docket<'_> {
                 }
                 judgements.notes[waited.index] = verdicts.notes;
                 judgements.n_done += 1;
-                tell(progress(judgements.n_done, &models.tally()));
+                tell(asked_event(judgements.n_done, models));
                 // Once asking has stopped, the rest passes through quickly and unfinished.
                 asked.extend(waiting.next().map(judge));
             }
@@ -227,17 +228,6 @@ impl Docket<'_> {
             models.keep_judgement(&waiting.key, &text);
         }
         verdicts
-    }
-}
-
-fn progress(questions: usize, tally: &Tally) -> Event {
-    let total = tally.total();
-    Event::Asked {
-        questions,
-        requests: total.requests,
-        known: total.known,
-        failed: total.failed,
-        usd: tally.usd,
     }
 }
 

@@ -32,7 +32,8 @@ pub use interrupt::Interrupt;
 pub use judging::{Docket, Judgements, judge_all};
 pub use models::{
     AskOptions, DEFAULT_CACHE, Environment, Judges, SetupError, check_judges, correctness,
-    final_answer_judge, judges, models_for, models_if_any, pass_rate_judge, preference_judge,
+    final_answer_judge, judges, models_for, models_if_any, no_model, pass_rate_judge,
+    preference_judge,
 };
 pub use output::{Output, OutputError};
 pub use plan::Plan;

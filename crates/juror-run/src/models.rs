@@ -124,7 +124,7 @@ pub fn models_if_any(
 }
 
 /// Somebody is to be asked, and there is nobody.
-pub(crate) fn no_model() -> SetupError {
+pub fn no_model() -> SetupError {
     SetupError(
         "no model is configured\n  hint: set OPENAI_API_KEY, or name a model in `llm.generation` of the settings (-c)"
             .into(),

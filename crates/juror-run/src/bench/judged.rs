@@ -32,13 +32,12 @@ pub struct Judged<'q> {
 }
 
 impl<'q> Judged<'q> {
-    pub(super) async fn new(
+    /// What became of a query, with all scores that need no judge.
+    pub(super) fn new(
         selected: &'q Selected,
         attempted: Option<Attempted>,
         pool: &Registry,
-        judge: &SolveJudge,
     ) -> Judged<'q> {
-        let start = Instant::now();
         let answer = attempted.as_ref().and_then(answer_of);
         let own = selected.query.registry();
         let registries = [&own, pool];
@@ -48,10 +47,16 @@ impl<'q> Judged<'q> {
         };
         let calls = CallScore::of(&called, &selected.query.gold);
         let called = called.into_iter().map(pair).collect();
-        let score = calls.score().unwrap_or(0.0);
-        let verdict = judge.verdict(&selected.query.text, answer.as_deref(), score).await;
-        let seconds = start.elapsed().as_secs_f64();
-        Judged { selected, attempted, answer, called, calls, verdict, seconds }
+        let verdict = Verdict::default();
+        Judged { selected, attempted, answer, called, calls, verdict, seconds: 0.0 }
+    }
+
+    /// Has it judged.
+    pub(super) async fn judge(&mut self, judge: &SolveJudge) {
+        let start = Instant::now();
+        let (query, answer) = (&self.selected.query.text, self.answer.as_deref());
+        self.verdict = judge.verdict(query, answer, self.calls.score().unwrap_or(0.0)).await;
+        self.seconds = start.elapsed().as_secs_f64();
     }
 
     /// What went wrong, with the agent or with the judge.

@@ -147,17 +147,12 @@ impl<'b> Bench<'b> {
             Ok(attempted) => (Some(attempted), None),
             Err(why) => (None, Some(why)),
         };
-        let selected = &self.queries[at];
-        let judging =
-            |attempted, judge| Judged::new(selected, attempted, self.offers.registry(), judge);
-        let judged = tokio::select! {
+        let mut judged = Judged::new(&self.queries[at], attempted, self.offers.registry());
+        tokio::select! {
             biased;
-            own = judging(attempted.clone(), self.judge) => own,
-            () = self.interrupt.wait() => {
-                left.get_or_insert(INTERRUPTED.into());
-                judging(attempted, &SolveJudge::Nobody).await
-            }
-        };
+            () = judged.judge(self.judge) => {}
+            () = self.interrupt.wait() => drop(left.get_or_insert(INTERRUPTED.into())),
+        }
         Ended { at, is_known, left, judged }
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::Context;
 use juror_judge::Models;
 use juror_run::bench::{Agent, Chat, RecordedAnswers, Serving};
+use juror_run::no_model;
 use juror_run::subject::chat_agent::{AgentLimits, ChatAgent, Method, prompts};
 use juror_run::subject::{CommandAgent, CommandSetup, RemoteAgent};
 
@@ -20,9 +21,9 @@ pub(super) async fn make(
 ) -> anyhow::Result<Agent> {
     let timeout = Duration::from_secs(u64::from(args.agent_timeout.get()));
     let agent = args.agent.trim();
-    if agent == "chat" {
+    if args.is_chat() {
         let method: Method = args.method.parse()?;
-        let models = models.context("no model is configured")?;
+        let models = models.ok_or_else(no_model)?;
         let limits = AgentLimits { max_steps: args.max_steps, max_queries: args.max_queries };
         return Ok(Agent::Chat(Box::new(Chat {
             agent: ChatAgent { method, limits, prompts: prompts() },

@@ -16,9 +16,7 @@ use juror_run::bench::{
     Told, Wanted, folder_of_run, plain, query_line, run as run_bench, select_queries,
 };
 use juror_run::subject::chat_agent::Method;
-use juror_run::{
-    AskOptions, Interrupt, Settings, TellTrouble, Tools, models_for, models_if_any, open_tools,
-};
+use juror_run::{AskOptions, Interrupt, Settings, TellTrouble, Tools, models_if_any, open_tools};
 
 use self::outputs::Outputs;
 use super::ask::parse_dollars;
@@ -215,7 +213,7 @@ async fn bench(
     let started = Instant::now();
     let get = |name: &str| environment.get(name);
     let tell: TellTrouble = Arc::new(|text: &str| talk::warn(text));
-    if args.agent.trim() == "chat" {
+    if args.is_chat() {
         // A method that there is not is told before a model that there is not.
         args.method.parse::<Method>()?;
     }
@@ -317,30 +315,30 @@ impl BenchArgs {
         environment: juror_run::Environment<'_>,
         tell: &TellTrouble,
     ) -> anyhow::Result<Option<Arc<Models>>> {
-        let is_agent = self.agent.trim() == "chat";
         let is_judge = matches!(self.judge, None | Some(JudgeArg::Model));
-        if !is_agent && !is_judge {
+        if !self.is_chat() && !is_judge {
             return Ok(None);
         }
         let options = AskOptions { max_cost: self.max_cost, ..AskOptions::default() };
-        if is_agent || self.judge.is_some() {
-            let (models, _) = models_for(settings, environment, options, tell.clone())?;
-            return Ok(Some(Arc::new(models)));
-        }
         let models = models_if_any(settings, environment, options, tell.clone())?;
         Ok(models.map(|(models, _)| Arc::new(models)))
     }
 
+    /// Whether the built-in agent is tried.
+    fn is_chat(&self) -> bool {
+        self.agent.trim() == "chat"
+    }
+
     /// How the agent is tried.
     fn manner<'m>(&'m self, more: &'m [(&'m str, String)]) -> Manner<'m> {
-        let has_method = self.agent.trim() == "chat" || self.agent.starts_with("recorded:");
+        let has_method = self.is_chat() || self.agent.starts_with("recorded:");
         let method = has_method.then_some(self.method.as_str());
         Manner { agent: &self.agent, method, open: self.pool, more }
     }
 
     /// What the built-in agent asks, and how far it goes; of others nothing is known.
     fn limits(&self, models: Option<&Models>) -> Vec<(&'static str, String)> {
-        if self.agent.trim() != "chat" {
+        if !self.is_chat() {
             return Vec::new();
         }
         vec![
