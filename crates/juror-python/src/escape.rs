@@ -1,14 +1,29 @@
 //! Texts as JSON strings.
 
+use juror_score::{find_special, special_bits};
+
 /// How much is escaped before it is appended.
 const BLOCK: usize = 1024;
 
+/// Texts up to this length are looked through before they are copied.
+const SHORT: usize = 256;
+
 /// Appends a text in quotes.
+pub(crate) fn push_text(text: &str, out: &mut Vec<u8>) {
+    if text.len() > SHORT || find_special(text.as_bytes()).is_some() {
+        return push_escaped(text, out);
+    }
+    out.push(b'"');
+    out.extend_from_slice(text.as_bytes());
+    out.push(b'"');
+}
+
+/// Appends a text in which much has to be escaped.
 ///
 /// Outputs of steps are mostly JSON themselves, so there is a quote to escape every few bytes. Eight
 /// bytes are copied together into a block on the stack, and what comes after the first that has to
 /// be escaped is overwritten.
-pub(crate) fn push_text(text: &str, out: &mut Vec<u8>) {
+fn push_escaped(text: &str, out: &mut Vec<u8>) {
     let bytes = text.as_bytes();
     // Room for eight bytes, and for an escape after them.
     let mut block = [0; BLOCK + 16];
@@ -40,7 +55,7 @@ fn copy_run(bytes: &[u8], place: &mut [u8]) -> usize {
     match (bytes.first_chunk::<8>(), place.first_chunk_mut::<8>()) {
         (Some(word), Some(place)) => {
             *place = *word;
-            specials(u64::from_le_bytes(*word)).trailing_zeros() as usize / 8
+            special_bits(u64::from_le_bytes(*word)).trailing_zeros() as usize / 8
         }
         _ => {
             let run = bytes.iter().take(7).take_while(|byte| !is_special(**byte)).count();
@@ -48,18 +63,6 @@ fn copy_run(bytes: &[u8], place: &mut [u8]) -> usize {
             run
         }
     }
-}
-
-/// A word whose lowest set bit belongs to the first byte that has to be escaped.
-fn specials(word: u64) -> u64 {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const HIGH: u64 = ONES << 7;
-    // A borrow out of a found byte can only mark bytes after it.
-    let zero = |word: u64| word.wrapping_sub(ONES) & !word & HIGH;
-    let quotes = zero(word ^ (ONES * u64::from(b'"')));
-    let backslashes = zero(word ^ (ONES * u64::from(b'\\')));
-    let controls = word.wrapping_sub(ONES * u64::from(b' ')) & !word & HIGH;
-    quotes | backslashes | controls
 }
 
 /// Writes the escape of a byte, and returns how long it is.

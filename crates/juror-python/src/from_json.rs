@@ -237,6 +237,34 @@ impl Pantry<'_> {
     }
 }
 
+/// Puts copies in place of the dicts and lists in a dict, and of those in them.
+fn copy_inside_dict(dict: &Bound<'_, PyDict>) -> PyResult<()> {
+    for (key, value) in dict.iter() {
+        if let Some(copy) = copy_of(&value)? {
+            dict.set_item(key, copy)?;
+        }
+    }
+    Ok(())
+}
+
+/// A copy of a dict or list, so that changing a result changes no input; nothing for any other
+/// object.
+fn copy_of<'py>(value: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    if let Ok(dict) = value.cast_exact::<PyDict>() {
+        let copy = dict.copy()?;
+        copy_inside_dict(&copy)?;
+        return Ok(Some(copy.into_any()));
+    }
+    let Ok(list) = value.cast_exact::<PyList>() else { return Ok(None) };
+    let copy = list.get_slice(0, list.len());
+    for (index, item) in copy.iter().enumerate() {
+        if let Some(item) = copy_of(&item)? {
+            copy.set_item(index, item)?;
+        }
+    }
+    Ok(Some(copy.into_any()))
+}
+
 /// An object or list that is being built.
 enum Open<'py> {
     Dict(Bound<'py, PyDict>, Option<Bound<'py, PyString>>),
@@ -282,6 +310,14 @@ impl<'py> Builder<'py> {
                     let (text, _) = pantry.find(span, recipe);
                     PyString::new(self.py, text).into_any()
                 }
+                Step::Fields(home, at) => {
+                    if let Some(Open::Dict(dict, _)) = open.last() {
+                        let fields = self.object_at(*home, *at, pantry)?;
+                        dict.update(fields.as_mapping())?;
+                        copy_inside_dict(dict)?;
+                    }
+                    continue;
+                }
                 Step::Number(number) => PyFloat::new(self.py, *number).into_any(),
                 Step::Json(span) => self.found(span, recipe, pantry)?,
             };
@@ -306,6 +342,21 @@ impl<'py> Builder<'py> {
         let made = PyString::new(self.py, key);
         self.keys.insert(key.into(), made.clone());
         made
+    }
+
+    /// The object that begins at a place of an input.
+    fn object_at(
+        &mut self,
+        home: Home,
+        at: usize,
+        pantry: &Pantry<'py>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let (whole, known) = match home {
+            Home::Reference => (&pantry.inputs.reference, &pantry.reference),
+            Home::Responses | Home::Recipe => (&pantry.inputs.responses, &pantry.responses),
+        };
+        let whole = whole.json();
+        Ok(self.part(whole, at..whole.len(), known.as_ref())?.cast_into()?)
     }
 
     fn found(

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use juror_report::ResultSink;
 use juror_score::read::Document;
-use juror_score::unescape;
+use juror_score::{Object, unescape};
 
 /// Where a piece of text stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +44,8 @@ pub(crate) enum Step {
     Number(f64),
     /// Any JSON.
     Json(Span),
+    /// All fields of an object, which begins at a place.
+    Fields(Home, usize),
 }
 
 /// How some results are built.
@@ -112,6 +114,19 @@ impl<'w> Writer<'w> {
         Some(Step::Text(Span { home: Home::Recipe, range: start..self.recipe.texts.len() }))
     }
 
+    /// Where an object begins that was made of Python's.
+    fn start_of(&self, object: &Object<'_>) -> Option<(Home, usize)> {
+        let (key, _) = object.iter_raw().next()?;
+        let Inputs { reference, responses, are_files } = self.inputs;
+        let inputs =
+            [(Home::Reference, reference, are_files.0), (Home::Responses, responses, are_files.1)];
+        inputs.into_iter().filter(|(.., is_file)| !is_file).find_map(|(home, input, _)| {
+            // Nothing stands between an object's bracket and its first key where Juror wrote it.
+            let at = range_in(input.json(), key.get())?.start.checked_sub(1)?;
+            (input.json().as_bytes()[at] == b'{').then_some((home, at))
+        })
+    }
+
     fn push(&mut self, text: &str, step: impl FnOnce(Span) -> Step) {
         let span = self.span(text);
         self.recipe.steps.push(step(span));
@@ -171,5 +186,19 @@ impl ResultSink for Writer<'_> {
         let span = self.span(json);
         let step = self.unescaped(json, &span).unwrap_or(Step::Json(span));
         self.recipe.steps.push(step);
+    }
+
+    fn fields(&mut self, object: &Object<'_>, leave_out: impl Fn(&str) -> bool) {
+        let is_whole = object.iter_raw().all(|(key, _)| !leave_out(key.get().trim_matches('"')));
+        if let Some((home, at)) = self.start_of(object).filter(|_| is_whole) {
+            self.recipe.steps.push(Step::Fields(home, at));
+            return;
+        }
+        for (key, value) in object.iter_raw() {
+            if !leave_out(key.get().trim_matches('"')) {
+                self.key_as_written(key.get());
+                self.json(value.get());
+            }
+        }
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! The JSON text of a whole dataset is as large as the dataset, and fresh memory is dear. So a few
 //! questions at a time are written, judged by another thread and built, all in memory that stays
-//! near. This is for the common case: where anything deserves a word, such as a problem or a
+//! near. What steps returned is nearly all of a dataset and is not written: the texts stand beside
+//! the JSON, and are judged where they are. This is for the common case: where anything deserves a word, such as a problem or a
 //! response that is left over, nothing comes of it, and the whole is judged as files are.
 
 use std::collections::VecDeque;
@@ -14,12 +15,11 @@ use hashbrown::HashSet;
 use juror_report::tell_result;
 use juror_run::Plan;
 use juror_score::read::{Document, Format, read_reference, read_responses};
-use juror_score::{Case, score};
+use juror_score::{Case, Output, score};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyDict, PyList, PyString};
 
-use crate::fill::{Hole, fill};
 use crate::from_json::{Builder, Pantry};
 use crate::recipe::{Inputs, Recipe, Writer};
 use crate::to_json::Written;
@@ -31,26 +31,31 @@ const BATCH: usize = 32;
 const LEAST: usize = 4 * BATCH;
 
 /// How many batches a thread may have before it.
-const AHEAD: usize = 3;
+const AHEAD: usize = 12;
 
-/// JSON text with the texts that belong into its holes.
+/// JSON text, and beside it the outputs of steps, by their places in it.
 struct Text {
-    json: Vec<u8>,
-    holes: Vec<(usize, PyBackedStr)>,
+    document: Arc<Document>,
+    outputs: Vec<(usize, PyBackedStr)>,
 }
 
 impl Text {
-    fn of(written: &mut Written<'_>) -> PyResult<Text> {
-        let holes = written.take_holes()?;
-        Ok(Text { json: std::mem::take(&mut written.json), holes })
+    /// Nothing where the JSON is no text, which does not happen.
+    fn of(name: &str, written: &mut Written<'_>) -> PyResult<Option<Text>> {
+        let outputs = written.asides()?;
+        let json = std::mem::take(&mut written.json);
+        let document = Document::new(name, json, Format::Json).ok().map(Arc::new);
+        Ok(document.map(|document| Text { document, outputs }))
     }
 
-    /// The whole text as a document, and the lengths of what was put in.
-    fn document(&self, name: &str) -> Option<(Document, Vec<usize>)> {
-        let holes: Vec<Hole<'_>> =
-            self.holes.iter().map(|(at, text)| Hole { at: *at, text }).collect();
-        let (json, lengths) = fill(&self.json, &holes);
-        Some((Document::new(name, json, Format::Json).ok()?, lengths))
+    /// What a step returned, where that stands beside the JSON.
+    fn output<'t>(&'t self, written: Option<Output<'t>>) -> Option<Output<'t>> {
+        let Some(Output::Json(value)) = written else { return written };
+        let at = value.get().as_ptr() as usize - self.document.json().as_ptr() as usize;
+        match self.outputs.binary_search_by_key(&at, |(at, _)| *at) {
+            Ok(index) => Some(Output::Text(&self.outputs[index].1)),
+            Err(_) => written,
+        }
     }
 }
 
@@ -64,8 +69,6 @@ struct Batch {
 struct Judged {
     inputs: Inputs,
     recipe: Recipe,
-    reference: Vec<usize>,
-    responses: Vec<usize>,
     n_errors: usize,
     /// Texts are Python's: the thread that has Python lets go of them.
     batch: Batch,
@@ -73,16 +76,25 @@ struct Judged {
 
 /// Judges a batch; nothing where something deserves a word.
 fn judge(batch: Batch, plan: &Plan) -> Option<Judged> {
-    let (reference, reference_lengths) = batch.reference.document("reference")?;
-    let (responses, responses_lengths) = batch.responses.document("responses")?;
-    let (reference, responses) = (Arc::new(reference), Arc::new(responses));
+    let Batch { reference, responses } = &batch;
     let inputs = Inputs {
-        reference: Arc::clone(&reference),
-        responses: Arc::clone(&responses),
+        reference: Arc::clone(&reference.document),
+        responses: Arc::clone(&responses.document),
         are_files: (false, false),
     };
-    let dataset = read_reference(&reference).ok().filter(|read| read.warnings.is_empty())?;
-    let answers = read_responses(&responses).ok().filter(|read| read.problems.is_empty())?;
+    let dataset = read_reference(&reference.document).ok();
+    let mut dataset = dataset.filter(|read| read.warnings.is_empty())?;
+    let answers = read_responses(&responses.document).ok();
+    let mut answers = answers.filter(|read| read.problems.is_empty())?;
+    let groups = dataset.questions.iter_mut().flat_map(|question| &mut question.groups);
+    for step in groups.flatten().flatten() {
+        step.output = reference.output(step.output);
+        // Where it is not aside, the reader has looked.
+        step.has_required_columns().then_some(())?;
+    }
+    for step in answers.trajectories_mut().flat_map(|trajectory| &mut trajectory.steps).flatten() {
+        step.output = responses.output(step.output);
+    }
     let (mut recipe, mut n_errors) = (Recipe::default(), 0);
     for question in &dataset.questions {
         let case = Case { question, trajectory: answers.of(question) };
@@ -90,8 +102,8 @@ fn judge(batch: Batch, plan: &Plan) -> Option<Judged> {
         let record = score(&case, &plan.profile);
         tell_result(&record, &plan.profile, &mut Writer::new(&inputs, &mut recipe));
     }
-    let (reference, responses) = (reference_lengths, responses_lengths);
-    Some(Judged { inputs, recipe, reference, responses, n_errors, batch })
+    drop((dataset, answers));
+    Some(Judged { inputs, recipe, n_errors, batch })
 }
 
 /// A thread that judges, from the side of Python.
@@ -156,7 +168,7 @@ impl<'py> Feed<'py> {
 
     /// Writes the next questions and the responses to them; nothing where something is odd.
     fn next(&mut self) -> PyResult<Option<(Written<'py>, Written<'py>)>> {
-        let (mut reference, mut responses) = (Written::default(), Written::default());
+        let (mut reference, mut responses) = (Written::whole(), Written::whole());
         let end = (self.at + BATCH).min(self.questions.len());
         reference.json.push(b'[');
         responses.json.push(b'{');
@@ -174,14 +186,17 @@ impl<'py> Feed<'py> {
             reference.json.extend_from_slice(b"{\"template_id\":");
             reference.value(template);
             reference.json.extend_from_slice(b",\"questions\":[");
-            reference.value(question);
+            write_record(&mut reference, fields, "reference_steps");
             reference.json.extend_from_slice(b"]}");
             if let Some(response) = self.by_id.get_item(&id)? {
                 responses.json.extend_from_slice(if is_first { b"" } else { b"," });
                 is_first = false;
                 responses.key(&id);
                 responses.json.push(b':');
-                responses.value(&response);
+                match response.cast_exact::<PyDict>() {
+                    Ok(fields) => write_record(&mut responses, fields, "actual_steps"),
+                    Err(_) => responses.value(&response),
+                }
                 self.n_answered += 1;
             }
         }
@@ -191,6 +206,41 @@ impl<'py> Feed<'py> {
         let is_well = reference.problems.is_empty() && responses.problems.is_empty();
         Ok(is_well.then_some((reference, responses)))
     }
+}
+
+/// Writes a question or a response, with its steps under a key of their own.
+fn write_record<'py>(written: &mut Written<'py>, fields: &Bound<'py, PyDict>, steps: &str) {
+    let write = |written: &mut Written<'py>, fields: &Bound<'py, PyDict>| {
+        written.entries(fields, |written, key, value| {
+            if is_word(key, steps) { write_steps(written, value) } else { written.value(value) }
+        });
+    };
+    written.nested(fields.as_any(), write, fields);
+}
+
+/// Writes steps, or groups of them: outputs are put aside.
+fn write_steps<'py>(written: &mut Written<'py>, value: &Bound<'py, PyAny>) {
+    if let Ok(list) = value.cast_exact::<PyList>() {
+        written.nested(value, |written, list| written.items(list.iter(), write_steps), list);
+    } else if let Ok(step) = value.cast_exact::<PyDict>() {
+        written.nested(value, write_step, step);
+    } else {
+        written.value(value);
+    }
+}
+
+fn write_step<'py>(written: &mut Written<'py>, step: &Bound<'py, PyDict>) {
+    written.remembering(step.as_any(), |written| {
+        written.entries(step, |written, key, value| {
+            if !(is_word(key, "output") && written.put_aside(value)) {
+                written.value(value);
+            }
+        });
+    });
+}
+
+fn is_word(key: &Bound<'_, PyAny>, word: &str) -> bool {
+    key.cast::<PyString>().is_ok_and(|key| key.to_str().is_ok_and(|key| key == word))
 }
 
 /// The responses as a dict by the id of the question.
@@ -232,10 +282,10 @@ pub(crate) fn evaluate<'py>(
         py.check_signals()?;
         while !feed.is_done() && waiting.len() < workers.len() * AHEAD {
             let Some((mut reference, mut responses)) = feed.next()? else { return Ok(None) };
-            let batch = Batch {
-                reference: Text::of(&mut reference)?,
-                responses: Text::of(&mut responses)?,
-            };
+            let texts =
+                (Text::of("reference", &mut reference)?, Text::of("responses", &mut responses)?);
+            let (Some(asked), Some(answered)) = texts else { return Ok(None) };
+            let batch = Batch { reference: asked, responses: answered };
             // A worker ends before its time only by a bug, which taking from it will show.
             let _ = workers[n_given % workers.len()].give.send(batch);
             waiting.push_back((reference, responses));
@@ -248,8 +298,8 @@ pub(crate) fn evaluate<'py>(
         n_taken += 1;
         let pantry = Pantry {
             inputs: judged.inputs,
-            reference: Some(reference.known(&judged.reference)),
-            responses: Some(responses.known(&judged.responses)),
+            reference: Some(reference.known(&[])),
+            responses: Some(responses.known(&[])),
         };
         builder.build(&judged.recipe, &pantry, &results)?;
         n_errors += judged.n_errors;

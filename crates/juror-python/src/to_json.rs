@@ -36,6 +36,8 @@ pub(crate) struct Written<'py> {
     pub(crate) problems: Vec<Found>,
     /// Whether `nan` and the infinities are written as Python's `json` writes them.
     pub(crate) keeps_nan: bool,
+    /// Whether no holes are left: long texts are written like others.
+    has_no_holes: bool,
     depth: usize,
 }
 
@@ -49,6 +51,8 @@ struct Part<'py> {
 enum Kind {
     /// A text that is missing there.
     Hole,
+    /// A text in whose place an empty one is written.
+    Aside,
     /// An object that was written up to some place, with the number of parts by then.
     Object { end: usize, n_parts: usize },
     /// An object that turned out to be nothing to remember.
@@ -61,7 +65,15 @@ pub(crate) struct Filled<'py> {
     pub(crate) known: Known<'py>,
 }
 
+/// What an empty text is in JSON.
+const NO_TEXT: &[u8] = b"\"\"";
+
 impl<'py> Written<'py> {
+    /// A text without holes.
+    pub(crate) fn whole() -> Written<'py> {
+        Written { has_no_holes: true, ..Written::default() }
+    }
+
     /// Appends a value.
     pub(crate) fn value(&mut self, value: &Bound<'py, PyAny>) {
         if let Ok(text) = value.cast::<PyString>() {
@@ -120,7 +132,7 @@ impl<'py> Written<'py> {
 
     fn text(&mut self, text: &Bound<'py, PyString>) {
         match text.to_str() {
-            Ok(plain) if plain.len() >= LONG => {
+            Ok(plain) if plain.len() >= LONG && !self.has_no_holes => {
                 let (at, object) = (self.json.len(), text.as_any().clone());
                 self.parts.push(Part { at, kind: Kind::Hole, object });
             }
@@ -149,7 +161,8 @@ impl<'py> Written<'py> {
         }
     }
 
-    fn nested<T>(
+    /// What is inside another object, unless that is too deep.
+    pub(crate) fn nested<T>(
         &mut self,
         value: &Bound<'py, PyAny>,
         write: impl FnOnce(&mut Written<'py>, &T),
@@ -198,26 +211,63 @@ impl<'py> Written<'py> {
 
     fn dict(&mut self, dict: &Bound<'py, PyDict>) {
         let (start, n_before) = (self.json.len(), self.parts.len());
-        let mut is_exact = true;
-        self.json.push(b'{');
-        for (index, (key, value)) in dict.iter().enumerate() {
-            is_exact &= self.entry(index, &key, &value);
-        }
-        self.json.push(b'}');
-        if !is_exact {
+        if !self.entries(dict, |written, _, value| written.value(value)) {
             self.put_before(n_before, start, dict.as_any());
         }
     }
 
+    /// A dict whose values are written in ways of their own; returns whether all keys are texts.
+    pub(crate) fn entries(
+        &mut self,
+        dict: &Bound<'py, PyDict>,
+        mut write: impl FnMut(&mut Written<'py>, &Bound<'py, PyAny>, &Bound<'py, PyAny>),
+    ) -> bool {
+        let mut is_exact = true;
+        self.json.push(b'{');
+        for (index, (key, value)) in dict.iter().enumerate() {
+            is_exact &= self.entry(index, &key, |written| write(written, &key, &value));
+        }
+        self.json.push(b'}');
+        is_exact
+    }
+
     /// A key and its value; returns whether the key is a text.
-    fn entry(&mut self, index: usize, key: &Bound<'py, PyAny>, value: &Bound<'py, PyAny>) -> bool {
+    fn entry(
+        &mut self,
+        index: usize,
+        key: &Bound<'py, PyAny>,
+        write: impl FnOnce(&mut Written<'py>),
+    ) -> bool {
         if index > 0 {
             self.json.push(b',');
         }
         let is_text = self.key(key);
         self.json.push(b':');
-        self.at(|| Segment::Object(key.clone().unbind()), |written| written.value(value));
+        self.at(|| Segment::Object(key.clone().unbind()), write);
         is_text
+    }
+
+    /// Writes an empty text in place of a long one; returns whether the text is one.
+    pub(crate) fn put_aside(&mut self, text: &Bound<'py, PyAny>) -> bool {
+        let is_long =
+            |text: &Bound<'py, PyString>| text.to_str().is_ok_and(|text| text.len() >= LONG);
+        if !text.cast::<PyString>().is_ok_and(is_long) {
+            return false;
+        }
+        self.parts.push(Part { at: self.json.len(), kind: Kind::Aside, object: text.clone() });
+        self.json.extend_from_slice(NO_TEXT);
+        true
+    }
+
+    /// Writes something and remembers the object it stands for.
+    pub(crate) fn remembering(
+        &mut self,
+        object: &Bound<'py, PyAny>,
+        write: impl FnOnce(&mut Written<'py>),
+    ) {
+        let part = self.begin(object);
+        write(self);
+        self.end(part, true);
     }
 
     /// Keys are written as Python's `json` writes them; returns whether that says all.
@@ -254,12 +304,21 @@ impl<'py> Written<'py> {
     }
 
     fn list(&mut self, items: impl Iterator<Item = Bound<'py, PyAny>>) {
+        self.items(items, Written::value);
+    }
+
+    /// A list whose items are written in a way of their own.
+    pub(crate) fn items(
+        &mut self,
+        items: impl Iterator<Item = Bound<'py, PyAny>>,
+        write: impl Fn(&mut Written<'py>, &Bound<'py, PyAny>),
+    ) {
         self.json.push(b'[');
         for (index, item) in items.enumerate() {
             if index > 0 {
                 self.json.push(b',');
             }
-            self.at(|| Segment::Index(index), |written| written.value(&item));
+            self.at(|| Segment::Index(index), |written| write(written, &item));
         }
         self.json.push(b']');
     }
@@ -326,7 +385,7 @@ impl<'py> Written<'py> {
             Ok(entries) => {
                 self.json.push(b'{');
                 for (index, (key, value)) in entries.iter().enumerate() {
-                    self.entry(index, key, value);
+                    self.entry(index, key, |written| written.value(value));
                 }
                 self.json.push(b'}');
             }
@@ -376,12 +435,12 @@ impl<'py> Written<'py> {
         (Filled { json, known }, other)
     }
 
-    /// The holes with their texts, to be taken to a thread without Python.
-    pub(crate) fn take_holes(&self) -> PyResult<Vec<(usize, PyBackedStr)>> {
-        let holes = self.parts.iter().filter(|part| matches!(part.kind, Kind::Hole));
+    /// The texts that were put aside with their places, to be taken to a thread without Python.
+    pub(crate) fn asides(&self) -> PyResult<Vec<(usize, PyBackedStr)>> {
+        let asides = self.parts.iter().filter(|part| matches!(part.kind, Kind::Aside));
         let text =
             |part: &Part<'py>| Ok((part.at, part.object.cast::<PyString>()?.clone().try_into()?));
-        holes.map(text).collect()
+        asides.map(text).collect()
     }
 
     fn holes(&self) -> impl Iterator<Item = Hole<'_>> {
@@ -409,6 +468,7 @@ impl<'py> Written<'py> {
             let start = part.at + added[index];
             let end = match part.kind {
                 Kind::Hole => part.at + added[index + 1],
+                Kind::Aside => start + NO_TEXT.len(),
                 Kind::Object { end, n_parts } => end + added[n_parts],
                 Kind::Nothing => return None,
             };

@@ -28,6 +28,16 @@ pub trait ResultSink {
     fn number(&mut self, number: f64);
     /// A value as the input has it, or made for the result.
     fn json(&mut self, json: &str);
+
+    /// The fields of an object of the input, but for some, into the object that began last.
+    fn fields(&mut self, object: &Object<'_>, leave_out: impl Fn(&str) -> bool) {
+        for (key, value) in object.iter_raw() {
+            if !leave_out(key.get().trim_matches('"')) {
+                self.key_as_written(key.get());
+                self.json(value.get());
+            }
+        }
+    }
 }
 
 /// Tells a result to whoever makes something of it.
@@ -104,7 +114,7 @@ fn tell_reference_steps(record: &Record<'_>, sink: &mut impl ResultSink) {
             let found: Option<Cow<str>> = match_of(group, index);
             sink.open_object();
             // A reference that was itself a result may carry the matches of another run.
-            fields(sink, &step.fields, |key| key == "matches");
+            sink.fields(&step.fields, |key| key == "matches");
             if let Some(id) = found {
                 json(sink, "matches", &id);
             }
@@ -124,7 +134,7 @@ fn tell_actual_steps(record: &Record<'_>, sink: &mut impl ResultSink) {
                 || record.notes_of(Some(index)).any(|note| note.key == key)
         };
         sink.open_object();
-        fields(sink, &step.fields, judged_again);
+        sink.fields(&step.fields, judged_again);
         for found in record.findings_of_step(index) {
             finding(sink, found);
         }
@@ -144,15 +154,6 @@ fn text(sink: &mut impl ResultSink, key: &str, text: &str) {
 fn json(sink: &mut impl ResultSink, key: &str, json: &str) {
     sink.key(key);
     sink.json(json);
-}
-
-fn fields(sink: &mut impl ResultSink, object: &Object<'_>, leave_out: impl Fn(&str) -> bool) {
-    for (key, value) in object.iter_raw() {
-        if !leave_out(key.get().trim_matches('"')) {
-            sink.key_as_written(key.get());
-            sink.json(value.get());
-        }
-    }
 }
 
 /// A metric's value, or its error; nothing where it does not apply.

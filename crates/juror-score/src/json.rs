@@ -102,6 +102,32 @@ fn copy_run(bytes: &[u8], place: &mut [u8]) -> usize {
     }
 }
 
+/// Where the first byte stands that a JSON string cannot hold as it is: a quote, a backslash or a
+/// control character.
+pub fn find_special(bytes: &[u8]) -> Option<usize> {
+    let (words, rest) = bytes.as_chunks::<8>();
+    for (index, word) in words.iter().enumerate() {
+        let found = special_bits(u64::from_le_bytes(*word));
+        if found != 0 {
+            return Some(8 * index + found.trailing_zeros() as usize / 8);
+        }
+    }
+    let is_special = |byte: &u8| *byte < b' ' || *byte == b'"' || *byte == b'\\';
+    rest.iter().position(is_special).map(|at| 8 * words.len() + at)
+}
+
+/// A word whose lowest set bit belongs to the first such byte of eight.
+pub fn special_bits(word: u64) -> u64 {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = ONES << 7;
+    // A borrow out of a found byte can only mark bytes after it.
+    let zero = |word: u64| word.wrapping_sub(ONES) & !word & HIGH;
+    let quotes = zero(word ^ (ONES * u64::from(b'"')));
+    let backslashes = zero(word ^ (ONES * u64::from(b'\\')));
+    let controls = word.wrapping_sub(ONES * u64::from(b' ')) & !word & HIGH;
+    quotes | backslashes | controls
+}
+
 /// The character an escape stands for and the bytes it takes; the input was checked when read.
 fn escape_at(quoted: &str, at: usize) -> (char, usize) {
     match quoted.as_bytes().get(at + 1) {
@@ -238,6 +264,20 @@ mod tests {
     fn escapes_become_characters() {
         assert_eq!(text(r#""a\"b\\c\/d\n\t\u00e9\ud83d\ude00""#), "a\"b\\c/d\n\té😀");
         assert_eq!(text(r#""plain é""#), "plain é");
+    }
+
+    #[test]
+    fn the_first_special_byte_is_found() {
+        for length in 0..40 {
+            let plain: String = "aé~\u{7f}".chars().cycle().take(length).collect();
+            assert_eq!(find_special(plain.as_bytes()), None);
+            for special in ['"', '\\', '\n', '\0', '\u{1f}'] {
+                for after in ["", "\"\\", "plain text"] {
+                    let text = format!("{plain}{special}{after}");
+                    assert_eq!(find_special(text.as_bytes()), Some(plain.len()), "{text:?}");
+                }
+            }
+        }
     }
 
     #[test]

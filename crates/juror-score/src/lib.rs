@@ -38,6 +38,7 @@ mod json;
 mod match_steps;
 mod metric;
 mod object;
+mod output;
 mod profile;
 mod python;
 mod question;
@@ -55,10 +56,11 @@ pub use aggregate::{
     Aggregates, Aggregator, Observation, ObservedStep, Ordered, StepCounts, Summary,
 };
 pub use explain::{Miss, explain};
-pub use json::{text_of, unescape};
+pub use json::{find_special, special_bits, text_of, unescape};
 pub use match_steps::{EmptyGroup, Matching, Pair, match_steps};
 pub use metric::{Better, Level, METRICS, MetricInfo, Unit, metric};
 pub use object::Object;
+pub use output::Output;
 pub use profile::{
     AnswerErrorKey, AskedLike, Choice, ContextJudge, ErrorResponses, MissingStatus, Names,
     Noncommittal, Profile, ScoredGroups, StepKinds,

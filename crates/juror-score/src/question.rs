@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 
 use crate::object::Object;
+use crate::output::Output;
+use crate::solutions::{ResultFormat, SparqlResult};
 
 /// A question of a reference dataset, with its reference.
 #[derive(Clone, Debug)]
@@ -29,11 +31,36 @@ pub struct ExpectedStep<'a> {
     /// The kind of step, such as `sparql_query`.
     pub name: Cow<'a, str>,
     /// What it is expected to return; without it the step can match only by its arguments.
-    pub output: Option<&'a RawValue>,
+    pub output: Option<Output<'a>>,
     /// How the output is to be read.
     pub media_type: Option<Cow<'a, str>>,
     /// How SPARQL results are compared.
     pub rules: Rules<'a>,
+}
+
+impl ExpectedStep<'_> {
+    /// The columns of the output if it is the result of a SELECT query.
+    pub(crate) fn columns(&self) -> Option<Vec<String>> {
+        let format = ResultFormat::from_media_type(self.media_type.as_deref()?)?;
+        let output = self.output?;
+        // The head comes first nearly always, so most outputs need not be unescaped for this.
+        let names = (format == ResultFormat::Json)
+            .then(|| output.served_names())
+            .flatten()
+            .or_else(|| SparqlResult::parse_names(&output.text(), format))?;
+        let is_truth =
+            || matches!(SparqlResult::parse(&output.text(), format), Ok(SparqlResult::Truth(_)));
+        if names.is_empty() && is_truth() { None } else { Some(names) }
+    }
+
+    /// Whether the output has every required column, as far as it has columns at all.
+    pub fn has_required_columns(&self) -> bool {
+        let required = self.rules.required_columns.as_deref().unwrap_or_default();
+        let has_all = |columns: Vec<String>| {
+            required.iter().all(|name| columns.iter().any(|known| known == name))
+        };
+        required.is_empty() || self.columns().is_none_or(has_all)
+    }
 }
 
 /// How two SPARQL results are compared.

@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 
 use crate::json;
 use crate::object::Object;
+use crate::output::Output;
 use crate::skim;
 
 /// The steps a subject took and how it ended.
@@ -76,8 +77,8 @@ pub struct Step<'a> {
     pub name: Cow<'a, str>,
     /// How the step ended.
     pub status: Status,
-    /// What it returned, as written.
-    pub output: Option<&'a RawValue>,
+    /// What it returned.
+    pub output: Option<Output<'a>>,
 }
 
 /// How a step ended.
@@ -97,7 +98,7 @@ impl<'a> Step<'a> {
     /// Reads the parts that scoring needs; everything else stays as written.
     pub fn new(fields: Object<'a>) -> Step<'a> {
         let name = fields.get("name").and_then(json::scalar_text).unwrap_or_default();
-        let output = fields.get_set("output");
+        let output = fields.get_set("output").map(Output::Json);
         let status = match fields.get_set("status").map(json::scalar_text) {
             Some(Some(word)) if word == "success" => Status::Success,
             Some(Some(word)) if word == "error" => Status::Error,

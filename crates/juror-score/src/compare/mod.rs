@@ -13,14 +13,13 @@ mod value;
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
-use serde_json::value::RawValue;
-
 use documents::parse_documents;
 pub use documents::{Document, DocumentId};
 pub use sparql::{compare_sparql_results, is_empty_result_text};
 
 use crate::json;
 use crate::object::Object;
+use crate::output::Output;
 use crate::profile::{Names, Profile, StepKinds};
 use crate::question::ExpectedStep;
 use crate::solutions::{Prepared, ResultFormat, SparqlResult};
@@ -30,7 +29,7 @@ use crate::trajectory::Step;
 pub(crate) struct View<'t> {
     pub(crate) name: &'t str,
     pub(crate) fields: &'t Object<'t>,
-    output: Option<&'t RawValue>,
+    output: Option<Output<'t>>,
     media_type: Option<Cow<'t, str>>,
     text: OnceCell<Cow<'t, str>>,
     result: OnceCell<Option<SparqlResult<'t>>>,
@@ -51,7 +50,7 @@ impl<'t> View<'t> {
     fn new(
         name: &'t str,
         fields: &'t Object<'t>,
-        output: Option<&'t RawValue>,
+        output: Option<Output<'t>>,
         media_type: Option<Cow<'t, str>>,
     ) -> View<'t> {
         let (text, result, documents) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
@@ -60,24 +59,24 @@ impl<'t> View<'t> {
 
     /// Whether the output is a text, rather than other JSON.
     pub(crate) fn is_text(&self) -> bool {
-        self.output.is_some_and(|output| json::inside_of(output).is_some())
+        self.output.is_some_and(Output::is_text)
     }
 
     /// The text of the output, or its JSON if it is not a text.
     pub(crate) fn text(&self) -> Option<&str> {
         let output = self.output?;
-        Some(self.text.get_or_init(|| json::output_text(output)))
+        Some(self.text.get_or_init(|| output.text()))
     }
 
     /// Whether the text of the output contains a piece of text.
     pub(crate) fn contains(&self, piece: &str) -> bool {
-        self.output.is_some_and(|output| json::output_contains(output, piece))
+        self.output.is_some_and(|output| output.contains(piece))
     }
 
     /// Whether two outputs are written the same, to the letter.
     pub(crate) fn is_written_like(&self, other: &View<'_>) -> bool {
         match (self.output, other.output) {
-            (Some(output), Some(other)) => output.get() == other.get(),
+            (Some(output), Some(other)) => output.is_written_like(other),
             _ => false,
         }
     }
@@ -111,11 +110,11 @@ impl<'t> View<'t> {
         let output = self.output?;
         let own = self.own_format();
         let format = own.unwrap_or(other);
-        let Some(quoted) = json::inside_of(output) else {
-            return SparqlResult::parse(output.get(), ResultFormat::Json).ok();
-        };
+        if let Some(json) = output.other_json() {
+            return SparqlResult::parse(json, ResultFormat::Json).ok();
+        }
         if format == ResultFormat::Json
-            && let Some(result) = SparqlResult::parse_escaped(quoted)
+            && let Some(result) = output.served_result()
         {
             return Some(result);
         }
@@ -180,7 +179,7 @@ impl Kind {
             Some(format) if !all_kinds || both("sparql_query") => return Kind::Sparql(format),
             _ => {}
         }
-        if both("retrieval") && expected.output.is_some_and(|output| output.get() != "\"\"") {
+        if both("retrieval") && expected.output.is_some_and(|output| !output.is_empty_text()) {
             return Kind::Retrieval;
         }
         if all_kinds && both("retrieve_time_series") {

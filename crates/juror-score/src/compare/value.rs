@@ -3,14 +3,14 @@
 use serde_json::Value;
 
 use super::View;
-use crate::json::{self, same_value};
+use crate::json::same_value;
 
 /// Equal when both are texts and identical, or both are other JSON of equal value.
 pub(super) fn same_output(expected: &View<'_>, actual: &View<'_>) -> bool {
     let (Some(expected), Some(actual)) = (expected.output, actual.output) else { return false };
-    match (json::inside_of(expected), json::inside_of(actual)) {
-        (Some(expected), Some(actual)) => json::same_text(expected, actual),
-        (None, None) => same_json(expected.get(), actual.get()),
+    match (expected.other_json(), actual.other_json()) {
+        (None, None) => expected.is_same_text(actual),
+        (Some(expected), Some(actual)) => same_json(expected, actual),
         _ => false,
     }
 }

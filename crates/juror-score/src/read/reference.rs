@@ -11,9 +11,9 @@ use super::document::{Document, Found};
 use super::problem::{Path, Problem, Problems};
 use crate::json;
 use crate::object::{MapOnly, Object};
+use crate::output::Output;
 use crate::question::{ExpectedStep, Question, Rules};
 use crate::skim;
-use crate::solutions::{ResultFormat, SparqlResult};
 
 /// The questions of a reference file.
 #[derive(Debug, Default)]
@@ -219,6 +219,7 @@ fn expected_step(fields: Object<'_>) -> Option<ExpectedStep<'_>> {
         ignore_duplicates: truth("ignore_duplicates", true)?,
     };
     let (name, output) = (json::scalar_text(fields.get("name")?)?, fields.get_set("output"));
+    let output = output.map(Output::Json);
     Some(ExpectedStep { fields, name, output, media_type, rules })
 }
 
@@ -262,12 +263,8 @@ impl StepCheck {
     /// Every required column must be in the reference output.
     fn columns(&mut self, document: &Document, step: &ExpectedStep<'_>, path: impl Fn() -> Path) {
         let required = step.rules.required_columns.as_deref().unwrap_or_default();
-        let format = step.media_type.as_deref().and_then(ResultFormat::from_media_type);
-        let (false, Some(format), Some(output)) = (required.is_empty(), format, step.output) else {
-            return;
-        };
-        let Some(known) = column_names(output, format) else { return };
-        let is_missing = |name: &str| !known.iter().any(|known| known == name);
+        let Some(known) = step.columns().filter(|_| !required.is_empty()) else { return };
+        let is_missing = |name: &Cow<'_, str>| !known.iter().any(|known| known == name);
         for (index, name) in required.iter().enumerate().filter(|(_, name)| is_missing(name)) {
             let list = step.fields.get("required_columns").map_or("", RawValue::get);
             let at = serde_json::from_str::<Vec<&RawValue>>(list).unwrap_or_default();
@@ -291,16 +288,4 @@ impl StepCheck {
         let problem = Problem::MissingOutput(step.name.to_string());
         self.warnings.push(Found { offset: document.offset_of(name), path: path(), problem });
     }
-}
-
-/// The columns of a SELECT result; none for ASK, or for what is not a result.
-fn column_names(output: &RawValue, format: ResultFormat) -> Option<Vec<String>> {
-    // The head comes first nearly always, so most outputs need not be unescaped for this.
-    let names = (format == ResultFormat::Json)
-        .then(|| SparqlResult::parse_escaped_names(json::inside_of(output)?))
-        .flatten()
-        .or_else(|| SparqlResult::parse_names(&json::output_text(output), format))?;
-    let text = || json::output_text(output);
-    let is_truth = || matches!(SparqlResult::parse(&text(), format), Ok(SparqlResult::Truth(_)));
-    if names.is_empty() && is_truth() { None } else { Some(names) }
 }

@@ -39,6 +39,11 @@ impl<'a> Responses<'a> {
         }
     }
 
+    /// What the subject did with every question that has a response, in any order.
+    pub fn trajectories_mut(&mut self) -> impl Iterator<Item = &mut Trajectory<'a>> {
+        self.by_question.values_mut().map(|response| &mut response.trajectory)
+    }
+
     /// Whether a question has a response.
     pub fn has(&self, question: &Question<'_>) -> bool {
         self.by_question.contains_key(question.id.as_ref())

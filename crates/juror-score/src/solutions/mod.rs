@@ -4,11 +4,13 @@ mod column;
 mod compare;
 mod delimited;
 mod difference;
-mod escaped;
 mod json;
+mod served;
 mod xml;
 
 use std::borrow::Cow;
+
+use served::{Escaped, Plain};
 
 pub use compare::{Comparison, Prepared, PreparedTable};
 pub use difference::Difference;
@@ -157,15 +159,26 @@ impl<'t> SparqlResult<'t> {
         }
     }
 
-    /// Reads a result in JSON that stands in a JSON string, from the inside of that string; `None`
-    /// where it takes unescaping the string to tell.
-    pub fn parse_escaped(quoted: &'t str) -> Option<SparqlResult<'t>> {
-        escaped::parse(quoted)
+    /// Reads a result in JSON as servers write them; `None` where [`SparqlResult::parse`] has to
+    /// tell.
+    pub fn parse_served(text: &'t str) -> Option<SparqlResult<'t>> {
+        served::parse::<Plain>(text)
     }
 
-    /// The column names of such a result, where its head comes first.
+    /// The same for a result that stands in a JSON string, from the inside of that string, which
+    /// is not unescaped for it.
+    pub fn parse_escaped(quoted: &'t str) -> Option<SparqlResult<'t>> {
+        served::parse::<Escaped>(quoted)
+    }
+
+    /// The column names of a result as servers write them, where its head comes first.
+    pub fn parse_served_names(text: &str) -> Option<Vec<String>> {
+        served::parse_names::<Plain>(text)
+    }
+
+    /// The same for a result that stands in a JSON string.
     pub fn parse_escaped_names(quoted: &str) -> Option<Vec<String>> {
-        escaped::parse_names(quoted)
+        served::parse_names::<Escaped>(quoted)
     }
 
     /// The same result, borrowing from nothing.

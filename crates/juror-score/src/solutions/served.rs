@@ -1,38 +1,127 @@
-//! SPARQL results in JSON inside a JSON string, read without unescaping the string first.
+//! SPARQL results in JSON as servers write them, read in one pass by their shape.
 //!
-//! That is how steps carry their outputs, so nearly every result read is of this kind: its quotes
-//! are `\"` and its line ends `\n`. Cells without escapes of their own borrow from the string.
+//! Steps carry their outputs as JSON inside a JSON string, whose quotes are `\"` and whose line ends
+//! are `\n`, so nearly every result of a file is of that kind: it is read without unescaping the
+//! string first. Programs hand over results as they are. Cells without escapes of their own borrow.
 //!
 //! The reader knows the shapes that servers write. At anything else it gives up, and the text is
-//! unescaped and read the ordinary way: where this reader answers, the other would answer the same.
+//! read the ordinary way: where this reader answers, the other would answer the same.
 
 use std::borrow::Cow;
+use std::marker::PhantomData;
 use std::ops::Range;
 
 use super::json::Rows;
 use super::{Cell, Datatype, SparqlResult};
 use crate::json;
 
-/// Reads a result from the inside of a JSON string; `None` when the ordinary reader has to look.
-pub(super) fn parse(quoted: &str) -> Option<SparqlResult<'_>> {
-    let mut cursor = Cursor { text: quoted, at: 0 };
+/// Reads a result; `None` when the ordinary reader has to look.
+pub(super) fn parse<W: Writing>(text: &str) -> Option<SparqlResult<'_>> {
+    let mut cursor = Cursor::<W>::new(text);
     let result = cursor.result()?;
     cursor.skip_space();
-    (cursor.at == quoted.len()).then_some(result)
+    (cursor.at == text.len()).then_some(result)
 }
 
 /// The names of the columns, when the head comes first; reads no further.
-pub(super) fn parse_names(quoted: &str) -> Option<Vec<String>> {
-    let mut cursor = Cursor { text: quoted, at: 0 };
+pub(super) fn parse_names<W: Writing>(text: &str) -> Option<Vec<String>> {
+    let mut cursor = Cursor::<W>::new(text);
     cursor.take(b'{')?;
     (cursor.string()? == "head").then_some(())?;
     cursor.take(b':')?;
     Some(cursor.head()?.into_iter().map(Cow::into_owned).collect())
 }
 
-struct Cursor<'q> {
+/// How a result is written.
+pub(super) trait Writing {
+    /// A quote.
+    const QUOTE: &'static str;
+
+    /// Where a string ends or has its first escape, from its inside on.
+    fn find_end(bytes: &[u8]) -> Option<usize>;
+
+    /// How many bytes of white space come first.
+    fn space(bytes: &[u8]) -> usize;
+
+    /// The inside of a string that has escapes, as JSON has it, and its length here.
+    fn inside(text: &str) -> Option<(Cow<'_, str>, usize)>;
+}
+
+/// As it is.
+pub(super) struct Plain;
+
+impl Writing for Plain {
+    const QUOTE: &'static str = "\"";
+
+    fn find_end(bytes: &[u8]) -> Option<usize> {
+        json::find_special(bytes)
+    }
+
+    fn space(bytes: &[u8]) -> usize {
+        let is_space = |byte: &&u8| matches!(byte, b' ' | b'\n' | b'\t' | b'\r');
+        bytes.iter().take_while(is_space).count()
+    }
+
+    fn inside(text: &str) -> Option<(Cow<'_, str>, usize)> {
+        let bytes = text.as_bytes();
+        let mut at = 0;
+        loop {
+            match bytes.get(at)? {
+                b'"' => return Some((Cow::Borrowed(&text[..at]), at)),
+                b'\\' => at += 2,
+                _ => at += 1,
+            }
+        }
+    }
+}
+
+/// Inside a JSON string.
+pub(super) struct Escaped;
+
+impl Writing for Escaped {
+    const QUOTE: &'static str = "\\\"";
+
+    /// Keys and types are short: they are looked through here and now, and only longer texts are
+    /// worth a call.
+    fn find_end(bytes: &[u8]) -> Option<usize> {
+        const SHORT: usize = 16;
+        let beginning = bytes.len().min(SHORT);
+        match bytes[..beginning].iter().position(|byte| *byte == b'\\') {
+            Some(at) => Some(at),
+            None => Some(beginning + memchr::memchr(b'\\', &bytes[beginning..])?),
+        }
+    }
+
+    fn space(bytes: &[u8]) -> usize {
+        let mut at = 0;
+        loop {
+            match bytes.get(at) {
+                Some(b' ') => at += 1,
+                Some(b'\\') if matches!(bytes.get(at + 1), Some(b'n' | b't' | b'r')) => at += 2,
+                _ => return at,
+            }
+        }
+    }
+
+    fn inside(text: &str) -> Option<(Cow<'_, str>, usize)> {
+        let bytes = text.as_bytes();
+        let mut at = 0;
+        loop {
+            match (bytes.get(at)?, bytes.get(at + 1)?) {
+                (b'\\', b'"') => return Some((json::unescape(&text[..at]), at)),
+                // A backslash of the inner string: what it escapes may itself be escaped.
+                (b'\\', b'\\') => at += if bytes.get(at + 2)? == &b'\\' { 4 } else { 3 },
+                (b'\\', _) => at += 2,
+                _ => at += 1,
+            }
+        }
+    }
+}
+
+struct Cursor<'q, W> {
     text: &'q str,
     at: usize,
+    writing: PhantomData<W>,
 }
 
 /// What stands before and after the value of a cell. Rows are written alike, so most cells differ
@@ -58,7 +147,11 @@ fn literal(text: Cow<'_, str>, datatype: Option<Datatype>) -> Cell<'_> {
     }
 }
 
-impl<'q> Cursor<'q> {
+impl<'q, W: Writing> Cursor<'q, W> {
+    fn new(text: &'q str) -> Cursor<'q, W> {
+        Cursor { text, at: 0, writing: PhantomData }
+    }
+
     fn result(&mut self) -> Option<SparqlResult<'q>> {
         let mut truth = None;
         let mut head: Option<Vec<Cow<'q, str>>> = None;
@@ -163,7 +256,7 @@ impl<'q> Cursor<'q> {
     fn value_in(&mut self, shape: &Shape<'q>) -> Option<&'q str> {
         let bytes = self.text.as_bytes();
         let rest = bytes[self.at..].strip_prefix(shape.before.as_bytes())?;
-        let length = find_backslash(rest)?;
+        let length = W::find_end(rest)?;
         rest[length..].starts_with(shape.after.as_bytes()).then_some(())?;
         let start = self.at + shape.before.len();
         self.at = start + length + shape.after.len();
@@ -178,7 +271,7 @@ impl<'q> Cursor<'q> {
             match key {
                 "type" => is_literal = matches!(text.as_ref(), "literal" | "typed-literal"),
                 "value" => {
-                    let end = cursor.at - "\\\"".len();
+                    let end = cursor.at - W::QUOTE.len();
                     let is_plain = matches!(text, Cow::Borrowed(_));
                     written = is_plain.then(|| end - text.len()..end);
                     value = Some(text);
@@ -225,11 +318,11 @@ impl<'q> Cursor<'q> {
     /// A string; without escapes of its own it borrows.
     fn string(&mut self) -> Option<Cow<'q, str>> {
         self.skip_space();
-        self.text[self.at..].starts_with("\\\"").then_some(())?;
-        let start = self.at + 2;
-        let end = start + find_backslash(&self.text.as_bytes()[start..])?;
-        if self.text.as_bytes().get(end + 1) == Some(&b'"') {
-            self.at = end + 2;
+        self.text[self.at..].starts_with(W::QUOTE).then_some(())?;
+        let start = self.at + W::QUOTE.len();
+        let end = start + W::find_end(&self.text.as_bytes()[start..])?;
+        if self.text.as_bytes()[end..].starts_with(W::QUOTE.as_bytes()) {
+            self.at = end + W::QUOTE.len();
             return Some(Cow::Borrowed(&self.text[start..end]));
         }
         self.string_with_escapes(start)
@@ -237,20 +330,9 @@ impl<'q> Cursor<'q> {
 
     #[cold]
     fn string_with_escapes(&mut self, start: usize) -> Option<Cow<'q, str>> {
-        let bytes = self.text.as_bytes();
-        let mut at = start;
-        loop {
-            match (bytes.get(at)?, bytes.get(at + 1)?) {
-                (b'\\', b'"') => break,
-                // A backslash of the inner string: what it escapes may itself be escaped.
-                (b'\\', b'\\') => at += if bytes.get(at + 2)? == &b'\\' { 4 } else { 3 },
-                (b'\\', _) => at += 2,
-                _ => at += 1,
-            }
-        }
-        let inner = json::unescape(&self.text[start..at]);
-        self.at = at + 2;
-        serde_json::from_str(&format!("\"{inner}\"")).ok().map(Cow::Owned)
+        let (inside, length) = W::inside(&self.text[start..])?;
+        self.at = start + length + W::QUOTE.len();
+        serde_json::from_str(&format!("\"{inside}\"")).ok().map(Cow::Owned)
     }
 
     fn truth(&mut self) -> Option<bool> {
@@ -265,7 +347,7 @@ impl<'q> Cursor<'q> {
     fn skip_simple_value(&mut self) -> Option<()> {
         self.skip_space();
         match self.text.as_bytes().get(self.at)? {
-            b'\\' => self.string().map(|_| ()),
+            b'"' | b'\\' => self.string().map(|_| ()),
             b'[' => self.list(|cursor| cursor.string().map(|_| ())),
             _ => (self.word("true") || self.word("false") || self.word("null")).then_some(()),
         }
@@ -288,29 +370,8 @@ impl<'q> Cursor<'q> {
         is_it
     }
 
-    /// Passes over spaces and escaped line ends and tabs.
     fn skip_space(&mut self) {
-        let bytes = self.text.as_bytes();
-        loop {
-            match bytes.get(self.at) {
-                Some(b' ') => self.at += 1,
-                Some(b'\\') if matches!(bytes.get(self.at + 1), Some(b'n' | b't' | b'r')) => {
-                    self.at += 2;
-                }
-                _ => return,
-            }
-        }
-    }
-}
-
-/// Where the next backslash is. Keys and types are short: they are looked through here and now,
-/// and only longer texts are worth a call.
-fn find_backslash(bytes: &[u8]) -> Option<usize> {
-    const SHORT: usize = 16;
-    let beginning = bytes.len().min(SHORT);
-    match bytes[..beginning].iter().position(|byte| *byte == b'\\') {
-        Some(at) => Some(at),
-        None => Some(beginning + memchr::memchr(b'\\', &bytes[beginning..])?),
+        self.at += W::space(&self.text.as_bytes()[self.at..]);
     }
 }
 
@@ -325,10 +386,13 @@ mod tests {
         quoted[1..quoted.len() - 1].to_owned()
     }
 
-    /// Where this reader answers, the other gives the same answer.
+    /// Where this reader answers, the other gives the same answer; and it answers alike for a
+    /// text as it is and in a string.
     fn check(text: &str) -> bool {
         let quoted = inside(text);
-        let fast = parse(&quoted);
+        let (fast, in_string) = (parse::<Plain>(text), parse::<Escaped>(&quoted));
+        assert_eq!(fast, in_string, "{text}");
+        assert_eq!(parse_names::<Plain>(text), parse_names::<Escaped>(&quoted), "{text}");
         if let Some(fast) = &fast {
             assert_eq!(super::super::json::parse(text).as_ref(), Ok(fast), "{text}");
         }

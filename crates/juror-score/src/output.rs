@@ -1,0 +1,124 @@
+//! What a step returned.
+
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+
+use crate::json;
+use crate::solutions::SparqlResult;
+
+/// What a step returned. Files have it as JSON; a program that holds the text itself need not write
+/// it as JSON first.
+#[derive(Clone, Copy, Debug)]
+pub enum Output<'a> {
+    /// As written: mostly a string with its quotes and escapes, but any JSON will do.
+    Json(&'a RawValue),
+    /// A text as it is.
+    Text(&'a str),
+}
+
+impl<'a> Output<'a> {
+    /// Whether it is a text, rather than other JSON.
+    pub(crate) fn is_text(self) -> bool {
+        match self {
+            Output::Json(value) => json::inside_of(value).is_some(),
+            Output::Text(_) => true,
+        }
+    }
+
+    /// Whether it is a text of no length.
+    pub(crate) fn is_empty_text(self) -> bool {
+        match self {
+            Output::Json(value) => value.get() == "\"\"",
+            Output::Text(text) => text.is_empty(),
+        }
+    }
+
+    /// The text, or the JSON of what is not a text.
+    pub(crate) fn text(self) -> Cow<'a, str> {
+        match self {
+            Output::Json(value) => json::output_text(value),
+            Output::Text(text) => Cow::Borrowed(text),
+        }
+    }
+
+    /// The JSON of what is not a text.
+    pub(crate) fn other_json(self) -> Option<&'a str> {
+        match self {
+            Output::Json(value) if json::inside_of(value).is_none() => Some(value.get()),
+            _ => None,
+        }
+    }
+
+    /// Whether the text contains a piece of text.
+    pub(crate) fn contains(self, piece: &str) -> bool {
+        match self {
+            Output::Json(value) => json::output_contains(value, piece),
+            Output::Text(text) => memchr::memmem::find(text.as_bytes(), piece.as_bytes()).is_some(),
+        }
+    }
+
+    /// Whether two are written the same, to the letter; those that are not may still say the same.
+    pub(crate) fn is_written_like(self, other: Output<'_>) -> bool {
+        match (self, other) {
+            (Output::Json(value), Output::Json(other)) => value.get() == other.get(),
+            (Output::Text(text), Output::Text(other)) => text == other,
+            _ => false,
+        }
+    }
+
+    /// Whether two texts are the same, however they are written.
+    pub(crate) fn is_same_text(self, other: Output<'_>) -> bool {
+        if let (Output::Json(value), Output::Json(other)) = (self, other)
+            && let (Some(inside), Some(other)) = (json::inside_of(value), json::inside_of(other))
+        {
+            return json::same_text(inside, other);
+        }
+        self.is_text() && other.is_text() && self.text() == other.text()
+    }
+
+    /// A SPARQL result in JSON as servers write them; nothing where it takes the ordinary reader
+    /// to tell.
+    pub(crate) fn served_result(self) -> Option<SparqlResult<'a>> {
+        match self {
+            Output::Json(value) => SparqlResult::parse_escaped(json::inside_of(value)?),
+            Output::Text(text) => SparqlResult::parse_served(text),
+        }
+    }
+
+    /// The names of the columns of such a result, where its head comes first.
+    pub(crate) fn served_names(self) -> Option<Vec<String>> {
+        match self {
+            Output::Json(value) => SparqlResult::parse_escaped_names(json::inside_of(value)?),
+            Output::Text(text) => SparqlResult::parse_served_names(text),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_text_is_the_same_as_json_and_as_it_is(
+            one in "[a-c\"\\\\é\n]{0,6}",
+            two in "[a-c\"\\\\é\n]{0,6}",
+        ) {
+            let quoted = |text: &str| serde_json::value::to_raw_value(text).expect("a text");
+            let (written_one, written_two) = (quoted(&one), quoted(&two));
+            for first in [Output::Json(&written_one), Output::Text(&one)] {
+                prop_assert!(first.is_text());
+                prop_assert_eq!(first.text(), one.as_str());
+                prop_assert_eq!(first.is_empty_text(), one.is_empty());
+                prop_assert_eq!(first.other_json(), None);
+                prop_assert_eq!(first.contains(&two), one.contains(&two));
+                for second in [Output::Json(&written_two), Output::Text(&two)] {
+                    prop_assert_eq!(first.is_same_text(second), one == two);
+                    prop_assert!(one == two || !first.is_written_like(second));
+                }
+            }
+        }
+    }
+}
