@@ -18,9 +18,10 @@ from pathlib import Path
 import compare
 from compare import BENCH, PROJECT, WORK, CannotRun, Row, Workload, faster, run, say
 
-WHAT = {
+WHAT: dict[str, tuple[str, float | None]] = {
     "objects": ("run_evaluation on objects", 8),
     "paths": ("run_evaluation by paths, with reading", 15),
+    "looks": ("the same, and a look at every result", None),
     "aggregates": ("compute_aggregates of ten times as many dicts", 5),
 }
 
@@ -69,7 +70,12 @@ def measure(options: argparse.Namespace) -> Iterator[Row]:
 
 
 def compare_sides(
-    library: Path, juror: Path, workload: Workload, what: str, row: tuple[str, float], rounds: int
+    library: Path,
+    juror: Path,
+    workload: Workload,
+    what: str,
+    row: tuple[str, float | None],
+    rounds: int,
 ) -> Iterator[Row]:
     def program(python: Path, side: str) -> compare.Run:
         script = BENCH / "python_times.py"

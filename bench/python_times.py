@@ -1,10 +1,11 @@
 """Times one thing done in Python, by the library or by Juror, from inside one process.
 
-usage: python_times.py library|juror objects|paths|aggregates REFERENCE RESPONSES
+usage: python_times.py library|juror objects|paths|looks|aggregates REFERENCE RESPONSES
 
 `objects` evaluates what was loaded before the clock starts; `paths` includes the reading: for the
-library by Python's `json`, for Juror by handing over the paths. `aggregates` computes statistics of
-the results, ten times over. Prints a line `seconds: …`, and the mean steps score as a check.
+library by Python's `json`, for Juror by handing over the paths. `looks` is the same and goes through
+all results, whose dicts Juror makes only then. `aggregates` computes statistics of the results, ten
+times over. Prints a line `seconds: …`, and the mean steps score as a check.
 """
 
 from __future__ import annotations
@@ -52,11 +53,13 @@ def aggregates_by(side: str) -> Any:
 
 def main(side: str, what: str, reference: Any, responses: Any) -> None:
     evaluate = by_library if side == "library" else by_juror
-    if what != "paths":
+    if what not in ("paths", "looks"):
         reference, responses = load(reference, responses)
     evaluate([], {})  # so that modules are loaded for everyone
     start = time.perf_counter()
     results = evaluate(reference, responses)
+    if what == "looks":
+        results = list(results)
     seconds = time.perf_counter() - start
     if what == "aggregates":
         compute, many = aggregates_by(side), results * 10

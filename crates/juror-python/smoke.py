@@ -1,7 +1,10 @@
 """A short look at an installed module: that it loads, judges, and refuses, on any Python."""
 
 import asyncio
+import json
 import sys
+import tempfile
+from pathlib import Path
 
 import juror
 
@@ -25,6 +28,13 @@ assert results[0]["steps_score"] == 1.0, results
 assert juror.compute_aggregates(results)["micro"]["steps_score"]["mean"] == 1.0
 assert asyncio.run(juror.aio.run_evaluation(reference, responses))[0]["steps_score"] == 1.0
 assert juror.to_arrow(results).to_pydict()["steps_score"] == [1.0]
+with tempfile.TemporaryDirectory() as folder:
+    paths = Path(folder, "reference.json"), Path(folder, "responses.json")
+    for path, data in zip(paths, (reference, responses)):
+        path.write_text(json.dumps(data))
+    by_paths = juror.run_evaluation(*paths, ask_models=False)
+    # Python's own `json` reads lists in its own way, which is another in each release.
+    assert json.loads(json.dumps(by_paths)) == results, by_paths
 try:
     juror.run_evaluation([{"questions": []}], {})
 except juror.DatasetError as error:

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use juror_report::{Format, render_aggregates};
-use juror_run::load;
+use juror_run::{Plan, load};
 use juror_score::read::{Document, Problems, read_results};
 use juror_score::{Aggregates, Aggregator, Object};
 use pyo3::prelude::*;
@@ -29,9 +29,7 @@ pub(crate) fn compute_aggregates<'py>(
     profile: Option<&str>,
     metrics: Vec<String>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let mut settings = settings(config)?;
-    settings.profile = profile.map(profile_number).transpose()?.or(settings.profile);
-    let plan = settings.plan();
+    let plan = plan_of(config, profile)?;
     let own = Own { names: metrics };
     if let Some(path) = path_of(results)? {
         let custom = plan.custom_metrics;
@@ -71,6 +69,13 @@ pub(crate) fn compute_aggregates<'py>(
     }
     let aggregates = py.detach(|| aggregator.finish());
     to_python(py, &aggregates, &templates)
+}
+
+/// The rules by which statistics are made.
+pub(crate) fn plan_of(config: Option<&Bound<'_, PyAny>>, profile: Option<&str>) -> PyResult<Plan> {
+    let mut settings = settings(config)?;
+    settings.profile = profile.map(profile_number).transpose()?.or(settings.profile);
+    Ok(settings.plan())
 }
 
 /// Metrics of the user's own.
@@ -163,7 +168,7 @@ fn tell(py: Python<'_>, problems: &Problems) -> PyResult<()> {
 }
 
 /// The documented dict; templates keep the names they were given.
-fn to_python<'py>(
+pub(crate) fn to_python<'py>(
     py: Python<'py>,
     aggregates: &Aggregates,
     templates: &HashMap<String, Bound<'py, PyAny>>,

@@ -7,14 +7,15 @@ use std::thread;
 use juror_judge::{Stop, Tell};
 use juror_report::tell_result;
 use juror_run::{
-    AskOptions, Docket, EachRecord, EvaluateError, Event, Interrupt, Judgements, Judges, Plan,
-    Settings, judge_all, judges,
+    AskOptions, Docket, EachRecord, EvaluateError, Event, Interrupt, Judgements, Judges, Lent,
+    LoadError, Plan, Settings, judge_all, judges,
 };
 use juror_score::read::{Dataset, Problems, Responses, read_reference, read_responses};
 use juror_score::{Note, Record};
 
 use crate::environment::Environment;
 use crate::input::Source;
+use crate::kept::Harvest;
 use crate::problem::{Refusal, Told};
 use crate::recipe::{Inputs, Recipe, Writer};
 
@@ -22,14 +23,24 @@ use crate::recipe::{Inputs, Recipe, Writer};
 pub(crate) struct Work {
     pub(crate) reference: Source,
     pub(crate) responses: Source,
+    pub(crate) how: How,
+}
+
+/// How inputs are judged.
+pub(crate) struct How {
     /// What could not be read of the objects of the reference.
     pub(crate) problems: Vec<Told>,
     pub(crate) settings: Settings,
     pub(crate) plan: Plan,
     /// Whether models may be asked.
     pub(crate) may_ask: bool,
+    /// Whether somebody wants to know how far it has come.
+    pub(crate) is_told: bool,
     pub(crate) interrupt: Interrupt,
 }
+
+/// How many recipes a thread may have written before the first of them is taken.
+const AHEAD: usize = 16;
 
 /// What the engine says while it works.
 pub(crate) enum Message {
@@ -41,6 +52,8 @@ pub(crate) enum Message {
     Inputs(Inputs),
     /// The next results.
     Results(Recipe),
+    /// What files came to, in place of results.
+    Harvest(Box<Harvest>),
     /// All is done.
     Done,
     /// It ended because it was told to.
@@ -49,23 +62,38 @@ pub(crate) enum Message {
     Refused(Refusal),
 }
 
-/// Does the work, and says everything to `say`. Ends early when nobody listens any more.
-pub(crate) fn run(work: Work, say: &SyncSender<Message>, used: &Receiver<Recipe>) {
-    let end = match judge(work, say, used) {
-        Ok(true) => Message::Done,
-        Ok(false) => Message::Interrupted,
+/// Does the work, and says everything to `say`. Ends early when nobody listens any more. When all is
+/// said, what results of files need is kept and returned.
+pub(crate) fn run(
+    work: Work,
+    say: &SyncSender<Message>,
+    used: &Receiver<Recipe>,
+) -> Option<Result<Inputs, LoadError>> {
+    let Work { reference, responses, how } = work;
+    let outcome = load_both(reference, responses).and_then(|(inputs, lent)| {
+        let is_done = judge(how, &inputs, say, used)?;
+        Ok(is_done.then_some((inputs, lent)))
+    });
+    let end = match outcome {
+        Ok(Some((inputs, lent))) => return Some(keep(inputs, lent)),
+        Ok(None) => Message::Interrupted,
         Err(refusal) => Message::Refused(refusal),
     };
     // Where nobody listens, nobody misses it.
     let _ = say.send(end);
+    None
 }
 
-/// Returns whether it came to its end.
-fn judge(work: Work, say: &SyncSender<Message>, used: &Receiver<Recipe>) -> Result<bool, Refusal> {
-    let Work { reference, responses, problems, settings, plan, may_ask, interrupt } = work;
-    let inputs = load_both(reference, responses)?;
-    let (dataset, answers) = read_both(&inputs, problems)?;
-    tell_problems(&dataset, &answers, &inputs, say);
+/// Judges everything; returns whether it came to its end, which is said then.
+fn judge(
+    how: How,
+    inputs: &Inputs,
+    say: &SyncSender<Message>,
+    used: &Receiver<Recipe>,
+) -> Result<bool, Refusal> {
+    let How { problems, settings, plan, may_ask, is_told, interrupt } = how;
+    let (dataset, answers) = read_both(inputs, problems)?;
+    tell_problems(&dataset, &answers, inputs, say);
     let judges = if may_ask { make_judges(&settings, &plan, say)? } else { None };
     if !send(say, Message::Inputs(inputs.clone())) {
         return Ok(false);
@@ -77,19 +105,24 @@ fn judge(work: Work, say: &SyncSender<Message>, used: &Receiver<Recipe>) -> Resu
     if judgements.stopped == Some(Stop::Interrupted) {
         return Ok(false);
     }
-    let scoring = Scoring { plan: &plan, dataset: &dataset, responses: &answers, inputs: &inputs };
+    let (plan, dataset, responses) = (&plan, &dataset, &answers);
+    let scoring = Scoring { plan, dataset, responses, inputs, is_told };
     if !scoring.run(&judgements.notes, &interrupt, say, used)? {
         return Ok(false);
     }
     tell_failures(&judgements, say);
-    Ok(true)
+    // Letting go of what was read takes a while, and nobody has to wait for it.
+    Ok(send(say, Message::Done))
 }
 
 fn send(say: &SyncSender<Message>, message: Message) -> bool {
     say.send(message).is_ok()
 }
 
-fn load_both(reference: Source, responses: Source) -> Result<Inputs, Refusal> {
+/// What has to be kept of each input.
+type BothLent = (Option<Lent>, Option<Lent>);
+
+fn load_both(reference: Source, responses: Source) -> Result<(Inputs, BothLent), Refusal> {
     let are_files = (reference.is_file(), responses.is_file());
     let (reference, responses) = thread::scope(|scope| {
         let reference = scope.spawn(|| reference.document());
@@ -97,11 +130,23 @@ fn load_both(reference: Source, responses: Source) -> Result<Inputs, Refusal> {
         (reference.join(), responses)
     });
     let reference = reference.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-    Ok(Inputs {
-        reference: Arc::new(reference.map_err(Refusal::File)?),
-        responses: Arc::new(responses.map_err(Refusal::File)?),
-        are_files,
-    })
+    let (reference, lent_reference) = reference.map_err(Refusal::File)?;
+    let (responses, lent_responses) = responses.map_err(Refusal::File)?;
+    let inputs =
+        Inputs { reference: Arc::new(reference), responses: Arc::new(responses), are_files };
+    Ok((inputs, (lent_reference, lent_responses)))
+}
+
+/// The inputs in memory of their own.
+fn keep(mut inputs: Inputs, lent: BothLent) -> Result<Inputs, LoadError> {
+    let (reference, responses) = lent;
+    if let Some(lent) = reference {
+        inputs.reference = Arc::new(lent.keep()?);
+    }
+    if let Some(lent) = responses {
+        inputs.responses = Arc::new(lent.keep()?);
+    }
+    Ok(inputs)
 }
 
 fn read_both(inputs: &Inputs, told: Vec<Told>) -> Result<(Dataset<'_>, Responses<'_>), Refusal> {
@@ -208,6 +253,8 @@ struct Scoring<'s> {
     dataset: &'s Dataset<'s>,
     responses: &'s Responses<'s>,
     inputs: &'s Inputs,
+    /// Whether somebody wants to know how far it has come.
+    is_told: bool,
 }
 
 impl Scoring<'_> {
@@ -220,7 +267,9 @@ impl Scoring<'_> {
         say: &SyncSender<Message>,
         used: &Receiver<Recipe>,
     ) -> Result<bool, Refusal> {
-        let Scoring { plan, dataset, responses, inputs } = *self;
+        let Scoring { plan, dataset, responses, inputs, .. } = *self;
+        let are_files = inputs.are_files == (true, true);
+        let mut recipes = Vec::new();
         let each = EachRecord {
             plan,
             dataset,
@@ -230,16 +279,29 @@ impl Scoring<'_> {
             add: |record: &Record<'_>, _, recipe: &mut Recipe| {
                 tell_result(record, &plan.profile, &mut Writer::new(inputs, recipe));
             },
+            ahead: AHEAD,
         };
         let take = |recipe: &mut Recipe| {
+            if are_files {
+                let next = Recipe::as_large_as(recipe);
+                recipes.push(std::mem::replace(recipe, next));
+                return Ok(());
+            }
             let next = used.try_recv().unwrap_or_default();
             let is_heard = send(say, Message::Results(std::mem::replace(recipe, next)));
             is_heard.then_some(()).ok_or(EvaluateError::Interrupted)
         };
         let tell = |event| {
-            send(say, Message::Event(event));
+            // Waking another thread takes time, so only who wants to know is told.
+            if self.is_told || matches!(event, Event::Started { .. }) {
+                send(say, Message::Event(event));
+            }
         };
         match each.run(interrupt, take, tell) {
+            Ok(outcome) if are_files => {
+                let (aggregates, plan) = (outcome.aggregates, plan.clone());
+                Ok(send(say, Message::Harvest(Box::new(Harvest { recipes, aggregates, plan }))))
+            }
             Ok(_) => Ok(true),
             Err(EvaluateError::Interrupted) => Ok(false),
             Err(error) => Err(Refusal::Failed(error.to_string())),

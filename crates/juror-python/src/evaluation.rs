@@ -11,10 +11,11 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-use crate::engine::{self, Message, Work};
+use crate::engine::{self, How, Message, Work};
 use crate::environment::Environment;
 use crate::from_json::{Builder, Pantry};
 use crate::input::{Input, settings};
+use crate::kept::{Harvest, Kept};
 use crate::known::Known;
 use crate::recipe::Recipe;
 use crate::stream;
@@ -57,7 +58,7 @@ pub(crate) fn run_evaluation<'py>(
     threads: Option<usize>,
     progress: Option<Bound<'py, PyAny>>,
     stop: Option<&Bound<'py, Stop>>,
-) -> PyResult<Bound<'py, PyList>> {
+) -> PyResult<Bound<'py, PyAny>> {
     let mut settings = settings(config)?;
     settings.profile = profile.map(profile_number).transpose()?.or(settings.profile);
     let mut plan = settings.plan();
@@ -73,7 +74,7 @@ pub(crate) fn run_evaluation<'py>(
         let results = stream::evaluate(py, reference, responses, &plan, told);
         pause.end()?;
         if let Some(results) = results? {
-            return Ok(results);
+            return Ok(results.into_any());
         }
     }
     let (reference, responses) = Input::both(reference, responses)?;
@@ -81,24 +82,20 @@ pub(crate) fn run_evaluation<'py>(
     for told in &responses.problems {
         log.say(&told.to_string(), false)?;
     }
-    let work = Work {
-        reference: reference.source,
-        responses: responses.source,
-        problems: reference.problems,
-        settings,
-        plan,
-        may_ask,
-        interrupt: interrupt.clone(),
-    };
+    let problems = reference.problems;
+    let (is_told, interrupt_engine) = (progress.is_some(), interrupt.clone());
+    let how = How { problems, settings, plan, may_ask, is_told, interrupt: interrupt_engine };
+    let work = Work { reference: reference.source, responses: responses.source, how };
     let (say, messages) = sync_channel(WAITING);
     let engine = thread::Builder::new().name("juror".into());
     let (give_back, used) = channel();
-    engine.spawn(move || engine::run(work, &say, &used))?;
+    let engine = engine.spawn(move || engine::run(work, &say, &used))?;
     let mut table = Table {
         results: PyList::empty(py),
         builder: Builder::new(py),
         known: Some((reference.known, responses.known)),
         pantry: None,
+        harvest: None,
         pause: None,
         give_back,
         progress,
@@ -106,7 +103,10 @@ pub(crate) fn run_evaluation<'py>(
         log,
     };
     table.listen(&Mutex::new(messages), &interrupt)?;
-    Ok(table.results)
+    match table.harvest {
+        Some(harvest) => Ok(Bound::new(py, Kept::new(harvest, engine))?.into_any()),
+        None => Ok(table.results.into_any()),
+    }
 }
 
 /// Whether models might be asked.
@@ -151,6 +151,8 @@ struct Table<'py> {
     /// The objects of the inputs, until the documents made of them are there.
     known: Option<(Option<Known<'py>>, Option<Known<'py>>)>,
     pantry: Option<Pantry<'py>>,
+    /// What files came to.
+    harvest: Option<Box<Harvest>>,
     pause: Option<GarbagePause<'py>>,
     /// Recipes that were followed, to be written anew: fresh memory is dear.
     give_back: Sender<Recipe>,
@@ -227,6 +229,7 @@ impl Table<'_> {
                     let _ = self.give_back.send(recipe);
                 }
             }
+            Message::Harvest(harvest) => self.harvest = Some(harvest),
             Message::Done => return Ok(Next::End),
             Message::Interrupted => return Err(PyKeyboardInterrupt::new_err("interrupted")),
             Message::Refused(refusal) => return Err(refusal.into_error(py)),
@@ -305,10 +308,10 @@ impl<'py> Log<'py> {
 
 /// Keeps Python's garbage collector from going through results that are being built, again and
 /// again: none of them is garbage.
-struct GarbagePause<'py>(Option<Bound<'py, PyModule>>);
+pub(crate) struct GarbagePause<'py>(Option<Bound<'py, PyModule>>);
 
 impl<'py> GarbagePause<'py> {
-    fn new(py: Python<'py>) -> PyResult<GarbagePause<'py>> {
+    pub(crate) fn new(py: Python<'py>) -> PyResult<GarbagePause<'py>> {
         let gc = py.import("gc")?;
         let is_on: bool = gc.call_method0("isenabled")?.extract()?;
         if is_on {
@@ -317,7 +320,7 @@ impl<'py> GarbagePause<'py> {
         Ok(GarbagePause(is_on.then_some(gc)))
     }
 
-    fn end(self) -> PyResult<()> {
+    pub(crate) fn end(self) -> PyResult<()> {
         match self.0 {
             Some(gc) => gc.call_method0("enable").map(|_| ()),
             None => Ok(()),

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString};
 
 use crate::known::{Cursor, Known};
-use crate::recipe::{Home, Inputs, Recipe, Span, Step};
+use crate::recipe::{Home, Inputs, Recipe, Step};
 use crate::to_json::DEEPEST;
 
 /// Keys beyond this number are not kept for being used again.
@@ -28,22 +28,16 @@ impl<'py> Builder<'py> {
 
     /// The value of a JSON text.
     pub(crate) fn value(&mut self, json: &str) -> PyResult<Bound<'py, PyAny>> {
-        self.part(json, 0..json.len(), None)
+        self.part(json, 0, None)
     }
 
-    /// The value of a part of a JSON text, whose objects may be known.
+    /// The value that begins at a place of a JSON text, whose objects may be known.
     pub(crate) fn part(
         &mut self,
         json: &str,
-        range: std::ops::Range<usize>,
+        at: usize,
         known: Option<&Known<'py>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let at = range.start;
-        let part = &json[range];
-        if let (None, Some(inside)) = (known, inside_of(part)) {
-            // A text and nothing else: its end need not be looked for.
-            return Ok(self.text(inside)?.into_any());
-        }
         let known = known.map(|known| known.from(at)).unwrap_or_default();
         let mut reader = Reader { json, at, known, builder: self, depth: 0 };
         reader.skip_space();
@@ -72,11 +66,6 @@ impl<'py> Builder<'py> {
         }
         Ok(PyString::new(self.py, &text))
     }
-}
-
-/// The inside of a JSON string.
-fn inside_of(json: &str) -> Option<&str> {
-    json.strip_prefix('"')?.strip_suffix('"')
 }
 
 /// Reads one value.
@@ -225,15 +214,23 @@ pub(crate) struct Pantry<'py> {
     pub(crate) responses: Option<Known<'py>>,
 }
 
-impl Pantry<'_> {
-    /// A piece of text, and the text it is a piece of.
-    fn find<'t>(&'t self, span: &Span, recipe: &'t Recipe) -> (&'t str, &'t str) {
-        let whole = match span.home {
+impl<'py> Pantry<'py> {
+    /// The text that a piece stands in.
+    fn text_of<'t>(&'t self, home: Home, recipe: &'t Recipe) -> &'t str {
+        match home {
             Home::Reference => self.inputs.reference.json(),
             Home::Responses => self.inputs.responses.json(),
             Home::Recipe => &recipe.texts,
-        };
-        (&whole[span.range.clone()], whole)
+        }
+    }
+
+    /// What is known of the objects that a text was made of.
+    fn known(&self, home: Home) -> Option<&Known<'py>> {
+        match home {
+            Home::Reference => self.reference.as_ref(),
+            Home::Responses => self.responses.as_ref(),
+            Home::Recipe => None,
+        }
     }
 }
 
@@ -279,9 +276,20 @@ impl<'py> Builder<'py> {
         pantry: &Pantry<'py>,
         results: &Bound<'py, PyList>,
     ) -> PyResult<()> {
+        self.follow(&recipe.steps, recipe, pantry, results)
+    }
+
+    /// Follows steps of a recipe, and appends what they make to a list.
+    pub(crate) fn follow(
+        &mut self,
+        steps: &[Step],
+        recipe: &Recipe,
+        pantry: &Pantry<'py>,
+        results: &Bound<'py, PyList>,
+    ) -> PyResult<()> {
         let mut open = vec![Open::List(results.clone())];
-        for step in &recipe.steps {
-            let value = match step {
+        for step in steps {
+            let value = match *step {
                 Step::OpenObject => {
                     open.push(Open::Dict(PyDict::new(self.py), None));
                     continue;
@@ -290,10 +298,10 @@ impl<'py> Builder<'py> {
                     open.push(Open::List(PyList::empty(self.py)));
                     continue;
                 }
-                Step::Key(span) | Step::KeyAsWritten(span) => {
-                    let (text, _) = pantry.find(span, recipe);
+                Step::Key(home, length, start) | Step::KeyAsWritten(home, length, start) => {
+                    let text = &pantry.text_of(home, recipe)[start..][..length as usize];
                     let key = match step {
-                        Step::Key(_) => self.own_key(text),
+                        Step::Key(..) => self.own_key(text),
                         _ => self.key(text)?,
                     };
                     if let Some(Open::Dict(_, next)) = open.last_mut() {
@@ -306,20 +314,18 @@ impl<'py> Builder<'py> {
                     Some(Open::List(list)) => list.into_any(),
                     None => continue,
                 },
-                Step::Text(span) => {
-                    let (text, _) = pantry.find(span, recipe);
+                Step::Text(home, length, start) => {
+                    let text = &pantry.text_of(home, recipe)[start..][..length as usize];
                     PyString::new(self.py, text).into_any()
                 }
                 Step::Fields(home, at) => {
-                    if let Some(Open::Dict(dict, _)) = open.last() {
-                        let fields = self.object_at(*home, *at, pantry)?;
-                        dict.update(fields.as_mapping())?;
-                        copy_inside_dict(dict)?;
+                    if let Some(Open::Dict(dict, _)) = open.last_mut() {
+                        *dict = self.fields_at(home, at, recipe, pantry)?;
                     }
                     continue;
                 }
-                Step::Number(number) => PyFloat::new(self.py, *number).into_any(),
-                Step::Json(span) => self.found(span, recipe, pantry)?,
+                Step::Number(number) => PyFloat::new(self.py, number).into_any(),
+                Step::Json(home, at) => self.value_at(home, at, recipe, pantry)?,
             };
             match open.last_mut() {
                 Some(Open::Dict(dict, key)) => {
@@ -339,37 +345,33 @@ impl<'py> Builder<'py> {
         if let Some(known) = self.keys.get(key) {
             return known.clone();
         }
-        let made = PyString::new(self.py, key);
+        let made = PyString::intern(self.py, key);
         self.keys.insert(key.into(), made.clone());
         made
     }
 
-    /// The object that begins at a place of an input.
-    fn object_at(
+    /// The object that begins at a place, to be added to.
+    fn fields_at(
         &mut self,
         home: Home,
         at: usize,
+        recipe: &Recipe,
         pantry: &Pantry<'py>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let (whole, known) = match home {
-            Home::Reference => (&pantry.inputs.reference, &pantry.reference),
-            Home::Responses | Home::Recipe => (&pantry.inputs.responses, &pantry.responses),
-        };
-        let whole = whole.json();
-        Ok(self.part(whole, at..whole.len(), known.as_ref())?.cast_into()?)
+        let object = self.value_at(home, at, recipe, pantry)?;
+        // What was read anew belongs to nobody else.
+        let copy = if pantry.known(home).is_some() { copy_of(&object)? } else { None };
+        Ok(copy.unwrap_or(object).cast_into()?)
     }
 
-    fn found(
+    /// The value that begins at a place.
+    fn value_at(
         &mut self,
-        span: &Span,
+        home: Home,
+        at: usize,
         recipe: &Recipe,
         pantry: &Pantry<'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (_, whole) = pantry.find(span, recipe);
-        match span.home {
-            Home::Reference => self.part(whole, span.range.clone(), pantry.reference.as_ref()),
-            Home::Responses => self.part(whole, span.range.clone(), pantry.responses.as_ref()),
-            Home::Recipe => self.part(whole, span.range.clone(), None),
-        }
+        self.part(pantry.text_of(home, recipe), at, pantry.known(home))
     }
 }

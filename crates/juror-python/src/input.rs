@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use juror_run::{LoadError, Settings, load, load_settings};
+use juror_run::{Lent, LoadError, Settings, load_settings, load_to_keep};
 use juror_score::read::{Document, Format, Problems};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyMapping, PyString};
@@ -29,10 +29,11 @@ impl Source {
         matches!(self, Source::File(_))
     }
 
-    pub(crate) fn document(self) -> Result<Document, LoadError> {
+    /// The document, and what is lent of it where its text is that of a file.
+    pub(crate) fn document(self) -> Result<(Document, Option<Lent>), LoadError> {
         match self {
-            Source::File(name) => load(&name),
-            Source::Objects { name, json } => Ok(Document::new(name, json, Format::Json)?),
+            Source::File(name) => load_to_keep(&name),
+            Source::Objects { name, json } => Ok((Document::new(name, json, Format::Json)?, None)),
         }
     }
 }

@@ -13,6 +13,7 @@ mod evaluation;
 mod fill;
 mod from_json;
 mod input;
+mod kept;
 mod known;
 mod observe;
 mod pieces;
@@ -39,7 +40,8 @@ mod _juror {
     use crate::bench::{Ask, BenchRun};
     #[pymodule_export]
     use crate::evaluation::{Stop, names_profile, run_evaluation, scores_errors};
-
+    #[pymodule_export]
+    use crate::kept::Kept;
     #[pymodule_export]
     use crate::pieces::{
         average_precision, average_precision_over_hits, compare_contexts, compare_sparql_results,

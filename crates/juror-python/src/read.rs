@@ -100,7 +100,7 @@ impl<'py> Read<'py> {
         let Input { source, known, problems } = input;
         let is_file = source.is_file();
         let document = py.detach(|| source.document());
-        let document = document.map_err(|error| Refusal::File(error).into_error(py))?;
+        let (document, _) = document.map_err(|error| Refusal::File(error).into_error(py))?;
         Ok(Read { py, document, known, problems, is_file })
     }
 
@@ -140,8 +140,7 @@ impl<'py> Read<'py> {
     fn value(&self, value: &RawValue) -> PyResult<Bound<'py, PyAny>> {
         let text = self.document.json();
         let start = value.get().as_ptr() as usize - text.as_ptr() as usize;
-        let range = start..start + value.get().len();
-        Builder::new(self.py).part(text, range, self.known.as_ref())
+        Builder::new(self.py).part(text, start, self.known.as_ref())
     }
 
     /// A response; what is none becomes the error of its question.

@@ -3,13 +3,11 @@
 //! Threads that judge write recipes without Python; the one that has Python builds what they say.
 //! What repeats the input is named by its place there.
 
-use std::borrow::Cow;
-use std::ops::Range;
 use std::sync::Arc;
 
 use juror_report::ResultSink;
+use juror_score::Object;
 use juror_score::read::Document;
-use juror_score::{Object, unescape};
 
 /// Where a piece of text stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,31 +20,27 @@ pub(crate) enum Home {
     Recipe,
 }
 
-/// A piece of text.
-#[derive(Clone, Debug)]
-pub(crate) struct Span {
-    pub(crate) home: Home,
-    pub(crate) range: Range<usize>,
-}
-
-/// A step of building.
-#[derive(Clone, Debug)]
+/// A step of building. There are very many of them where files are judged, so they are small: a
+/// piece of text is its home, its length and where it begins, JSON tells its end by itself.
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Step {
     OpenObject,
     OpenList,
     Close,
     /// A key: a text without quotes.
-    Key(Span),
+    Key(Home, u32, usize),
     /// A key: a JSON string.
-    KeyAsWritten(Span),
+    KeyAsWritten(Home, u32, usize),
     /// A text without quotes.
-    Text(Span),
+    Text(Home, u32, usize),
     Number(f64),
     /// Any JSON.
-    Json(Span),
-    /// All fields of an object, which begins at a place.
+    Json(Home, usize),
+    /// All fields of an object.
     Fields(Home, usize),
 }
+
+const _: () = assert!(size_of::<Step>() == 16);
 
 /// How some results are built.
 #[derive(Clone, Debug, Default)]
@@ -54,12 +48,33 @@ pub(crate) struct Recipe {
     pub(crate) steps: Vec<Step>,
     /// Texts that stand in no input.
     pub(crate) texts: String,
+    /// At which step each result begins.
+    pub(crate) starts: Vec<usize>,
+    /// Whether an id is written as something other than a text.
+    pub(crate) has_odd_ids: bool,
 }
 
 impl Recipe {
+    /// An empty one with room for as much as another has.
+    pub(crate) fn as_large_as(other: &Recipe) -> Recipe {
+        Recipe {
+            steps: Vec::with_capacity(other.steps.len() + other.steps.len() / 8),
+            texts: String::with_capacity(other.texts.len() + other.texts.len() / 8),
+            starts: Vec::with_capacity(other.starts.len()),
+            has_odd_ids: false,
+        }
+    }
+
     pub(crate) fn clear(&mut self) {
         self.steps.clear();
         self.texts.clear();
+        self.starts.clear();
+    }
+
+    /// The steps of one result.
+    pub(crate) fn steps_of(&self, result: usize) -> &[Step] {
+        let end = self.starts.get(result + 1).copied().unwrap_or(self.steps.len());
+        &self.steps[self.starts[result]..end]
     }
 }
 
@@ -79,65 +94,48 @@ pub(crate) struct Writer<'w> {
 }
 
 impl<'w> Writer<'w> {
+    /// For the next result of a recipe.
     pub(crate) fn new(inputs: &'w Inputs, recipe: &'w mut Recipe) -> Writer<'w> {
+        recipe.starts.push(recipe.steps.len());
         Writer { inputs, recipe }
     }
 
-    fn span(&mut self, text: &str) -> Span {
-        if let Some(range) = range_in(self.inputs.reference.json(), text) {
-            return Span { home: Home::Reference, range };
+    /// Where a text stands; one that stands in no input is put into the recipe.
+    fn place(&mut self, text: &str) -> (Home, usize) {
+        if let Some(start) = start_in(self.inputs.reference.json(), text) {
+            return (Home::Reference, start);
         }
-        if let Some(range) = range_in(self.inputs.responses.json(), text) {
-            return Span { home: Home::Responses, range };
+        if let Some(start) = start_in(self.inputs.responses.json(), text) {
+            return (Home::Responses, start);
         }
-        let start = self.recipe.texts.len();
         self.recipe.texts.push_str(text);
-        Span { home: Home::Recipe, range: start..self.recipe.texts.len() }
+        (Home::Recipe, self.recipe.texts.len() - text.len())
     }
 
-    /// A text of a file without its escapes, so that the thread with Python has less to do. Where
-    /// the text was made of an object, the object is handed on instead.
-    fn unescaped(&mut self, json: &str, span: &Span) -> Option<Step> {
-        let is_file = match span.home {
-            Home::Reference => self.inputs.are_files.0,
-            Home::Responses => self.inputs.are_files.1,
-            Home::Recipe => false,
-        };
-        let inside = json.strip_prefix('"').filter(|_| is_file)?.strip_suffix('"')?;
-        let Cow::Owned(text) = unescape(inside) else { return None };
-        // Half of a surrogate pair is for Python to read.
-        if memchr::memmem::find(text.as_bytes(), "\u{fffd}".as_bytes()).is_some() {
-            return None;
-        }
-        let start = self.recipe.texts.len();
-        self.recipe.texts.push_str(&text);
-        Some(Step::Text(Span { home: Home::Recipe, range: start..self.recipe.texts.len() }))
-    }
-
-    /// Where an object begins that was made of Python's.
+    /// Where an object of an input begins.
     fn start_of(&self, object: &Object<'_>) -> Option<(Home, usize)> {
         let (key, _) = object.iter_raw().next()?;
-        let Inputs { reference, responses, are_files } = self.inputs;
-        let inputs =
-            [(Home::Reference, reference, are_files.0), (Home::Responses, responses, are_files.1)];
-        inputs.into_iter().filter(|(.., is_file)| !is_file).find_map(|(home, input, _)| {
-            // Nothing stands between an object's bracket and its first key where Juror wrote it.
-            let at = range_in(input.json(), key.get())?.start.checked_sub(1)?;
-            (input.json().as_bytes()[at] == b'{').then_some((home, at))
+        let Inputs { reference, responses, .. } = self.inputs;
+        let inputs = [(Home::Reference, reference), (Home::Responses, responses)];
+        inputs.into_iter().find_map(|(home, input)| {
+            let first_key = start_in(input.json(), key.get())?;
+            let before = input.json()[..first_key].trim_ascii_end().strip_suffix('{')?;
+            Some((home, before.len()))
         })
     }
 
-    fn push(&mut self, text: &str, step: impl FnOnce(Span) -> Step) {
-        let span = self.span(text);
-        self.recipe.steps.push(step(span));
+    fn push(&mut self, text: &str, step: impl FnOnce(Home, u32, usize) -> Step) {
+        let (home, start) = self.place(text);
+        // No key or id is longer than four gigabytes.
+        let length = u32::try_from(text.len()).unwrap_or(u32::MAX);
+        self.recipe.steps.push(step(home, length, start));
     }
 }
 
-/// Where a text stands in another, if it is a part of it in memory.
-fn range_in(whole: &str, part: &str) -> Option<Range<usize>> {
+/// Where a text begins in another, if it is a part of it in memory.
+fn start_in(whole: &str, part: &str) -> Option<usize> {
     let start = (part.as_ptr() as usize).checked_sub(whole.as_ptr() as usize)?;
-    let end = start + part.len();
-    (end <= whole.len() && !part.is_empty()).then_some(start..end)
+    (start + part.len() <= whole.len() && !part.is_empty()).then_some(start)
 }
 
 impl ResultSink for Writer<'_> {
@@ -166,16 +164,19 @@ impl ResultSink for Writer<'_> {
     }
 
     fn text(&mut self, text: &str) {
-        let span = self.span(text);
-        let whole = match span.home {
+        self.push(text, Step::Text);
+        let Some(Step::Text(home, _, start)) = self.recipe.steps.last().copied() else { return };
+        let whole = match home {
             Home::Reference => self.inputs.reference.json(),
             Home::Responses => self.inputs.responses.json(),
-            Home::Recipe => "\"",
+            Home::Recipe => return,
         };
         // An id that is written as a number is a text for Juror, and stays a number for its user.
-        let is_bare = whole.as_bytes().get(span.range.start.wrapping_sub(1)) != Some(&b'"');
-        let is_bare = is_bare && span.home != Home::Recipe;
-        self.recipe.steps.push(if is_bare { Step::Json(span) } else { Step::Text(span) });
+        if whole.as_bytes().get(start.wrapping_sub(1)) != Some(&b'"') {
+            self.recipe.steps.pop();
+            self.recipe.steps.push(Step::Json(home, start));
+            self.recipe.has_odd_ids = true;
+        }
     }
 
     fn number(&mut self, number: f64) {
@@ -183,9 +184,12 @@ impl ResultSink for Writer<'_> {
     }
 
     fn json(&mut self, json: &str) {
-        let span = self.span(json);
-        let step = self.unescaped(json, &span).unwrap_or(Step::Json(span));
-        self.recipe.steps.push(step);
+        let (home, start) = self.place(json);
+        if home == Home::Recipe {
+            // A number ends where something else begins.
+            self.recipe.texts.push(' ');
+        }
+        self.recipe.steps.push(Step::Json(home, start));
     }
 
     fn fields(&mut self, object: &Object<'_>, leave_out: impl Fn(&str) -> bool) {

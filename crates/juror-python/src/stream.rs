@@ -280,6 +280,8 @@ pub(crate) fn evaluate<'py>(
     tell(0, n_all, 0)?;
     loop {
         py.check_signals()?;
+        // Other threads of Python get a turn, also where the workers are always ahead.
+        py.detach(|| ());
         while !feed.is_done() && waiting.len() < workers.len() * AHEAD {
             let Some((mut reference, mut responses)) = feed.next()? else { return Ok(None) };
             let texts =

@@ -265,17 +265,22 @@ def test_other_threads_go_on_meanwhile() -> None:
 
 def test_the_loop_goes_on_meanwhile() -> None:
     reference, responses = many(500)
+    begun, gone_on = threading.Event(), threading.Event()
+    waited: list[bool] = []
 
-    async def run() -> int:
-        ticks = 0
-        work = asyncio.create_task(juror.aio.run_evaluation(reference, responses))
-        while not work.done():
-            ticks += 1
-            await asyncio.sleep(0.001)
-        assert len(await work) == 500
-        return ticks
+    def hold(event: Data) -> None:
+        begun.set()
+        waited.append(gone_on.wait(60))
 
-    assert asyncio.run(run()) > 3
+    async def run() -> list[Data]:
+        work = asyncio.create_task(juror.aio.run_evaluation(reference, responses, progress=hold))
+        while not begun.is_set():
+            await asyncio.sleep(0)
+        gone_on.set()
+        return await work
+
+    assert len(asyncio.run(run())) == 500
+    assert waited and all(waited), "the loop stood still"
 
 
 def test_progress_is_told(reference: Data, responses: Data, capsys: pytest.CaptureFixture[str]) -> None:
@@ -391,6 +396,47 @@ def test_many_objects_are_judged_as_files_are(tmp_path: Path, caplog: pytest.Log
     with pytest.raises(juror.DatasetError, match="has no `question_text`") as raised:
         juror.run_evaluation(reference, by_id)
     assert raised.value.path == "[0].questions[200]"
+
+
+def test_outputs_of_many_objects_are_judged_where_they_are(tmp_path: Path) -> None:
+    """Texts that stand beside the JSON count as those inside it, and results hand them on."""
+    reference, responses = many(200)
+
+    def table(*values: str, indent: int | None = None) -> str:
+        rows = [{"x": {"type": "literal", "value": value}} for value in values]
+        result = {"head": {"vars": ["x"]}, "results": {"bindings": rows}}
+        return json.dumps(result, indent=indent, ensure_ascii=False)
+
+    def set_outputs(number: int, expected: str, actual: Data, **fields: Data) -> None:
+        step = {"name": "sparql_query", "args": {"q": ["s"]}, "output": expected, **fields}
+        step["output_media_type"] = "application/sparql-results+json"
+        reference[0]["questions"][number]["reference_steps"] = [[step]]
+        step = {"name": "sparql_query", "id": "c", "status": "success", "output": actual}
+        responses[number]["actual_steps"] = [step]
+
+    set_outputs(0, table("Ås", 'a "quoted"\n'), table('a "quoted"\n', "Ås", indent=2))
+    set_outputs(1, table("Ås"), table("ås"))
+    set_outputs(2, table("1"), table("1", indent=4), required_columns=["x"])
+    set_outputs(3, "no result, but a text that is long", "no result, but a text that is long")
+    set_outputs(4, table(), table())
+    set_outputs(5, table("1"), json.loads(table("1")))
+    set_outputs(6, "", "a text that is longer than the one above")
+    results = juror.run_evaluation(reference, responses)
+    scores = [result["steps_score"] for result in results]
+    assert scores[:8] == [1.0, 0.0, 1.0, 1.0, 1.0, 1.0, 0.0, 1.0]
+    assert results[0]["actual_steps"][0]["output"] is responses[0]["actual_steps"][0]["output"]
+    (tmp_path / "reference.json").write_text(json.dumps(reference))
+    (tmp_path / "responses.json").write_text(json.dumps(responses))
+    assert juror.run_evaluation(tmp_path / "reference.json", tmp_path / "responses.json") == results
+    steps = juror.compute_aggregates(results)["per_template"]["t"]["steps"]
+    assert steps["empty_results"] == {"sparql_query": 1}
+    before = copy.deepcopy(reference)
+    results[0]["reference_steps"][0][0]["args"]["q"].append("changed")
+    assert reference == before
+    set_outputs(2, table("1"), table("1"), required_columns=["y"])
+    with pytest.raises(juror.DatasetError, match="y") as raised:
+        juror.run_evaluation(reference, responses)
+    assert raised.value.path == "[0].questions[2].reference_steps[0][0].required_columns[0]"
 
 
 def test_progress_of_many_objects() -> None:

@@ -19,7 +19,9 @@ from juror import compute_aggregates, run_evaluation
 reference: list[dict[str, Any]] = []
 responses: dict[str, Any] = {}
 results: list[dict[str, Any]] = run_evaluation(reference, responses)
-run_evaluation("reference.yaml", Path("responses.jsonl"), {"profile": 6}, profile="6", progress=print)
+of_files: list[dict[str, Any]] = run_evaluation(
+    "reference.yaml", Path("responses.jsonl"), {"profile": 6}, profile="6", progress=print
+)
 aggregates: dict[str, Any] = compute_aggregates(results, metrics=["length"])
 
 

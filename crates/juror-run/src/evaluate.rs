@@ -109,6 +109,8 @@ pub fn evaluate(
                 write_result(record, &plan.profile, &plan.custom_metrics, *format, index, out);
             }
         },
+        // Results that wait take memory as large as the questions.
+        ahead: 2,
     };
     let take = |buffers: &mut Vec<Vec<u8>>| {
         for (output, bytes) in outputs.iter_mut().zip(buffers) {
@@ -138,6 +140,8 @@ pub struct EachRecord<'w, New, Add> {
     pub new: New,
     /// Adds to a buffer what is made of a record, whose position comes with it.
     pub add: Add,
+    /// How many buffers a thread may have filled before the first of them is taken.
+    pub ahead: usize,
 }
 
 impl<B: Send, New, Add> EachRecord<'_, New, Add>
@@ -164,7 +168,7 @@ where
             // most: reading the channels in turn gives the order of the dataset in little memory.
             let channels: Vec<(Receiver<Chunk<B>>, Sender<B>)> = (0..n_threads)
                 .map(|first| {
-                    let (sender, receiver) = sync_channel(2);
+                    let (sender, receiver) = sync_channel(self.ahead);
                     let (give_back, used) = channel();
                     scope.spawn(move || self.work(first, n_threads, &sender, &used));
                     (receiver, give_back)

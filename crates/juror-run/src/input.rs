@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::time::SystemTime;
 
 use juror_score::read::{Document, Format, Problems};
 
@@ -37,12 +38,51 @@ pub(crate) fn reason(error: &io::Error) -> String {
 /// Loads a file; `-` is standard input. What ends in `.gz` or `.zst`, or begins like it, is
 /// decompressed; the format follows the ending, else the look of the text.
 pub fn load(name: &str) -> Result<Document, LoadError> {
+    load_as(name, None).map(|(document, _)| document)
+}
+
+/// Loads a file whose text will be wanted for longer than a run.
+///
+/// Large files are not copied into memory at first. [`Lent::keep`] does that, whenever there is
+/// time; there is nothing to keep where the document stands in memory of its own already.
+pub fn load_to_keep(name: &str) -> Result<(Document, Option<Lent>), LoadError> {
     load_as(name, None)
+}
+
+/// A document whose text is that of a file: it would change with the file.
+#[derive(Debug)]
+pub struct Lent {
+    name: String,
+    format: Format,
+    file: File,
+    state: State,
+}
+
+/// The size of a file, and when it was last written to.
+type State = (u64, Option<SystemTime>);
+
+fn state_of(file: &File) -> io::Result<State> {
+    let metadata = file.metadata()?;
+    Ok((metadata.len(), metadata.modified().ok()))
+}
+
+impl Lent {
+    /// The document in memory of its own; fails where the file was changed meanwhile.
+    pub fn keep(self) -> Result<Document, LoadError> {
+        let Lent { name, format, file, state } = self;
+        let failed = |error| LoadError::Io { name: name.clone(), error };
+        let bytes = read(&file).map_err(failed)?;
+        if state_of(&file).map_err(failed)? != state || bytes.len() as u64 != state.0 {
+            let what = "it was changed while it was being read";
+            return Err(failed(io::Error::new(io::ErrorKind::InvalidData, what)));
+        }
+        Ok(Document::new(&name, bytes, format)?)
+    }
 }
 
 /// Loads a settings file, which is YAML (and so may be JSON) whatever its name.
 pub fn load_settings(name: &str) -> Result<Document, LoadError> {
-    load_as(name, Some(Format::Yaml))
+    load_as(name, Some(Format::Yaml)).map(|(document, _)| document)
 }
 
 /// Loads a text of any kind; `-` is standard input.
@@ -53,7 +93,7 @@ pub fn load_text(name: &str) -> Result<String, LoadError> {
         io::stdin().lock().read_to_end(&mut bytes).map_err(failed)?;
         bytes
     } else {
-        read(File::open(name).map_err(failed)?).map_err(failed)?
+        read(&File::open(name).map_err(failed)?).map_err(failed)?
     };
     let text = String::from_utf8(decompress(bytes).map_err(failed)?).map_err(|error| {
         let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
@@ -63,20 +103,24 @@ pub fn load_text(name: &str) -> Result<String, LoadError> {
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
 
-fn load_as(name: &str, format: Option<Format>) -> Result<Document, LoadError> {
+fn load_as(name: &str, format: Option<Format>) -> Result<(Document, Option<Lent>), LoadError> {
     let failed = |error| LoadError::Io { name: name.to_owned(), error };
     let format = format.or_else(|| Format::from_name(name));
     if name == "-" {
         let mut bytes = Vec::new();
         io::stdin().lock().read_to_end(&mut bytes).map_err(failed)?;
-        return document("<stdin>", decompress(bytes).map_err(failed)?, format);
+        return Ok((document("<stdin>", decompress(bytes).map_err(failed)?, format)?, None));
     }
     let file = File::open(name).map_err(failed)?;
+    let state = state_of(&file).map_err(failed)?;
     if let Some(text) = MappedText::of(&file) {
         let format = format.unwrap_or_else(|| Format::from_look(text.as_ref().as_bytes()));
-        return Ok(Document::from_text(name, Box::new(text), format)?);
+        let document = Document::from_text(name, Box::new(text), format)?;
+        // What YAML says stands in memory of its own, as JSON.
+        let lent = Lent { name: name.to_owned(), format, file, state };
+        return Ok((document, (format != Format::Yaml).then_some(lent)));
     }
-    document(name, decompress(read(file).map_err(failed)?).map_err(failed)?, format)
+    Ok((document(name, decompress(read(&file).map_err(failed)?).map_err(failed)?, format)?, None))
 }
 
 fn document(name: &str, bytes: Vec<u8>, format: Option<Format>) -> Result<Document, LoadError> {
@@ -84,7 +128,7 @@ fn document(name: &str, bytes: Vec<u8>, format: Option<Format>) -> Result<Docume
     Ok(Document::new(name, bytes, format)?)
 }
 
-fn read(mut file: File) -> io::Result<Vec<u8>> {
+fn read(mut file: &File) -> io::Result<Vec<u8>> {
     // One allocation of the right size: growing would hold the file twice.
     let size = file.metadata().map_or(0, |metadata| metadata.len());
     let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
@@ -104,4 +148,38 @@ fn decompress(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
         _ => return Ok(bytes),
     }
     Ok(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_large_file_is_kept_unless_it_changes() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("large.jsonl");
+        let name = path.to_str().expect("a name");
+        let text = format!("\"{}\"\n", "é".repeat(1 << 20));
+        std::fs::write(&path, &text).expect("written");
+        let (document, lent) = load_to_keep(name).expect("loaded");
+        let kept = lent.expect("read in place").keep().expect("kept");
+        assert_eq!((document.json(), kept.json()), (text.as_str(), text.as_str()));
+        let (_, lent) = load_to_keep(name).expect("loaded");
+        std::fs::write(&path, text.repeat(2)).expect("written");
+        let error = lent.expect("read in place").keep().err().expect("refused");
+        assert!(error.to_string().contains("it was changed while it was being read"), "{error}");
+    }
+
+    #[test]
+    fn what_stands_in_memory_already_is_not_kept_again() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (name, text) in
+            [("small.json", "{}".to_owned()), ("large.yaml", "- a\n".repeat(1 << 19))]
+        {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).expect("written");
+            let (_, lent) = load_to_keep(path.to_str().expect("a name")).expect("loaded");
+            assert!(lent.is_none(), "{name}");
+        }
+    }
 }

@@ -27,7 +27,7 @@ mod tools;
 pub use answers::{AnswerFiles, AnswersError, log_files};
 pub use asking::ask_each;
 pub use evaluate::{EachRecord, EvaluateError, Event, Judged, Outcome, evaluate};
-pub use input::{LoadError, load, load_settings, load_text};
+pub use input::{Lent, LoadError, load, load_settings, load_text, load_to_keep};
 pub use interrupt::Interrupt;
 pub use judging::{Docket, Judgements, judge_all};
 pub use models::{

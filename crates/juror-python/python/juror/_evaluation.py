@@ -9,6 +9,7 @@ from typing import Any
 from . import _juror, _metrics
 from ._metrics import Metric
 from ._progress import Progress, teller
+from ._results import Results
 
 Path = str | os.PathLike[str]
 Templates = Path | Iterable[Mapping[str, Any]]
@@ -32,7 +33,8 @@ def run_evaluation(
 
     `reference` is a list of templates, or the path of a file of them (YAML, JSON, JSONL).
     `responses` are responses by question id, a list of them, or the path of a file. What is given
-    is left unchanged. Of paths, Python sees the results alone.
+    is left unchanged. Of two paths, Python sees only the results that somebody looks at: their
+    dicts are made then.
 
     `config` is a mapping of settings, or the path of a settings file. `profile` is the set of
     rules: "5", the published document, or "6", the library's newer release; it comes before the
@@ -49,7 +51,7 @@ def run_evaluation(
     `DatasetError` with all of its problems, settings `SettingsError`, a file `OSError`.
     """
     own = _metrics.chosen(metrics)
-    results = _juror.run_evaluation(
+    made = _juror.run_evaluation(
         reference,
         responses,
         config,
@@ -59,6 +61,7 @@ def run_evaluation(
         progress=teller(progress),
         stop=_stop,
     )
+    results = Results(made) if isinstance(made, _juror.Kept) else made
     if own:
         _metrics.add(results, own, _juror.scores_errors(config, profile))
     return results
@@ -79,4 +82,7 @@ def compute_aggregates(
 
     A result that cannot be used is told in the log of `juror` and left out.
     """
+    known = results.aggregates(config, profile) if isinstance(results, Results) else None
+    if known is not None:
+        return known
     return _juror.compute_aggregates(results, config, profile, metrics=_metrics.names(metrics))

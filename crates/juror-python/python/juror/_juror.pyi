@@ -6,6 +6,7 @@ from typing import Any, final
 __all__ = [
     "Ask",
     "BenchRun",
+    "Kept",
     "Stop",
     "Table",
     "__version__",
@@ -73,6 +74,19 @@ class BenchRun:
     def call_later(self, url: str, body: str, done: Callable[[int | None, str], object]) -> None: ...
 
 @final
+class Kept:
+    """Results that are built when they are looked at."""
+
+    def __len__(self) -> int: ...
+    def aggregates(
+        self, config: object | None = None, profile: str | None = None
+    ) -> dict[str, Any] | None:
+        """Statistics of the results as they were made, if they were made by these rules."""
+
+    def make(self, start: int, stop: int) -> list[dict[str, Any]]:
+        """Makes the results from one number up to another."""
+
+@final
 class Stop:
     """Stops an evaluation from another thread."""
 
@@ -110,7 +124,7 @@ def run_evaluation(
     threads: int | None = None,
     progress: object | None = None,
     stop: Stop | None = None,
-) -> list[dict[str, Any]]:
+) -> list[dict[str, Any]] | Kept:
     """Evaluates responses by a reference, both given as paths or as objects."""
 
 def compute_aggregates(

@@ -60,7 +60,7 @@ def _check_name(name: str) -> None:
 
 
 def add(
-    results: list[dict[str, Any]], metrics: Mapping[str, Metric], with_errors: bool
+    results: Iterable[dict[str, Any]], metrics: Mapping[str, Metric], with_errors: bool
 ) -> None:
     """Adds the values of metrics to results. What raises is an error of its result."""
     for result in results:

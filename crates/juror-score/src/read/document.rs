@@ -127,14 +127,7 @@ impl Document {
 
     /// The lines that are not blank.
     pub(super) fn lines(&self) -> impl Iterator<Item = &str> {
-        let text = self.json();
-        let ends = memchr::memchr_iter(b'\n', text.as_bytes()).chain([text.len()]);
-        let lines = ends.scan(0, move |start, end| {
-            let line = &text[*start..end];
-            *start = end + 1;
-            Some(line)
-        });
-        lines.filter(|line| !line.trim_ascii().is_empty())
+        lines_of(self.json())
     }
 
     pub(super) fn is_lines(&self) -> bool {
@@ -233,6 +226,17 @@ impl Document {
         }
         text
     }
+}
+
+/// The lines of a text that are not blank, without the space around them.
+pub(super) fn lines_of(text: &str) -> impl Iterator<Item = &str> {
+    let ends = memchr::memchr_iter(b'\n', text.as_bytes()).chain([text.len()]);
+    let lines = ends.scan(0, move |start, end| {
+        let line = &text[*start..end];
+        *start = end + 1;
+        Some(line.trim_ascii())
+    });
+    lines.filter(|line| !line.is_empty())
 }
 
 /// A problem whose line and column are yet to be found.

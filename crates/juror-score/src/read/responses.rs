@@ -1,12 +1,13 @@
 //! Recorded responses: what a subject did with each question.
 
 use std::borrow::Cow;
+use std::thread;
 
 use hashbrown::{HashMap, HashSet};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::document::{Document, Found};
+use super::document::{Document, Found, lines_of};
 use super::problem::{Path, Problem, Problems};
 use crate::json;
 use crate::object::{MapOnly, Object};
@@ -108,18 +109,44 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
+    /// One record a line; the parts of a large file are read side by side.
     fn lines(&mut self) {
+        let document = self.document;
+        let parts = parts_of(document.json());
+        thread::scope(|scope| {
+            let (first, others) = parts.split_first().unwrap_or((&"", &[]));
+            let (n_lines, n_parts) = (self.n_lines(first), parts.len());
+            let read_part = move |part: &'a str| {
+                // Fresh memory is dear: as much as is needed, and at once.
+                let mut records = Vec::with_capacity(n_lines / n_parts);
+                records.extend(lines_of(part).map(|line| (line, read(line))));
+                records
+            };
+            let others: Vec<_> =
+                others.iter().map(|part| scope.spawn(move || read_part(part))).collect();
+            // Tables that grow leave gaps in memory behind them, as large as they are.
+            self.responses.by_question.reserve(n_lines);
+            for line in lines_of(first) {
+                self.take(line, read(line), None, Path::default());
+            }
+            for part in others {
+                let records: Vec<_> =
+                    part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                for (line, record) in records {
+                    self.take(line, record, None, Path::default());
+                }
+            }
+        });
+    }
+
+    /// About how many lines there are at most, by the length of the first; none where there are few.
+    fn n_lines(&self, first: &str) -> usize {
         const SAMPLE: usize = 64;
         const MOST: usize = 1 << 16;
-        for (index, line) in self.document.lines().enumerate() {
-            if index == SAMPLE {
-                // Tables that grow leave gaps in memory behind them, as large as they are.
-                let length = self.document.offset_of(line) / SAMPLE;
-                let n_lines = self.document.json().len() / length;
-                self.responses.by_question.reserve((n_lines + n_lines / 8).min(MOST));
-            }
-            self.record(line.trim_ascii(), None, Path::default());
-        }
+        let Some(line) = lines_of(first).nth(SAMPLE) else { return 0 };
+        let length = self.document.offset_of(line) / SAMPLE;
+        let n_lines = self.document.json().len() / length;
+        (n_lines + n_lines / 8).min(MOST)
     }
 
     fn whole(&mut self) -> Result<(), Problems> {
@@ -175,18 +202,24 @@ impl<'a> Reader<'a> {
 
     /// One record; `id` is known when records stand by id.
     fn record(&mut self, text: &'a str, id: Option<Cow<'a, str>>, path: Path) {
-        match skim::from_str::<MapOnly<ResponseForm>>(text) {
-            Ok(MapOnly(form)) => {
-                let own = form.question_id.and_then(json::scalar_text);
-                match id.or(own) {
-                    Some(id) => self.put(id, form.read(), text, &path),
-                    None => {
-                        let problem =
-                            Problem::MissingField { field: "question_id", of: "response" };
-                        self.problem(text, path, problem);
-                    }
+        self.take(text, read(text), id, path);
+    }
+
+    fn take(
+        &mut self,
+        text: &'a str,
+        record: Result<Record<'a>, serde_json::Error>,
+        id: Option<Cow<'a, str>>,
+        path: Path,
+    ) {
+        match record {
+            Ok(record) => match id.or(record.id) {
+                Some(id) => self.put(id, record.trajectory, text, &path),
+                None => {
+                    let problem = Problem::MissingField { field: "question_id", of: "response" };
+                    self.problem(text, path, problem);
                 }
-            }
+            },
             Err(error) => self.unreadable(text, id, &error),
         }
     }
@@ -217,6 +250,34 @@ impl<'a> Reader<'a> {
     fn problem(&mut self, at: &'a str, path: Path, problem: Problem) {
         self.found.push(Found { offset: self.document.offset_of(at), path, problem });
     }
+}
+
+/// The parts of a large text, cut at the ends of lines; one otherwise.
+fn parts_of(text: &str) -> Vec<&str> {
+    const LARGE: usize = 8 << 20;
+    const MOST: usize = 4;
+    let least = if text.len() < LARGE { text.len() } else { text.len() / MOST };
+    let mut parts = Vec::with_capacity(MOST);
+    let mut rest = text;
+    while let Some(end) = rest.as_bytes().get(least..).and_then(|rest| memchr::memchr(b'\n', rest))
+    {
+        let (part, after) = rest.split_at(least + end + 1);
+        parts.push(part);
+        rest = after;
+    }
+    parts.push(rest);
+    parts
+}
+
+/// A record, and the id of its question if it has one.
+struct Record<'a> {
+    id: Option<Cow<'a, str>>,
+    trajectory: Trajectory<'a>,
+}
+
+fn read(text: &str) -> Result<Record<'_>, serde_json::Error> {
+    let MapOnly(form) = skim::from_str::<MapOnly<ResponseForm>>(text)?;
+    Ok(Record { id: form.question_id.and_then(json::scalar_text), trajectory: form.read() })
 }
 
 #[derive(Deserialize)]
@@ -260,5 +321,43 @@ impl<'a> ResponseForm<'a> {
                 elapsed_sec: self.elapsed_sec,
             },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read::Format;
+
+    #[test]
+    fn a_large_file_is_read_in_parts_as_if_it_were_one() {
+        let answer = "x".repeat(1 << 16);
+        let mut lines: Vec<String> = (0..160)
+            .map(|id| format!(r#"{{"question_id": {id}, "actual_answer": "{answer}{id}"}}"#))
+            .collect();
+        lines[40] = "{".into();
+        lines[80] = String::new();
+        lines[120] = lines[3].replace(&answer, "later");
+        lines[159] = lines[3].replace(&answer, "last");
+        let text = lines.join("\n");
+        assert_eq!(parts_of(&text).concat(), text);
+        assert_eq!(parts_of(&text).len(), 4);
+        let document =
+            Document::new("r.jsonl", text.into_bytes(), Format::JsonLines).expect("a text");
+        let responses = read_responses(&document).expect("responses");
+        assert_eq!(responses.len(), 156);
+        let last = &responses.by_question["3"].trajectory;
+        assert_eq!(last.answer.map(RawValue::get), Some("\"last3\""));
+        let places: Vec<usize> =
+            responses.problems.errors.iter().map(|error| error.place.line).collect();
+        assert_eq!(places, [41, 121, 160]);
+    }
+
+    #[test]
+    fn a_small_file_is_one_part() {
+        assert_eq!(parts_of("{}\n{}\n"), ["{}\n{}\n"]);
+        assert_eq!(parts_of(""), [""]);
+        let one_line = "x".repeat(9 << 20);
+        assert_eq!(parts_of(&one_line).len(), 1);
     }
 }

@@ -1,0 +1,109 @@
+"""Results of files, whose dicts are made when somebody looks at them."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any, SupportsIndex
+
+from . import _juror
+
+Result = dict[str, Any]
+
+_BLOCK = 64
+"""How many results are made together where all are gone through."""
+
+
+class ResultNotLookedAt:
+    """Stands for a result until somebody looks at it.
+
+    Only who reads the memory of a list past its methods meets one, as some libraries written in C
+    do, and fails at it. `list(results)` has none.
+    """
+
+    def __repr__(self) -> str:
+        return "<a result that was not looked at; list(results) has it>"
+
+
+_UNSEEN: Any = ResultNotLookedAt()
+
+
+class Results(list[Result]):
+    """A list of results. A dict is made at the first look, and is the same object from then on."""
+
+    def __init__(self, kept: _juror.Kept) -> None:
+        super().__init__([_UNSEEN] * len(kept))
+        self._kept: _juror.Kept | None = kept
+        self._seen: dict[int, Result] = {}
+
+    def aggregates(self, config: Any, profile: str | None) -> dict[str, Any] | None:
+        """Statistics, where they are known: nobody can have changed what nobody has seen."""
+        if self._kept is None or self._seen:
+            return None
+        return self._kept.aggregates(config, profile)
+
+    def look_at_all(self) -> None:
+        """Makes every result; from then on this is a list like any other."""
+        self._look(0, len(self))
+
+    def _look(self, start: int, stop: int) -> None:
+        """Makes the results from one number up to another, unless they were made before."""
+        kept, seen = self._kept, self._seen
+        if kept is None or all(number in seen for number in range(start, stop)):
+            return
+        for number, made in enumerate(kept.make(start, stop), start):
+            # Another thread may have made it meanwhile.
+            super().__setitem__(number, seen.setdefault(number, made))
+        if len(seen) == len(self):
+            self._kept = None
+
+    def __getitem__(self, index: SupportsIndex | slice) -> Any:
+        if isinstance(index, slice):
+            numbers = range(*index.indices(len(self)))
+        else:
+            number = operator.index(index)
+            numbers = range(len(self))[number : number + 1 or None]
+        for number in numbers:
+            self._look(number, number + 1)
+        return super().__getitem__(index)
+
+    def __iter__(self) -> Iterator[Result]:
+        return super().__iter__() if self._kept is None else self._looked_at()
+
+    def _looked_at(self) -> Iterator[Result]:
+        number = 0
+        while number < len(self):
+            if number % _BLOCK == 0:
+                self._look(number, min(number + _BLOCK, len(self)))
+            yield super().__getitem__(number)
+            number += 1
+
+    def __radd__(self, other: list[Result]) -> list[Result]:
+        return other + list(self)
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
+        # What is not made yet stays in this process.
+        return list, (list(self),)
+
+
+def _after_a_look(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method of lists that comes across every item, or changes where items stand."""
+
+    @functools.wraps(method)
+    def look_first(self: Results, *arguments: Any, **options: Any) -> Any:
+        for results in (self, *arguments):
+            if isinstance(results, Results):
+                results.look_at_all()
+        return method(self, *arguments, **options)
+
+    return look_first
+
+
+for _name in (
+    *("__add__", "__contains__", "__delitem__", "__eq__", "__ge__", "__gt__", "__iadd__", "__imul__"),
+    *("__le__", "__lt__", "__mul__", "__ne__", "__repr__", "__reversed__", "__rmul__", "__setitem__"),
+    *("append", "clear", "copy", "count", "extend", "index", "insert", "pop", "remove", "reverse"),
+    "sort",
+):
+    setattr(Results, _name, _after_a_look(getattr(list, _name)))
