@@ -24,6 +24,8 @@ pub(crate) struct Work {
     pub(crate) reference: Source,
     pub(crate) responses: Source,
     pub(crate) how: How,
+    /// Set when nobody wants the texts of the inputs any more.
+    pub(crate) unwanted: Interrupt,
 }
 
 /// How inputs are judged.
@@ -69,13 +71,13 @@ pub(crate) fn run(
     say: &SyncSender<Message>,
     used: &Receiver<Recipe>,
 ) -> Option<Result<Inputs, LoadError>> {
-    let Work { reference, responses, how } = work;
+    let Work { reference, responses, how, unwanted } = work;
     let outcome = load_both(reference, responses).and_then(|(inputs, lent)| {
         let is_done = judge(how, &inputs, say, used)?;
         Ok(is_done.then_some((inputs, lent)))
     });
     let end = match outcome {
-        Ok(Some((inputs, lent))) => return Some(keep(inputs, lent)),
+        Ok(Some((inputs, lent))) => return Some(keep(inputs, lent, &unwanted)),
         Ok(None) => Message::Interrupted,
         Err(refusal) => Message::Refused(refusal),
     };
@@ -138,13 +140,18 @@ fn load_both(reference: Source, responses: Source) -> Result<(Inputs, BothLent),
 }
 
 /// The inputs in memory of their own.
-fn keep(mut inputs: Inputs, lent: BothLent) -> Result<Inputs, LoadError> {
-    let (reference, responses) = lent;
-    if let Some(lent) = reference {
-        inputs.reference = Arc::new(lent.keep()?);
+fn keep(mut inputs: Inputs, lent: BothLent, unwanted: &Interrupt) -> Result<Inputs, LoadError> {
+    let keep = |lent: Option<Lent>| lent.map(|lent| lent.keep(unwanted)).transpose();
+    let (reference, responses) = thread::scope(|scope| {
+        let reference = scope.spawn(|| keep(lent.0));
+        let responses = keep(lent.1);
+        (reference.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), responses)
+    });
+    if let Some(document) = reference? {
+        inputs.reference = Arc::new(document);
     }
-    if let Some(lent) = responses {
-        inputs.responses = Arc::new(lent.keep()?);
+    if let Some(document) = responses? {
+        inputs.responses = Arc::new(document);
     }
     Ok(inputs)
 }

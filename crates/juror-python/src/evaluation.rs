@@ -85,7 +85,13 @@ pub(crate) fn run_evaluation<'py>(
     let problems = reference.problems;
     let (is_told, interrupt_engine) = (progress.is_some(), interrupt.clone());
     let how = How { problems, settings, plan, may_ask, is_told, interrupt: interrupt_engine };
-    let work = Work { reference: reference.source, responses: responses.source, how };
+    let unwanted = Interrupt::default();
+    let work = Work {
+        reference: reference.source,
+        responses: responses.source,
+        how,
+        unwanted: unwanted.clone(),
+    };
     let (say, messages) = sync_channel(WAITING);
     let engine = thread::Builder::new().name("juror".into());
     let (give_back, used) = channel();
@@ -104,7 +110,7 @@ pub(crate) fn run_evaluation<'py>(
     };
     table.listen(&Mutex::new(messages), &interrupt)?;
     match table.harvest {
-        Some(harvest) => Ok(Bound::new(py, Kept::new(harvest, engine))?.into_any()),
+        Some(harvest) => Ok(Bound::new(py, Kept::new(harvest, engine, unwanted))?.into_any()),
         None => Ok(table.results.into_any()),
     }
 }

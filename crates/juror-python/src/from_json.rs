@@ -3,7 +3,7 @@
 //! The text was read before, so it is known to be JSON.
 
 use hashbrown::HashMap;
-use juror_score::unescape;
+use juror_score::{end_of_string, unescape};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString};
 
@@ -114,17 +114,8 @@ impl<'py> Reader<'_, 'py> {
     /// A JSON string with its quotes.
     fn quoted(&mut self) -> &str {
         let start = self.at;
-        self.at += 1;
-        let bytes = self.json.as_bytes();
-        while let Some(found) = memchr::memchr2(b'"', b'\\', &bytes[self.at..]) {
-            self.at += found + 1;
-            if bytes[self.at - 1] == b'"' {
-                return &self.json[start..self.at];
-            }
-            // What is escaped by a backslash is no end.
-            self.at += 1;
-        }
-        &self.json[start..]
+        self.at = end_of_string(self.json, start).unwrap_or(self.json.len());
+        &self.json[start..self.at]
     }
 
     fn string(&mut self) -> PyResult<Bound<'py, PyString>> {

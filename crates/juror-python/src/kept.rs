@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use juror_run::{LoadError, Plan};
+use juror_run::{Interrupt, LoadError, Plan};
 use juror_score::Aggregates;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
@@ -48,16 +48,24 @@ pub(crate) struct Kept {
     firsts: Vec<usize>,
     n_results: usize,
     texts: Mutex<Texts>,
+    /// Told when nobody wants the texts any more.
+    unwanted: Interrupt,
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        self.unwanted.set();
+    }
 }
 
 impl Kept {
-    pub(crate) fn new(harvest: Box<Harvest>, engine: Engine) -> Kept {
+    pub(crate) fn new(harvest: Box<Harvest>, engine: Engine, unwanted: Interrupt) -> Kept {
         let (mut firsts, mut n_results) = (Vec::with_capacity(harvest.recipes.len()), 0);
         for recipe in &harvest.recipes {
             firsts.push(n_results);
             n_results += recipe.starts.len();
         }
-        Kept { harvest, firsts, n_results, texts: Mutex::new(Texts::Coming(engine)) }
+        Kept { harvest, firsts, n_results, texts: Mutex::new(Texts::Coming(engine)), unwanted }
     }
 
     fn inputs(&self, py: Python<'_>) -> PyResult<Inputs> {

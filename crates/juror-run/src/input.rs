@@ -6,6 +6,7 @@ use std::time::SystemTime;
 
 use juror_score::read::{Document, Format, Problems};
 
+use crate::interrupt::Interrupt;
 use crate::mapped::MappedText;
 
 /// Why a file could not be brought into memory.
@@ -58,6 +59,9 @@ pub struct Lent {
     state: State,
 }
 
+/// How much of a file is read before anybody is asked whether it is still wanted.
+const PIECE: u64 = 1 << 22;
+
 /// The size of a file, and when it was last written to.
 type State = (u64, Option<SystemTime>);
 
@@ -67,16 +71,25 @@ fn state_of(file: &File) -> io::Result<State> {
 }
 
 impl Lent {
-    /// The document in memory of its own; fails where the file was changed meanwhile.
-    pub fn keep(self) -> Result<Document, LoadError> {
+    /// The document in memory of its own; fails where the file was changed meanwhile, and stops
+    /// when nobody wants it any more.
+    pub fn keep(self, unwanted: &Interrupt) -> Result<Document, LoadError> {
         let Lent { name, format, file, state } = self;
         let failed = |error| LoadError::Io { name: name.clone(), error };
-        let bytes = read(&file).map_err(failed)?;
-        if state_of(&file).map_err(failed)? != state || bytes.len() as u64 != state.0 {
-            let what = "it was changed while it was being read";
-            return Err(failed(io::Error::new(io::ErrorKind::InvalidData, what)));
+        let failed_because = |why: &str| failed(io::Error::other(why.to_owned()));
+        let size = usize::try_from(state.0).unwrap_or(0);
+        let mut bytes = Vec::with_capacity(size);
+        while !unwanted.is_set() {
+            let n_read = (&file).take(PIECE).read_to_end(&mut bytes).map_err(failed)?;
+            if n_read > 0 {
+                continue;
+            }
+            if state_of(&file).map_err(failed)? != state || bytes.len() != size {
+                return Err(failed_because("it was changed while it was being read"));
+            }
+            return Ok(Document::new(&name, bytes, format)?);
         }
-        Ok(Document::new(&name, bytes, format)?)
+        Err(failed_because("nobody wants it any more"))
     }
 }
 
@@ -162,12 +175,20 @@ mod tests {
         let text = format!("\"{}\"\n", "é".repeat(1 << 20));
         std::fs::write(&path, &text).expect("written");
         let (document, lent) = load_to_keep(name).expect("loaded");
-        let kept = lent.expect("read in place").keep().expect("kept");
+        let kept = lent.expect("read in place").keep(&Interrupt::default()).expect("kept");
         assert_eq!((document.json(), kept.json()), (text.as_str(), text.as_str()));
         let (_, lent) = load_to_keep(name).expect("loaded");
         std::fs::write(&path, text.repeat(2)).expect("written");
-        let error = lent.expect("read in place").keep().err().expect("refused");
-        assert!(error.to_string().contains("it was changed while it was being read"), "{error}");
+        let refusal = |lent: Option<Lent>, unwanted: &Interrupt| {
+            lent.expect("read in place").keep(unwanted).err().expect("refused").to_string()
+        };
+        let error = refusal(lent, &Interrupt::default());
+        assert!(error.ends_with("it was changed while it was being read"), "{error}");
+        let (_, lent) = load_to_keep(name).expect("loaded");
+        let unwanted = Interrupt::default();
+        unwanted.set();
+        let error = refusal(lent, &unwanted);
+        assert!(error.ends_with("nobody wants it any more"), "{error}");
     }
 
     #[test]

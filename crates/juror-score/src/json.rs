@@ -83,16 +83,10 @@ fn push_unescaped(quoted: &str, text: &mut Vec<u8>) {
 
 /// Copies up to the next backslash, at most eight bytes, and returns how much that was.
 fn copy_run(bytes: &[u8], place: &mut [u8]) -> usize {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const BACKSLASHES: u64 = ONES * b'\\' as u64;
     match (bytes.first_chunk::<8>(), place.first_chunk_mut::<8>()) {
         (Some(word), Some(place)) => {
             *place = *word;
-            // A byte of `differing` is zero where there is a backslash; the lowest bit set in
-            // `found` belongs to the first one.
-            let differing = u64::from_le_bytes(*word) ^ BACKSLASHES;
-            let found = differing.wrapping_sub(ONES) & !differing & (ONES << 7);
-            found.trailing_zeros() as usize / 8
+            bits_of(b'\\', u64::from_le_bytes(*word)).trailing_zeros() as usize / 8
         }
         _ => {
             let run = bytes.iter().take(7).take_while(|byte| **byte != b'\\').count();
@@ -105,27 +99,42 @@ fn copy_run(bytes: &[u8], place: &mut [u8]) -> usize {
 /// Where the first byte stands that a JSON string cannot hold as it is: a quote, a backslash or a
 /// control character.
 pub fn find_special(bytes: &[u8]) -> Option<usize> {
+    find(bytes, special_bits, |byte| byte < b' ' || byte == b'"' || byte == b'\\')
+}
+
+/// Where the first backslash stands.
+pub(crate) fn find_backslash(bytes: &[u8]) -> Option<usize> {
+    find(bytes, |word| bits_of(b'\\', word), |byte| byte == b'\\')
+}
+
+/// Where the first byte of a kind stands. Most texts that are looked through are short: calling
+/// for something faster takes longer than looking.
+fn find(bytes: &[u8], bits: impl Fn(u64) -> u64, is_it: impl Fn(u8) -> bool) -> Option<usize> {
     let (words, rest) = bytes.as_chunks::<8>();
     for (index, word) in words.iter().enumerate() {
-        let found = special_bits(u64::from_le_bytes(*word));
+        let found = bits(u64::from_le_bytes(*word));
         if found != 0 {
             return Some(8 * index + found.trailing_zeros() as usize / 8);
         }
     }
-    let is_special = |byte: &u8| *byte < b' ' || *byte == b'"' || *byte == b'\\';
-    rest.iter().position(is_special).map(|at| 8 * words.len() + at)
+    rest.iter().position(|byte| is_it(*byte)).map(|at| 8 * words.len() + at)
 }
 
-/// A word whose lowest set bit belongs to the first such byte of eight.
+const ONES: u64 = 0x0101_0101_0101_0101;
+const HIGH: u64 = ONES << 7;
+
+/// A word whose lowest set bit belongs to the first of eight bytes that a JSON string cannot hold
+/// as it is.
 pub fn special_bits(word: u64) -> u64 {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const HIGH: u64 = ONES << 7;
-    // A borrow out of a found byte can only mark bytes after it.
-    let zero = |word: u64| word.wrapping_sub(ONES) & !word & HIGH;
-    let quotes = zero(word ^ (ONES * u64::from(b'"')));
-    let backslashes = zero(word ^ (ONES * u64::from(b'\\')));
     let controls = word.wrapping_sub(ONES * u64::from(b' ')) & !word & HIGH;
-    quotes | backslashes | controls
+    bits_of(b'"', word) | bits_of(b'\\', word) | controls
+}
+
+/// A word whose lowest set bit belongs to the first of eight bytes that is a given one.
+fn bits_of(byte: u8, word: u64) -> u64 {
+    // A byte is zero where there is the given one. A borrow out of it can only mark bytes after it.
+    let differing = word ^ (ONES * u64::from(byte));
+    differing.wrapping_sub(ONES) & !differing & HIGH
 }
 
 /// The character an escape stands for and the bytes it takes; the input was checked when read.

@@ -72,5 +72,6 @@ pub use python::{
 };
 pub use question::{ExpectedStep, Question, Rules};
 pub use record::{Case, Finding, Note, Reason, Record, Verdict, score};
+pub use skim::end_of_string;
 pub use stats::{Number, Spread};
 pub use trajectory::{Ending, Status, Step, Trajectory, Usage};

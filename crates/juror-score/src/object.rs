@@ -24,8 +24,8 @@ impl<'a> Object<'a> {
     /// The value of a field; of a repeated field, the last one, as JSON readers commonly do.
     pub fn get(&self, name: &str) -> Option<&'a RawValue> {
         let is_it = |key: &RawValue| {
-            let quoted = key.get();
-            let is_written = &quoted[1..quoted.len() - 1] == name;
+            let quoted = key.get().as_bytes();
+            let is_written = quoted[1..quoted.len() - 1] == *name.as_bytes();
             is_written || (self.any_escapes && json::text_of(key).as_deref() == Some(name))
         };
         self.fields.iter().rev().find(|(key, _)| is_it(key)).map(|(_, value)| *value)

@@ -29,6 +29,13 @@ fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Option<T> {
     (skimmer.at == text.len()).then_some(value)
 }
 
+/// Where a JSON string ends that begins at a place of a text, past its closing quote; `None` where
+/// it is none.
+pub fn end_of_string(text: &str, at: usize) -> Option<usize> {
+    let mut skimmer = Skimmer { text, at };
+    skimmer.skip_string().ok().map(|()| skimmer.at)
+}
+
 /// How deep a value may be; deeper ones are for the other reader.
 const DEEPEST: usize = 64;
 

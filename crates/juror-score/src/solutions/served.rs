@@ -81,15 +81,8 @@ pub(super) struct Escaped;
 impl Writing for Escaped {
     const QUOTE: &'static str = "\\\"";
 
-    /// Keys and types are short: they are looked through here and now, and only longer texts are
-    /// worth a call.
     fn find_end(bytes: &[u8]) -> Option<usize> {
-        const SHORT: usize = 16;
-        let beginning = bytes.len().min(SHORT);
-        match bytes[..beginning].iter().position(|byte| *byte == b'\\') {
-            Some(at) => Some(at),
-            None => Some(beginning + memchr::memchr(b'\\', &bytes[beginning..])?),
-        }
+        json::find_backslash(bytes)
     }
 
     fn space(bytes: &[u8]) -> usize {
