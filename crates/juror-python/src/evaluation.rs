@@ -11,9 +11,10 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
+use crate::build::{Pantry, build};
 use crate::engine::{self, How, Message, Work};
 use crate::environment::Environment;
-use crate::from_json::{Builder, Pantry};
+use crate::from_json::Builder;
 use crate::input::{Input, settings};
 use crate::kept::{Harvest, Kept};
 use crate::known::Known;
@@ -229,7 +230,7 @@ impl Table<'_> {
                     self.pause = Some(GarbagePause::new(py)?);
                 }
                 if let Some(pantry) = &self.pantry {
-                    self.builder.build(&recipe, pantry, &self.results)?;
+                    build(&mut self.builder, &recipe.steps, &recipe, pantry, &self.results)?;
                     recipe.clear();
                     // An engine that has ended needs no more of them.
                     let _ = self.give_back.send(recipe);

@@ -8,7 +8,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString};
 
 use crate::known::{Cursor, Known};
-use crate::recipe::{Home, Inputs, Recipe, Step};
 use crate::to_json::DEEPEST;
 
 /// Keys beyond this number are not kept for being used again.
@@ -16,7 +15,7 @@ const MOST_KEYS: usize = 4096;
 
 /// Makes Python's objects.
 pub(crate) struct Builder<'py> {
-    py: Python<'py>,
+    pub(crate) py: Python<'py>,
     /// Keys by their JSON, quotes and all: results have few different ones.
     keys: HashMap<Box<str>, Bound<'py, PyString>>,
 }
@@ -45,7 +44,7 @@ impl<'py> Builder<'py> {
     }
 
     /// A key that is written as a JSON string.
-    fn key(&mut self, quoted: &str) -> PyResult<Bound<'py, PyString>> {
+    pub(crate) fn key(&mut self, quoted: &str) -> PyResult<Bound<'py, PyString>> {
         if let Some(key) = self.keys.get(quoted) {
             return Ok(key.clone());
         }
@@ -54,6 +53,16 @@ impl<'py> Builder<'py> {
             self.keys.insert(quoted.into(), key.clone());
         }
         Ok(key)
+    }
+
+    /// A key of Juror's own.
+    pub(crate) fn own_key(&mut self, key: &str) -> Bound<'py, PyString> {
+        if let Some(known) = self.keys.get(key) {
+            return known.clone();
+        }
+        let made = PyString::intern(self.py, key);
+        self.keys.insert(key.into(), made.clone());
+        made
     }
 
     /// A text, given the inside of a JSON string.
@@ -195,174 +204,5 @@ impl<'py> Reader<'_, 'py> {
         };
         self.at += text.len();
         PyString::new(self.builder.py, text).into_any()
-    }
-}
-
-/// The inputs of an evaluation, with the objects they were made of.
-pub(crate) struct Pantry<'py> {
-    pub(crate) inputs: Inputs,
-    pub(crate) reference: Option<Known<'py>>,
-    pub(crate) responses: Option<Known<'py>>,
-}
-
-impl<'py> Pantry<'py> {
-    /// The text that a piece stands in.
-    fn text_of<'t>(&'t self, home: Home, recipe: &'t Recipe) -> &'t str {
-        match home {
-            Home::Reference => self.inputs.reference.json(),
-            Home::Responses => self.inputs.responses.json(),
-            Home::Recipe => &recipe.texts,
-        }
-    }
-
-    /// What is known of the objects that a text was made of.
-    fn known(&self, home: Home) -> Option<&Known<'py>> {
-        match home {
-            Home::Reference => self.reference.as_ref(),
-            Home::Responses => self.responses.as_ref(),
-            Home::Recipe => None,
-        }
-    }
-}
-
-/// Puts copies in place of the dicts and lists in a dict, and of those in them.
-fn copy_inside_dict(dict: &Bound<'_, PyDict>) -> PyResult<()> {
-    for (key, value) in dict.iter() {
-        if let Some(copy) = copy_of(&value)? {
-            dict.set_item(key, copy)?;
-        }
-    }
-    Ok(())
-}
-
-/// A copy of a dict or list, so that changing a result changes no input; nothing for any other
-/// object.
-fn copy_of<'py>(value: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
-    if let Ok(dict) = value.cast_exact::<PyDict>() {
-        let copy = dict.copy()?;
-        copy_inside_dict(&copy)?;
-        return Ok(Some(copy.into_any()));
-    }
-    let Ok(list) = value.cast_exact::<PyList>() else { return Ok(None) };
-    let copy = list.get_slice(0, list.len());
-    for (index, item) in copy.iter().enumerate() {
-        if let Some(item) = copy_of(&item)? {
-            copy.set_item(index, item)?;
-        }
-    }
-    Ok(Some(copy.into_any()))
-}
-
-/// An object or list that is being built.
-enum Open<'py> {
-    Dict(Bound<'py, PyDict>, Option<Bound<'py, PyString>>),
-    List(Bound<'py, PyList>),
-}
-
-impl<'py> Builder<'py> {
-    /// Follows a recipe, and appends the results to a list.
-    pub(crate) fn build(
-        &mut self,
-        recipe: &Recipe,
-        pantry: &Pantry<'py>,
-        results: &Bound<'py, PyList>,
-    ) -> PyResult<()> {
-        self.follow(&recipe.steps, recipe, pantry, results)
-    }
-
-    /// Follows steps of a recipe, and appends what they make to a list.
-    pub(crate) fn follow(
-        &mut self,
-        steps: &[Step],
-        recipe: &Recipe,
-        pantry: &Pantry<'py>,
-        results: &Bound<'py, PyList>,
-    ) -> PyResult<()> {
-        let mut open = vec![Open::List(results.clone())];
-        for step in steps {
-            let value = match *step {
-                Step::OpenObject => {
-                    open.push(Open::Dict(PyDict::new(self.py), None));
-                    continue;
-                }
-                Step::OpenList => {
-                    open.push(Open::List(PyList::empty(self.py)));
-                    continue;
-                }
-                Step::Key(home, length, start) | Step::KeyAsWritten(home, length, start) => {
-                    let text = &pantry.text_of(home, recipe)[start..][..length as usize];
-                    let key = match step {
-                        Step::Key(..) => self.own_key(text),
-                        _ => self.key(text)?,
-                    };
-                    if let Some(Open::Dict(_, next)) = open.last_mut() {
-                        *next = Some(key);
-                    }
-                    continue;
-                }
-                Step::Close => match open.pop() {
-                    Some(Open::Dict(dict, _)) => dict.into_any(),
-                    Some(Open::List(list)) => list.into_any(),
-                    None => continue,
-                },
-                Step::Text(home, length, start) => {
-                    let text = &pantry.text_of(home, recipe)[start..][..length as usize];
-                    PyString::new(self.py, text).into_any()
-                }
-                Step::Fields(home, at) => {
-                    if let Some(Open::Dict(dict, _)) = open.last_mut() {
-                        *dict = self.fields_at(home, at, recipe, pantry)?;
-                    }
-                    continue;
-                }
-                Step::Number(number) => PyFloat::new(self.py, number).into_any(),
-                Step::Json(home, at) => self.value_at(home, at, recipe, pantry)?,
-            };
-            match open.last_mut() {
-                Some(Open::Dict(dict, key)) => {
-                    if let Some(key) = key.take() {
-                        dict.set_item(key, value)?;
-                    }
-                }
-                Some(Open::List(list)) => list.append(value)?,
-                None => {}
-            }
-        }
-        Ok(())
-    }
-
-    /// A key of Juror's own.
-    fn own_key(&mut self, key: &str) -> Bound<'py, PyString> {
-        if let Some(known) = self.keys.get(key) {
-            return known.clone();
-        }
-        let made = PyString::intern(self.py, key);
-        self.keys.insert(key.into(), made.clone());
-        made
-    }
-
-    /// The object that begins at a place, to be added to.
-    fn fields_at(
-        &mut self,
-        home: Home,
-        at: usize,
-        recipe: &Recipe,
-        pantry: &Pantry<'py>,
-    ) -> PyResult<Bound<'py, PyDict>> {
-        let object = self.value_at(home, at, recipe, pantry)?;
-        // What was read anew belongs to nobody else.
-        let copy = if pantry.known(home).is_some() { copy_of(&object)? } else { None };
-        Ok(copy.unwrap_or(object).cast_into()?)
-    }
-
-    /// The value that begins at a place.
-    fn value_at(
-        &mut self,
-        home: Home,
-        at: usize,
-        recipe: &Recipe,
-        pantry: &Pantry<'py>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        self.part(pantry.text_of(home, recipe), at, pantry.known(home))
     }
 }

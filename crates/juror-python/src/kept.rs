@@ -15,8 +15,9 @@ use pyo3::sync::MutexExt;
 use pyo3::types::PyList;
 
 use crate::aggregates::{plan_of, to_python};
+use crate::build::{Pantry, build};
 use crate::evaluation::GarbagePause;
-use crate::from_json::{Builder, Pantry};
+use crate::from_json::Builder;
 use crate::problem::Refusal;
 use crate::recipe::{Inputs, Recipe};
 
@@ -131,7 +132,7 @@ impl Kept {
             let at = self.firsts.partition_point(|first| *first <= index) - 1;
             let recipe = &self.harvest.recipes[at];
             let steps = recipe.steps_of(index - self.firsts[at]);
-            builder.follow(steps, recipe, &pantry, &results)
+            build(&mut builder, steps, recipe, &pantry, &results)
         });
         pause.end()?;
         made.map(|()| results)

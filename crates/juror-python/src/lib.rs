@@ -6,6 +6,7 @@
 
 mod aggregates;
 mod bench;
+mod build;
 mod engine;
 mod environment;
 mod escape;
@@ -16,6 +17,7 @@ mod input;
 mod kept;
 mod known;
 mod observe;
+mod parts;
 mod pieces;
 mod problem;
 mod read;

@@ -20,7 +20,8 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyDict, PyList, PyString};
 
-use crate::from_json::{Builder, Pantry};
+use crate::build::{Pantry, build};
+use crate::from_json::Builder;
 use crate::recipe::{Inputs, Recipe, Writer};
 use crate::to_json::Written;
 
@@ -42,7 +43,7 @@ struct Text {
 impl Text {
     /// Nothing where the JSON is no text, which does not happen.
     fn of(name: &str, written: &mut Written<'_>) -> PyResult<Option<Text>> {
-        let outputs = written.asides()?;
+        let outputs = written.parts.asides()?;
         let json = std::mem::take(&mut written.json);
         let document = Document::new(name, json, Format::Json).ok().map(Arc::new);
         Ok(document.map(|document| Text { document, outputs }))
@@ -300,10 +301,10 @@ pub(crate) fn evaluate<'py>(
         n_taken += 1;
         let pantry = Pantry {
             inputs: judged.inputs,
-            reference: Some(reference.known(&[])),
-            responses: Some(responses.known(&[])),
+            reference: Some(reference.parts.known(&[])),
+            responses: Some(responses.parts.known(&[])),
         };
-        builder.build(&judged.recipe, &pantry, &results)?;
+        build(&mut builder, &judged.recipe.steps, &judged.recipe, &pantry, &results)?;
         n_errors += judged.n_errors;
         drop(judged.batch);
         tell(results.len(), n_all, n_errors)?;

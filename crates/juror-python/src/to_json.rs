@@ -8,7 +8,6 @@ use std::io::Write;
 use std::thread;
 
 use pyo3::prelude::*;
-use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{
     PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMapping, PySequence, PyString,
 };
@@ -16,7 +15,8 @@ use pyo3::types::{PyByteArray, PyTuple};
 
 use crate::escape::push_text;
 use crate::fill::{Hole, fill};
-use crate::known::{Entry, Known};
+use crate::known::Known;
+use crate::parts::{NO_TEXT, Parts};
 use crate::problem::{Found, Segment};
 
 /// Objects in objects beyond this depth are taken for a mistake, such as a list within itself.
@@ -30,8 +30,7 @@ const LONG: usize = 32;
 pub(crate) struct Written<'py> {
     /// The text but for the holes.
     pub(crate) json: Vec<u8>,
-    /// What belongs into it, and objects that results hand on, in the order of the text.
-    parts: Vec<Part<'py>>,
+    pub(crate) parts: Parts<'py>,
     /// What could not be written; `null` stands in its place.
     pub(crate) problems: Vec<Found>,
     /// Whether `nan` and the infinities are written as Python's `json` writes them.
@@ -41,32 +40,11 @@ pub(crate) struct Written<'py> {
     depth: usize,
 }
 
-/// Something at a place of the text but for the holes.
-struct Part<'py> {
-    at: usize,
-    kind: Kind,
-    object: Bound<'py, PyAny>,
-}
-
-enum Kind {
-    /// A text that is missing there.
-    Hole,
-    /// A text in whose place an empty one is written.
-    Aside,
-    /// An object that was written up to some place, with the number of parts by then.
-    Object { end: usize, n_parts: usize },
-    /// An object that turned out to be nothing to remember.
-    Nothing,
-}
-
 /// The whole of a text, and the objects in it.
 pub(crate) struct Filled<'py> {
     pub(crate) json: Vec<u8>,
     pub(crate) known: Known<'py>,
 }
-
-/// What an empty text is in JSON.
-const NO_TEXT: &[u8] = b"\"\"";
 
 impl<'py> Written<'py> {
     /// A text without holes.
@@ -133,14 +111,11 @@ impl<'py> Written<'py> {
     fn text(&mut self, text: &Bound<'py, PyString>) {
         match text.to_str() {
             Ok(plain) if plain.len() >= LONG && !self.has_no_holes => {
-                let (at, object) = (self.json.len(), text.as_any().clone());
-                self.parts.push(Part { at, kind: Kind::Hole, object });
+                self.parts.hole(self.json.len(), text.as_any());
             }
             Ok(plain) => push_text(plain, &mut self.json),
             Err(_) => {
-                let part = self.begin(text.as_any());
-                self.surrogates(text);
-                self.end(part, true);
+                self.remembering(text.as_any(), |written| written.surrogates(text));
             }
         }
     }
@@ -181,38 +156,10 @@ impl<'py> Written<'py> {
         self.depth -= 1;
     }
 
-    /// Begins an object that may be worth remembering.
-    fn begin(&mut self, object: &Bound<'py, PyAny>) -> usize {
-        let (at, object) = (self.json.len(), object.clone());
-        self.parts.push(Part { at, kind: Kind::Nothing, object });
-        self.parts.len() - 1
-    }
-
-    fn end(&mut self, part: usize, is_known: bool) {
-        if is_known {
-            let (end, n_parts) = (self.json.len(), self.parts.len());
-            self.parts[part].kind = Kind::Object { end, n_parts };
-        } else if self.parts.len() == part + 1 {
-            self.parts.pop();
-        }
-    }
-
-    /// Remembers an object whose inside is written already.
-    fn put_before(&mut self, index: usize, at: usize, object: &Bound<'py, PyAny>) {
-        for part in &mut self.parts[index..] {
-            if let Kind::Object { n_parts, .. } = &mut part.kind {
-                *n_parts += 1;
-            }
-        }
-        let (end, n_parts) = (self.json.len(), self.parts.len() + 1);
-        let kind = Kind::Object { end, n_parts };
-        self.parts.insert(index, Part { at, kind, object: object.clone() });
-    }
-
     fn dict(&mut self, dict: &Bound<'py, PyDict>) {
         let (start, n_before) = (self.json.len(), self.parts.len());
         if !self.entries(dict, |written, _, value| written.value(value)) {
-            self.put_before(n_before, start, dict.as_any());
+            self.parts.put_before(n_before, start..self.json.len(), dict.as_any());
         }
     }
 
@@ -254,7 +201,7 @@ impl<'py> Written<'py> {
         if !text.cast::<PyString>().is_ok_and(is_long) {
             return false;
         }
-        self.parts.push(Part { at: self.json.len(), kind: Kind::Aside, object: text.clone() });
+        self.parts.aside(self.json.len(), text);
         self.json.extend_from_slice(NO_TEXT);
         true
     }
@@ -265,9 +212,9 @@ impl<'py> Written<'py> {
         object: &Bound<'py, PyAny>,
         write: impl FnOnce(&mut Written<'py>),
     ) {
-        let part = self.begin(object);
+        let part = self.parts.begin(self.json.len(), object);
         write(self);
-        self.end(part, true);
+        self.parts.end(part, self.json.len(), true);
     }
 
     /// Keys are written as Python's `json` writes them; returns whether that says all.
@@ -334,9 +281,9 @@ impl<'py> Written<'py> {
             self.json.extend_from_slice(word.as_bytes());
         } else {
             // JSON has no such number, and no mean may rest on it.
-            let part = self.begin(number.as_any());
-            self.json.extend_from_slice(b"null");
-            self.end(part, true);
+            self.remembering(number.as_any(), |written| {
+                written.json.extend_from_slice(b"null");
+            });
         }
     }
 
@@ -355,7 +302,7 @@ impl<'py> Written<'py> {
 
     /// What has no form of its own in JSON; results hand on the object itself.
     fn odd(&mut self, value: &Bound<'py, PyAny>) {
-        let part = self.begin(value);
+        let part = self.parts.begin(self.json.len(), value);
         let n_problems = self.problems.len();
         if let Ok(tuple) = value.cast::<PyTuple>() {
             self.nested(value, |written, tuple| written.list(tuple.iter()), tuple);
@@ -372,7 +319,7 @@ impl<'py> Written<'py> {
             let hint = "use dict, list, str, int, float, bool or None";
             self.problem(format!("a value of type `{name}` cannot be read"), Some(hint.into()));
         }
-        self.end(part, self.problems.len() == n_problems);
+        self.parts.end(part, self.json.len(), self.problems.len() == n_problems);
     }
 
     fn mapping(&mut self, mapping: &Bound<'py, PyMapping>) {
@@ -424,57 +371,15 @@ impl<'py> Written<'py> {
         py: Python<'py>,
         other: impl FnOnce() -> T,
     ) -> (Filled<'py>, T) {
-        let (holes, text): (Vec<Hole<'_>>, _) = (self.holes().collect(), &self.json);
+        let (holes, text): (Vec<Hole<'_>>, _) = (self.parts.holes().collect(), &self.json);
         let (filled, other) = thread::scope(|scope| {
             let filling = scope.spawn(|| fill(text, &holes));
             let other = other();
             (py.detach(|| filling.join()), other)
         });
         let (json, lengths) = filled.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        let known = self.known(&lengths);
+        let known = self.parts.known(&lengths);
         (Filled { json, known }, other)
-    }
-
-    /// The texts that were put aside with their places, to be taken to a thread without Python.
-    pub(crate) fn asides(&self) -> PyResult<Vec<(usize, PyBackedStr)>> {
-        let asides = self.parts.iter().filter(|part| matches!(part.kind, Kind::Aside));
-        let text =
-            |part: &Part<'py>| Ok((part.at, part.object.cast::<PyString>()?.clone().try_into()?));
-        asides.map(text).collect()
-    }
-
-    fn holes(&self) -> impl Iterator<Item = Hole<'_>> {
-        self.parts.iter().filter(|part| matches!(part.kind, Kind::Hole)).map(|part| {
-            // It was read when the hole was made, and texts do not change.
-            let text = part.object.cast::<PyString>().ok().and_then(|text| text.to_str().ok());
-            Hole { at: part.at, text: text.unwrap_or_default() }
-        })
-    }
-
-    /// The objects by their places in the whole text, given how much was put into each hole.
-    pub(crate) fn known(&self, lengths: &[usize]) -> Known<'py> {
-        let mut lengths = lengths.iter();
-        // By the number of parts, how much longer the whole is than the text with holes.
-        let mut added = Vec::with_capacity(self.parts.len() + 1);
-        let mut sum = 0;
-        added.push(sum);
-        for part in &self.parts {
-            if matches!(part.kind, Kind::Hole) {
-                sum += lengths.next().copied().unwrap_or_default();
-            }
-            added.push(sum);
-        }
-        let entries = self.parts.iter().enumerate().filter_map(|(index, part)| {
-            let start = part.at + added[index];
-            let end = match part.kind {
-                Kind::Hole => part.at + added[index + 1],
-                Kind::Aside => start + NO_TEXT.len(),
-                Kind::Object { end, n_parts } => end + added[n_parts],
-                Kind::Nothing => return None,
-            };
-            Some(Entry { start, end, object: part.object.clone() })
-        });
-        Known::new(entries.collect())
     }
 }
 
