@@ -127,35 +127,10 @@ impl<'b, 'py> Building<'b, 'py> {
 
     /// The object that begins at a place, to be added to.
     fn fields(&mut self, home: Home, start: usize) -> PyResult<Bound<'py, PyDict>> {
-        let object = self.value(home, start)?;
-        // What was read anew belongs to nobody else.
-        let copy = if self.pantry.known(home).is_some() { copy_of(&object)? } else { None };
-        Ok(copy.unwrap_or(object).cast_into()?)
+        self.builder.dict(self.text(home), start, self.pantry.known(home))
     }
 }
 
 fn piece(text: &str, length: u32, start: usize) -> &str {
     &text[start..][..length as usize]
-}
-
-/// A copy of a dict or list, so that changing a result changes no input; nothing for any other
-/// object.
-fn copy_of<'py>(value: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
-    if let Ok(dict) = value.cast_exact::<PyDict>() {
-        let copy = dict.copy()?;
-        for (key, value) in dict.iter() {
-            if let Some(value) = copy_of(&value)? {
-                copy.set_item(key, value)?;
-            }
-        }
-        return Ok(Some(copy.into_any()));
-    }
-    let Ok(list) = value.cast_exact::<PyList>() else { return Ok(None) };
-    let copy = list.get_slice(0, list.len());
-    for (index, item) in list.iter().enumerate() {
-        if let Some(item) = copy_of(&item)? {
-            copy.set_item(index, item)?;
-        }
-    }
-    Ok(Some(copy.into_any()))
 }

@@ -1,7 +1,7 @@
 //! Judging, on threads that know nothing of Python.
 
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender};
+use std::sync::mpsc::{Receiver, Sender, SyncSender};
 use std::thread;
 
 use juror_judge::{Stop, Tell};
@@ -64,26 +64,31 @@ pub(crate) enum Message {
     Refused(Refusal),
 }
 
-/// Does the work, and says everything to `say`. Ends early when nobody listens any more. When all is
-/// said, what results of files need is kept and returned.
+/// Does the work, and says everything to `say`. Ends early when it is told to, and where nobody
+/// listens to single results any more. When all is said, what results of files need is kept.
 pub(crate) fn run(
     work: Work,
     say: &SyncSender<Message>,
     used: &Receiver<Recipe>,
-) -> Option<Result<Inputs, LoadError>> {
+    texts: &Sender<Result<Inputs, LoadError>>,
+) {
     let Work { reference, responses, how, unwanted } = work;
     let outcome = load_both(reference, responses).and_then(|(inputs, lent)| {
         let is_done = judge(how, &inputs, say, used)?;
         Ok(is_done.then_some((inputs, lent)))
     });
-    let end = match outcome {
-        Ok(Some((inputs, lent))) => return Some(keep(inputs, lent, &unwanted)),
-        Ok(None) => Message::Interrupted,
-        Err(refusal) => Message::Refused(refusal),
-    };
     // Where nobody listens, nobody misses it.
-    let _ = say.send(end);
-    None
+    match outcome {
+        Ok(Some((inputs, lent))) => {
+            let _ = texts.send(keep(inputs, lent, &unwanted));
+        }
+        Ok(None) => {
+            send(say, Message::Interrupted);
+        }
+        Err(refusal) => {
+            send(say, Message::Refused(refusal));
+        }
+    }
 }
 
 /// Judges everything; returns whether it came to its end, which is said then.

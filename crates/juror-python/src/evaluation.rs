@@ -73,7 +73,7 @@ pub(crate) fn run_evaluation<'py>(
         };
         let pause = GarbagePause::new(py)?;
         let results = stream::evaluate(py, reference, responses, &plan, told);
-        pause.end()?;
+        drop(pause);
         if let Some(results) = results? {
             return Ok(results.into_any());
         }
@@ -96,7 +96,8 @@ pub(crate) fn run_evaluation<'py>(
     let (say, messages) = sync_channel(WAITING);
     let engine = thread::Builder::new().name("juror".into());
     let (give_back, used) = channel();
-    let engine = engine.spawn(move || engine::run(work, &say, &used))?;
+    let (keep, texts) = channel();
+    engine.spawn(move || engine::run(work, &say, &used, &keep))?;
     let mut table = Table {
         results: PyList::empty(py),
         builder: Builder::new(py),
@@ -111,7 +112,7 @@ pub(crate) fn run_evaluation<'py>(
     };
     table.listen(&Mutex::new(messages), &interrupt)?;
     match table.harvest {
-        Some(harvest) => Ok(Bound::new(py, Kept::new(harvest, engine, unwanted))?.into_any()),
+        Some(harvest) => Ok(Bound::new(py, Kept::new(harvest, texts, unwanted))?.into_any()),
         None => Ok(table.results.into_any()),
     }
 }
@@ -207,9 +208,7 @@ impl Table<'_> {
                 }
             }
         };
-        if let Some(pause) = self.pause.take() {
-            pause.end()?;
-        }
+        self.pause = None;
         match raised {
             Some(error) => Err(error),
             None => outcome,
@@ -326,11 +325,13 @@ impl<'py> GarbagePause<'py> {
         }
         Ok(GarbagePause(is_on.then_some(gc)))
     }
+}
 
-    pub(crate) fn end(self) -> PyResult<()> {
-        match self.0 {
-            Some(gc) => gc.call_method0("enable").map(|_| ()),
-            None => Ok(()),
+impl Drop for GarbagePause<'_> {
+    fn drop(&mut self) {
+        if let Some(gc) = &self.0 {
+            // It was there a moment ago.
+            let _ = gc.call_method0("enable");
         }
     }
 }

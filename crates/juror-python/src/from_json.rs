@@ -37,10 +37,36 @@ impl<'py> Builder<'py> {
         at: usize,
         known: Option<&Known<'py>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let known = known.map(|known| known.from(at)).unwrap_or_default();
-        let mut reader = Reader { json, at, known, builder: self, depth: 0 };
+        let mut reader = self.reader(json, at, known);
         reader.skip_space();
         reader.value()
+    }
+
+    /// The object that begins at a place, as a dict of its own also where it is known as some
+    /// other object.
+    pub(crate) fn dict(
+        &mut self,
+        json: &str,
+        at: usize,
+        known: Option<&Known<'py>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let mut reader = self.reader(json, at, known);
+        match reader.known.at(at) {
+            Some((object, _)) if object.is_instance_of::<PyDict>() => {
+                Ok(own_copy(object)?.cast_into()?)
+            }
+            _ => Ok(reader.object()?.cast_into()?),
+        }
+    }
+
+    fn reader<'r>(
+        &'r mut self,
+        json: &'r str,
+        at: usize,
+        known: Option<&'r Known<'py>>,
+    ) -> Reader<'r, 'py> {
+        let known = known.map(|known| known.from(at)).unwrap_or_default();
+        Reader { json, at, known, builder: self, depth: 0 }
     }
 
     /// A key that is written as a JSON string.
@@ -77,6 +103,30 @@ impl<'py> Builder<'py> {
     }
 }
 
+/// Plain copies in place of dicts and lists, so that changing a result changes no input; any other
+/// object is handed on.
+fn own_copy(object: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
+    if let Ok(dict) = object.cast::<PyDict>() {
+        let copy = PyDict::new(object.py());
+        // Copied as a whole, which is fast; most of what is in it is handed on.
+        copy.update(dict.as_mapping())?;
+        for (key, value) in dict.iter() {
+            if value.is_instance_of::<PyDict>() || value.is_instance_of::<PyList>() {
+                copy.set_item(key, own_copy(value)?)?;
+            }
+        }
+        return Ok(copy.into_any());
+    }
+    if object.is_instance_of::<PyList>() {
+        let copy = PyList::empty(object.py());
+        for item in object.try_iter()? {
+            copy.append(own_copy(item?)?)?;
+        }
+        return Ok(copy.into_any());
+    }
+    Ok(object)
+}
+
 /// Reads one value.
 struct Reader<'r, 'py> {
     json: &'r str,
@@ -90,7 +140,7 @@ impl<'py> Reader<'_, 'py> {
     fn value(&mut self) -> PyResult<Bound<'py, PyAny>> {
         if let Some((object, end)) = self.known.at(self.at) {
             self.at = end;
-            return Ok(object);
+            return own_copy(object);
         }
         let py = self.builder.py;
         match self.peek() {
@@ -101,7 +151,7 @@ impl<'py> Reader<'_, 'py> {
             Some(b't') => Ok(self.word("true", PyBool::new(py, true).to_owned().into_any())),
             Some(b'f') => Ok(self.word("false", PyBool::new(py, false).to_owned().into_any())),
             Some(b'n') => Ok(self.word("null", py.None().into_bound(py))),
-            _ => self.number(),
+            _ => Ok(self.number()),
         }
     }
 
@@ -178,18 +228,22 @@ impl<'py> Reader<'_, 'py> {
         }
     }
 
-    fn number(&mut self) -> PyResult<Bound<'py, PyAny>> {
+    fn number(&mut self) -> Bound<'py, PyAny> {
         let py = self.builder.py;
         let rest = &self.json[self.at..];
         let is_part = |byte: &u8| byte.is_ascii_digit() || b"+-.eE".contains(byte);
         let text = &rest[..rest.bytes().take_while(|byte| is_part(byte)).count()];
         self.at += text.len().max(1);
         if text.bytes().any(|byte| matches!(byte, b'.' | b'e' | b'E')) {
-            return Ok(PyFloat::new(py, text.parse().unwrap_or(f64::NAN)).into_any());
+            return PyFloat::new(py, text.parse().unwrap_or(f64::NAN)).into_any();
         }
         match text.parse::<i64>() {
-            Ok(whole) => Ok(PyInt::new(py, whole).into_any()),
-            Err(_) => py.get_type::<PyInt>().call1((text,)),
+            Ok(whole) => PyInt::new(py, whole).into_any(),
+            // Python makes no number of more digits than its own limit: those stay a text.
+            Err(_) => py
+                .get_type::<PyInt>()
+                .call1((text,))
+                .unwrap_or_else(|_| PyString::new(py, text).into_any()),
         }
     }
 

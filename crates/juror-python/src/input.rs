@@ -126,7 +126,7 @@ fn take_responses<'py>(value: &Bound<'py, PyAny>) -> PyResult<Taken<'py>> {
         } else {
             records_by_id(&mut written, mapping)?;
         }
-    } else if let Ok(list) = value.cast::<PyList>() {
+    } else if let Ok(list) = value.cast_exact::<PyList>() {
         records(&mut written, list)?;
     } else {
         written.value(&value);
@@ -145,7 +145,7 @@ pub(crate) fn path_of(value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
 
 /// Anything that can be gone through once, such as a generator, as a list.
 fn whole<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let is_whole = value.is_instance_of::<PyList>() || value.cast::<PyMapping>().is_ok();
+    let is_whole = value.is_exact_instance_of::<PyList>() || value.cast::<PyMapping>().is_ok();
     if is_whole || value.is_none() {
         return Ok(value.clone());
     }

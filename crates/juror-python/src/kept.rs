@@ -4,12 +4,12 @@
 //! texts of the inputs; most results of a large evaluation are never looked at one by one.
 
 use std::collections::HashMap;
+use std::sync::mpsc::{Receiver, TryRecvError};
 use std::sync::{Mutex, PoisonError};
-use std::thread::JoinHandle;
 
 use juror_run::{Interrupt, LoadError, Plan};
 use juror_score::Aggregates;
-use pyo3::exceptions::PyIndexError;
+use pyo3::exceptions::{PyIndexError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::PyList;
@@ -30,15 +30,12 @@ pub(crate) struct Harvest {
     pub(crate) plan: Plan,
 }
 
-/// The engine's thread, which ends with the inputs in memory of their own.
-pub(crate) type Engine = JoinHandle<Option<Result<Inputs, LoadError>>>;
-
 /// The texts of the inputs. Large ones are copied out of their files after the results were handed
 /// out, and whoever looks first waits for that.
 enum Texts {
-    Coming(Engine),
+    Coming(Receiver<Result<Inputs, LoadError>>),
     Here(Inputs),
-    Lost(String),
+    Lost,
 }
 
 /// Results that are built when they are looked at.
@@ -49,6 +46,8 @@ pub(crate) struct Kept {
     firsts: Vec<usize>,
     n_results: usize,
     texts: Mutex<Texts>,
+    /// The process whose thread keeps the texts.
+    process: u32,
     /// Told when nobody wants the texts any more.
     unwanted: Interrupt,
 }
@@ -60,32 +59,59 @@ impl Drop for Kept {
 }
 
 impl Kept {
-    pub(crate) fn new(harvest: Box<Harvest>, engine: Engine, unwanted: Interrupt) -> Kept {
+    pub(crate) fn new(
+        harvest: Box<Harvest>,
+        texts: Receiver<Result<Inputs, LoadError>>,
+        unwanted: Interrupt,
+    ) -> Kept {
         let (mut firsts, mut n_results) = (Vec::with_capacity(harvest.recipes.len()), 0);
         for recipe in &harvest.recipes {
             firsts.push(n_results);
             n_results += recipe.starts.len();
         }
-        Kept { harvest, firsts, n_results, texts: Mutex::new(Texts::Coming(engine)), unwanted }
+        let (texts, process) = (Mutex::new(Texts::Coming(texts)), std::process::id());
+        Kept { harvest, firsts, n_results, texts, process, unwanted }
     }
 
     fn inputs(&self, py: Python<'_>) -> PyResult<Inputs> {
         let texts = self.texts.lock_py_attached(py);
         let mut texts = texts.unwrap_or_else(PoisonError::into_inner);
-        let lost = || Texts::Lost("juror's engine ended too early: a bug".into());
-        *texts = match std::mem::replace(&mut *texts, lost()) {
-            Texts::Coming(engine) => match py.detach(|| engine.join()) {
-                Ok(Some(Ok(inputs))) => Texts::Here(inputs),
-                Ok(Some(Err(error))) => Texts::Lost(error.to_string()),
-                Ok(None) | Err(_) => lost(),
-            },
-            settled => settled,
-        };
+        if let Texts::Coming(coming) = &mut *texts {
+            *texts = match self.wait_for(py, coming)? {
+                Some(kept) => {
+                    Texts::Here(kept.map_err(|error| Refusal::File(error).into_error(py))?)
+                }
+                None => Texts::Lost,
+            };
+        }
         match &*texts {
             Texts::Here(inputs) => Ok(inputs.clone()),
-            Texts::Lost(why) => Err(Refusal::Failed(why.clone()).into_error(py)),
-            Texts::Coming(_) => Err(Refusal::Failed(String::new()).into_error(py)),
+            Texts::Coming(_) | Texts::Lost => {
+                let why = "the texts of these results could not be kept: evaluate the files again";
+                Err(PyRuntimeError::new_err(why))
+            }
         }
+    }
+
+    /// What the engine has kept; nothing where it ended without a word.
+    fn wait_for(
+        &self,
+        py: Python<'_>,
+        coming: &mut Receiver<Result<Inputs, LoadError>>,
+    ) -> PyResult<Option<Result<Inputs, LoadError>>> {
+        match coming.try_recv() {
+            Ok(kept) => return Ok(Some(kept)),
+            Err(TryRecvError::Disconnected) => return Ok(None),
+            Err(TryRecvError::Empty) => {}
+        }
+        if std::process::id() != self.process {
+            // A process that was forked has no threads of the one it comes from.
+            let why = "these results were not looked at before the process was forked: \
+                hand on `list(results)`";
+            return Err(PyRuntimeError::new_err(why));
+        }
+        // Moved, not shared: only one thread may wait at a time.
+        Ok(py.detach(move || coming.recv().ok()))
     }
 }
 
@@ -127,14 +153,13 @@ impl Kept {
         }
         let pantry = Pantry { inputs: self.inputs(py)?, reference: None, responses: None };
         let (results, mut builder) = (PyList::empty(py), Builder::new(py));
-        let pause = GarbagePause::new(py)?;
-        let made = (start..stop).try_for_each(|index| {
+        let _pause = GarbagePause::new(py)?;
+        for index in start..stop {
             let at = self.firsts.partition_point(|first| *first <= index) - 1;
             let recipe = &self.harvest.recipes[at];
             let steps = recipe.steps_of(index - self.firsts[at]);
-            build(&mut builder, steps, recipe, &pantry, &results)
-        });
-        pause.end()?;
-        made.map(|()| results)
+            build(&mut builder, steps, recipe, &pantry, &results)?;
+        }
+        Ok(results)
     }
 }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use juror_report::ResultSink;
+use juror_report::{ResultSink, tell_fields};
 use juror_score::Object;
 use juror_score::read::Document;
 
@@ -69,6 +69,7 @@ impl Recipe {
         self.steps.clear();
         self.texts.clear();
         self.starts.clear();
+        self.has_odd_ids = false;
     }
 
     /// The steps of one result.
@@ -193,16 +194,10 @@ impl ResultSink for Writer<'_> {
     }
 
     fn fields(&mut self, object: &Object<'_>, leave_out: impl Fn(&str) -> bool) {
-        let is_whole = object.iter_raw().all(|(key, _)| !leave_out(key.get().trim_matches('"')));
-        if let Some((home, at)) = self.start_of(object).filter(|_| is_whole) {
-            self.recipe.steps.push(Step::Fields(home, at));
-            return;
-        }
-        for (key, value) in object.iter_raw() {
-            if !leave_out(key.get().trim_matches('"')) {
-                self.key_as_written(key.get());
-                self.json(value.get());
-            }
+        let is_whole = !object.iter().any(|(key, _)| leave_out(&key));
+        match self.start_of(object).filter(|_| is_whole) {
+            Some((home, at)) => self.recipe.steps.push(Step::Fields(home, at)),
+            None => tell_fields(self, object, leave_out),
         }
     }
 }

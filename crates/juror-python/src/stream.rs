@@ -3,7 +3,9 @@
 //! The JSON text of a whole dataset is as large as the dataset, and fresh memory is dear. So a few
 //! questions at a time are written, judged by another thread and built, all in memory that stays
 //! near. What steps returned is nearly all of a dataset and is not written: the texts stand beside
-//! the JSON, and are judged where they are. This is for the common case: where anything deserves a word, such as a problem or a
+//! the JSON, and are judged where they are.
+//!
+//! This is for the common case: where anything deserves a word, such as a problem or a
 //! response that is left over, nothing comes of it, and the whole is judged as files are.
 
 use std::collections::VecDeque;

@@ -133,11 +133,17 @@ fn cell_of(value: &Bound<'_, PyAny>) -> PyResult<Option<Cell>> {
     } else if let Ok(real) = value.cast::<PyFloat>() {
         Some(Cell::Real(real.value()))
     } else if value.is_instance_of::<PyInt>() {
-        let real = || value.extract().map(Cell::Real);
-        Some(value.extract().map(Cell::Whole).or_else(|_| real())?)
+        Some(value.extract().map_or_else(|_| Cell::Real(real_of(value)), Cell::Whole))
     } else {
         Some(Cell::Nested(json_of(value)?))
     })
+}
+
+/// A whole number as a real one; beyond their range, infinite.
+fn real_of(whole: &Bound<'_, PyAny>) -> f64 {
+    let is_negative = whole.lt(0).unwrap_or(false);
+    let infinite = if is_negative { f64::NEG_INFINITY } else { f64::INFINITY };
+    whole.extract().unwrap_or(infinite)
 }
 
 fn batch_of(columns: Vec<Column>, n_rows: usize) -> Result<RecordBatch, ArrowError> {

@@ -35,8 +35,8 @@ pub(crate) struct Written<'py> {
     pub(crate) problems: Vec<Found>,
     /// Whether `nan` and the infinities are written as Python's `json` writes them.
     pub(crate) keeps_nan: bool,
-    /// Whether no holes are left: long texts are written like others.
-    has_no_holes: bool,
+    /// Whether long texts are written like others.
+    is_whole: bool,
     depth: usize,
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct Filled<'py> {
 impl<'py> Written<'py> {
     /// A text without holes.
     pub(crate) fn whole() -> Written<'py> {
-        Written { has_no_holes: true, ..Written::default() }
+        Written { is_whole: true, ..Written::default() }
     }
 
     /// Appends a value.
@@ -58,8 +58,11 @@ impl<'py> Written<'py> {
             self.text(text);
         } else if let Ok(dict) = value.cast::<PyDict>() {
             self.nested(value, Written::dict, dict);
-        } else if let Ok(list) = value.cast::<PyList>() {
+        } else if let Ok(list) = value.cast_exact::<PyList>() {
             self.nested(value, |written, list| written.list(list.iter()), list);
+        } else if value.is_instance_of::<PyList>() {
+            // It may know better what is in it than its memory does.
+            self.nested(value, Written::sequence, value);
         } else if value.is_none() {
             self.json.extend_from_slice(b"null");
         } else if let Ok(truth) = value.cast::<PyBool>() {
@@ -110,7 +113,7 @@ impl<'py> Written<'py> {
 
     fn text(&mut self, text: &Bound<'py, PyString>) {
         match text.to_str() {
-            Ok(plain) if plain.len() >= LONG && !self.has_no_holes => {
+            Ok(plain) if plain.len() >= LONG && !self.is_whole => {
                 self.parts.hole(self.json.len(), text.as_any());
             }
             Ok(plain) => push_text(plain, &mut self.json),
@@ -311,7 +314,7 @@ impl<'py> Written<'py> {
         } else if let Ok(mapping) = value.cast::<PyMapping>() {
             self.nested(value, Written::mapping, mapping);
         } else if let Ok(sequence) = value.cast::<PySequence>() {
-            self.nested(value, Written::sequence, sequence);
+            self.nested(value, Written::sequence, sequence.as_any());
         } else if let Some(plain) = plain_form(value) {
             self.nested(value, Written::value, &plain);
         } else {
@@ -340,7 +343,7 @@ impl<'py> Written<'py> {
         }
     }
 
-    fn sequence(&mut self, sequence: &Bound<'py, PySequence>) {
+    fn sequence(&mut self, sequence: &Bound<'py, PyAny>) {
         let items: PyResult<Vec<_>> = sequence.try_iter().and_then(Iterator::collect);
         match items {
             Ok(items) => self.list(items.into_iter()),

@@ -7,15 +7,18 @@ import collections
 import copy
 import datetime
 import decimal
+import itertools
 import json
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
 import threading
 import time
 import types
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -437,6 +440,72 @@ def test_outputs_of_many_objects_are_judged_where_they_are(tmp_path: Path) -> No
     with pytest.raises(juror.DatasetError, match="y") as raised:
         juror.run_evaluation(reference, responses)
     assert raised.value.path == "[0].questions[2].reference_steps[0][0].required_columns[0]"
+
+
+class Items(list[Data]):
+    pass
+
+
+@pytest.mark.parametrize("n", [2, 200])
+def test_objects_of_any_kind_are_copied_or_handed_on(n: int) -> None:
+    """However many questions there are, results are the same, and inputs stay as they are."""
+    kinds: list[Callable[[Data], Data]] = [
+        dict,
+        collections.OrderedDict,
+        lambda fields: collections.defaultdict(list, fields),
+        collections.UserDict,
+        lambda fields: types.MappingProxyType(dict(fields)),
+        lambda fields: collections.OrderedDict({**fields, 1: "a key that is no text"}),
+    ]
+    args = [
+        collections.OrderedDict(q=["x"]),
+        {"q": Items([{"a": [1]}])},
+        {"q": {1: {"b": [2]}}},
+        {"q": collections.UserDict(c=[3])},
+        {"q": (1, "x" * 40)},
+    ]
+    reference, responses = many(n)
+    for number, (kind, arg) in enumerate(itertools.product(kinds, args)):
+        question, response = reference[0]["questions"][number % n], responses[number % n]
+        question["reference_steps"] = [[kind({**question["reference_steps"][0][0], "args": arg})]]
+        response["actual_steps"] = Items([kind({**response["actual_steps"][0], "args": arg})])
+    before = repr((reference, responses))
+    results = juror.run_evaluation(reference, responses)
+    assert [result["steps_score"] for result in results] == [1.0] * n
+    for result in results:
+        for step in [*result["reference_steps"][0], *result["actual_steps"]]:
+            assert type(step) is dict
+            spoil(step)
+    assert repr((reference, responses)) == before
+
+
+def spoil(value: Data) -> None:
+    """Changes every dict and list."""
+    if isinstance(value, (dict, list)):
+        for inner in list(value.values() if isinstance(value, dict) else value):
+            spoil(inner)
+        value.clear()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"profile": 7}, "there is no profile `7`: choose 5 or 6"),
+        ({"threads": 0}, "threads is 0, and should be at least 1"),
+        ({"threads": -1}, "threads is -1, and should be at least 1"),
+        ({"metrics": 5}, "metrics is a mapping of names to functions, not `int`"),
+        ({"metrics": {"m": 5}}, "the metric `m` is no function, but `int`"),
+    ],
+)
+def test_wrong_arguments_are_named(options: Data, message: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=re.escape(message)):
+        juror.run_evaluation([], {}, **options)
+
+
+def test_a_profile_may_be_a_number(reference: Data, responses: Data) -> None:
+    six = juror.run_evaluation(reference, responses, profile="6")
+    assert juror.run_evaluation(reference, responses, profile=6) == six
+    assert juror.compute_aggregates(six, profile=6) == juror.compute_aggregates(six, profile="6")
 
 
 def test_progress_of_many_objects() -> None:

@@ -7,6 +7,8 @@ import copy
 import gzip
 import json
 import pickle
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -45,7 +47,7 @@ def test_they_are_a_list(reference: Data, responses: Data, paths: tuple[Path, Pa
     assert list(results()) == [*results()] == [result for result in results()] == wanted
     assert tuple(reversed(results())) == tuple(wanted[::-1]) and wanted[1] in results()
     assert (results().index(wanted[1]), results().count(wanted[0])) == (1, 1)
-    assert results() + wanted == wanted + results() == results() + results() == results() * 2 == 2 * results()
+    assert results() + wanted == results() + results() == results() * 2 == 2 * results() == wanted * 2
     assert repr(results()) == repr(wanted) and f"{results()}" == f"{wanted}"
     for options in ({}, {"indent": 2}, {"sort_keys": True}):
         assert json.dumps(results(), **options) == json.dumps(wanted, **options)  # type: ignore[arg-type]
@@ -78,9 +80,11 @@ def test_they_change_as_lists_do(reference: Data, responses: Data, paths: tuple[
 
     assert list(change(juror.run_evaluation(*paths))) == list(change(copy.deepcopy(wanted)))
     longer = [{"n": 0}]
+    same = longer
     longer += juror.run_evaluation(*paths)
     longer[1:1] = juror.run_evaluation(*paths)
-    assert longer == [{"n": 0}, *wanted, *wanted]
+    longer.extend(juror.run_evaluation(*paths))
+    assert same == [{"n": 0}, *wanted, *wanted, *wanted]
     results = juror.run_evaluation(*paths)
     for result in results:
         if result == wanted[0]:
@@ -93,9 +97,35 @@ def test_who_reads_past_the_methods_of_a_list_fails(paths: tuple[Path, Path]) ->
     results = juror.run_evaluation(*paths)
     assert "not looked at" in list.__repr__(results)
     assert list.__len__(results) == 2
+    (first, *_) = [] + results
+    for use in (lambda: first["status"], lambda: first.get("status"), lambda: dict(first), lambda: len(first)):
+        with pytest.raises(TypeError, match=r"not looked at: use list\(results\)"):
+            use()
+    with pytest.raises(juror.DatasetError):
+        juror.compute_aggregates([] + results)
     for _ in results:
         pass
     assert "not looked at" not in list.__repr__(results)
+
+
+def test_they_may_be_evaluated_again(reference: Data, paths: tuple[Path, Path]) -> None:
+    """Results are responses, too: lists are gone through by their methods."""
+    results = juror.run_evaluation(*paths)
+    again = juror.run_evaluation(reference, juror.run_evaluation(*paths))
+    assert [result["status"] for result in again] == [result["status"] for result in results]
+    assert again[0]["steps_score"] == 1.0
+
+
+def test_a_number_of_many_digits_spoils_nothing(reference: Data, responses: Data, tmp_path: Path) -> None:
+    paths = write(tmp_path, reference, responses)
+    text = paths[1].read_text().replace('"args": {', '"args": {"n": ' + "1" * 5000 + ", ", 1)
+    assert "11111" in text
+    paths[1].write_text(text)
+    results = juror.run_evaluation(*paths)
+    assert results[0]["steps_score"] == 1.0
+    assert len(str(results[0]["actual_steps"][0]["args"]["n"])) == 5000
+    results[0]["elapsed_sec"], results[1]["elapsed_sec"] = 10**400, 1.5
+    assert juror.to_arrow(results).to_pydict()["elapsed_sec"] == [float("inf"), 1.5]
 
 
 def test_a_result_stays_the_same_object(paths: tuple[Path, Path]) -> None:
@@ -197,12 +227,49 @@ def test_files_may_go_once_they_were_judged(large: Data, tmp_path: Path) -> None
 
 
 def test_threads_may_look_at_once(large: Data, tmp_path: Path) -> None:
-    results = juror.run_evaluation(*write(tmp_path, *large))
-    seen: list[list[Data]] = [[] for _ in range(8)]
-    threads = [threading.Thread(target=lambda mine=mine: mine.extend(results)) for mine in seen]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        results = juror.run_evaluation(*write(tmp_path, *large))
+        seen: list[list[Data]] = [[] for _ in range(6)]
+
+        def look(number: int) -> None:
+            mine = seen[number]
+            mine.extend(results if number % 2 else [results[at] for at in range(len(results))])
+
+        threads = [threading.Thread(target=look, args=(number,)) for number in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
     assert all(one is other for mine in seen for one, other in zip(mine, results, strict=True))
-    assert [len(mine) for mine in seen] == [500] * 8
+
+
+FORK = """
+import os, sys, juror
+results = juror.run_evaluation(*sys.argv[1:])
+if sys.argv[0] == "-c" and os.fork() == 0:
+    try:
+        sys.stdout.write(f"{results[3]['steps_score']}")
+    except RuntimeError as error:
+        sys.stdout.write(f"{error}")
+    sys.stdout.flush()
+    os._exit(0)
+os.wait()
+"""
+
+
+def test_a_forked_process_sees_them_or_says_why_not(large: Data, tmp_path: Path) -> None:
+    paths = map(str, write(tmp_path, *large))
+    done = subprocess.run([sys.executable, "-c", FORK, *paths], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "1.0" or "before the process was forked" in done.stdout
+    assert "panicked" not in done.stderr
+
+
+def test_what_was_taken_out_is_let_go(large: Data, tmp_path: Path) -> None:
+    results = juror.run_evaluation(*write(tmp_path, *large))
+    results.clear()
+    assert not results and not results._seen  # type: ignore[attr-defined]

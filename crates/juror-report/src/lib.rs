@@ -12,7 +12,7 @@ mod yaml;
 use juror_score::{Aggregates, Profile, Record};
 
 pub use agents::{QueryLine, agents_table};
-pub use results::{ResultSink, tell_result, text_of_json};
+pub use results::{ResultSink, tell_fields, tell_result, text_of_json};
 pub use terminal::{CallRow, Highlights, Palette, QuestionNote, calls_table, summary, visible};
 
 /// How a file of results or aggregates is written.

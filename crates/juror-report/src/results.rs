@@ -3,7 +3,9 @@
 
 use std::borrow::Cow;
 
-use juror_score::{Ending, ErrorResponses, Finding, Note, Object, Profile, Record, Step, Verdict};
+use juror_score::{
+    Ending, ErrorResponses, Finding, Note, Object, Profile, Record, Step, Verdict, text_of,
+};
 
 /// What a result is told to, piece by piece, in the order in which it is written: JSON text, or the
 /// objects of another language.
@@ -30,12 +32,24 @@ pub trait ResultSink {
     fn json(&mut self, json: &str);
 
     /// The fields of an object of the input, but for some, into the object that began last.
-    fn fields(&mut self, object: &Object<'_>, leave_out: impl Fn(&str) -> bool) {
-        for (key, value) in object.iter_raw() {
-            if !leave_out(key.get().trim_matches('"')) {
-                self.key_as_written(key.get());
-                self.json(value.get());
-            }
+    fn fields(&mut self, object: &Object<'_>, leave_out: impl Fn(&str) -> bool)
+    where
+        Self: Sized,
+    {
+        tell_fields(self, object, leave_out);
+    }
+}
+
+/// Tells the fields of an object one by one, but for some.
+pub fn tell_fields(
+    sink: &mut impl ResultSink,
+    object: &Object<'_>,
+    leave_out: impl Fn(&str) -> bool,
+) {
+    for (key, value) in object.iter_raw() {
+        if !leave_out(&text_of(key).unwrap_or_default()) {
+            sink.key_as_written(key.get());
+            sink.json(value.get());
         }
     }
 }

@@ -62,12 +62,18 @@ pub struct Lent {
 /// How much of a file is read before anybody is asked whether it is still wanted.
 const PIECE: u64 = 1 << 22;
 
-/// The size of a file, and when it was last written to.
-type State = (u64, Option<SystemTime>);
+/// What tells whether a file was changed.
+#[derive(Debug, PartialEq)]
+struct State {
+    size: u64,
+    modified: Option<SystemTime>,
+}
 
-fn state_of(file: &File) -> io::Result<State> {
-    let metadata = file.metadata()?;
-    Ok((metadata.len(), metadata.modified().ok()))
+impl State {
+    fn of(file: &File) -> io::Result<State> {
+        let metadata = file.metadata()?;
+        Ok(State { size: metadata.len(), modified: metadata.modified().ok() })
+    }
 }
 
 impl Lent {
@@ -77,15 +83,19 @@ impl Lent {
         let Lent { name, format, file, state } = self;
         let failed = |error| LoadError::Io { name: name.clone(), error };
         let failed_because = |why: &str| failed(io::Error::other(why.to_owned()));
-        let size = usize::try_from(state.0).unwrap_or(0);
-        let mut bytes = Vec::with_capacity(size);
+        let size = usize::try_from(state.size).unwrap_or(0);
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(size).map_err(|error| failed(error.into()))?;
         while !unwanted.is_set() {
             let n_read = (&file).take(PIECE).read_to_end(&mut bytes).map_err(failed)?;
             if n_read > 0 {
                 continue;
             }
-            if state_of(&file).map_err(failed)? != state || bytes.len() != size {
-                return Err(failed_because("it was changed while it was being read"));
+            if State::of(&file).map_err(failed)? != state || bytes.len() != size {
+                return Err(failed_because(
+                    "it was changed before its text was kept; evaluate it again, and look at a \
+                     result before you write to its file",
+                ));
             }
             return Ok(Document::new(&name, bytes, format)?);
         }
@@ -125,7 +135,7 @@ fn load_as(name: &str, format: Option<Format>) -> Result<(Document, Option<Lent>
         return Ok((document("<stdin>", decompress(bytes).map_err(failed)?, format)?, None));
     }
     let file = File::open(name).map_err(failed)?;
-    let state = state_of(&file).map_err(failed)?;
+    let state = State::of(&file).map_err(failed)?;
     if let Some(text) = MappedText::of(&file) {
         let format = format.unwrap_or_else(|| Format::from_look(text.as_ref().as_bytes()));
         let document = Document::from_text(name, Box::new(text), format)?;
@@ -183,7 +193,7 @@ mod tests {
             lent.expect("read in place").keep(unwanted).err().expect("refused").to_string()
         };
         let error = refusal(lent, &Interrupt::default());
-        assert!(error.ends_with("it was changed while it was being read"), "{error}");
+        assert!(error.contains("it was changed before its text was kept"), "{error}");
         let (_, lent) = load_to_keep(name).expect("loaded");
         let unwanted = Interrupt::default();
         unwanted.set();

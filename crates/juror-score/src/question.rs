@@ -40,7 +40,7 @@ pub struct ExpectedStep<'a> {
 
 impl ExpectedStep<'_> {
     /// The columns of the output if it is the result of a SELECT query.
-    pub(crate) fn columns(&self) -> Option<Vec<String>> {
+    fn columns(&self) -> Option<Vec<String>> {
         let format = ResultFormat::from_media_type(self.media_type.as_deref()?)?;
         let output = self.output?;
         // The head comes first nearly always, so most outputs need not be unescaped for this.
@@ -53,13 +53,19 @@ impl ExpectedStep<'_> {
         if names.is_empty() && is_truth() { None } else { Some(names) }
     }
 
+    /// The required columns that the output does not have, by their positions, and those it has;
+    /// nothing where all are there, or where it has no columns.
+    pub(crate) fn missing_columns(&self) -> Option<(Vec<usize>, Vec<String>)> {
+        let required = self.rules.required_columns.as_deref().filter(|names| !names.is_empty())?;
+        let known = self.columns()?;
+        let is_missing = |&index: &usize| !known.iter().any(|known| *known == required[index]);
+        let missing: Vec<usize> = (0..required.len()).filter(is_missing).collect();
+        (!missing.is_empty()).then_some((missing, known))
+    }
+
     /// Whether the output has every required column, as far as it has columns at all.
     pub fn has_required_columns(&self) -> bool {
-        let required = self.rules.required_columns.as_deref().unwrap_or_default();
-        let has_all = |columns: Vec<String>| {
-            required.iter().all(|name| columns.iter().any(|known| known == name))
-        };
-        required.is_empty() || self.columns().is_none_or(has_all)
+        self.missing_columns().is_none()
     }
 }
 

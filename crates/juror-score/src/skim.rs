@@ -481,6 +481,14 @@ mod tests {
         }
 
         #[test]
+        fn a_string_ends_where_the_other_reader_says(text in any::<String>(), rest in any::<String>()) {
+            let json = serde_json::Value::from(text).to_string();
+            let whole = format!("[{json}{rest}");
+            prop_assert_eq!(end_of_string(&whole, 1), Some(1 + json.len()));
+            prop_assert_eq!(end_of_string(&whole, 0), None);
+        }
+
+        #[test]
         fn both_readers_agree_on_anything(text in "([\\[\\]{},:\"\\\\ ]|\"a\"|-?[0-9.e]{1,3}|true|null){0,12}") {
             prop_assert_eq!(check(&text), serde_json::from_str::<&RawValue>(&text).is_ok());
         }

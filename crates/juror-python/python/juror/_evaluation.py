@@ -21,7 +21,7 @@ def run_evaluation(
     reference: Templates,
     responses: Responses,
     config: Config | None = None,
-    profile: str | None = None,
+    profile: str | int | None = None,
     *,
     metrics: Mapping[str, Metric] | None = None,
     ask_models: bool = True,
@@ -51,26 +51,28 @@ def run_evaluation(
     `DatasetError` with all of its problems, settings `SettingsError`, a file `OSError`.
     """
     own = _metrics.chosen(metrics)
+    if threads is not None and threads < 1:
+        raise ValueError(f"threads is {threads}, and should be at least 1")
     made = _juror.run_evaluation(
         reference,
         responses,
         config,
-        profile,
-        may_ask=ask_models,
+        _name_of(profile),
+        may_ask=bool(ask_models),
         threads=threads,
         progress=teller(progress),
         stop=_stop,
     )
     results = Results(made) if isinstance(made, _juror.Kept) else made
     if own:
-        _metrics.add(results, own, _juror.scores_errors(config, profile))
+        _metrics.add(results, own, _juror.scores_errors(config, _name_of(profile)))
     return results
 
 
 def compute_aggregates(
     results: Path | Iterable[Mapping[str, Any]],
     config: Config | None = None,
-    profile: str | None = None,
+    profile: str | int | None = None,
     *,
     metrics: Iterable[str] | None = None,
 ) -> dict[str, Any]:
@@ -82,7 +84,14 @@ def compute_aggregates(
 
     A result that cannot be used is told in the log of `juror` and left out.
     """
+    own, profile = _metrics.names(metrics), _name_of(profile)
+    # No result has a metric of the user's own before somebody has looked at it.
     known = results.aggregates(config, profile) if isinstance(results, Results) else None
     if known is not None:
         return known
-    return _juror.compute_aggregates(results, config, profile, metrics=_metrics.names(metrics))
+    return _juror.compute_aggregates(results, config, profile, metrics=own)
+
+
+def _name_of(profile: str | int | None) -> str | None:
+    """The name of a profile, which may also be given as a number."""
+    return None if profile is None else str(profile)

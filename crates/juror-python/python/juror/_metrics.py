@@ -43,8 +43,12 @@ def chosen(metrics: Mapping[str, Metric] | None) -> dict[str, Metric]:
     """The metrics of a run: those given, or all that are registered."""
     if metrics is None:
         return dict(_registered)
-    for name in metrics:
+    if not isinstance(metrics, Mapping):
+        raise TypeError(f"metrics is a mapping of names to functions, not `{type(metrics).__name__}`")
+    for name, function in metrics.items():
         _check_name(name)
+        if not callable(function):
+            raise TypeError(f"the metric `{name}` is no function, but `{type(function).__name__}`")
     return dict(metrics)
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 import operator
+import threading
 from collections.abc import Callable, Iterator
-from typing import Any, SupportsIndex
+from typing import Any, NoReturn, SupportsIndex
 
 from . import _juror
 
@@ -18,12 +19,18 @@ _BLOCK = 64
 class ResultNotLookedAt:
     """Stands for a result until somebody looks at it.
 
-    Only who reads the memory of a list past its methods meets one, as some libraries written in C
-    do, and fails at it. `list(results)` has none.
+    Only who reads the memory of a list past its methods meets one, as `[] + results` and some
+    libraries written in C do, and can do nothing with it. `list(results)` has none.
     """
 
     def __repr__(self) -> str:
         return "<a result that was not looked at; list(results) has it>"
+
+    def _refuse(self, *_: object) -> NoReturn:
+        raise TypeError("this result was not looked at: use list(results)")
+
+    __contains__ = __getitem__ = __iter__ = __len__ = __setitem__ = _refuse
+    get = items = keys = update = values = _refuse
 
 
 _UNSEEN: Any = ResultNotLookedAt()
@@ -35,7 +42,8 @@ class Results(list[Result]):
     def __init__(self, kept: _juror.Kept) -> None:
         super().__init__([_UNSEEN] * len(kept))
         self._kept: _juror.Kept | None = kept
-        self._seen: dict[int, Result] = {}
+        self._seen: set[int] = set()
+        self._lock = threading.RLock()
 
     def aggregates(self, config: Any, profile: str | None) -> dict[str, Any] | None:
         """Statistics, where they are known: nobody can have changed what nobody has seen."""
@@ -45,18 +53,23 @@ class Results(list[Result]):
 
     def look_at_all(self) -> None:
         """Makes every result; from then on this is a list like any other."""
-        self._look(0, len(self))
+        for start in range(0, len(self), _BLOCK):
+            self._look(start, min(start + _BLOCK, len(self)))
 
     def _look(self, start: int, stop: int) -> None:
         """Makes the results from one number up to another, unless they were made before."""
-        kept, seen = self._kept, self._seen
-        if kept is None or all(number in seen for number in range(start, stop)):
+        if self._kept is None:
             return
-        for number, made in enumerate(kept.make(start, stop), start):
-            # Another thread may have made it meanwhile.
-            super().__setitem__(number, seen.setdefault(number, made))
-        if len(seen) == len(self):
-            self._kept = None
+        with self._lock:
+            kept, seen = self._kept, self._seen
+            if kept is None or seen.issuperset(range(start, stop)):
+                return
+            for number, made in enumerate(kept.make(start, stop), start):
+                if number not in seen:
+                    super().__setitem__(number, made)
+                    seen.add(number)
+            if len(seen) == len(self):
+                self._kept, self._seen = None, set()
 
     def __getitem__(self, index: SupportsIndex | slice) -> Any:
         if isinstance(index, slice):
@@ -64,8 +77,11 @@ class Results(list[Result]):
         else:
             number = operator.index(index)
             numbers = range(len(self))[number : number + 1 or None]
-        for number in numbers:
-            self._look(number, number + 1)
+        if abs(numbers.step) == 1 and len(numbers) > 0:
+            self._look(min(numbers), max(numbers) + 1)
+        else:
+            for number in numbers:
+                self._look(number, number + 1)
         return super().__getitem__(index)
 
     def __iter__(self) -> Iterator[Result]:
@@ -78,9 +94,6 @@ class Results(list[Result]):
                 self._look(number, min(number + _BLOCK, len(self)))
             yield super().__getitem__(number)
             number += 1
-
-    def __radd__(self, other: list[Result]) -> list[Result]:
-        return other + list(self)
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
         # What is not made yet stays in this process.

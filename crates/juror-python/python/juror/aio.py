@@ -28,7 +28,7 @@ async def run_evaluation(
     reference: Templates,
     responses: Responses,
     config_file_path: Config | None = None,
-    profile: str | None = None,
+    profile: str | int | None = None,
     *,
     metrics: Mapping[str, Metric] | None = None,
     ask_models: bool | None = None,
@@ -64,7 +64,7 @@ async def run_evaluation(
 def compute_aggregates(
     results: Path | Iterable[Mapping[str, Any]],
     config_file_path: Config | None = None,
-    profile: str | None = None,
+    profile: str | int | None = None,
     *,
     metrics: Iterable[str] | None = None,
 ) -> dict[str, Any]:
@@ -73,7 +73,7 @@ def compute_aggregates(
     return _evaluation.compute_aggregates(results, config_file_path, profile, metrics=metrics)
 
 
-def _profile(config: Config | None, profile: str | None) -> str | None:
+def _profile(config: Config | None, profile: str | int | None) -> str | int | None:
     if profile is None and not _juror.names_profile(config):
         return "6"
     return profile

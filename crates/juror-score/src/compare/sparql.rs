@@ -205,6 +205,7 @@ mod tests {
             let quoted = serde_json::value::to_raw_value(text).expect("a text");
             assert_eq!(is_empty_result_text(text), wanted, "{text}");
             assert_eq!(is_empty_output(Output::Json(&quoted)), wanted, "{text}");
+            assert_eq!(is_empty_output(Output::Text(text)), wanted, "{text}");
         };
         check(r#"{"head": {}, "results": {"bindings": []}}"#, true);
         check(r#"{"head": {}, "results": {"bindings" : [ {"a": 1}]}}"#, false);

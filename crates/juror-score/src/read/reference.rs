@@ -262,10 +262,10 @@ impl StepCheck {
 
     /// Every required column must be in the reference output.
     fn columns(&mut self, document: &Document, step: &ExpectedStep<'_>, path: impl Fn() -> Path) {
+        let Some((missing, known)) = step.missing_columns() else { return };
         let required = step.rules.required_columns.as_deref().unwrap_or_default();
-        let Some(known) = step.columns().filter(|_| !required.is_empty()) else { return };
-        let is_missing = |name: &Cow<'_, str>| !known.iter().any(|known| known == name);
-        for (index, name) in required.iter().enumerate().filter(|(_, name)| is_missing(name)) {
+        for index in missing {
+            let name = &required[index];
             let list = step.fields.get("required_columns").map_or("", RawValue::get);
             let at = serde_json::from_str::<Vec<&RawValue>>(list).unwrap_or_default();
             let problem = Problem::UnknownColumn { name: name.to_string(), known: known.clone() };

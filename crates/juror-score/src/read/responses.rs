@@ -326,6 +326,8 @@ impl<'a> ResponseForm<'a> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::read::Format;
 
@@ -351,6 +353,25 @@ mod tests {
         let places: Vec<usize> =
             responses.problems.errors.iter().map(|error| error.place.line).collect();
         assert_eq!(places, [41, 121, 160]);
+    }
+
+    proptest! {
+        #[test]
+        fn parts_are_whole_lines(
+            lengths in prop::collection::vec(0..1_usize << 20, 0..24),
+            end in prop::sample::select(vec!["\n", "\r\n"]),
+            is_cut: bool,
+        ) {
+            let mut text: String =
+                lengths.iter().map(|length| "x".repeat(*length) + end).collect();
+            if is_cut {
+                text.truncate(text.len().saturating_sub(end.len()));
+            }
+            let parts = parts_of(&text);
+            prop_assert!(parts.concat() == text);
+            prop_assert!(parts.len() <= 5);
+            prop_assert!(parts[..parts.len() - 1].iter().all(|part| part.ends_with('\n')));
+        }
     }
 
     #[test]
