@@ -14,6 +14,8 @@ use serde::de::value::BorrowedStrDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, SeqAccess, Visitor};
 use serde::forward_to_deserialize_any;
 
+use crate::json::{find_special, special_bits};
+
 /// Reads a value as `serde_json::from_str` does.
 pub(crate) fn from_str<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, serde_json::Error> {
     match read(text) {
@@ -185,6 +187,7 @@ impl<'a> Skimmer<'a> {
             // Short strings end here, and long ones are brought past whatever is unusual.
             let stop = self.at + BLOCK;
             while self.at < stop || bytes[self.at - 1] == b'\\' {
+                self.at += plain_run(&bytes[self.at..]);
                 match self.peek()? {
                     b'"' => {
                         self.at += 1;
@@ -192,7 +195,7 @@ impl<'a> Skimmer<'a> {
                     }
                     b'\\' => self.skip_escape()?,
                     0..b' ' => return Err(GivenUp),
-                    _ => self.at += 1,
+                    _ => {}
                 }
             }
             while let Some((before, block)) = blocks_at(bytes, self.at)
@@ -218,6 +221,14 @@ impl<'a> Skimmer<'a> {
             _ => return Err(GivenUp),
         }
         Ok(())
+    }
+}
+
+/// How many of the next eight bytes stand for themselves in a string.
+fn plain_run(bytes: &[u8]) -> usize {
+    match bytes.first_chunk() {
+        Some(word) => special_bits(u64::from_le_bytes(*word)).trailing_zeros() as usize / 8,
+        None => find_special(bytes).unwrap_or(bytes.len()),
     }
 }
 

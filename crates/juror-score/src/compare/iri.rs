@@ -1,8 +1,11 @@
 //! Steps that find an entity: whatever tool found it, the expected IRI must be in what it returned.
 
-use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::View;
+use crate::json::text_of;
+use crate::object::Object;
+use crate::skim;
 
 /// Whether an autocomplete search lists the expected IRI, or a query's output mentions it.
 pub(super) fn matches(expected: &View<'_>, actual: &View<'_>) -> bool {
@@ -15,10 +18,50 @@ pub(super) fn matches(expected: &View<'_>, actual: &View<'_>) -> bool {
 }
 
 fn lists(output: &str, iri: &str) -> bool {
-    let Ok(output) = serde_json::from_str::<Value>(output) else { return false };
-    let Some(rows) = output["results"]["bindings"].as_array() else { return false };
-    rows.iter()
-        .filter_map(Value::as_object)
-        .flat_map(|row| row.values())
-        .any(|term| term["type"] == "uri" && term["value"] == iri)
+    rows_of(output).unwrap_or_default().into_iter().any(|row| {
+        let Ok(row) = skim::from_str::<Object>(row.get()) else { return false };
+        row.iter().any(|(column, term)| {
+            // Of a repeated column the last one counts.
+            let is_last = row.get(&column).is_some_and(|last| std::ptr::eq(last, term));
+            is_last && is_uri(term, iri)
+        })
+    })
+}
+
+/// The rows of a SPARQL result in JSON, each as written.
+fn rows_of(output: &str) -> Option<Vec<&RawValue>> {
+    let output: Object = skim::from_str(output).ok()?;
+    let results: Object = skim::from_str(output.get("results")?.get()).ok()?;
+    skim::from_str(results.get("bindings")?.get()).ok()
+}
+
+fn is_uri(term: &RawValue, iri: &str) -> bool {
+    let Ok(term) = skim::from_str::<Object>(term.get()) else { return false };
+    let says = |field: &str, text: &str| {
+        term.get(field).and_then(text_of).is_some_and(|found| found == text)
+    };
+    says("type", "uri") && says("value", iri)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_uris_of_rows_are_listed() {
+        let check = |rows: &str, wanted: bool| {
+            let output = format!(r#"{{"head": {{}}, "results": {{"bindings": {rows}}}}}"#);
+            assert_eq!(lists(&output, "urn:x"), wanted, "{rows}");
+        };
+        check(r#"[{"a": {"type": "uri", "value": "urn:x"}}]"#, true);
+        check(r#"[{}, {"b": {"value": "urn\u003ax", "type": "uri", "more": [1]}}]"#, true);
+        check(r#"[{"a": {"type": "literal", "value": "urn:x"}}]"#, false);
+        check(r#"[{"a": {"type": "uri", "value": "urn:xy"}}]"#, false);
+        check(r#"[{"a": {"type": "uri", "value": "urn:x"}, "a": null}]"#, false);
+        check(r#"[5, null, {"a": "urn:x"}, {"a": {"type": "uri"}}]"#, false);
+        check(r#"{"a": {"type": "uri", "value": "urn:x"}}"#, false);
+        check("[", false);
+        assert!(!lists("no JSON with urn:x", "urn:x"));
+        assert!(!lists(r#"{"results": null}"#, "urn:x"));
+    }
 }
