@@ -11,6 +11,7 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
+use crate::aggregates::plan_of;
 use crate::build::{Pantry, build};
 use crate::engine::{self, How, Message, Work};
 use crate::environment::Environment;
@@ -350,7 +351,5 @@ pub(crate) fn scores_errors(
     config: Option<&Bound<'_, PyAny>>,
     profile: Option<&str>,
 ) -> PyResult<bool> {
-    let mut settings = settings(config)?;
-    settings.profile = profile.map(profile_number).transpose()?.or(settings.profile);
-    Ok(settings.plan().profile.steps_of_errors == ErrorResponses::CountedIn)
+    Ok(plan_of(config, profile)?.profile.steps_of_errors == ErrorResponses::CountedIn)
 }
