@@ -4,16 +4,19 @@
 //! Columns are paired by what stands in them, never by trying permutations. A required column can
 //! only stand for an actual column with the same values; the search takes the column with the
 //! fewest candidates first, splits the rows into classes by the values chosen so far, and turns
-//! back at the first difference.
+//! back at the first difference. Small tables that hold the same cells, written the same, are told
+//! before that.
 
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::cmp::Reverse;
+use std::sync::OnceLock;
 use std::thread;
 
 use hashbrown::HashMap;
 
 use super::column::ReferenceColumn;
+use super::verbatim::Verbatim;
 use super::{Solutions, SparqlResult};
 use crate::question::Rules;
 
@@ -64,9 +67,14 @@ pub enum Prepared<'t> {
 
 /// A reference table made ready for comparisons.
 pub struct PreparedTable<'t> {
-    columns: Vec<ReferenceColumn<'t>>,
-    n_rows: usize,
+    table: &'t Solutions<'t>,
+    /// The required columns, by position; one that the table lacks is a column of unbound cells.
+    required: Vec<Option<usize>>,
     mode: Mode,
+    /// For telling quickly; only where all required columns are there.
+    verbatim: Option<Verbatim<'t>>,
+    /// For the search; made when first needed.
+    columns: OnceLock<Vec<ReferenceColumn<'t>>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -83,10 +91,6 @@ impl<'t> Prepared<'t> {
             SparqlResult::Truth(truth) => return Prepared::Truth(*truth),
             SparqlResult::Table(table) => table,
         };
-        let column_at = |at: Option<usize>| match at {
-            Some(at) => ReferenceColumn::new(&table.columns[at]),
-            None => ReferenceColumn::unbound(table.n_rows),
-        };
         let required: Vec<Option<usize>> = match &rules.required_columns {
             None => (0..table.names.len()).map(Some).collect(),
             Some(required) => required
@@ -94,13 +98,17 @@ impl<'t> Prepared<'t> {
                 .map(|name| table.names.iter().position(|known| known == name))
                 .collect(),
         };
-        let columns = for_each_column(&required, table.n_rows, |at| column_at(*at));
+        let columns = required.iter().map(|at| at.map(|at| table.columns[at].as_slice()));
+        let verbatim = columns
+            .collect::<Option<Vec<_>>>()
+            .and_then(|columns| Verbatim::new(columns, table.n_rows));
         let mode = match (rules.ordered, rules.ignore_duplicates) {
             (true, _) => Mode::Sequence,
             (false, true) => Mode::Set,
             (false, false) => Mode::Multiset,
         };
-        Prepared::Table(PreparedTable { columns, n_rows: table.n_rows, mode })
+        let columns = OnceLock::new();
+        Prepared::Table(PreparedTable { table, required, mode, verbatim, columns })
     }
 
     /// Compares an actual result with this reference.
@@ -116,11 +124,12 @@ impl<'t> Prepared<'t> {
     }
 }
 
-impl PreparedTable<'_> {
+impl<'t> PreparedTable<'t> {
     fn compare(&self, actual: &Solutions<'_>) -> Comparison {
         let decided = |same| if same { Comparison::Same } else { Comparison::Different };
-        let enough_columns = actual.names.len() >= self.columns.len();
-        match (self.n_rows, actual.n_rows) {
+        let n_rows = self.table.n_rows;
+        let enough_columns = actual.names.len() >= self.required.len();
+        match (n_rows, actual.n_rows) {
             (0, 0) => return decided(enough_columns),
             (0, _) | (_, 0) => return Comparison::Different,
             _ => {}
@@ -128,12 +137,27 @@ impl PreparedTable<'_> {
         if !enough_columns {
             return Comparison::Different;
         }
-        if self.columns.is_empty() {
+        if self.required.is_empty() {
             return Comparison::Same;
         }
-        if self.mode != Mode::Set && self.n_rows != actual.n_rows {
+        if self.mode != Mode::Set && n_rows != actual.n_rows {
             return Comparison::Different;
         }
+        if self.is_verbatim(actual) {
+            return Comparison::Same;
+        }
+        self.search(actual)
+    }
+
+    /// Whether the same cells stand in another table, written the same.
+    fn is_verbatim(&self, actual: &Solutions<'_>) -> bool {
+        self.verbatim.as_ref().is_some_and(|verbatim| match self.mode {
+            Mode::Sequence => verbatim.is_in(actual),
+            Mode::Set | Mode::Multiset => verbatim.has_rows_of(actual),
+        })
+    }
+
+    fn search(&self, actual: &Solutions<'_>) -> Comparison {
         match self.candidates(actual) {
             None => Comparison::Different,
             Some(candidates) => {
@@ -142,14 +166,28 @@ impl PreparedTable<'_> {
         }
     }
 
+    /// The required columns, ready for the search.
+    fn columns(&self) -> &[ReferenceColumn<'t>] {
+        let (table, n_rows) = (self.table, self.table.n_rows);
+        let column_at = |at: &Option<usize>| match at {
+            Some(at) => ReferenceColumn::new(&table.columns[*at]),
+            None => ReferenceColumn::unbound(n_rows),
+        };
+        self.columns.get_or_init(|| for_each_column(&self.required, n_rows, column_at))
+    }
+
     /// For each required column the actual columns it may stand for, translated; `None` as soon as
     /// one has none.
     fn candidates(&self, actual: &Solutions<'_>) -> Option<Vec<Vec<Candidate>>> {
-        if self.n_rows.max(actual.n_rows) < MANY_ROWS {
-            return self.columns.iter().map(|column| self.candidates_of(column, actual)).collect();
+        if self.table.n_rows.max(actual.n_rows) < MANY_ROWS {
+            return self
+                .columns()
+                .iter()
+                .map(|column| self.candidates_of(column, actual))
+                .collect();
         }
         let of = |column: &ReferenceColumn<'_>| self.candidates_of(column, actual);
-        for_each_column(&self.columns, actual.n_rows, of).into_iter().collect()
+        for_each_column(self.columns(), actual.n_rows, of).into_iter().collect()
     }
 
     /// The actual columns that a required column may stand for; `None` when there is none.
@@ -223,7 +261,7 @@ impl Search {
         n_rows: usize,
         candidates: Vec<Vec<Candidate>>,
     ) -> Search {
-        let mut columns: Vec<_> = reference.columns.iter().zip(candidates).collect();
+        let mut columns: Vec<_> = reference.columns().iter().zip(candidates).collect();
         columns.sort_by_key(|(column, candidates)| (candidates.len(), Reverse(column.n_values)));
         let splits = splits(columns.iter().map(|(column, _)| *column), reference.mode);
         let levels = columns.into_iter().zip(splits).map(|((_, candidates), split)| {
@@ -388,4 +426,93 @@ fn fixed_values(classes: &[u32], n_classes: usize, values: &[u32]) -> Option<Vec
         }
     }
     Some(fixed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solutions::{Cell, Datatype};
+    use proptest::prelude::*;
+
+    fn cell() -> impl Strategy<Value = Cell<'static>> {
+        let text = prop::sample::select(vec!["5", "05", "5.0", "a", ""]);
+        let datatype = prop::sample::select(vec![
+            None,
+            Some(Datatype::Integer),
+            Some(Datatype::Double),
+            Some(Datatype::Boolean),
+        ]);
+        prop_oneof![
+            1 => Just(Cell::Unbound),
+            9 => (text, datatype).prop_map(|(text, datatype)| match datatype {
+                Some(datatype) => Cell::Typed(datatype, text.into()),
+                None => Cell::Text(text.into()),
+            }),
+        ]
+    }
+
+    fn table(rows: &[Vec<Cell<'static>>]) -> SparqlResult<'static> {
+        let n_columns = rows.first().map_or(0, Vec::len);
+        let column = |at: usize| rows.iter().map(|row| row[at].clone()).collect();
+        SparqlResult::Table(Solutions {
+            names: (0..n_columns).map(|at| at.to_string().into()).collect(),
+            columns: (0..n_columns).map(column).collect(),
+            n_rows: rows.len(),
+        })
+    }
+
+    /// Whether the same is told quickly; what is, the search tells too.
+    fn is_verbatim(one: &SparqlResult<'_>, other: &SparqlResult<'_>, rules: &Rules<'_>) -> bool {
+        let prepared = Prepared::new(one, rules);
+        let (Prepared::Table(expected), SparqlResult::Table(actual)) = (&prepared, other) else {
+            panic!("two tables")
+        };
+        let is_verbatim = expected.is_verbatim(actual);
+        if is_verbatim {
+            assert_eq!(expected.search(actual), Comparison::Same, "{one:?} {other:?}");
+        }
+        is_verbatim
+    }
+
+    fn rules() -> impl Strategy<Value = Rules<'static>> {
+        any::<(bool, bool)>().prop_map(|(ordered, ignore_duplicates)| Rules {
+            ordered,
+            ignore_duplicates,
+            ..Rules::default()
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_told_quickly_the_search_tells_too(
+            rows in prop::collection::vec(prop::collection::vec(cell(), 2), 1..5),
+            others in prop::collection::vec(prop::collection::vec(cell(), 3), 1..5),
+            rules in rules(),
+        ) {
+            is_verbatim(&table(&rows), &table(&others), &rules);
+        }
+    }
+
+    #[test]
+    fn the_order_of_rows_and_columns_does_not_hide_what_is_the_same() {
+        let text = |text: String| Cell::Text(text.into());
+        let number = |number: usize| Cell::Typed(Datatype::Integer, number.to_string().into());
+        let row = |at: usize| vec![text(format!("urn:{at}")), number(at / 2), Cell::Unbound];
+        let turned =
+            |at: usize| vec![text("x".into()), Cell::Unbound, number(at / 2), row(at)[0].clone()];
+        let rows: Vec<_> = (0..20).map(row).collect();
+        let same_order: Vec<_> = (0..20).map(turned).collect();
+        let other_order: Vec<_> = (0..20).rev().map(turned).collect();
+        let mut others = other_order.clone();
+        others[3].swap(2, 3);
+        let told = |rows: &[Vec<Cell<'static>>], others: &[Vec<Cell<'static>>], ordered: bool| {
+            let rules = Rules { ordered, ..Rules::default() };
+            is_verbatim(&table(rows), &table(others), &rules)
+        };
+        assert!(told(&rows, &same_order, true));
+        assert!(told(&rows, &other_order, false));
+        assert!(!told(&rows, &other_order, true));
+        assert!(!told(&rows, &others, false));
+        assert!(!told(&rows, &other_order[1..], false));
+    }
 }

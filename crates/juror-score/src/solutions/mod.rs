@@ -6,6 +6,7 @@ mod delimited;
 mod difference;
 mod json;
 mod served;
+mod verbatim;
 mod xml;
 
 use std::borrow::Cow;
