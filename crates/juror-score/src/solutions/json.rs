@@ -154,6 +154,11 @@ impl<'t> Rows<'t> {
         cells.push(cell);
     }
 
+    /// Takes back what was put since the last row ended.
+    pub(super) fn drop_row(&mut self) {
+        self.columns.iter_mut().for_each(|cells| cells.truncate(self.n_rows));
+    }
+
     pub(super) fn n_rows(&self) -> usize {
         self.n_rows
     }

@@ -117,19 +117,48 @@ struct Cursor<'q, W> {
     writing: PhantomData<W>,
 }
 
-/// What stands before and after the value of a cell. Rows are written alike, so most cells differ
-/// from the one above in their value only, and need not be taken apart again.
+/// What stands around the values of a row. Rows are written alike, so most differ from one before
+/// them in their values only, and need not be taken apart again.
 struct Shape<'q> {
+    cells: Vec<CellShape<'q>>,
+    /// What comes after the last value.
+    end: &'q str,
+}
+
+struct CellShape<'q> {
+    /// What comes between the value before, or the start of the row, and this value.
     before: &'q str,
-    after: &'q str,
-    column: usize,
+    /// Nothing where the head does not name it.
+    column: Option<usize>,
     datatype: Option<Datatype>,
+}
+
+/// The shapes that rows had lately: those with all values, and those that leave some out.
+#[derive(Default)]
+struct Shapes<'q> {
+    known: Vec<Shape<'q>>,
+    /// The one that the last row had.
+    last: usize,
+}
+
+impl<'q> Shapes<'q> {
+    const MOST: usize = 4;
+
+    fn add(&mut self, shape: Shape<'q>) {
+        if self.known.len() < Shapes::MOST {
+            self.last = self.known.len();
+            self.known.push(shape);
+        } else {
+            self.last = (self.last + 1) % Shapes::MOST;
+            self.known[self.last] = shape;
+        }
+    }
 }
 
 struct ReadCell<'q> {
     value: Option<Cow<'q, str>>,
     datatype: Option<Datatype>,
-    /// Where the value stands, if it has no escapes.
+    /// Where the value stands, between its quotes.
     written: Option<Range<usize>>,
 }
 
@@ -150,7 +179,7 @@ impl<'q, W: Writing> Cursor<'q, W> {
         let mut head: Option<Vec<Cow<'q, str>>> = None;
         let mut rows: Option<Rows<'q>> = None;
         self.fields(|cursor, key| {
-            match key {
+            match key.as_ref() {
                 "head" if head.is_none() => head = Some(cursor.head()?),
                 "boolean" if truth.is_none() => truth = Some(cursor.truth()?),
                 "results" if rows.is_none() => {
@@ -195,7 +224,7 @@ impl<'q, W: Writing> Cursor<'q, W> {
             if std::mem::replace(&mut seen, true) {
                 return None;
             }
-            let mut shapes = Vec::new();
+            let mut shapes = Shapes::default();
             cursor.list(|cursor| {
                 let start = cursor.at;
                 cursor.row(&mut rows, &mut shapes)?;
@@ -208,65 +237,74 @@ impl<'q, W: Writing> Cursor<'q, W> {
         Some(rows)
     }
 
-    fn row(&mut self, rows: &mut Rows<'q>, shapes: &mut Vec<Shape<'q>>) -> Option<()> {
-        self.take(b'{')?;
-        if self.next_is(b'}') {
-            return rows.end_row();
+    fn row(&mut self, rows: &mut Rows<'q>, shapes: &mut Shapes<'q>) -> Option<()> {
+        self.skip_space();
+        let start = self.at;
+        let n_known = shapes.known.len();
+        for index in (0..n_known).map(|index| (shapes.last + index) % n_known) {
+            if self.row_like(&shapes.known[index], rows).is_some() {
+                shapes.last = index;
+                return Some(());
+            }
+            self.at = start;
+            rows.drop_row();
         }
-        for index in 0.. {
-            if let Some(shape) = shapes.get(index)
-                && let Some(value) = self.value_in(shape)
-            {
-                rows.put(shape.column, literal(value.into(), shape.datatype));
-                continue;
+        self.any_row(rows, shapes)
+    }
+
+    /// A row that has the shape of another.
+    fn row_like(&mut self, shape: &Shape<'q>, rows: &mut Rows<'q>) -> Option<()> {
+        for cell in &shape.cells {
+            self.pass(cell.before)?;
+            let value = self.inside()?;
+            if let Some(column) = cell.column {
+                rows.put(column, literal(value, cell.datatype));
             }
-            let start = self.at;
-            if index > 0 && !self.next_is(b',') {
-                break;
-            }
-            let name = self.string()?;
-            self.take(b':')?;
-            let cell = self.cell()?;
-            let Some(column) = rows.column_of(name, index) else { continue };
-            if let Some(value) = cell.written {
-                let before = &self.text[start..value.start];
-                let after = &self.text[value.end..self.at];
-                let shape = Shape { before, after, column, datatype: cell.datatype };
-                if index < shapes.len() {
-                    shapes[index] = shape;
-                } else if index == shapes.len() {
-                    shapes.push(shape);
-                }
-            }
-            let cell = cell.value.map(|text| literal(text, cell.datatype));
-            rows.put(column, cell.unwrap_or(Cell::Unbound));
         }
-        self.take(b'}')?;
+        self.pass(shape.end)?;
         rows.end_row()
     }
 
-    /// The value of the next cell if all but the value is written as in `shape`.
-    fn value_in(&mut self, shape: &Shape<'q>) -> Option<&'q str> {
-        let bytes = self.text.as_bytes();
-        let rest = bytes[self.at..].strip_prefix(shape.before.as_bytes())?;
-        let length = W::find_end(rest)?;
-        rest[length..].starts_with(shape.after.as_bytes()).then_some(())?;
-        let start = self.at + shape.before.len();
-        self.at = start + length + shape.after.len();
-        Some(&self.text[start..start + length])
+    /// A row of whatever shape, which is remembered if all its cells have values.
+    fn any_row(&mut self, rows: &mut Rows<'q>, shapes: &mut Shapes<'q>) -> Option<()> {
+        let mut cells = Vec::new();
+        let (mut end, mut has_shape) = (self.at, true);
+        let mut index = 0;
+        self.fields(|cursor, name| {
+            let column = rows.column_of(name, index);
+            index += 1;
+            let cell = cursor.cell()?;
+            match cell.written {
+                Some(value) => {
+                    let before = &cursor.text[end..value.start];
+                    cells.push(CellShape { before, column, datatype: cell.datatype });
+                    end = value.end;
+                }
+                None => has_shape = false,
+            }
+            if let Some(column) = column {
+                let cell = cell.value.map(|text| literal(text, cell.datatype));
+                rows.put(column, cell.unwrap_or(Cell::Unbound));
+            }
+            Some(())
+        })?;
+        if has_shape {
+            shapes.add(Shape { cells, end: &self.text[end..self.at] });
+        }
+        rows.end_row()
     }
 
     fn cell(&mut self) -> Option<ReadCell<'q>> {
         let mut is_literal = false;
         let (mut value, mut datatype, mut written) = (None, None, None);
         self.fields(|cursor, key| {
+            cursor.skip_space();
+            let start = cursor.at + W::QUOTE.len();
             let text = cursor.string()?;
-            match key {
+            match key.as_ref() {
                 "type" => is_literal = matches!(text.as_ref(), "literal" | "typed-literal"),
                 "value" => {
-                    let end = cursor.at - W::QUOTE.len();
-                    let is_plain = matches!(text, Cow::Borrowed(_));
-                    written = is_plain.then(|| end - text.len()..end);
+                    written = Some(start..cursor.at - W::QUOTE.len());
                     value = Some(text);
                 }
                 "datatype" => datatype = Some(text),
@@ -279,7 +317,10 @@ impl<'q, W: Writing> Cursor<'q, W> {
     }
 
     /// An object: calls `field` at the value of each key.
-    fn fields(&mut self, mut field: impl FnMut(&mut Self, &str) -> Option<()>) -> Option<()> {
+    fn fields(
+        &mut self,
+        mut field: impl FnMut(&mut Self, Cow<'q, str>) -> Option<()>,
+    ) -> Option<()> {
         self.take(b'{')?;
         if self.next_is(b'}') {
             return Some(());
@@ -287,7 +328,7 @@ impl<'q, W: Writing> Cursor<'q, W> {
         loop {
             let key = self.string()?;
             self.take(b':')?;
-            field(self, &key)?;
+            field(self, key)?;
             if !self.next_is(b',') {
                 return self.take(b'}');
             }
@@ -311,20 +352,27 @@ impl<'q, W: Writing> Cursor<'q, W> {
     /// A string; without escapes of its own it borrows.
     fn string(&mut self) -> Option<Cow<'q, str>> {
         self.skip_space();
-        self.text[self.at..].starts_with(W::QUOTE).then_some(())?;
-        let start = self.at + W::QUOTE.len();
+        self.pass(W::QUOTE)?;
+        let inside = self.inside()?;
+        self.at += W::QUOTE.len();
+        Some(inside)
+    }
+
+    /// The inside of a string, from after its first quote to before its last.
+    fn inside(&mut self) -> Option<Cow<'q, str>> {
+        let start = self.at;
         let end = start + W::find_end(&self.text.as_bytes()[start..])?;
         if self.text.as_bytes()[end..].starts_with(W::QUOTE.as_bytes()) {
-            self.at = end + W::QUOTE.len();
+            self.at = end;
             return Some(Cow::Borrowed(&self.text[start..end]));
         }
-        self.string_with_escapes(start)
+        self.inside_with_escapes()
     }
 
     #[cold]
-    fn string_with_escapes(&mut self, start: usize) -> Option<Cow<'q, str>> {
-        let (inside, length) = W::inside(&self.text[start..])?;
-        self.at = start + length + W::QUOTE.len();
+    fn inside_with_escapes(&mut self) -> Option<Cow<'q, str>> {
+        let (inside, length) = W::inside(&self.text[self.at..])?;
+        self.at += length;
         serde_json::from_str(&format!("\"{inside}\"")).ok().map(Cow::Owned)
     }
 
@@ -347,9 +395,14 @@ impl<'q, W: Writing> Cursor<'q, W> {
     }
 
     fn word(&mut self, word: &str) -> bool {
-        let is_it = self.text[self.at..].starts_with(word);
-        self.at += if is_it { word.len() } else { 0 };
-        is_it
+        self.pass(word).is_some()
+    }
+
+    /// Goes on behind a text that comes next.
+    fn pass(&mut self, text: &str) -> Option<()> {
+        self.text.as_bytes()[self.at..].starts_with(text.as_bytes()).then_some(())?;
+        self.at += text.len();
+        Some(())
     }
 
     fn take(&mut self, byte: u8) -> Option<()> {

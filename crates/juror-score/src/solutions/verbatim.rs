@@ -18,7 +18,7 @@ const MOST_ROWS: usize = 1024;
 pub(super) struct Verbatim<'t> {
     columns: Vec<&'t [Cell<'t>]>,
     n_rows: usize,
-    hasher: DefaultHashBuilder,
+    state: DefaultHashBuilder,
     sums: Vec<u64>,
     order: Vec<(u64, usize)>,
 }
@@ -29,11 +29,11 @@ impl<'t> Verbatim<'t> {
         if n_rows > MOST_ROWS {
             return None;
         }
-        let hasher = DefaultHashBuilder::default();
-        let hashes = hashes_of(columns.iter().copied(), n_rows, &hasher);
+        let state = DefaultHashBuilder::default();
+        let hashes = hashes_of(columns.iter().copied(), n_rows, &state);
         let sums = sums_of(&hashes, n_rows);
         let order = order_of(hashes.chunks_exact(n_rows.max(1)), n_rows);
-        Some(Verbatim { columns, n_rows, hasher, sums, order })
+        Some(Verbatim { columns, n_rows, state, sums, order })
     }
 
     /// Whether an actual table has these columns with these rows and no others, in whatever order.
@@ -69,7 +69,7 @@ impl<'t> Verbatim<'t> {
             return false;
         }
         let columns = actual.columns.iter().map(Vec::as_slice);
-        let hashes = hashes_of(columns, self.n_rows, &self.hasher);
+        let hashes = hashes_of(columns, self.n_rows, &self.state);
         let sums = sums_of(&hashes, self.n_rows);
         let mut partners: Vec<usize> = Vec::with_capacity(self.columns.len());
         for sum in &self.sums {
@@ -85,17 +85,17 @@ impl<'t> Verbatim<'t> {
 fn hashes_of<'c>(
     columns: impl ExactSizeIterator<Item = &'c [Cell<'c>]>,
     n_rows: usize,
-    hasher: &DefaultHashBuilder,
+    state: &DefaultHashBuilder,
 ) -> Vec<u64> {
     let mut hashes = Vec::with_capacity(columns.len() * n_rows);
     for cells in columns {
-        hashes.extend(cells.iter().map(|cell| hash_of(cell, hasher)));
+        hashes.extend(cells.iter().map(|cell| hash_of(cell, state)));
     }
     hashes
 }
 
-fn hash_of(cell: &Cell<'_>, hasher: &DefaultHashBuilder) -> u64 {
-    let mut hasher = hasher.build_hasher();
+fn hash_of(cell: &Cell<'_>, state: &DefaultHashBuilder) -> u64 {
+    let mut hasher = state.build_hasher();
     match cell {
         Cell::Unbound => {}
         // Cells of other types that are written the same are few.
