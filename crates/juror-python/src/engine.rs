@@ -10,7 +10,7 @@ use juror_run::{
     AskOptions, Docket, EachRecord, EvaluateError, Event, Interrupt, Judgements, Judges, Lent,
     LoadError, Plan, Settings, judge_all, judges,
 };
-use juror_score::read::{Dataset, Problems, Responses, read_reference, read_responses};
+use juror_score::read::{Dataset, Problems, Responses, read_both};
 use juror_score::{Note, Record};
 
 use crate::environment::Environment;
@@ -101,7 +101,7 @@ fn judge(
     used: &Receiver<Recipe>,
 ) -> Result<bool, Refusal> {
     let How { problems, settings, plan, may_ask, is_told, interrupt } = how;
-    let (dataset, answers) = read_both(inputs, problems)?;
+    let (dataset, answers) = read_inputs(inputs, problems, plan.threads)?;
     tell_problems(&dataset, &answers, inputs, say);
     let judges = if may_ask { make_judges(&settings, &plan, say)? } else { None };
     if !send(say, Message::Inputs(inputs.clone())) {
@@ -163,13 +163,12 @@ fn keep(mut inputs: Inputs, lent: BothLent, unwanted: &Interrupt) -> Result<Inpu
     Ok(inputs)
 }
 
-fn read_both(inputs: &Inputs, told: Vec<Told>) -> Result<(Dataset<'_>, Responses<'_>), Refusal> {
-    let (dataset, answers) = thread::scope(|scope| {
-        let dataset = scope.spawn(|| read_reference(&inputs.reference));
-        let answers = read_responses(&inputs.responses);
-        (dataset.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), answers)
-    });
-    match (dataset, answers) {
+fn read_inputs(
+    inputs: &Inputs,
+    told: Vec<Told>,
+    n_threads: usize,
+) -> Result<(Dataset<'_>, Responses<'_>), Refusal> {
+    match read_both(&inputs.reference, &inputs.responses, n_threads) {
         (Ok(dataset), Ok(answers)) if told.is_empty() => Ok((dataset, answers)),
         (dataset, answers) => {
             let (reference, responses) = (dataset.err(), answers.err());

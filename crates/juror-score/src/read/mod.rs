@@ -3,6 +3,7 @@
 //! Files are read fast first; only when that fails are they read again slowly, to find every
 //! problem and its place.
 
+mod both;
 mod check;
 mod document;
 mod problem;
@@ -11,6 +12,7 @@ mod responses;
 mod results;
 mod yaml;
 
+pub use both::read_both;
 pub(crate) use document::Found;
 pub use document::{Document, Format, Text};
 pub use problem::{DatasetError, Path, Place, Problem, Problems, Segment};

@@ -179,10 +179,10 @@ impl<'a> LineForm<'a> {
 
 impl<'a> QuestionForm<'a> {
     fn read(self, template: Cow<'a, str>) -> Option<Question<'a>> {
-        let group = |steps: Vec<Object<'a>>| steps.into_iter().map(expected_step).collect();
+        let group = |steps: Vec<Object<'a>>| each(steps, expected_step);
         let groups = match self.reference_steps {
             None => None,
-            Some(groups) => Some(groups.into_iter().map(group).collect::<Option<_>>()?),
+            Some(groups) => Some(each(groups, group)?),
         };
         Some(Question {
             id: json::scalar_text(self.id)?,
@@ -192,6 +192,16 @@ impl<'a> QuestionForm<'a> {
             groups,
         })
     }
+}
+
+/// What is made of each item, if something can be made of all. Collecting would take room for
+/// four items where most have one, and fresh memory is dear.
+fn each<T, U>(items: Vec<T>, make: impl Fn(T) -> Option<U>) -> Option<Vec<U>> {
+    let mut made = Vec::with_capacity(items.len());
+    for item in items {
+        made.push(make(item)?);
+    }
+    Some(made)
 }
 
 /// An expected step, if its fields are of the right types.
@@ -210,7 +220,7 @@ fn expected_step(fields: Object<'_>) -> Option<ExpectedStep<'_>> {
         None => None,
         Some(raw) => {
             let names: Vec<&RawValue> = skim::from_str(raw.get()).ok()?;
-            Some(names.into_iter().map(json::text_of).collect::<Option<_>>()?)
+            Some(each(names, json::text_of)?)
         }
     };
     let rules = Rules {

@@ -1,7 +1,8 @@
 //! Recorded responses: what a subject did with each question.
 
 use std::borrow::Cow;
-use std::thread;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hashbrown::{HashMap, HashSet};
 use serde::Deserialize;
@@ -87,19 +88,68 @@ impl<'a> Responses<'a> {
 /// A record that cannot be read is a problem of its own and an error response to its question;
 /// only a file that is not what it says fails as a whole.
 pub fn read_responses(document: &Document) -> Result<Responses<'_>, Problems> {
-    let mut reader = Reader { document, responses: Responses::default(), found: Vec::new() };
-    for problem in document.bad_lines() {
-        reader.responses.problems.push(problem.clone());
-    }
+    let mut reader = Reader::new(document);
     if document.is_lines() {
         reader.lines();
     } else {
         reader.whole()?;
     }
-    let Reader { mut responses, found, .. } = reader;
-    responses.problems.extend(document.locate(found));
-    responses.problems.errors.sort_by_key(|error| (error.place.line, error.place.column));
-    Ok(responses)
+    Ok(reader.finish())
+}
+
+/// A large file of responses in parts, which several threads may read.
+pub(super) struct Parts<'a> {
+    document: &'a Document,
+    texts: Vec<&'a str>,
+    /// The first that nobody has taken.
+    next: AtomicUsize,
+    records: Mutex<Vec<PartRecords<'a>>>,
+}
+
+/// The number of a part, and its records.
+type PartRecords<'a> = (usize, Vec<(&'a str, Result<Record<'a>, serde_json::Error>)>);
+
+impl<'a> Parts<'a> {
+    /// The parts of a document; `None` where it is small or not made of lines.
+    pub(super) fn of(document: &'a Document) -> Option<Parts<'a>> {
+        let texts = document.is_lines().then(|| parts_of(document.json()))?;
+        let (next, records) = (AtomicUsize::new(0), Mutex::default());
+        (texts.len() > 1).then_some(Parts { document, texts, next, records })
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.texts.len()
+    }
+
+    /// Reads parts until all are taken.
+    pub(super) fn read(&self) {
+        while let index = self.next.fetch_add(1, Ordering::Relaxed)
+            && let Some(part) = self.texts.get(index)
+        {
+            // Fresh memory is dear: as much as is needed, and at once.
+            let mut records = Vec::with_capacity(about_lines(part));
+            records.extend(lines_of(part).map(|line| (line, read(line))));
+            self.lock().push((index, records));
+        }
+    }
+
+    /// The responses, when all parts are read.
+    pub(super) fn finish(self) -> Responses<'a> {
+        let mut reader = Reader::new(self.document);
+        let mut parts = std::mem::take(&mut *self.lock());
+        parts.sort_unstable_by_key(|(index, _)| *index);
+        let n_records = parts.iter().map(|(_, records)| records.len()).sum();
+        reader.responses.by_question.reserve(n_records);
+        for (line, record) in parts.into_iter().flat_map(|(_, records)| records) {
+            reader.take(line, record, None, Path::default());
+        }
+        reader.finish()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<PartRecords<'a>>> {
+        // Whoever panicked has pushed nothing, and its panic goes on where it is joined.
+        self.records.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 struct Reader<'a> {
@@ -109,44 +159,29 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// One record a line; the parts of a large file are read side by side.
-    fn lines(&mut self) {
-        let document = self.document;
-        let parts = parts_of(document.json());
-        thread::scope(|scope| {
-            let (first, others) = parts.split_first().unwrap_or((&"", &[]));
-            let (n_lines, n_parts) = (self.n_lines(first), parts.len());
-            let read_part = move |part: &'a str| {
-                // Fresh memory is dear: as much as is needed, and at once.
-                let mut records = Vec::with_capacity(n_lines / n_parts);
-                records.extend(lines_of(part).map(|line| (line, read(line))));
-                records
-            };
-            let others: Vec<_> =
-                others.iter().map(|part| scope.spawn(move || read_part(part))).collect();
-            // Tables that grow leave gaps in memory behind them, as large as they are.
-            self.responses.by_question.reserve(n_lines);
-            for line in lines_of(first) {
-                self.take(line, read(line), None, Path::default());
-            }
-            for part in others {
-                let records: Vec<_> =
-                    part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-                for (line, record) in records {
-                    self.take(line, record, None, Path::default());
-                }
-            }
-        });
+    fn new(document: &'a Document) -> Reader<'a> {
+        let mut responses = Responses::default();
+        for problem in document.bad_lines() {
+            responses.problems.push(problem.clone());
+        }
+        Reader { document, responses, found: Vec::new() }
     }
 
-    /// About how many lines there are at most, by the length of the first; none where there are few.
-    fn n_lines(&self, first: &str) -> usize {
-        const SAMPLE: usize = 64;
-        const MOST: usize = 1 << 16;
-        let Some(line) = lines_of(first).nth(SAMPLE) else { return 0 };
-        let length = self.document.offset_of(line) / SAMPLE;
-        let n_lines = self.document.json().len() / length;
-        (n_lines + n_lines / 8).min(MOST)
+    fn finish(self) -> Responses<'a> {
+        let Reader { document, mut responses, found } = self;
+        responses.problems.extend(document.locate(found));
+        responses.problems.errors.sort_by_key(|error| (error.place.line, error.place.column));
+        responses
+    }
+
+    /// One record a line.
+    fn lines(&mut self) {
+        let text = self.document.json();
+        // Tables that grow leave gaps in memory behind them, as large as they are.
+        self.responses.by_question.reserve(about_lines(text));
+        for line in lines_of(text) {
+            self.take(line, read(line), None, Path::default());
+        }
     }
 
     fn whole(&mut self) -> Result<(), Problems> {
@@ -252,10 +287,20 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// About how many lines a text has at most, by the length of the first; none where there are few.
+fn about_lines(text: &str) -> usize {
+    const SAMPLE: usize = 64;
+    const MOST: usize = 1 << 16;
+    let Some(line) = lines_of(text).nth(SAMPLE) else { return 0 };
+    let length = (line.as_ptr() as usize - text.as_ptr() as usize) / SAMPLE;
+    let n_lines = text.len() / length;
+    (n_lines + n_lines / 8).min(MOST)
+}
+
 /// The parts of a large text, cut at the ends of lines; one otherwise.
 fn parts_of(text: &str) -> Vec<&str> {
     const LARGE: usize = 8 << 20;
-    const MOST: usize = 4;
+    const MOST: usize = 8;
     let least = if text.len() < LARGE { text.len() } else { text.len() / MOST };
     let mut parts = Vec::with_capacity(MOST);
     let mut rest = text;
@@ -329,7 +374,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::read::Format;
+    use crate::read::{Format, read_both};
 
     #[test]
     fn a_large_file_is_read_in_parts_as_if_it_were_one() {
@@ -343,16 +388,20 @@ mod tests {
         lines[159] = lines[3].replace(&answer, "last");
         let text = lines.join("\n");
         assert_eq!(parts_of(&text).concat(), text);
-        assert_eq!(parts_of(&text).len(), 4);
+        assert_eq!(parts_of(&text).len(), 8);
         let document =
             Document::new("r.jsonl", text.into_bytes(), Format::JsonLines).expect("a text");
-        let responses = read_responses(&document).expect("responses");
-        assert_eq!(responses.len(), 156);
-        let last = &responses.by_question["3"].trajectory;
-        assert_eq!(last.answer.map(RawValue::get), Some("\"last3\""));
-        let places: Vec<usize> =
-            responses.problems.errors.iter().map(|error| error.place.line).collect();
-        assert_eq!(places, [41, 121, 160]);
+        let reference = Document::new("r.json", b"[]".to_vec(), Format::Json).expect("a text");
+        for n_threads in 1..4 {
+            let (_, responses) = read_both(&reference, &document, n_threads);
+            let responses = responses.expect("responses");
+            assert_eq!(responses.len(), 156);
+            let last = &responses.by_question["3"].trajectory;
+            assert_eq!(last.answer.map(RawValue::get), Some("\"last3\""));
+            let places: Vec<usize> =
+                responses.problems.errors.iter().map(|error| error.place.line).collect();
+            assert_eq!(places, [41, 121, 160]);
+        }
     }
 
     proptest! {
@@ -369,7 +418,7 @@ mod tests {
             }
             let parts = parts_of(&text);
             prop_assert!(parts.concat() == text);
-            prop_assert!(parts.len() <= 5);
+            prop_assert!(parts.len() <= 9);
             prop_assert!(parts[..parts.len() - 1].iter().all(|part| part.ends_with('\n')));
         }
     }

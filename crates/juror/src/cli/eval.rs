@@ -11,7 +11,7 @@ use juror_run::{
     Docket, Input as RunInput, Interrupt, Judged, Judgements, Judges, Outcome, Output, OutputError,
     Plan, Resume, RunFolder, RunInfo, Settings, evaluate, judge_all, load,
 };
-use juror_score::read::{Dataset, Document, Problems, Responses, read_reference, read_responses};
+use juror_score::read::{Dataset, Document, Problems, Responses, read_both};
 use juror_score::{Case, Ending, Miss, Note, Question, Verdict, explain, score};
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -185,11 +185,12 @@ impl Work<'_> {
             );
         }
         let (dataset, answers) = match read_both(reference, responses, plan.threads) {
-            Err(_) if kind_of(reference) == Some(Kind::Responses) => anyhow::bail!(
+            (Ok(dataset), Ok(answers)) => (dataset, answers),
+            _ if kind_of(reference) == Some(Kind::Responses) => anyhow::bail!(
                 "{}: this looks like responses\n  hint: the reference comes first: juror eval REFERENCE RESPONSES",
                 reference.name()
             ),
-            read => read?,
+            (dataset, answers) => (dataset?, answers?),
         };
         let recorded = self.recorded.clone();
         let judges = self.ask.judges(self.settings, &plan.profile, recorded, args.quiet)?;
@@ -392,22 +393,6 @@ fn load_both(reference: &str, responses: &str) -> anyhow::Result<(Document, Docu
     });
     let reference = reference.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     Ok((reference?, responses?))
-}
-
-fn read_both<'d>(
-    reference: &'d Document,
-    responses: &'d Document,
-    threads: usize,
-) -> Result<(Dataset<'d>, Responses<'d>), Problems> {
-    if threads == 1 {
-        return Ok((read_reference(reference)?, read_responses(responses)?));
-    }
-    thread::scope(|scope| {
-        let dataset = scope.spawn(|| read_reference(reference));
-        let answers = read_responses(responses);
-        let dataset = dataset.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        Ok((dataset?, answers?))
-    })
 }
 
 fn create_all(names: &[String]) -> Result<Vec<Output>, OutputError> {

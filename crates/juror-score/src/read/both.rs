@@ -1,0 +1,37 @@
+//! A reference and the responses to it, read side by side.
+
+use std::thread;
+
+use super::document::Document;
+use super::problem::Problems;
+use super::reference::{Dataset, read_reference};
+use super::responses::{Parts, Responses, read_responses};
+
+/// Reads a reference and responses on some threads.
+pub fn read_both<'a>(
+    reference: &'a Document,
+    responses: &'a Document,
+    n_threads: usize,
+) -> (Result<Dataset<'a>, Problems>, Result<Responses<'a>, Problems>) {
+    if n_threads < 2 {
+        return (read_reference(reference), read_responses(responses));
+    }
+    let Some(parts) = Parts::of(responses) else {
+        return thread::scope(|scope| {
+            let answers = scope.spawn(|| read_responses(responses));
+            let dataset = read_reference(reference);
+            (dataset, answers.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        });
+    };
+    let dataset = thread::scope(|scope| {
+        for _ in 1..n_threads.min(parts.len()) {
+            scope.spawn(|| parts.read());
+        }
+        // A reference cannot be shared out, so it is begun first, and not beside more threads than
+        // there are processors: all would wait for it in the end.
+        let dataset = read_reference(reference);
+        parts.read();
+        dataset
+    });
+    (dataset, Ok(parts.finish()))
+}
