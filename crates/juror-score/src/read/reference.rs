@@ -197,11 +197,11 @@ impl<'a> QuestionForm<'a> {
 /// What is made of each item, if something can be made of all. Collecting would take room for
 /// four items where most have one, and fresh memory is dear.
 fn each<T, U>(items: Vec<T>, make: impl Fn(T) -> Option<U>) -> Option<Vec<U>> {
-    let mut made = Vec::with_capacity(items.len());
+    let mut all = Vec::with_capacity(items.len());
     for item in items {
-        made.push(make(item)?);
+        all.push(make(item)?);
     }
-    Some(made)
+    Some(all)
 }
 
 /// An expected step, if its fields are of the right types.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use hashbrown::{HashMap, HashSet};
 use serde::Deserialize;
@@ -104,6 +104,8 @@ pub(super) struct Parts<'a> {
     /// The first that nobody has taken.
     next: AtomicUsize,
     records: Mutex<Vec<PartRecords<'a>>>,
+    /// What all parts came to; whoever reads the last one puts them together.
+    responses: OnceLock<Responses<'a>>,
 }
 
 /// The number of a part, and its records.
@@ -113,8 +115,8 @@ impl<'a> Parts<'a> {
     /// The parts of a document; `None` where it is small or not made of lines.
     pub(super) fn of(document: &'a Document) -> Option<Parts<'a>> {
         let texts = document.is_lines().then(|| parts_of(document.json()))?;
-        let (next, records) = (AtomicUsize::new(0), Mutex::default());
-        (texts.len() > 1).then_some(Parts { document, texts, next, records })
+        let (next, records, responses) = (AtomicUsize::new(0), Mutex::default(), OnceLock::new());
+        (texts.len() > 1).then_some(Parts { document, texts, next, records, responses })
     }
 
     pub(super) fn len(&self) -> usize {
@@ -129,14 +131,22 @@ impl<'a> Parts<'a> {
             // Fresh memory is dear: as much as is needed, and at once.
             let mut records = Vec::with_capacity(about_lines(part));
             records.extend(lines_of(part).map(|line| (line, read(line))));
-            self.lock().push((index, records));
+            // Whoever panicked has pushed nothing, and its panic goes on where it is joined.
+            let mut all = self.records.lock().unwrap_or_else(PoisonError::into_inner);
+            all.push((index, records));
+            if all.len() == self.texts.len() {
+                self.responses.get_or_init(|| self.put_together(std::mem::take(&mut *all)));
+            }
         }
     }
 
-    /// The responses, when all parts are read.
-    pub(super) fn finish(self) -> Responses<'a> {
+    /// The responses; all parts must have been read.
+    pub(super) fn into_responses(self) -> Responses<'a> {
+        self.responses.into_inner().unwrap_or_default()
+    }
+
+    fn put_together(&self, mut parts: Vec<PartRecords<'a>>) -> Responses<'a> {
         let mut reader = Reader::new(self.document);
-        let mut parts = std::mem::take(&mut *self.lock());
         parts.sort_unstable_by_key(|(index, _)| *index);
         let n_records = parts.iter().map(|(_, records)| records.len()).sum();
         reader.responses.by_question.reserve(n_records);
@@ -144,11 +154,6 @@ impl<'a> Parts<'a> {
             reader.take(line, record, None, Path::default());
         }
         reader.finish()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<PartRecords<'a>>> {
-        // Whoever panicked has pushed nothing, and its panic goes on where it is joined.
-        self.records.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

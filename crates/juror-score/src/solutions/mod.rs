@@ -134,7 +134,14 @@ pub enum ResultFormat {
 impl ResultFormat {
     /// Recognises a format by its media type; parameters such as `charset` are passed over.
     pub fn from_media_type(media_type: &str) -> Option<ResultFormat> {
-        match media_type.split_once(';').map_or(media_type, |(name, _)| name).trim() {
+        ResultFormat::from_name(media_type).or_else(|| {
+            let (name, _parameters) = media_type.split_once(';').unwrap_or((media_type, ""));
+            ResultFormat::from_name(name.trim())
+        })
+    }
+
+    fn from_name(name: &str) -> Option<ResultFormat> {
+        match name {
             "application/sparql-results+json" => Some(ResultFormat::Json),
             "application/sparql-results+xml" => Some(ResultFormat::Xml),
             "text/csv" => Some(ResultFormat::Csv),
