@@ -1,8 +1,9 @@
 //! Judging, on threads that know nothing of Python.
 
+use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender};
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 use juror_judge::{Stop, Tell};
 use juror_report::tell_result;
@@ -10,7 +11,7 @@ use juror_run::{
     AskOptions, Docket, EachRecord, EvaluateError, Event, Interrupt, Judgements, Judges, Lent,
     LoadError, Plan, Settings, judge_all, judges,
 };
-use juror_score::read::{Dataset, Problems, Responses, read_both};
+use juror_score::read::{Dataset, Document, Problems, Responses, read_both};
 use juror_score::{Note, Record};
 
 use crate::environment::Environment;
@@ -21,11 +22,35 @@ use crate::recipe::{Inputs, Recipe, Writer};
 
 /// What is judged, and how.
 pub(crate) struct Work {
-    pub(crate) reference: Source,
+    pub(crate) reference: Loading,
     pub(crate) responses: Source,
     pub(crate) how: How,
     /// Set when nobody wants the texts of the inputs any more.
     pub(crate) unwanted: Interrupt,
+}
+
+/// A document that a thread of its own loads.
+///
+/// It is begun by who begins the engine, and not by the engine: a thread that a new thread begins
+/// would wait behind it, since the other processor is still busy with who began both.
+pub(crate) struct Loading {
+    is_file: bool,
+    thread: JoinHandle<Loaded>,
+}
+
+/// A document, and what has to be kept of it.
+type Loaded = Result<(Document, Option<Lent>), LoadError>;
+
+impl Loading {
+    pub(crate) fn begin(source: Source) -> io::Result<Loading> {
+        let is_file = source.is_file();
+        let thread = thread::Builder::new().name("juror".into()).spawn(|| source.document())?;
+        Ok(Loading { is_file, thread })
+    }
+
+    fn wait(self) -> Loaded {
+        self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
 }
 
 /// How inputs are judged.
@@ -131,15 +156,10 @@ fn send(say: &SyncSender<Message>, message: Message) -> bool {
 /// What has to be kept of each input.
 type BothLent = (Option<Lent>, Option<Lent>);
 
-fn load_both(reference: Source, responses: Source) -> Result<(Inputs, BothLent), Refusal> {
-    let are_files = (reference.is_file(), responses.is_file());
-    let (reference, responses) = thread::scope(|scope| {
-        let reference = scope.spawn(|| reference.document());
-        let responses = responses.document();
-        (reference.join(), responses)
-    });
-    let reference = reference.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-    let (reference, lent_reference) = reference.map_err(Refusal::File)?;
+fn load_both(reference: Loading, responses: Source) -> Result<(Inputs, BothLent), Refusal> {
+    let are_files = (reference.is_file, responses.is_file());
+    let responses = responses.document();
+    let (reference, lent_reference) = reference.wait().map_err(Refusal::File)?;
     let (responses, lent_responses) = responses.map_err(Refusal::File)?;
     let inputs =
         Inputs { reference: Arc::new(reference), responses: Arc::new(responses), are_files };

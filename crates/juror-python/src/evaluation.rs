@@ -13,7 +13,7 @@ use pyo3::types::{PyDict, PyList};
 
 use crate::aggregates::plan_of;
 use crate::build::{Pantry, build};
-use crate::engine::{self, How, Message, Work};
+use crate::engine::{self, How, Loading, Message, Work};
 use crate::environment::Environment;
 use crate::from_json::Builder;
 use crate::input::{Input, settings};
@@ -89,7 +89,7 @@ pub(crate) fn run_evaluation<'py>(
     let how = How { problems, settings, plan, may_ask, is_told, interrupt: interrupt_engine };
     let unwanted = Interrupt::default();
     let work = Work {
-        reference: reference.source,
+        reference: Loading::begin(reference.source)?,
         responses: responses.source,
         how,
         unwanted: unwanted.clone(),
