@@ -127,23 +127,26 @@ fn judge(
 ) -> Result<bool, Refusal> {
     let How { problems, settings, plan, may_ask, is_told, interrupt } = how;
     let (dataset, answers) = read_inputs(inputs, problems, plan.threads)?;
-    tell_problems(&dataset, &answers, inputs, say);
     let judges = if may_ask { make_judges(&settings, &plan, say)? } else { None };
     if !send(say, Message::Inputs(inputs.clone())) {
         return Ok(false);
     }
-    let judgements = match &judges {
-        None => Judgements::default(),
-        Some(judges) => ask(judges, &plan, &dataset, &answers, &interrupt, say)?,
-    };
-    if judgements.stopped == Some(Stop::Interrupted) {
-        return Ok(false);
-    }
     let (plan, dataset, responses) = (&plan, &dataset, &answers);
-    let scoring = Scoring { plan, dataset, responses, inputs, is_told };
-    if !scoring.run(&judgements.notes, &interrupt, say, used)? {
-        return Ok(false);
-    }
+    let judgements = thread::scope(|scope| {
+        // Looking for responses to no question takes a while, and nothing here depends on it.
+        scope.spawn(|| tell_problems(dataset, responses, inputs, say));
+        let judgements = match &judges {
+            None => Judgements::default(),
+            Some(judges) => ask(judges, plan, dataset, responses, &interrupt, say)?,
+        };
+        if judgements.stopped == Some(Stop::Interrupted) {
+            return Ok(None);
+        }
+        let scoring = Scoring { plan, dataset, responses, inputs, is_told };
+        let is_done = scoring.run(&judgements.notes, &interrupt, say, used)?;
+        Ok(is_done.then_some(judgements))
+    })?;
+    let Some(judgements) = judgements else { return Ok(false) };
     tell_failures(&judgements, say);
     // Letting go of what was read takes a while, and nobody has to wait for it.
     Ok(send(say, Message::Done))
@@ -331,9 +334,9 @@ impl Scoring<'_> {
             }
         };
         match each.run(interrupt, take, tell) {
-            Ok(outcome) if are_files => {
-                let (aggregates, plan) = (outcome.aggregates, plan.clone());
-                Ok(send(say, Message::Harvest(Box::new(Harvest { recipes, aggregates, plan }))))
+            Ok((aggregator, _)) if are_files => {
+                let harvest = Harvest { recipes, aggregator, plan: plan.clone() };
+                Ok(send(say, Message::Harvest(Box::new(harvest))))
             }
             Ok(_) => Ok(true),
             Err(EvaluateError::Interrupted) => Ok(false),

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, TryRecvError};
 use std::sync::{Mutex, PoisonError};
 
 use juror_run::{Interrupt, LoadError, Plan};
-use juror_score::Aggregates;
+use juror_score::Aggregator;
 use pyo3::exceptions::{PyIndexError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
@@ -25,8 +25,8 @@ use crate::recipe::{Inputs, Recipe};
 pub(crate) struct Harvest {
     /// How results are built, a few questions each.
     pub(crate) recipes: Vec<Recipe>,
-    /// Their statistics, by the rules they were judged by.
-    pub(crate) aggregates: Aggregates,
+    /// What their statistics are made of, by the rules they were judged by.
+    pub(crate) aggregator: Aggregator,
     pub(crate) plan: Plan,
 }
 
@@ -129,7 +129,7 @@ impl Kept {
         config: Option<&Bound<'py, PyAny>>,
         profile: Option<&str>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let Harvest { recipes, aggregates, plan } = &*self.harvest;
+        let Harvest { recipes, aggregator, plan } = &*self.harvest;
         let wanted = plan_of(config, profile)?;
         let is_same =
             wanted.profile == plan.profile && wanted.custom_metrics == plan.custom_metrics;
@@ -138,7 +138,7 @@ impl Kept {
         if !is_same || has_odd_ids {
             return Ok(None);
         }
-        to_python(py, aggregates, &HashMap::new()).map(Some)
+        to_python(py, &aggregator.finish(), &HashMap::new()).map(Some)
     }
 
     /// Makes the results from one number up to another.

@@ -119,11 +119,11 @@ pub fn evaluate(
         }
         Ok(())
     };
-    let outcome = work.run(interrupt, take, tell)?;
+    let (aggregator, judged) = work.run(interrupt, take, tell)?;
     for output in outputs {
         output.write(output.format.closing(dataset.questions.len()))?;
     }
-    Ok(outcome)
+    Ok(Outcome { aggregates: aggregator.finish(), judged })
 }
 
 /// Judging every question, and making something of each record on the thread that judged it.
@@ -150,13 +150,14 @@ where
     Add: Fn(&Record<'_>, usize, &mut B) + Sync,
 {
     /// Does it on all threads; `take` is given the buffers in the order of the dataset, each with a
-    /// few records, and leaves them empty to be filled again.
+    /// few records, and leaves them empty to be filled again. Returns what statistics are made of,
+    /// and every question in the order of the dataset.
     pub fn run(
         &self,
         interrupt: &Interrupt,
         mut take: impl FnMut(&mut B) -> Result<(), EvaluateError>,
         mut tell: impl FnMut(Event),
-    ) -> Result<Outcome, EvaluateError> {
+    ) -> Result<(Aggregator, Vec<Judged>), EvaluateError> {
         let n_questions = self.dataset.questions.len();
         tell(Event::Started { questions: n_questions });
         let n_threads = self.plan.threads.clamp(1, n_questions.div_ceil(CHUNK).max(1));
@@ -191,7 +192,7 @@ where
             }
             Ok(())
         })?;
-        Ok(Outcome { aggregates: aggregator.finish(), judged })
+        Ok((aggregator, judged))
     }
 
     fn work(

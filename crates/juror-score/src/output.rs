@@ -86,6 +86,14 @@ impl<'a> Output<'a> {
         }
     }
 
+    /// Whether a row of such a result has an IRI; nothing where it takes the ordinary reader to tell.
+    pub(crate) fn served_has_iri(self, iri: &str) -> Option<bool> {
+        match self {
+            Output::Json(value) => SparqlResult::escaped_has_iri(json::inside_of(value)?, iri),
+            Output::Text(text) => SparqlResult::served_has_iri(text, iri),
+        }
+    }
+
     /// The names of the columns of such a result, where its head comes first.
     pub(crate) fn served_names(self) -> Option<Vec<String>> {
         match self {

@@ -11,7 +11,9 @@ use crate::skim;
 pub(super) fn matches(expected: &View<'_>, actual: &View<'_>) -> bool {
     let Some(iri) = expected.text() else { return false };
     match actual.name {
-        "autocomplete_search" => actual.text().is_some_and(|output| lists(output, iri)),
+        "autocomplete_search" => actual
+            .served_has_iri(iri)
+            .unwrap_or_else(|| actual.text().is_some_and(|output| lists(output, iri))),
         "sparql_query" => actual.contains(iri),
         _ => false,
     }
@@ -46,12 +48,18 @@ fn is_uri(term: &RawValue, iri: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::output::Output;
 
     #[test]
     fn only_uris_of_rows_are_listed() {
         let check = |rows: &str, wanted: bool| {
             let output = format!(r#"{{"head": {{}}, "results": {{"bindings": {rows}}}}}"#);
             assert_eq!(lists(&output, "urn:x"), wanted, "{rows}");
+            let quoted = serde_json::value::to_raw_value(&output).expect("a text");
+            for output in [Output::Text(&output), Output::Json(&quoted)] {
+                let has_iri = output.served_has_iri("urn:x");
+                assert!(has_iri.is_none_or(|has_iri| has_iri == wanted), "{output:?}");
+            }
         };
         check(r#"[{"a": {"type": "uri", "value": "urn:x"}}]"#, true);
         check(r#"[{}, {"b": {"value": "urn\u003ax", "type": "uri", "more": [1]}}]"#, true);
@@ -60,6 +68,8 @@ mod tests {
         check(r#"[{"a": {"type": "uri", "value": "urn:x"}, "a": null}]"#, false);
         check(r#"[5, null, {"a": "urn:x"}, {"a": {"type": "uri"}}]"#, false);
         check(r#"{"a": {"type": "uri", "value": "urn:x"}}"#, false);
+        check(r#"[{"a": null}, {"a": {"type": "uri", "value": "urn:x"}}]"#, true);
+        check("[]", false);
         check("[", false);
         assert!(!lists("no JSON with urn:x", "urn:x"));
         assert!(!lists(r#"{"results": null}"#, "urn:x"));

@@ -73,6 +73,12 @@ impl<'t> View<'t> {
         self.output.is_some_and(|output| output.contains(piece))
     }
 
+    /// Whether a row of the output lists an IRI, where the output is a SPARQL result as servers
+    /// write them; nothing otherwise.
+    pub(crate) fn served_has_iri(&self, iri: &str) -> Option<bool> {
+        self.output?.served_has_iri(iri)
+    }
+
     /// Whether two outputs are written the same, to the letter.
     pub(crate) fn is_written_like(&self, other: &View<'_>) -> bool {
         match (self.output, other.output) {

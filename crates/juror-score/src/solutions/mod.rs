@@ -189,6 +189,17 @@ impl<'t> SparqlResult<'t> {
         served::parse_names::<Escaped>(quoted)
     }
 
+    /// Whether a row of a result as servers write them has an IRI; `None` where it takes another
+    /// reader to tell.
+    pub(crate) fn served_has_iri(text: &str, iri: &str) -> Option<bool> {
+        served::has_iri::<Plain>(text, iri)
+    }
+
+    /// The same for a result that stands in a JSON string.
+    pub(crate) fn escaped_has_iri(quoted: &str, iri: &str) -> Option<bool> {
+        served::has_iri::<Escaped>(quoted, iri)
+    }
+
     /// The same result, borrowing from nothing.
     pub fn into_owned(self) -> SparqlResult<'static> {
         match self {

@@ -32,6 +32,22 @@ pub(super) fn parse_names<W: Writing>(text: &str) -> Option<Vec<String>> {
     Some(cursor.head()?.into_iter().map(Cow::into_owned).collect())
 }
 
+/// Whether a row has an IRI; `None` when the ordinary reader has to look.
+pub(super) fn has_iri<W: Writing>(text: &str, iri: &str) -> Option<bool> {
+    let mut cursor = Cursor::<W>::new(text);
+    let mut has_iri = None;
+    cursor.fields(|cursor, key| match key.as_ref() {
+        "head" => cursor.head().map(|_| ()),
+        "results" if has_iri.is_none() => {
+            has_iri = Some(cursor.rows_have_iri(iri)?);
+            Some(())
+        }
+        _ => None,
+    })?;
+    cursor.skip_space();
+    has_iri.filter(|_| cursor.at == text.len())
+}
+
 /// How a result is written.
 pub(super) trait Writing {
     /// A quote.
@@ -157,6 +173,7 @@ impl<'q> Shapes<'q> {
 
 struct ReadCell<'q> {
     value: Option<Cow<'q, str>>,
+    is_iri: bool,
     datatype: Option<Datatype>,
     /// Where the value stands, between its quotes.
     written: Option<Range<usize>>,
@@ -216,6 +233,36 @@ impl<'q, W: Writing> Cursor<'q, W> {
     }
 
     fn results(&mut self, mut rows: Rows<'q>) -> Option<Rows<'q>> {
+        let mut shapes = Shapes::default();
+        self.bindings(|cursor| {
+            let start = cursor.at;
+            cursor.row(&mut rows, &mut shapes)?;
+            if rows.n_rows() == 1 {
+                rows.reserve((cursor.text.len() - cursor.at) / (cursor.at - start));
+            }
+            Some(())
+        })?;
+        Some(rows)
+    }
+
+    fn rows_have_iri(&mut self, iri: &str) -> Option<bool> {
+        let (mut found, mut names) = (false, Vec::new());
+        self.bindings(|cursor| {
+            names.clear();
+            cursor.fields(|cursor, name| {
+                // Of a repeated column the last one counts: that is for the other reader.
+                (!names.contains(&name)).then_some(())?;
+                names.push(name);
+                let cell = cursor.cell()?;
+                found |= cell.is_iri && cell.value.is_some_and(|value| value == iri);
+                Some(())
+            })
+        })?;
+        Some(found)
+    }
+
+    /// The rows of the results: calls `row` at each.
+    fn bindings(&mut self, mut row: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
         let mut seen = false;
         self.fields(|cursor, key| {
             if key != "bindings" {
@@ -224,17 +271,8 @@ impl<'q, W: Writing> Cursor<'q, W> {
             if std::mem::replace(&mut seen, true) {
                 return None;
             }
-            let mut shapes = Shapes::default();
-            cursor.list(|cursor| {
-                let start = cursor.at;
-                cursor.row(&mut rows, &mut shapes)?;
-                if rows.n_rows() == 1 {
-                    rows.reserve((cursor.text.len() - cursor.at) / (cursor.at - start));
-                }
-                Some(())
-            })
-        })?;
-        Some(rows)
+            cursor.list(&mut row)
+        })
     }
 
     fn row(&mut self, rows: &mut Rows<'q>, shapes: &mut Shapes<'q>) -> Option<()> {
@@ -295,14 +333,17 @@ impl<'q, W: Writing> Cursor<'q, W> {
     }
 
     fn cell(&mut self) -> Option<ReadCell<'q>> {
-        let mut is_literal = false;
+        let (mut is_literal, mut is_iri) = (false, false);
         let (mut value, mut datatype, mut written) = (None, None, None);
         self.fields(|cursor, key| {
             cursor.skip_space();
             let start = cursor.at + W::QUOTE.len();
             let text = cursor.string()?;
             match key.as_ref() {
-                "type" => is_literal = matches!(text.as_ref(), "literal" | "typed-literal"),
+                "type" => {
+                    is_literal = matches!(text.as_ref(), "literal" | "typed-literal");
+                    is_iri = text == "uri";
+                }
                 "value" => {
                     written = Some(start..cursor.at - W::QUOTE.len());
                     value = Some(text);
@@ -313,7 +354,7 @@ impl<'q, W: Writing> Cursor<'q, W> {
             Some(())
         })?;
         let datatype = datatype.filter(|_| is_literal).and_then(|iri| Datatype::from_iri(&iri));
-        Some(ReadCell { value, datatype, written })
+        Some(ReadCell { value, is_iri, datatype, written })
     }
 
     /// An object: calls `field` at the value of each key.
@@ -459,6 +500,26 @@ mod tests {
         assert!(check(
             r#"{"results": {"bindings": [{"x": {"value": "1"}}]}, "head": {"vars": ["x"]}}"#
         ));
+    }
+
+    #[test]
+    fn iris_of_rows_are_found() {
+        let check = |row: Value, wanted: Option<bool>| {
+            let table = json!({"head": {"vars": ["a"]}, "results": {"bindings": [{}, row]}});
+            for text in [table.to_string(), format!("{table:#}")] {
+                assert_eq!(has_iri::<Plain>(&text, "urn:é"), wanted, "{text}");
+                assert_eq!(has_iri::<Escaped>(&inside(&text), "urn:é"), wanted, "{text}");
+                assert_eq!(has_iri::<Plain>(&text[1..], "urn:é"), None, "{text}");
+            }
+        };
+        check(json!({"a": {"type": "uri", "value": "urn:é"}}), Some(true));
+        check(json!({"b": {"value": "urn:é", "type": "uri"}, "a": {}}), Some(true));
+        check(json!({"a": {"type": "literal", "value": "urn:é"}}), Some(false));
+        check(json!({"a": {"type": "uri", "value": "urn:e"}}), Some(false));
+        check(json!({"a": null}), None);
+        let repeated = r#"{"results": {"bindings": [{"a": {"value": "x"}, "a": {"value": "y"}}]}}"#;
+        assert_eq!(has_iri::<Plain>(repeated, "x"), None);
+        assert_eq!(has_iri::<Plain>(r#"{"head": {}}"#, "x"), None);
     }
 
     #[test]
