@@ -31,8 +31,8 @@ pub(crate) struct Work {
 
 /// A document that a thread of its own loads.
 ///
-/// It is begun by who begins the engine, and not by the engine: a thread that a new thread begins
-/// would wait behind it, since the other processor is still busy with who began both.
+/// It is begun by who begins the engine, and not by the engine: where there are two processors, one
+/// is still busy with who began the engine, and a thread that the engine began would wait behind it.
 pub(crate) struct Loading {
     is_file: bool,
     thread: JoinHandle<Loaded>,
@@ -127,14 +127,20 @@ fn judge(
 ) -> Result<bool, Refusal> {
     let How { problems, settings, plan, may_ask, is_told, interrupt } = how;
     let (dataset, answers) = read_inputs(inputs, problems, plan.threads)?;
-    let judges = if may_ask { make_judges(&settings, &plan, say)? } else { None };
     if !send(say, Message::Inputs(inputs.clone())) {
         return Ok(false);
     }
     let (plan, dataset, responses) = (&plan, &dataset, &answers);
     let judgements = thread::scope(|scope| {
-        // Looking for responses to no question takes a while, and nothing here depends on it.
-        scope.spawn(|| tell_problems(dataset, responses, inputs, say));
+        // Looking for responses to no question takes a while, and scores do not depend on it.
+        let teller = scope.spawn(|| tell_problems(dataset, responses, inputs, say));
+        let judges = if may_ask {
+            // Nobody should pay before knowing what is wrong.
+            teller.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            make_judges(&settings, plan, say)?
+        } else {
+            None
+        };
         let judgements = match &judges {
             None => Judgements::default(),
             Some(judges) => ask(judges, plan, dataset, responses, &interrupt, say)?,

@@ -138,7 +138,8 @@ impl Kept {
         if !is_same || has_odd_ids {
             return Ok(None);
         }
-        to_python(py, &aggregator.finish(), &HashMap::new()).map(Some)
+        let aggregates = py.detach(|| aggregator.finish());
+        to_python(py, &aggregates, &HashMap::new()).map(Some)
     }
 
     /// Makes the results from one number up to another.

@@ -37,7 +37,9 @@ fn result_text(value: &Bound<'_, PyAny>) -> PyResult<String> {
     }
 }
 
-/// Compares two SPARQL results; 1.0 if they agree by the rules, else 0.0.
+/// Compares two SPARQL results in JSON; 1.0 if they agree by the rules, else 0.0.
+///
+/// Results in XML, CSV or TSV are compared as outputs of steps, by `match_steps`.
 #[pyfunction]
 #[pyo3(signature = (reference_sparql_result, actual_sparql_result, required_vars=None, results_are_ordered=false, ignore_duplicates=true))]
 pub(crate) fn compare_sparql_results(

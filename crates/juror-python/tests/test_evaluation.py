@@ -163,8 +163,13 @@ def test_a_response_that_cannot_be_read_is_an_error_of_its_question(
             assert results[1]["error"] == "timeout"
     assert "actual_answer[0]" in caplog.text
     for bad_record in (None, 5, "text", [1], {"question_id": "q1", "actual_steps": "none"}):
+        caplog.clear()
         results = juror.run_evaluation(reference, {**responses, "q1": bad_record})
         assert results[0]["status"] == "error", bad_record
+        assert "q1" in caplog.text, bad_record
+    caplog.clear()
+    juror.run_evaluation(reference, [{"question_id": "q2"}, {"question_id": "q1", "actual_steps": 5}])
+    assert "at [1]" in caplog.text
 
 
 def test_missing_and_unknown_responses_are_told(
@@ -175,6 +180,16 @@ def test_missing_and_unknown_responses_are_told(
     results = juror.run_evaluation(reference, responses)
     assert (results[0]["status"], results[0]["error"]) == ("error", "no response")
     assert len(results) == 2
+    assert "the dataset has no question `q9`" in caplog.text
+
+
+def test_problems_of_inputs_are_told_before_models_are_set_up(
+    reference: Data, responses: Data, caplog: pytest.LogCaptureFixture
+) -> None:
+    responses["q9"] = {"question_id": "q9"}
+    config = {"llm": {"generation": {"name": "nobody-knows-this-model"}}}
+    with pytest.raises(juror.SettingsError):
+        juror.run_evaluation(reference, responses, config)
     assert "the dataset has no question `q9`" in caplog.text
 
 

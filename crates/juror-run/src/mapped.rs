@@ -30,7 +30,7 @@ impl MappedText {
         let is_special = map.starts_with(b"\x1f\x8b")
             || map.starts_with(b"\x28\xb5\x2f\xfd")
             || map.starts_with(b"\xef\xbb\xbf");
-        (!is_special && simdutf8::basic::from_utf8(&map).is_ok()).then_some(MappedText(map))
+        (!is_special && std::str::from_utf8(&map).is_ok()).then_some(MappedText(map))
     }
 }
 

@@ -165,7 +165,10 @@ def compare_sparql_results(
     results_are_ordered: bool = False,
     ignore_duplicates: bool = True,
 ) -> float:
-    """Compares two SPARQL results; 1.0 if they agree by the rules, else 0.0."""
+    """Compares two SPARQL results in JSON; 1.0 if they agree by the rules, else 0.0.
+
+    Results in XML, CSV or TSV are compared as outputs of steps, by `match_steps`.
+    """
 
 def recall_at_k(
     relevant_docs: Iterable[Any], retrieved_docs: Iterable[Any], k: int = 10

@@ -7,7 +7,7 @@ use super::problem::Problems;
 use super::reference::{Dataset, read_reference};
 use super::responses::{Parts, Responses, read_responses};
 
-/// Reads a reference and responses on some threads.
+/// Reads a reference and responses on at most so many threads.
 pub fn read_both<'a>(
     reference: &'a Document,
     responses: &'a Document,
@@ -27,8 +27,8 @@ pub fn read_both<'a>(
         for _ in 1..n_threads.min(parts.len()) {
             scope.spawn(|| parts.read());
         }
-        // A reference cannot be shared out, so it is begun first, and not beside more threads than
-        // there are processors: all would wait for it in the end.
+        // This thread begins with the reference, which cannot be shared out. In the end all wait for
+        // it, so it is not slowed down by more helpers than there are threads to use.
         let dataset = read_reference(reference);
         parts.read();
         dataset

@@ -179,10 +179,10 @@ impl<'a> LineForm<'a> {
 
 impl<'a> QuestionForm<'a> {
     fn read(self, template: Cow<'a, str>) -> Option<Question<'a>> {
-        let group = |steps: Vec<Object<'a>>| each(steps, expected_step);
+        let group = |steps: Vec<Object<'a>>| make_all(steps, expected_step);
         let groups = match self.reference_steps {
             None => None,
-            Some(groups) => Some(each(groups, group)?),
+            Some(groups) => Some(make_all(groups, group)?),
         };
         Some(Question {
             id: json::scalar_text(self.id)?,
@@ -196,7 +196,7 @@ impl<'a> QuestionForm<'a> {
 
 /// What is made of each item, if something can be made of all. Collecting would take room for
 /// four items where most have one, and fresh memory is dear.
-fn each<T, U>(items: Vec<T>, make: impl Fn(T) -> Option<U>) -> Option<Vec<U>> {
+fn make_all<T, U>(items: Vec<T>, make: impl Fn(T) -> Option<U>) -> Option<Vec<U>> {
     let mut all = Vec::with_capacity(items.len());
     for item in items {
         all.push(make(item)?);
@@ -220,7 +220,7 @@ fn expected_step(fields: Object<'_>) -> Option<ExpectedStep<'_>> {
         None => None,
         Some(raw) => {
             let names: Vec<&RawValue> = skim::from_str(raw.get()).ok()?;
-            Some(each(names, json::text_of)?)
+            Some(make_all(names, json::text_of)?)
         }
     };
     let rules = Rules {

@@ -30,6 +30,7 @@ struct Response<'a> {
     trajectory: Trajectory<'a>,
     /// Where it stands in the file.
     at: &'a str,
+    path: Path,
 }
 
 impl<'a> Responses<'a> {
@@ -75,7 +76,7 @@ impl<'a> Responses<'a> {
             .filter(|(id, _)| !known.contains(id.as_ref()))
             .map(|(id, response)| Found {
                 offset: document.offset_of(response.at),
-                path: Path::default(),
+                path: response.path.clone(),
                 problem: Problem::UnknownQuestion(id.to_string()),
             })
             .collect();
@@ -142,7 +143,7 @@ impl<'a> Parts<'a> {
 
     /// The responses; all parts must have been read.
     pub(super) fn into_responses(self) -> Responses<'a> {
-        self.responses.into_inner().unwrap_or_default()
+        self.responses.into_inner().expect("all parts were read")
     }
 
     fn put_together(&self, mut parts: Vec<PartRecords<'a>>) -> Responses<'a> {
@@ -165,17 +166,19 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn new(document: &'a Document) -> Reader<'a> {
-        let mut responses = Responses::default();
-        for problem in document.bad_lines() {
-            responses.problems.push(problem.clone());
-        }
-        Reader { document, responses, found: Vec::new() }
+        Reader { document, responses: Responses::default(), found: Vec::new() }
     }
 
     fn finish(self) -> Responses<'a> {
         let Reader { document, mut responses, found } = self;
-        responses.problems.extend(document.locate(found));
-        responses.problems.errors.sort_by_key(|error| (error.place.line, error.place.column));
+        let Problems { mut errors, n_more } = document.locate(found);
+        errors.extend(document.bad_lines().iter().cloned());
+        errors.sort_by_key(|error| (error.place.line, error.place.column));
+        responses.problems.n_more = n_more;
+        // Sorted first: where there are too many, those of the first lines are told.
+        for error in errors {
+            responses.problems.push(error);
+        }
         responses
     }
 
@@ -254,18 +257,25 @@ impl<'a> Reader<'a> {
     ) {
         match record {
             Ok(record) => match id.or(record.id) {
-                Some(id) => self.put(id, record.trajectory, text, &path),
+                Some(id) => self.put(id, record.trajectory, text, path),
                 None => {
                     let problem = Problem::MissingField { field: "question_id", of: "response" };
                     self.problem(text, path, problem);
                 }
             },
-            Err(error) => self.unreadable(text, id, &error),
+            Err(error) => self.unreadable(text, id, path, &error),
         }
     }
 
-    fn unreadable(&mut self, text: &'a str, id: Option<Cow<'a, str>>, error: &serde_json::Error) {
-        let found = self.document.complaint(text, error);
+    fn unreadable(
+        &mut self,
+        text: &'a str,
+        id: Option<Cow<'a, str>>,
+        path: Path,
+        error: &serde_json::Error,
+    ) {
+        let mut found = self.document.complaint(text, error);
+        found.path = path.clone();
         let own = || {
             let fields: Object<'a> = serde_json::from_str(text).ok()?;
             json::scalar_text(fields.get("question_id")?)
@@ -275,15 +285,16 @@ impl<'a> Reader<'a> {
             let message = serde_json::Value::from(message).to_string();
             let ending = Ending::Failed(Cow::Owned(message));
             let trajectory = Trajectory { ending, ..Trajectory::default() };
-            self.responses.by_question.insert(id, Response { trajectory, at: text });
+            self.responses.by_question.insert(id, Response { trajectory, at: text, path });
         }
         self.found.push(found);
     }
 
-    fn put(&mut self, id: Cow<'a, str>, trajectory: Trajectory<'a>, at: &'a str, path: &Path) {
-        let before = self.responses.by_question.insert(id.clone(), Response { trajectory, at });
+    fn put(&mut self, id: Cow<'a, str>, trajectory: Trajectory<'a>, at: &'a str, path: Path) {
+        let response = Response { trajectory, at, path: path.clone() };
+        let before = self.responses.by_question.insert(id.clone(), response);
         if before.is_some() {
-            self.problem(at, path.clone(), Problem::DuplicateResponse(id.into_owned()));
+            self.problem(at, path, Problem::DuplicateResponse(id.into_owned()));
         }
     }
 
@@ -292,7 +303,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// About how many lines a text has at most, by the length of the first; none where there are few.
+/// About how many lines a text has at most, by the length of the first ones; none where there are
+/// few.
 fn about_lines(text: &str) -> usize {
     const SAMPLE: usize = 64;
     const MOST: usize = 1 << 16;
@@ -426,6 +438,37 @@ mod tests {
             prop_assert!(parts.len() <= 9);
             prop_assert!(parts[..parts.len() - 1].iter().all(|part| part.ends_with('\n')));
         }
+    }
+
+    fn places(document: &Document, questions: &[Question<'_>]) -> Vec<(usize, usize)> {
+        let responses = read_responses(document).expect("responses");
+        let mut problems = responses.problems.clone();
+        problems.extend(responses.unknown(document, questions));
+        problems.errors.iter().map(|error| (error.place.line, error.place.column)).collect()
+    }
+
+    #[test]
+    fn problems_of_the_first_lines_are_told_whatever_their_kind() {
+        let mut text = b"{\n\n{}\n".to_vec();
+        text.extend(b"\xff\n".repeat(Problems::MOST + 10));
+        let document = Document::new("r.jsonl", text, Format::JsonLines).expect("a document");
+        let responses = read_responses(&document).expect("responses");
+        let lines: Vec<usize> =
+            responses.problems.errors.iter().map(|error| error.place.line).collect();
+        assert_eq!(lines[..3], [1, 3, 4]);
+        assert_eq!((lines.len(), responses.problems.n_more), (Problems::MOST, 12));
+    }
+
+    #[test]
+    fn problems_in_yaml_have_the_place_of_their_record() {
+        let text = b"- question_id: q1\n  actual_steps: wrong\n- question_id: q2\n".to_vec();
+        let document = Document::new("r.yaml", text, Format::Yaml).expect("a document");
+        // Of q1 it is told that it cannot be read, and of both that nobody asked for them.
+        assert_eq!(places(&document, &[]), [(1, 3), (1, 3), (3, 3)]);
+        let text = b"q1: wrong\nq2: {}\n".to_vec();
+        let document = Document::new("r.yaml", text, Format::Yaml).expect("a document");
+        assert_eq!(places(&document, &[])[0].0, 1);
+        assert_eq!(places(&document, &[])[2].0, 2);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! of them.
 //!
 //! Equality of cells is not transitive (a plain `05` equals a typed `05`, which equals a typed `5`,
-//! which equals a plain `5`), so nothing is hashed across tables: each actual cell is looked up in
+//! which equals a plain `5`), so no value is hashed across tables: each actual cell is looked up in
 //! the reference column it may stand for, and is an integer after that.
 
 use std::borrow::Cow;

@@ -485,10 +485,27 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_told_quickly_the_search_tells_too(
-            rows in prop::collection::vec(prop::collection::vec(cell(), 2), 1..5),
-            others in prop::collection::vec(prop::collection::vec(cell(), 3), 1..5),
+            (rows, mut others) in prop::collection::vec(prop::collection::vec(cell(), 2), 1..6)
+                .prop_flat_map(|rows| (Just(rows.clone()), Just(rows).prop_shuffle())),
+            is_shuffled: bool,
+            is_turned: bool,
+            extra in cell(),
+            change in prop::option::of((0..5_usize, 0..3_usize, cell())),
             rules in rules(),
         ) {
+            if !is_shuffled {
+                others.clone_from(&rows);
+            }
+            for row in &mut others {
+                row.push(extra.clone());
+                if is_turned {
+                    row.reverse();
+                }
+            }
+            if let Some((row, column, cell)) = change {
+                let n_rows = others.len();
+                others[row % n_rows][column] = cell;
+            }
             is_verbatim(&table(&rows), &table(&others), &rules);
         }
     }

@@ -1,9 +1,11 @@
-//! Telling quickly that one table stands in another, cell by cell as it is written.
+//! Telling quickly that two tables have the same rows in the required columns, cell by cell as they
+//! are written.
 //!
 //! Most results that agree differ in the order of their rows and columns, in the names of columns,
 //! and in nothing else. Here columns are paired by sums of hashes and rows by sorting them by hash;
 //! then all cells are compared. So hashes only guess: where they guess wrong, as where values are
-//! written in other ways, the search over the values has to tell.
+//! written in other ways, the search over the values has to tell. What is told here the search would
+//! tell too, unless it gave up.
 
 use std::hash::{BuildHasher, Hasher};
 
