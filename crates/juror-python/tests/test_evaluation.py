@@ -187,8 +187,8 @@ def test_problems_of_inputs_are_told_before_models_are_set_up(
     reference: Data, responses: Data, caplog: pytest.LogCaptureFixture
 ) -> None:
     responses["q9"] = {"question_id": "q9"}
-    config = {"llm": {"generation": {"name": "nobody-knows-this-model"}}}
-    with pytest.raises(juror.SettingsError):
+    config = {"llm": {"generation": {"provider": "x", "model": "m"}}}
+    with pytest.raises(juror.SettingsError, match="there is no provider"):
         juror.run_evaluation(reference, responses, config)
     assert "the dataset has no question `q9`" in caplog.text
 
