@@ -89,7 +89,7 @@ impl Explainer<'_> {
             None if finds_iris => "no search or query was made for it".into(),
             None => "no step of this name was taken".into(),
             Some(step) if step.status == Status::Missing => {
-                "the step has no `status`, and only a step that says `success` can match".into()
+                "the step has no `status`, and by `steps.missing_status` it cannot match".into()
             }
             Some(step) if step.status == Status::Error => {
                 let error = step.fields.get_set("error").map(json::output_text);

@@ -695,9 +695,37 @@ fn steps_may_lack_status_id_output_or_be_unreadable() {
     assert_snapshot!(ended);
     assert_eq!(results[1]["reference_steps"][0][0]["matches"], "1");
     assert_eq!(results[5]["steps_score_error"], "group 1 of the reference steps is empty");
-    let lenient = place.file("lenient.yaml", "steps: {missing_status: success}\n");
-    let (_, results) = survived(&lenient, "r.json a.jsonl -c lenient.yaml");
-    assert_eq!(results[0]["steps_score"], 1.0);
+}
+
+#[test]
+fn a_step_with_an_output_and_neither_status_nor_error_succeeded() {
+    let questions = [
+        question("good", json!([[{"name": "s", "output": "x"}]])),
+        question("failed", json!([[{"name": "s", "output": "x"}]])),
+    ];
+    let responses = [
+        json!({"question_id": "good", "actual_steps": [{"name": "s", "id": "1", "output": "x"}]}),
+        json!({"question_id": "failed",
+               "actual_steps": [{"name": "s", "id": "1", "output": "x", "error": "broken"}]}),
+    ];
+    let place = Place::new()
+        .file("r.json", reference(&questions))
+        .file("a.jsonl", lines_of(&responses))
+        .file("strict.yaml", "steps: {missing_status: no_match}\n");
+    for profile in [5, 6] {
+        let command = format!("r.json a.jsonl --profile {profile} -a s.json");
+        let (_, results) = survived(&place, &command);
+        assert_eq!(results[0]["steps_score"], 1.0);
+        assert_eq!(results[0]["reference_steps"][0][0]["matches"], "1");
+        assert_eq!(results[1]["steps_score"], 0.0);
+        let aggregates = place.json("s.json");
+        assert_eq!(aggregates["per_template"]["t"]["steps"]["errors"], json!({"s": 1}));
+        let (ended, results) = survived(&place, &format!("{command} -c strict.yaml --worst 2"));
+        assert_eq!(results[0]["steps_score"], 0.0);
+        assert!(ended.stdout.contains("the step has no `status`"), "{ended}");
+        let counts = |all: &Value| all["per_template"]["t"]["steps"].clone();
+        assert_eq!(counts(&place.json("s.json")), counts(&aggregates));
+    }
 }
 
 #[test]
