@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::http::Endpoint;
 use crate::model::{ModelError, Pending};
+use crate::schema::Schema;
 
 /// Told once of each thing a user should know.
 pub type Tell = Arc<dyn Fn(&str) + Send + Sync>;
@@ -169,7 +170,7 @@ fn has_word(text: &str, word: &str) -> bool {
 }
 
 /// What to add to a prompt where no schema can be sent.
-pub(crate) fn described(schema: &Value) -> String {
+pub(crate) fn described(schema: &Schema) -> String {
     format!("Reply with one JSON object and nothing else. Its JSON Schema:\n{schema}")
 }
 

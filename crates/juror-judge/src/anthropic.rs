@@ -2,13 +2,16 @@
 
 mod functions;
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::adapt::{Adaptation, Form, Habits, Tell, described};
+use crate::body::Body;
 use crate::conversation::{Conversation, TurnReply};
 use crate::http::Endpoint;
 use crate::model::{ChatModel, ChatRequest, ModelError, ModelReply, Pending, Said, Usage};
 use crate::provider::ModelSpec;
+use crate::schema::Schema;
 
 /// The protocol asks for a limit; judgements are far shorter.
 const MOST_TOKENS: u64 = 8192;
@@ -40,39 +43,49 @@ impl Anthropic {
         })
     }
 
-    fn body(&self, request: &ChatRequest, habits: &Habits) -> Value {
-        let mut body = habits.apply(&self.parameters);
+    fn body(&self, request: &ChatRequest, habits: &Habits) -> Body {
+        let mut body = Body::of(&habits.apply(&self.parameters));
         let mut system = request.system.clone().into_iter().collect::<Vec<String>>();
         match &request.schema {
             Some(schema) if habits.form == Form::Tool => {
                 let name = &request.purpose;
-                let tool = json!({"name": name, "description": "Gives the verdict.", "input_schema": schema});
-                body.insert("tools".into(), json!([tool]));
-                body.insert("tool_choice".into(), json!({"type": "tool", "name": name}));
+                let tool = Forced { name, description: "Gives the verdict.", input_schema: schema };
+                body.set("tools", &[tool]);
+                body.set("tool_choice", &json!({"type": "tool", "name": name}));
             }
             Some(schema) => system.push(described(schema)),
             None => {}
         }
         if !system.is_empty() {
-            body.insert("system".into(), json!(system.join("\n\n")));
+            body.set("system", &system.join("\n\n"));
         }
-        body.entry("max_tokens").or_insert(json!(MOST_TOKENS));
-        body.insert("model".into(), json!(self.model));
-        body.insert("messages".into(), json!([{"role": "user", "content": request.user}]));
+        if !body.has("max_tokens") {
+            body.set("max_tokens", &MOST_TOKENS);
+        }
+        body.set("model", &self.model);
+        body.set("messages", &json!([{"role": "user", "content": request.user}]));
         if self.stream && habits.takes("stream") {
-            body.insert("stream".into(), json!(true));
+            body.set("stream", &true);
         }
-        Value::Object(body)
+        body
     }
 
-    async fn ask(&self, body: &Value) -> Result<ModelReply, ModelError> {
-        if body.get("stream").is_none() {
+    async fn ask(&self, body: &Body) -> Result<ModelReply, ModelError> {
+        if !body.has("stream") {
             return read_message(&self.endpoint.post(&self.url, body).await?);
         }
         let mut streamed = Streamed::default();
         self.endpoint.post_stream(&self.url, body, |event| streamed.take(&event)).await?;
         streamed.finish()
     }
+}
+
+/// A tool that the model must call, and whose input is its reply.
+#[derive(Serialize)]
+struct Forced<'a> {
+    name: &'a str,
+    description: &'static str,
+    input_schema: &'a Schema,
 }
 
 impl ChatModel for Anthropic {

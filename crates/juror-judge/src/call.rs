@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::prompt::{Part, Prompt};
 use crate::provider::ModelSpec;
+use crate::schema::Schema;
 
 /// A question to a chat model.
 #[derive(Clone, Debug)]
@@ -13,14 +14,14 @@ pub struct ChatCall {
     /// What is asked.
     pub prompt: Prompt,
     /// The shape of the reply; `None` for plain text.
-    pub schema: Option<Value>,
+    pub schema: Option<Schema>,
     /// Tells apart calls that are alike and still are to be asked more than once.
     pub repeat: u32,
 }
 
 impl ChatCall {
     /// A call that is asked once.
-    pub fn new(purpose: impl Into<String>, prompt: Prompt, schema: Option<Value>) -> ChatCall {
+    pub fn new(purpose: impl Into<String>, prompt: Prompt, schema: Option<Schema>) -> ChatCall {
         ChatCall { purpose: purpose.into(), prompt, schema, repeat: 0 }
     }
 }
@@ -103,7 +104,7 @@ impl KeyMaker {
             }
         }
         if let Some(schema) = &call.schema {
-            maker.field("schema").field(&canonical(schema));
+            maker.field("schema").field(&schema.to_string());
         }
         maker.field(&call.repeat.to_string());
         maker.finish()

@@ -1,7 +1,7 @@
 //! Whether the answer makes the claims of the reference answer.
 
 use juror_score::{Note, Record, repr_text, retrieval};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::call::ChatCall;
 use crate::judge::{Judge, Verdicts, is_blank};
@@ -9,6 +9,7 @@ use crate::model::Pending;
 use crate::prompt::{Template, TemplateError};
 use crate::queue::{Answer, Models};
 use crate::reply::{imitates_verdict, read_verdict, shown, text};
+use crate::schema::Schema;
 
 const PURPOSE: &str = "answer_claims";
 
@@ -142,19 +143,13 @@ impl Claims {
     }
 }
 
-fn schema() -> Value {
-    let count = json!({"type": "integer"});
-    json!({
-        "type": "object",
-        "properties": {
-            "reference_claims": count,
-            "actual_claims": count,
-            "matching_claims": count,
-            "reason": {"type": "string"},
-        },
-        "required": ["reference_claims", "actual_claims", "matching_claims", "reason"],
-        "additionalProperties": false,
-    })
+fn schema() -> Schema {
+    Schema::object([
+        ("reason", Schema::text()),
+        ("reference_claims", Schema::whole_number()),
+        ("actual_claims", Schema::whole_number()),
+        ("matching_claims", Schema::whole_number()),
+    ])
 }
 
 /// Reads claims from JSON, or from four values separated by tabs.

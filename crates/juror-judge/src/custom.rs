@@ -9,6 +9,7 @@ use crate::model::Pending;
 use crate::prompt::{Template, TemplateError};
 use crate::queue::Models;
 use crate::reply::{imitates_verdict, read_verdict, shown};
+use crate::schema::Schema;
 
 /// The frame around the user's instructions.
 const FRAME: &str = include_str!("../prompts/custom.md");
@@ -73,7 +74,7 @@ pub struct Custom {
     outputs: Vec<String>,
     template: Template,
     hash: String,
-    schema: Value,
+    schema: Schema,
 }
 
 impl Custom {
@@ -196,21 +197,15 @@ fn purpose_of(name: &str) -> String {
     format!("{}_{}", kept.collect::<String>(), &hash[..8])
 }
 
-fn schema(outputs: &[(String, String)]) -> Value {
-    let shape = |(key, meaning): &(String, String)| {
+/// Outputs in the order in which the user wrote them.
+fn schema(outputs: &[(String, String)]) -> Schema {
+    Schema::object(outputs.iter().map(|(key, meaning)| {
         let value = json!({
             "type": ["number", "string", "boolean", "null"],
             "description": meaning,
         });
-        (key.clone(), value)
-    };
-    let names: Vec<&String> = outputs.iter().map(|(key, _)| key).collect();
-    json!({
-        "type": "object",
-        "properties": outputs.iter().map(shape).collect::<Map<_, _>>(),
-        "required": names,
-        "additionalProperties": false,
-    })
+        (key, Schema::plain(value))
+    }))
 }
 
 impl Judge for Custom {

@@ -5,6 +5,7 @@ mod functions;
 use serde_json::{Map, Value, json};
 
 use crate::adapt::{Adaptation, Form, Habits, Tell, described};
+use crate::body::Body;
 use crate::conversation::{Conversation, TurnReply};
 use crate::http::Endpoint;
 use crate::model::{
@@ -41,33 +42,30 @@ impl Gemini {
         })
     }
 
-    fn body(&self, request: &ChatRequest, habits: &Habits) -> Value {
-        let mut generation = habits.apply(&self.parameters);
+    fn body(&self, request: &ChatRequest, habits: &Habits) -> Body {
+        let mut generation = Body::of(&habits.apply(&self.parameters));
         let mut system = request.system.clone().into_iter().collect::<Vec<String>>();
         if let Some(schema) = &request.schema {
             if habits.form == Form::Schema {
                 // The protocol has no name for a schema: its title tells what the call is for.
-                let mut schema = schema.clone();
-                schema["title"] = json!(request.purpose);
-                generation.insert("responseJsonSchema".into(), schema);
+                generation.set("responseJsonSchema", &schema.for_google(&request.purpose));
             } else {
                 system.push(described(schema));
             }
             if habits.form != Form::Text {
-                generation.insert("responseMimeType".into(), json!("application/json"));
+                generation.set("responseMimeType", &"application/json");
             }
         }
-        let mut body = json!({
-            "contents": [{"role": "user", "parts": [{"text": request.user}]}],
-            "generationConfig": generation,
-        });
+        let mut body = Body::default();
+        body.set("contents", &json!([{"role": "user", "parts": [{"text": request.user}]}]));
+        body.set("generationConfig", &generation);
         if !system.is_empty() {
-            body["systemInstruction"] = json!({"parts": [{"text": system.join("\n\n")}]});
+            body.set("systemInstruction", &json!({"parts": [{"text": system.join("\n\n")}]}));
         }
         body
     }
 
-    async fn ask(&self, body: &Value) -> Result<ModelReply, ModelError> {
+    async fn ask(&self, body: &Body) -> Result<ModelReply, ModelError> {
         let mut reply = Reply::default();
         if self.stream {
             let url = format!("{}:streamGenerateContent?alt=sse", self.base);

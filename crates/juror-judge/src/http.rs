@@ -64,7 +64,11 @@ impl Endpoint {
     }
 
     /// Posts a body and reads the JSON that comes back.
-    pub(crate) async fn post(&self, url: &str, body: &Value) -> Result<Value, ModelError> {
+    pub(crate) async fn post(
+        &self,
+        url: &str,
+        body: &(impl Serialize + Sync),
+    ) -> Result<Value, ModelError> {
         read_json(&self.post_for_text(url, body).await?)
     }
 
@@ -87,7 +91,7 @@ impl Endpoint {
     pub(crate) async fn post_stream(
         &self,
         url: &str,
-        body: &Value,
+        body: &(impl Serialize + Sync),
         mut each: impl FnMut(Value) -> Result<(), ModelError>,
     ) -> Result<(), ModelError> {
         self.post_for_events(url, body, |data| each(read_event(data)?)).await

@@ -26,6 +26,7 @@
 
 mod adapt;
 mod anthropic;
+mod body;
 mod cache;
 mod call;
 mod conversation;
@@ -47,6 +48,7 @@ mod queue;
 mod relevance;
 mod reply;
 mod retrieval;
+mod schema;
 mod secret;
 mod sse;
 mod tally;
@@ -73,6 +75,7 @@ pub use provider::{ModelSpec, PROVIDERS, Protocol, Provider};
 pub use queue::{Answer, CallError, Limits, Models, ModelsSetup, Stop};
 pub use relevance::Relevance;
 pub use retrieval::{Against, Retrieval};
+pub use schema::Schema;
 pub use secret::Secret;
 pub use tally::{Cost, Count, Tally};
 

@@ -4,9 +4,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
-use serde_json::Value;
-
 use crate::conversation::{Conversation, TurnReply};
+use crate::schema::Schema;
 
 /// A reply that is on its way.
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -37,7 +36,7 @@ pub struct ChatRequest {
     /// What it is asked.
     pub user: String,
     /// The shape of the reply; plain text when there is none.
-    pub schema: Option<Value>,
+    pub schema: Option<Schema>,
 }
 
 /// What a chat model replied.

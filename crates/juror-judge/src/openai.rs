@@ -2,15 +2,18 @@
 
 mod functions;
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::adapt::{Adaptation, Form, Habits, Tell, described};
+use crate::body::Body;
 use crate::conversation::{Conversation, TurnReply};
 use crate::http::Endpoint;
 use crate::model::{
     ChatModel, ChatRequest, Embedder, Embeddings, ModelError, ModelReply, Pending, Said, Usage,
 };
 use crate::provider::{ModelSpec, Protocol};
+use crate::schema::Schema;
 
 /// The version of Azure's protocol that has reply schemas, when none is asked for.
 const AZURE_VERSION: &str = "2024-10-21";
@@ -45,32 +48,24 @@ impl OpenAi {
         })
     }
 
-    fn body(&self, request: &ChatRequest, habits: &Habits) -> Value {
-        let mut body = habits.apply(&self.parameters);
+    fn body(&self, request: &ChatRequest, habits: &Habits) -> Body {
+        let mut body = Body::of(&habits.apply(&self.parameters));
         let mut system = request.system.clone().into_iter().collect::<Vec<String>>();
         if let Some(schema) = &request.schema {
             let name = &request.purpose;
             match habits.form {
                 Form::Schema => {
-                    let shape = json!({"name": name, "strict": true, "schema": schema});
-                    body.insert(
-                        "response_format".into(),
-                        json!({"type": "json_schema", "json_schema": shape}),
-                    );
+                    let json_schema = NamedSchema { name, strict: true, schema };
+                    body.set("response_format", &Format { r#type: "json_schema", json_schema });
                 }
                 Form::Tool => {
-                    let function = json!({"name": name, "parameters": schema});
-                    body.insert(
-                        "tools".into(),
-                        json!([{"type": "function", "function": function}]),
-                    );
-                    body.insert(
-                        "tool_choice".into(),
-                        json!({"type": "function", "function": {"name": name}}),
-                    );
+                    let function = Forced { name, parameters: schema };
+                    body.set("tools", &[ForcedTool { r#type: "function", function }]);
+                    let choice = json!({"type": "function", "function": {"name": name}});
+                    body.set("tool_choice", &choice);
                 }
                 Form::JsonMode => {
-                    body.insert("response_format".into(), json!({"type": "json_object"}));
+                    body.set("response_format", &json!({"type": "json_object"}));
                     system.push(described(schema));
                 }
                 Form::Text => system.push(described(schema)),
@@ -81,25 +76,51 @@ impl OpenAi {
             messages.push(json!({"role": "system", "content": system.join("\n\n")}));
         }
         messages.push(json!({"role": "user", "content": request.user}));
-        body.insert("model".into(), json!(self.model));
-        body.insert("messages".into(), Value::from(messages));
+        body.set("model", &self.model);
+        body.set("messages", &messages);
         if self.stream && habits.takes("stream") {
-            body.insert("stream".into(), json!(true));
+            body.set("stream", &true);
             if habits.takes("stream_options") {
-                body.insert("stream_options".into(), json!({"include_usage": true}));
+                body.set("stream_options", &json!({"include_usage": true}));
             }
         }
-        Value::Object(body)
+        body
     }
 
-    async fn ask(&self, body: &Value) -> Result<ModelReply, ModelError> {
-        if body.get("stream").is_none() {
+    async fn ask(&self, body: &Body) -> Result<ModelReply, ModelError> {
+        if !body.has("stream") {
             return read_completion(&self.endpoint.post(&self.chat_url, body).await?);
         }
         let mut streamed = Streamed::default();
         self.endpoint.post_stream(&self.chat_url, body, |event| streamed.take(&event)).await?;
         streamed.finish()
     }
+}
+
+#[derive(Serialize)]
+struct Format<'a> {
+    r#type: &'static str,
+    json_schema: NamedSchema<'a>,
+}
+
+#[derive(Serialize)]
+struct NamedSchema<'a> {
+    name: &'a str,
+    strict: bool,
+    schema: &'a Schema,
+}
+
+#[derive(Serialize)]
+struct ForcedTool<'a> {
+    r#type: &'static str,
+    function: Forced<'a>,
+}
+
+/// A function that the model must call, and whose arguments are its reply.
+#[derive(Serialize)]
+struct Forced<'a> {
+    name: &'a str,
+    parameters: &'a Schema,
 }
 
 /// Azure has an address a model, and a newer one that is like everybody else's.

@@ -5,12 +5,12 @@ use juror_score::tool::answer::Answer;
 use juror_score::tool::judged::{
     Ask, Basis, GiveUp, Outcome, Progress, Status, begin, go_on, majority,
 };
-use serde_json::{Value, json};
 
 use crate::call::ChatCall;
 use crate::prompt::{Template, TemplateError};
 use crate::queue::{CallError, Models};
 use crate::reply::{imitates_verdict, read_verdict, text};
+use crate::schema::Schema;
 use crate::tally::Cost;
 use crate::trajectory;
 
@@ -176,16 +176,8 @@ impl PassRateJudge {
 }
 
 /// The shape of a reply about a status.
-pub(crate) fn schema(statuses: &[&str]) -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "answer_status": {"type": "string", "enum": statuses},
-            "reason": {"type": "string"},
-        },
-        "required": ["answer_status", "reason"],
-        "additionalProperties": false,
-    })
+pub(crate) fn schema(statuses: &[&str]) -> Schema {
+    Schema::object([("reason", Schema::text()), ("answer_status", Schema::word(statuses))])
 }
 
 /// Reads a status and its reason.

@@ -3,13 +3,13 @@
 use futures_util::future::join_all;
 use juror_score::tool::answer::Answer;
 use juror_score::tool::judged::{Contest, Round, Side, Vote, first_shown};
-use serde_json::{Value, json};
 
 use crate::call::ChatCall;
 use crate::pass_rate::PassRateJudge;
 use crate::prompt::{Template, TemplateError};
 use crate::queue::{CallError, Models};
 use crate::reply::{read_verdict, text};
+use crate::schema::Schema;
 use crate::tally::Cost;
 use crate::trajectory;
 
@@ -174,16 +174,8 @@ fn shown(answer: &Answer<'_>) -> String {
     format!("{}\n\nFinal answer:\n{final_answer}", trajectory::steps(answer))
 }
 
-fn schema() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "index": {"type": "integer", "enum": [0, 1]},
-            "reason": {"type": "string"},
-        },
-        "required": ["index", "reason"],
-        "additionalProperties": false,
-    })
+fn schema() -> Schema {
+    Schema::object([("reason", Schema::text()), ("index", Schema::bit())])
 }
 
 fn read_vote(reply: &str, first: Side) -> Result<(Vote, String), String> {

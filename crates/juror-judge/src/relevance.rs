@@ -3,7 +3,7 @@
 
 use futures_util::future::join_all;
 use juror_score::{Noncommittal, Note, Record};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::call::ChatCall;
 use crate::judge::{Judge, Verdicts, is_blank};
@@ -11,6 +11,7 @@ use crate::model::Pending;
 use crate::prompt::{Template, TemplateError};
 use crate::queue::{CallError, Models};
 use crate::reply::{bit, imitates_verdict, read_verdict, text};
+use crate::schema::Schema;
 use crate::tally::Cost;
 
 const PURPOSE: &str = "generated_question";
@@ -134,16 +135,8 @@ impl Judge for Relevance {
     }
 }
 
-fn schema() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "question": {"type": "string"},
-            "noncommittal": {"type": "integer", "enum": [0, 1]},
-        },
-        "required": ["question", "noncommittal"],
-        "additionalProperties": false,
-    })
+fn schema() -> Schema {
+    Schema::object([("question", Schema::text()), ("noncommittal", Schema::bit())])
 }
 
 fn read_generated(value: &Value) -> Result<Generated, String> {

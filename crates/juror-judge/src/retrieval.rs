@@ -3,7 +3,7 @@
 use futures_util::future::join_all;
 use juror_score::retrieval::{f1, precision_of_useful};
 use juror_score::{Note, Record};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::call::ChatCall;
 use crate::judge::{Judge, Verdicts, is_blank};
@@ -11,6 +11,7 @@ use crate::model::Pending;
 use crate::prompt::{Template, TemplateError};
 use crate::queue::Models;
 use crate::reply::{bit, imitates_verdict, read_verdict, text};
+use crate::schema::Schema;
 use crate::tally::Cost;
 
 /// Texts the prompt for recall may use.
@@ -369,32 +370,15 @@ fn read_statements(value: &Value) -> Result<Vec<Statement>, String> {
     list.iter().map(read).collect()
 }
 
-fn attribution_schema() -> Value {
-    json!({
-        "type": "object",
-        "properties": {"statements": {"type": "array", "items": {
-            "type": "object",
-            "properties": {
-                "statement": {"type": "string"},
-                "reason": {"type": "string"},
-                "attributed": {"type": "integer", "enum": [0, 1]},
-            },
-            "required": ["statement", "reason", "attributed"],
-            "additionalProperties": false,
-        }}},
-        "required": ["statements"],
-        "additionalProperties": false,
-    })
+fn attribution_schema() -> Schema {
+    let statement = Schema::object([
+        ("statement", Schema::text()),
+        ("reason", Schema::text()),
+        ("attributed", Schema::bit()),
+    ]);
+    Schema::object([("statements", Schema::list(statement))])
 }
 
-fn usefulness_schema() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "reason": {"type": "string"},
-            "useful": {"type": "integer", "enum": [0, 1]},
-        },
-        "required": ["reason", "useful"],
-        "additionalProperties": false,
-    })
+fn usefulness_schema() -> Schema {
+    Schema::object([("reason", Schema::text()), ("useful", Schema::bit())])
 }

@@ -42,7 +42,9 @@ pub(crate) async fn handle(
     };
     let body = parsed.unwrap_or_default();
     let key = read_key(endpoint.protocol, &headers);
-    let (record, answer) = play.take(Record::new(Ask::read(&endpoint, &body), key, body), problem);
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let record = Record::new(Ask::read(&endpoint, &body), key, body, text);
+    let (record, answer) = play.take(record, problem);
     if !play.latency().is_zero() {
         tokio::time::sleep(play.latency()).await;
     }

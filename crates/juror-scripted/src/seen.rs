@@ -46,6 +46,8 @@ pub struct Seen {
     pub key: Option<String>,
     /// Its body; null if that was not JSON.
     pub body: Value,
+    /// Its body as it arrived: keys are in the order in which they were sent.
+    pub text: String,
     /// The texts of all its messages, or all texts to embed, one a line.
     pub prompt: String,
     /// Whether it got a sound reply, and all of it: no error, and nothing cut, garbled or missing.
@@ -57,12 +59,13 @@ pub(crate) struct Record {
     pub(crate) ask: Ask,
     pub(crate) key: Option<String>,
     pub(crate) body: Value,
+    text: String,
     answered: AtomicBool,
 }
 
 impl Record {
-    pub(crate) fn new(ask: Ask, key: Option<String>, body: Value) -> Record {
-        Record { ask, key, body, answered: AtomicBool::new(false) }
+    pub(crate) fn new(ask: Ask, key: Option<String>, body: Value, text: String) -> Record {
+        Record { ask, key, body, text, answered: AtomicBool::new(false) }
     }
 
     pub(crate) fn set_answered(&self) {
@@ -81,6 +84,7 @@ impl Record {
             model: self.ask.model.clone(),
             key: self.key.clone(),
             body: self.body.clone(),
+            text: self.text.clone(),
             prompt: self.ask.prompt.clone(),
             answered: self.is_answered(),
         }

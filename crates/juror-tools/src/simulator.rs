@@ -3,14 +3,14 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use juror_judge::{CallError, ChatCall, ModelError, Models, Pending, Prompt, Stop};
+use juror_judge::{CallError, ChatCall, ModelError, Models, Pending, Prompt, Schema, Stop};
 use juror_score::tool::{Ending, read_mirror_reply};
 use juror_score::{
     JsonStyle, Object, dump_json, entries_of_json, push_repr_of_json, repr_text, str_of_json,
 };
 use juror_store::Origin;
+use serde_json::json;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
 
 use crate::cached::Cached;
 use crate::call::{INPUT_ERROR, ToolCall};
@@ -273,13 +273,8 @@ fn failed(why: impl Into<String>) -> NoReply {
     NoReply { told: FAILED.into(), why: why.into() }
 }
 
-fn schema() -> Value {
-    json!({
-        "type": "object",
-        "properties": {"error": {"type": "string"}, "response": {}},
-        "required": ["error", "response"],
-        "additionalProperties": false,
-    })
+fn schema() -> Schema {
+    Schema::object([("error", Schema::text()), ("response", Schema::plain(json!({})))])
 }
 
 enum Unusable {
