@@ -207,10 +207,12 @@ def test_an_answer_is_a_text_or_a_dict(said: Any, answer: str | None, error: str
         assert (attempts(tmp_path / "run")[0]["final_answer"] or "") == answer
 
 
-def test_calls_that_an_agent_tells_of_count() -> None:
+def test_calls_that_an_agent_claims_do_not_count(caplog: pytest.LogCaptureFixture) -> None:
     told = {"final_answer": "x", "called_apis": [("Garden Weather", "Current")]}
     (one,) = bench(lambda query: told, query_ids=[1])["results"]
-    assert one["scores"]["api_call_score"] == 0.5
+    assert one["scores"]["api_call_score"] == 0.0
+    assert one["system_answer"]["claimed_apis"] == [["Garden Weather", "Current"]]
+    assert "1 of 1 answers claim other calls than those that arrived" in caplog.text
 
 
 def test_what_goes_wrong_is_of_its_query_alone(caplog: pytest.LogCaptureFixture) -> None:

@@ -108,6 +108,10 @@ impl Prepared {
         let (name, config) = (self.options.name.clone(), self.config.clone());
         let took = started.elapsed();
         let results = Results { name, config, judge: &self.judge, judged: &judged, took };
+        if let Some(text) = results.warning_of_claims() {
+            // Nobody listens when the run was given up.
+            let _ = told.send(Told::Trouble { text });
+        }
         let text = results.to_json(&results.report());
         let text = text.map_err(|error| Refusal::Failed(error.to_string()))?;
         if let Some(mut file) = output {

@@ -11,7 +11,7 @@ use juror_score::{Layout, push_dump_of_json};
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::journal::Attempted;
-use super::judged::answer_of;
+use super::judged::{answer_of, different_claims};
 use super::pool::{Offers, Open, PoolTools};
 use super::queries::Selected;
 use super::recorded::RecordedAnswers;
@@ -83,7 +83,13 @@ impl Agent {
         };
         attempted.seconds.get_or_insert(start.elapsed().as_secs_f64());
         match serving.calls(&selected.set, &selected.id).await {
-            Ok(calls) => attempted.calls = calls,
+            Ok(calls) => {
+                attempted.calls = calls;
+                if matches!(self, Agent::Asked(_)) {
+                    let own = selected.query.registry();
+                    attempted.claimed = different_claims(&attempted, &[&own, offers.registry()]);
+                }
+            }
             Err(why) => {
                 attempted.error.get_or_insert(format!("its calls are not known: {why}"));
             }
@@ -133,6 +139,7 @@ pub(super) fn nothing(selected: &Selected) -> Attempted {
         answer: None,
         answer_details: None,
         called_apis: Vec::new(),
+        claimed: Vec::new(),
         calls: Vec::new(),
         error: None,
         seconds: None,

@@ -35,6 +35,10 @@ pub struct Attempted {
     /// The APIs that it says it called.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub called_apis: Vec<(String, String)>,
+    /// The APIs that it says it called in one way or another, where they are not those that its
+    /// calls arrived at.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub claimed: Vec<(String, String)>,
     /// The calls that were served to it.
     #[serde(default)]
     pub calls: Vec<ServedCall>,
@@ -243,6 +247,7 @@ mod tests {
             answer: None,
             answer_details: None,
             called_apis: Vec::new(),
+            claimed: Vec::new(),
             calls: Vec::new(),
             error: None,
             seconds: Some(0.5),

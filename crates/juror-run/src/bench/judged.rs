@@ -59,6 +59,11 @@ impl<'q> Judged<'q> {
         self.seconds = start.elapsed().as_secs_f64();
     }
 
+    /// What the agent says it called, where that differs from what arrived.
+    pub fn claimed(&self) -> &[(String, String)] {
+        self.attempted.as_ref().map(|attempted| &*attempted.claimed).unwrap_or_default()
+    }
+
     /// What went wrong, with the agent or with the judge.
     pub fn error(&self) -> Option<&String> {
         let of_agent = self.attempted.as_ref().and_then(|attempted| attempted.error.as_ref());
@@ -73,13 +78,13 @@ fn pair(called: Called<'_>) -> (String, String) {
     }
 }
 
-/// What an agent did: as it tells it, else as its calls were served. Nothing where it neither
-/// answered nor called anything.
+/// What an agent did: as it tells it, unless it tells of calls that did not arrive, else as its
+/// calls were served. Nothing where it neither answered nor called anything.
 pub(crate) fn answer_of(attempted: &Attempted) -> Option<Arc<Answer<'static>>> {
     if let Some(answer) = &attempted.answer {
         return Some(answer.clone());
     }
-    let told = answer_text(attempted);
+    let told = answer_text(attempted).filter(|_| attempted.claimed.is_empty());
     if let Some(answer) = told.as_deref().and_then(read_answer) {
         // Details without any call say less than what was served.
         if answer.called_names().next().is_some() || attempted.calls.is_empty() {
@@ -95,7 +100,7 @@ pub(crate) fn answer_of(attempted: &Attempted) -> Option<Arc<Answer<'static>>> {
         response: Json::parse(call.reply.get()),
     });
     let mut answer = Answer::of_calls(attempted.final_answer.as_deref(), calls);
-    answer.called_apis.clone_from(&attempted.called_apis);
+    answer.called_apis = served_pairs(attempted);
     Some(Arc::new(answer))
 }
 
@@ -105,52 +110,77 @@ fn of_told(answer: Answer<'_>, attempted: &Attempted) -> Option<Answer<'static>>
         return None;
     }
     let answer = if attempted.final_answer.is_some() { answer.finished() } else { answer };
-    Some(answer.into_owned())
+    Some(Answer { called_apis: served_pairs(attempted), ..answer.into_owned() })
+}
+
+/// The tools and APIs of the calls that arrived, as they were asked for.
+fn served_pairs(attempted: &Attempted) -> Vec<(String, String)> {
+    let pair = |call: &ServedCall| (bare_tool(call).to_owned(), call.api_name.clone());
+    attempted.calls.iter().map(pair).collect()
 }
 
 /// The text that an answer is read from.
 fn answer_text(attempted: &Attempted) -> Option<String> {
     let details = attempted.answer_details.as_ref()?;
-    let fields = json!({"final_answer": attempted.final_answer.as_deref().unwrap_or_default(),
-        "called_apis": attempted.called_apis});
-    let fields = fields.to_string();
-    Some(format!("{},\"answer_details\":{}}}", &fields[..fields.len() - 1], details.get()))
+    let final_answer = json!(attempted.final_answer.as_deref().unwrap_or_default());
+    Some(format!("{{\"final_answer\":{final_answer},\"answer_details\":{}}}", details.get()))
 }
 
-/// The calls that were served, and those the agent tells of besides.
+/// What counts as called: where tools were served, the calls that arrived; of an answer given
+/// before, those it tells of.
 fn called<'a>(
     attempted: &'a Attempted,
     answer: Option<&'a Answer<'_>>,
     registries: &[&'a Registry],
 ) -> Vec<Called<'a>> {
-    let mut called: Vec<Called<'_>> =
-        attempted.calls.iter().map(|call| served_api(call, registries)).collect();
-    let told = answer.map(|answer| called_apis(answer, registries)).unwrap_or_default();
-    let is_served = |told: &Called<'_>| match told {
-        Called::Api(..) => called.contains(told),
-        // What no tool has is told by a name, and was served by its parts.
-        Called::Unknown(name) => {
-            attempted.calls.iter().any(|call| names(call).iter().any(|own| own == name))
+    match &attempted.answer {
+        Some(_) => answer.map(|answer| called_apis(answer, registries)).unwrap_or_default(),
+        None => attempted.calls.iter().map(|call| served_api(call, registries)).collect(),
+    }
+}
+
+/// The APIs that an agent says it called, as pairs or in its details, each once; nothing if they
+/// are those that its calls arrived at. Names that mean no API are none to be claimed: agents may
+/// have functions of their own.
+pub(super) fn different_claims(
+    attempted: &Attempted,
+    registries: &[&Registry],
+) -> Vec<(String, String)> {
+    let pairs = attempted.called_apis.clone();
+    let pairs = Answer { called_apis: pairs, ..Answer::of_nothing() };
+    let details = answer_text(attempted);
+    let details = details.as_deref().and_then(read_answer);
+    let mut claimed: Vec<Called<'_>> = Vec::new();
+    let told = [Some(&pairs), details.as_ref()].into_iter().flatten();
+    for told in told.flat_map(|told| called_apis(told, registries)) {
+        if matches!(told, Called::Api(..)) && !claimed.contains(&told) {
+            claimed.push(told);
         }
-    };
-    let new: Vec<Called<'_>> = told.into_iter().filter(|told| !is_served(told)).collect();
-    called.extend(new);
-    called
+    }
+    let arrived = called(attempted, None, registries);
+    let is_same = claimed.iter().all(|told| arrived.contains(told))
+        && arrived.iter().all(|call| claimed.contains(call));
+    if is_same { Vec::new() } else { claimed.into_iter().map(pair).collect() }
 }
 
 /// The API that a served call means: its names may be raw, or as requests have them.
 fn served_api<'a>(call: &'a ServedCall, registries: &[&'a Registry]) -> Called<'a> {
-    match names(call).iter().find_map(|name| resolve(name, registries)) {
+    let names = [
+        document_name(&call.tool_name, &call.api_name),
+        official_name(bare_tool(call), &call.api_name),
+    ];
+    match names.iter().find_map(|name| resolve(name, registries)) {
         Some(entry) => Called::Api(Cow::Borrowed(&*entry.tool), Cow::Borrowed(&entry.api)),
-        None => Called::Api(Cow::Borrowed(&call.tool_name), Cow::Borrowed(&call.api_name)),
+        None => Called::Api(Cow::Borrowed(bare_tool(call)), Cow::Borrowed(&call.api_name)),
     }
 }
 
-/// The names that a call may be told by.
-fn names(call: &ServedCall) -> [String; 2] {
-    let (tool, api) = (&call.tool_name, &call.api_name);
-    let bare = tool.strip_suffix(&format!("_for_{}", call.category)).unwrap_or(tool);
-    [document_name(tool, api), official_name(bare, api)]
+/// The tool of a call without the category that some requests put behind it.
+fn bare_tool(call: &ServedCall) -> &str {
+    let tool = &call.tool_name;
+    let tool =
+        tool.strip_suffix(call.category.as_str()).and_then(|tool| tool.strip_suffix("_for_"));
+    tool.unwrap_or(&call.tool_name)
 }
 
 #[cfg(test)]
@@ -158,11 +188,11 @@ mod tests {
     use super::*;
     use crate::bench::agent::nothing;
     use juror_score::read::{Document, Format};
-    use juror_score::tool::read_queries;
+    use juror_score::tool::{Entry, read_queries};
     use serde_json::value::to_raw_value;
 
     #[test]
-    fn a_call_counts_once_whether_served_or_told() {
+    fn only_calls_that_arrived_count() {
         let file = r#"[{"query_id": 1, "query": "q"}]"#;
         let file = Document::new("q.json", file.into(), Format::Json).expect("UTF-8");
         let query = read_queries(&file).0.remove(0);
@@ -175,22 +205,29 @@ mod tests {
             reply: to_raw_value(&json!({})).expect("JSON"),
             source: "none".into(),
         };
-        let check = |calls: Vec<ServedCall>, told: Option<&str>, n: usize| {
+        let entry = |api: &str| Entry { category: None, tool: "Tool".into(), api: api.into() };
+        let registry = Registry::new(vec![entry("One"), entry("Two")]);
+        let check = |calls: &[(&str, &str)], told: &[&str], n_called: usize, n_claimed: usize| {
+            let calls = calls.iter().map(|(tool, api)| served(tool, api)).collect();
             let mut attempted = Attempted { calls, ..nothing(&selected) };
-            attempted.answer_details = told.map(|name| {
-                let details = json!([{"role": "tool", "message": {"name": name}, "next": []}]);
-                to_raw_value(&details).expect("JSON")
-            });
+            let node = |name| json!({"role": "tool", "message": {"name": name}, "next": []});
+            let details: Vec<_> = told.iter().map(node).collect();
+            attempted.answer_details = Some(to_raw_value(&details).expect("JSON"));
+            attempted.claimed = different_claims(&attempted, &[&registry]);
             let answer = answer_of(&attempted);
-            let registry = Registry::default();
             let called = called(&attempted, answer.as_deref(), &[&registry]);
-            assert_eq!(called.len(), n, "{called:?}");
+            assert_eq!((called.len(), attempted.claimed.len()), (n_called, n_claimed), "{told:?}");
+            // What did not arrive is not shown to judges either.
+            let shown = answer.map(|answer| answer.called_names().count()).unwrap_or_default();
+            let is_told = n_claimed == 0 && !told.is_empty();
+            assert_eq!(shown, if is_told { told.len() } else { n_called }, "{told:?}");
         };
-        check(vec![served("nothing", "such")], None, 1);
-        check(vec![served("nothing_for_Music", "such")], Some("such_for_nothing"), 1);
-        check(vec![served("nothing", "such")], Some("nothing_such"), 1);
-        check(vec![served("nothing", "such")], Some("else_for_nothing"), 2);
-        check(vec![served("nothing", "such"), served("nothing", "such")], None, 2);
-        check(vec![], Some("else_for_nothing"), 1);
+        check(&[("nothing", "such")], &[], 1, 0);
+        check(&[("tool", "one")], &["one_for_tool"], 1, 0);
+        check(&[("tool_for_Music", "one")], &["Tool_One", "calculator"], 1, 0);
+        check(&[("Tool", "One"), ("Tool", "One")], &["one_for_tool"], 2, 0);
+        check(&[("tool", "one")], &["one_for_tool", "two_for_tool"], 1, 2);
+        check(&[("tool", "one"), ("tool", "two")], &["one_for_tool"], 2, 1);
+        check(&[], &["two_for_tool"], 0, 1);
     }
 }

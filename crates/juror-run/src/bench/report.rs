@@ -43,6 +43,9 @@ struct Extras {
     version: &'static str,
     /// How many calls were answered from where.
     tool_replies: BTreeMap<String, usize>,
+    /// How many agents' answers claim other calls than those that arrived.
+    #[serde(skip_serializing_if = "is_zero")]
+    claims_differ: usize,
     agent_tokens: u64,
     agent_usd: Option<f64>,
     judge_repeats: u32,
@@ -53,6 +56,11 @@ struct Extras {
     /// What is summed up of each set, where there are several.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     sets: BTreeMap<String, Summary>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 impl Results<'_> {
@@ -90,6 +98,7 @@ impl Results<'_> {
             set: has_sets.then_some(&own.selected.set),
             calls: own.calls,
             called: &own.called,
+            claimed: own.claimed(),
             method: self.judge.method(),
             reason: own.verdict.reason.clone(),
             error: own.error().cloned(),
@@ -125,6 +134,20 @@ impl Results<'_> {
         replies
     }
 
+    fn n_claims_that_differ(&self) -> usize {
+        self.judged.iter().filter(|own| !own.claimed().is_empty()).count()
+    }
+
+    /// A word on agents that claim other calls than those that arrived.
+    pub fn warning_of_claims(&self) -> Option<String> {
+        let (n, n_all) = (self.n_claims_that_differ(), self.judged.len());
+        (n > 0).then(|| {
+            format!(
+                "{n} of {n_all} answers claim other calls than those that arrived; what arrived counts\n  hint: see `called_apis` and `claimed_apis` in the results"
+            )
+        })
+    }
+
     /// Tokens of the agent's models, where it tells them.
     pub fn agent_tokens(&self) -> u64 {
         self.attempted().map(|attempted| attempted.tokens).sum()
@@ -140,6 +163,7 @@ impl Results<'_> {
         Extras {
             version: env!("CARGO_PKG_VERSION"),
             tool_replies: self.tool_replies(),
+            claims_differ: self.n_claims_that_differ(),
             agent_tokens: self.agent_tokens(),
             agent_usd: self.agent_usd(),
             judge_repeats: self.judge.repeats(),

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use hashbrown::HashSet;
 
 use super::answer::{Answer, FINISH};
+use super::environment::SEARCH;
 use super::names::{document_name, official_name};
 use super::registry::{Registry, resolve};
 
@@ -17,19 +18,20 @@ pub enum Called<'a> {
     Unknown(Cow<'a, str>),
 }
 
-/// What an answer called, in order, `Finish` left out.
+/// What an answer called, in order. `Finish` is left out, and so is the search for functions, unless
+/// an API is called so.
 ///
-/// Where the agent tells its calls itself, that counts, in whatever form; else the names in its nodes are looked up,
-/// in a query's own APIs first and then in the pool.
+/// Where the agent tells its calls itself, that counts, in whatever form; else the names in its
+/// nodes are looked up, in a query's own APIs first and then in the pool.
 pub fn called_apis<'a>(answer: &'a Answer<'_>, registries: &[&'a Registry]) -> Vec<Called<'a>> {
     if !answer.called_apis.is_empty() {
         let told = |(tool, api): &'a (String, String)| told_api(tool, api, registries);
         return answer.called_apis.iter().map(told).collect();
     }
     let names = answer.called_names().filter(|name| name != FINISH);
-    let called = names.map(|name| match resolve(&name, registries) {
-        Some(entry) => Called::Api(Cow::Borrowed(&*entry.tool), Cow::Borrowed(&entry.api)),
-        None => Called::Unknown(name),
+    let called = names.filter_map(|name| match resolve(&name, registries) {
+        Some(entry) => Some(Called::Api(Cow::Borrowed(&*entry.tool), Cow::Borrowed(&entry.api))),
+        None => (name != SEARCH).then_some(Called::Unknown(name)),
     });
     called.collect()
 }
@@ -90,6 +92,7 @@ impl CallScore {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tool::registry::Entry;
 
     fn score(called: &[&str], gold: &[&str]) -> CallScore {
         let pair =
@@ -103,6 +106,23 @@ mod tests {
             })
             .collect();
         CallScore::of(&called, &gold)
+    }
+
+    #[test]
+    fn a_search_for_functions_is_no_call() {
+        let details = r#"[{"role": "tool", "message": {"name": "search_tools"}, "next": [
+            {"role": "tool", "message": {"name": "a_for_t"}, "next": []}]}]"#;
+        let text = format!(r#"{{"final_answer": "x", "answer_details": {details}}}"#);
+        let answer = crate::tool::answer::read_answer(&text).expect("an answer");
+        let registry = |tool: &str, api: &str| {
+            Registry::new(vec![Entry { category: None, tool: tool.into(), api: api.into() }])
+        };
+        let own = registry("t", "a");
+        let called = called_apis(&answer, &[&own]);
+        let score = CallScore::of(&called, &[("t".to_owned(), "a".to_owned())]);
+        assert_eq!((score.precision(), score.n_other_calls), (Some(1.0), 0));
+        let pool = registry("search", "tools");
+        assert_eq!(called_apis(&answer, &[&own, &pool]).len(), 2, "an API is called so");
     }
 
     #[test]

@@ -70,14 +70,21 @@ impl Query {
         self.id.as_deref().map(id_text)
     }
 
-    /// Its APIs by all their names.
+    /// Its APIs by all their names, and those that are right, which it need not describe.
     pub fn registry(&self) -> Registry {
         let entry = |of: &QueryApi| Entry {
             category: (!of.category.is_empty()).then(|| Arc::from(of.category.as_str())),
             tool: Arc::from(of.tool.as_str()),
             api: of.api.name.clone(),
         };
-        Registry::new(self.apis.iter().map(entry).collect())
+        let mut entries: Vec<Entry> = self.apis.iter().map(entry).collect();
+        for (tool, api) in &self.gold {
+            if !entries.iter().any(|known| *known.tool == **tool && known.api == *api) {
+                let (tool, api) = (Arc::from(tool.as_str()), api.clone());
+                entries.push(Entry { category: None, tool, api });
+            }
+        }
+        Registry::new(entries)
     }
 }
 
@@ -234,6 +241,25 @@ mod tests {
         );
         assert_eq!(queries[0].gold, [("U".to_owned(), "b".to_owned())]);
         assert_eq!(queries[0].apis.len(), 2);
+    }
+
+    #[test]
+    fn right_apis_are_known_though_the_query_describes_none() {
+        let json = r#"[{"query_id": 1, "query": "q",
+            "relevant APIs": [["Weather", "Current"], ["Weather", "Fore cast"]]}]"#;
+        let document = Document::new("q.json", json.into(), Format::Json).expect("UTF-8");
+        let query = read_queries(&document).0.remove(0);
+        let registry = query.registry();
+        for name in ["Weather_Current", "current_for_weather"] {
+            let answer = format!(
+                r#"{{"final_answer": "x", "answer_details": [
+                    {{"role": "tool", "message": {{"name": "{name}"}}, "next": []}}]}}"#
+            );
+            let answer = crate::tool::answer::read_answer(&answer).expect("an answer");
+            let called = crate::tool::called_apis(&answer, &[&registry]);
+            let score = crate::tool::CallScore::of(&called, &query.gold);
+            assert_eq!(score.score(), Some(0.5), "{name}");
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
-use juror_scripted::{Reply, Script, Server};
+use juror_scripted::{FunctionCall, Reply, Script, Server};
 use serde_json::{Value, json};
 
 use crate::stage::{Stage, agent, example_agent};
@@ -72,7 +72,8 @@ fn a_run_goes_on_where_it_ended() {
     let agent = agent(
         &stage,
         "if task['query_id'] == '3' and not os.path.exists('mended'): sys.exit(1)\n\
-         say(task, final_answer='An answer to ' + task['query_id'], called_apis=[['Garden Visits', 'Ticket price']])",
+         call(task, 'Travel', 'garden_visits', 'ticket_price')\n\
+         say(task, final_answer='An answer to ' + task['query_id'])",
     );
     assert_eq!(stage.bench(&agent, "--jobs 1").code, 3);
     assert_eq!(stage.bench(&agent, "--jobs 1").code, 3, "errors stay unless they are tried again");
@@ -161,7 +162,8 @@ fn what_is_asked_wrongly_is_told() {
 fn a_run_and_its_results_are_answers_to_judge_again() {
     let stage = Stage::new();
     let body = "if task['query_id'] == '4': say(task, error='no idea')\n\
-        else: say(task, final_answer='Ten pounds each, says the tool.', called_apis=[['Garden Visits', 'Ticket price']], tokens=100, usd=0.5)";
+        else:\n    call(task, 'Travel', 'garden_visits', 'ticket_price')\n    \
+        say(task, final_answer='Ten pounds each, says the tool.', called_apis=[['Garden Visits', 'Ticket price']], tokens=100, usd=0.5)";
     let agent = agent(&stage, body);
     let outputs =
         "--judge heuristic --converted c.json --pass-rate p.json --pass-rate-csv p.csv --pool own";
@@ -179,7 +181,7 @@ fn a_run_and_its_results_are_answers_to_judge_again() {
         pass_rate["3"]["is_solved"]["0"].as_str().expect("a word").starts_with("AnswerStatus.")
     );
     let table = fs::read_to_string(stage.path("p.csv")).expect("a table");
-    assert_eq!(table.lines().count(), 5, "{table}");
+    assert_eq!(table.lines().count(), 5 + 3, "three answers have a second step: {table}");
 
     fs::copy(stage.path("out.json"), stage.path("earlier.json")).expect("a copy");
     for place in ["run", "earlier.json", "c.json"] {
@@ -305,9 +307,88 @@ fn agents_may_tell_what_they_did() {
     assert_eq!(of(0)["evaluation"]["has_finish"], true);
     assert_eq!(of(1)["system_answer"]["final_answer"], "Ten pounds each.");
     assert_eq!(of(1)["evaluation"]["has_finish"], true);
-    assert_eq!(of(2)["scores"]["api_call_score"], 1.0);
-    assert_eq!(of(2)["scores"]["other_calls"], 0);
+    assert_eq!(of(2)["scores"]["api_call_score"], 0.0, "nothing arrived");
+    assert_eq!(of(2)["system_answer"]["claimed_apis"], json!([["Garden Visits", "Ticket price"]]));
     assert_eq!(of(3)["evaluation"]["reason"], "there is no answer");
+}
+
+#[test]
+fn claimed_calls_do_not_count_where_tools_were_served() {
+    let stage = Stage::new();
+    let tool = "{'role': 'tool', 'message': {'name': 'get_7_day_forecast_for_garden_weather', 'arguments': '{}', 'response': 'Sunny.'}, 'next': []}";
+    let body = format!(
+        "call(task, 'Weather', 'garden_weather', 'current', garden='kew')\n\
+         claims = [['Garden Weather', 'Current']]\n\
+         if task['query_id'] == '1': say(task, final_answer='Warm.', called_apis=claims + [['Garden Weather', '7 day forecast']])\n\
+         elif task['query_id'] == '2': say(task, final_answer='Warm.', answer_details=[{tool}])\n\
+         else: say(task, final_answer='Warm.', called_apis=claims)"
+    );
+    let agent = agent(&stage, &body);
+    let ended = stage.bench(&agent, "");
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let results = stage.results();
+    let of = |at: usize| &results["results"][at];
+    let arrived = json!([["Garden Weather", "Current"]]);
+    for at in 0..4 {
+        assert_eq!(of(at)["system_answer"]["called_apis"], arrived, "{}", of(at));
+        let details = of(at)["system_answer"]["answer_details"].to_string();
+        assert!(!details.contains("Sunny"), "what did not arrive is not shown: {details}");
+    }
+    let claimed = |at: usize| of(at)["system_answer"]["claimed_apis"].as_array().map(Vec::len);
+    assert_eq!([claimed(0), claimed(1), claimed(2)], [Some(2), Some(1), None]);
+    assert_eq!(results["juror"]["claims_differ"], 2);
+    let warning = "2 of 4 answers claim other calls than those that arrived";
+    assert!(ended.stderr.contains(warning), "{}", ended.stderr);
+    // The same holds where the run is judged again.
+    let first: Vec<Value> = (0..4).map(|at| of(at)["scores"].clone()).collect();
+    for place in ["run", "earlier.json"] {
+        fs::copy(stage.path("out.json"), stage.path("earlier.json")).expect("a copy");
+        assert_eq!(stage.bench(&format!("recorded:{place}"), "").code, 0);
+        let again = stage.results();
+        let again: Vec<Value> = (0..4).map(|at| again["results"][at]["scores"].clone()).collect();
+        assert_eq!(again, first, "{place}");
+    }
+}
+
+#[test]
+fn searching_the_pool_is_no_call_of_an_api() {
+    let call = |name: &str, arguments: &Value| {
+        let calls =
+            vec![FunctionCall { name: name.into(), arguments: arguments.clone(), id: None }];
+        Reply::Calls { content: None, calls }
+    };
+    let finish = json!({"return_type": "give_answer", "final_answer": "Thirteen degrees."});
+    let replies = [
+        call("search_tools", &json!({"query": "current weather of a garden"})),
+        call("current_for_garden_weather", &json!({"garden": "kew"})),
+        call("Finish", &finish),
+    ];
+    let script = Script {
+        replies: [("functions".to_owned(), replies.to_vec())].into_iter().collect(),
+        ..Script::default()
+    };
+    let (stage, server) = (Stage::new(), Server::start(script));
+    let address = format!("{}/v1", server.address());
+    let variables = [("OPENAI_API_KEY", "sk-x"), ("OPENAI_BASE_URL", address.as_str())];
+    let ended = stage.bench_with("chat", "--query-id 1 --judge none", &variables);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let results = stage.results();
+    let scores = &results["results"][0]["scores"];
+    let wanted = (&json!(1.0), &json!(0));
+    assert_eq!((&scores["api_call_precision"], &scores["other_calls"]), wanted, "{results}");
+}
+
+#[test]
+fn right_apis_score_though_queries_describe_none() {
+    let stage = Stage::new();
+    let queries = json!([{"query_id": 1, "query": "How warm is it, and will it rain?",
+        "relevant APIs": [["Garden Weather", "Current"], ["Other Tool", "Other API"]]}]);
+    stage.write("queries.json", &queries.to_string());
+    let body = "call(task, 'Weather', 'garden_weather', 'current', garden='kew')\nsay(task, final_answer='x')";
+    let agent = agent(&stage, body);
+    let ended = stage.command_on("queries.json", &agent, "").output();
+    assert_eq!(ended.expect("juror runs").status.code(), Some(0));
+    assert_eq!(stage.results()["results"][0]["scores"]["api_call_score"], 0.5);
 }
 
 #[test]

@@ -47,10 +47,16 @@ impl Stage {
     /// The command that tries an agent on the project's example.
     pub(crate) fn command(&self, agent: &str, options: &str) -> Command {
         let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+        self.command_on(&format!("{examples}/queries.json"), agent, options)
+    }
+
+    /// The command that tries an agent on queries of one's own, with the example's tools.
+    pub(crate) fn command_on(&self, queries: &str, agent: &str, options: &str) -> Command {
+        let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
         let mut command = Command::new(env!("CARGO_BIN_EXE_juror"));
         command
             .args(["bench", "-o", "out.json", "--no-keep"])
-            .args(["--queries", &format!("{examples}/queries.json")])
+            .args(["--queries", queries])
             .args(["--tools", &format!("{examples}/tools")])
             .args(["--cache", &format!("{examples}/tool_cache")])
             .args(["--agent", agent])
@@ -84,6 +90,14 @@ pub(crate) fn example_agent() -> String {
     format!("command:python3 {}/../../examples/agents/baseline.py", env!("CARGO_MANIFEST_DIR"))
 }
 
+/// Calls a tool as agents do.
+const CALL: &str = "\
+def call(task, category, tool, api, **arguments):
+    import urllib.request
+    body = {'category': category, 'tool_name': tool, 'api_name': api, 'tool_input': arguments, 'strip': '', 'toolbench_key': ''}
+    request = urllib.request.Request(task['virtual_url'], json.dumps(body).encode(), {'Content-Type': 'application/json'})
+    with urllib.request.urlopen(request) as reply: return reply.read()";
+
 /// An agent whose behaviour by query is the body of a Python function.
 pub(crate) fn agent(stage: &Stage, body: &str) -> String {
     let lines: Vec<String> = body.lines().map(|line| format!("    {line}")).collect();
@@ -91,6 +105,7 @@ pub(crate) fn agent(stage: &Stage, body: &str) -> String {
         "agent.py",
         &format!(
             "import json, os, sys, time\nprint(json.dumps({{'type': 'ready'}}), flush=True)\nsys.stdin.readline()\n\
+             {CALL}\n\
              def say(task, **more):\n    print(json.dumps({{'type': 'answered', 'query_id': task['query_id']}} | more), flush=True)\n\
              for line in sys.stdin:\n    task = json.loads(line)\n    open('asked.txt', 'a').write(task['query_id'] + '\\n')\n{}\n",
             lines.join("\n")

@@ -63,6 +63,8 @@ pub struct Evaluation<'a> {
     pub calls: CallScore,
     /// What was called, tool and API; a name that no tool has stands without one.
     pub called: &'a [(String, String)],
+    /// What the agent says it called, where that differs.
+    pub claimed: &'a [(String, String)],
     /// How the status was found.
     pub method: &'a str,
     /// Why it is this status.
@@ -138,17 +140,20 @@ struct Did<'a> {
     final_answer: Json<'a>,
     answer_details: Json<'static>,
     called_apis: &'a [(String, String)],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    claimed_apis: &'a [(String, String)],
 }
 
 impl<'a> Did<'a> {
-    fn of(answer: Option<&'a Answer<'a>>, called_apis: &'a [(String, String)]) -> Did<'a> {
+    fn of(evaluation: &Evaluation<'a>) -> Did<'a> {
+        let Evaluation { answer, called: called_apis, claimed: claimed_apis, .. } = *evaluation;
         let mut details = String::new();
         match answer {
             Some(answer) => answer.write_details(Messages::Texts, Layout::LINE, &mut details),
             None => details.push_str("[]"),
         }
         let final_answer = answer.map_or(Json::EMPTY, |answer| answer.final_answer.clone());
-        Did { final_answer, answer_details: Json::made(details), called_apis }
+        Did { final_answer, answer_details: Json::made(details), called_apis, claimed_apis }
     }
 }
 
@@ -183,7 +188,7 @@ impl Serialize for Evaluation<'_> {
         }
         fields.serialize_field("query_text", &query.text)?;
         fields.serialize_field("gold_answer", &gold)?;
-        fields.serialize_field("system_answer", &Did::of(self.answer, self.called))?;
+        fields.serialize_field("system_answer", &Did::of(self))?;
         fields.serialize_field("scores", &scores)?;
         fields.serialize_field("evaluation", &found)?;
         fields.serialize_field("timing", &timing)?;

@@ -274,6 +274,9 @@ async fn bench(
     }
     let config = manner.config(queries);
     let results = Results { name, config, judge: &judge, judged: &judged, took: started.elapsed() };
+    if let Some(warning) = results.warning_of_claims() {
+        talk::warn(&warning);
+    }
     outputs.write(&results, &offers, args)?;
     let has_error = judged.iter().any(|own| own.error().is_some());
     Ok(if has_error { Exit::OutsideFailed } else { Exit::Done })
