@@ -29,25 +29,41 @@ pub(crate) fn compute_aggregates<'py>(
     profile: Option<&str>,
     metrics: Vec<String>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let plan = plan_of(config, profile)?;
+    let (aggregates, templates) = collect(py, results, plan_of(config, profile)?, metrics)?;
+    to_python(py, &aggregates, &templates)
+}
+
+/// Statistics, and the names of templates that are no texts, by the texts that stand for them.
+pub(crate) type Collected<'py> = (Aggregates, HashMap<String, Bound<'py, PyAny>>);
+
+/// Folds results, given as objects or as a path, into statistics.
+pub(crate) fn collect<'py>(
+    py: Python<'py>,
+    results: &Bound<'py, PyAny>,
+    plan: Plan,
+    metrics: Vec<String>,
+) -> PyResult<Collected<'py>> {
     let own = Own { names: metrics };
     if let Some(path) = path_of(results)? {
         let custom = plan.custom_metrics;
         let read = py.detach(|| {
             of_file(
                 &path,
-                |keys| Aggregator::new(&plan.profile, &own.add_to(custom, keys)),
+                |keys| {
+                    let custom = own.add_to(custom, keys);
+                    Aggregator::new(&plan.profile, &custom).with_needs(&plan.custom_needs)
+                },
                 !own.names.is_empty(),
             )
         });
         let (aggregates, problems) = read.map_err(|refusal| refusal.into_error(py))?;
         tell(py, &problems)?;
-        return to_python(py, &aggregates, &HashMap::new());
+        return Ok((aggregates, HashMap::new()));
     }
     let results = items(results)?;
     let keys = if own.names.is_empty() { Vec::new() } else { keys_of(&results)? };
     let custom = own.add_to(plan.custom_metrics, keys);
-    let mut aggregator = Aggregator::new(&plan.profile, &custom);
+    let mut aggregator = Aggregator::new(&plan.profile, &custom).with_needs(&plan.custom_needs);
     let mut observer = Observer { aggregator: &mut aggregator, templates: HashMap::new() };
     let mut problems = Vec::new();
     for (index, result) in results.iter().enumerate() {
@@ -68,7 +84,7 @@ pub(crate) fn compute_aggregates<'py>(
         log.say(&problem.to_string(), false)?;
     }
     let aggregates = py.detach(|| aggregator.finish());
-    to_python(py, &aggregates, &templates)
+    Ok((aggregates, templates))
 }
 
 /// The rules by which statistics are made.

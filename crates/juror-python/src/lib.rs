@@ -13,6 +13,7 @@ mod escape;
 mod evaluation;
 mod fill;
 mod from_json;
+mod gates;
 mod input;
 mod kept;
 mod known;
@@ -42,6 +43,8 @@ mod _juror {
     use crate::bench::{Ask, BenchRun};
     #[pymodule_export]
     use crate::evaluation::{Stop, names_profile, run_evaluation, scores_errors};
+    #[pymodule_export]
+    use crate::gates::unmet_gates;
     #[pymodule_export]
     use crate::kept::Kept;
     #[pymodule_export]

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use juror_score::compare::is_empty_result_text;
-use juror_score::{Aggregator, Level, METRICS, Number, Observation, ObservedStep};
+use juror_score::{Aggregator, Level, METRICS, Number, Observation, ObservedStep, Traits};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PySequence, PyString};
 
@@ -57,14 +57,43 @@ impl<'py> Observer<'_, 'py> {
         };
         let is_error = fields.get("error")?.is_some() || is_word(fields.get("status")?, "error");
         let values = fields.numbers(|_| true)?;
+        let traits = self.expected(&fields)?;
         self.aggregator.observe(&Observation {
             template: &name,
             is_error,
+            traits: traits.with_taken(steps.iter().map(|step| step.name.as_str()), is_error),
             values: values.iter().map(|(name, number)| (name.as_str(), *number)).collect(),
             steps: steps.iter().map(Step::observed).collect(),
         });
         Ok(Ok(()))
     }
+
+    /// What the reference of a result has that metrics may need.
+    fn expected(&self, result: &Fields<'_, 'py>) -> PyResult<Traits> {
+        let has_answer = match result.get("reference_answer")? {
+            None => false,
+            Some(answer) => match answer.cast::<PyString>() {
+                Ok(text) => !text.to_string_lossy().trim().is_empty(),
+                Err(_) => true,
+            },
+        };
+        let groups = result.get("reference_steps")?.and_then(|groups| names_of(&groups).ok());
+        let scored = self.aggregator.profile().scored_groups;
+        Ok(Traits::expected(has_answer, &groups.unwrap_or_default(), String::as_str, scored))
+    }
+}
+
+/// The names of expected steps, by group.
+fn names_of(groups: &Bound<'_, PyAny>) -> PyResult<Vec<Vec<String>>> {
+    let name = |step: Bound<'_, PyAny>| {
+        let fields = Fields::of(&step).ok();
+        let name = fields.map(|fields| fields.get("name")).transpose()?.flatten();
+        Ok(name.and_then(|name| scalar_text(&name)).unwrap_or_default())
+    };
+    let group = |group: PyResult<Bound<'_, PyAny>>| -> PyResult<Vec<String>> {
+        group?.try_iter()?.map(|step| name(step?)).collect()
+    };
+    groups.try_iter()?.map(group).collect()
 }
 
 impl Step {

@@ -530,3 +530,24 @@ def test_progress_of_many_objects() -> None:
     assert events[0] == {"phase": "started", "done": 0, "total": 200}
     assert events[-1] == {"phase": "judging", "done": 200, "total": 200, "errors": 0}
     assert [event["done"] for event in events] == sorted(event["done"] for event in events)
+
+
+def test_a_mean_over_few_survivors_meets_no_gate(tmp_path: Path) -> None:
+    steps = [[{"name": "lookup", "args": {}, "output": "x"}]]
+    questions = [
+        {"id": f"q{n}", "question_text": "?", "reference_steps": steps} for n in range(20)
+    ]
+    step = {"name": "lookup", "id": "1", "status": "success", "output": "x"}
+    reference = [{"template_id": "t", "questions": questions}]
+    results = juror.run_evaluation(reference, {"q0": {"actual_steps": [step]}})
+    (reason,) = juror.unmet_gates(results, {"steps_score": 0.9})
+    assert reason.startswith("steps_score has a verdict for 1 of the 20 questions")
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps(results))
+    assert juror.unmet_gates(path, {"steps_score": 0.9}) == [reason]
+    assert juror.unmet_gates(results, {"steps_score": 0.9}, coverage=0.05) == []
+    assert juror.unmet_gates(results, {"steps_score": 0.9}, {"coverage": "5%"}) == []
+    (reason,) = juror.unmet_gates(results, max_errors="50%")
+    assert reason == "19 of 20 responses failed or are missing (95 %), at most 50 % was asked"
+    with pytest.raises(ValueError, match="`stps` is not a metric"):
+        juror.unmet_gates(results, {"stps": 1})

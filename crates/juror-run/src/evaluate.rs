@@ -161,7 +161,7 @@ where
         let n_questions = self.dataset.questions.len();
         tell(Event::Started { questions: n_questions });
         let n_threads = self.plan.threads.clamp(1, n_questions.div_ceil(CHUNK).max(1));
-        let mut aggregator = Aggregator::new(&self.plan.profile, &self.plan.custom_metrics);
+        let mut aggregator = self.plan.aggregator();
         let mut judged = Vec::with_capacity(n_questions);
         let mut n_errors = 0;
         thread::scope(|scope| {
@@ -217,11 +217,8 @@ where
         let start = index * CHUNK;
         let end = (start + CHUNK).min(self.dataset.questions.len());
         let profile = &self.plan.profile;
-        let mut chunk = Chunk {
-            buffer,
-            aggregator: Aggregator::new(profile, &self.plan.custom_metrics),
-            judged: Vec::with_capacity(CHUNK),
-        };
+        let mut chunk =
+            Chunk { buffer, aggregator: self.plan.aggregator(), judged: Vec::with_capacity(CHUNK) };
         for (index, question) in (start..).zip(&self.dataset.questions[start..end]) {
             let case = Case { question, trajectory: self.responses.of(question) };
             let mut record = score(&case, profile);

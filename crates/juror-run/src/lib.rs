@@ -41,8 +41,8 @@ pub use reply_store::{kept_of, reply_of};
 pub use run_folder::{Input, Resume, RunFolder, RunFolderError, RunInfo, without_keys};
 pub use settings::{
     AggregateSettings, AnswerCorrectness, AnswerRelevance, CacheRule, CustomEvaluation,
-    JudgeSettings, ModelSettings, ModelsSettings, ProfileNumber, Settings, StepSettings, Switch,
-    reserved_key, settings_schema,
+    JudgeSettings, ModelSettings, ModelsSettings, ProfileNumber, Settings, Share, StepSettings,
+    Switch, reserved_key, settings_schema,
 };
 pub use tool_settings::{
     AcceptWord, ArgumentsWord, FormWord, MissWord, PublicConfig, RealSettings, SimulatorSettings,

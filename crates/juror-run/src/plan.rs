@@ -2,7 +2,7 @@
 
 use std::num::NonZero;
 
-use juror_score::Profile;
+use juror_score::{Aggregator, Gates, Profile, Traits};
 
 /// Everything an evaluation needs to know besides its inputs.
 #[derive(Clone, Debug)]
@@ -11,6 +11,10 @@ pub struct Plan {
     pub profile: Profile,
     /// The outputs of custom evaluations, which aggregates take in.
     pub custom_metrics: Vec<String>,
+    /// What each of those needs of a question.
+    pub custom_needs: Vec<Traits>,
+    /// The share of questions with a verdict that a gate asks for.
+    pub coverage: f64,
     /// How many threads judge.
     pub threads: usize,
 }
@@ -19,6 +23,17 @@ impl Plan {
     /// A plan by a profile, on all cores.
     pub fn new(profile: Profile) -> Plan {
         let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
-        Plan { profile, custom_metrics: Vec::new(), threads }
+        Plan {
+            profile,
+            custom_metrics: Vec::new(),
+            custom_needs: Vec::new(),
+            coverage: Gates::COVERAGE,
+            threads,
+        }
+    }
+
+    /// An empty aggregator by its rules.
+    pub fn aggregator(&self) -> Aggregator {
+        Aggregator::new(&self.profile, &self.custom_metrics).with_needs(&self.custom_needs)
     }
 }

@@ -8,7 +8,7 @@ use juror_judge::Input;
 use juror_score::read::{DatasetError, Document, Path, Problem, Problems, Segment};
 use juror_score::{
     AnswerErrorKey, Choice, ContextJudge, ErrorResponses, METRICS, MissingStatus, Names,
-    Noncommittal, Profile, ScoredGroups, StepKinds,
+    Noncommittal, Profile, ScoredGroups, StepKinds, Traits,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -31,6 +31,10 @@ pub struct Settings {
     /// Switches of the statistics; each overrides the profile.
     #[serde(deserialize_with = "null_as_default")]
     pub aggregates: AggregateSettings,
+    /// The share of the questions to which a gated metric applies that must have a verdict, from 0
+    /// to 1 or as a percentage; 0.95 when left out.
+    #[schemars(with = "Option<f64>", range(min = 0.0, max = 1.0))]
+    pub coverage: Option<Share>,
     /// The models that judge answers.
     pub llm: Option<ModelsSettings>,
     /// Who judges, and how.
@@ -93,6 +97,32 @@ impl ProfileNumber {
             ProfileNumber::Five => Profile::V5,
             ProfileNumber::Six => Profile::V6,
         }
+    }
+}
+
+/// A share, written `0.95` or `95%`.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(try_from = "Value")]
+pub struct Share(pub f64);
+
+impl TryFrom<Value> for Share {
+    type Error = String;
+    fn try_from(value: Value) -> Result<Share, String> {
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        text.parse()
+    }
+}
+
+impl std::str::FromStr for Share {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Share, String> {
+        let (number, whole) = match text.trim().strip_suffix('%') {
+            Some(percent) => (percent.trim_end(), 100.0),
+            None => (text.trim(), 1.0),
+        };
+        let share = number.parse::<f64>().ok().map(|number| number / whole);
+        let share = share.filter(|share| (0.0..=1.0).contains(share));
+        share.map(Share).ok_or_else(|| format!("expected a share from 0 to 1, found `{text}`"))
     }
 }
 
@@ -408,6 +438,18 @@ pub struct CustomEvaluation {
     pub steps_keys: Option<Vec<StepsKey>>,
 }
 
+impl CustomEvaluation {
+    /// What a question must have for it to apply.
+    fn needs(&self) -> Traits {
+        let shows = |wanted: InputWord| self.inputs.contains(&wanted);
+        Traits {
+            answer: shows(InputWord::ReferenceAnswer),
+            steps: shows(InputWord::ReferenceSteps),
+            ..Traits::NONE
+        }
+    }
+}
+
 /// A part of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -559,10 +601,14 @@ impl Settings {
                 .map_or(base.answer_error_key, ErrorKeyRule::meant),
             asked_like: base.asked_like,
         };
-        let names = self.custom_evaluations.iter().flat_map(|custom| {
-            custom.outputs.keys().cloned().chain([format!("{}_cost", custom.name)])
-        });
-        Plan { custom_metrics: names.collect(), ..Plan::new(profile) }
+        let mut plan = Plan::new(profile);
+        for custom in &self.custom_evaluations {
+            let own = custom.outputs.keys().cloned().chain([format!("{}_cost", custom.name)]);
+            plan.custom_metrics.extend(own);
+            plan.custom_needs.resize(plan.custom_metrics.len(), custom.needs());
+        }
+        plan.coverage = self.coverage.map_or(plan.coverage, |share| share.0);
+        plan
     }
 }
 

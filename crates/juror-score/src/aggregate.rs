@@ -8,6 +8,7 @@ use hashbrown::DefaultHashBuilder;
 use indexmap::IndexMap;
 use serde_json::Value;
 
+use crate::coverage::{Coverage, Traits};
 use crate::metric::{Level, METRICS, MetricInfo};
 use crate::profile::{ErrorResponses, Profile};
 use crate::record::{Record, Verdict};
@@ -37,6 +38,8 @@ pub struct Summary {
     pub n_successes: usize,
     /// The metrics that some question has, and those that are always written.
     pub metrics: Ordered<Cow<'static, str>, Spread>,
+    /// How many questions those metrics apply to and have a verdict from, in the same order.
+    pub coverage: Vec<Coverage>,
     /// How often each kind of step was taken; `None` where the profile does not count them.
     pub steps: Option<StepCounts>,
     /// Whether `retrieval_*` statistics are repeated beside the step counts.
@@ -47,6 +50,11 @@ impl Summary {
     /// The statistics of a metric.
     pub fn spread(&self, metric: &str) -> Option<&Spread> {
         self.metrics.get(metric)
+    }
+
+    /// How many questions have a verdict on a metric, of those to which it applies.
+    pub fn coverage(&self, metric: &str) -> Option<Coverage> {
+        self.coverage.get(self.metrics.get_index_of(metric)?).copied()
     }
 }
 
@@ -83,6 +91,8 @@ pub struct Observation<'o> {
     pub template: &'o str,
     /// Whether it ended in an error.
     pub is_error: bool,
+    /// What it has that metrics may need.
+    pub traits: Traits,
     /// Its values, by metric.
     pub values: Vec<(&'o str, Number)>,
     /// Its steps, in order.
@@ -108,6 +118,8 @@ pub struct Aggregator {
     profile: Profile,
     /// Names of the metrics of custom evaluations, which follow the built-in ones.
     custom: Vec<String>,
+    /// What each of those needs of a question; nothing where it is not said.
+    custom_needs: Vec<Traits>,
     templates: Ordered<String, Template>,
 }
 
@@ -118,9 +130,41 @@ struct Template {
     n_errors: usize,
     n_successes: usize,
     series: Vec<Series>,
+    /// For each metric, which questions have it.
+    verdicts: Vec<Verdicts>,
+    /// Questions by what they have.
+    by_traits: [usize; Traits::N_SETS],
     steps: Ordered<String, Taken>,
     empty_results: Ordered<String, usize>,
     step_errors: Ordered<String, usize>,
+}
+
+/// How many questions have a verdict on a metric.
+#[derive(Clone, Copy, Debug, Default)]
+struct Verdicts {
+    n_questions: usize,
+    /// Of those, how many lack something that the metric needs as a rule.
+    n_beyond: usize,
+    /// The number of the last question that has one, counted from 1.
+    last: usize,
+}
+
+impl Verdicts {
+    /// Counts a question once, however many of its steps have a verdict.
+    fn count(&mut self, question: usize, needs: Traits, traits: Traits) {
+        if self.last != question {
+            self.last = question;
+            self.n_questions += 1;
+            self.n_beyond += usize::from(!needs.are_in(traits));
+        }
+    }
+
+    fn merge(&mut self, other: Verdicts) {
+        self.n_questions += other.n_questions;
+        self.n_beyond += other.n_beyond;
+        // No question that comes later has this number.
+        self.last = 0;
+    }
 }
 
 /// How often a kind of step was taken.
@@ -139,8 +183,20 @@ impl Aggregator {
         Aggregator {
             profile: profile.clone(),
             custom: custom.to_vec(),
+            custom_needs: Vec::new(),
             templates: Ordered::default(),
         }
+    }
+
+    /// The same aggregator, told what each custom metric needs of a question.
+    #[must_use]
+    pub fn with_needs(self, custom_needs: &[Traits]) -> Aggregator {
+        Aggregator { custom_needs: custom_needs.to_vec(), ..self }
+    }
+
+    /// By which rules it collects.
+    pub fn profile(&self) -> &Profile {
+        &self.profile
     }
 
     /// Adds a record.
@@ -173,6 +229,7 @@ impl Aggregator {
         self.observe(&Observation {
             template: &record.case.question.template,
             is_error: record.case.trajectory.ending.is_error(),
+            traits: Traits::of(&record.case, self.profile.scored_groups),
             values: values.collect(),
             steps: observed.collect(),
         });
@@ -183,10 +240,12 @@ impl Aggregator {
         let n_series = METRICS.len() + self.custom.len();
         let template = match self.templates.get_mut(observation.template) {
             Some(template) => template,
-            None => self.templates.entry(observation.template.to_owned()).or_insert_with(|| {
-                Template { series: vec![Series::default(); n_series], ..Template::default() }
-            }),
+            None => self
+                .templates
+                .entry(observation.template.to_owned())
+                .or_insert_with(|| Template::new(n_series)),
         };
+        template.by_traits[observation.traits.place()] += 1;
         if observation.is_error {
             template.n_errors += 1;
             if self.profile.statistics_of_errors == ErrorResponses::LeftOut {
@@ -196,13 +255,16 @@ impl Aggregator {
             template.n_successes += 1;
         }
         let mut next = 0;
+        let question = template.n_errors + template.n_successes;
         for &(name, number) in &observation.values {
             if let Some(at) = place_of(name, Level::Question, &self.custom, next) {
                 template.series[at].push(number);
+                let needs = needs_of(at, &self.custom_needs);
+                template.verdicts[at].count(question, needs, observation.traits);
                 next = at + 1;
             }
         }
-        template.observe_steps(&observation.steps);
+        template.observe_steps(&observation.steps, observation.traits);
     }
 
     /// Adds everything another aggregator has collected, as if its records had been added here.
@@ -224,8 +286,7 @@ impl Aggregator {
             .iter()
             .map(|(id, template)| (id.clone(), self.summary(template, true)))
             .collect();
-        let mut all = Template::default();
-        all.series.resize(METRICS.len() + self.custom.len(), Series::default());
+        let mut all = Template::new(METRICS.len() + self.custom.len());
         self.templates.values().for_each(|template| all.merge(template));
         let mut micro = self.summary(&all, self.profile.micro_steps);
         micro.retrieval_in_steps = false;
@@ -234,18 +295,20 @@ impl Aggregator {
     }
 
     fn summary(&self, template: &Template, with_steps: bool) -> Summary {
-        let metrics = self
-            .names()
-            .zip(&template.series)
-            .map(|((name, always), series)| (name, always, series.spread()))
-            .filter(|(_, always, spread)| *always || spread.n > 0)
-            .map(|(name, _, spread)| (name, spread));
+        let mut summary = Summary::default();
+        for (at, ((name, always), series)) in self.names().zip(&template.series).enumerate() {
+            let spread = series.spread();
+            if always || spread.n > 0 {
+                summary.metrics.insert(name, spread);
+                summary.coverage.push(template.coverage(at, needs_of(at, &self.custom_needs)));
+            }
+        }
         Summary {
             n_errors: template.n_errors,
             n_successes: template.n_successes,
-            metrics: metrics.collect(),
             steps: with_steps.then(|| template.step_counts()),
             retrieval_in_steps: self.profile.retrieval_in_steps,
+            ..summary
         }
     }
 
@@ -276,7 +339,23 @@ impl Aggregator {
 }
 
 impl Template {
-    fn observe_steps(&mut self, steps: &[ObservedStep<'_>]) {
+    fn new(n_series: usize) -> Template {
+        Template {
+            series: vec![Series::default(); n_series],
+            verdicts: vec![Verdicts::default(); n_series],
+            ..Template::default()
+        }
+    }
+
+    /// Of how many questions with all that a metric needs there is a verdict on it; a question that
+    /// has one, though it lacks something, counts too.
+    fn coverage(&self, at: usize, needs: Traits) -> Coverage {
+        let Verdicts { n_questions, n_beyond, .. } = self.verdicts[at];
+        let n_applicable = needs.count_in(&self.by_traits) + n_beyond;
+        Coverage { n_scored: n_questions, n_applicable }
+    }
+
+    fn observe_steps(&mut self, steps: &[ObservedStep<'_>], traits: Traits) {
         let question = self.n_errors + self.n_successes;
         for step in steps {
             let taken = count_of(&mut self.steps, step.name);
@@ -294,6 +373,7 @@ impl Template {
                 for &(name, number) in &step.values {
                     if let Some(at) = place_of(name, Level::Step, &[], 0) {
                         self.series[at].push(number);
+                        self.verdicts[at].count(question, METRICS[at].needs, traits);
                     }
                 }
             }
@@ -305,6 +385,12 @@ impl Template {
         self.n_successes += other.n_successes;
         for (mine, theirs) in self.series.iter_mut().zip(&other.series) {
             mine.extend(theirs);
+        }
+        for (mine, theirs) in self.verdicts.iter_mut().zip(&other.verdicts) {
+            mine.merge(*theirs);
+        }
+        for (mine, theirs) in self.by_traits.iter_mut().zip(&other.by_traits) {
+            *mine += theirs;
         }
         for (name, theirs) in &other.steps {
             let mine = count_of(&mut self.steps, name);
@@ -339,6 +425,12 @@ fn count_of<'c, T: Default>(counts: &'c mut Ordered<String, T>, name: &str) -> &
     let at = counts.get_index_of(name);
     let at = at.unwrap_or_else(|| counts.insert_full(name.to_owned(), T::default()).0);
     &mut counts[at]
+}
+
+/// What the metric at a place needs of a question.
+fn needs_of(at: usize, custom: &[Traits]) -> Traits {
+    let of_custom = || custom.get(at - METRICS.len()).copied().unwrap_or_default();
+    METRICS.get(at).map_or_else(of_custom, |info| info.needs)
 }
 
 /// Where a metric's series stands. Values come in the order of the table nearly always, so the

@@ -33,7 +33,9 @@ mod aggregate;
 mod assignment;
 mod brackets;
 pub mod compare;
+mod coverage;
 mod explain;
+mod gate;
 mod json;
 mod match_steps;
 mod metric;
@@ -55,7 +57,9 @@ mod walk;
 pub use aggregate::{
     Aggregates, Aggregator, Observation, ObservedStep, Ordered, StepCounts, Summary,
 };
+pub use coverage::{Coverage, Traits};
 pub use explain::{Miss, explain};
+pub use gate::{Gate, Gates, Limit, NotALimit, Unmet};
 pub use json::{find_special, special_bits, text_of, unescape};
 pub use match_steps::{EmptyGroup, Matching, Pair, match_steps};
 pub use metric::{Better, Level, METRICS, MetricInfo, Unit, metric};

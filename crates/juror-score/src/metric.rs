@@ -1,5 +1,7 @@
 //! The metrics, one row each: name, meaning and where it stands in results and aggregates.
 
+use crate::coverage::Traits;
+
 /// What a metric's value counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
@@ -46,6 +48,8 @@ pub struct MetricInfo {
     pub better: Better,
     /// Statistics of it are always written, as zeros when nothing has it.
     pub always: bool,
+    /// What a question must have for the metric to apply to it.
+    pub needs: Traits,
     /// What it means, in a sentence.
     pub means: &'static str,
     /// How it is computed.
@@ -62,8 +66,21 @@ const fn row(
     example: &'static str,
 ) -> MetricInfo {
     let always = matches!(unit, Unit::Tokens | Unit::Seconds);
-    MetricInfo { name, level, unit, better, always, means, formula, example }
+    let needs = Traits::NONE;
+    MetricInfo { name, level, unit, better, always, needs, means, formula, example }
 }
+
+impl MetricInfo {
+    /// The same metric, for questions that have these.
+    const fn needing(self, needs: Traits) -> MetricInfo {
+        MetricInfo { needs, ..self }
+    }
+}
+
+const REFERENCE_ANSWER: Traits = Traits { answer: true, ..Traits::NONE };
+const REFERENCE_STEPS: Traits = Traits { steps: true, ..Traits::NONE };
+const ANSWERED_RETRIEVAL: Traits = Traits { answer: true, retrieval: true, ..Traits::NONE };
+const EXPECTED_RETRIEVAL: Traits = Traits { expected_retrieval: true, ..Traits::NONE };
 
 const ANSWER: (Level, Unit, Better) = (Level::Question, Unit::Fraction, Better::Higher);
 const RETRIEVED: (Level, Unit, Better) = (Level::Step, Unit::Fraction, Better::Higher);
@@ -82,28 +99,32 @@ pub const METRICS: &[MetricInfo] = &[
         "share of the reference answer's claims that the actual answer makes",
         "matching claims / reference claims",
         "2 of 4 reference claims matched: 0.5",
-    ),
+    )
+    .needing(REFERENCE_ANSWER),
     row(
         "answer_precision",
         ANSWER,
         "share of the actual answer's claims that the reference answer makes",
         "matching claims / actual claims",
         "2 of 2 actual claims matched: 1.0",
-    ),
+    )
+    .needing(REFERENCE_ANSWER),
     row(
         "answer_f1",
         ANSWER,
         "harmonic mean of answer_recall and answer_precision",
         "2 · recall · precision / (recall + precision); 0 if both are 0",
         "recall 0.5, precision 1.0: 0.6667",
-    ),
+    )
+    .needing(REFERENCE_ANSWER),
     row(
         "answer_correctness_cost",
         COST,
         "what judging answer_recall, answer_precision and answer_f1 cost",
         CALLS_COST,
         "one call of 0.0002 USD: 0.0002",
-    ),
+    )
+    .needing(REFERENCE_ANSWER),
     row(
         "answer_relevance",
         (Level::Question, Unit::Cosine, Better::Higher),
@@ -124,91 +145,104 @@ pub const METRICS: &[MetricInfo] = &[
         "share of the expected steps that were found, each weighed by how alike it is",
         "mean over the scored groups of (sum of the pairs' similarities / expected steps); profile 5 scores the last group, profile 6 all groups",
         "a group of 2 with one match of similarity 1: 0.5",
-    ),
+    )
+    .needing(REFERENCE_STEPS),
     row(
         "retrieval_answer_recall",
         RETRIEVED,
         "share of the reference answer's statements that the retrieved contexts support",
         "attributed statements / statements",
         "attributed 1, 1, 0: 0.6667",
-    ),
+    )
+    .needing(ANSWERED_RETRIEVAL),
     row(
         "retrieval_answer_recall_cost",
         RETRIEVED_COST,
         "what judging retrieval_answer_recall cost",
         CALLS_COST,
         "one call of 0.0007 USD: 0.0007",
-    ),
+    )
+    .needing(ANSWERED_RETRIEVAL),
     row(
         "retrieval_answer_precision",
         RETRIEVED,
         "how high the contexts that are useful for the reference answer are ranked",
         "Σ precision@i · useful_i / Σ useful_i; 0 if none is useful",
         "useful 1, 0, 1: 0.8333",
-    ),
+    )
+    .needing(ANSWERED_RETRIEVAL),
     row(
         "retrieval_answer_precision_cost",
         RETRIEVED_COST,
         "what judging retrieval_answer_precision cost",
         CALLS_COST,
         "three calls of 0.0001 USD: 0.0003",
-    ),
+    )
+    .needing(ANSWERED_RETRIEVAL),
     row(
         "retrieval_answer_f1",
         RETRIEVED,
         "harmonic mean of retrieval_answer_recall and retrieval_answer_precision",
         "2 · recall · precision / (recall + precision); 0 if both are 0",
         "recall 0.6667, precision 0.8333: 0.7407",
-    ),
+    )
+    .needing(ANSWERED_RETRIEVAL),
     row(
         "retrieval_answer_f1_cost",
         RETRIEVED_COST,
         "what judging both cost",
         "retrieval_answer_recall_cost + retrieval_answer_precision_cost",
         "0.0007 + 0.0003: 0.001",
-    ),
+    )
+    .needing(ANSWERED_RETRIEVAL),
     row(
         "retrieval_context_recall",
         RETRIEVED,
         "share of the reference contexts that were retrieved",
         "reference contexts with some retrieved context of similarity > 0.5 / reference contexts, where similarity = 1 − edit distance / longer length (profile 5); by a model (profile 6)",
         "1 of 2 reference contexts resembled: 0.5",
-    ),
+    )
+    .needing(EXPECTED_RETRIEVAL),
     row(
         "retrieval_context_recall_cost",
         RETRIEVED_COST,
         "what judging retrieval_context_recall cost",
         CALLS_COST,
         "text distance asks no model: no cost",
-    ),
+    )
+    .needing(EXPECTED_RETRIEVAL),
     row(
         "retrieval_context_precision",
         RETRIEVED,
         "how high the contexts that resemble a reference context are ranked",
         "Σ precision@i · useful_i / Σ useful_i, useful when the best similarity ≥ 0.5 (profile 5); by a model (profile 6)",
         "useful 1, 0, 1: 0.8333",
-    ),
+    )
+    .needing(EXPECTED_RETRIEVAL),
     row(
         "retrieval_context_precision_cost",
         RETRIEVED_COST,
         "what judging retrieval_context_precision cost",
         CALLS_COST,
         "text distance asks no model: no cost",
-    ),
+    )
+    .needing(EXPECTED_RETRIEVAL),
     row(
         "retrieval_context_f1",
         RETRIEVED,
         "harmonic mean of retrieval_context_recall and retrieval_context_precision",
         "2 · recall · precision / (recall + precision); 0 if both are 0",
         "recall 0.5, precision 0.8333: 0.625",
-    ),
+    )
+    .needing(EXPECTED_RETRIEVAL),
     row(
         "retrieval_context_f1_cost",
         RETRIEVED_COST,
         "what judging both cost",
         "retrieval_context_recall_cost + retrieval_context_precision_cost",
         "text distance asks no model: no cost",
-    ),
+    )
+    .needing(EXPECTED_RETRIEVAL),
     row(
         "input_tokens",
         TOKENS,

@@ -191,6 +191,109 @@ fn a_gate_that_is_not_met_ends_with_1() {
     );
 }
 
+/// So many questions with a reference answer and a step, of which the first has a right response.
+fn mostly_down(n_questions: usize, others: impl Fn(usize) -> Option<Value>) -> Place {
+    let steps = json!([[{"name": "lookup", "args": {}, "output": "x"}]]);
+    let questions: Vec<Value> = (0..n_questions)
+        .map(|index| {
+            let mut question = question(&format!("q{index}"), steps.clone());
+            question["reference_answer"] = json!("Oslo");
+            question
+        })
+        .collect();
+    let step = json!({"name": "lookup", "id": "1", "status": "success", "output": "x"});
+    let right = json!({"question_id": "q0", "actual_answer": "Oslo", "actual_steps": [step]});
+    let others = (1..n_questions).filter_map(others);
+    let lines: Vec<String> =
+        std::iter::once(right).chain(others).map(|response| format!("{response}\n")).collect();
+    Place::new()
+        .file("reference.json", reference(&questions))
+        .file("responses.jsonl", lines.concat())
+}
+
+const STEPS_GATE: &str = "eval reference.json responses.jsonl -q --fail-under steps_score=0.9";
+
+#[test]
+fn a_gate_is_not_met_when_the_system_is_down() {
+    let failed = |index| json!({"question_id": format!("q{index}"), "error": "down"});
+    let place = mostly_down(300, |index| (index % 2 == 0).then(|| failed(index)));
+    let ended = place.run(STEPS_GATE);
+    assert_eq!(ended.code, 1, "{ended}");
+    assert_snapshot!(ended);
+    let ended = place.run(&format!("{STEPS_GATE} --coverage 0"));
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""), "the floor can be moved");
+    // Profile 6 scores them, by 0.
+    let ended = place.run(&format!("{STEPS_GATE} --profile 6"));
+    assert!(ended.stderr.contains("steps_score is 0.0033"), "{ended}");
+    assert!(!ended.stderr.contains("verdict"), "{ended}");
+}
+
+#[test]
+fn a_gate_asks_for_verdicts_on_95_of_100_questions() {
+    let step = json!({"name": "lookup", "id": "1", "status": "success", "output": "x"});
+    for (n_missing, code) in [(5, 0), (6, 1)] {
+        let place = mostly_down(100, |index| {
+            let right = json!({"question_id": format!("q{index}"), "actual_steps": [step]});
+            (index > n_missing).then_some(right)
+        });
+        assert_eq!(place.run(STEPS_GATE).code, code, "{n_missing} are missing");
+    }
+}
+
+#[test]
+fn the_floor_of_coverage_is_a_setting() {
+    let place = mostly_down(4, |_| None)
+        .file("low.yaml", "coverage: 25%\n")
+        .file("high.yaml", "coverage: 0.26\n")
+        .file("bad.yaml", "coverage: 95\n");
+    assert_eq!(place.run(&format!("{STEPS_GATE} -c low.yaml")).code, 0);
+    let ended = place.run(&format!("{STEPS_GATE} -c high.yaml"));
+    assert!(ended.code == 1 && ended.stderr.contains("at least 26 % was asked"), "{ended}");
+    let ended = place.run(&format!("{STEPS_GATE} -c bad.yaml"));
+    assert!(ended.code == 2 && ended.stderr.contains("bad.yaml:1:11"), "{ended}");
+}
+
+#[test]
+fn questions_without_expected_steps_are_none_that_steps_score_applies_to() {
+    let place = mostly_down(1, |_| None);
+    let questions = [
+        question("q0", json!([[{"name": "lookup", "args": {}, "output": "x"}]])),
+        json!({"id": "q1", "question_text": "?"}),
+        json!({"id": "q2", "question_text": "?", "reference_steps": []}),
+    ];
+    let place = place.file("reference.json", reference(&questions));
+    assert_eq!(place.run(STEPS_GATE).code, 0);
+}
+
+#[test]
+fn a_response_without_steps_counts_against_coverage() {
+    let place = mostly_down(2, |_| Some(json!({"question_id": "q1", "actual_answer": "Oslo"})));
+    let ended = place.run(STEPS_GATE);
+    assert!(ended.code == 1 && ended.stderr.contains("for 1 of the 2 questions"), "{ended}");
+}
+
+#[test]
+fn too_many_errors_are_a_gate_of_their_own() {
+    let place = mostly_down(100, |index| {
+        (index > 3).then(|| json!({"question_id": format!("q{index}"), "actual_steps": []}))
+    });
+    let eval = "eval reference.json responses.jsonl -q --max-errors";
+    for (limit, code) in [("3", 0), ("2", 1), ("3%", 0), ("2.9%", 1), ("0", 1)] {
+        assert_eq!(place.run(&format!("{eval} {limit}")).code, code, "{limit}");
+    }
+    assert_snapshot!(place.run(&format!("{eval} 2%")));
+    assert_eq!(place.run(&format!("{eval} many")).code, 2);
+}
+
+#[test]
+fn results_written_earlier_meet_the_same_gates() {
+    let place = mostly_down(10, |_| None);
+    place.run("eval reference.json responses.jsonl -q -o out.jsonl");
+    let ended = place.run("aggregate out.jsonl -q --fail-under steps_score=0.9 --max-errors 10%");
+    assert_snapshot!(ended);
+    assert_eq!(place.run("aggregate out.jsonl -q --fail-under steps_score=1 --coverage 0").code, 0);
+}
+
 #[test]
 fn the_demo_needs_nothing() {
     let place = Place::new();

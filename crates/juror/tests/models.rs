@@ -207,6 +207,25 @@ fn faults_that_stay_are_told_with_their_reason() {
 }
 
 #[test]
+fn blank_answers_count_against_the_coverage_of_a_gate() {
+    let stage = Stage::new(4, Script::default());
+    let lines: Vec<String> = (0..4)
+        .map(|n| {
+            let answer = if n == 0 { "Number 0, surely." } else { "  " };
+            json!({"question_id": format!("q{n}"), "actual_answer": answer}).to_string()
+        })
+        .collect();
+    stage.write("responses.jsonl", &lines.join("\n"));
+    stage.write("juror.yaml", &format!("llm: {{cache_mode: off}}\n{CLAIMS_ONLY}"));
+    let eval = "eval reference.json responses.jsonl -c juror.yaml -q --fail-under answer_f1=0";
+    let ended = stage.run(eval);
+    assert_eq!(ended.code, 1, "{ended:?}");
+    let reason = "answer_f1 has a verdict for 1 of the 4 questions to which it applies (25 %)";
+    assert!(ended.stderr.contains(reason), "{ended:?}");
+    assert_eq!(stage.run(&format!("{eval} --coverage 25%")).code, 0);
+}
+
+#[test]
 fn a_refused_key_stops_asking_at_once() {
     let stage = Stage::new(40, Script { key: Some("another".into()), ..Script::default() });
     let ended = stage.judge_claims("concurrency: 4");

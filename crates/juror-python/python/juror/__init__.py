@@ -12,7 +12,7 @@ everything; `juror.aio` has the same as an awaitable.
 from . import aio
 from ._bench import QueryDone, Tool, ToolPool, bench
 from ._errors import DatasetError, JurorError, LocatedError, Problem, SettingsError
-from ._evaluation import compute_aggregates, run_evaluation
+from ._evaluation import compute_aggregates, run_evaluation, unmet_gates
 from ._frames import to_arrow, to_pandas, to_polars
 from ._juror import (
     Table,
@@ -79,4 +79,5 @@ __all__ = [
     "to_polars",
     "tool_cache_file",
     "tool_cache_key",
+    "unmet_gates",
 ]

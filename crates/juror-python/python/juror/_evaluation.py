@@ -92,6 +92,37 @@ def compute_aggregates(
     return _juror.compute_aggregates(results, config, profile, metrics=own)
 
 
+def unmet_gates(
+    results: Path | Iterable[Mapping[str, Any]],
+    fail_under: Mapping[str, float] | None = None,
+    config: Config | None = None,
+    profile: str | int | None = None,
+    *,
+    coverage: float | str | None = None,
+    max_errors: int | str | None = None,
+    metrics: Iterable[str] | None = None,
+) -> list[str]:
+    """Why results do not pass, in words; an empty list where they do.
+
+    `fail_under` has the least that the mean of each metric may be. `coverage` is the share of the
+    questions to which such a metric applies that must have a verdict on it, 0.95 where neither this
+    nor the settings say: failed and missing responses have none. `max_errors` is how many responses
+    may have failed or be missing, a count or a percentage such as "2%".
+
+    The rest is as for `compute_aggregates`.
+    """
+    asked = [(name, float(least)) for name, least in (fail_under or {}).items()]
+    return _juror.unmet_gates(
+        results,
+        asked,
+        None if coverage is None else str(coverage),
+        None if max_errors is None else str(max_errors),
+        config,
+        _name_of(profile),
+        metrics=_metrics.names(metrics),
+    )
+
+
 def _name_of(profile: str | int | None) -> str | None:
     """The name of a profile, which may also be given as a number."""
     return None if profile is None else str(profile)

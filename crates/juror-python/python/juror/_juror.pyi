@@ -34,6 +34,7 @@ __all__ = [
     "standardize_category",
     "tool_cache_file",
     "tool_cache_key",
+    "unmet_gates",
 ]
 
 __version__: str
@@ -135,6 +136,18 @@ def compute_aggregates(
     metrics: Sequence[str] = ...,
 ) -> dict[str, Any]:
     """Folds results into statistics."""
+
+def unmet_gates(
+    results: object,
+    fail_under: Sequence[tuple[str, float]],
+    coverage: str | None = None,
+    max_errors: str | None = None,
+    config: object | None = None,
+    profile: str | None = None,
+    *,
+    metrics: Sequence[str] = ...,
+) -> list[str]:
+    """Why results do not pass, none where they do."""
 
 def names_profile(config: object | None = None) -> bool:
     """Whether settings name a profile."""

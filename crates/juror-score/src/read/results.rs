@@ -10,6 +10,7 @@ use super::document::{Document, Found};
 use super::problem::{Path, Problem, Problems};
 use crate::aggregate::{Aggregator, Observation, ObservedStep};
 use crate::compare::View;
+use crate::coverage::Traits;
 use crate::json;
 use crate::metric::Level;
 use crate::object::{Key, Object};
@@ -91,6 +92,8 @@ impl<'de> Visitor<'de> for ResultsSeed<'_, 'de> {
 struct ResultForm<'a> {
     template_id: Option<String>,
     is_error: bool,
+    reference_answer: Option<&'a RawValue>,
+    reference_steps: Option<&'a RawValue>,
     numbers: Vec<(std::borrow::Cow<'a, str>, Number)>,
     steps: Vec<Object<'a>>,
 }
@@ -123,6 +126,8 @@ impl<'de: 'a, 'a> Deserialize<'de> for ResultForm<'a> {
                             let raw: &RawValue = map.next_value()?;
                             form.is_error |= raw.get() == "\"error\"";
                         }
+                        "reference_answer" => form.reference_answer = map.next_value()?,
+                        "reference_steps" => form.reference_steps = map.next_value()?,
                         "actual_steps" => {
                             form.steps = map.next_value::<Option<_>>()?.unwrap_or_default();
                         }
@@ -142,9 +147,13 @@ impl<'de: 'a, 'a> Deserialize<'de> for ResultForm<'a> {
 impl ResultForm<'_> {
     fn observe(self, template: &str, aggregator: &mut Aggregator) {
         let steps: Vec<Step> = self.steps.into_iter().map(Step::new).collect();
+        let scored = aggregator.profile().scored_groups;
+        let expected = Traits::of_written(self.reference_answer, self.reference_steps, scored);
+        let names = steps.iter().map(|step| step.name.as_ref());
         aggregator.observe(&Observation {
             template,
             is_error: self.is_error,
+            traits: expected.with_taken(names, self.is_error),
             values: self.numbers.iter().map(|(name, number)| (name.as_ref(), *number)).collect(),
             steps: steps.iter().map(observed_step).collect(),
         });

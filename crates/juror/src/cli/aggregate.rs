@@ -3,9 +3,9 @@
 use clap::Args;
 use juror_report::{Format, Highlights, render_aggregates, summary};
 use juror_run::{Output, load};
-use juror_score::Aggregator;
 use juror_score::read::read_results;
 
+use super::gate::{self, GateArgs};
 use super::{RuleArgs, boolish, check_outputs, count, title};
 use crate::exit::{Exit, Outside};
 use crate::talk;
@@ -14,6 +14,7 @@ const EXAMPLES: &str = "\
 Examples:
   juror aggregate results.json
   juror aggregate monday.jsonl tuesday.jsonl -a week.yaml
+  juror aggregate results.jsonl --fail-under steps_score=0.9 --max-errors 2%
 
 Results of several files are taken together, as if they were one.";
 
@@ -39,12 +40,16 @@ pub(super) struct AggregateArgs {
     /// Print errors only.
     #[arg(short, long, env = "JUROR_QUIET", value_parser = boolish())]
     quiet: bool,
+
+    #[command(flatten)]
+    gate: GateArgs,
 }
 
 pub(super) fn run(args: &AggregateArgs) -> anyhow::Result<Exit> {
     check_outputs(args.results.iter().chain(&args.rules.config), &args.aggregates, args.json)?;
     let plan = args.rules.plan()?;
-    let mut aggregator = Aggregator::new(&plan.profile, &plan.custom_metrics);
+    let gates = args.gate.gates(&plan)?;
+    let mut aggregator = plan.aggregator();
     let mut n_results = 0;
     for name in &args.results {
         let document = load(name)?;
@@ -78,5 +83,5 @@ pub(super) fn run(args: &AggregateArgs) -> anyhow::Result<Exit> {
         let highlights = Highlights { title, aggregates: &aggregates, worst, n_more: 0, calls };
         talk::data(&summary(&highlights, talk::palette()))?;
     }
-    Ok(Exit::Done)
+    Ok(gate::pass(&gates.unmet(&aggregates.micro)))
 }

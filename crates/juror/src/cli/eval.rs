@@ -12,11 +12,12 @@ use juror_run::{
     Plan, Resume, RunFolder, RunInfo, Settings, evaluate, judge_all, load,
 };
 use juror_score::read::{Dataset, Document, Problems, Responses, read_both};
-use juror_score::{Case, Ending, Miss, Note, Question, Verdict, explain, score};
+use juror_score::{Case, Ending, Miss, Note, Question, Unmet, Verdict, explain, score};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::ask::{self, AskArgs};
+use super::gate::{self, GateArgs};
 use super::validate::{Kind, kind_of};
 use super::{RuleArgs, boolish, check_outputs, count, profile_name, title};
 use crate::exit::{Exit, Outside};
@@ -63,6 +64,9 @@ pub(super) struct EvalArgs {
     report: ReportArgs,
 
     #[command(flatten)]
+    gate: GateArgs,
+
+    #[command(flatten)]
     ask: AskArgs,
 
     #[command(flatten)]
@@ -93,10 +97,6 @@ pub(super) struct ReportArgs {
     #[arg(short, long = "aggregates", value_name = "FILE", env = "JUROR_AGGREGATES")]
     aggregates: Vec<String>,
 
-    /// Exit with 1 when a metric's mean over all questions is below a value. May repeat.
-    #[arg(long, value_name = "METRIC=VALUE", env = "JUROR_FAIL_UNDER", value_parser = parse_gate)]
-    fail_under: Vec<Gate>,
-
     /// How many of the worst questions the summary explains.
     #[arg(long, value_name = "N", default_value_t = 5, env = "JUROR_WORST")]
     worst: usize,
@@ -121,20 +121,6 @@ impl ReportArgs {
     }
 }
 
-/// A metric and the least its mean may be.
-#[derive(Clone, Debug)]
-struct Gate {
-    metric: String,
-    least: f64,
-}
-
-fn parse_gate(text: &str) -> Result<Gate, String> {
-    let (metric, least) = text.split_once('=').ok_or("expected METRIC=VALUE")?;
-    let number = least.parse::<f64>().ok().filter(|number| number.is_finite());
-    let least = number.ok_or_else(|| format!("`{least}` is not a number"))?;
-    Ok(Gate { metric: metric.to_owned(), least })
-}
-
 pub(super) fn run(args: &EvalArgs) -> anyhow::Result<Exit> {
     let inputs = [&args.reference, &args.responses];
     let outputs = args.report.outputs.iter().chain(&args.report.aggregates);
@@ -146,6 +132,7 @@ pub(super) fn run(args: &EvalArgs) -> anyhow::Result<Exit> {
         responses: &responses,
         settings: &settings,
         report: &args.report,
+        gate: &args.gate,
         ask: &args.ask,
         run: &args.run,
         recorded: None,
@@ -162,6 +149,7 @@ pub(super) struct Work<'w> {
     pub(super) responses: &'w Document,
     pub(super) settings: &'w Settings,
     pub(super) report: &'w ReportArgs,
+    pub(super) gate: &'w GateArgs,
     pub(super) ask: &'w AskArgs,
     pub(super) run: &'w RunArgs,
     /// Replies to use in place of any model.
@@ -176,14 +164,7 @@ impl Work<'_> {
         if let Some(jobs) = args.jobs {
             plan.threads = jobs.get();
         }
-        for Gate { metric, .. } in &args.fail_under {
-            let is_known = juror_score::metric(metric).is_some()
-                || plan.custom_metrics.iter().any(|custom| custom == metric);
-            anyhow::ensure!(
-                is_known,
-                "--fail-under: `{metric}` is not a metric\n  hint: see docs/metrics.md; outputs of custom evaluations are metrics too"
-            );
-        }
+        let gates = self.gate.gates(&plan)?;
         let (dataset, answers) = match read_both(reference, responses, plan.threads) {
             (Ok(dataset), Ok(answers)) => (dataset, answers),
             _ if kind_of(reference) == Some(Kind::Responses) => anyhow::bail!(
@@ -245,9 +226,10 @@ impl Work<'_> {
             answers: &answers,
             outcome: &outcome,
             judgements: &judgements,
+            unmet: gates.unmet(&outcome.aggregates.micro),
         };
         shown.print(&problems)?;
-        let exit = gate(&args.fail_under, &outcome);
+        let exit = gate::pass(&shown.unmet);
         if !args.quiet {
             self.tell_unjudged(&judgements, judges.is_some(), &dataset, &answers);
         }
@@ -425,23 +407,6 @@ fn finish(
     all.into_iter().try_for_each(Output::finish)
 }
 
-fn gate(gates: &[Gate], outcome: &Outcome) -> Exit {
-    let mut exit = Exit::Done;
-    for Gate { metric, least } in gates {
-        let spread = outcome.aggregates.micro.spread(metric).filter(|spread| spread.n > 0);
-        let met = spread.is_some_and(|spread| spread.mean >= *least);
-        if !met {
-            let mean = match spread {
-                Some(spread) => format!("{metric} is {:.4}", spread.mean),
-                None => format!("no question has {metric}"),
-            };
-            talk::say(&format!("gate not met: {mean}, at least {least} was asked"));
-            exit = Exit::GateNotMet;
-        }
-    }
-    exit
-}
-
 /// What the summary is made of.
 struct Shown<'s> {
     args: &'s ReportArgs,
@@ -450,6 +415,7 @@ struct Shown<'s> {
     answers: &'s Responses<'s>,
     outcome: &'s Outcome,
     judgements: &'s Judgements,
+    unmet: Vec<Unmet>,
 }
 
 impl Shown<'_> {
@@ -546,6 +512,7 @@ impl Shown<'_> {
             questions: self.dataset.questions.len(),
             errors: self.outcome.aggregates.micro.n_errors,
             warnings: problems.errors.iter().map(ToString::to_string).collect(),
+            gates_not_met: self.unmet.iter().map(ToString::to_string).collect(),
             worst: highlights.worst.iter().map(JsonNote::of).collect(),
             calls: ask::json_calls(&self.judgements.tally),
             aggregates: serde_json::from_slice(aggregates.trim_ascii()).unwrap_or_default(),
@@ -560,6 +527,8 @@ struct JsonSummary {
     questions: usize,
     errors: usize,
     warnings: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    gates_not_met: Vec<String>,
     worst: Vec<JsonNote>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     calls: Vec<ask::JsonCalls>,

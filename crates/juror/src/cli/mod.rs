@@ -9,6 +9,7 @@ mod completions;
 mod convert;
 mod demo;
 mod eval;
+mod gate;
 mod judge;
 mod schema;
 mod serve;
@@ -37,7 +38,7 @@ Examples:
 
 Exit codes:
   0   done
-  1   done, and a quality gate (--fail-under) was not met
+  1   done, and a quality gate (--fail-under, --max-errors) was not met
   2   asked wrongly: arguments, settings or dataset; nothing was written
   3   something outside failed; results are incomplete
   70  a bug in juror

@@ -14,6 +14,7 @@ use juror_score::read::{Document, Format};
 use super::ask::AskArgs;
 use super::boolish;
 use super::eval::{self, ReportArgs, RunArgs};
+use super::gate::GateArgs;
 use crate::exit::Exit;
 use crate::talk;
 
@@ -90,6 +91,7 @@ fn judge(args: &DemoArgs) -> anyhow::Result<Exit> {
         responses: &responses,
         settings: &settings,
         report: &ReportArgs::summary_only(args.json),
+        gate: &GateArgs::default(),
         ask: &AskArgs::default(),
         run: &RunArgs::default(),
         recorded: Some(recorded),

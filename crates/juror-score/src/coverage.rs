@@ -1,0 +1,193 @@
+//! To how many questions a metric applies, and how many of them have a verdict on it.
+//!
+//! A mean says nothing of the questions that it leaves out. What a metric needs of a question is
+//! known from the reference, so a system that is down leaves questions without verdicts, not
+//! questions to which nothing applies.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::profile::ScoredGroups;
+use crate::record::Case;
+
+/// The kind of step that retrieval metrics are about.
+const RETRIEVAL: &str = "retrieval";
+
+/// What a question has that metrics may need, or what a metric needs of a question.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a trait of its own")]
+pub struct Traits {
+    /// A reference answer that is not blank.
+    pub answer: bool,
+    /// Expected steps.
+    pub steps: bool,
+    /// An expected retrieval among the steps that are scored.
+    pub expected_retrieval: bool,
+    /// A retrieval, expected or taken.
+    pub retrieval: bool,
+}
+
+impl Traits {
+    /// How many sets of traits there are.
+    pub(crate) const N_SETS: usize = 16;
+
+    /// None: any question will do.
+    pub const NONE: Traits =
+        Traits { answer: false, steps: false, expected_retrieval: false, retrieval: false };
+
+    /// What a case has.
+    pub(crate) fn of(case: &Case<'_>, scored: ScoredGroups) -> Traits {
+        let (question, trajectory) = (case.question, case.trajectory);
+        let groups = question.groups.as_deref().unwrap_or_default();
+        let taken = trajectory.steps.as_deref().unwrap_or_default();
+        Traits::expected(question.answer.is_some_and(is_said), groups, |step| &step.name, scored)
+            .with_taken(taken.iter().map(|step| step.name.as_ref()), trajectory.ending.is_error())
+    }
+
+    /// What a result written earlier has, by its reference answer and expected steps as JSON.
+    pub(crate) fn of_written(
+        answer: Option<&RawValue>,
+        steps: Option<&RawValue>,
+        scored: ScoredGroups,
+    ) -> Traits {
+        #[derive(Deserialize)]
+        struct Named<'a> {
+            #[serde(borrow)]
+            name: Option<&'a RawValue>,
+        }
+        let has_answer = answer.is_some_and(is_said);
+        let text = steps.map_or("null", RawValue::get);
+        // Names are looked at only where one of them matters.
+        if memchr::memmem::find(text.as_bytes(), b"\"retrieval\"").is_none() {
+            let inside = text.strip_prefix('[').map(str::trim_start);
+            let has_steps = inside.is_some_and(|inside| !inside.starts_with(']'));
+            return Traits { answer: has_answer, steps: has_steps, ..Traits::NONE };
+        }
+        let groups: Vec<Vec<Named<'_>>> = serde_json::from_str(text).unwrap_or_default();
+        Traits::expected(
+            has_answer,
+            &groups,
+            |step| step.name.map_or("", |name| name.get().trim_matches('"')),
+            scored,
+        )
+    }
+
+    /// What a question has by its reference: whether that has an answer, and the names of its steps.
+    pub fn expected<T>(
+        has_answer: bool,
+        groups: &[Vec<T>],
+        name: impl Fn(&T) -> &str,
+        scored: ScoredGroups,
+    ) -> Traits {
+        let looked_at = match scored {
+            ScoredGroups::Last => &groups[groups.len().saturating_sub(1)..],
+            ScoredGroups::All => groups,
+        };
+        let expected_retrieval = looked_at.iter().flatten().any(|step| name(step) == RETRIEVAL);
+        Traits {
+            answer: has_answer,
+            steps: !groups.is_empty(),
+            expected_retrieval,
+            retrieval: expected_retrieval,
+        }
+    }
+
+    /// Also what was done. Of a response that failed nobody knows what it would have taken, where
+    /// the reference does not say what to expect.
+    #[must_use]
+    pub fn with_taken<'n>(
+        self,
+        names: impl IntoIterator<Item = &'n str>,
+        is_error: bool,
+    ) -> Traits {
+        let is_unknown = is_error && !self.steps;
+        let is_taken = || names.into_iter().any(|name| name == RETRIEVAL);
+        Traits { retrieval: self.retrieval || is_unknown || is_taken(), ..self }
+    }
+
+    /// The place of this set among all sets.
+    pub(crate) fn place(self) -> usize {
+        usize::from(self.answer)
+            | usize::from(self.steps) << 1
+            | usize::from(self.expected_retrieval) << 2
+            | usize::from(self.retrieval) << 3
+    }
+
+    /// Whether these are among others.
+    pub(crate) fn are_in(self, others: Traits) -> bool {
+        self.place() & others.place() == self.place()
+    }
+
+    /// How many of some questions, counted by the places of their traits, have all of these.
+    pub(crate) fn count_in(self, counts: &[usize; Traits::N_SETS]) -> usize {
+        let needed = self.place();
+        let fits = |(place, _): &(usize, &usize)| place & needed == needed;
+        counts.iter().enumerate().filter(fits).map(|(_, count)| count).sum()
+    }
+}
+
+/// Whether an answer, as written in JSON, says anything.
+pub(crate) fn is_said(answer: &RawValue) -> bool {
+    let text = answer.get();
+    let Some(text) = text.strip_prefix('"') else { return text != "null" };
+    let mut rest = text.strip_suffix('"').unwrap_or(text);
+    loop {
+        rest = rest.trim_start();
+        match [r"\n", r"\t", r"\r"].iter().find_map(|space| rest.strip_prefix(space)) {
+            Some(after) => rest = after,
+            None => return !rest.is_empty(),
+        }
+    }
+}
+
+/// How many of the questions to which a metric applies have a verdict on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Coverage {
+    /// Questions with a verdict: a number that enters the statistics.
+    pub n_scored: usize,
+    /// Questions to which the metric applies; never fewer than have a verdict.
+    pub n_applicable: usize,
+}
+
+impl Coverage {
+    /// The share of questions with a verdict, 0 where the metric applies to none.
+    pub fn share(self) -> f64 {
+        self.n_scored as f64 / self.n_applicable.max(1) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_blank_answer_says_nothing() {
+        for (json, said) in [
+            (r#""""#, false),
+            (r#"" \n\t \r ""#, false),
+            ("null", false),
+            (r#"" \n x""#, true),
+            (r#""\"""#, true),
+            ("0", true),
+            ("[]", true),
+        ] {
+            let raw: &RawValue = serde_json::from_str(json).expect("JSON");
+            assert_eq!(is_said(raw), said, "{json}");
+        }
+    }
+
+    #[test]
+    fn a_metric_applies_where_the_question_has_all_that_it_needs() {
+        let mut counts = [0; Traits::N_SETS];
+        let answer = Traits { answer: true, ..Traits::NONE };
+        let both = Traits { steps: true, ..answer };
+        counts[answer.place()] = 2;
+        counts[both.place()] = 3;
+        counts[Traits::NONE.place()] = 5;
+        let needs = |name| crate::metric::metric(name).expect("a metric").needs;
+        assert_eq!(needs("answer_f1").count_in(&counts), 5);
+        assert_eq!(needs("steps_score").count_in(&counts), 3);
+        assert_eq!(needs("elapsed_sec").count_in(&counts), 10);
+        assert_eq!(needs("retrieval_context_f1").count_in(&counts), 0);
+    }
+}

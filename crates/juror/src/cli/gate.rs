@@ -1,0 +1,69 @@
+//! What is asked of statistics before a command may end with 0.
+
+use clap::Args;
+use juror_run::{Plan, Share};
+use juror_score::{Gate, Gates, Limit, Unmet};
+
+use crate::exit::Exit;
+use crate::talk;
+
+/// Gates of a pipeline.
+#[derive(Args, Default)]
+#[command(next_help_heading = "Gates")]
+pub(super) struct GateArgs {
+    /// Exit with 1 when a metric's mean over all questions is below a value. May repeat.
+    #[arg(long, value_name = "METRIC=VALUE", env = "JUROR_FAIL_UNDER", value_parser = parse_gate)]
+    fail_under: Vec<Gate>,
+
+    /// The share of the questions to which a gated metric applies that must have a verdict on it,
+    /// 0.95 when neither this nor the settings say: failed and missing responses have none.
+    #[arg(long, value_name = "SHARE", env = "JUROR_COVERAGE")]
+    coverage: Option<Share>,
+
+    /// Exit with 1 when more responses failed or are missing: a count, or a percentage such as 2%.
+    #[arg(long, value_name = "N|N%", env = "JUROR_MAX_ERRORS")]
+    max_errors: Option<Limit>,
+}
+
+fn parse_gate(text: &str) -> Result<Gate, String> {
+    let (metric, least) = text.split_once('=').ok_or("expected METRIC=VALUE")?;
+    let number = least.parse::<f64>().ok().filter(|number| number.is_finite());
+    let least = number.ok_or_else(|| format!("`{least}` is not a number"))?;
+    Ok(Gate { metric: metric.to_owned(), least })
+}
+
+impl GateArgs {
+    /// The gates, together with what the settings say of them.
+    pub(super) fn gates(&self, plan: &Plan) -> anyhow::Result<Gates> {
+        for Gate { metric, .. } in &self.fail_under {
+            let is_known = juror_score::metric(metric).is_some()
+                || plan.custom_metrics.iter().any(|custom| custom == metric);
+            anyhow::ensure!(
+                is_known,
+                "--fail-under: `{metric}` is not a metric\n  hint: see docs/metrics.md; outputs of custom evaluations are metrics too"
+            );
+        }
+        Ok(Gates {
+            metrics: self.fail_under.clone(),
+            coverage: self.coverage.map_or(plan.coverage, |share| share.0),
+            max_errors: self.max_errors,
+        })
+    }
+}
+
+/// Says which gates are not met, and how that ends.
+pub(super) fn pass(unmet: &[Unmet]) -> Exit {
+    for reason in unmet {
+        talk::say(&format!("gate not met: {reason}{}", hint(reason)));
+    }
+    if unmet.is_empty() { Exit::Done } else { Exit::GateNotMet }
+}
+
+fn hint(reason: &Unmet) -> &'static str {
+    match reason {
+        Unmet::Uncovered { .. } => {
+            "\n  hint: the mean is of those alone; --coverage asks for another share"
+        }
+        _ => "",
+    }
+}
