@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use juror_judge::{CallError, ChatCall, ModelError, Models, Pending, Prompt, Schema, Stop};
 use juror_score::tool::{Ending, read_mirror_reply};
 use juror_score::{
-    JsonStyle, Object, dump_json, entries_of_json, push_repr_of_json, repr_text, str_of_json,
+    JsonStyle, dump_json, entries_of_json, push_repr_of_json, repr_text, str_of_json,
 };
 use juror_store::Origin;
 use serde_json::json;
@@ -136,8 +136,7 @@ impl Simulator {
         let call = ChatCall::new("tool_reply", prompt.clone(), None);
         let text = self.ask(&call).await?;
         let reply = read_mirror_reply(&text, Ending::Kept);
-        let reply = reply.and_then(|reply| serde_json::to_string(&reply).ok());
-        let reply = reply.and_then(|reply| dump_json(&reply, JsonStyle::Compact).ok());
+        let reply = reply.and_then(|reply| dump_json(&reply.json(), JsonStyle::Compact).ok());
         reply.ok_or_else(|| failed(of_no_use(&text)))
     }
 
@@ -290,8 +289,9 @@ fn read_chat_reply(text: &str) -> Result<String, Unusable> {
         text.to_owned()
     };
     let json = dump_json(&bare, JsonStyle::Compact).map_err(|_| Unusable::NotJson)?;
-    let has_both = serde_json::from_str::<Object<'_>>(&json)
-        .is_ok_and(|fields| fields.get("error").is_some() && fields.get("response").is_some());
+    let fields = entries_of_json(&json).unwrap_or_default();
+    let has = |name: &str| fields.iter().any(|(own, _)| own == name);
+    let has_both = has("error") && has("response");
     if has_both { Ok(json) } else { Err(Unusable::OtherShape) }
 }
 

@@ -1,17 +1,14 @@
 //! Reading what a simulator wrote: replies that are JSON, and those that nearly are.
 
-use serde::Serialize;
-use serde_json::value::{RawValue, to_raw_value};
+use crate::python::{dumps_text, entries_of_json, str_of_json};
 
-use crate::object::Object;
-
-/// What a tool answers.
-#[derive(Clone, Debug, Serialize)]
+/// What a tool answers, in JSON as Python reads it: `NaN` is a number there.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
     /// What went wrong; commonly an empty text.
-    pub error: Box<RawValue>,
+    pub error: String,
     /// What the tool says.
-    pub response: Box<RawValue>,
+    pub response: String,
 }
 
 /// What is done with the end of a text that was no JSON: it mostly is the end of the object
@@ -31,19 +28,28 @@ impl Reply {
     }
 
     fn of_texts(error: &str, response: &str) -> Reply {
-        // Texts can always be written.
-        let raw = |text: &str| to_raw_value(text).unwrap_or_default();
-        Reply { error: raw(error), response: raw(response) }
+        Reply { error: dumps_text(error), response: dumps_text(response) }
+    }
+
+    /// The whole reply as one object.
+    pub fn json(&self) -> String {
+        format!(r#"{{"error":{},"response":{}}}"#, self.error, self.response)
     }
 }
 
 /// Reads a simulator's text. Nothing comes of a text without `error` and `response`; the public
 /// servers then answer [`Reply::failed`].
 pub fn read_mirror_reply(text: &str, ending: Ending) -> Option<Reply> {
-    if serde_json::from_str::<&RawValue>(text).is_ok() {
-        let fields: Object<'_> = serde_json::from_str(text).ok()?;
-        let (error, response) = (fields.get("error")?, fields.get("response")?);
-        return Some(Reply { error: error.to_owned(), response: response.to_owned() });
+    // What Python reads as JSON is a reply as it is, or none: nothing is picked out of it.
+    if let Ok(fields) = entries_of_json(text) {
+        let field = |name: &str| {
+            let (_, value) = fields.iter().find(|(own, _)| own == name)?;
+            Some(value.trim().to_owned())
+        };
+        return Some(Reply { error: field("error")?, response: field("response")? });
+    }
+    if str_of_json(text).is_ok() {
+        return None;
     }
     let (error, response) = rescue(text)?;
     let response = match ending {
@@ -81,10 +87,11 @@ fn up_to_field<'a>(text: &'a str, name: &'static str) -> Option<(&'a str, &'a st
         .find_map(|(at, end)| Some((&text[..at], field(&text[at + end.len()..], name)?)))
 }
 
-/// What follows `"name": "`, if the text begins with it.
+/// What follows `"name": "`, if the text begins with it. Space may stand before the colon too; the
+/// public servers let it stand there only where the mechanism is told.
 fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
-    let rest = text.trim_start().strip_prefix('"')?.strip_prefix(name)?;
-    rest.strip_prefix("\":")?.trim_start().strip_prefix('"')
+    let rest = text.trim_start().strip_prefix('"')?.strip_prefix(name)?.strip_prefix('"')?;
+    rest.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')
 }
 
 #[cfg(test)]
@@ -93,7 +100,7 @@ mod tests {
 
     fn read(text: &str) -> Option<(String, String)> {
         let reply = read_mirror_reply(text, Ending::Kept)?;
-        Some((reply.error.get().to_owned(), reply.response.get().to_owned()))
+        Some((reply.error, reply.response))
     }
 
     fn check(text: &str, error: &str, response: &str) {
@@ -116,6 +123,27 @@ mod tests {
     }
 
     #[test]
+    fn space_may_stand_before_colons() {
+        check(r#"{"error" : "e1", "response" : "r1"s"#, "\"e1\"", r#""r1\"s""#);
+        let text = "{\"mechanism_of_the_api\" : \"m\",\"error\"\n:\"e\", \"response\" : \"r\"s\"}";
+        check(text, "\"e\"", r#""r\"s\"}""#);
+        let twice = r#"{"error" : "e1", "response" : "r1", "error": "e2", "response": "r2"s"#;
+        check(twice, "\"e1\"", r#""r1\", \"error\": \"e2\", \"response\": \"r2\"s""#);
+    }
+
+    #[test]
+    fn what_python_takes_for_json_is_a_reply_as_it_is() {
+        check(r#"{"error": "", "response": "a", "x": NaN}"#, "\"\"", "\"a\"");
+        let text = r#"{"response": {"t": [NaN, -Infinity]}, "error": "e"}"#;
+        check(text, "\"e\"", r#"{"t": [NaN, -Infinity]}"#);
+        for text in ["NaN", "[NaN]", r#"{"x": {"error": "e", "response": "r"}, "y": NaN}"#] {
+            assert_eq!(read(text), None, "{text}");
+        }
+        let reply = read_mirror_reply(text, Ending::Kept).expect("a reply");
+        assert_eq!(reply.json(), r#"{"error":"e","response":{"t": [NaN, -Infinity]}}"#);
+    }
+
+    #[test]
     fn what_says_nothing_is_nothing() {
         for text in
             ["", "null", "[]", "{\"error\": \"\"}", "{\"error\": \"", "mechanism_of_the_api"]
@@ -127,6 +155,6 @@ mod tests {
     #[test]
     fn an_ending_can_be_taken_off() {
         let reply = read_mirror_reply(r#"{"error": "", "response": "{"a":0}"}"#, Ending::Trimmed);
-        assert_eq!(reply.expect("a reply").response.get(), r#""{\"a\":0}""#);
+        assert_eq!(reply.expect("a reply").response, r#""{\"a\":0}""#);
     }
 }

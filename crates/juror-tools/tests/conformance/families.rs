@@ -13,6 +13,7 @@ use juror_score::tool::{
 };
 use serde_json::{Value, json};
 
+use crate::departures::parsed;
 use crate::{Checked, same, text};
 
 pub(crate) fn document(name: &str, value: &Value) -> Document {
@@ -79,7 +80,7 @@ pub(crate) fn check_result(input: &Value, wanted: &Value) -> Checked {
 
 pub(crate) fn mirror_extract(input: &Value, wanted: &Value) -> Checked {
     let reply = read_mirror_reply(text(&input["output"]), Ending::Kept);
-    same(&json!(reply.unwrap_or_else(Reply::failed)), &wanted["reply"])
+    same(&parsed(&reply.unwrap_or_else(Reply::failed).json()), &wanted["reply"])
 }
 
 pub(crate) fn strip(input: &Value, wanted: &Value) -> Checked {

@@ -382,6 +382,24 @@ fn a_mirror_model_is_told_what_a_file_says() {
 }
 
 #[test]
+fn a_model_that_writes_numbers_as_python_does_is_understood() {
+    let made = r#"{"error": "", "response": {"t": NaN, "n": 1}, "note": "a "}"#;
+    for simulator in ["mirror", "chat"] {
+        let (stage, model) = (Stage::new(), StandIn::model(Vec::new(), made));
+        let options = with_model(&model).replace("--simulator chat", "--simulator ");
+        let served =
+            stage.serve(&options.replace("--simulator ", &format!("--simulator {simulator}")));
+        let reply = served.call(&request("Sky", "Now", json!({"city": "Rome"})));
+        assert_eq!(reply.header("juror-source"), Some("simulator"), "{simulator}");
+        assert_eq!(reply.json()["response"], json!({"t": null, "n": 1}), "{simulator}");
+        served.stop();
+        stage.run("tools export out");
+        let kept = stage.read("out/Weather/sky_for_Weather/now.json");
+        assert!(kept.contains("\"t\": NaN"), "{kept}");
+    }
+}
+
+#[test]
 fn new_replies_can_be_written_back_to_the_folder() {
     let stage = Stage::new();
     stage.write("cache/Weather/sky_for_Weather/is_id.json", "{\"torn");
