@@ -446,6 +446,7 @@ REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"query_ids": ["none"]}, juror.JurorError, "no query `none`"),
     ({"output": "nowhere/result.json"}, FileNotFoundError, "nowhere"),
     ({"config": {"tools": {"on_miss": "x"}}}, juror.SettingsError, "on_miss"),
+    ({"refresh": True}, juror.JurorError, "nobody can be asked"),
     ({"progress": 7}, TypeError, "progress"),
 ]
 

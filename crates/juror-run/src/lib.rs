@@ -13,6 +13,7 @@ mod evaluate;
 mod input;
 mod interrupt;
 mod judging;
+mod known_replies;
 mod mapped;
 mod models;
 mod output;
@@ -30,6 +31,7 @@ pub use evaluate::{EachRecord, EvaluateError, Event, Judged, Outcome, evaluate};
 pub use input::{Lent, LoadError, load, load_settings, load_text, load_to_keep};
 pub use interrupt::Interrupt;
 pub use judging::{Docket, Judgements, judge_all};
+pub use known_replies::DEFAULT_TOOL_STORE;
 pub use models::{
     AskOptions, DEFAULT_CACHE, Environment, Judges, SetupError, check_judges, correctness,
     final_answer_judge, judges, models_for, models_if_any, no_model, pass_rate_judge,
@@ -48,4 +50,4 @@ pub use tool_settings::{
     AcceptWord, ArgumentsWord, FormWord, MissWord, PublicConfig, RealSettings, SimulatorSettings,
     SourceWord, ToolsSettings,
 };
-pub use tools::{DEFAULT_TOOL_STORE, TellTrouble, Tools, open_tools};
+pub use tools::{TellTrouble, Tools, open_tools};

@@ -16,17 +16,20 @@ use crate::settings::{ModelSettings, Settings, null_as_default, positive};
 pub struct ToolsSettings {
     /// The folder of tool files.
     pub folder: Option<String>,
-    /// Where known replies are: a store of juror's, or cache folders of the public servers, which
-    /// are served as they are.
+    /// Where more replies are known, read after those of the store and never changed: cache folders
+    /// of the public servers, or other stores of juror's.
     #[serde(deserialize_with = "one_or_many")]
     #[schemars(with = "Option<Vec<String>>")]
     pub cache: Vec<String>,
-    /// The folder new replies are kept in; `.juror/tools` when left out.
+    /// The folder that replies are kept in, read and written; `.juror/tools` when left out.
     pub store: Option<String>,
-    /// Who is asked for a reply, in order; what is configured, when left out.
+    /// Who is asked for a reply, in order; what is configured, when left out. Without `cache`
+    /// nothing that is known is read.
     pub sources: Option<Vec<SourceWord>>,
     /// Whether new replies are kept; they are when left out.
     pub keep: Option<bool>,
+    /// Whether known replies are passed over, and replaced by new ones.
+    pub refresh: Option<bool>,
     /// Whether new replies are also written into the first cache folder.
     pub write_back: Option<bool>,
     /// What happens to a call whose reply is not known.

@@ -6,21 +6,17 @@ use std::time::Duration;
 
 use juror_judge::{CacheMode, Limits, Models, ModelsSetup, Prices, Secret, http_client};
 use juror_score::tool::Rule;
-use juror_store::ToolReplies;
 use juror_tools::{
-    ArgumentOrder, CacheFolder, Cached, CachedSetup, Direct, Documentation, Form, Host, Manner,
-    Proxy, Resting, Shown, Simulator, Source, ToolSource, VirtualTools, load_folder,
+    Cached, Direct, Documentation, Form, Host, Manner, Proxy, Resting, Shown, Simulator, Source,
+    ToolSource, VirtualTools, load_folder,
 };
 
+use crate::known_replies::known_replies;
 use crate::models::{Environment, SetupError, from_environment, own_prices, resolve};
 use crate::settings::Settings;
 use crate::tool_settings::{
-    AcceptWord, ArgumentsWord, FormWord, MissWord, RealSettings, SimulatorSettings, SourceWord,
-    ToolsSettings,
+    AcceptWord, FormWord, MissWord, RealSettings, SimulatorSettings, SourceWord, ToolsSettings,
 };
-
-/// Where new replies of tools are kept when settings do not say.
-pub const DEFAULT_TOOL_STORE: &str = ".juror/tools";
 
 /// How long real tools may take when settings do not say.
 const REAL_TIMEOUT: f64 = 30.0;
@@ -62,9 +58,10 @@ pub fn open_tools(
     let replays = tools.on_miss == Some(MissWord::Fail);
     let mut problems = Vec::new();
     let documentation = Arc::new(documentation(tools, &mut problems)?);
-    let words = source_words(tools, replays);
+    let words = source_words(tools, replays)?;
     let has_makers = words.iter().any(|word| *word != SourceWord::Cache);
-    let known = known(tools, has_makers, &mut problems)?;
+    let shows_known = words.contains(&SourceWord::Cache);
+    let known = known_replies(tools, has_makers, &mut problems)?;
     let (store, n_cached_apis, n_kept) = (known.store, known.n_cached_apis, known.n_kept);
     let told = tell.clone();
     let cached = Arc::new(Cached::new(known.setup, move |text| told(text)));
@@ -77,7 +74,9 @@ pub fn open_tools(
                 sources.extend(real.into_iter().map(Source::Maker));
             }
             SourceWord::Simulator => {
-                match simulator(settings, environment, (&documentation, &cached), tell) {
+                // A model that is to play without what is known is not shown any of it.
+                let examples = shows_known.then(|| cached.clone());
+                match simulator(settings, environment, (&documentation, examples), tell) {
                     Ok(simulator) => sources.push(Source::Maker(Box::new(simulator))),
                     // The public server starts with any configuration, and serves what it can.
                     Err(error) if is_published(tools) => problems
@@ -97,18 +96,39 @@ fn is_published(tools: &ToolsSettings) -> bool {
 }
 
 /// The sources in order: as settings say, else known replies, real tools and a simulator, as far
-/// as they are configured. A replay asks nobody.
-fn source_words(tools: &ToolsSettings, replays: bool) -> Vec<SourceWord> {
+/// as they are configured. A replay asks nobody, a refresh everybody but what is known.
+fn source_words(tools: &ToolsSettings, replays: bool) -> Result<Vec<SourceWord>, SetupError> {
+    let refreshes = tools.refresh == Some(true);
     let configured = || {
+        let known = (!refreshes).then_some(SourceWord::Cache);
         let real = tools.real.as_ref().map(|_| SourceWord::Real);
         let simulator = tools.simulator.as_ref().map(|_| SourceWord::Simulator);
-        std::iter::once(SourceWord::Cache).chain(real).chain(simulator).collect()
+        known.into_iter().chain(real).chain(simulator).collect()
     };
     let mut words: Vec<SourceWord> = tools.sources.clone().unwrap_or_else(configured);
     if replays {
         words.retain(|word| *word == SourceWord::Cache);
     }
-    words
+    if refreshes {
+        check_refresh(tools, &words)?;
+    }
+    Ok(words)
+}
+
+/// A refresh that could replace nothing is a mistake.
+fn check_refresh(tools: &ToolsSettings, words: &[SourceWord]) -> Result<(), SetupError> {
+    let (why, hint) = if tools.keep == Some(false) || tools.on_miss == Some(MissWord::Fail) {
+        ("nothing new is kept", "leave out --refresh, or --no-keep and --on-miss fail")
+    } else if !words.iter().any(|word| *word != SourceWord::Cache) {
+        ("nobody can be asked", "configure a simulator or real tools, and name them in --sources")
+    } else if words.first() == Some(&SourceWord::Cache) {
+        ("known replies come first", "leave `cache` out of --sources, or name it last")
+    } else {
+        return Ok(());
+    };
+    Err(SetupError(format!(
+        "kept replies are to be replaced by new ones, but {why}\n  hint: {hint}"
+    )))
 }
 
 fn documentation(
@@ -128,95 +148,10 @@ fn documentation(
     Ok(Documentation::new(root, catalog))
 }
 
-struct KnownReplies {
-    setup: CachedSetup,
-    store: Option<PathBuf>,
-    n_cached_apis: usize,
-    n_kept: u64,
-}
-
-fn known(
-    tools: &ToolsSettings,
-    has_makers: bool,
-    problems: &mut Vec<String>,
-) -> Result<KnownReplies, SetupError> {
-    let (given, folders): (Vec<&String>, Vec<&String>) =
-        tools.cache.iter().partition(|name| ToolReplies::is_in(Path::new(name)));
-    let write_back = folders.first().filter(|_| tools.write_back == Some(true));
-    let write_back = write_back.map(PathBuf::from);
-    if let Some(path) = &write_back {
-        std::fs::create_dir_all(path).map_err(|error| {
-            let why = crate::input::reason(&error);
-            SetupError(format!("{}: cannot be made: {why}", path.display()))
-        })?;
-    }
-    let mut found = Vec::new();
-    for name in folders {
-        let folder = CacheFolder::look_through(Path::new(name)).map_err(|problem| {
-            SetupError(format!(
-                "{problem}\n  hint: name a cache folder, or the store of replies, with --cache"
-            ))
-        })?;
-        problems.extend(folder.problems().iter().map(ToString::to_string));
-        if folder.n_apis() == 0 && write_back.is_none() {
-            problems.push(format!("{name}: no replies are found here\n  hint: name the folder that holds a folder for each category"));
-        }
-        found.push(folder);
-    }
-    let failed = |error: juror_store::StoreError| SetupError(error.to_string());
-    let mut stores = Vec::new();
-    for name in given {
-        stores.extend(ToolReplies::open_read_only(Path::new(name)).map_err(failed)?);
-    }
-    let mut kept = open_store(tools, has_makers)?;
-    if only_reads(tools) {
-        stores.splice(..0, kept.take());
-    }
-    let mut n_kept = 0;
-    for store in stores.iter().chain(&kept) {
-        n_kept += store.count().map_err(failed)?;
-    }
-    let order = match tools.arguments {
-        Some(ArgumentsWord::AnyOrder) => ArgumentOrder::Any,
-        Some(ArgumentsWord::Exact) | None => ArgumentOrder::Kept,
-    };
-    let n_cached_apis = found.iter().map(CacheFolder::n_apis).sum();
-    let store = kept.as_ref().or(stores.first()).map(|store| store.path().to_owned());
-    let memory = tools.memory_mb.map(|megabytes| u64::from(megabytes) << 20);
-    let setup = CachedSetup { folders: found, stores, kept, write_back, order, memory };
-    Ok(KnownReplies { setup, store, n_cached_apis, n_kept })
-}
-
-fn only_reads(tools: &ToolsSettings) -> bool {
-    tools.on_miss == Some(MissWord::Fail) || tools.keep == Some(false)
-}
-
-/// Opens the store that new replies are kept in, if there will be some, or if it was named; a
-/// replay leaves it exactly as it is.
-fn open_store(tools: &ToolsSettings, has_makers: bool) -> Result<Option<ToolReplies>, SetupError> {
-    let path = Path::new(tools.store.as_deref().unwrap_or(DEFAULT_TOOL_STORE));
-    let is_wanted = tools.store.is_some() || (has_makers && tools.keep.unwrap_or(true));
-    if !is_wanted {
-        return Ok(None);
-    }
-    if path.is_file() {
-        return Err(SetupError(format!(
-            "{}: a folder is needed, and this is a file",
-            path.display()
-        )));
-    }
-    let opened = if only_reads(tools) {
-        ToolReplies::open_read_only(path)
-    } else {
-        ToolReplies::open(path).map(Some)
-    };
-    opened.map_err(|error| SetupError(error.to_string()))
-}
-
 fn simulator(
     settings: &Settings,
     environment: Environment<'_>,
-    (documentation, cached): (&Arc<Documentation>, &Arc<Cached>),
+    (documentation, cached): (&Arc<Documentation>, Option<Arc<Cached>>),
     tell: &TellTrouble,
 ) -> Result<Simulator, SetupError> {
     let own = settings.tools.simulator.clone().unwrap_or_default();
@@ -238,7 +173,7 @@ fn simulator(
             form,
             manner: if own.published { Manner::Published } else { Manner::Own },
             documentation: documentation.clone(),
-            cached: cached.clone(),
+            cached,
         },
         system,
         resting: Resting::default(),

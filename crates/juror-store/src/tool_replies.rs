@@ -100,8 +100,8 @@ pub struct ToolTotal {
     pub last_kept_at: i64,
 }
 
-/// A store of tools' replies. What [`ToolReplies::keep`] has returned for survives a power cut, and
-/// is never changed: the first reply to a call stays.
+/// A store of tools' replies. What [`ToolReplies::keep`] has returned for survives a power cut. The
+/// first reply to a call stays, unless someone asks for it to be replaced.
 #[derive(Debug)]
 pub struct ToolReplies {
     database: Database,
@@ -144,11 +144,25 @@ impl ToolReplies {
     /// Keeps replies, all or none. Where one is kept already it stays; what is kept now is
     /// returned, in order.
     pub fn keep(&self, replies: &[NewReply]) -> Result<Vec<KeptReply>, StoreError> {
+        self.put(replies, keep_one)
+    }
+
+    /// Keeps replies, all or none, in place of those that are kept. How often those were given is
+    /// forgotten with them.
+    pub fn replace(&self, replies: &[NewReply]) -> Result<Vec<KeptReply>, StoreError> {
+        self.put(replies, replace_one)
+    }
+
+    fn put(
+        &self,
+        replies: &[NewReply],
+        one: fn(&Connection, &NewReply) -> rusqlite::Result<KeptReply>,
+    ) -> Result<Vec<KeptReply>, StoreError> {
         self.database.run(|connection| {
             let transaction =
                 connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-            let keep = |reply| keep_one(&transaction, reply);
-            let kept = replies.iter().map(keep).collect::<rusqlite::Result<Vec<_>>>()?;
+            let put = |reply| one(&transaction, reply);
+            let kept = replies.iter().map(put).collect::<rusqlite::Result<Vec<_>>>()?;
             transaction.commit()?;
             Ok(kept)
         })
@@ -259,35 +273,46 @@ fn find(
 }
 
 fn keep_one(connection: &Connection, new: &NewReply) -> rusqlite::Result<KeptReply> {
+    let kept = put_one(connection, new, "ON CONFLICT DO NOTHING")?;
+    match kept {
+        Some(id) => Ok(new.kept(id)),
+        None => find(connection, &new.names, &new.key)?.ok_or(rusqlite::Error::QueryReturnedNoRows),
+    }
+}
+
+fn replace_one(connection: &Connection, new: &NewReply) -> rusqlite::Result<KeptReply> {
+    let replacing = "ON CONFLICT (api_id, key) DO UPDATE SET reply = excluded.reply,
+         origin = excluded.origin, model = excluded.model, kept_at = excluded.kept_at, hits = 0";
+    let id = put_one(connection, new, replacing)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
+    Ok(new.kept(id))
+}
+
+/// Puts a reply down; its number, unless it was left out for one that is there.
+fn put_one(
+    connection: &Connection,
+    new: &NewReply,
+    on_conflict: &str,
+) -> rusqlite::Result<Option<i64>> {
     let [category, tool, api] = &new.names;
     connection
         .prepare_cached("INSERT OR IGNORE INTO apis (category, tool, api) VALUES (?1, ?2, ?3)")?
         .execute(params![category, tool, api])?;
-    let insert = connection
-        .prepare_cached(
-            "INSERT OR IGNORE INTO tool_replies (api_id, key, reply, origin, model, kept_at)
-             SELECT id, ?4, ?5, ?6, ?7, ?8 FROM apis
-             WHERE category = ?1 AND tool = ?2 AND api = ?3",
-        )?
-        .execute(params![
-            category,
-            tool,
-            api,
-            new.key,
-            new.reply,
-            new.origin,
-            new.model,
-            new.kept_at
-        ])?;
-    if insert == 0 {
-        return find(connection, &new.names, &new.key)?.ok_or(rusqlite::Error::QueryReturnedNoRows);
+    let insert = format!(
+        "INSERT INTO tool_replies (api_id, key, reply, origin, model, kept_at)
+         SELECT id, ?4, ?5, ?6, ?7, ?8 FROM apis
+         WHERE category = ?1 AND tool = ?2 AND api = ?3 {on_conflict} RETURNING id"
+    );
+    let (key, reply, origin) = (&new.key, &new.reply, new.origin);
+    let values = params![category, tool, api, key, reply, origin, new.model, new.kept_at];
+    connection.prepare_cached(&insert)?.query_row(values, |row| row.get(0)).optional()
+}
+
+impl NewReply {
+    /// The same once it is kept.
+    fn kept(&self, id: i64) -> KeptReply {
+        let (reply, origin) = (self.reply.clone(), self.origin);
+        KeptReply { id, reply, origin, was_known: false }
     }
-    Ok(KeptReply {
-        id: connection.last_insert_rowid(),
-        reply: new.reply.clone(),
-        origin: new.origin,
-        was_known: false,
-    })
 }
 
 fn read_reply(row: &Row<'_>) -> rusqlite::Result<ToolReply> {
@@ -371,6 +396,24 @@ mod tests {
         assert_eq!(kept.iter().map(|kept| kept.was_known).collect::<Vec<_>>(), [false, true]);
         assert_eq!(replies.get(&names("x"), "{}").expect("read").expect("kept").reply, "1");
         assert_eq!(replies.get(&names("y"), "{}").expect("read"), None);
+    }
+
+    #[test]
+    fn a_reply_is_replaced_where_that_is_asked_for() {
+        let (_folder, replies) = store();
+        let kept = replies.keep(&[new("x", "{}", "1"), new("x", "{'a': 1}", "2")]).expect("kept");
+        replies.count_hits(&[(kept[0].id, 3)]).expect("counted");
+        let mut newer = new("x", "{}", "3");
+        newer.kept_at = 200;
+        let replaced = replies.replace(&[newer, new("x", "{'b': 1}", "4")]).expect("replaced");
+        assert_eq!((replaced[0].id, replaced[0].was_known), (kept[0].id, false));
+        let reply = |key: &str| replies.get(&names("x"), key).expect("read").expect("kept").reply;
+        assert_eq!(
+            (reply("{}"), reply("{'a': 1}"), reply("{'b': 1}")),
+            ("3".into(), "2".into(), "4".into())
+        );
+        let totals = replies.totals().expect("totals");
+        assert_eq!((totals[0].count, totals[0].hits, totals[0].last_kept_at), (3, 0, 200));
     }
 
     #[test]

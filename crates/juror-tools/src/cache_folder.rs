@@ -9,6 +9,8 @@ use hashbrown::{HashMap, HashSet};
 use juror_score::tool::FolderNames;
 use juror_score::{JsonStyle, dump_json, dumps_text, entries_of_json};
 
+use crate::keeper::Keeping;
+
 /// The names of an API: category, tool, API, in the form of folders.
 pub type Names = [String; 3];
 
@@ -174,10 +176,10 @@ pub fn export(root: &Path, replies: BTreeMap<Names, Entries>) -> Result<Exported
     let mut done = Exported::default();
     for (names, entries) in replies {
         let added = match there.files_of(&names) {
-            [] => add_replies(root, &names, entries),
+            [] => add_replies(root, &names, entries, Keeping::First),
             files => lock(root)
                 .map_err(|error| problem(root, &error))
-                .and_then(|_lock| add_to_files(files, entries)),
+                .and_then(|_lock| add_to_files(files, entries, Keeping::First)),
         };
         match added {
             Ok((n_new, n_known)) => {
@@ -197,6 +199,7 @@ pub(crate) fn add_replies(
     root: &Path,
     names: &Names,
     entries: Entries,
+    keeping: Keeping,
 ) -> Result<(usize, usize), FolderProblem> {
     let [category, tool, api] = names.clone();
     let names = FolderNames { category, tool, api, standard_tool: String::new() };
@@ -207,7 +210,7 @@ pub(crate) fn add_replies(
     })?;
     let path = root.join(file);
     let _lock = lock(root).map_err(|error| problem(&path, &error))?;
-    add_to_files(&[path], entries)
+    add_to_files(&[path], entries, keeping)
 }
 
 /// Held while files are added to, so that two processes do not undo each other's work.
@@ -218,11 +221,23 @@ fn lock(root: &Path) -> io::Result<fs::File> {
     Ok(folder)
 }
 
-/// Adds replies to the first of an API's files, unless one of them has them.
-fn add_to_files(files: &[PathBuf], entries: Entries) -> Result<(usize, usize), FolderProblem> {
+/// Adds replies to the first of an API's files, unless one of them has them; what they have stays,
+/// or is replaced.
+fn add_to_files(
+    files: &[PathBuf],
+    entries: Entries,
+    keeping: Keeping,
+) -> Result<(usize, usize), FolderProblem> {
     let mut known: Vec<Entries> = Vec::with_capacity(files.len());
     for file in files {
         known.push(if file.exists() { read_entries(file)? } else { Entries::new() });
+    }
+    if keeping == Keeping::Latest {
+        for (file, own) in files.iter().zip(&mut known) {
+            if replace_all(own, &entries) {
+                write_file(file, own).map_err(|error| problem(file, &error))?;
+            }
+        }
     }
     let is_known: HashSet<&str> = known.iter().flatten().map(|(key, _)| key.as_str()).collect();
     let n_all = entries.len();
@@ -236,6 +251,20 @@ fn add_to_files(files: &[PathBuf], entries: Entries) -> Result<(usize, usize), F
         write_file(file, &all).map_err(|error| problem(file, &error))?;
     }
     Ok((n_new, n_all - n_new))
+}
+
+/// Replaces the replies that others are given for; whether there was one.
+fn replace_all(known: &mut Entries, others: &Entries) -> bool {
+    let others: HashMap<&str, &str> =
+        others.iter().map(|(key, reply)| (key.as_str(), reply.as_str())).collect();
+    let mut is_changed = false;
+    for (key, reply) in known {
+        if let Some(other) = others.get(key.as_str()).filter(|other| *other != reply) {
+            (*other).clone_into(reply);
+            is_changed = true;
+        }
+    }
+    is_changed
 }
 
 /// Writes a whole file, which appears at once or not at all.

@@ -14,7 +14,7 @@ use quick_cache::sync::Cache;
 
 use crate::cache_folder::{CacheFolder, Names, read_entries};
 use crate::call::ToolCall;
-use crate::keeper::Keeper;
+use crate::keeper::{Keeper, Keeping};
 
 /// How much of what is known is held in memory when nobody says.
 const DEFAULT_MEMORY: u64 = 1 << 30;
@@ -75,6 +75,8 @@ pub struct CachedSetup {
     pub stores: Vec<ToolReplies>,
     /// The store that new replies are kept in.
     pub kept: Option<ToolReplies>,
+    /// What becomes of a reply that is kept when a new one comes.
+    pub keeping: Keeping,
     /// A cache folder that new replies are written into as well.
     pub write_back: Option<PathBuf>,
     /// How arguments are compared.
@@ -88,7 +90,8 @@ impl Cached {
     pub fn new(setup: CachedSetup, tell: impl Fn(&str) + Send + Sync + 'static) -> Cached {
         let tell: Arc<dyn Fn(&str) + Send + Sync> = Arc::new(tell);
         let told = tell.clone();
-        let keeper = |store| Keeper::start(store, setup.write_back, move |text| told(text));
+        let keeper =
+            |store| Keeper::start(store, setup.keeping, setup.write_back, move |text| told(text));
         let half = setup.memory.unwrap_or(DEFAULT_MEMORY) / 2;
         Cached {
             memory: Cache::with_weighter(EXPECTED_REPLIES, half, Weight),
@@ -208,13 +211,16 @@ impl Cached {
     }
 
     /// Keeps a reply; once this returns it survives a power cut. If there is one already, that
-    /// stays. Returns what is known now, and whether it was known before.
+    /// stays, unless the latest is kept. Returns what is known now, and whether it was known before.
     pub async fn keep(&self, call: &ToolCall, new: NewReply) -> Result<(Arc<Known>, bool), String> {
         let Some(keeper) = &self.keeper else {
             return Ok((Arc::new(Known::new(&new.reply, new.origin, None)), false));
         };
-        let given = self.find_given(&new.names, &call.key).map_err(|error| error.to_string())?;
-        let (known, was_known) = match given {
+        let given = match keeper.keeping() {
+            Keeping::First => self.find_given(&new.names, &call.key),
+            Keeping::Latest => Ok(None),
+        };
+        let (known, was_known) = match given.map_err(|error| error.to_string())? {
             Some(known) => (known, true),
             None => {
                 let kept = keeper.keep(new).await?;
@@ -295,7 +301,7 @@ impl Known {
 }
 
 /// A reply as it is sent. Python lets numbers into JSON that are none.
-fn wire(reply: &str) -> Bytes {
+pub(crate) fn wire(reply: &str) -> Bytes {
     if !reply.contains("NaN") && !reply.contains("Infinity") {
         return Bytes::copy_from_slice(reply.as_bytes());
     }

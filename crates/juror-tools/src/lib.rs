@@ -44,6 +44,7 @@ pub use cache_folder::{
 pub use cached::{ArgumentOrder, Cached, CachedSetup, Known};
 pub use call::{Asked, INPUT_ERROR, Refusal, ToolCall};
 pub use documentation::{ApiDocument, ApiNames, Documentation, ToolDocument};
+pub use keeper::Keeping;
 pub use load::{Catalog, LoadError, load_folder};
 pub use real::{Direct, Host, Proxy};
 pub use search::{Match, Search};

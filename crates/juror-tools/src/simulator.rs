@@ -71,8 +71,8 @@ pub struct Shown {
     pub manner: Manner,
     /// What tool files say.
     pub documentation: Arc<Documentation>,
-    /// Where earlier replies are.
-    pub cached: Arc<Cached>,
+    /// Where earlier replies are, if they may be shown.
+    pub cached: Option<Arc<Cached>>,
 }
 
 /// When asking stopped because nobody answered.
@@ -185,7 +185,8 @@ impl Shown {
                 )
             }
         };
-        let known = self.cached.examples(&call.kept_names(), MOST_EXAMPLES);
+        let examples_of = |cached: &Arc<Cached>| cached.examples(&call.kept_names(), MOST_EXAMPLES);
+        let known = self.cached.as_ref().map(examples_of).unwrap_or_default();
         format!(
             "API Documentation:{documentation}\nAPI Examples:{}\nAPI Input:{}\n",
             examples(&known),

@@ -11,7 +11,7 @@ use hashbrown::HashMap;
 use juror_store::{NewReply, Origin};
 use serde_json::json;
 
-use crate::cached::{Cached, Known};
+use crate::cached::{Cached, Known, wire};
 use crate::call::ToolCall;
 use crate::source::{Made, NoReply, ToolSource};
 
@@ -129,6 +129,11 @@ impl VirtualTools {
             Source::Maker(maker) => maker.name(),
         };
         self.sources.iter().map(name).collect()
+    }
+
+    /// Whether known replies are among the sources. Where they are not, nothing that is kept is read.
+    fn reads_known(&self) -> bool {
+        self.sources.iter().any(|source| matches!(source, Source::Cache))
     }
 
     /// The reply to a call that is in memory, where known replies come first.
@@ -253,10 +258,13 @@ impl VirtualTools {
             _ => (&self.counts.simulated, ServedFrom::Simulator),
         };
         count.fetch_add(1, Ordering::Relaxed);
-        let origin = Some(made.origin);
+        let (body, origin) = (wire(&made.reply), Some(made.origin));
+        let served = |troubles: Vec<String>| {
+            let (body, troubles) = (body.clone(), troubles.into());
+            Served { body, from, origin, troubles, failure: None }
+        };
         if !self.keeps || !self.cached.keeps() {
-            let body = Bytes::from(made.reply);
-            return Served { body, from, origin, troubles: troubles.into(), failure: None };
+            return served(troubles);
         }
         let new = NewReply {
             names: call.kept_names(),
@@ -268,11 +276,12 @@ impl VirtualTools {
         };
         match self.cached.keep(call, new).await {
             // Another was first, and its reply counts.
-            Ok((known, true)) => Served { troubles: troubles.into(), ..Served::known(&known) },
-            Ok((known, false)) => {
-                self.counts.kept.fetch_add(1, Ordering::Relaxed);
-                let body = known.body.clone();
-                Served { body, from, origin, troubles: troubles.into(), failure: None }
+            Ok((known, true)) if self.reads_known() => {
+                Served { troubles: troubles.into(), ..Served::known(&known) }
+            }
+            Ok((_, was_known)) => {
+                self.counts.kept.fetch_add(u64::from(!was_known), Ordering::Relaxed);
+                served(troubles)
             }
             Err(error) => {
                 self.counts.not_kept.fetch_add(1, Ordering::Relaxed);

@@ -27,6 +27,7 @@ pub(super) struct Options {
     limit: Option<usize>,
     tools: Option<String>,
     cache: Vec<String>,
+    refresh: bool,
     /// A file of settings.
     config: Option<String>,
     /// Settings that were given as objects.
@@ -61,6 +62,9 @@ impl Options {
         tools.folder = self.tools.clone().or(tools.folder.take());
         if !self.cache.is_empty() {
             tools.cache.clone_from(&self.cache);
+        }
+        if self.refresh {
+            tools.refresh = Some(true);
         }
         if tools.folder.is_none() {
             return Err(asked("there is no folder of tool files\n  hint: name it with --tools"));

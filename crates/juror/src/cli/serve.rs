@@ -28,7 +28,7 @@ Examples:
   juror serve --tools toolenv/tools --cache tool_response_cache \\
       --simulator mirror --model MirrorAPI --model-url http://127.0.0.1:12345/v1
       let a model answer what the cache does not know, and keep it
-  juror serve --tools toolenv/tools --cache .juror/tools --on-miss fail
+  juror serve --tools toolenv/tools --on-miss fail
       replay exactly what was kept
   juror serve -c server/config.yml
       take over from the public server
@@ -106,7 +106,9 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<Exit> {
     let environment = Environment::read();
     let (settings, public) = args.tools.settings(&environment)?;
     anyhow::ensure!(
-        settings.tools.folder.is_some() || !settings.tools.cache.is_empty(),
+        settings.tools.folder.is_some()
+            || !settings.tools.cache.is_empty()
+            || settings.tools.has_store(),
         "nothing to serve\n  hint: name a folder of tool files with --tools, known replies with --cache, or both"
     );
     let log = log(args, &public)?;

@@ -23,17 +23,18 @@ pub(super) struct ToolArgs {
     #[arg(long, value_name = "FOLDER", env = "JUROR_TOOLS")]
     tools: Option<String>,
 
-    /// Known replies: a cache folder of the public servers, served as it is, or a store made by
-    /// `juror tools import`. May be repeated.
+    /// More known replies, read after those of --store and never changed: a cache folder of the
+    /// public servers, or another store. May be repeated.
     #[arg(long, value_name = "FOLDER", env = "JUROR_TOOL_CACHE")]
     cache: Vec<String>,
 
-    /// Folder to keep new replies in [default: .juror/tools].
+    /// Folder that replies are kept in: what is there is read first, also what `juror tools import`
+    /// brought, and new replies go here [default: .juror/tools].
     #[arg(long, value_name = "FOLDER", env = "JUROR_TOOL_STORE")]
     store: Option<String>,
 
     /// Who is asked for a reply, in order [default: cache, then what is configured of real and
-    /// simulator].
+    /// simulator]. Without `cache` nothing that is known is read, and replies that are kept stay.
     #[arg(long, value_name = "LIST", value_delimiter = ',', env = "JUROR_TOOL_SOURCES")]
     sources: Option<Vec<SourceArg>>,
 
@@ -44,6 +45,10 @@ pub(super) struct ToolArgs {
     /// How arguments are compared with those of known replies.
     #[arg(long = "match", value_name = "exact|any-order", env = "JUROR_TOOL_MATCH")]
     arguments: Option<MatchArg>,
+
+    /// Ask anew for replies that are known, and replace those that are kept.
+    #[arg(long, env = "JUROR_TOOL_REFRESH", value_parser = boolish())]
+    refresh: bool,
 
     /// Keep no new replies.
     #[arg(long, env = "JUROR_NO_KEEP", value_parser = boolish())]
@@ -148,6 +153,9 @@ impl ToolArgs {
         tools.memory_mb = self.memory.or(tools.memory_mb);
         if self.no_keep {
             tools.keep = Some(false);
+        }
+        if self.refresh {
+            tools.refresh = Some(true);
         }
         if self.write_back {
             tools.write_back = Some(true);

@@ -6,6 +6,7 @@ mod bad_input;
 mod conformance;
 mod durability;
 mod http;
+mod known;
 mod replay;
 mod routes;
 mod sources;

@@ -32,6 +32,7 @@ def bench(
     limit: int | None = None,
     pool: str = "search",
     cache: Path | Iterable[Path] | None = None,
+    refresh: bool = False,
     config: Path | Mapping[str, Any] | None = None,
     judge: str | None = None,
     repeats: int | None = None,
@@ -77,7 +78,8 @@ def bench(
         limit: No more queries than this of each set.
         pool: What the agent sees of all tools: ``"search"``, everything, as a `ToolPool`;
             ``"top:20"``, the 20 that fit the query best; ``"own"``, those that come with the query.
-        cache: Folders of known replies.
+        cache: More folders of known replies, read after those that are kept in ``.juror/tools``.
+        refresh: Ask the simulator or the real tools anew, and replace replies that are kept.
         config: Juror's settings: a file, or the same as a dict.
         judge: Who judges whether a query is solved: ``"model"``, ``"heuristic"`` or ``"none"``.
             The model of `config` if left out, or nobody if there is none.
@@ -185,6 +187,7 @@ def written(origin: Origin, options: Mapping[str, Any], folder: str) -> dict[str
         "limit": None if options["limit"] is None else _number(options["limit"], "limit"),
         "tools": _path(options["tools"]),
         "cache": _texts(options["cache"]),
+        "refresh": bool(options["refresh"]),
         "config": None if is_inline else _path(config),
         "settings": config if is_inline else None,
         "pool": options["pool"],
