@@ -6,9 +6,11 @@ import asyncio
 import concurrent.futures
 import functools
 import inspect
+import threading
 from collections.abc import Callable, Coroutine
 from typing import Any, ParamSpec, cast
 
+from .loop import Loop
 from .progress import Progress, QueryDone, listener
 from .run import Bench
 from .run import bench as _bench
@@ -32,17 +34,18 @@ def _like(other: Callable[_P, _Result]) -> Callable[[Callable[..., _Awaitable]],
 async def bench(*given: Any, **options: Any) -> _Result:
     """The same as `juror.bench`, with the same arguments, to be awaited.
 
-    The run has a thread of its own, and so has each agent: an agent that is ``async`` has another
-    event loop than the one that awaits this. `progress` is called on the loop that awaits. If the
-    task is cancelled, the run ends in good order first.
+    What is ``async`` of agents runs on the loop that awaits this, and `progress` is called there.
+    The run has a thread of its own, and so have agents that are not ``async``. If the task is
+    cancelled, the run ends in good order first.
     """
     bound = inspect.signature(_bench).bind(*given, **options)
     bound.apply_defaults()
     arguments = dict(bound.arguments)
     agent, progress = arguments.pop("agent"), _on_loop(listener(arguments.pop("progress")))
-    own = Bench(agent, arguments, progress)
+    loop = asyncio.get_running_loop()
+    own = Bench(agent, arguments, progress, Loop(loop, threading.get_ident()))
     threads = concurrent.futures.ThreadPoolExecutor(1, "juror-bench")
-    running = asyncio.get_running_loop().run_in_executor(threads, own.run)
+    running = loop.run_in_executor(threads, own.run)
     # Its thread ends with the run, which nobody waits for here: the loop may be needed for that.
     threads.shutdown(wait=False)
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping
 
 from .plain import plain, text_of
@@ -31,6 +32,8 @@ def answer_as_json(said: object) -> str:
     called = said.get("called_apis", inner.get("called_apis"))
     if called is not None:
         fields["called_apis"] = [_pair(pair) for pair in _items(called)]
+    for key in ("tokens", "usd"):
+        fields[key] = _figure(said.get(key, inner.get(key)))
     text = json.dumps(fields)
     details = inner.get("answer_details")
     if details is None:
@@ -46,6 +49,14 @@ def _text(fields: Mapping[object, object], key: str) -> str | None:
     if isinstance(value, str):
         return text_of(value)
     raise NoAnswer(f"`{key}` is {_kind(value)} and no text")
+
+
+def _figure(value: object) -> float | None:
+    """A number that says what was used; no answer is lost over one that cannot be read."""
+    if not isinstance(value, (str, bytes)) and hasattr(value, "__float__"):
+        number = float(value)
+        return number if math.isfinite(number) else None
+    return None
 
 
 def _items(called: object) -> Iterable[object]:

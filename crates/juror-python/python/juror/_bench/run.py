@@ -11,6 +11,7 @@ from typing import Any
 
 from .._juror import BenchRun
 from .agents import Origin, origin_of
+from .loop import Loop
 from .plain import path_of, plain
 from .progress import Progress, QueryDone, listener
 from .workers import LOG, Crew
@@ -49,9 +50,10 @@ def bench(
     """Tries an agent on queries, against virtual tools; returns the document's result dict.
 
     An agent has a method ``answer(query)``, which returns the answer: a text, or a dict with
-    ``final_answer`` and perhaps ``answer_details`` and ``called_apis``. It may have
-    ``setup_tools(tools)``, which is given the tools by name before each query that has others, and
-    ``reset()``, which is called before each query. Each of them may be ``async``.
+    ``final_answer`` and perhaps ``answer_details``, ``called_apis``, ``tokens`` and
+    ``usd``. It may have ``setup_tools(tools)``, which is given the tools by name before each query
+    that has others, and ``reset()``, which is called before each query. Each of them may be
+    ``async``; all coroutines of a run share one event loop.
 
     >>> class Agent:
     ...     def setup_tools(self, tools):
@@ -105,7 +107,15 @@ def bench(
 class Bench:
     """A run, from what users ask for to its result."""
 
-    def __init__(self, agent: Any, options: dict[str, Any], progress: bool | Progress | None) -> None:
+    def __init__(
+        self,
+        agent: Any,
+        options: dict[str, Any],
+        progress: bool | Progress | None,
+        loop: Loop | None = None,
+    ) -> None:
+        self.loop = loop
+        """Where coroutines run; on a loop of Juror's own if left out."""
         self.origin = origin_of(agent)
         self.tell = listener(progress)
         self.options = options
@@ -123,9 +133,10 @@ class Bench:
         """Tries the agents on all queries."""
         with tempfile.TemporaryDirectory(prefix="juror-") as folder:
             engine = BenchRun(json.dumps(written(self.origin, self.options, folder), default=plain))
-        crew = Crew(engine, self.origin, min(self.jobs, engine.n_queries), self.timeout)
+        jobs = min(self.jobs, engine.n_queries)
+        crew = Crew(engine, self.origin, jobs, self.timeout, is_stopped=self.is_stopped, loop=self.loop)
         try:
-            crew.start(self.is_stopped)
+            crew.start()
             engine.start()
             self._follow(engine, crew)
             if crew.is_interrupted:
@@ -134,6 +145,7 @@ class Bench:
         finally:
             crew.leave()
             engine.close()
+            crew.loops.release()
 
     def _follow(self, engine: BenchRun, crew: Crew) -> None:
         """Tells what happens until the run is over."""

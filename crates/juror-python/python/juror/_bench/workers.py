@@ -2,29 +2,43 @@
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 import logging
 import threading
 import time
+from collections.abc import Callable
+from typing import Any
 
 from .._juror import Ask, BenchRun
 from .agents import Agent, Origin, Tools
 from .answers import NoAnswer, answer_as_json
-from .loop import GRACE, Late, Loop
+from .loop import GRACE, Awaited, Blocked, Late, Loop, Loops
 from .tools import Binding, ToolPool, tools_of
 
 LOG = logging.getLogger("juror")
 
 
 class Crew:
-    """As many threads as queries are tried at a time."""
+    """As many threads as queries are tried at a time, and one loop for what they await."""
 
-    def __init__(self, run: BenchRun, origin: Origin, jobs: int, timeout: float) -> None:
+    def __init__(
+        self,
+        run: BenchRun,
+        origin: Origin,
+        jobs: int,
+        timeout: float,
+        *,
+        is_stopped: threading.Event,
+        loop: Loop | None,
+    ) -> None:
         self.run, self.origin, self.timeout = run, origin, timeout
+        self.is_stopped, self.loops = is_stopped, Loops(loop)
         self.workers = [Worker(self) for _ in range(jobs)]
         self.is_interrupted = False
         """Whether an agent wants the run to stop, as Ctrl-C does."""
 
-    def start(self, is_stopped: threading.Event) -> None:
+    def start(self) -> None:
         """Makes the agents; raises what the first of them raises.
 
         They are waited for as long as the run is not to end.
@@ -34,7 +48,7 @@ class Crew:
         for worker in self.workers:
             # Waiting without end would keep Ctrl-C from being heard on some systems.
             while not worker.is_ready.wait(0.2):
-                if is_stopped.is_set():
+                if self.is_stopped.is_set():
                     return
             if worker.failure is not None:
                 raise worker.failure
@@ -50,9 +64,18 @@ class Crew:
             substitute.start()
 
     def leave(self) -> None:
-        """Waits for nobody: what an agent is at goes on, but its tools answer no more."""
+        """Waits for no thread: what an agent is at goes on, but its tools answer no more."""
         for worker in self.workers:
             worker.leave()
+
+    def tell_blocked(self, blocked: Blocked) -> None:
+        """Tells what blocks the loop, once, and gives that loop up."""
+        if self.loops.give_up(blocked.loop):
+            LOG.warning(
+                "the event loop that all queries share is blocked, so that no coroutine goes on\n"
+                "  hint: await what takes long, or hand it to `asyncio.to_thread`\n%s",
+                blocked.where.rstrip(),
+            )
 
 
 class Worker(threading.Thread):
@@ -70,27 +93,27 @@ class Worker(threading.Thread):
         self._agent: Agent | None = None
         self._binding = Binding(crew.run)
         self._pool: Tools | None = None
-        self._loop = Loop()
+        self._home: Loop | None = None
+        """The loop that something of the agent was awaited on."""
+        self._awaited: Awaited | None = None
         self._has_left = False
         self._unanswered: Ask | None = None
 
     def run(self) -> None:
         self._make()
         self.is_ready.set()
-        try:
-            while (ask := self.crew.run.next_ask()) is not None:
-                self.number = ask.number
-                if not self._take(ask):
-                    return
-                self.number = None
-        finally:
-            self._loop.close()
+        while (ask := self.crew.run.next_ask()) is not None:
+            self.number = ask.number
+            if not self._take(ask):
+                return
+            self.number = None
 
     def leave(self) -> None:
         """Lets the agent go; from any thread."""
         self._has_left = True
         self._binding.url = None
-        self._loop.cancel()
+        if self._awaited is not None:
+            self._awaited.cancel()
 
     def _make(self) -> None:
         try:
@@ -101,40 +124,75 @@ class Worker(threading.Thread):
     def _take(self, ask: Ask) -> bool:
         """Has a query answered; whether somebody still waited for that."""
         try:
+            self._move()
             if self._agent is None:
                 self._make()
             if self._agent is None:
                 return ask.failed(f"the agent cannot be made: {_words(self.failure)}")
             return ask.answered(answer_as_json(self._answer(self._agent, ask)))
-        except Late:
-            return ask.failed(f"no answer within {self.crew.timeout:g} s")
+        except Late as late:
+            return ask.failed(self._words_of(late))
         except NoAnswer as error:
             return ask.failed(str(error))
         except KeyboardInterrupt:
-            # Held on to, and so without an end: the query stays as open as it was.
-            self._unanswered = ask
             self.crew.is_interrupted = True
             self.crew.run.stop()
-            return False
+            return self._leave_open(ask)
         except BaseException as error:
+            if isinstance(error, asyncio.CancelledError) and self.crew.is_stopped.is_set():
+                return self._leave_open(ask)  # Cancelled with all else on the loop.
             if not self._has_left:
                 LOG.error("the agent failed at the query `%s`", ask.query, exc_info=error)
             return ask.failed(_words(error))
         finally:
             self._close_tools()
 
+    def _move(self) -> None:
+        """Has another agent made when the loop of this one was given up."""
+        if self._home is not None and self._home is not self.crew.loops.now():
+            self._agent = self._pool = self._home = None
+
+    def _leave_open(self, ask: Ask) -> bool:
+        # Held on to, and so without an end: the query stays as open as it was.
+        self._unanswered = ask
+        return False
+
+    def _words_of(self, late: Late) -> str:
+        words = f"no answer within {self.crew.timeout:g} s"
+        if not isinstance(late, Blocked):
+            return words
+        self.crew.tell_blocked(late)
+        return f"{words}: the event loop is blocked, which all queries share"
+
     def _answer(self, agent: Agent, ask: Ask) -> object:
+        tools = self._open_tools(ask)
+        return agent.answer(ask.query, tools, self._settler(ask))
+
+    def _settler(self, ask: Ask) -> Callable[[Any], Any]:
+        """What awaits for a query, in what time it has."""
         until = time.monotonic() + self.crew.timeout
         waits = False
 
-        def before() -> None:
+        def settle(value: Any) -> Any:
             nonlocal waits
+            if not inspect.isawaitable(value):
+                return value
             if not waits:
                 ask.wait_longer(GRACE)
             waits = True
+            return self._await(value, until)
 
-        tools = self._open_tools(ask)
-        return agent.answer(ask.query, tools, lambda value: self._loop.settle(value, until, before))
+        return settle
+
+    def _await(self, value: Any, until: float) -> Any:
+        self._home = self.crew.loops.now()
+        self._awaited = self._home.begin(value)
+        if self._has_left:
+            self._awaited.cancel()
+        try:
+            return self._awaited.result(until)
+        finally:
+            self._awaited = None
 
     def _open_tools(self, ask: Ask) -> Tools | None:
         """The tools to set up, or nothing if the agent has them: a whole pool is the same always."""
