@@ -1,6 +1,6 @@
 //! Aggregates in the documented shape.
 
-use juror_score::{Aggregates, Spread, StepCounts, Summary};
+use juror_score::{Aggregates, Level, Spread, StepCounts, Summary, metric};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 /// Aggregates, as they are written.
@@ -56,7 +56,8 @@ impl Serialize for StepsShape<'_> {
             map.serialize_value(&Counts(counts.iter()))?;
         }
         if self.summary.retrieval_in_steps {
-            let of_retrieval = |name: &str| name.starts_with("retrieval_");
+            // A metric of the user's own may begin with `retrieval_`, too.
+            let of_retrieval = |name| metric(name).is_some_and(|info| info.level == Level::Step);
             for (name, spread) in self.summary.metrics.iter().filter(|(n, _)| of_retrieval(n)) {
                 map.serialize_entry(name, &SpreadShape(spread))?;
             }
@@ -134,4 +135,34 @@ impl Serialize for NumberShape {
 #[expect(clippy::cast_possible_truncation, reason = "the range is checked first")]
 pub(crate) fn as_whole(value: f64) -> Option<i64> {
     (value.fract() == 0.0 && value.abs() < 9e15).then_some(value as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use juror_score::{Aggregator, Number, Observation, ObservedStep, Profile};
+    use serde_json::{Value, json};
+
+    #[test]
+    fn only_metrics_of_retrieval_steps_are_repeated_inside_steps() {
+        let profile = Profile { retrieval_in_steps: true, ..Profile::V5 };
+        let mut aggregator = Aggregator::new(&profile, &["retrieval_taste".to_owned()]);
+        let number = |value| Number::real(value).expect("a number");
+        aggregator.observe(&Observation {
+            template: "t",
+            values: vec![("retrieval_taste", number(0.25))],
+            steps: vec![ObservedStep {
+                name: "retrieval",
+                is_error: false,
+                is_empty: false,
+                values: vec![("retrieval_answer_recall", number(0.5))],
+            }],
+            ..Observation::default()
+        });
+        let shape: Value = serde_json::to_value(Shape(&aggregator.finish())).expect("JSON");
+        let template = &shape["per_template"]["t"];
+        assert_eq!(template["retrieval_taste"]["mean"], json!(0.25));
+        assert_eq!(template["steps"]["retrieval_answer_recall"]["mean"], json!(0.5));
+        assert_eq!(template["steps"].get("retrieval_taste"), None);
+    }
 }
