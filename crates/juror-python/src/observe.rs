@@ -105,7 +105,7 @@ impl Step {
             Some(status) => is_word(Some(status.clone()), "error"),
             None => fields.get("error")?.is_some(),
         };
-        let is_empty = !is_error && is_empty_output(fields.get("output")?);
+        let is_empty = !is_error && is_empty_output(&fields)?;
         let is_of_step =
             |name: &str| METRICS.iter().any(|info| info.level == Level::Step && info.name == name);
         let values = if name == "retrieval" { fields.numbers(is_of_step)? } else { Vec::new() };
@@ -164,6 +164,14 @@ impl<'f, 'py> Fields<'f, 'py> {
             Fields::Mapping(_) => None,
         };
         Ok(value.filter(|value| !value.is_none()))
+    }
+
+    /// Whether there is such a key, be its value `None`.
+    fn has(&self, key: &str) -> PyResult<bool> {
+        match self {
+            Fields::Dict(dict) => dict.contains(key),
+            Fields::Mapping(mapping) => mapping.contains(key),
+        }
     }
 
     /// The numbers of the keys asked for.
@@ -227,8 +235,24 @@ fn is_word(value: Option<Bound<'_, PyAny>>, word: &str) -> bool {
     text.is_some_and(|text| text.to_str().is_ok_and(|text| text == word))
 }
 
-/// Whether an output is a SPARQL result without rows; only a text counts as one.
-fn is_empty_output(output: Option<Bound<'_, PyAny>>) -> bool {
-    let text = output.and_then(|output| output.cast_into::<PyString>().ok());
-    text.is_some_and(|text| is_empty_result_text(&text.to_string_lossy()))
+/// Whether a step's output is a SPARQL result without rows.
+fn is_empty_output(step: &Fields<'_, '_>) -> PyResult<bool> {
+    let Some(output) = step.get("output")? else { return Ok(false) };
+    let Ok(text) = output.cast::<PyString>() else { return has_empty_bindings(&output) };
+    let media_type = step.get("output_media_type")?;
+    let media_type = media_type.as_ref().and_then(|name| name.cast::<PyString>().ok());
+    let media_type = media_type.map(|name| name.to_string_lossy());
+    Ok(is_empty_result_text(&text.to_string_lossy(), media_type.as_deref()))
+}
+
+/// Whether a result that is no text has no rows, as its JSON would tell.
+fn has_empty_bindings(output: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let Ok(fields) = Fields::of(output) else { return Ok(false) };
+    let Some(results) = fields.get("results")? else { return Ok(false) };
+    let Ok(results) = Fields::of(&results) else { return Ok(false) };
+    match results.get("bindings")? {
+        Some(rows) if rows.is_instance_of::<PyString>() => Ok(false),
+        Some(rows) => Ok(rows.len().is_ok_and(|n_rows| n_rows == 0)),
+        None => results.has("bindings"),
+    }
 }

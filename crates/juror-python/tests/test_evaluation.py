@@ -457,6 +457,20 @@ def test_outputs_of_many_objects_are_judged_where_they_are(tmp_path: Path) -> No
     assert raised.value.path == "[0].questions[2].reference_steps[0][0].required_columns[0]"
 
 
+def test_empty_tables_count_in_every_form(tmp_path: Path) -> None:
+    empty = {"head": {"vars": ["x"]}, "results": {"bindings": []}}
+    xml = "<sparql><head><variable name='x'/></head><results/></sparql>"
+    rows = {"head": {"vars": ["x"]}, "results": {"bindings": [{"x": {"value": "1"}}]}}
+    outputs = [empty, json.dumps(empty), xml, {"results": {"bindings": None}}, rows, json.dumps(rows), [], "x\n"]
+    steps = [{"name": "s", "status": "success", "output": output} for output in outputs]
+    steps += [{"name": "s", "output": "x\n", "output_media_type": "text/csv"}]
+    results = [{"template_id": "t", "status": "success", "actual_steps": steps}]
+    aggregates = juror.compute_aggregates(results)
+    assert aggregates["per_template"]["t"]["steps"]["empty_results"] == {"s": 5}
+    (tmp_path / "results.json").write_text(json.dumps(results))
+    assert juror.compute_aggregates(tmp_path / "results.json") == aggregates
+
+
 class Items(list[Data]):
     pass
 

@@ -39,18 +39,27 @@ pub struct ExpectedStep<'a> {
 }
 
 impl ExpectedStep<'_> {
-    /// The columns of the output if it is the result of a SELECT query.
+    /// The columns of the output if it is the result of a SELECT query: those it lists, else those
+    /// of its rows. Where there are neither, nothing is known of them.
     fn columns(&self) -> Option<Vec<String>> {
         let format = ResultFormat::from_media_type(self.media_type.as_deref()?)?;
         let output = self.output?;
         // The head comes first nearly always, so most outputs need not be unescaped for this.
-        let names = (format == ResultFormat::Json)
-            .then(|| output.served_names())
+        let served = || output.served_names().filter(|names| !names.is_empty());
+        let listed = (format == ResultFormat::Json)
+            .then(served)
             .flatten()
-            .or_else(|| SparqlResult::parse_names(&output.text(), format))?;
-        let is_truth =
-            || matches!(SparqlResult::parse(&output.text(), format), Ok(SparqlResult::Truth(_)));
-        if names.is_empty() && is_truth() { None } else { Some(names) }
+            .or_else(|| SparqlResult::parse_names(&output.text(), format));
+        if listed.as_ref().is_some_and(|names| !names.is_empty()) {
+            return listed;
+        }
+        match SparqlResult::parse_reference(&output.text(), format) {
+            Ok(SparqlResult::Truth(_)) => None,
+            Ok(SparqlResult::Table(table)) if !table.names.is_empty() => {
+                Some(table.names.into_iter().map(Cow::into_owned).collect())
+            }
+            _ => listed,
+        }
     }
 
     /// The required columns that the output does not have, by their positions, and those it has;
@@ -83,5 +92,45 @@ pub struct Rules<'a> {
 impl Default for Rules<'_> {
     fn default() -> Self {
         Rules { required_columns: None, ordered: false, ignore_duplicates: true }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn required_columns_are_looked_for_in_rows_where_no_head_lists_them() {
+        let row = r#"{"a": {"value": "1"}}"#;
+        let bindings = |rows: &str| format!(r#""results": {{"bindings": [{rows}]}}"#);
+        let head = |vars: &str| format!(r#""head": {{"vars": [{vars}]}}"#);
+        for (output, media_type, missing) in [
+            (format!("{{{}}}", bindings(row)), "json", Some(vec!["a"])),
+            (format!("{{{}}}", bindings("")), "json", None),
+            (format!("{{{}, {}}}", head(""), bindings("")), "json", Some(vec![])),
+            (format!("{{{}, {}}}", head("\"b\""), bindings(row)), "json", None),
+            (r#"{"head": {}, "boolean": true}"#.into(), "json", None),
+            ("no result".into(), "json", None),
+            ("<sparql><results/></sparql>".into(), "xml", None),
+            (
+                "<sparql><result><binding name='a'/></result></sparql>".into(),
+                "xml",
+                Some(vec!["a"]),
+            ),
+        ] {
+            let step = ExpectedStep {
+                fields: Object::default(),
+                name: "s".into(),
+                output: Some(Output::Text(&output)),
+                media_type: Some(format!("application/sparql-results+{media_type}").into()),
+                rules: Rules { required_columns: Some(vec!["b".into()]), ..Rules::default() },
+            };
+            let known = step.missing_columns().map(|(_, known)| known);
+            assert_eq!(
+                known,
+                missing.map(|m| m.into_iter().map(str::to_owned).collect()),
+                "{output}"
+            );
+        }
     }
 }

@@ -250,9 +250,9 @@ fn text(value: &Value) -> String {
 }
 
 fn sparql(input: &Value) -> Value {
-    let columns = input["required_columns"].as_array().expect("columns");
+    let names = |columns: &Vec<Value>| columns.iter().map(|name| text(name).into()).collect();
     let rules = Rules {
-        required_columns: Some(columns.iter().map(|name| text(name).into()).collect()),
+        required_columns: input["required_columns"].as_array().map(names),
         ordered: input["ordered"].as_bool().expect("ordered"),
         ignore_duplicates: input["ignore_duplicates"].as_bool().expect("ignore_duplicates"),
     };

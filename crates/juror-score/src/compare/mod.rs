@@ -4,6 +4,7 @@
 
 mod data_points;
 mod documents;
+mod empty;
 mod iri;
 mod sparql;
 mod time;
@@ -15,7 +16,8 @@ use std::cell::OnceCell;
 
 use documents::parse_documents;
 pub use documents::{Document, DocumentId};
-pub use sparql::{compare_sparql_results, is_empty_result_text};
+pub use empty::is_empty_result_text;
+pub use sparql::compare_sparql_results;
 
 use crate::json;
 use crate::object::Object;
@@ -25,12 +27,31 @@ use crate::question::ExpectedStep;
 use crate::solutions::{Prepared, ResultFormat, SparqlResult};
 use crate::trajectory::Step;
 
+/// Whose step it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    Expected,
+    Actual,
+}
+
+impl Side {
+    /// Reads a SPARQL result; an expected one need not list its columns.
+    fn parse(self, text: &str, format: ResultFormat) -> Option<SparqlResult<'_>> {
+        let result = match self {
+            Side::Expected => SparqlResult::parse_reference(text, format),
+            Side::Actual => SparqlResult::parse(text, format),
+        };
+        result.ok()
+    }
+}
+
 /// A step with its output, read as whatever a comparison needs and at most once.
 pub(crate) struct View<'t> {
     pub(crate) name: &'t str,
     pub(crate) fields: &'t Object<'t>,
     output: Option<Output<'t>>,
     media_type: Option<Cow<'t, str>>,
+    side: Side,
     text: OnceCell<Cow<'t, str>>,
     result: OnceCell<Option<SparqlResult<'t>>>,
     documents: OnceCell<Option<Vec<Document<'t>>>>,
@@ -39,12 +60,12 @@ pub(crate) struct View<'t> {
 impl<'t> View<'t> {
     pub(crate) fn of_actual(step: &'t Step<'t>) -> View<'t> {
         let media_type = step.fields.get_set("output_media_type").and_then(json::text_of);
-        View::new(&step.name, &step.fields, step.output, media_type)
+        View::new(&step.name, &step.fields, step.output, media_type, Side::Actual)
     }
 
     pub(crate) fn of_expected(step: &'t ExpectedStep<'t>) -> View<'t> {
         let media_type = step.media_type.as_deref().map(Cow::Borrowed);
-        View::new(&step.name, &step.fields, step.output, media_type)
+        View::new(&step.name, &step.fields, step.output, media_type, Side::Expected)
     }
 
     fn new(
@@ -52,14 +73,10 @@ impl<'t> View<'t> {
         fields: &'t Object<'t>,
         output: Option<Output<'t>>,
         media_type: Option<Cow<'t, str>>,
+        side: Side,
     ) -> View<'t> {
         let (text, result, documents) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
-        View { name, fields, output, media_type, text, result, documents }
-    }
-
-    /// Whether the output is a text, rather than other JSON.
-    pub(crate) fn is_text(&self) -> bool {
-        self.output.is_some_and(Output::is_text)
+        View { name, fields, output, media_type, side, text, result, documents }
     }
 
     /// The text of the output, or its JSON if it is not a text.
@@ -87,19 +104,20 @@ impl<'t> View<'t> {
         }
     }
 
-    /// Whether the output is a SPARQL result without rows; only a text counts as one.
+    /// Whether the output is a SPARQL result without rows.
     pub(crate) fn is_empty_result(&self) -> bool {
-        let Some(output) = self.output.filter(|_| self.is_text()) else { return false };
+        let Some(output) = self.output else { return false };
         let has_rows = |result: &SparqlResult| match result {
             SparqlResult::Table(table) => table.n_rows > 0,
             SparqlResult::Truth(_) => false,
         };
+        let format = self.own_format();
         // Where it was read as JSON, that tells.
-        let is_json = self.own_format().is_none_or(|format| format == ResultFormat::Json);
+        let is_json = format.is_none_or(|format| format == ResultFormat::Json);
         if is_json && self.result.get().and_then(Option::as_ref).is_some_and(has_rows) {
             return false;
         }
-        sparql::is_empty_output(output)
+        empty::is_empty_output(output, format)
     }
 
     /// The output as a SPARQL result: by its own media type, else by its look, else as the other
@@ -117,10 +135,11 @@ impl<'t> View<'t> {
         let own = self.own_format();
         let format = own.unwrap_or(other);
         if let Some(json) = output.other_json() {
-            return SparqlResult::parse(json, ResultFormat::Json).ok();
+            return self.side.parse(json, ResultFormat::Json);
         }
         if format == ResultFormat::Json
             && let Some(result) = output.served_result()
+            && (self.side == Side::Actual || result.has_columns())
         {
             return Some(result);
         }
@@ -131,7 +150,7 @@ impl<'t> View<'t> {
             _ => format,
         };
         let format = if own.is_some() { format } else { look };
-        SparqlResult::parse(text, format).ok().map(SparqlResult::into_owned)
+        self.side.parse(text, format).map(SparqlResult::into_owned)
     }
 
     /// The output as a list of documents.

@@ -12,9 +12,18 @@ use super::{Cell, MOST_COLUMNS, NotAResult, Solutions, SparqlResult, fits};
 use crate::object::{Key, MapOnly};
 
 pub(super) fn parse(text: &str) -> Result<SparqlResult<'_>, NotAResult> {
+    parse_with(text, false)
+}
+
+/// Reads a result whose columns are those of its rows where no head lists them.
+pub(super) fn parse_headless(text: &str) -> Result<SparqlResult<'_>, NotAResult> {
+    parse_with(text, true)
+}
+
+fn parse_with(text: &str, may_be_headless: bool) -> Result<SparqlResult<'_>, NotAResult> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let result = deserializer
-        .deserialize_map(ResultVisitor { text_length: text.len() })
+        .deserialize_map(ResultVisitor { text_length: text.len(), may_be_headless })
         .and_then(|result| deserializer.end().map(|()| result))
         .map_err(|error| NotAResult(format!("not a SPARQL result in JSON: {error}")))?;
     Ok(result)
@@ -40,7 +49,8 @@ impl<'de> Visitor<'de> for NamesVisitor<'_> {
         while let Some(Key(key)) = map.next_key()? {
             if key == "head" {
                 let MapOnly(head): MapOnly<Head> = map.next_value()?;
-                *self.0 = Some(head.vars.into_iter().map(Cow::into_owned).collect());
+                let names = |vars: Vec<Cow<str>>| vars.into_iter().map(Cow::into_owned).collect();
+                *self.0 = head.vars.map(names);
                 return Err(A::Error::custom("names found"));
             }
             map.next_value::<IgnoredAny>()?;
@@ -52,11 +62,13 @@ impl<'de> Visitor<'de> for NamesVisitor<'_> {
 #[derive(serde::Deserialize)]
 struct Head<'t> {
     #[serde(borrow, default)]
-    vars: Vec<Cow<'t, str>>,
+    vars: Option<Vec<Cow<'t, str>>>,
 }
 
 struct ResultVisitor {
     text_length: usize,
+    /// Whether the rows tell the columns where the head does not.
+    may_be_headless: bool,
 }
 
 fn too_large<E: serde::de::Error>() -> E {
@@ -70,15 +82,17 @@ impl<'de> Visitor<'de> for ResultVisitor {
     }
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut truth = None;
-        let mut head: Option<Head> = None;
+        let mut head: Option<Vec<Cow<str>>> = None;
         let mut rows: Option<Rows> = None;
         while let Some(Key(key)) = map.next_key()? {
             match key.as_ref() {
                 "boolean" => truth = Some(map.next_value()?),
-                "head" => head = Some(map.next_value::<MapOnly<Head>>()?.0),
+                "head" => {
+                    let vars = map.next_value::<MapOnly<Head>>()?.0.vars;
+                    head = if self.may_be_headless { vars } else { Some(vars.unwrap_or_default()) };
+                }
                 "results" => {
-                    let known = head.as_ref().map(|head| head.vars.as_slice());
-                    let new = Rows::new(known, self.text_length);
+                    let new = Rows::new(head.as_deref(), self.text_length);
                     rows = Some(map.next_value_seed(ResultsSeed(new))?);
                 }
                 _ => {
@@ -89,9 +103,11 @@ impl<'de> Visitor<'de> for ResultVisitor {
         if let Some(truth) = truth {
             return Ok(SparqlResult::Truth(truth));
         }
-        let head = head.ok_or_else(|| A::Error::missing_field("head"))?;
-        let rows = rows.unwrap_or_else(|| Rows::new(Some(&head.vars), self.text_length));
-        let table = rows.into_solutions(head.vars).ok_or_else(too_large)?;
+        let tells = |rows: &&Rows| self.may_be_headless && rows.were_given;
+        let of_rows = || rows.as_ref().filter(tells).map(|rows| rows.names.clone());
+        let names = head.or_else(of_rows).ok_or_else(|| A::Error::missing_field("head"))?;
+        let rows = rows.unwrap_or_else(|| Rows::new(Some(&names), self.text_length));
+        let table = rows.into_solutions(names).ok_or_else(too_large)?;
         Ok(SparqlResult::Table(table))
     }
 }
@@ -102,6 +118,8 @@ pub(super) struct Rows<'t> {
     names_known: bool,
     columns: Vec<Vec<Cell<'t>>>,
     n_rows: usize,
+    /// Whether rows were given at all, be it none.
+    were_given: bool,
     /// The length of the text that is read.
     text_length: usize,
 }
@@ -120,6 +138,7 @@ impl<'t> Rows<'t> {
             names,
             names_known: known.is_some(),
             n_rows: 0,
+            were_given: false,
         }
     }
 
@@ -215,6 +234,7 @@ impl<'de> Visitor<'de> for ResultsSeed<'de> {
         while let Some(Key(key)) = map.next_key()? {
             if key == "bindings" {
                 map.next_value_seed(BindingsSeed(&mut self.0))?;
+                self.0.were_given = true;
             } else {
                 map.next_value::<IgnoredAny>()?;
             }
@@ -383,6 +403,25 @@ mod tests {
         assert_eq!(table.columns[0], [text("ué"), Cell::Unbound, Cell::Unbound, text("y")]);
         assert_eq!(table.columns[1][0], Cell::Typed(Datatype::Integer, Cow::Borrowed("2")));
         assert_eq!(table.columns[1][3], Cell::Unbound);
+    }
+
+    #[test]
+    fn rows_tell_the_columns_where_a_reference_lists_none() {
+        let rows = r#""results": {"bindings": [{"b": {"value": "1"}}, {"a": {"value": "2"}}]}"#;
+        for written in [format!("{{{rows}}}"), format!(r#"{{{rows}, "head": {{"link": []}}}}"#)] {
+            let Ok(SparqlResult::Table(table)) = parse_headless(&written) else {
+                panic!("a table")
+            };
+            assert_eq!(table.names, ["b", "a"]);
+            assert_eq!(table.columns[0], [text("1"), Cell::Unbound]);
+            assert_eq!(table.columns[1], [Cell::Unbound, text("2")]);
+        }
+        let listed = format!(r#"{{"head": {{"vars": ["a"]}}, {rows}}}"#);
+        assert_eq!(parse_headless(&listed), parse(&listed));
+        for written in [r#"{"results": {}}"#, r#"{"head": {}}"#, "{}"] {
+            assert!(parse_headless(written).is_err(), "{written}");
+        }
+        assert!(parse(&format!("{{{rows}}}")).is_err());
     }
 
     #[test]

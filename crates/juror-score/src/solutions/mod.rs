@@ -167,6 +167,31 @@ impl<'t> SparqlResult<'t> {
         }
     }
 
+    /// Reads the text of an expected result. One in JSON or XML that does not list its columns has
+    /// those of its rows; an actual result should say which it has.
+    pub fn parse_reference(
+        text: &'t str,
+        format: ResultFormat,
+    ) -> Result<SparqlResult<'t>, NotAResult> {
+        let listed = SparqlResult::parse(text, format);
+        if listed.as_ref().is_ok_and(SparqlResult::has_columns) {
+            return listed;
+        }
+        match format {
+            ResultFormat::Json => json::parse_headless(text),
+            ResultFormat::Xml => xml::parse_headless(text),
+            ResultFormat::Csv | ResultFormat::Tsv => listed,
+        }
+    }
+
+    /// Whether it is a table with columns, or needs none.
+    pub(crate) fn has_columns(&self) -> bool {
+        match self {
+            SparqlResult::Truth(_) => true,
+            SparqlResult::Table(table) => !table.names.is_empty(),
+        }
+    }
+
     /// Reads a result in JSON as servers write them; `None` where [`SparqlResult::parse`] has to
     /// tell.
     pub fn parse_served(text: &'t str) -> Option<SparqlResult<'t>> {
@@ -208,12 +233,17 @@ impl<'t> SparqlResult<'t> {
         }
     }
 
-    /// The column names alone, reading no further than needed.
+    /// The column names that are listed, reading no further than needed.
     pub fn parse_names(text: &str, format: ResultFormat) -> Option<Vec<String>> {
         match format {
             ResultFormat::Json => json::parse_names(text),
             _ => match SparqlResult::parse(text, format).ok()? {
                 SparqlResult::Truth(_) => None,
+                SparqlResult::Table(table)
+                    if table.names.is_empty() && format == ResultFormat::Xml =>
+                {
+                    None
+                }
                 SparqlResult::Table(table) => {
                     Some(table.names.into_iter().map(Cow::into_owned).collect())
                 }

@@ -8,7 +8,16 @@ use quick_xml::events::{BytesStart, Event};
 use super::{Cell, NotAResult, Solutions, SparqlResult, fits};
 
 pub(super) fn parse(text: &str) -> Result<SparqlResult<'_>, NotAResult> {
-    let mut document = Parser { text_length: text.len(), ..Parser::default() };
+    read(text, Parser::default())
+}
+
+/// Reads a result whose columns are those of its rows.
+pub(super) fn parse_headless(text: &str) -> Result<SparqlResult<'_>, NotAResult> {
+    read(text, Parser { is_headless: true, ..Parser::default() })
+}
+
+fn read(text: &str, mut document: Parser) -> Result<SparqlResult<'_>, NotAResult> {
+    document.text_length = text.len();
     let mut reader = Reader::from_str(text);
     loop {
         match reader.read_event() {
@@ -30,6 +39,8 @@ fn wrong(message: impl Into<String>) -> NotAResult {
 struct Parser {
     text_length: usize,
     is_result: bool,
+    /// Whether rows may have columns that were not listed.
+    is_headless: bool,
     truth: Option<bool>,
     table: Solutions<'static>,
     row: Vec<Option<Cell<'static>>>,
@@ -89,13 +100,7 @@ impl Parser {
             "variable" => {
                 let name =
                     attribute(element, "name").ok_or_else(|| wrong("variable without name"))?;
-                if !self.table.names.contains(&Cow::Borrowed(name.as_str())) {
-                    self.table.names.push(Cow::Owned(name));
-                    self.table.columns.push(vec![Cell::Unbound; self.table.n_rows]);
-                }
-                if !fits(self.table.names.len(), self.table.n_rows, self.text_length) {
-                    return Err(wrong("the table is too large for its text"));
-                }
+                self.add_column(name)?;
             }
             "result" => {
                 self.row = vec![None; self.table.names.len()];
@@ -105,6 +110,10 @@ impl Parser {
             }
             "binding" => {
                 let name = attribute(element, "name").unwrap_or_default();
+                if self.is_headless {
+                    self.add_column(name.clone())?;
+                    self.row.resize(self.table.names.len(), None);
+                }
                 self.column = self.table.names.iter().position(|known| *known == name);
             }
             "uri" | "bnode" => self.term = Some(Term { is_literal: false, datatype: None }),
@@ -113,6 +122,17 @@ impl Parser {
                 self.term = Some(Term { is_literal: true, datatype });
             }
             _ => {}
+        }
+        Ok(())
+    }
+
+    fn add_column(&mut self, name: String) -> Result<(), NotAResult> {
+        if !self.table.names.contains(&Cow::Borrowed(name.as_str())) {
+            self.table.names.push(Cow::Owned(name));
+            self.table.columns.push(vec![Cell::Unbound; self.table.n_rows]);
+        }
+        if !fits(self.table.names.len(), self.table.n_rows, self.text_length) {
+            return Err(wrong("the table is too large for its text"));
         }
         Ok(())
     }
@@ -194,6 +214,18 @@ mod tests {
         let Ok(SparqlResult::Table(table)) = parse(xml) else { panic!("a table") };
         assert_eq!(table.names, ["a", "b"]);
         assert!(table.columns.iter().all(|column| column.len() == table.n_rows));
+    }
+
+    #[test]
+    fn rows_tell_the_columns_where_a_reference_lists_none() {
+        let xml = "<sparql><results><result><binding name='a'><uri>x</uri></binding></result>\
+            <result><binding name='b'><uri>y</uri></binding></result></results></sparql>";
+        let Ok(SparqlResult::Table(table)) = parse_headless(xml) else { panic!("a table") };
+        assert_eq!(table.names, ["a", "b"]);
+        assert_eq!(table.columns[0], [Cell::Text("x".into()), Cell::Unbound]);
+        assert_eq!(table.columns[1], [Cell::Unbound, Cell::Text("y".into())]);
+        let Ok(SparqlResult::Table(table)) = parse(xml) else { panic!("a table") };
+        assert!(table.names.is_empty());
     }
 
     #[test]
