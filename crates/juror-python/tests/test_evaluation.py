@@ -463,7 +463,7 @@ def test_empty_tables_count_in_every_form(tmp_path: Path) -> None:
     rows = {"head": {"vars": ["x"]}, "results": {"bindings": [{"x": {"value": "1"}}]}}
     outputs = [empty, json.dumps(empty), xml, {"results": {"bindings": None}}, rows, json.dumps(rows), [], "x\n"]
     steps = [{"name": "s", "status": "success", "output": output} for output in outputs]
-    steps += [{"name": "s", "output": "x\n", "output_media_type": "text/csv"}]
+    steps += [{"name": "s", "output": "x\n", "output_media_type": "Text/CSV; header=present"}]
     results = [{"template_id": "t", "status": "success", "actual_steps": steps}]
     aggregates = juror.compute_aggregates(results)
     assert aggregates["per_template"]["t"]["steps"]["empty_results"] == {"s": 5}

@@ -20,6 +20,7 @@ pub use empty::is_empty_result_text;
 pub use sparql::compare_sparql_results;
 
 use crate::json;
+use crate::media_type::MediaType;
 use crate::object::Object;
 use crate::output::Output;
 use crate::profile::{Names, Profile, StepKinds};
@@ -50,7 +51,7 @@ pub(crate) struct View<'t> {
     pub(crate) name: &'t str,
     pub(crate) fields: &'t Object<'t>,
     output: Option<Output<'t>>,
-    media_type: Option<Cow<'t, str>>,
+    media_type: MediaType,
     side: Side,
     text: OnceCell<Cow<'t, str>>,
     result: OnceCell<Option<SparqlResult<'t>>>,
@@ -59,12 +60,13 @@ pub(crate) struct View<'t> {
 
 impl<'t> View<'t> {
     pub(crate) fn of_actual(step: &'t Step<'t>) -> View<'t> {
-        let media_type = step.fields.get_set("output_media_type").and_then(json::text_of);
+        let written = step.fields.get_set("output_media_type").and_then(json::text_of);
+        let media_type = written.map_or(MediaType::Other, |written| MediaType::of(&written));
         View::new(&step.name, &step.fields, step.output, media_type, Side::Actual)
     }
 
     pub(crate) fn of_expected(step: &'t ExpectedStep<'t>) -> View<'t> {
-        let media_type = step.media_type.as_deref().map(Cow::Borrowed);
+        let media_type = step.media_type.as_deref().map_or(MediaType::Other, MediaType::of);
         View::new(&step.name, &step.fields, step.output, media_type, Side::Expected)
     }
 
@@ -72,7 +74,7 @@ impl<'t> View<'t> {
         name: &'t str,
         fields: &'t Object<'t>,
         output: Option<Output<'t>>,
-        media_type: Option<Cow<'t, str>>,
+        media_type: MediaType,
         side: Side,
     ) -> View<'t> {
         let (text, result, documents) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
@@ -127,7 +129,7 @@ impl<'t> View<'t> {
     }
 
     fn own_format(&self) -> Option<ResultFormat> {
-        self.media_type.as_deref().and_then(ResultFormat::from_media_type)
+        self.media_type.result_format()
     }
 
     fn read_result(&self, other: ResultFormat) -> Option<SparqlResult<'t>> {
@@ -198,10 +200,10 @@ impl Kind {
         }
         let all_kinds = profile.kinds == StepKinds::All;
         let both = |name: &str| same_name && expected.name == name;
-        let format = expected.media_type.as_deref().and_then(ResultFormat::from_media_type);
-        let is_json = || expected.media_type.as_deref() == Some("application/json");
-        match format {
-            Some(format) if !all_kinds || both("sparql_query") => return Kind::Sparql(format),
+        match expected.media_type {
+            MediaType::Result(format) if !all_kinds || both("sparql_query") => {
+                return Kind::Sparql(format);
+            }
             _ => {}
         }
         if both("retrieval") && expected.output.is_some_and(|output| !output.is_empty_text()) {
@@ -216,7 +218,7 @@ impl Kind {
         if all_kinds && expected.name == "iri_discovery" {
             return Kind::Iri;
         }
-        if same_name && is_json() { Kind::Json } else { Kind::Plain }
+        if same_name && expected.media_type == MediaType::Json { Kind::Json } else { Kind::Plain }
     }
 }
 

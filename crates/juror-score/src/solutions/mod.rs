@@ -13,6 +13,8 @@ use std::borrow::Cow;
 
 use served::{Escaped, Plain};
 
+use crate::media_type::MediaType;
+
 pub use compare::{Comparison, Prepared, PreparedTable};
 pub use difference::Difference;
 
@@ -132,22 +134,10 @@ pub enum ResultFormat {
 }
 
 impl ResultFormat {
-    /// Recognises a format by its media type; parameters such as `charset` are passed over.
+    /// Recognises a format by its media type; capital letters and parameters such as `charset` do
+    /// not matter.
     pub fn from_media_type(media_type: &str) -> Option<ResultFormat> {
-        ResultFormat::from_name(media_type).or_else(|| {
-            let (name, _parameters) = media_type.split_once(';').unwrap_or((media_type, ""));
-            ResultFormat::from_name(name.trim())
-        })
-    }
-
-    fn from_name(name: &str) -> Option<ResultFormat> {
-        match name {
-            "application/sparql-results+json" => Some(ResultFormat::Json),
-            "application/sparql-results+xml" => Some(ResultFormat::Xml),
-            "text/csv" => Some(ResultFormat::Csv),
-            "text/tab-separated-values" => Some(ResultFormat::Tsv),
-            _ => None,
-        }
+        MediaType::of(media_type).result_format()
     }
 }
 
