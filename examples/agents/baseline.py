@@ -22,9 +22,11 @@ GIVE_UP = json.dumps({"return_type": "give_up_and_restart"})
 direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
-def fetch(url, body=None):
+def fetch(said, url, body=None):
+    """Asks for JSON. A server of tools may want headers, which stand in what Juror said."""
     data = None if body is None else json.dumps(body).encode()
-    request = urllib.request.Request(url, data, {"Content-Type": "application/json"})
+    headers = {"Content-Type": "application/json"} | said.get("headers", {})
+    request = urllib.request.Request(url, data, headers)
     with direct.open(request, timeout=300) as reply:
         return json.load(reply)
 
@@ -34,7 +36,7 @@ def choose(setup, task):
     if task["tools"] is not None:
         return task["tools"][:MOST_CALLS]
     words = urllib.parse.urlencode({"q": task["query"], "k": MOST_CALLS})
-    found = fetch(f"{setup['tools_url']}/search?{words}")
+    found = fetch(setup, f"{setup['tools_url']}/search?{words}")
     return [tool for tool in found if tool["score"] >= NEAR_THE_BEST * found[0]["score"]]
 
 
@@ -77,7 +79,7 @@ def call(task, tool):
     names = {name: tool[name] for name in ("category", "tool_name", "api_name")}
     body = names | {"tool_input": arguments, "strip": "", "toolbench_key": ""}
     try:
-        reply = fetch(task["virtual_url"], body)
+        reply = fetch(task, task["virtual_url"], body)
     except urllib.error.HTTPError as error:
         reply = {"error": f"status {error.code}", "response": ""}
     is_good = isinstance(reply, dict) and not reply.get("error") and reply.get("response")

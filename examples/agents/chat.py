@@ -118,7 +118,8 @@ class Query:
 
     def find(self, text):
         words = urllib.parse.urlencode({"q": text, "k": self.options.top})
-        return fetch(direct.open, f"{self.setup['tools_url']}/search?{words}")
+        url = f"{self.setup['tools_url']}/search?{words}"
+        return fetch(direct.open, url, headers=self.setup.get("headers"))
 
     def offer(self, tools):
         for tool in tools:
@@ -141,7 +142,7 @@ class Query:
         names = {key: tool[key] for key in ("category", "tool_name", "api_name")}
         body = names | {"tool_input": arguments, "strip": "", "toolbench_key": ""}
         try:
-            return fetch(direct.open, self.task["virtual_url"], body)
+            return fetch(direct.open, self.task["virtual_url"], body, self.task.get("headers"))
         except urllib.error.HTTPError as error:
             return {"error": f"status {error.code}", "response": ""}
 

@@ -50,7 +50,7 @@ pub(crate) struct Ask {
 impl Ask {
     /// Says what the agent answered, as JSON; whether somebody still waited for it.
     fn answered(&self, json: &str) -> bool {
-        let read = serde_json::from_str(json);
+        let read = Answered::read(json);
         self.end(
             read.map_err(|error| AgentError(format!("the agent's answer cannot be read: {error}"))),
         )

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use juror_judge::{http_client, innermost};
+use juror_judge::{Secret, http_client, innermost};
 use tokio::runtime::Handle;
 
 /// How long a reply of a tool may take.
@@ -18,29 +18,32 @@ pub(super) type Reply = Result<(u16, String), String>;
 #[derive(Clone)]
 pub(super) struct Caller {
     client: reqwest::Client,
+    token: Option<Secret>,
     runtime: Handle,
 }
 
 impl Caller {
-    /// Calls tools by the threads of a runtime.
-    pub(super) fn new(runtime: Handle) -> Result<Caller, String> {
-        Ok(Caller { client: http_client()?, runtime })
+    /// Calls tools by the threads of a runtime, with the token that their server asks for.
+    pub(super) fn new(runtime: Handle, token: Option<Secret>) -> Result<Caller, String> {
+        Ok(Caller { client: http_client()?, token, runtime })
     }
 
     /// Calls a tool, and hands the reply over on another thread.
     ///
     /// When the run is over nobody calls any longer: `done` is dropped without a word.
     pub(super) fn call(&self, url: &str, body: String, done: impl FnOnce(Reply) + Send + 'static) {
-        let (client, url) = (self.client.clone(), url.to_owned());
+        let mut post = self.client.post(url).header("content-type", "application/json").body(body);
+        if let Some(token) = &self.token {
+            post = post.bearer_auth(token.expose());
+        }
         self.runtime.spawn(async move {
-            let reply = tokio::time::timeout(TIMEOUT, post(&client, &url, body)).await;
+            let reply = tokio::time::timeout(TIMEOUT, send(post)).await;
             done(reply.unwrap_or_else(|_| Err(format!("no reply within {} s", TIMEOUT.as_secs()))));
         });
     }
 }
 
-async fn post(client: &reqwest::Client, url: &str, body: String) -> Reply {
-    let post = client.post(url).header("content-type", "application/json").body(body);
+async fn send(post: reqwest::RequestBuilder) -> Reply {
     let mut response = post.send().await.map_err(|error| innermost(&error))?;
     let status = response.status().as_u16();
     let mut bytes = Vec::new();

@@ -3,8 +3,10 @@
 use std::path::Path;
 use std::time::Duration;
 
-use juror_run::bench::{JudgeWord, Manner, Open, Wanted};
-use juror_run::{FormWord, PublicConfig, Settings, load_settings};
+use juror_judge::Secret;
+use juror_run::bench::{JudgeWord, Manner, Open, Wanted, ignored_by_server};
+use juror_run::subject::read_secret;
+use juror_run::{Environment, FormWord, PublicConfig, Settings, load_settings};
 use juror_score::read::{Document, Format, Problems};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -38,6 +40,8 @@ pub(super) struct Options {
     pub(super) jobs: usize,
     timeout: f64,
     pub(super) server: Option<String>,
+    #[serde(default)]
+    server_token: Option<String>,
     pub(super) output: Option<String>,
     pub(super) run: Option<String>,
     pub(super) resume_changed: bool,
@@ -111,6 +115,20 @@ impl Options {
     pub(super) fn timeout(&self) -> Result<Duration, Refusal> {
         let wrong = |_| asked(format!("`{}` is no number of seconds", self.timeout));
         Duration::try_from_secs_f64(self.timeout).map_err(wrong)
+    }
+
+    /// The token that the server of tools asks for, if it does.
+    pub(super) fn token(&self, environment: Environment<'_>) -> Result<Option<Secret>, Refusal> {
+        let token = self.server_token.clone().or_else(|| environment("JUROR_SERVER_TOKEN"));
+        let token = token.filter(|_| self.server.is_some());
+        let token = token.map(|token| read_secret(&token, environment)).transpose();
+        token.map_err(|why| asked(format!("--server-token {why}")))
+    }
+
+    /// A word on arguments that say nothing where a server elsewhere answers calls.
+    pub(super) fn ignored(&self) -> Option<String> {
+        let cache: &[&str] = if self.cache.is_empty() { &[] } else { &["--cache"] };
+        self.server.as_ref().and_then(|_| ignored_by_server(cache))
     }
 
     /// What the run is called at a server of tools.

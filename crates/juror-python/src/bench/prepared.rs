@@ -6,6 +6,7 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use juror_judge::Secret;
 use juror_run::bench::{
     Agent, Bench, Journal, JournalError, JudgeWord, Judged, Offers, Open, Results, Selected,
     Selection, Serving, SolveJudge, Told as Progress, run as run_bench, select_queries,
@@ -15,7 +16,7 @@ use tokio::runtime::Handle;
 
 use super::ask::{Ask, PythonAgents};
 use super::options::Options;
-use super::refused::{asked, no_journal, no_output, no_queries};
+use super::refused::{asked, in_python, no_journal, no_output, no_queries};
 use super::told::Told;
 use crate::environment::Environment;
 use crate::problem::Refusal;
@@ -72,7 +73,11 @@ impl Prepared {
         let open_journal =
             |folder: &String| Journal::open(Path::new(folder), &identity, options.resume_changed);
         let journal = options.run.as_ref().map(open_journal).transpose().map_err(no_journal)?;
-        let serving = serve(&options, &tools, runtime, tell)?;
+        let token = options.token(&environment)?;
+        if let Some(warning) = options.ignored() {
+            tell(&in_python(&warning));
+        }
+        let serving = serve(&options, token, &tools, runtime, tell)?;
         Ok(Prepared {
             options,
             config,
@@ -85,6 +90,11 @@ impl Prepared {
             journal,
             output,
         })
+    }
+
+    /// The token that calls of tools have to bring, if any.
+    pub(super) fn token(&self) -> Option<Secret> {
+        self.serving.token().cloned()
     }
 
     pub(super) fn n_queries(&self) -> usize {
@@ -157,13 +167,14 @@ impl Prepared {
 
 fn serve(
     options: &Options,
+    token: Option<Secret>,
     tools: &Tools,
     runtime: &Handle,
     tell: TellTrouble,
 ) -> Result<Serving, Refusal> {
     let run = options.run_name();
     match &options.server {
-        Some(address) => runtime.block_on(Serving::elsewhere(address, &run)).map_err(asked),
+        Some(address) => runtime.block_on(Serving::elsewhere(address, token, &run)).map_err(asked),
         None => {
             let serving = runtime.block_on(Serving::start(tools, run, tell));
             serving.map_err(|error| Refusal::Failed(format!("cannot serve tools: {error}")))

@@ -57,7 +57,7 @@ pub(super) fn no_journal(error: JournalError) -> Refusal {
 }
 
 /// Hints name options as the program has them; in Python they are arguments.
-fn in_python(words: &str) -> String {
+pub(super) fn in_python(words: &str) -> String {
     let word = |word: &str| match word.strip_prefix("--") {
         Some(option) => {
             let end = option.find(|c: char| !c.is_ascii_alphanumeric() && c != '-');

@@ -197,7 +197,7 @@ impl BenchRun {
         Ok(BenchRun {
             n_queries: prepared.n_queries(),
             offers: prepared.offers.clone(),
-            caller: Caller::new(handle).map_err(failed)?,
+            caller: Caller::new(handle, prepared.token()).map_err(failed)?,
             interrupt: Interrupt::default(),
             told: Mutex::new(hear_told),
             asks: Mutex::new(hear_asks),

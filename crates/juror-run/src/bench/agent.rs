@@ -44,6 +44,14 @@ pub struct Chat {
 }
 
 impl Agent {
+    /// What it calls itself, where it says so.
+    pub fn name(&self) -> Option<&str> {
+        match self {
+            Agent::Asked(subject) => subject.name(),
+            Agent::Recorded(_) | Agent::Chat(_) => None,
+        }
+    }
+
     /// Says that there are no more queries.
     pub(super) async fn close(&self) {
         if let Agent::Asked(subject) = self {
@@ -66,7 +74,9 @@ impl Agent {
             Agent::Recorded(recorded) => return Ok(recorded.attempt(selected)),
             Agent::Chat(chat) => {
                 let client = serving.client().clone();
-                let server = VirtualServer::new(VirtualServerSetup::new(url), client);
+                let token = serving.token().cloned();
+                let setup = VirtualServerSetup { token, ..VirtualServerSetup::new(url) };
+                let server = VirtualServer::new(setup, client);
                 chat.attempt(selected, open, offers, server).await?
             }
             Agent::Asked(subject) => {
@@ -77,6 +87,7 @@ impl Agent {
                     virtual_url: &url,
                     tools_url: &serving.tools_url(),
                     tools: tools.as_deref(),
+                    token: serving.token(),
                 };
                 of_answered(selected, subject.answer(task).await)
             }

@@ -25,4 +25,4 @@ pub use queries::{QueriesError, Selected, Selection, Wanted, select_queries};
 pub use recorded::RecordedAnswers;
 pub use report::Results;
 pub use run::{Bench, Told, run};
-pub use serving::Serving;
+pub use serving::{Serving, ignored_by_server};

@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
-use juror_judge::{http_client, innermost};
+use juror_judge::{Secret, http_client, innermost};
 use juror_serve::{Event, Limits, Listing, Server, ServerSetup, StatusCode};
 use serde::Deserialize;
 use tokio::net::TcpListener;
@@ -19,6 +19,8 @@ pub struct Serving {
     /// What this run is called there.
     run: String,
     client: reqwest::Client,
+    /// What it asks for, if it is elsewhere.
+    token: Option<Secret>,
     /// The server, if it is in this process.
     server: Option<Arc<Server>>,
 }
@@ -48,27 +50,47 @@ impl Serving {
         });
         tokio::spawn(server.clone().serve(listener, std::future::pending()));
         let client = http_client().map_err(io::Error::other)?;
-        Ok(Serving { address, run, client, server: Some(server) })
+        Ok(Serving { address, run, client, token: None, server: Some(server) })
     }
 
     /// A server that runs already. It keeps the calls of all who ever asked it, so that this run
     /// needs a name of its own there.
-    pub async fn elsewhere(address: &str, run: &str) -> Result<Serving, String> {
+    pub async fn elsewhere(
+        address: &str,
+        token: Option<Secret>,
+        run: &str,
+    ) -> Result<Serving, String> {
         let address = address.trim_end_matches('/').to_owned();
         let now = jiff::Timestamp::now().as_nanosecond();
         let run = format!("{run}-{}-{now:x}", std::process::id());
-        let serving = Serving { address, run, client: http_client()?, server: None };
-        match serving.get(&format!("{}/health", serving.address)).await {
-            Ok(_) => Ok(serving),
-            Err(why) => Err(format!(
+        let serving = Serving { address, run, client: http_client()?, token, server: None };
+        let health = serving.get(&format!("{}/health", serving.address)).await;
+        health.map_err(|why| {
+            format!(
                 "{}: no tools are served here: {why}\n  hint: start `juror serve` first, or leave --server out",
                 serving.address
+            )
+        })?;
+        match serving.ask(&format!("{}?limit=0", serving.tools_url())).await {
+            Ok(response) if response.status() == StatusCode::UNAUTHORIZED => Err(format!(
+                "{}: the server of tools {}\n  hint: give the one that it was started with by --server-token env:NAME or JUROR_SERVER_TOKEN",
+                serving.address,
+                if serving.token.is_some() { "takes another token" } else { "asks for a token" }
             )),
+            Ok(_) | Err(_) => Ok(serving),
         }
     }
 
+    async fn ask(&self, url: &str) -> Result<reqwest::Response, String> {
+        let mut request = self.client.get(url);
+        if let Some(token) = &self.token {
+            request = request.bearer_auth(token.expose());
+        }
+        request.send().await.map_err(|error| innermost(&error))
+    }
+
     async fn get(&self, url: &str) -> Result<Vec<u8>, String> {
-        let response = self.client.get(url).send().await.map_err(|error| innermost(&error))?;
+        let response = self.ask(url).await?;
         let status = response.status();
         let bytes = response.bytes().await.map_err(|error| innermost(&error))?;
         if !status.is_success() {
@@ -80,6 +102,11 @@ impl Serving {
     /// What calls it.
     pub fn client(&self) -> &reqwest::Client {
         &self.client
+    }
+
+    /// The token that calls have to bring, if the server asks for one.
+    pub fn token(&self) -> Option<&Secret> {
+        self.token.as_ref()
     }
 
     /// Where all APIs are listed.
@@ -107,6 +134,16 @@ impl Serving {
         let calls: Calls = serde_json::from_slice(&bytes).map_err(|error| error.to_string())?;
         Ok(calls.calls)
     }
+}
+
+/// A word on options that say nothing, since a server elsewhere answers calls by its own.
+pub fn ignored_by_server(options: &[&str]) -> Option<String> {
+    (!options.is_empty()).then(|| {
+        format!(
+            "the server of --server answers calls by its own settings: {} say nothing here\n  hint: leave them out, or give them to `juror serve`",
+            options.join(", ")
+        )
+    })
 }
 
 fn served(call: juror_serve::RecordedCall) -> ServedCall {

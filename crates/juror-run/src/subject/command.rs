@@ -2,21 +2,28 @@
 
 use std::collections::HashSet;
 use std::process::Stdio;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
-use juror_judge::Pending;
+use juror_judge::{Pending, Secret};
 #[cfg(unix)]
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::{Mutex, Semaphore};
 
-use super::wire::{Answered, PROTOCOL, Tell, id_of, is_ready, read_answered, says_answer};
+use super::headers::Bearer;
+use super::wire::{Answered, Line, PROTOCOL, Tell, read_answered};
 use super::{AgentError, Subject, Task};
+use crate::tools::TellTrouble;
 
 /// The longest line that is read.
 const MOST_BYTES: u64 = 64 << 20;
+
+/// How many lines that are not of the protocol are passed over for one query.
+const MOST_OTHER_LINES: usize = 100_000;
 
 /// How long a process may take to end when there are no more queries.
 const LAST_WORDS: Duration = Duration::from_secs(5);
@@ -29,6 +36,12 @@ pub struct CommandAgent {
     tool_count: usize,
     idle: Mutex<Vec<Process>>,
     slots: Semaphore,
+    /// What it calls itself.
+    name: OnceLock<String>,
+    token: Option<Secret>,
+    tell: TellTrouble,
+    /// Whether a line that is not of the protocol was told of.
+    has_told: AtomicBool,
 }
 
 /// What a command is started with.
@@ -43,6 +56,10 @@ pub struct CommandSetup {
     pub tool_count: usize,
     /// How many processes there may be.
     pub processes: usize,
+    /// The token that the server of tools asks for, if it does.
+    pub token: Option<Secret>,
+    /// Hears what the user should know.
+    pub tell: TellTrouble,
 }
 
 struct Process {
@@ -52,6 +69,8 @@ struct Process {
     output: BufReader<ChildStdout>,
     /// The queries it has answered.
     answered: HashSet<String>,
+    /// The last line that was not of the protocol, since it was last asked.
+    other_line: Option<String>,
     #[cfg(unix)]
     group: Option<Pid>,
 }
@@ -66,6 +85,10 @@ impl CommandAgent {
             tool_count: setup.tool_count,
             idle: Mutex::default(),
             slots: Semaphore::new(setup.processes.max(1)),
+            name: OnceLock::new(),
+            token: setup.token,
+            tell: setup.tell,
+            has_told: AtomicBool::new(false),
         }
     }
 
@@ -91,7 +114,9 @@ impl CommandAgent {
         mut process: Process,
         task: &Task<'_>,
     ) -> (Result<Answered, AgentError>, bool) {
-        let answered = self.in_time(ask(&mut process, task)).await;
+        process.other_line = None;
+        let answered = self.in_time(self.ask_process(&mut process, task)).await;
+        let answered = answered.map_err(|error| process.with_other_line(error));
         let ended = process.child.try_wait().ok().flatten();
         if answered.is_ok() && ended.is_none() {
             self.idle.lock().await.push(process);
@@ -154,6 +179,7 @@ impl CommandAgent {
             input: Some(input),
             output,
             answered: HashSet::new(),
+            other_line: None,
             #[cfg(unix)]
             group,
         };
@@ -161,18 +187,86 @@ impl CommandAgent {
             protocol: PROTOCOL,
             tools_url: &self.tools_url,
             tool_count: self.tool_count,
+            headers: self.token.as_ref().map(Bearer),
         };
         process.say(&setup).await?;
-        let line = process.hear().await?;
-        if is_ready(&line) {
-            return Ok(process);
+        let is_ready = self.wait_until_ready(&mut process).await;
+        is_ready.map_err(|error| process.with_other_line(error)).map(|()| process)
+    }
+
+    async fn wait_until_ready(&self, process: &mut Process) -> Result<(), AgentError> {
+        for _ in 0..MOST_OTHER_LINES {
+            let line = process.hear().await?;
+            match Line::of(&line) {
+                Line::Ready(name) => {
+                    if let Some(name) = name {
+                        // All processes are of one agent: the first says its name.
+                        let _ = self.name.set(name);
+                    }
+                    return Ok(());
+                }
+                Line::Other => self.pass_over(process, line),
+                Line::Answer { .. } | Line::Broken => {
+                    let shown = shown(&line);
+                    let why = format!("the agent did not say that it is ready, but `{shown}`");
+                    return Err(AgentError(why));
+                }
+            }
         }
-        let shown: String = line.chars().take(120).collect();
-        Err(AgentError(format!("the agent did not say that it is ready, but `{shown}`")))
+        Err(AgentError("the agent never said that it is ready".into()))
+    }
+
+    /// Asks, and takes the time. An answer names its query, so that a line too many cannot be taken
+    /// for the answer to the next.
+    async fn ask_process(
+        &self,
+        process: &mut Process,
+        task: &Task<'_>,
+    ) -> Result<Answered, AgentError> {
+        let start = Instant::now();
+        process.say(&task.tell()).await?;
+        for _ in 0..MOST_OTHER_LINES {
+            let line = process.hear().await?;
+            match Line::of(&line) {
+                Line::Other | Line::Ready(_) => self.pass_over(process, line),
+                Line::Answer { query_id: Some(id), .. }
+                    if id != task.query_id && process.answered.contains(&id) => {}
+                Line::Answer { query_id: None, is_named: true } => {
+                    return Err(AgentError("the agent's answer has no `query_id`".into()));
+                }
+                Line::Answer { .. } | Line::Broken => {
+                    let answered = read_answered(&line, task.query_id).map_err(AgentError)?;
+                    process.answered.insert(task.query_id.to_owned());
+                    let seconds = Some(start.elapsed().as_secs_f64());
+                    return Ok(Answered { seconds, ..answered });
+                }
+            }
+        }
+        Err(AgentError(format!("the agent said {MOST_OTHER_LINES} lines and no answer")))
+    }
+
+    /// Many programs log where they should not; that is no reason to lose an answer.
+    fn pass_over(&self, process: &mut Process, line: String) {
+        if !self.has_told.swap(true, Ordering::Relaxed) {
+            let shown = shown(&line);
+            (self.tell)(&format!(
+                "the agent writes lines to standard output that are not of the protocol, such as `{shown}`: they are passed over\n  hint: standard output is for the protocol, and logs belong on standard error"
+            ));
+        }
+        process.other_line = Some(line);
     }
 }
 
+/// The beginning of a line.
+fn shown(line: &str) -> String {
+    line.chars().take(120).collect()
+}
+
 impl Subject for CommandAgent {
+    fn name(&self) -> Option<&str> {
+        self.name.get().map(String::as_str)
+    }
+
     fn answer<'a>(&'a self, task: Task<'a>) -> Pending<'a, Result<Answered, AgentError>> {
         Box::pin(async move { self.ask(&task).await })
     }
@@ -183,28 +277,6 @@ impl Subject for CommandAgent {
             let processes = std::mem::take(&mut *self.idle.lock().await);
             join_all(processes.into_iter().map(Process::leave)).await;
         })
-    }
-}
-
-/// Asks, and takes the time. An answer names its query, so that a line too many cannot be taken for
-/// the answer to the next.
-async fn ask(process: &mut Process, task: &Task<'_>) -> Result<Answered, AgentError> {
-    let start = Instant::now();
-    process.say(&task.tell()).await?;
-    loop {
-        let line = process.hear().await?;
-        match id_of(&line) {
-            Some(id) if id != task.query_id && process.answered.contains(&id) => {}
-            None if says_answer(&line) => {
-                return Err(AgentError("the agent's answer has no `query_id`".into()));
-            }
-            _ => {
-                let answered = read_answered(&line, task.query_id).map_err(AgentError)?;
-                process.answered.insert(task.query_id.to_owned());
-                let seconds = Some(start.elapsed().as_secs_f64());
-                return Ok(Answered { seconds, ..answered });
-            }
-        }
     }
 }
 
@@ -239,6 +311,14 @@ impl Process {
             if !text.is_empty() {
                 return Ok(text);
             }
+        }
+    }
+
+    /// An error, with what was said in place of an answer.
+    fn with_other_line(&self, AgentError(why): AgentError) -> AgentError {
+        match &self.other_line {
+            Some(line) => AgentError(format!("{why}; its last line was `{}`", shown(line))),
+            None => AgentError(why),
         }
     }
 

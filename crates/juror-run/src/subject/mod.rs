@@ -2,13 +2,16 @@
 
 pub mod chat_agent;
 mod command;
+mod headers;
+mod mend;
 mod remote;
 mod wire;
 
-use juror_judge::Pending;
+use juror_judge::{Pending, Secret};
 use serde_json::value::RawValue;
 
 pub use command::{CommandAgent, CommandSetup};
+pub use headers::{Bearer, Headers, read_secret};
 pub use remote::RemoteAgent;
 pub use wire::{Answered, Id, PROTOCOL, Tell, read_answered};
 
@@ -21,6 +24,11 @@ pub struct AgentError(pub String);
 pub trait Subject: Send + Sync {
     /// Asks for an answer. What goes wrong is of this query alone.
     fn answer<'a>(&'a self, task: Task<'a>) -> Pending<'a, Result<Answered, AgentError>>;
+
+    /// What it calls itself, where it says so.
+    fn name(&self) -> Option<&str> {
+        None
+    }
 
     /// Says that there are no more queries, and waits a little for it to end.
     fn close(&self) -> Pending<'_, ()> {
@@ -41,12 +49,14 @@ pub struct Task<'t> {
     pub tools_url: &'t str,
     /// The functions the agent may use; none when the whole pool is open.
     pub tools: Option<&'t RawValue>,
+    /// The token that the server of tools asks for, if it does.
+    pub token: Option<&'t Secret>,
 }
 
 impl<'t> Task<'t> {
     /// What the agent is told.
     fn tell(&self) -> Tell<'t> {
-        let Task { query_id, query, virtual_url, tools, .. } = *self;
-        Tell::Answer { query_id, query, virtual_url, tools }
+        let Task { query_id, query, virtual_url, tools, token, .. } = *self;
+        Tell::Answer { query_id, query, virtual_url, tools, headers: token.map(Bearer) }
     }
 }

@@ -3,18 +3,24 @@
 use std::time::Duration;
 
 use juror_judge::{Pending, http_client, innermost};
+use reqwest::header::HeaderMap;
 use serde::Serialize;
 
+use super::headers::Headers;
 use super::wire::{Answered, Tell, read_answered};
 use super::{AgentError, Subject, Task};
 
 /// The longest answer that is read.
 const MOST_BYTES: usize = 64 << 20;
 
+/// How long is looked for an agent, before any query.
+const LONGEST_LOOK: Duration = Duration::from_secs(30);
+
 /// An agent that is asked by POST.
 pub struct RemoteAgent {
     client: reqwest::Client,
     address: reqwest::Url,
+    headers: HeaderMap,
     timeout: Duration,
 }
 
@@ -27,10 +33,19 @@ struct Post<'p> {
 }
 
 impl RemoteAgent {
-    /// An agent at an address.
-    pub fn new(address: &str, timeout: Duration) -> Result<RemoteAgent, String> {
+    /// An agent at an address, which is sent headers with each query.
+    pub fn new(address: &str, headers: &Headers, timeout: Duration) -> Result<RemoteAgent, String> {
         let address = address.parse().map_err(|_| format!("`{address}` is no address"))?;
-        Ok(RemoteAgent { client: http_client()?, address, timeout })
+        Ok(RemoteAgent { client: http_client()?, address, headers: headers.to_map(), timeout })
+    }
+
+    /// Looks whether anybody is there, before any query. Whatever is answered will do.
+    pub async fn check(&self) -> Result<(), AgentError> {
+        let look = self.client.head(self.address.clone()).headers(self.headers.clone());
+        match look.timeout(self.timeout.min(LONGEST_LOOK)).send().await {
+            Err(error) if error.is_connect() => Err(broken(&error)),
+            Ok(_) | Err(_) => Ok(()),
+        }
     }
 
     async fn ask(&self, task: &Task<'_>) -> Result<Answered, AgentError> {
@@ -44,7 +59,8 @@ impl RemoteAgent {
     async fn post(&self, task: &Task<'_>) -> Result<String, AgentError> {
         // There is no other moment to tell it where tools are listed.
         let body = Post { tell: task.tell(), tools_url: task.tools_url };
-        let post = self.client.post(self.address.clone()).json(&body);
+        let post = self.client.post(self.address.clone()).headers(self.headers.clone());
+        let post = post.json(&body);
         let mut response = post.send().await.map_err(|error| broken(&error))?;
         let status = response.status();
         let mut bytes = Vec::new();

@@ -1,8 +1,13 @@
 //! What is said to agents outside the process, and what they say: JSON objects, one a line.
 
-use serde::{Deserialize, Deserializer, Serialize};
+use juror_score::tool::answer::read_called_apis;
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
+
+use super::headers::Bearer;
+use super::mend::mend;
 
 /// The version of all of this.
 pub const PROTOCOL: u32 = 1;
@@ -19,6 +24,9 @@ pub enum Tell<'t> {
         tools_url: &'t str,
         /// How many there are.
         tool_count: usize,
+        /// What to send along, where the server of tools asks for a token.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        headers: Option<Bearer<'t>>,
     },
     /// For each query.
     Answer {
@@ -30,86 +38,180 @@ pub enum Tell<'t> {
         virtual_url: &'t str,
         /// The functions the agent may use; none when the whole pool is open.
         tools: Option<&'t RawValue>,
+        /// What to send along with calls, where the server of tools asks for a token.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        headers: Option<Bearer<'t>>,
     },
 }
 
-/// What an agent says, as far as its kind goes.
-#[derive(Debug, Default, Deserialize)]
-pub(super) struct Said {
-    /// `ready` or `answered`. Over HTTP the kind is plain, and may be left out.
+/// A line that an agent says.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Line {
+    /// It can be asked, and may say what it is called.
+    Ready(Option<String>),
+    /// An answer, to the query of this id if it names one.
+    Answer {
+        /// The query.
+        query_id: Option<String>,
+        /// Whether it says itself that it is an answer.
+        is_named: bool,
+    },
+    /// It was meant to be said to Juror, and cannot be read.
+    Broken,
+    /// It is not of the protocol: a log, most likely.
+    Other,
+}
+
+/// What tells lines apart.
+#[derive(Default, Deserialize)]
+struct Head {
     #[serde(default, rename = "type")]
-    kind: Option<String>,
+    kind: Option<Value>,
+    #[serde(default)]
+    name: Option<Value>,
+    #[serde(default)]
+    query_id: Option<Value>,
+    #[serde(default)]
+    final_answer: Option<IgnoredAny>,
+    #[serde(default)]
+    answer: Option<IgnoredAny>,
+    #[serde(default)]
+    answer_details: Option<IgnoredAny>,
+    #[serde(default)]
+    called_apis: Option<IgnoredAny>,
+    #[serde(default)]
+    error: Option<IgnoredAny>,
 }
 
-/// The query that a line is about.
-pub(super) fn id_of(line: &str) -> Option<String> {
-    #[derive(Deserialize)]
-    struct Named {
-        query_id: Id,
+impl Line {
+    /// What a line is.
+    pub(super) fn of(line: &str) -> Line {
+        let Ok(head) = serde_json::from_str::<Head>(&mend(line)) else {
+            let words = ["\"type\"", "\"final_answer\""];
+            let is_meant = line.starts_with('{') && words.iter().any(|word| line.contains(word));
+            return if is_meant { Line::Broken } else { Line::Other };
+        };
+        let query_id = head.query_id.as_ref().and_then(Id::of).map(|id| id.as_text());
+        match head.kind.as_ref().map(Value::as_str) {
+            Some(Some("ready")) => {
+                let name = head.name.as_ref().and_then(Value::as_str).map(str::trim);
+                Line::Ready(name.filter(|name| !name.is_empty()).map(str::to_owned))
+            }
+            Some(Some("answered")) => Line::Answer { query_id, is_named: true },
+            None if head.is_answer() => Line::Answer { query_id, is_named: false },
+            _ => Line::Other,
+        }
     }
-    serde_json::from_str(line).ok().map(|named: Named| named.query_id.as_text())
 }
 
-/// Whether a line is an answer, to whatever query.
-pub(super) fn says_answer(line: &str) -> bool {
-    serde_json::from_str(line).is_ok_and(|said: Said| said.kind.as_deref() == Some("answered"))
+impl Head {
+    /// Whether it is an answer though it does not say so. An error may be one of a log.
+    fn is_answer(&self) -> bool {
+        let Head { final_answer, answer, answer_details, called_apis, error, .. } = self;
+        let names_query = self.query_id.is_some() && (called_apis.is_some() || error.is_some());
+        final_answer.is_some() || answer.is_some() || answer_details.is_some() || names_query
+    }
 }
 
-/// Whether a line says that the agent is ready.
-pub(super) fn is_ready(line: &str) -> bool {
-    serde_json::from_str(line).is_ok_and(|said: Said| said.kind.as_deref() == Some("ready"))
-}
-
-/// An answer of an agent outside the process.
+/// An answer of an agent outside the process. No part of it that cannot be read costs the others.
 #[derive(Clone, Debug, Default, Deserialize)]
+#[serde(from = "Parts")]
 pub struct Answered {
     /// The query's id.
-    #[serde(default)]
     pub query_id: Option<Id>,
     /// The answer. One that is no text is taken as its JSON.
-    #[serde(default, deserialize_with = "text_or_json")]
     pub final_answer: Option<String>,
     /// What it did, in the form of answer files.
-    #[serde(default)]
     pub answer_details: Option<Box<RawValue>>,
-    /// Which APIs it says it called.
-    #[serde(default)]
+    /// Which APIs it says it called: tool and API, or a name alone, after an empty text.
     pub called_apis: Option<Vec<(String, String)>>,
     /// Tokens of its models.
-    #[serde(default, deserialize_with = "if_whole")]
     pub tokens: Option<u64>,
     /// What they cost in US dollars.
-    #[serde(default, deserialize_with = "if_number")]
     pub usd: Option<f64>,
     /// What went wrong.
-    #[serde(default)]
     pub error: Option<String>,
     /// How long it took, where that is known better than by who waits for it.
-    #[serde(skip)]
     pub seconds: Option<f64>,
 }
 
-fn text_or_json<'de, D: Deserializer<'de>>(value: D) -> Result<Option<String>, D::Error> {
-    Ok(match Value::deserialize(value)? {
-        Value::Null => None,
-        Value::String(text) => Some(text),
+/// An answer as it was said: whole, or with its text and details under `answer`.
+#[derive(Default, Deserialize)]
+struct Parts {
+    #[serde(default)]
+    query_id: Option<Value>,
+    #[serde(default)]
+    final_answer: Option<Box<RawValue>>,
+    #[serde(default)]
+    answer: Option<Box<RawValue>>,
+    #[serde(default)]
+    answer_details: Option<Box<RawValue>>,
+    #[serde(default)]
+    called_apis: Option<Box<RawValue>>,
+    #[serde(default)]
+    tokens: Option<Value>,
+    #[serde(default)]
+    usd: Option<Value>,
+    #[serde(default)]
+    error: Option<Value>,
+}
+
+impl From<Parts> for Answered {
+    fn from(parts: Parts) -> Answered {
+        let answer = parts.answer.as_deref();
+        let inner = answer.filter(|answer| answer.get().starts_with('{'));
+        let inner = inner.and_then(|answer| serde_json::from_str(answer.get()).ok());
+        let Parts { final_answer, answer_details, called_apis, .. } = inner.unwrap_or_default();
+        // What stands under `answer` may also be the answer itself.
+        let is_taken = final_answer.is_some() || answer_details.is_some();
+        let plain = answer.filter(|_| !is_taken).map(ToOwned::to_owned);
+        let final_answer = final_answer.or(parts.final_answer).or(plain);
+        let called_apis = called_apis.or(parts.called_apis);
+        Answered {
+            query_id: parts.query_id.as_ref().and_then(Id::of),
+            final_answer: final_answer.map(|answer| text_or_json(&answer)),
+            answer_details: answer_details.or(parts.answer_details),
+            called_apis: called_apis.map(|list| read_called_apis(list.get())),
+            tokens: parts.tokens.as_ref().and_then(whole),
+            usd: parts.usd.as_ref().and_then(number),
+            error: parts.error.as_ref().and_then(error_text),
+            seconds: None,
+        }
+    }
+}
+
+fn text_or_json(json: &RawValue) -> String {
+    match serde_json::from_str(json.get()) {
+        Ok(Value::String(text)) => text,
+        Ok(other) => other.to_string(),
+        Err(_) => json.get().to_owned(),
+    }
+}
+
+fn whole(value: &Value) -> Option<u64> {
+    number(value).and_then(|number| format!("{number:.0}").parse().ok())
+}
+
+fn number(value: &Value) -> Option<f64> {
+    value.as_f64().filter(|number| number.is_finite() && *number >= 0.0)
+}
+
+/// An error in words: a text, the message of an object, or its JSON. Some write what says that
+/// there was none.
+fn error_text(error: &Value) -> Option<String> {
+    match error {
+        Value::Null | Value::Bool(false) => None,
+        Value::String(text) => Some(text.clone()).filter(|text| !text.is_empty()),
+        Value::Object(fields) => {
+            let message = fields.get("message").and_then(Value::as_str);
+            Some(message.map_or_else(|| error.to_string(), str::to_owned))
+        }
         other => Some(other.to_string()),
-    })
-}
-
-fn if_whole<'de, D: Deserializer<'de>>(value: D) -> Result<Option<u64>, D::Error> {
-    Ok(if_number(value)?.and_then(|number| format!("{number:.0}").parse().ok()))
-}
-
-/// No answer is lost over a figure that cannot be read.
-fn if_number<'de, D: Deserializer<'de>>(value: D) -> Result<Option<f64>, D::Error> {
-    let number = Value::deserialize(value)?.as_f64();
-    Ok(number.filter(|number| number.is_finite() && *number >= 0.0))
+    }
 }
 
 /// An id, which is a text or a number.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(untagged)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Id {
     /// A text.
     Text(String),
@@ -118,6 +220,13 @@ pub enum Id {
 }
 
 impl Id {
+    fn of(value: &Value) -> Option<Id> {
+        match value {
+            Value::String(text) => Some(Id::Text(text.clone())),
+            value => value.as_i64().map(Id::Number),
+        }
+    }
+
     /// The id as text.
     pub fn as_text(&self) -> String {
         match self {
@@ -133,26 +242,29 @@ fn says_something(answered: &Answered) -> bool {
     final_answer.is_some() || answer_details.is_some() || called_apis.is_some() || error.is_some()
 }
 
+impl Answered {
+    /// Reads an answer, as agents in many languages write JSON.
+    pub fn read(text: &str) -> serde_json::Result<Answered> {
+        serde_json::from_str(&mend(text))
+    }
+}
+
 /// Reads an answer to a query, from a line or from the body of a reply.
 pub fn read_answered(text: &str, query_id: &str) -> Result<Answered, String> {
     let shown = || text.chars().take(120).collect::<String>();
     let else_than = |why: String| {
         Err(format!("the agent said something else than an answer{why}: `{}`", shown()))
     };
-    let answered: Answered = match serde_json::from_str(text) {
-        Ok(Said { kind }) if kind.as_deref().is_none_or(|kind| kind == "answered") => {
-            match serde_json::from_str(text) {
-                Ok(answered) if kind.is_some() || says_something(&answered) => answered,
-                Ok(_) => return else_than(String::new()),
-                Err(error) => return else_than(format!(": {error}")),
+    let answered = match Answered::read(text) {
+        Err(error) => return else_than(format!(": {error}")),
+        Ok(answered) => match Line::of(text) {
+            Line::Answer { is_named: true, .. } => answered,
+            // Over HTTP the kind is plain, and may be left out.
+            Line::Answer { .. } | Line::Other if says_something(&answered) && !has_kind(text) => {
+                answered
             }
-        }
-        Ok(Said { .. }) => return else_than(String::new()),
-        Err(error) => {
-            return else_than(format!(
-                ": {error} (standard output is for the protocol, and logs belong on standard error)"
-            ));
-        }
+            _ => return else_than(String::new()),
+        },
     };
     match answered.query_id.as_ref().map(Id::as_text) {
         Some(id) if id != query_id => {
@@ -162,9 +274,15 @@ pub fn read_answered(text: &str, query_id: &str) -> Result<Answered, String> {
     }
 }
 
+/// Whether an object says what it is.
+fn has_kind(text: &str) -> bool {
+    serde_json::from_str(&mend(text)).is_ok_and(|head: Head| head.kind.is_some())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use juror_judge::Secret;
 
     #[test]
     fn answers_are_read_and_checked() {
@@ -181,6 +299,30 @@ mod tests {
         let odd = read(odd).expect("an answer");
         assert_eq!((odd.final_answer.as_deref(), odd.tokens), (Some(r#"{"a":1}"#), Some(12)));
         assert_eq!(odd.usd, None);
+        let check = |text: &str, answer: &str| {
+            let answered = read(text).unwrap_or_else(|why| panic!("{text}: {why}"));
+            assert_eq!(answered.final_answer.as_deref(), Some(answer), "{text}");
+            answered
+        };
+        let nested = check(
+            r#"{"answer": {"final_answer": "a", "answer_details": []}, "called_apis": [["T", "A"]]}"#,
+            "a",
+        );
+        assert!(nested.answer_details.is_some() && nested.called_apis.is_some());
+        check(r#"{"type": "answered", "answer": "a"}"#, "a");
+        check(r#"{"final_answer": "a \ud83d"}"#, "a \u{fffd}");
+        check(r#"{"final_answer": "a", "usd": NaN, "answer_details": [NaN]}"#, "a");
+        let failed = check(r#"{"final_answer": "a", "error": {"message": "no model"}}"#, "a");
+        assert_eq!(failed.error.as_deref(), Some("no model"));
+        assert_eq!(check(r#"{"final_answer": "a", "error": ""}"#, "a").error, None);
+        let called = check(
+            r#"{"final_answer": "a", "called_apis": [{"tool": "T", "api": "A"}, "a_for_t", 5,
+                {"tool_name": "T", "api_name": "B"}, ["T", "C"], {"name": "b_for_t"}]}"#,
+            "a",
+        );
+        let pair = |(tool, api): &(String, String)| format!("{tool}/{api}");
+        let called: Vec<String> = called.called_apis.iter().flatten().map(pair).collect();
+        assert_eq!(called, ["T/A", "/a_for_t", "T/B", "T/C", "/b_for_t"]);
         for wrong in [
             "",
             "{",
@@ -196,16 +338,52 @@ mod tests {
     }
 
     #[test]
+    fn lines_of_the_protocol_are_told_from_logs() {
+        let answer = |query_id: Option<&str>, is_named: bool| Line::Answer {
+            query_id: query_id.map(Into::into),
+            is_named,
+        };
+        let ready = |name: Option<&str>| Line::Ready(name.map(Into::into));
+        for (line, wanted) in [
+            (r#"{"type": "ready"}"#, ready(None)),
+            (r#"{"type": "ready", "name": " my agent "}"#, ready(Some("my agent"))),
+            (r#"{"type": "ready", "name": 5}"#, ready(None)),
+            (r#"{"type": "answered", "query_id": 5}"#, answer(Some("5"), true)),
+            (r#"{"final_answer": "x"}"#, answer(None, false)),
+            (r#"{"query_id": "5", "error": "x"}"#, answer(Some("5"), false)),
+            (r#"{"level": "error", "error": "x"}"#, Line::Other),
+            (r#"{"type": "progress", "query_id": "5"}"#, Line::Other),
+            ("Loading the model ...", Line::Other),
+            ("{'a': 1}", Line::Other),
+            ("[1, 2]", Line::Other),
+            (r#"{"type": "answ"#, Line::Broken),
+        ] {
+            assert_eq!(Line::of(line), wanted, "{line}");
+        }
+    }
+
+    #[test]
     fn the_protocol_is_as_published() {
-        let setup = Tell::Setup { protocol: PROTOCOL, tools_url: "http://x/tools", tool_count: 7 };
+        let json = |tell: Tell<'_>| serde_json::to_string(&tell).expect("JSON");
+        let token = Secret::new("t");
+        let setup = |headers| {
+            let tools_url = "http://x/tools";
+            json(Tell::Setup { protocol: PROTOCOL, tools_url, tool_count: 7, headers })
+        };
         assert_eq!(
-            serde_json::to_string(&setup).expect("JSON"),
+            setup(None),
             r#"{"type":"setup","protocol":1,"tools_url":"http://x/tools","tool_count":7}"#
         );
-        let answer = Tell::Answer { query_id: "588", query: "q", virtual_url: "u", tools: None };
+        let headers = r#""headers":{"Authorization":"Bearer t"}}"#;
+        assert!(setup(Some(Bearer(&token))).ends_with(headers));
+        let answer = |headers| {
+            let (query_id, query, virtual_url) = ("588", "q", "u");
+            json(Tell::Answer { query_id, query, virtual_url, tools: None, headers })
+        };
         assert_eq!(
-            serde_json::to_string(&answer).expect("JSON"),
+            answer(None),
             r#"{"type":"answer","query_id":"588","query":"q","virtual_url":"u","tools":null}"#
         );
+        assert!(answer(Some(Bearer(&token))).ends_with(headers));
     }
 }

@@ -21,19 +21,27 @@ pub enum Called<'a> {
 /// What an answer called, in order. `Finish` is left out, and so is the search for functions, unless
 /// an API is called so.
 ///
-/// Where the agent tells its calls itself, that counts, in whatever form; else the names in its
-/// nodes are looked up, in a query's own APIs first and then in the pool.
+/// Where the agent tells its calls itself, that counts, in whatever form: a name of a function alone
+/// stands after an empty text. Else the names in its nodes are looked up, in a query's own APIs first
+/// and then in the pool.
 pub fn called_apis<'a>(answer: &'a Answer<'_>, registries: &[&'a Registry]) -> Vec<Called<'a>> {
     if !answer.called_apis.is_empty() {
-        let told = |(tool, api): &'a (String, String)| told_api(tool, api, registries);
-        return answer.called_apis.iter().map(told).collect();
+        let told = |(tool, api): &'a (String, String)| match tool.is_empty() {
+            true => named_api(Cow::Borrowed(api), registries),
+            false => Some(told_api(tool, api, registries)),
+        };
+        return answer.called_apis.iter().filter_map(told).collect();
     }
-    let names = answer.called_names().filter(|name| name != FINISH);
-    let called = names.filter_map(|name| match resolve(&name, registries) {
+    answer.called_names().filter_map(|name| named_api(name, registries)).collect()
+}
+
+/// The API that the name of a function means.
+fn named_api<'a>(name: Cow<'a, str>, registries: &[&'a Registry]) -> Option<Called<'a>> {
+    match resolve(&name, registries) {
+        _ if name == FINISH => None,
         Some(entry) => Some(Called::Api(Cow::Borrowed(&*entry.tool), Cow::Borrowed(&entry.api))),
         None => (name != SEARCH).then_some(Called::Unknown(name)),
-    });
-    called.collect()
+    }
 }
 
 /// The API that an agent means by two names, which may be raw, or as requests and functions have

@@ -143,6 +143,25 @@ impl ToolArgs {
         Ok((settings, public))
     }
 
+    /// The options that say where replies come from, as far as they are given.
+    pub(super) fn of_replies(&self) -> Vec<&'static str> {
+        let given = [
+            ("--cache", !self.cache.is_empty()),
+            ("--store", self.store.is_some()),
+            ("--sources", self.sources.is_some()),
+            ("--on-miss", self.on_miss.is_some()),
+            ("--match", self.arguments.is_some()),
+            ("--no-keep", self.no_keep),
+            ("--write-back", self.write_back),
+            ("--memory", self.memory.is_some()),
+            ("--simulator", self.simulator.is_some()),
+            ("--model", self.model.is_some()),
+            ("--model-url", self.model_url.is_some()),
+            ("--proxy", self.proxy.is_some()),
+        ];
+        given.into_iter().filter_map(|(option, is_given)| is_given.then_some(option)).collect()
+    }
+
     fn override_places(&self, settings: &mut Settings) {
         let tools = &mut settings.tools;
         tools.folder = self.tools.clone().or(tools.folder.take());

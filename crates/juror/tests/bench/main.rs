@@ -4,4 +4,5 @@
 
 mod agents;
 mod many;
+mod said;
 mod stage;

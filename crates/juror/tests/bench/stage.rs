@@ -95,7 +95,7 @@ const CALL: &str = "\
 def call(task, category, tool, api, **arguments):
     import urllib.request
     body = {'category': category, 'tool_name': tool, 'api_name': api, 'tool_input': arguments, 'strip': '', 'toolbench_key': ''}
-    request = urllib.request.Request(task['virtual_url'], json.dumps(body).encode(), {'Content-Type': 'application/json'})
+    request = urllib.request.Request(task['virtual_url'], json.dumps(body).encode(), {'Content-Type': 'application/json'} | task.get('headers', {}))
     with urllib.request.urlopen(request) as reply: return reply.read()";
 
 /// An agent whose behaviour by query is the body of a Python function.

@@ -40,6 +40,7 @@ def bench(
     jobs: int = 1,
     timeout: float = 600,
     server: str | None = None,
+    server_token: str | None = None,
     output: Path | None = None,
     run: Path | None = None,
     resume_changed: bool = False,
@@ -90,6 +91,8 @@ def bench(
         timeout: Seconds for a query. An agent that is not ``async`` cannot be stopped: its thread
             is left alone, and another with a new agent takes its place.
         server: The address of a running ``juror serve``, in place of one inside this process.
+        server_token: The token that it asks for, or ``env:NAME`` for what a variable holds;
+            ``JUROR_SERVER_TOKEN`` if left out.
         output: The file to write the result to. Nothing is written if it is left out.
         run: The folder to keep the run in, so that the same call goes on where it ended. Nothing
             is kept if it is left out.
@@ -208,6 +211,7 @@ def written(origin: Origin, options: Mapping[str, Any], folder: str) -> dict[str
         "jobs": _number(options["jobs"], "jobs"),
         "timeout": _seconds(options["timeout"]),
         "server": options["server"],
+        "server_token": options["server_token"],
         "output": _path(options["output"]),
         "run": _path(options["run"]),
         "resume_changed": bool(options["resume_changed"]),

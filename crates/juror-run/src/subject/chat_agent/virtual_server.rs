@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use juror_judge::{Pending, innermost};
+use juror_judge::{Pending, Secret, innermost};
 use juror_score::tool::environment::{ToolCall, ToolReply};
 use serde::Serialize;
 
@@ -24,6 +24,8 @@ pub struct VirtualServerSetup {
     pub url: String,
     /// The key that servers of real tools ask for; others ignore it.
     pub key: String,
+    /// The token that the server asks for, if it does.
+    pub token: Option<Secret>,
     /// How the server is to shorten replies, where it does.
     pub strip: String,
     /// How long a reply may take.
@@ -34,7 +36,8 @@ impl VirtualServerSetup {
     /// A server of one's own: no key, nothing shortened.
     pub fn new(url: impl Into<String>) -> VirtualServerSetup {
         let (key, strip) = ("EMPTY".to_owned(), String::new());
-        VirtualServerSetup { url: url.into(), key, strip, timeout: Duration::from_mins(2) }
+        let timeout = Duration::from_mins(2);
+        VirtualServerSetup { url: url.into(), key, token: None, strip, timeout }
     }
 }
 
@@ -63,7 +66,10 @@ impl VirtualServer {
             strip: &self.setup.strip,
             toolbench_key: &self.setup.key,
         };
-        let post = self.client.post(&self.setup.url).header("toolbench_key", &self.setup.key);
+        let mut post = self.client.post(&self.setup.url).header("toolbench_key", &self.setup.key);
+        if let Some(token) = &self.setup.token {
+            post = post.bearer_auth(token.expose());
+        }
         let mut response = post.json(&request).send().await?;
         let status = response.status().as_u16();
         let mut bytes = Vec::new();

@@ -183,15 +183,38 @@ pub(super) fn read_recorded(text: &str) -> Option<Recorded<'_>> {
             method: text_or_empty(parts.method),
             final_answer: parts.final_answer.map_or(Json::EMPTY, Json::read),
             nodes: parts.nodes.unwrap_or_default(),
-            called_apis: parts.called_apis.map(read_pairs).unwrap_or_default(),
+            called_apis: parts.called_apis.map(read_called_apis).unwrap_or_default(),
         },
     })
 }
 
-/// The pairs of texts in a list; anything else in it is passed over.
-pub(super) fn read_pairs(list: &str) -> Vec<(String, String)> {
+/// The APIs in a list: pairs of texts, objects that name both, or names of functions, which stand
+/// after an empty text. Anything else in it is passed over.
+pub fn read_called_apis(list: &str) -> Vec<(String, String)> {
     let items = Walk::new(list).items().unwrap_or_default();
-    items.into_iter().filter_map(|item| serde_json::from_str(item).ok()).collect()
+    items.into_iter().filter_map(read_called_api).collect()
+}
+
+fn read_called_api(item: &str) -> Option<(String, String)> {
+    if let Ok(pair) = serde_json::from_str(item) {
+        return Some(pair);
+    }
+    if let Some(name) = text_of(item) {
+        return Some((String::new(), name.into_owned()));
+    }
+    let fields = ["tool", "tool_name", "api", "api_name", "name", "function"];
+    let [tool, tool_name, api, api_name, name, function] = fields_of(item, fields)?;
+    let text = |one: Option<&str>, other: Option<&str>| {
+        one.and_then(text_of).or_else(|| other.and_then(text_of)).map(Cow::into_owned)
+    };
+    match (text(tool_name, tool), text(api_name, api)) {
+        (Some(tool), Some(api)) => Some((tool, api)),
+        _ => {
+            let inner = function.and_then(|function| fields_of(function, ["name"]));
+            let inner = inner.and_then(|[name]| name);
+            Some((String::new(), text(name, function).or_else(|| text(inner, None))?))
+        }
+    }
 }
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ use std::borrow::Cow;
 pub use conversation::Thoughts;
 pub use convert::{answer_id, convert};
 pub use details::{Messages, Node, chain};
-pub use file::{Answers, Recorded, read_answers};
+pub use file::{Answers, Recorded, read_answers, read_called_apis};
 pub use finish::{Finish, read_finish};
 pub use json::Json;
 pub use message::Call;

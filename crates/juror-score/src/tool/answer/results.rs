@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::file::{Recorded, read_pairs, read_recorded};
+use super::file::{Recorded, read_called_apis, read_recorded};
 use super::{Answer, Json};
 use crate::walk::{Walk, fields_of};
 
@@ -26,7 +26,7 @@ pub(super) fn read_result(text: &str) -> Option<(String, Recorded<'_>)> {
         *answer = Answer { called_apis, ..Answer::of_calls(Some(&answer.final_text()), []) };
     }
     if let Some(called) = called_apis {
-        answer.called_apis = read_pairs(called);
+        answer.called_apis = read_called_apis(called);
     }
     Some((Json::read(id).python_str(), recorded))
 }

@@ -6,19 +6,37 @@ use std::time::Duration;
 use anyhow::Context;
 use juror_judge::Models;
 use juror_run::bench::{Agent, Chat, RecordedAnswers, Serving};
-use juror_run::no_model;
 use juror_run::subject::chat_agent::{AgentLimits, ChatAgent, Method, prompts};
-use juror_run::subject::{CommandAgent, CommandSetup, RemoteAgent};
+use juror_run::subject::{CommandAgent, CommandSetup, Headers, RemoteAgent};
+use juror_run::{Environment, TellTrouble, no_model};
 
 use super::BenchArgs;
+use crate::exit::Outside;
 use crate::talk;
+
+/// What an agent has around it.
+pub(super) struct Around<'a> {
+    /// What the built-in agent asks.
+    pub(super) models: Option<Arc<Models>>,
+    /// Where tools are called.
+    pub(super) serving: &'a Serving,
+    /// How many APIs there are.
+    pub(super) tool_count: usize,
+    /// Hears what the user should know.
+    pub(super) tell: TellTrouble,
+}
 
 pub(super) async fn make(
     args: &BenchArgs,
-    models: Option<Arc<Models>>,
-    serving: &Serving,
-    tool_count: usize,
+    around: Around<'_>,
+    environment: Environment<'_>,
 ) -> anyhow::Result<Agent> {
+    let Around { models, serving, tool_count, tell } = around;
+    let is_http = args.agent.starts_with("http://") || args.agent.starts_with("https://");
+    anyhow::ensure!(
+        is_http || args.agent_headers.is_empty(),
+        "--agent-header is for agents at http://… alone\n  hint: give a command what it needs by variables"
+    );
     let timeout = Duration::from_secs(u64::from(args.agent_timeout.get()));
     let agent = args.agent.trim();
     if args.is_chat() {
@@ -32,8 +50,15 @@ pub(super) async fn make(
             timeout,
         })));
     }
-    if agent.starts_with("http://") || agent.starts_with("https://") {
-        let agent = RemoteAgent::new(agent, timeout).map_err(anyhow::Error::msg)?;
+    if is_http {
+        let headers = Headers::read(&args.agent_headers, environment);
+        let headers = headers.map_err(|why| anyhow::anyhow!("--agent-header: {why}"))?;
+        let agent = RemoteAgent::new(agent, &headers, timeout).map_err(anyhow::Error::msg)?;
+        agent.check().await.map_err(|why| {
+            Outside(anyhow::anyhow!(
+                "{why}\n  hint: start it first, and see whether the address of --agent is its own"
+            ))
+        })?;
         return Ok(Agent::Asked(Box::new(agent)));
     }
     match agent.split_once(':') {
@@ -45,7 +70,9 @@ pub(super) async fn make(
             );
             let processes = usize::from(args.jobs.get());
             let tools_url = serving.tools_url();
-            let setup = CommandSetup { words, timeout, tools_url, tool_count, processes };
+            let token = serving.token().cloned();
+            let setup =
+                CommandSetup { words, timeout, tools_url, tool_count, processes, token, tell };
             let agent = CommandAgent::new(setup);
             agent.check().await.map_err(|why| {
                 anyhow::anyhow!(

@@ -13,11 +13,14 @@ use clap::{Args, ValueEnum};
 use juror_judge::Models;
 use juror_run::bench::{
     Agent, Bench, Journal, JudgeWord, Manner, Offers, Open, Results, Selected, Serving, SolveJudge,
-    Told, Wanted, folder_of_run, plain, query_line, run as run_bench, select_queries,
+    Told, Wanted, folder_of_run, ignored_by_server, plain, query_line, run as run_bench,
+    select_queries,
 };
 use juror_run::subject::chat_agent::Method;
+use juror_run::subject::read_secret;
 use juror_run::{AskOptions, Interrupt, Settings, TellTrouble, Tools, models_if_any, open_tools};
 
+use self::agent::Around;
 use self::outputs::Outputs;
 use super::ask::parse_dollars;
 use super::tool_args::ToolArgs;
@@ -107,9 +110,19 @@ pub(super) struct BenchArgs {
     #[arg(long, value_name = "SECONDS", default_value = "600", env = "JUROR_AGENT_TIMEOUT")]
     agent_timeout: std::num::NonZero<u32>,
 
+    /// Header to send to an agent at http://…, as `Name: value`. Words such as env:NAME stand for
+    /// what variables hold; no value is ever shown or written down. May be repeated.
+    #[arg(long = "agent-header", value_name = "HEADER")]
+    agent_headers: Vec<String>,
+
     /// Address of a running `juror serve`, in place of one inside this process.
     #[arg(long, value_name = "URL", env = "JUROR_SERVER")]
     server: Option<String>,
+
+    /// Token that the running server asks for: env:NAME for what a variable holds. Agents are told
+    /// it, as a header to send with their calls.
+    #[arg(long, value_name = "TOKEN", env = "JUROR_SERVER_TOKEN", hide_env_values = true)]
+    server_token: Option<String>,
 
     /// Who judges whether a query is solved [default: the model of llm.generation, or nobody if
     /// none is configured].
@@ -221,7 +234,12 @@ async fn bench(
     let repeats = args.repeats.map(std::num::NonZero::get);
     let judge =
         SolveJudge::new(args.judge.map(JudgeWord::from), settings, models.as_ref(), repeats)?;
-    let name = args.name.clone().unwrap_or_else(|| agent_name(&args.agent, &args.method));
+    if args.server.is_some()
+        && let Some(warning) = ignored_by_server(&args.tools.of_replies())
+    {
+        talk::warn(&warning);
+    }
+    let mut name = args.name.clone().unwrap_or_else(|| agent_name(&args.agent, &args.method));
     let more = args.limits(models.as_deref());
     let manner = args.manner(&more);
     let default_output = || manner.result_file(&name, queries, args.limit);
@@ -233,8 +251,14 @@ async fn bench(
     }
     let folder = args.run.clone().map_or_else(|| folder_of_run(&output), PathBuf::from);
     let offers = Arc::new(Offers::new(tools.documentation.clone()));
-    let serving = serve(args, &tools, &folder, tell).await?;
-    let agent = agent::make(args, models, &serving, offers.len()).await?;
+    let serving = serve(args, &tools, &folder, &get, tell.clone()).await?;
+    let around = Around { models, serving: &serving, tool_count: offers.len(), tell };
+    let agent = agent::make(args, around, &get).await?;
+    if args.name.is_none()
+        && let Some(own) = agent.name()
+    {
+        own.clone_into(&mut name);
+    }
     let journal = match agent {
         Agent::Recorded(_) => None,
         _ => {
@@ -357,12 +381,16 @@ async fn serve(
     args: &BenchArgs,
     tools: &Tools,
     folder: &Path,
+    environment: juror_run::Environment<'_>,
     tell: TellTrouble,
 ) -> anyhow::Result<Serving> {
     let run = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
     match &args.server {
         Some(address) => {
-            let serving = Serving::elsewhere(address, &run).await;
+            let token = args.server_token.as_deref().map(|token| read_secret(token, environment));
+            let token =
+                token.transpose().map_err(|why| anyhow::anyhow!("--server-token: {why}"))?;
+            let serving = Serving::elsewhere(address, token, &run).await;
             serving.map_err(|error| Outside(anyhow::Error::msg(error)).into())
         }
         None => {

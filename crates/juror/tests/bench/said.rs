@@ -1,0 +1,206 @@
+//! What agents say, in whatever form, and what is said to them.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use juror_scripted::{Script, Server};
+use serde_json::json;
+
+use crate::stage::{Stage, agent};
+
+/// A process that prints an address first, and ends with the test.
+struct Listening {
+    child: Child,
+    address: String,
+}
+
+impl Listening {
+    fn start(command: &mut Command) -> Listening {
+        let mut child =
+            command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it runs");
+        let mut address = String::new();
+        let output = child.stdout.take().expect("its output");
+        BufReader::new(output).read_line(&mut address).expect("an address");
+        Listening { child, address: address.trim().to_owned() }
+    }
+
+    /// An agent over HTTP that answers with a Python expression of its task and request.
+    fn agent(answer: &str) -> Listening {
+        let script = format!(
+            "import http.server, json\n\
+             class Agent(http.server.BaseHTTPRequestHandler):\n    \
+                 def do_POST(self):\n        \
+                     task = json.loads(self.rfile.read(int(self.headers['Content-Length'])))\n        \
+                     reply = ({answer}).encode()\n        \
+                     self.send_response(200)\n        \
+                     self.send_header('Content-Length', str(len(reply)))\n        \
+                     self.end_headers()\n        \
+                     self.wfile.write(reply)\n    \
+                 def log_message(self, *words): pass\n\
+             server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Agent)\n\
+             print(f'http://127.0.0.1:{{server.server_port}}/answer', flush=True)\n\
+             server.serve_forever()\n"
+        );
+        Listening::start(Command::new("python3").args(["-c", &script]))
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn an_answer_may_stand_inside_another_object() {
+    let nested = "{'answer': {'final_answer': 'It is warm.', 'answer_details': []}}";
+    let over_http = Listening::agent(&format!("json.dumps({nested})"));
+    let stage = Stage::new();
+    let by_lines = agent(&stage, &format!("say(task, **{nested})"));
+    for agent in [over_http.address.as_str(), &by_lines] {
+        let stage = if agent.starts_with("http") { Stage::new() } else { copy_of(&stage) };
+        let ended = stage.bench(agent, "--limit 1");
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        let result = &stage.results()["results"][0];
+        assert_eq!(result["system_answer"]["final_answer"], "It is warm.", "{agent}");
+        assert_eq!(result["evaluation"]["has_finish"], true, "{agent}");
+    }
+}
+
+fn copy_of(stage: &Stage) -> Stage {
+    let copy = Stage::new();
+    std::fs::copy(stage.path("agent.py"), copy.path("agent.py")).expect("a copy");
+    copy
+}
+
+#[test]
+fn a_log_line_on_standard_output_costs_nothing() {
+    let stage = Stage::new();
+    let body = "print('Thinking ...', flush=True)\nprint('{\"level\": \"error\", \"error\": \"slow\"}', flush=True)\n\
+        say(task, final_answer='x')\nprint('Done.', flush=True)";
+    let agent = agent(&stage, body);
+    let ended = stage.bench(&agent, "--jobs 1");
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert_eq!(stage.results()["summary"]["finish_count"], 4);
+    let warnings = ended.stderr.matches("not of the protocol, such as `Thinking ...`").count();
+    assert_eq!(warnings, 1, "{}", ended.stderr);
+}
+
+#[test]
+fn log_lines_before_an_agent_is_ready_cost_nothing() {
+    let stage = Stage::new();
+    stage.write("agent.sh", "echo Loading\necho '{\"type\": \"ready\"}'\nread setup\nread task\n\
+        echo '{\"type\": \"answered\", \"query_id\": \"1\", \"final_answer\": \"x\"}'\ncat > /dev/null\n");
+    let ended = stage.bench("command:sh agent.sh", "--query-id 1");
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+}
+
+#[test]
+fn no_part_that_cannot_be_read_costs_the_answer() {
+    let stage = Stage::new();
+    let said = [
+        r#"\"final_answer\": \"Warm \\ud83d.\""#,
+        r#"\"final_answer\": \"Warm.\", \"usd\": NaN, \"answer_details\": [NaN]"#,
+        r#"\"final_answer\": \"Warm.\", \"called_apis\": [{\"tool\": \"Garden Weather\", \"api\": \"Current\"}, \"ticket_price_for_garden_visits\"]"#,
+        r#"\"final_answer\": \"Warm.\", \"error\": {\"message\": \"no model\"}"#,
+    ];
+    let said = said.map(|fields| format!("\"{fields}\""));
+    let body = format!(
+        "said = [{}][int(task['query_id']) - 1]\n\
+         print('{{\"type\": \"answered\", \"query_id\": ' + task['query_id'] + ', ' + said + '}}', flush=True)",
+        said.join(", ")
+    );
+    let agent = agent(&stage, &body);
+    let ended = stage.bench(&agent, "");
+    let results = stage.results();
+    let answers: Vec<&str> = (0..4)
+        .filter_map(|at| results["results"][at]["system_answer"]["final_answer"].as_str())
+        .collect();
+    assert_eq!(answers, ["Warm \u{fffd}.", "Warm.", "Warm.", "Warm."]);
+    let claimed = json!([["Garden Weather", "Current"], ["Garden Visits", "Ticket price"]]);
+    assert_eq!(results["results"][2]["system_answer"]["claimed_apis"], claimed);
+    assert_eq!(results["results"][3]["error"], "no model");
+    assert_eq!((ended.code, &results["summary"]["error_count"]), (3, &json!(1)));
+}
+
+#[test]
+fn an_agent_is_called_what_it_calls_itself() {
+    let stage = Stage::new();
+    let agent = agent(&stage, "say(task, final_answer='x')");
+    let script = std::fs::read_to_string(stage.path("agent.py")).expect("a script");
+    stage.write("agent.py", &script.replace("'ready'", "'ready', 'name': 'my framework'"));
+    for (options, name) in [("", "my framework"), ("--name other --run other", "other")] {
+        let ended = stage.bench(&agent, options);
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        assert_eq!(stage.results()["metadata"]["framework"], name);
+        assert!(ended.stdout.starts_with(&format!("{name}\n")), "{}", ended.stdout);
+    }
+}
+
+#[test]
+fn headers_for_an_agent_are_sent_and_never_shown() {
+    let answer = "json.dumps({'final_answer': self.headers['Authorization'].replace('k3y', 'K3Y') + self.headers['X-Tenant']})";
+    let agent = Listening::agent(answer);
+    let stage = Stage::new();
+    let mut command = stage.command(&agent.address, "--limit 1");
+    command.args(["--agent-header", "Authorization: Bearer env:AGENT_KEY"]);
+    let output = command.args(["--agent-header", "X-Tenant: t"]).env("AGENT_KEY", "s-k3y").output();
+    let output = output.expect("juror runs");
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let answer = &stage.results()["results"][0]["system_answer"]["final_answer"];
+    assert_eq!(answer, "Bearer s-K3Yt");
+    let kept = ["out.json", "run/run.json", "run/attempts.jsonl"];
+    let kept = kept.map(|name| std::fs::read_to_string(stage.path(name)).unwrap_or_default());
+    let all = [kept.concat(), String::from_utf8_lossy(&output.stderr).into_owned()].concat();
+    assert!(!all.contains("s-k3y"), "{all}");
+
+    let mut command = stage.command(&agent.address, "--limit 1 --run other");
+    let output = command.args(["--agent-header", "X-Key: env:NOT_SET"]).output().expect("juror");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("the variable `NOT_SET` is not set"), "{said}");
+}
+
+#[test]
+fn a_server_that_asks_for_a_token_can_be_used() {
+    let stage = Stage::new();
+    let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+    let mut serve = Command::new(env!("CARGO_BIN_EXE_juror"));
+    serve
+        .args(["serve", "--port", "0", "--no-keep", "--quiet", "--tools"])
+        .arg(format!("{examples}/tools"))
+        .args(["--cache", &format!("{examples}/tool_cache")])
+        .current_dir(stage.folder.path())
+        .env("JUROR_TOKEN", "s-t0ken");
+    let server = Listening::start(&mut serve);
+    let body = "call(task, 'Weather', 'garden_weather', 'current', garden='Thornfold')\nsay(task, final_answer='x')";
+    let agent = agent(&stage, body);
+    let options = format!("--query-id 1 --server {}", server.address);
+
+    let refused = stage.bench(&agent, &options);
+    assert_eq!(refused.code, 3, "{}", refused.stderr);
+    assert!(refused.stderr.contains("asks for a token"), "{}", refused.stderr);
+    let token = [("TOKEN", "s-t0ken")];
+    let with_token = format!("{options} --server-token env:TOKEN");
+    let ended = stage.bench_with(&agent, &with_token, &token);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert_eq!(stage.results()["juror"]["tool_replies"], json!({"cache": 1}));
+    let ignored = "answers calls by its own settings: --cache, --no-keep say nothing here";
+    assert!(ended.stderr.contains(ignored), "{}", ended.stderr);
+
+    // The built-in agent calls tools there as well.
+    let model = Server::start(Script::default());
+    let address = format!("{}/v1", model.address());
+    let variables = [
+        ("OPENAI_API_KEY", "sk-x"),
+        ("OPENAI_BASE_URL", address.as_str()),
+        ("JUROR_SERVER_TOKEN", "s-t0ken"),
+    ];
+    let options = format!("{options} --pool own --run chat --judge none");
+    let ended = stage.bench_with("chat", &options, &variables);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let replies = stage.results()["juror"]["tool_replies"].clone();
+    assert!(replies.as_object().is_some_and(|replies| !replies.is_empty()), "{replies}");
+}
