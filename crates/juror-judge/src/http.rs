@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::model::ModelError;
 use crate::secret::Secret;
 use crate::sse::Events;
+use crate::turns::{Turn, Turns};
 
 /// The longest reply that is read: no judgement is near it.
 const MOST_BYTES: usize = 64 << 20;
@@ -19,7 +20,7 @@ const MOST_BYTES: usize = 64 << 20;
 const MOST_COMPLAINT: usize = 400;
 
 /// Where and how a provider is asked.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Endpoint {
     /// Made when it is first needed: reading a machine's certificates takes longer than judging a
     /// dataset from kept replies.
@@ -28,6 +29,7 @@ pub(crate) struct Endpoint {
     secrets: Vec<Secret>,
     headers: HeaderMap,
     timeout: Duration,
+    turns: Turns,
 }
 
 impl Endpoint {
@@ -54,7 +56,7 @@ impl Endpoint {
             value.set_sensitive(true);
             headers.insert(name, value);
         }
-        Ok(Endpoint { client: OnceLock::new(), secrets, headers, timeout })
+        Ok(Endpoint { client: OnceLock::new(), secrets, headers, timeout, turns: Turns::default() })
     }
 
     /// The same with a header of the protocol, which is no secret.
@@ -79,12 +81,15 @@ impl Endpoint {
         url: &str,
         body: &(impl Serialize + Sync),
     ) -> Result<String, ModelError> {
+        let turn = self.turns.take();
+        let begins = turn.begin();
         let within = async {
             let response = self.send(url, body).await?;
+            begins.now();
             let bytes = read(response).await?;
             String::from_utf8(bytes).map_err(|error| ModelError::Garbled(error.to_string()))
         };
-        self.in_time(within).await
+        self.in_time(turn, within).await
     }
 
     /// Posts a body and hands each event of the stream that comes back to `each`.
@@ -104,11 +109,17 @@ impl Endpoint {
         body: &(impl Serialize + Sync),
         mut each: impl FnMut(&str) -> Result<(), ModelError>,
     ) -> Result<(), ModelError> {
+        let turn = self.turns.take();
+        let begins = turn.begin();
         let within = async {
             let mut response = self.send(url, body).await?;
             let mut events = Events::default();
             let mut n_bytes = 0;
             while let Some(piece) = response.chunk().await.map_err(|error| broken(&error))? {
+                // Headers may come long before the model begins.
+                if n_bytes == 0 {
+                    begins.now();
+                }
                 n_bytes += piece.len();
                 if n_bytes > MOST_BYTES {
                     return Err(too_long());
@@ -122,15 +133,16 @@ impl Endpoint {
             }
             Ok(())
         };
-        self.in_time(within).await
+        self.in_time(turn, within).await
     }
 
     async fn in_time<T>(
         &self,
+        turn: Turn<'_>,
         work: impl Future<Output = Result<T, ModelError>>,
     ) -> Result<T, ModelError> {
         let late = || ModelError::TimedOut(self.timeout);
-        tokio::time::timeout(self.timeout, work).await.map_err(|_| late())?
+        turn.wait_for(work, self.timeout).await.ok_or_else(late)?
     }
 
     async fn send(&self, url: &str, body: &impl Serialize) -> Result<Response, ModelError> {
@@ -306,6 +318,7 @@ impl Complaint {
             // Money that has run out does not come back by waiting.
             402 => ModelError::Unauthorized(message),
             429 if self.code == "insufficient_quota" => ModelError::Unauthorized(message),
+            503 if self.message.to_lowercase().contains("loading") => ModelError::Loading(message),
             // Anthropic says 529 when it is overloaded.
             429 | 529 => ModelError::RateLimited { message, retry_after },
             408 | 409 | 425 | 500.. => match retry_after {

@@ -36,6 +36,7 @@ mod final_answer;
 mod gemini;
 mod http;
 mod judge;
+mod lanes;
 mod model;
 mod openai;
 mod pace;
@@ -53,6 +54,7 @@ mod secret;
 mod sse;
 mod tally;
 mod trajectory;
+mod turns;
 mod vectors;
 
 pub use adapt::Tell;
@@ -64,6 +66,7 @@ pub use custom::{Custom, Input, ShownSteps};
 pub use final_answer::{FinalAnswerJudge, FinalJudged};
 pub use http::{http_client, innermost};
 pub use judge::{Judge, Panel, Verdicts};
+pub use lanes::Width;
 pub use model::{
     ChatModel, ChatRequest, Embedder, Embeddings, ModelError, ModelReply, Pending, Said, Usage,
 };
@@ -71,13 +74,13 @@ pub use pass_rate::{Judged, PassRateJudge};
 pub use preference::{PreferenceJudge, Preferred};
 pub use prices::{Price, Prices};
 pub use prompt::{Prompt, Template, TemplateError};
-pub use provider::{ModelSpec, PROVIDERS, Protocol, Provider};
+pub use provider::{Manners, ModelSpec, PROVIDERS, Protocol, Provider};
 pub use queue::{Answer, CallError, Limits, Models, ModelsSetup, Stop};
 pub use relevance::Relevance;
 pub use retrieval::{Against, Retrieval};
 pub use schema::Schema;
 pub use secret::Secret;
-pub use tally::{Cost, Count, Tally};
+pub use tally::{Calls, Cost, Count, Tally};
 
 /// The built-in prompts: the name of each one's file, its text, and the texts it may use.
 pub const PROMPTS: [(&str, &str, &[&str]); 8] = [

@@ -99,6 +99,9 @@ pub enum ModelError {
     /// The server failed, or the connection did.
     #[error("the model cannot be reached: {0}")]
     Unavailable(String),
+    /// The server is there, and its model is not loaded yet.
+    #[error("the model is being loaded: {0}")]
+    Loading(String),
     /// No reply came in time.
     #[error("no reply within {} s", .0.as_secs_f64())]
     TimedOut(Duration),
@@ -133,6 +136,7 @@ impl ModelError {
                 ModelError::RateLimited { message: change(&message), retry_after }
             }
             ModelError::Unavailable(text) => ModelError::Unavailable(change(&text)),
+            ModelError::Loading(text) => ModelError::Loading(change(&text)),
             ModelError::TimedOut(time) => ModelError::TimedOut(time),
             ModelError::BadRequest { message, parameter } => {
                 ModelError::BadRequest { message: change(&message), parameter }
@@ -149,6 +153,7 @@ impl ModelError {
             self,
             ModelError::RateLimited { .. }
                 | ModelError::Unavailable(_)
+                | ModelError::Loading(_)
                 | ModelError::TimedOut(_)
                 | ModelError::Garbled(_)
         )

@@ -56,6 +56,11 @@ impl Prices {
         &self.as_of
     }
 
+    /// Whether the user gave any.
+    pub(crate) fn has_own(&self) -> bool {
+        !self.own.is_empty()
+    }
+
     /// The price of a model, named `provider/model`. Own prices may leave the provider out; a date
     /// at the end of a model's name does not change its price.
     pub fn of(&self, name: &str) -> Option<Price> {

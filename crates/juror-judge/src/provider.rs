@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use crate::adapt::Tell;
 use crate::anthropic::Anthropic;
 use crate::gemini::Gemini;
+use crate::lanes::Width;
 use crate::model::{ChatModel, Embedder};
 use crate::openai::OpenAi;
 use crate::secret::Secret;
@@ -39,6 +40,35 @@ pub struct Provider {
     pub address_variables: &'static [&'static str],
     /// Whether it asks for a key at its own address.
     pub needs_key: bool,
+    /// How it is asked, unless settings say otherwise.
+    pub manners: Manners,
+}
+
+/// How a server is asked, unless settings say otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Manners {
+    /// Calls at a time.
+    pub width: Width,
+    /// How long a reply may take.
+    pub timeout: Duration,
+    /// Whether somebody is paid for it.
+    pub is_paid: bool,
+}
+
+impl Manners {
+    /// Of providers who serve many at once.
+    const HOSTED: Manners =
+        Manners { width: Width::adapting(16, 16), timeout: Duration::from_mins(1), is_paid: true };
+
+    /// Of a server of which nothing is known but its address.
+    pub const UNKNOWN: Manners =
+        Manners { width: Width::adapting(4, 16), is_paid: false, ..Manners::HOSTED };
+
+    /// Of a model on somebody's own machine: few at a time, and no hurry.
+    const fn local(begin: usize, most: usize) -> Manners {
+        let width = Width::adapting(begin, most);
+        Manners { width, timeout: Duration::from_mins(10), is_paid: false }
+    }
 }
 
 const fn compatible(
@@ -54,7 +84,17 @@ const fn compatible(
         key_variables,
         address_variables: &[],
         needs_key,
+        manners: Manners::HOSTED,
     }
+}
+
+/// A server that people run themselves, without a key.
+const fn local(
+    names: &'static [&'static str],
+    address: &'static str,
+    manners: Manners,
+) -> Provider {
+    Provider { manners, ..compatible(names, address, &[]) }
 }
 
 /// All providers known by name.
@@ -66,6 +106,7 @@ pub const PROVIDERS: &[Provider] = &[
         key_variables: &["OPENAI_API_KEY"],
         address_variables: &["OPENAI_BASE_URL", "OPENAI_API_BASE"],
         needs_key: true,
+        manners: Manners::HOSTED,
     },
     Provider {
         names: &["azure", "azure_openai"],
@@ -74,6 +115,7 @@ pub const PROVIDERS: &[Provider] = &[
         key_variables: &["AZURE_OPENAI_API_KEY", "AZURE_API_KEY"],
         address_variables: &["AZURE_OPENAI_ENDPOINT", "AZURE_API_BASE"],
         needs_key: true,
+        manners: Manners::HOSTED,
     },
     Provider {
         names: &["anthropic"],
@@ -82,6 +124,7 @@ pub const PROVIDERS: &[Provider] = &[
         key_variables: &["ANTHROPIC_API_KEY"],
         address_variables: &["ANTHROPIC_BASE_URL", "ANTHROPIC_API_BASE"],
         needs_key: true,
+        manners: Manners::HOSTED,
     },
     Provider {
         names: &["gemini", "google"],
@@ -90,6 +133,7 @@ pub const PROVIDERS: &[Provider] = &[
         key_variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
         address_variables: &["GEMINI_BASE_URL", "GEMINI_API_BASE"],
         needs_key: true,
+        manners: Manners::HOSTED,
     },
     Provider {
         names: &["openai_compatible", "custom_openai"],
@@ -98,10 +142,16 @@ pub const PROVIDERS: &[Provider] = &[
         key_variables: &["OPENAI_COMPATIBLE_API_KEY"],
         address_variables: &["OPENAI_COMPATIBLE_BASE_URL"],
         needs_key: false,
+        manners: Manners::UNKNOWN,
     },
-    compatible(&["ollama", "ollama_chat"], "http://127.0.0.1:11434/v1", &[]),
-    compatible(&["vllm", "hosted_vllm"], "http://127.0.0.1:8000/v1", &[]),
-    compatible(&["lm_studio"], "http://127.0.0.1:1234/v1", &[]),
+    local(&["ollama", "ollama_chat"], "http://127.0.0.1:11434/v1", Manners::local(1, 4)),
+    local(
+        &["llamacpp", "llama_cpp", "llama.cpp"],
+        "http://127.0.0.1:8080/v1",
+        Manners::local(1, 4),
+    ),
+    local(&["vllm", "hosted_vllm"], "http://127.0.0.1:8000/v1", Manners::local(4, 32)),
+    local(&["lm_studio", "lmstudio"], "http://127.0.0.1:1234/v1", Manners::local(1, 4)),
     compatible(&["mistral"], "https://api.mistral.ai/v1", &["MISTRAL_API_KEY"]),
     compatible(&["groq"], "https://api.groq.com/openai/v1", &["GROQ_API_KEY"]),
     compatible(&["deepseek"], "https://api.deepseek.com/v1", &["DEEPSEEK_API_KEY"]),
@@ -111,6 +161,13 @@ pub const PROVIDERS: &[Provider] = &[
 ];
 
 impl Provider {
+    /// How it is asked, at its own address or at another. Who answers elsewhere is not known,
+    /// except that people put their own servers wherever they like, and Azure has no address for all.
+    pub fn manners_at(&self, is_own_address: bool) -> Manners {
+        let is_known = is_own_address || !self.manners.is_paid || self.address.is_none();
+        if is_known { self.manners } else { Manners::UNKNOWN }
+    }
+
     /// The provider of a name.
     pub fn of(name: &str) -> Option<&'static Provider> {
         PROVIDERS.iter().find(|provider| provider.names.contains(&name))
@@ -138,6 +195,10 @@ pub struct ModelSpec {
     pub parameters: Map<String, Value>,
     /// How long a reply may take.
     pub timeout: Duration,
+    /// Calls at a time, unless settings say otherwise.
+    pub width: Width,
+    /// Whether somebody is paid for it, as far as is known.
+    pub is_paid: bool,
 }
 
 impl ModelSpec {
@@ -167,5 +228,33 @@ impl ModelSpec {
             Protocol::Gemini => Ok(Box::new(Gemini::new(self, tell)?)),
             Protocol::Anthropic => Err("anthropic serves no embeddings".into()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_of_ones_own_need_no_key_and_are_given_time() {
+        for name in ["ollama", "llamacpp", "vllm", "lmstudio"] {
+            let provider = Provider::of(name).expect("a provider");
+            assert!(!provider.needs_key, "{name}");
+            assert!(provider.address.is_some_and(|at| at.starts_with("http://127.0.0.1:")));
+            for manners in [provider.manners_at(true), provider.manners_at(false)] {
+                assert_eq!(manners.timeout, Duration::from_mins(10), "{name}");
+                assert!(manners.width.adapts && manners.width.begin <= 4, "{name}");
+                assert!(!manners.is_paid, "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_unknown_server_is_asked_little_at_first() {
+        let of = |name: &str| Provider::of(name).expect("a provider");
+        assert_eq!(of("openai").manners_at(true).width.begin, 16);
+        assert_eq!(of("openai").manners_at(false), Manners::UNKNOWN);
+        assert_eq!(of("openai_compatible").manners_at(false), Manners::UNKNOWN);
+        assert_eq!(of("azure").manners_at(false).width.begin, 16);
     }
 }

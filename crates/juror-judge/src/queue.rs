@@ -7,22 +7,27 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::{OnceCell, Semaphore, watch};
+use tokio::sync::{OnceCell, watch};
 use tokio::time::Instant;
 
 use crate::adapt::Tell;
 use crate::cache::{CacheMode, Kept, ReplyCache};
 use crate::call::{CallKey, ChatCall, KeyMaker};
+use crate::lanes::{Fared, Lanes, Width};
 use crate::model::{
     ChatModel, ChatRequest, Embedder, ModelError, ModelReply, Pending, Said, Usage,
 };
 use crate::prices::Prices;
 use crate::provider::ModelSpec;
-use crate::tally::{Cost, Tally};
+use crate::tally::{Calls, Cost, Tally};
 use crate::vectors;
 
 /// The longest a provider may ask us to wait.
 const LONGEST_WAIT: Duration = Duration::from_mins(5);
+
+/// How long a model may take to be loaded, and how often it is asked whether it is.
+const LONGEST_LOADING: Duration = Duration::from_mins(15);
+const LOADING_WAIT: Duration = Duration::from_secs(5);
 
 /// What questions that were judged as a whole before are counted under.
 const WHOLE: &str = "whole questions";
@@ -40,7 +45,7 @@ const EXPECTED_OUTPUT: u64 = 200;
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// Calls at a time.
-    pub concurrency: usize,
+    pub width: Width,
     /// Calls a minute.
     pub requests_per_minute: Option<u64>,
     /// Tokens a minute, sent and expected.
@@ -56,7 +61,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Limits {
         Limits {
-            concurrency: 16,
+            width: Width::fixed(16),
             requests_per_minute: None,
             tokens_per_minute: None,
             retries: 5,
@@ -174,8 +179,10 @@ pub struct Models {
     retry_unreadable: bool,
     only_count: bool,
     tell: Tell,
+    /// The models that somebody is paid for.
+    paid: Vec<String>,
     told: Mutex<BTreeSet<String>>,
-    permits: Semaphore,
+    lanes: Lanes,
     requests: Option<crate::pace::Pace>,
     tokens: Option<crate::pace::Pace>,
     paused_until: Mutex<Option<Instant>>,
@@ -225,13 +232,14 @@ impl Models {
                 keys: KeyMaker::of_model("embedding", spec),
             }),
         };
-        let mut limits = setup.limits;
-        limits.concurrency = limits.concurrency.clamp(1, Semaphore::MAX_PERMITS);
+        let limits = setup.limits;
+        let specs = [Some(&setup.chat), setup.embedding.as_ref()].into_iter().flatten();
+        let paid = specs.filter(|spec| spec.is_paid).map(ModelSpec::name).collect();
         Ok(Models {
             conversation_keys: KeyMaker::of_model("conversation", &setup.chat),
             chat,
             embedding,
-            permits: Semaphore::new(limits.concurrency),
+            lanes: Lanes::new(limits.width),
             requests: limits.requests_per_minute.map(crate::pace::Pace::per_minute),
             tokens: limits.tokens_per_minute.map(crate::pace::Pace::per_minute),
             limits,
@@ -241,6 +249,7 @@ impl Models {
             retry_unreadable: setup.retry_unreadable,
             only_count: setup.only_count,
             tell: setup.tell,
+            paid,
             told: Mutex::default(),
             paused_until: Mutex::default(),
             stop: watch::Sender::new(None),
@@ -270,14 +279,20 @@ impl Models {
         self.mode == CacheMode::ReadOnly
     }
 
-    /// How many calls go out at a time.
+    /// How many calls go out at a time, at most.
     pub fn concurrency(&self) -> usize {
-        self.limits.concurrency
+        self.lanes.most()
     }
 
     /// What was asked so far.
     pub fn tally(&self) -> Tally {
         locked(&self.tally).clone()
+    }
+
+    /// How far asking has come.
+    pub fn calls(&self) -> Calls {
+        let under_way = self.lanes.in_use();
+        locked(&self.tally).calls(under_way)
     }
 
     /// What was made of the replies for whole questions, where that is known and may be used.
@@ -406,13 +421,20 @@ impl Models {
 
     fn cost(&self, kept: &Kept) -> Cost {
         let price = self.prices.of(&kept.model);
-        if price.is_none() {
+        if price.is_none() && self.price_matters(&kept.model) {
             self.tell_once(&format!(
                 "the price of {} is not known: its costs are left out (set it in llm.prices)",
                 kept.model
             ));
         }
         Cost::of(price.map(|price| price.of(kept.usage())))
+    }
+
+    /// Whether a price that is not known is worth a word. Nobody is billed for a model of one's own,
+    /// and of a server at some address it is not known whether anybody is.
+    fn price_matters(&self, model: &str) -> bool {
+        let is_paid = self.paid.iter().any(|name| name == model);
+        is_paid || self.limits.max_cost.is_some() || self.prices.has_own()
     }
 
     fn tell_once(&self, text: &str) {
@@ -423,6 +445,18 @@ impl Models {
 
     /// The reply to a call: known, shared with an equal call on its way, or bought.
     async fn fetch(
+        &self,
+        ticket: &Ticket<'_>,
+        usable: impl Fn(&str) -> bool,
+        send: &Send<'_>,
+    ) -> Result<Kept, CallError> {
+        locked(&self.tally).asked += 1;
+        let outcome = self.find_or_buy(ticket, usable, send).await;
+        locked(&self.tally).ended += 1;
+        outcome
+    }
+
+    async fn find_or_buy(
         &self,
         ticket: &Ticket<'_>,
         usable: impl Fn(&str) -> bool,
@@ -485,11 +519,20 @@ impl Models {
     /// Asks until there is a reply or no hope of one.
     async fn buy(&self, ticket: &Ticket<'_>, send: &Send<'_>) -> Result<Kept, CallError> {
         let mut attempt = 0;
+        let mut loading = Duration::ZERO;
         loop {
             let error = match self.try_once(ticket, send).await? {
                 Ok(reply) => return Ok(self.keep(ticket, reply)),
                 Err(error) => error,
             };
+            if matches!(error, ModelError::Loading(_)) && loading < LONGEST_LOADING {
+                self.tell_once("the model is being loaded: waiting for it");
+                let wait = loading.clamp(self.limits.first_wait, LOADING_WAIT);
+                loading += wait;
+                self.pause(wait);
+                self.or_stop(tokio::time::sleep(wait)).await?;
+                continue;
+            }
             if !error.may_pass() || attempt >= self.limits.retries {
                 self.note_failure(&error);
                 // A failure that ends all asking leaves its call as open as those behind it.
@@ -497,15 +540,20 @@ impl Models {
             }
             let mut wait = jittered(self.limits.first_wait * 2_u32.pow(attempt.min(10)));
             if let ModelError::RateLimited { retry_after: Some(told), .. } = &error {
-                let until = Instant::now() + (*told).min(LONGEST_WAIT);
                 // The provider means everyone.
-                let mut paused = locked(&self.paused_until);
-                *paused = Some(paused.map_or(until, |paused| paused.max(until)));
+                self.pause((*told).min(LONGEST_WAIT));
                 wait = wait.max(*told);
             }
             attempt += 1;
             self.or_stop(tokio::time::sleep(wait.min(LONGEST_WAIT))).await?;
         }
+    }
+
+    /// Has every call wait.
+    fn pause(&self, wait: Duration) {
+        let until = Instant::now() + wait;
+        let mut paused = locked(&self.paused_until);
+        *paused = Some(paused.map_or(until, |paused| paused.max(until)));
     }
 
     /// Stops asking where a failure shows that no other call would fare better.
@@ -531,8 +579,7 @@ impl Models {
         ticket: &Ticket<'_>,
         send: &Send<'_>,
     ) -> Result<Result<ModelReply, ModelError>, CallError> {
-        // The queue lives as long as its semaphore: it is never closed.
-        let _permit = self.or_stop(self.permits.acquire()).await?;
+        let mut lane = self.or_stop(self.lanes.enter()).await?;
         loop {
             let paused = *locked(&self.paused_until);
             match paused.filter(|until| *until > Instant::now()) {
@@ -549,7 +596,9 @@ impl Models {
             self.or_stop(tokio::time::sleep_until(turn)).await?;
         }
         let reserved = self.reserve(ticket)?;
+        lane.begin();
         let outcome = send().await;
+        lane.leave(ticket.purpose, fared(&outcome));
         locked(&self.tally).reserved -= reserved;
         Ok(outcome)
     }
@@ -624,6 +673,17 @@ impl Models {
 impl Ticket<'_> {
     fn usage(&self) -> Usage {
         Usage { input_tokens: self.input_tokens, output_tokens: self.output_tokens }
+    }
+}
+
+/// What the end of a call tells about the server.
+fn fared(outcome: &Result<ModelReply, ModelError>) -> Fared {
+    match outcome {
+        Ok(_) => Fared::Answered,
+        Err(
+            ModelError::RateLimited { .. } | ModelError::Unavailable(_) | ModelError::TimedOut(_),
+        ) => Fared::Troubled,
+        Err(_) => Fared::Otherwise,
     }
 }
 

@@ -63,12 +63,51 @@ pub struct Tally {
     pub usd: f64,
     /// What calls on their way may cost.
     pub(crate) reserved: f64,
+    /// Calls that were asked for, whatever became of them.
+    pub(crate) asked: u64,
+    /// Those that have ended.
+    pub(crate) ended: u64,
+}
+
+/// How far asking has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Calls {
+    /// Calls that were asked for: ended, under way, or waiting for their turn.
+    pub asked: u64,
+    /// Those that have ended, one way or another.
+    pub ended: u64,
+    /// Those that a model is answering now.
+    pub under_way: u64,
+    /// Requests sent, retries too.
+    pub requests: u64,
+    /// Replies bought.
+    pub answered: u64,
+    /// Replies known already, or shared with an equal call.
+    pub known: u64,
+    /// Calls that failed for good.
+    pub failed: u64,
+    /// US dollars spent, where every price is known.
+    pub usd: Option<f64>,
 }
 
 impl Tally {
     pub(crate) fn of(&mut self, purpose: &str) -> &mut Count {
         let fresh = Count { priced: true, ..Count::default() };
         self.purposes.entry(purpose.to_owned()).or_insert(fresh)
+    }
+
+    pub(crate) fn calls(&self, under_way: usize) -> Calls {
+        let total = self.total();
+        Calls {
+            asked: self.asked,
+            ended: self.ended,
+            under_way: under_way as u64,
+            requests: total.requests,
+            answered: total.bought,
+            known: total.known,
+            failed: total.failed,
+            usd: total.priced.then_some(self.usd),
+        }
     }
 
     /// The sum over all purposes.

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use juror_run::{Event, Interrupt, ProfileNumber, Settings};
+use juror_run::{Asking, Event, Interrupt, ProfileNumber, Settings};
 use juror_score::ErrorResponses;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -257,13 +257,17 @@ impl Table<'_> {
                 told.set_item("phase", "started")?;
                 told.set_item("done", 0)?;
             }
-            Event::Asked { questions, requests, known, failed, usd } => {
+            Event::Asked(Asking { questions, calls, rate, left }) => {
                 told.set_item("phase", "asking")?;
                 told.set_item("done", questions)?;
-                told.set_item("requests", requests)?;
-                told.set_item("known", known)?;
-                told.set_item("failed", failed)?;
-                told.set_item("usd", usd)?;
+                told.set_item("requests", calls.requests)?;
+                told.set_item("answered", calls.answered)?;
+                told.set_item("under_way", calls.under_way)?;
+                told.set_item("known", calls.known)?;
+                told.set_item("failed", calls.failed)?;
+                told.set_item("usd", calls.usd)?;
+                told.set_item("rate", rate)?;
+                told.set_item("left", left.map(|left| left.as_secs_f64()))?;
             }
             Event::Judged { questions, errors } => {
                 told.set_item("phase", "judging")?;

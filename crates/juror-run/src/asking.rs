@@ -1,12 +1,17 @@
 //! Asking models about many things at once, each on its own.
 
 use std::future::Future;
+use std::time::{Duration, Instant};
 
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
-use juror_judge::{Models, Stop};
+use juror_judge::{Calls, Models, Stop};
+use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use crate::evaluate::Event;
 use crate::interrupt::Interrupt;
+
+/// How often it is told how far asking has come, even if nothing is done yet.
+const TELL_EVERY: Duration = Duration::from_secs(1);
 
 /// Does something for each number below `n`, many at a time, and gives what comes of each in order.
 /// Once the user wants to stop, nothing more is asked, and calls on their way are waited for.
@@ -18,6 +23,8 @@ pub async fn ask_each<T, F: Future<Output = T>>(
     mut tell: impl FnMut(Event),
 ) -> Vec<T> {
     tell(Event::Started { questions: n });
+    let watch = Watch::begin(models);
+    let mut ticks = ticks();
     let numbered = |at: usize| {
         let asked = ask(at);
         async move { (at, asked.await) }
@@ -32,6 +39,10 @@ pub async fn ask_each<T, F: Future<Output = T>>(
         let next = tokio::select! {
             biased;
             next = asked.next() => next,
+            _ = ticks.tick() => {
+                tell(Event::Asked(watch.asking(n_done, n - waiting.len(), waiting.len())));
+                continue;
+            }
             () = interrupt.wait(), if !is_stopping => {
                 is_stopping = true;
                 models.stop(Stop::Interrupted);
@@ -42,21 +53,99 @@ pub async fn ask_each<T, F: Future<Output = T>>(
         let Some((at, outcome)) = next else { break };
         done[at] = Some(outcome);
         n_done += 1;
-        tell(asked_event(n_done, models));
         asked.extend(waiting.next().map(numbered));
+        tell(Event::Asked(watch.asking(n_done, n - waiting.len(), waiting.len())));
     }
     done.into_iter().flatten().collect()
 }
 
+/// Moments at which something is to be told.
+pub fn ticks() -> Interval {
+    let mut ticks = interval(TELL_EVERY);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    ticks
+}
+
 /// How far asking has come.
-pub(crate) fn asked_event(questions: usize, models: &Models) -> Event {
-    let tally = models.tally();
-    let total = tally.total();
-    Event::Asked {
-        questions,
-        requests: total.requests,
-        known: total.known,
-        failed: total.failed,
-        usd: tally.usd,
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Asking {
+    /// How many questions are done with.
+    pub questions: usize,
+    /// What became of the calls.
+    pub calls: Calls,
+    /// Replies a second, since the first call.
+    pub rate: Option<f64>,
+    /// How long it may still take, by the rate so far; nothing before the first reply.
+    pub left: Option<Duration>,
+}
+
+/// Watches asking.
+pub struct Watch<'m> {
+    models: &'m Models,
+    /// What had been asked for other reasons.
+    before: Calls,
+    since: Instant,
+}
+
+impl<'m> Watch<'m> {
+    /// Begins to watch.
+    pub fn begin(models: &'m Models) -> Watch<'m> {
+        Watch { models, before: models.calls(), since: Instant::now() }
+    }
+
+    /// How far it is: `done` questions are done with, `begun` were begun since watching began, and
+    /// `waiting` were not yet.
+    pub fn asking(&self, done: usize, begun: usize, waiting: usize) -> Asking {
+        let calls = self.models.calls();
+        let work = Work {
+            asked: calls.asked - self.before.asked,
+            ended: calls.ended - self.before.ended,
+            answered: calls.answered + calls.failed - self.before.answered - self.before.failed,
+            begun,
+            waiting,
+        };
+        let seconds = self.since.elapsed().as_secs_f64();
+        let rate = work.rate(seconds);
+        let left = rate.and_then(|rate| Duration::try_from_secs_f64(work.open() / rate).ok());
+        Asking { questions: done, calls, rate, left }
+    }
+}
+
+/// What decides how long asking may still take.
+struct Work {
+    asked: u64,
+    ended: u64,
+    /// By a model, not from what is kept.
+    answered: u64,
+    begun: usize,
+    waiting: usize,
+}
+
+impl Work {
+    fn rate(&self, seconds: f64) -> Option<f64> {
+        (self.answered > 0 && seconds > 0.0).then(|| self.answered as f64 / seconds)
+    }
+
+    /// Calls to come: of questions that were begun, and as many for each that was not. What a
+    /// question asks only after a first reply is not foreseen.
+    fn open(&self) -> f64 {
+        let per_question = self.asked as f64 / self.begun.max(1) as f64;
+        (self.asked - self.ended) as f64 + per_question * self.waiting as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_left_is_told_from_the_first_reply_on() {
+        let work =
+            |answered: u64| Work { asked: 8, ended: answered, answered, begun: 4, waiting: 15 };
+        assert_eq!(work(0).rate(30.0), None, "nothing is known before");
+        let first = work(1);
+        assert_eq!((first.rate(30.0), first.open()), (Some(1.0 / 30.0), 7.0 + 30.0));
+        let known = Work { ended: 8, ..work(0) };
+        assert_eq!(known.rate(1.0), None, "what was kept says nothing of the model");
     }
 }

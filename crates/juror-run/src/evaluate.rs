@@ -7,6 +7,7 @@ use juror_report::{Format, write_result};
 use juror_score::read::{Dataset, Responses};
 use juror_score::{Aggregates, Aggregator, Case, Note, Record, Verdict, score};
 
+use crate::asking::Asking;
 use crate::interrupt::Interrupt;
 use crate::output::{Output, OutputError};
 use crate::plan::Plan;
@@ -25,19 +26,8 @@ pub enum Event {
         /// How many questions there are.
         questions: usize,
     },
-    /// Models were asked about some questions.
-    Asked {
-        /// About how many so far.
-        questions: usize,
-        /// Requests sent.
-        requests: u64,
-        /// Replies that were known already.
-        known: u64,
-        /// Calls that failed for good.
-        failed: u64,
-        /// US dollars spent.
-        usd: f64,
-    },
+    /// Models are being asked.
+    Asked(Asking),
     /// The user asked to stop: calls on their way are waited for.
     Stopping,
     /// Some questions were judged.

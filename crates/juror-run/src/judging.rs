@@ -8,7 +8,7 @@ use juror_judge::{CallKey, KeyMaker, Stop, Tally, Verdicts};
 use juror_score::read::{Dataset, Responses};
 use juror_score::{Case, ContextJudge, ErrorResponses, Note, Object, Profile, Record, score};
 
-use crate::asking::asked_event;
+use crate::asking::{Watch, ticks};
 use crate::evaluate::Event;
 use crate::interrupt::Interrupt;
 use crate::models::Judges;
@@ -166,12 +166,19 @@ impl Docket<'_> {
                 let verdicts = self.judge_one(&next).await;
                 (next, verdicts)
             };
+            let n_asked = waiting.len();
+            let (watch, mut ticks) = (Watch::begin(models), ticks());
             asked.extend(waiting.by_ref().take(models.concurrency()).map(judge));
             let mut stopping = false;
             loop {
                 let (waited, verdicts) = tokio::select! {
                     biased;
                     done = asked.next() => match done { Some(done) => done, None => break },
+                    _ = ticks.tick() => {
+                        let begun = n_asked - waiting.len();
+                        tell(Event::Asked(watch.asking(judgements.n_done, begun, waiting.len())));
+                        continue;
+                    }
                     () = interrupt.wait(), if !stopping => {
                         stopping = true;
                         models.stop(Stop::Interrupted);
@@ -186,9 +193,10 @@ impl Docket<'_> {
                 }
                 judgements.notes[waited.index] = verdicts.notes;
                 judgements.n_done += 1;
-                tell(asked_event(judgements.n_done, models));
                 // Once asking has stopped, the rest passes through quickly and unfinished.
                 asked.extend(waiting.next().map(judge));
+                let begun = n_asked - waiting.len();
+                tell(Event::Asked(watch.asking(judgements.n_done, begun, waiting.len())));
             }
             Ok(())
         })

@@ -26,7 +26,7 @@ mod tool_settings;
 mod tools;
 
 pub use answers::{AnswerFiles, AnswersError, log_files};
-pub use asking::ask_each;
+pub use asking::{Asking, Watch, ask_each, ticks};
 pub use evaluate::{EachRecord, EvaluateError, Event, Judged, Outcome, evaluate};
 pub use input::{Lent, LoadError, load, load_settings, load_text, load_to_keep};
 pub use interrupt::Interrupt;

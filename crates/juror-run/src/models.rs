@@ -7,7 +7,7 @@ use juror_judge::{
     Against, CacheMode, ClaimRules, Correctness, Custom, FinalAnswerJudge, Judge, Limits,
     ModelSpec, Models, ModelsSetup, PROMPTS, PROVIDERS, Panel, PassRateJudge, PreferenceJudge,
     Price, Prices, Provider, Relevance, ReplyCache, Retrieval, Secret, ShownSteps, Tell,
-    TemplateError,
+    TemplateError, Width,
 };
 use juror_score::{AskedLike, ContextJudge, Profile};
 use serde_json::{Map, Value};
@@ -23,9 +23,6 @@ pub const DEFAULT_CACHE: &str = ".juror/llm";
 /// The models when settings do not say: those of the Python library's document.
 const DEFAULT_CHAT: &str = "gpt-4o-mini";
 const DEFAULT_EMBEDDING: &str = "text-embedding-ada-002";
-
-/// How long a reply may take when settings do not say.
-const DEFAULT_TIMEOUT: f64 = 60.0;
 
 /// Why judges cannot be made ready; nothing has been asked yet.
 #[derive(Debug, thiserror::Error)]
@@ -50,6 +47,8 @@ pub struct AskOptions {
     pub max_cost: Option<f64>,
     /// Calls at a time, whatever settings say.
     pub concurrency: Option<usize>,
+    /// Seconds a reply may take, whatever settings say.
+    pub timeout: Option<f64>,
     /// Replies that were recorded, in place of any cache.
     pub recorded: Option<juror_judge::Recorded>,
 }
@@ -182,7 +181,7 @@ fn specs(
     let llm = settings.llm.clone().unwrap_or_default();
     // Recorded replies are used without asking anyone, so no key is needed.
     let asks = cache_mode(&llm, options) != CacheMode::ReadOnly;
-    let timeout = Duration::from_secs_f64(llm.timeout_seconds.unwrap_or(DEFAULT_TIMEOUT));
+    let timeout = options.timeout.or(llm.timeout_seconds).map(Duration::from_secs_f64);
     let resolve = |place: &str, settings: &ModelSettings| {
         let spec = resolve(settings, environment, timeout, asks);
         spec.map_err(|why| SetupError(format!("llm.{place}: {why}")))
@@ -235,7 +234,7 @@ fn with_temperature(settings: &ModelSettings) -> ModelSettings {
 pub(crate) fn resolve(
     settings: &ModelSettings,
     environment: Environment<'_>,
-    timeout: Duration,
+    timeout: Option<Duration>,
     asks: bool,
 ) -> Result<ModelSpec, String> {
     let provider = Provider::of(&settings.provider).ok_or_else(|| {
@@ -285,6 +284,7 @@ pub(crate) fn resolve(
     let api_version = settings.api_version.clone().or_else(|| {
         first(&["AZURE_OPENAI_API_VERSION", "AZURE_API_VERSION", "OPENAI_API_VERSION"])
     });
+    let manners = provider.manners_at(is_own_address);
     Ok(ModelSpec {
         provider,
         model: settings.model.clone(),
@@ -294,7 +294,9 @@ pub(crate) fn resolve(
         stream: settings.stream,
         headers,
         parameters: settings.parameters.clone(),
-        timeout,
+        timeout: timeout.unwrap_or(manners.timeout),
+        width: manners.width,
+        is_paid: manners.is_paid,
     })
 }
 
@@ -356,10 +358,10 @@ fn models(
         };
     let defaults = Limits::default();
     let limits = Limits {
-        concurrency: options
+        width: options
             .concurrency
             .or(llm.concurrency.map(|n| n.get() as usize))
-            .unwrap_or(defaults.concurrency),
+            .map_or(specs.chat.width, Width::fixed),
         requests_per_minute: llm.requests_per_minute.map(std::num::NonZero::get),
         tokens_per_minute: llm.tokens_per_minute.map(std::num::NonZero::get),
         retries: llm.retries.unwrap_or(defaults.retries),

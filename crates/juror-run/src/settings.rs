@@ -282,13 +282,14 @@ pub struct ModelsSettings {
     pub generation: Option<ModelSettings>,
     /// Compares meanings, for `answer_relevance`.
     pub embedding: Option<ModelSettings>,
-    /// Calls at a time; 16 when left out.
+    /// Calls at a time; as many as the server bears when left out, 16 at most.
     pub concurrency: Option<NonZero<u32>>,
     /// Calls a minute at most.
     pub requests_per_minute: Option<NonZero<u64>>,
     /// Tokens a minute at most, sent and expected.
     pub tokens_per_minute: Option<NonZero<u64>>,
-    /// Seconds a reply may take; 60 when left out.
+    /// Seconds a reply may take, from when its turn has come; 60 when left out, 600 for servers of
+    /// one's own.
     #[schemars(range(min = 0.001, max = 86400))]
     #[serde(deserialize_with = "positive")]
     pub timeout_seconds: Option<f64>,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use juror_judge::{CacheMode, Limits, Models, ModelsSetup, Prices, Secret, http_client};
+use juror_judge::{CacheMode, Limits, Models, ModelsSetup, Prices, Secret, Width, http_client};
 use juror_score::tool::Rule;
 use juror_tools::{
     Cached, Direct, Documentation, Form, Host, Manner, Proxy, Resting, Shown, Simulator, Source,
@@ -23,9 +23,6 @@ const REAL_TIMEOUT: f64 = 30.0;
 
 /// How often a simulator that fails is asked again when settings do not say.
 const SIMULATOR_RETRIES: u32 = 2;
-
-/// How long a simulator may take when settings do not say.
-const SIMULATOR_TIMEOUT: f64 = 60.0;
 
 /// Virtual tools, and what there is to say of them.
 pub struct Tools {
@@ -194,8 +191,8 @@ fn simulator_models(
                 .into(),
         )
     })?;
-    let timeout = llm.timeout_seconds.unwrap_or(SIMULATOR_TIMEOUT);
-    let mut spec = resolve(&model, environment, Duration::from_secs_f64(timeout), true)
+    let timeout = llm.timeout_seconds.map(Duration::from_secs_f64);
+    let mut spec = resolve(&model, environment, timeout, true)
         .map_err(|why| SetupError(format!("tools.simulator: {why}")))?;
     let (temperature, max_tokens) = match form {
         Form::Chat => (0.0, 4096),
@@ -208,7 +205,7 @@ fn simulator_models(
     }
     let defaults = Limits::default();
     let limits = Limits {
-        concurrency: llm.concurrency.map_or(defaults.concurrency, |n| n.get() as usize),
+        width: llm.concurrency.map_or(spec.width, |n| Width::fixed(n.get() as usize)),
         requests_per_minute: llm.requests_per_minute.map(std::num::NonZero::get),
         tokens_per_minute: llm.tokens_per_minute.map(std::num::NonZero::get),
         retries: llm.retries.unwrap_or(SIMULATOR_RETRIES),

@@ -45,9 +45,7 @@ pub(crate) async fn handle(
     let text = String::from_utf8_lossy(&bytes).into_owned();
     let record = Record::new(Ask::read(&endpoint, &body), key, body, text);
     let (record, answer) = play.take(record, problem);
-    if !play.latency().is_zero() {
-        tokio::time::sleep(play.latency()).await;
-    }
+    play.work().await;
     Delivery { record, in_flight, breaker }.send(answer).await
 }
 

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use tokio::sync::Semaphore;
+
 use crate::answer::Answer;
 use crate::problem::Problem;
 use crate::script::{Reply, Script};
@@ -12,6 +14,7 @@ use crate::seen::{Record, Seen, bought_twice};
 /// A script, how far it has been followed, and what was asked of it.
 pub(crate) struct Play {
     script: Script,
+    slots: Option<Semaphore>,
     progress: Mutex<Progress>,
 }
 
@@ -25,11 +28,20 @@ struct Progress {
 
 impl Play {
     pub(crate) fn new(script: Script) -> Play {
-        Play { script, progress: Mutex::default() }
+        let slots = script.slots.map(Semaphore::new);
+        Play { script, slots, progress: Mutex::default() }
     }
 
-    pub(crate) fn latency(&self) -> Duration {
-        Duration::from_millis(self.script.latency_ms)
+    /// Waits as long as a reply takes: for a slot, in the order of arrival, and for the model.
+    pub(crate) async fn work(&self) {
+        // The semaphore lives as long as the play and is never closed.
+        let _slot = match &self.slots {
+            Some(slots) => slots.acquire().await.ok(),
+            None => None,
+        };
+        if self.script.latency_ms > 0 {
+            tokio::time::sleep(Duration::from_millis(self.script.latency_ms)).await;
+        }
     }
 
     /// Takes a request down and decides on its answer. A problem of the request itself is that.

@@ -11,6 +11,8 @@ use serde_json::Value;
 pub struct Script {
     /// How long every reply takes.
     pub latency_ms: u64,
+    /// How many requests are worked on at a time; the others wait for their turn. Without it, all.
+    pub slots: Option<usize>,
     /// The only key that is let in. Without one, every key is.
     pub key: Option<String>,
     /// Replies by purpose, each used once, in order. After the last come automatic ones.

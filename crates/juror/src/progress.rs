@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use juror_run::Event;
+use juror_run::{Asking, Event};
 
 /// Where there is no terminal, a line this often.
 const LINE_EVERY: Duration = Duration::from_secs(10);
@@ -33,45 +33,36 @@ impl Progress {
     }
 
     pub(crate) fn tell(&mut self, event: Event) {
-        match (self, event) {
-            (Progress::Quiet, _) => {}
-            (Progress::Bar(bar), Event::Started { questions }) => {
-                bar.set_length(questions as u64);
+        match event {
+            Event::Stopping => crate::talk::say(STOPPING),
+            Event::Started { questions } => self.begin(questions),
+            Event::Judged { questions, errors } => self.show(questions, || errors_in_words(errors)),
+            Event::Asked(asking) => self.show(asking.questions, || in_words(&asking)),
+        }
+    }
+
+    fn begin(&mut self, all: usize) {
+        match self {
+            Progress::Quiet => {}
+            Progress::Bar(bar) => bar.set_length(all as u64),
+            Progress::Lines { questions, .. } => *questions = all,
+        }
+    }
+
+    fn show(&mut self, done: usize, details: impl FnOnce() -> String) {
+        match self {
+            Progress::Quiet => {}
+            Progress::Bar(bar) => {
+                bar.set_position(done as u64);
+                bar.set_message(details());
             }
-            (Progress::Bar(bar), Event::Judged { questions, errors }) => {
-                bar.set_position(questions as u64);
-                bar.set_message(format!("{errors} errors"));
-            }
-            (Progress::Bar(bar), Event::Asked { questions, requests, known, failed, usd }) => {
-                bar.set_position(questions as u64);
-                bar.set_message(asked(requests, known, failed, usd));
-            }
-            (_, Event::Stopping) => crate::talk::say(STOPPING),
-            (
-                Progress::Lines { questions, started, next },
-                Event::Asked { questions: done, requests, known, failed, usd },
-            ) => {
+            Progress::Lines { questions, started, next } => {
                 if Instant::now() >= *next {
                     *next += LINE_EVERY;
                     let seconds = started.elapsed().as_secs();
                     crate::talk::say(&format!(
                         "judged {done} of {questions} questions, {}, {seconds} s",
-                        asked(requests, known, failed, usd)
-                    ));
-                }
-            }
-            (Progress::Lines { questions, .. }, Event::Started { questions: all }) => {
-                *questions = all;
-            }
-            (
-                Progress::Lines { questions, started, next },
-                Event::Judged { questions: done, errors },
-            ) => {
-                if Instant::now() >= *next {
-                    *next += LINE_EVERY;
-                    let seconds = started.elapsed().as_secs();
-                    crate::talk::say(&format!(
-                        "judged {done} of {questions} questions, {errors} errors, {seconds} s"
+                        details()
                     ));
                 }
             }
@@ -85,14 +76,77 @@ impl Progress {
     }
 }
 
-fn asked(requests: u64, known: u64, failed: u64, usd: f64) -> String {
-    format!("{requests} calls sent, {known} known, {failed} failed, {usd:.4} USD")
+fn errors_in_words(errors: usize) -> String {
+    format!("{errors} errors")
+}
+
+/// What became of the calls, and how long it may still take.
+fn in_words(asking: &Asking) -> String {
+    let calls = &asking.calls;
+    let mut parts =
+        vec![format!("{} calls done", calls.answered), format!("{} under way", calls.under_way)];
+    for (count, what) in [(calls.known, "known"), (calls.failed, "failed")] {
+        if count > 0 {
+            parts.push(format!("{count} {what}"));
+        }
+    }
+    parts.extend(asking.rate.map(rate_in_words));
+    parts.extend(asking.left.map(|left| format!("about {} left", time_in_words(left))));
+    // What has no price yet, or costs nothing, is not shown as a sum.
+    let usd = calls.usd.filter(|usd| *usd > 0.0);
+    parts.extend(usd.map(|usd| format!("{usd:.4} USD")));
+    parts.join(", ")
+}
+
+fn rate_in_words(per_second: f64) -> String {
+    match per_second {
+        rate if rate >= 10.0 => format!("{rate:.0}/s"),
+        rate if rate >= 1.0 => format!("{rate:.1}/s"),
+        rate => format!("{:.1}/min", 60.0 * rate),
+    }
+}
+
+/// A time in its two largest units.
+fn time_in_words(time: Duration) -> String {
+    // Nothing is over before it is over.
+    match time.as_secs().max(1) {
+        seconds if seconds < 60 => format!("{seconds} s"),
+        seconds if seconds < 3600 => format!("{} min {:02} s", seconds / 60, seconds % 60),
+        seconds => format!("{} h {:02} min", seconds / 3600, seconds % 3600 / 60),
+    }
 }
 
 fn bar() -> ProgressBar {
     let bar = ProgressBar::new(0);
-    let shape = "{bar:30} {pos}/{len} questions  {per_sec}  {msg}  {eta} left";
+    let shape = "{bar:30} {pos}/{len} questions  {msg}";
     // The template is a constant: if it were wrong, the default would do.
     bar.set_style(ProgressStyle::with_template(shape).unwrap_or(ProgressStyle::default_bar()));
     bar
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use juror_judge::Calls;
+
+    #[test]
+    fn nothing_is_promised_before_the_first_reply() {
+        let calls = Calls { asked: 19, under_way: 4, usd: Some(0.0), ..Calls::default() };
+        let asking = Asking { calls, ..Asking::default() };
+        assert_eq!(in_words(&asking), "0 calls done, 4 under way");
+    }
+
+    #[test]
+    fn calls_rate_time_left_and_cost_are_told() {
+        let calls =
+            Calls { answered: 3, under_way: 1, failed: 1, usd: Some(0.5), ..Calls::default() };
+        let left = Some(Duration::from_secs(4000));
+        let asking = Asking { questions: 1, calls, rate: Some(0.05), left };
+        assert_eq!(
+            in_words(&asking),
+            "3 calls done, 1 under way, 1 failed, 3.0/min, about 1 h 06 min left, 0.5000 USD"
+        );
+        assert_eq!(time_in_words(Duration::from_millis(3)), "1 s");
+        assert_eq!(time_in_words(Duration::from_secs(65)), "1 min 05 s");
+    }
 }

@@ -387,7 +387,8 @@ fn every_provider_is_spoken_to_in_its_own_way() {
                 "{about}"
             );
             assert!(stage.server.seen().iter().all(|seen| seen.protocol == protocol), "{about}");
-            assert!(ended.stderr.contains("the price of"), "{about}");
+            // Whether anybody is paid at an address of the user's own is not known.
+            assert_eq!(ended.stderr.contains("the price of"), provider == "azure", "{about}");
             assert!(results[0].get("answer_correctness_cost").is_none(), "{about}");
         }
     }

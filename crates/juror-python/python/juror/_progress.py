@@ -54,8 +54,11 @@ class _Bar:
 
 def _details(event: Mapping[str, Any]) -> str:
     if event["phase"] == "asking":
-        return (
-            f", {event['requests']} calls sent, {event['known']} known,"
-            f" {event['failed']} failed, {event['usd']:.4f} USD"
-        )
+        counts = [f"{event['answered']} calls done", f"{event['under_way']} under way"]
+        counts += [f"{event[key]} {key}" for key in ("known", "failed") if event[key]]
+        if event["usd"]:
+            counts.append(f"{event['usd']:.4f} USD")
+        if event["left"] is not None:
+            counts.append(f"about {event['left']:.0f} s left")
+        return ", " + ", ".join(counts)
     return f", {event['errors']} errors" if event.get("errors") else ""

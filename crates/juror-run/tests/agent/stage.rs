@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use juror_judge::{
     CacheMode, CallKey, Kept, Limits, ModelSpec, Models, ModelsSetup, Prices, Provider, ReplyCache,
-    Secret,
+    Secret, Width,
 };
 use juror_run::subject::chat_agent::{
     AgentLimits, Attempt, ChatAgent, QueuedModel, Stopped, Tools, prompts, wording,
@@ -87,6 +87,8 @@ impl Stage {
             headers: Vec::new(),
             parameters,
             timeout: Duration::from_secs(10),
+            width: Width::fixed(16),
+            is_paid: true,
         };
         let own = HashMap::from([("m".to_owned(), json!({"input": 1.0, "output": 1.0}))]);
         let own = own

@@ -8,14 +8,14 @@ use csv::{ReaderBuilder, StringRecord, Terminator, Writer, WriterBuilder};
 use futures_util::stream::{FuturesOrdered, StreamExt as _};
 use juror_judge::{BLANK, CallError, Claims, ClaimsError, Correctness, Models, Stop};
 use juror_report::calls_table;
-use juror_run::{Interrupt, correctness, load_text, models_for};
+use juror_run::{Event, Interrupt, Watch, correctness, load_text, models_for, ticks};
 use juror_score::AskedLike;
 
 use super::ask::{self, AskArgs};
 use super::{RuleArgs, boolish, check_outputs, count};
 use crate::environment::Environment;
 use crate::exit::{Exit, Outside};
-use crate::progress::STOPPING;
+use crate::progress::{Progress, STOPPING};
 use crate::talk;
 
 const EXAMPLES: &str = "\
@@ -91,7 +91,8 @@ pub(super) fn run(args: &AnswerCorrectnessArgs) -> anyhow::Result<Exit> {
     let lookup = |name: &str| environment.get(name);
     let options = args.ask.options();
     let (models, cache) = models_for(&settings, &lookup, options, ask::teller(args.quiet))?;
-    let table = Table {
+    let mut table = Table {
+        progress: Progress::new(args.quiet),
         judge: &judge,
         models: &models,
         keeps_reason: profile.asked_like == AskedLike::Release5,
@@ -152,6 +153,7 @@ fn read_rows(name: &str) -> anyhow::Result<Vec<Row>> {
 
 /// Who judges a table, and how its rows are written.
 struct Table<'t> {
+    progress: Progress,
     judge: &'t Correctness,
     models: &'t Models,
     /// Whether an error row still carries the model's reason.
@@ -170,26 +172,36 @@ struct Outcome {
 impl Table<'_> {
     /// Judges rows, many at a time, and hands each to `write` in the order of the table.
     fn judge(
-        &self,
+        &mut self,
         rows: &[Row],
         mut write: impl FnMut([String; 5]) -> anyhow::Result<()>,
     ) -> anyhow::Result<Outcome> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let mut outcome = Outcome::default();
+        let Table { progress, judge, models, interrupt, .. } = self;
+        let (judge, models, keeps_reason) = (*judge, *models, self.keeps_reason);
         // Rows that wait for their turn to be written hold no place of a call.
-        let window = 4 * self.models.concurrency();
+        let window = 4 * models.concurrency();
         runtime.block_on(async {
             let mut waiting = rows.iter();
+            progress.tell(Event::Started { questions: rows.len() });
+            let (watch, mut ticks) = (Watch::begin(models), ticks());
             let mut asked: FuturesOrdered<_> =
-                waiting.by_ref().take(window).map(|row| self.judge_row(row)).collect();
+                waiting.by_ref().take(window).map(|row| judge_row(judge, models, row)).collect();
             let mut interrupted = false;
             loop {
                 let judged = tokio::select! {
                     biased;
                     next = asked.next() => match next { Some(judged) => judged, None => break },
-                    () = self.interrupt.wait(), if !interrupted => {
+                    _ = ticks.tick() => {
+                        let begun = rows.len() - waiting.len();
+                        let asking = watch.asking(outcome.n_rows, begun, waiting.len());
+                        progress.tell(Event::Asked(asking));
+                        continue;
+                    }
+                    () = interrupt.wait(), if !interrupted => {
                         interrupted = true;
-                        self.models.stop(Stop::Interrupted);
+                        models.stop(Stop::Interrupted);
                         talk::say(STOPPING);
                         continue;
                     }
@@ -202,45 +214,52 @@ impl Table<'_> {
                 let is_outside = matches!(&judged, Err(error) if error.is_outside());
                 outcome.n_outside += usize::from(is_outside);
                 outcome.n_errors += usize::from(!matches!(judged, Ok(Ok(_))));
-                write(self.cells(judged))?;
-                asked.extend(waiting.next().map(|row| self.judge_row(row)));
+                write(cells(judged, keeps_reason))?;
+                asked.extend(waiting.next().map(|row| judge_row(judge, models, row)));
             }
             Ok::<(), anyhow::Error>(())
         })?;
+        progress.end();
         Ok(outcome)
     }
+}
 
-    async fn judge_row(&self, row: &Row) -> Result<Result<Claims, ClaimsError>, CallError> {
-        let failed = |problem: &str| ClaimsError { problem: problem.into(), reason: String::new() };
-        match row {
-            Err(why) => Ok(Err(failed(why))),
-            Ok(texts) => {
-                match self.judge.claims(texts.each_ref().map(String::as_str), self.models).await {
-                    None => Ok(Err(failed(BLANK))),
-                    Some(answer) => answer.outcome,
-                }
-            }
-        }
+async fn judge_row(
+    judge: &Correctness,
+    models: &Models,
+    row: &Row,
+) -> Result<Result<Claims, ClaimsError>, CallError> {
+    let failed = |problem: &str| ClaimsError { problem: problem.into(), reason: String::new() };
+    match row {
+        Err(why) => Ok(Err(failed(why))),
+        Ok(texts) => match judge.claims(texts.each_ref().map(String::as_str), models).await {
+            None => Ok(Err(failed(BLANK))),
+            Some(answer) => answer.outcome,
+        },
     }
+}
 
-    fn cells(&self, judged: Result<Result<Claims, ClaimsError>, CallError>) -> [String; 5] {
-        let error = |reason: String, problem: String| {
-            [String::new(), String::new(), String::new(), reason, problem]
-        };
-        match judged {
-            Ok(Ok(claims)) => [
-                claims.reference.to_string(),
-                claims.actual.to_string(),
-                claims.matching.to_string(),
-                claims.reason,
-                String::new(),
-            ],
-            Ok(Err(unusable)) => {
-                let reason = if self.keeps_reason { unusable.reason } else { String::new() };
-                error(reason, unusable.problem)
-            }
-            Err(outside) => error(String::new(), outside.to_string()),
+/// The cells of a row; an error row carries the model's reason if that is wanted.
+fn cells(
+    judged: Result<Result<Claims, ClaimsError>, CallError>,
+    keeps_reason: bool,
+) -> [String; 5] {
+    let error = |reason: String, problem: String| {
+        [String::new(), String::new(), String::new(), reason, problem]
+    };
+    match judged {
+        Ok(Ok(claims)) => [
+            claims.reference.to_string(),
+            claims.actual.to_string(),
+            claims.matching.to_string(),
+            claims.reason,
+            String::new(),
+        ],
+        Ok(Err(unusable)) => {
+            let reason = if keeps_reason { unusable.reason } else { String::new() };
+            error(reason, unusable.problem)
         }
+        Err(outside) => error(String::new(), outside.to_string()),
     }
 }
 

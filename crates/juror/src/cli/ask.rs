@@ -25,9 +25,13 @@ pub(super) struct AskArgs {
     #[arg(long, env = "JUROR_DRY_RUN", value_parser = boolish())]
     pub(super) dry_run: bool,
 
-    /// Calls at a time; overrides the settings.
+    /// Calls at a time; overrides the settings [default: as many as the server bears, 16 at most].
     #[arg(long, value_name = "N", env = "JUROR_CONCURRENCY")]
     pub(super) concurrency: Option<std::num::NonZero<usize>>,
+
+    /// Seconds a reply may take, from when its turn has come; overrides the settings.
+    #[arg(long, value_name = "SECONDS", env = "JUROR_CALL_TIMEOUT", value_parser = parse_seconds)]
+    pub(super) timeout: Option<f64>,
 
     /// Stop asking before this much is spent; overrides the settings.
     #[arg(long, value_name = "USD", env = "JUROR_MAX_COST", value_parser = parse_dollars)]
@@ -46,6 +50,9 @@ pub(super) struct AskArgs {
     pub(super) retry_errors: bool,
 }
 
+/// A day: whoever waits longer does not wait for a reply.
+const LONGEST_TIMEOUT: f64 = 86_400.0;
+
 #[derive(Clone, Copy, ValueEnum)]
 pub(super) enum CacheModeArg {
     /// Use known replies, keep new ones
@@ -62,6 +69,13 @@ pub(super) fn parse_dollars(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| format!("`{text}` is not an amount above 0"))
 }
 
+/// Reads a time.
+pub(super) fn parse_seconds(text: &str) -> Result<f64, String> {
+    let is_time = |seconds: &f64| *seconds > 0.0 && *seconds <= LONGEST_TIMEOUT;
+    let seconds = text.parse::<f64>().ok().filter(is_time);
+    seconds.ok_or_else(|| format!("`{text}` is not a number of seconds above 0"))
+}
+
 impl AskArgs {
     pub(super) fn options(&self) -> AskOptions {
         let mode = |mode| match mode {
@@ -76,6 +90,7 @@ impl AskArgs {
             cache: self.cache.clone(),
             max_cost: self.max_cost,
             concurrency: self.concurrency.map(std::num::NonZero::get),
+            timeout: self.timeout,
             recorded: None,
         }
     }

@@ -22,7 +22,7 @@ use juror_run::{AskOptions, Interrupt, Settings, TellTrouble, Tools, models_if_a
 
 use self::agent::Around;
 use self::outputs::Outputs;
-use super::ask::parse_dollars;
+use super::ask::{parse_dollars, parse_seconds};
 use super::tool_args::ToolArgs;
 use super::{boolish, check_outputs};
 use crate::environment::Environment;
@@ -132,6 +132,15 @@ pub(super) struct BenchArgs {
     /// How often a model judges each answer; overrides the settings.
     #[arg(long, value_name = "N", env = "JUROR_REPEATS")]
     repeats: Option<std::num::NonZero<u32>>,
+
+    /// Calls at a time to models, by the built-in agent and the judge together; overrides the
+    /// settings.
+    #[arg(long, value_name = "N", env = "JUROR_CONCURRENCY")]
+    concurrency: Option<std::num::NonZero<usize>>,
+
+    /// Seconds a reply of a model may take, from when its turn has come; overrides the settings.
+    #[arg(long, value_name = "SECONDS", env = "JUROR_CALL_TIMEOUT", value_parser = parse_seconds)]
+    timeout: Option<f64>,
 
     /// Stop asking models before this much is spent, by the built-in agent and the judge together;
     /// overrides the settings.
@@ -346,7 +355,12 @@ impl BenchArgs {
         if !self.is_chat() && !is_judge {
             return Ok(None);
         }
-        let options = AskOptions { max_cost: self.max_cost, ..AskOptions::default() };
+        let options = AskOptions {
+            max_cost: self.max_cost,
+            concurrency: self.concurrency.map(std::num::NonZero::get),
+            timeout: self.timeout,
+            ..AskOptions::default()
+        };
         let models = models_if_any(settings, environment, options, tell.clone())?;
         Ok(models.map(|(models, _)| Arc::new(models)))
     }

@@ -1,0 +1,161 @@
+//! From when on a call's time counts.
+//!
+//! A server that answers one call after another lets the others wait, and tells nothing meanwhile.
+//! But each reply to a call that was sent earlier shows that it works, and that the next one's turn
+//! has come: the time of those behind begins anew. It also begins when a reply of its own begins to
+//! come. So only silence counts, and a queue before the server does not.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// The calls that a server has been sent, in the order of sending.
+#[derive(Debug, Default)]
+pub(crate) struct Turns(Mutex<Line>);
+
+#[derive(Debug, Default)]
+struct Line {
+    n_sent: u64,
+    /// By number: from when the time counts.
+    since: BTreeMap<u64, Instant>,
+}
+
+/// A call that waits for its reply.
+#[derive(Debug)]
+pub(crate) struct Turn<'t> {
+    turns: &'t Turns,
+    number: u64,
+}
+
+/// The beginning of a call's reply.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Begin<'t> {
+    turns: &'t Turns,
+    number: u64,
+}
+
+impl Turns {
+    /// Stands in line, as a call that is sent now.
+    pub(crate) fn take(&self) -> Turn<'_> {
+        let mut line = self.line();
+        let number = line.n_sent;
+        line.n_sent += 1;
+        line.since.insert(number, Instant::now());
+        Turn { turns: self, number }
+    }
+
+    fn line(&self) -> MutexGuard<'_, Line> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<'t> Turn<'t> {
+    /// Tells when its own reply begins to come.
+    pub(crate) fn begin(&self) -> Begin<'t> {
+        Begin { turns: self.turns, number: self.number }
+    }
+
+    /// Waits for its reply; `None` if none came in time.
+    pub(crate) async fn wait_for<T>(
+        self,
+        reply: impl Future<Output = T>,
+        most: Duration,
+    ) -> Option<T> {
+        let mut reply = std::pin::pin!(reply);
+        loop {
+            let end = self.since() + most;
+            tokio::select! {
+                biased;
+                reply = &mut reply => {
+                    self.is_answered();
+                    return Some(reply);
+                }
+                () = tokio::time::sleep_until(end) => {
+                    if self.since() + most <= end {
+                        return None;
+                    }
+                }
+            }
+        }
+    }
+
+    fn since(&self) -> Instant {
+        self.turns.line().since.get(&self.number).copied().unwrap_or_else(Instant::now)
+    }
+
+    fn is_answered(&self) {
+        let now = Instant::now();
+        for since in self.turns.line().since.range_mut(self.number..).map(|(_, since)| since) {
+            *since = now;
+        }
+    }
+}
+
+impl Begin<'_> {
+    /// It begins now.
+    pub(crate) fn now(self) {
+        if let Some(since) = self.turns.line().since.get_mut(&self.number) {
+            *since = Instant::now();
+        }
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.turns.line().since.remove(&self.number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures_util::future::join_all;
+    use tokio::sync::Semaphore;
+    use tokio::time::sleep;
+
+    const MOST: Duration = Duration::from_secs(60);
+
+    #[tokio::test(start_paused = true)]
+    async fn a_queue_before_the_server_costs_no_time() {
+        let (turns, slot) = (Turns::default(), Semaphore::new(1));
+        let calls = (0..26).map(|_| {
+            let reply = async {
+                let _slot = slot.acquire().await.expect("open");
+                sleep(Duration::from_secs(25)).await;
+            };
+            turns.take().wait_for(reply, MOST)
+        });
+        let replies = join_all(calls).await;
+        assert_eq!(replies.iter().flatten().count(), 26, "none is given up");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn silence_counts_and_later_calls_do_not_break_it() {
+        let turns = Turns::default();
+        let begun = Instant::now();
+        let hangs = turns.take().wait_for(std::future::pending::<()>(), MOST);
+        let others =
+            join_all((0..9).map(|number| {
+                turns.take().wait_for(sleep(Duration::from_secs(10 * number)), MOST)
+            }));
+        let (hung, others) = tokio::join!(hangs, others);
+        assert_eq!(hung, None);
+        assert!(others.iter().take(6).all(Option::is_some));
+        assert_eq!(begun.elapsed(), Duration::from_secs(80), "the last one came in time");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_reply_that_has_begun_has_all_its_time() {
+        let turns = Turns::default();
+        let turn = turns.take();
+        let begins = turn.begin();
+        let reply = async {
+            sleep(Duration::from_secs(50)).await;
+            begins.now();
+            sleep(Duration::from_secs(50)).await;
+        };
+        assert_eq!(turn.wait_for(reply, MOST).await, Some(()));
+    }
+}
