@@ -5,10 +5,11 @@ use serde_json::Value;
 
 use crate::call::ChatCall;
 use crate::judge::{Judge, Verdicts, is_blank};
+use crate::listed;
 use crate::model::Pending;
 use crate::prompt::{Template, TemplateError};
 use crate::queue::{Answer, Models};
-use crate::reply::{imitates_verdict, read_verdict, shown, text};
+use crate::reply::{imitates_verdict, read_verdict, shown, text, whole_number};
 use crate::schema::Schema;
 
 const PURPOSE: &str = "answer_claims";
@@ -22,9 +23,19 @@ pub(crate) const PROMPT: &str = include_str!("../prompts/answer_claims.md");
 /// Judges `answer_recall`, `answer_precision` and `answer_f1`.
 pub struct Correctness {
     template: Template,
-    /// A prompt of the user's own says itself how to reply.
-    own_form: bool,
+    method: Method,
     rules: ClaimRules,
+}
+
+/// How claims come to be counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Method {
+    /// By the model.
+    Counted,
+    /// By the model, after a prompt of the user's own, which says itself how to reply.
+    OwnPrompt,
+    /// By Juror: the model lists them.
+    Listed,
 }
 
 /// What differs between the rules of the two profiles.
@@ -47,6 +58,8 @@ pub struct Claims {
     pub matching: u64,
     /// Why.
     pub reason: String,
+    /// The claims themselves, where the model listed them.
+    pub listed: Option<Value>,
 }
 
 /// Why a reply gives no claims; the reason the model gave anyway is kept.
@@ -62,12 +75,20 @@ pub struct ClaimsError {
 impl Correctness {
     /// A judge with a prompt of Juror's kind.
     pub fn new(prompt: &str, rules: ClaimRules) -> Result<Correctness, TemplateError> {
-        Ok(Correctness { template: Template::read(prompt, PLACES)?, own_form: false, rules })
+        let template = Template::read(prompt, PLACES)?;
+        Ok(Correctness { template, method: Method::Counted, rules })
+    }
+
+    /// A judge with a prompt of Juror's kind, after which the model lists claims and Juror counts.
+    pub fn listing(prompt: &str, rules: ClaimRules) -> Result<Correctness, TemplateError> {
+        let template = Template::read(prompt, PLACES)?;
+        Ok(Correctness { template, method: Method::Listed, rules })
     }
 
     /// A judge with a prompt of the Python library's kind, whose replies are separated by tabs.
     pub fn with_own_prompt(prompt: &str, rules: ClaimRules) -> Result<Correctness, TemplateError> {
-        Ok(Correctness { template: Template::read_braces(prompt, PLACES)?, own_form: true, rules })
+        let template = Template::read_braces(prompt, PLACES)?;
+        Ok(Correctness { template, method: Method::OwnPrompt, rules })
     }
 
     /// Asks for the claims of one answer; a blank text is not sent.
@@ -80,14 +101,27 @@ impl Correctness {
             return None;
         }
         let named: Vec<(&str, &str)> = PLACES.iter().copied().zip(texts).collect();
-        let schema = (!self.own_form).then(schema);
-        let call = ChatCall::new(PURPOSE, self.template.fill(&named), schema);
+        let schema = match self.method {
+            Method::Counted => Some(schema()),
+            Method::OwnPrompt => None,
+            Method::Listed => Some(listed::schema()),
+        };
+        let call = ChatCall::new(self.purpose(), self.template.fill(&named), schema);
         let read = |reply: &str| {
             let reply = if self.rules.trims_lines { reply.trim_matches('\n') } else { reply };
-            read_claims(reply)
+            match self.method {
+                Method::Counted | Method::OwnPrompt => read_claims(reply),
+                Method::Listed => listed::read_listed(reply),
+            }
         };
         let Answer { outcome, cost } = models.ask_text(&call, |reply| read(reply).is_ok()).await;
         Some(Answer { outcome: outcome.map(|reply| read(&reply)), cost })
+    }
+}
+
+impl Correctness {
+    fn purpose(&self) -> &'static str {
+        if self.method == Method::Listed { listed::PURPOSE } else { PURPOSE }
     }
 }
 
@@ -123,7 +157,7 @@ impl Judge for Correctness {
     }
 
     fn prompts(&self) -> Vec<(String, String)> {
-        vec![(PURPOSE.into(), self.template.hash().into())]
+        vec![(self.purpose().into(), self.template.hash().into())]
     }
 }
 
@@ -131,7 +165,7 @@ impl Claims {
     fn notes(&self) -> Vec<Note> {
         let recall = self.matching as f64 / self.reference as f64;
         let precision = self.matching as f64 / self.actual as f64;
-        vec![
+        let mut notes = vec![
             Note::new("answer_reference_claims_count", self.reference),
             Note::new("answer_actual_claims_count", self.actual),
             Note::new("answer_matching_claims_count", self.matching),
@@ -139,7 +173,9 @@ impl Claims {
             Note::new("answer_recall", recall),
             Note::new("answer_precision", precision),
             Note::new("answer_f1", retrieval::f1(recall, precision)),
-        ]
+        ];
+        notes.extend(self.listed.clone().map(|listed| Note::new("answer_claims", listed)));
+        notes
     }
 }
 
@@ -195,6 +231,7 @@ impl Counted {
             actual: actual.unsigned_abs(),
             matching: matching.unsigned_abs(),
             reason,
+            listed: None,
         })
     }
 }
@@ -202,8 +239,7 @@ impl Counted {
 fn claims_of_object(value: &Value) -> Result<Counted, String> {
     let count = |key: &str| {
         let number = value.get(key).ok_or_else(|| format!("`{key}` is missing"))?;
-        let whole = number.as_i64().or_else(|| whole(number.as_f64()?));
-        whole.ok_or_else(|| format!("`{key}` is {number}, not a whole number"))
+        whole_number(number, key)
     };
     Ok(Counted {
         reference: count("reference_claims")?,
@@ -211,11 +247,6 @@ fn claims_of_object(value: &Value) -> Result<Counted, String> {
         matching: count("matching_claims")?,
         reason: text(value, "reason").to_owned(),
     })
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "whole and small enough, as checked")]
-fn whole(number: f64) -> Option<i64> {
-    (number.fract() == 0.0 && number.abs() < 1e15).then_some(number as i64)
 }
 
 #[cfg(test)]

@@ -37,6 +37,7 @@ mod gemini;
 mod http;
 mod judge;
 mod lanes;
+mod listed;
 mod model;
 mod openai;
 mod pace;
@@ -83,8 +84,9 @@ pub use secret::Secret;
 pub use tally::{Calls, Cost, Count, Tally};
 
 /// The built-in prompts: the name of each one's file, its text, and the texts it may use.
-pub const PROMPTS: [(&str, &str, &[&str]); 8] = [
+pub const PROMPTS: [(&str, &str, &[&str]); 9] = [
     ("answer_claims", correctness::PROMPT, correctness::PLACES),
+    (listed::PURPOSE, listed::PROMPT, correctness::PLACES),
     ("generated_question", relevance::PROMPT, relevance::PLACES),
     ("attribution", retrieval::ATTRIBUTION_PROMPT, retrieval::ATTRIBUTION_PLACES),
     ("usefulness", retrieval::USEFULNESS_PROMPT, retrieval::USEFULNESS_PLACES),

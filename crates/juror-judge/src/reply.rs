@@ -71,6 +71,17 @@ pub(crate) fn bit(value: &Value, key: &str) -> Result<bool, String> {
     }
 }
 
+/// A whole number, however it is written.
+pub(crate) fn whole_number(number: &Value, key: &str) -> Result<i64, String> {
+    let whole = number.as_i64().or_else(|| whole(number.as_f64()?));
+    whole.ok_or_else(|| format!("`{key}` is {number}, not a whole number"))
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "whole and small enough, as checked")]
+fn whole(number: f64) -> Option<i64> {
+    (number.fract() == 0.0 && number.abs() < 1e15).then_some(number as i64)
+}
+
 /// A text; missing is empty.
 pub(crate) fn text<'v>(value: &'v Value, key: &str) -> &'v str {
     value.get(key).and_then(Value::as_str).unwrap_or_default()

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 
 use crate::reply_store;
 use crate::settings::{
-    CacheRule, CustomEvaluation, ModelSettings, ModelsSettings, Settings, StepsKey,
+    CacheRule, ClaimsMethod, CustomEvaluation, ModelSettings, ModelsSettings, Settings, StepsKey,
 };
 
 /// Where replies are kept when settings do not say.
@@ -136,8 +136,18 @@ pub fn correctness(settings: &Settings, profile: &Profile) -> Result<Correctness
         trims_lines: profile.asked_like == AskedLike::Release5,
         error_key: profile.answer_error_key.as_str(),
     };
-    let own = settings.answer_correctness.as_ref().and_then(|own| own.prompt.as_deref());
+    let set = settings.answer_correctness.as_ref();
+    let own = set.and_then(|own| own.prompt.as_deref());
+    let lists = set.and_then(|own| own.method) == Some(ClaimsMethod::Listed);
     match own {
+        Some(_) if lists => Err(SetupError(
+            "answer_correctness.prompt asks for counts, and `method: listed` for lists\n  hint: leave one of them out; a prompt for lists is listed_claims.md in `judge.prompts`"
+                .into(),
+        )),
+        None if lists => {
+            let (name, text) = prompt(settings, "listed_claims")?;
+            Correctness::listing(&text, rules).map_err(|error| bad_prompt(&name, &error))
+        }
         Some(prompt) => Correctness::with_own_prompt(prompt, rules)
             .map_err(|error| SetupError(format!("answer_correctness.prompt: {error}"))),
         None => {

@@ -399,8 +399,21 @@ pub struct AnswerCorrectness {
     /// reply is four values separated by tabs: claims of the reference, of the answer, matching
     /// claims, reason.
     pub prompt: Option<String>,
+    /// Who counts claims: the model, or Juror in the lists that a model gives, which is easier for
+    /// small models.
+    pub method: Option<ClaimsMethod>,
     /// The key of a failed judgement.
     pub error_key: Option<ErrorKeyRule>,
+}
+
+/// Who counts claims.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ClaimsMethod {
+    /// The model.
+    Counted,
+    /// Juror, in the model's lists.
+    Listed,
 }
 
 /// How near the answer is to its question.
@@ -462,7 +475,8 @@ pub enum StepsKey {
 }
 
 /// Result keys that custom evaluations may not use.
-const RESERVED: [&str; 18] = [
+const RESERVED: [&str; 19] = [
+    "answer_claims",
     "template_id",
     "question_id",
     "question_text",

@@ -29,6 +29,18 @@ pub(crate) fn reply(purpose: &str, schema: Option<&Value>, prompt: &str) -> Valu
                 "reason": "automatic",
             })
         }
+        "listed_claims" => {
+            let (reference, actual) = (1 + chance.below(4), 1 + chance.below(4));
+            let reference = (1..=reference)
+                .map(|number| json!({"number": number, "claim": format!("claim {number}")}));
+            let reference: Vec<Value> = reference.collect();
+            let actual = (1..=actual).map(|number| {
+                let matches = if number <= reference.len() as u64 { number } else { 0 };
+                json!({"claim": format!("answer's claim {number}"), "matches": matches})
+            });
+            let actual: Vec<Value> = actual.collect();
+            json!({"reference_claims": reference, "actual_claims": actual})
+        }
         "generated_question" => {
             let question = format!("What is number {}?", chance.below(1_000_000));
             json!({"question": question, "noncommittal": 0})

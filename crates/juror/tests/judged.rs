@@ -173,13 +173,15 @@ fn check_run(case: &Value, profile: &str, server: &Server) -> Checked {
 /// What one reply of a model makes of an answer.
 fn check_reply(case: &Value, profile: &str, server: &Server) -> Checked {
     let reply = case["input"]["reply"].as_str().unwrap_or_default();
-    let replies = [("answer_claims".to_owned(), vec![Reply::Text(reply.to_owned())])];
+    let method = case["input"]["method"].as_str().unwrap_or("counted");
+    let replies = [(claims_purpose(method).to_owned(), vec![Reply::Text(reply.to_owned())])];
     let stage = Stage::new(case, Script { replies: replies.into(), ..Script::default() }, server);
     let question = json!({"id": "q", "question_text": "Q?", "reference_answer": "R"});
     let reference = json!([{"template_id": "t", "questions": [question]}]);
     stage.write("reference.json", &reference.to_string());
     stage.write("responses.jsonl", r#"{"question_id": "q", "actual_answer": "A"}"#);
-    stage.write("juror.yaml", "answer_relevance: {enabled: false}\n");
+    let off = "answer_relevance: {enabled: false}";
+    stage.write("juror.yaml", &format!("{off}\nanswer_correctness: {{method: {method}}}\n"));
     let (code, stderr) = stage.run(&format!(
         "eval reference.json responses.jsonl -c juror.yaml --profile {profile} -o out.json -q"
     ));
@@ -202,15 +204,22 @@ fn check_reply(case: &Value, profile: &str, server: &Server) -> Checked {
     same("", &Value::Object(found), &case["expected"])
 }
 
+/// The purpose of the call that a method of counting claims makes.
+fn claims_purpose(method: &str) -> &'static str {
+    if method == "listed" { "listed_claims" } else { "answer_claims" }
+}
+
 /// The table command.
 fn check_table(case: &Value, profile: &str, server: &Server) -> Checked {
     let input = &case["input"];
     let text = |reply: &Value| Reply::Text(reply.as_str().unwrap_or_default().to_owned());
     let replies = input["replies"].as_array().into_iter().flatten().map(text).collect();
-    let replies = [("answer_claims".to_owned(), replies)];
+    let method = input["method"].as_str().unwrap_or("counted");
+    let replies = [(claims_purpose(method).to_owned(), replies)];
     let stage = Stage::new(case, Script { replies: replies.into(), ..Script::default() }, server);
     stage.write("in.tsv", input["tsv"].as_str().unwrap_or_default());
-    stage.write("juror.yaml", &format!("profile: {profile}\nllm: {{concurrency: 1}}\n"));
+    let settings = format!("profile: {profile}\nllm: {{concurrency: 1}}\n");
+    stage.write("juror.yaml", &format!("{settings}answer_correctness: {{method: {method}}}\n"));
     let (code, stderr) = stage.run("answer-correctness -i in.tsv -o out.tsv -c juror.yaml --quiet");
     let found = stage.read("out.tsv");
     if case.get("peer_value").is_some() {

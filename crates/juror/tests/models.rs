@@ -593,6 +593,11 @@ fn models_are_told_apart_in_bad_settings() {
             "answer_correctness: {prompt: 'Compare {answer} {actual_answer}'}",
             "there is no text `answer` to put here",
         ),
+        (
+            "answer_correctness: {method: listed, prompt: 'Compare {actual_answer}'}",
+            "answer_correctness.prompt asks for counts",
+        ),
+        ("answer_correctness: {method: guessed}", "one of: counted, listed"),
         ("answer_correctness: {prompt: 'Compare.'}", "it has no place for `actual_answer`"),
         ("llm: {prices: {m: {input: -1}}}", "expected a price, 0 or more"),
         ("llm: {cache_mode: read-only, cache: nothing}", "nothing: no replies are kept here"),

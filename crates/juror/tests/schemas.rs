@@ -118,6 +118,11 @@ fn chosen(purpose: &str) -> Vec<Vec<&'static str>> {
         "answer_claims" => {
             vec![vec!["reason", "reference_claims", "actual_claims", "matching_claims"]]
         }
+        "listed_claims" => vec![
+            vec!["reference_claims", "actual_claims"],
+            vec!["number", "claim"],
+            vec!["claim", "matches"],
+        ],
         "generated_question" => vec![vec!["question", "noncommittal"]],
         "answer_attribution" | "context_attribution" => {
             vec![vec!["statements"], vec!["statement", "reason", "attributed"]]
@@ -132,7 +137,7 @@ fn chosen(purpose: &str) -> Vec<Vec<&'static str>> {
     }
 }
 
-const PURPOSES: [&str; 11] = [
+const PURPOSES: [&str; 12] = [
     "answer_attribution",
     "answer_claims",
     "answer_status",
@@ -144,6 +149,7 @@ const PURPOSES: [&str; 11] = [
     "custom_tone",
     "final_answer_status",
     "generated_question",
+    "listed_claims",
 ];
 
 /// An answer of an agent that ends with a call of `Finish`.
@@ -177,8 +183,11 @@ fn sent(generation: &str, embedding: &str, server: &Server) -> BTreeMap<String, 
     let custom = "custom_evaluations: [{name: tone, inputs: [actual_answer], instructions: Judge., \
                   outputs: {why: the grounds, mood: a word, a_score: 0 to 1}}]";
     let settings = format!("profile: 6\nllm: {{generation: {generation}{embedding}}}\n{custom}\n");
-    fs::write(folder.path().join("juror.yaml"), settings).expect("a file");
+    fs::write(folder.path().join("juror.yaml"), &settings).expect("a file");
+    let listing = format!("{settings}answer_correctness: {{method: listed}}\n");
+    fs::write(folder.path().join("listing.yaml"), listing).expect("a file");
     for line in [
+        "eval reference.json responses.jsonl -c listing.yaml -o listed.json",
         "eval reference.json responses.jsonl -c juror.yaml -o out.json",
         "judge pass-rate a.json -c juror.yaml",
         "judge preference a.json b.json -c juror.yaml",

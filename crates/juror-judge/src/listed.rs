@@ -1,0 +1,180 @@
+//! Claims that a model lists and Juror counts: counting is what small models do worst.
+
+use serde_json::{Value, json};
+
+use crate::correctness::{Claims, ClaimsError};
+use crate::reply::{read_verdict, shown, whole_number};
+use crate::schema::Schema;
+
+pub(crate) const PURPOSE: &str = "listed_claims";
+
+/// The prompt in the project.
+pub(crate) const PROMPT: &str = include_str!("../prompts/listed_claims.md");
+
+/// The claims of both answers, and which say the same.
+#[derive(Debug, PartialEq, Eq)]
+struct Listed {
+    reference: Vec<String>,
+    /// Each with the position of the claim of the reference that says the same, if there is one.
+    actual: Vec<(String, Option<usize>)>,
+}
+
+/// The claims of the reference come first, so that those of the answer can point at them.
+pub(crate) fn schema() -> Schema {
+    let reference = Schema::object([("number", Schema::whole_number()), ("claim", Schema::text())]);
+    let actual = Schema::object([("claim", Schema::text()), ("matches", Schema::whole_number())]);
+    Schema::object([
+        ("reference_claims", Schema::list(reference)),
+        ("actual_claims", Schema::list(actual)),
+    ])
+}
+
+/// Reads lists of claims and counts them.
+pub(crate) fn read_listed(reply: &str) -> Result<Claims, ClaimsError> {
+    let listed = read_verdict(reply, listed_of_object);
+    let unusable = |problem: String| ClaimsError { problem, reason: String::new() };
+    let listed = listed.map_err(unusable)?;
+    if listed.reference.is_empty() || listed.actual.is_empty() {
+        let whose = if listed.reference.is_empty() { "reference" } else { "actual" };
+        return Err(unusable(format!("the {whose} answer has no claims: {}", shown(reply))));
+    }
+    Ok(listed.counted())
+}
+
+fn listed_of_object(value: &Value) -> Result<Listed, String> {
+    let mut numbers = Vec::new();
+    let mut reference = Vec::new();
+    for entry in entries(value, "reference_claims")? {
+        let number = match entry.get("number") {
+            None => numbers.len() as i64 + 1,
+            Some(number) => whole_number(number, "number")?,
+        };
+        if numbers.contains(&number) {
+            return Err(format!("two reference claims have the number {number}"));
+        }
+        numbers.push(number);
+        reference.push(claim(entry)?);
+    }
+    let mut actual = Vec::new();
+    for entry in entries(value, "actual_claims")? {
+        actual.push((claim(entry)?, position(entry, &numbers)?));
+    }
+    Ok(Listed { reference, actual })
+}
+
+fn entries<'v>(value: &'v Value, key: &str) -> Result<&'v Vec<Value>, String> {
+    value.get(key).and_then(Value::as_array).ok_or_else(|| format!("`{key}` is not a list"))
+}
+
+fn claim(entry: &Value) -> Result<String, String> {
+    let text = entry.get("claim").and_then(Value::as_str).unwrap_or_default().trim();
+    if text.is_empty() { Err("a claim has no text".into()) } else { Ok(text.to_owned()) }
+}
+
+/// The position of the claim that another matches.
+fn position(entry: &Value, numbers: &[i64]) -> Result<Option<usize>, String> {
+    let matches = entry.get("matches").ok_or("`matches` is missing")?;
+    if matches.is_null() {
+        return Ok(None);
+    }
+    let number = whole_number(matches, "matches")?;
+    let position = numbers.iter().position(|known| *known == number);
+    match position {
+        None if number != 0 => Err(format!("no reference claim has the number {number}")),
+        position => Ok(position),
+    }
+}
+
+impl Listed {
+    /// A claim of the reference counts once, however many claims repeat it.
+    fn counted(&self) -> Claims {
+        let matched_by = |at: usize| -> Vec<usize> {
+            let claims = (1..).zip(&self.actual);
+            claims.filter(|(_, (_, of))| *of == Some(at)).map(|(number, _)| number).collect()
+        };
+        let matched: Vec<Vec<usize>> = (0..self.reference.len()).map(matched_by).collect();
+        let reference: Vec<Value> = self
+            .reference
+            .iter()
+            .zip(&matched)
+            .map(|(claim, by)| json!({"claim": claim, "matched_by": by}))
+            .collect();
+        let actual: Vec<Value> = self
+            .actual
+            .iter()
+            .map(|(claim, of)| json!({"claim": claim, "matches": of.map(|at| at + 1)}))
+            .collect();
+        Claims {
+            reference: self.reference.len() as u64,
+            actual: self.actual.len() as u64,
+            matching: matched.iter().filter(|by| !by.is_empty()).count() as u64,
+            reason: self.reason(&matched),
+            listed: Some(json!({"reference": reference, "actual": actual})),
+        }
+    }
+
+    /// The claims that found no pair.
+    fn reason(&self, matched: &[Vec<usize>]) -> String {
+        let missing = self.reference.iter().zip(matched).filter(|(_, by)| by.is_empty());
+        let missing = missing.map(|(claim, _)| format!("not in the answer: {claim}"));
+        let more = self.actual.iter().filter(|(_, of)| of.is_none());
+        let more = more.map(|(claim, _)| format!("not in the reference answer: {claim}"));
+        let unpaired: Vec<String> = missing.chain(more).collect();
+        if unpaired.is_empty() { "every claim has its pair".into() } else { unpaired.join("; ") }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(reference: &Value, actual: &Value) -> Result<(u64, u64, u64), String> {
+        let reply = json!({"reference_claims": reference, "actual_claims": actual}).to_string();
+        let claims = read_listed(&reply).map_err(|error| error.problem)?;
+        Ok((claims.reference, claims.actual, claims.matching))
+    }
+
+    #[test]
+    fn a_reference_claim_counts_once_however_often_it_is_matched() {
+        let reference = json!([{"number": 1, "claim": "a"}, {"number": 2, "claim": "b"}]);
+        let actual = json!([{"claim": "x", "matches": 1}, {"claim": "y", "matches": 1},
+            {"claim": "z", "matches": 0}]);
+        assert_eq!(read(&reference, &actual), Ok((2, 3, 1)));
+        let reply = json!({"reference_claims": reference, "actual_claims": actual}).to_string();
+        let claims = read_listed(&reply).expect("claims");
+        assert_eq!(claims.reason, "not in the answer: b; not in the reference answer: z");
+        let listed = claims.listed.expect("evidence");
+        assert_eq!(listed["reference"][0], json!({"claim": "a", "matched_by": [1, 2]}));
+        assert_eq!(listed["actual"][2], json!({"claim": "z", "matches": null}));
+    }
+
+    #[test]
+    fn claims_go_by_their_numbers_or_by_their_places() {
+        let actual = json!([{"claim": "x", "matches": 7}]);
+        assert_eq!(read(&json!([{"number": 7, "claim": "a"}]), &actual), Ok((1, 1, 1)));
+        let actual = json!([{"claim": "x", "matches": 2.0}, {"claim": "y", "matches": null}]);
+        assert_eq!(read(&json!([{"claim": "a"}, {"claim": "b"}]), &actual), Ok((2, 2, 1)));
+    }
+
+    #[test]
+    fn lists_that_cannot_be_are_errors() {
+        let one = json!([{"number": 1, "claim": "a"}]);
+        for (reference, actual, problem) in [
+            (one.clone(), json!([{"claim": "x", "matches": 2}]), "has the number 2"),
+            (one.clone(), json!([{"claim": "x", "matches": "1"}]), "not a whole number"),
+            (one.clone(), json!([{"claim": "x"}]), "`matches` is missing"),
+            (one.clone(), json!([{"claim": " ", "matches": 1}]), "a claim has no text"),
+            (one.clone(), json!([]), "the actual answer has no claims"),
+            (json!([]), json!([{"claim": "x", "matches": 0}]), "the reference answer has no"),
+            (json!(2), json!([]), "`reference_claims` is not a list"),
+            (
+                json!([{"number": 1, "claim": "a"}, {"number": 1, "claim": "b"}]),
+                json!([{"claim": "x", "matches": 1}]),
+                "two reference claims have the number 1",
+            ),
+        ] {
+            let error = read(&reference, &actual).expect_err("unusable");
+            assert!(error.contains(problem), "{problem}: {error}");
+        }
+    }
+}
