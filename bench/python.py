@@ -106,7 +106,7 @@ def build_wheel() -> Path:
         run(python, "-m", "pip", "install", "--quiet", "maturin==1.16.0")
     manifest = PROJECT / "crates/juror-python/Cargo.toml"
     run(folder / "bin/maturin", "build", "--release", "--locked", "-m", manifest, "-o", wheels)
-    return max(wheels.glob("juror-*.whl"), key=lambda path: path.stat().st_mtime)
+    return max(wheels.glob("juror_eval-*.whl"), key=lambda path: path.stat().st_mtime)
 
 
 def make_environment(wheel: Path) -> Path:
@@ -115,7 +115,9 @@ def make_environment(wheel: Path) -> Path:
     python = folder / "bin/python"
     if not python.is_file():
         run(compare.find_python(), "-m", "venv", folder)
-    run(python, "-m", "pip", "install", "--quiet", "--force-reinstall", "--no-index", wheel)
+    # Until it was renamed, the package was one that the next would refuse to share a folder with.
+    run(python, "-m", "pip", "uninstall", "--quiet", "--yes", "juror", "juror-eval")
+    run(python, "-m", "pip", "install", "--quiet", "--no-index", wheel)
     return python
 
 

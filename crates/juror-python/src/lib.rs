@@ -7,6 +7,7 @@
 mod aggregates;
 mod bench;
 mod build;
+mod command;
 mod engine;
 mod environment;
 mod escape;
@@ -41,6 +42,8 @@ mod _juror {
     use crate::aggregates::compute_aggregates;
     #[pymodule_export]
     use crate::bench::{Ask, BenchRun};
+    #[pymodule_export]
+    use crate::command::run_command;
     #[pymodule_export]
     use crate::evaluation::{Stop, names_profile, run_evaluation, scores_errors};
     #[pymodule_export]

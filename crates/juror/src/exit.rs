@@ -1,7 +1,5 @@
 //! How the program ends. The codes are published: scripts rely on them.
 
-use std::process::ExitCode;
-
 /// A way to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -39,7 +37,7 @@ pub(crate) fn report_bugs() {
 }
 
 /// The exit code of a run that returned or panicked; says what went wrong.
-pub(crate) fn code_of(outcome: std::thread::Result<anyhow::Result<Exit>>) -> ExitCode {
+pub(crate) fn code_of(outcome: std::thread::Result<anyhow::Result<Exit>>) -> u8 {
     let exit = match outcome {
         Ok(Ok(exit)) => exit,
         Ok(Err(error)) => {
@@ -48,7 +46,7 @@ pub(crate) fn code_of(outcome: std::thread::Result<anyhow::Result<Exit>>) -> Exi
         }
         Err(_) => Exit::Bug,
     };
-    ExitCode::from(exit as u8)
+    exit as u8
 }
 
 /// Work that has begun fails for reasons outside; all else is a complaint about what was asked.

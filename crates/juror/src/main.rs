@@ -1,15 +1,12 @@
-//! The `juror` program: reads arguments, runs a command, ends with a published exit code.
+//! The binary of the `juror` program.
 
-mod cli;
-mod environment;
-mod exit;
-mod progress;
-mod talk;
+use std::env::{args_os, current_exe};
+use std::process::ExitCode;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-fn main() -> std::process::ExitCode {
-    exit::report_bugs();
-    exit::code_of(std::panic::catch_unwind(cli::run))
+fn main() -> ExitCode {
+    let program = current_exe().unwrap_or_else(|_| "juror".into()).into_os_string();
+    ExitCode::from(juror::run(args_os().skip(1).collect(), &[program]))
 }

@@ -18,6 +18,12 @@ pub(crate) fn data(text: &str) -> Result<(), Outside> {
     }
 }
 
+/// Prints what is left of the data: where the program is part of another, nobody else does.
+pub(crate) fn end() {
+    // A reader that has gone away misses nothing.
+    let _ = std::io::stdout().lock().flush();
+}
+
 /// Prints a line of talk. What a file says of itself may stand in it, so nothing in it can steer
 /// the terminal.
 pub(crate) fn say(text: &str) {

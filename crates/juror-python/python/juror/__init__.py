@@ -6,11 +6,18 @@
     aggregates = compute_aggregates(results)
 
 Reference and responses are Python objects or paths. The page `docs/python.md` of the project has
-everything; `juror.aio` has the same as an awaitable.
+everything; `juror.aio` has the same as an awaitable. On indexes the package is `juror-eval`.
 """
 
-from . import aio
-from ._bench import QueryDone, Tool, ToolPool, bench
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+__distribution__ = "juror-eval"
+
+from . import _package
+
+_package.check()
+
 from ._errors import DatasetError, JurorError, LocatedError, Problem, SettingsError
 from ._evaluation import compute_aggregates, run_evaluation, unmet_gates
 from ._frames import to_arrow, to_pandas, to_polars
@@ -38,6 +45,25 @@ from ._juror import (
 )
 from ._metrics import metric
 from ._steps import Matching, Pair, match_steps
+
+if TYPE_CHECKING:
+    from . import aio
+    from ._bench import QueryDone, Tool, ToolPool, bench
+else:
+
+    def __getattr__(name):
+        """What needs an event loop is loaded when somebody asks for it: that takes a while."""
+        if name == "aio":
+            return import_module(".aio", __name__)
+        if name in ("QueryDone", "Tool", "ToolPool", "bench"):
+            from . import _bench
+
+            return getattr(_bench, name)
+        raise AttributeError(f"module `juror` has no attribute `{name}`")
+
+    def __dir__():
+        return sorted({*globals(), *__all__})
+
 
 __all__ = [
     "DatasetError",

@@ -26,6 +26,7 @@ __all__ = [
     "read_reference",
     "read_responses",
     "recall_at_k",
+    "run_command",
     "run_evaluation",
     "sanitize_name",
     "sanitize_param_name",
@@ -148,6 +149,12 @@ def unmet_gates(
     metrics: Sequence[str] = ...,
 ) -> list[str]:
     """Why results do not pass, none where they do."""
+
+def run_command(arguments: Sequence[str], program: Sequence[str]) -> int:
+    """Runs the command that arguments ask for; returns the exit code for the process.
+
+    `program` is how the same program is begun anew.
+    """
 
 def names_profile(config: object | None = None) -> bool:
     """Whether settings name a profile."""

@@ -15,13 +15,16 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from . import _evaluation, _juror
+from . import _evaluation, _juror, _package
 from ._bench.aio import bench
 from ._evaluation import Config, Path, Responses, Templates
 from ._metrics import Metric
 from ._progress import Progress
 
 __all__ = ["bench", "compute_aggregates", "run_evaluation"]
+
+# Another's `__init__.py` does not look.
+_package.check()
 
 
 async def run_evaluation(

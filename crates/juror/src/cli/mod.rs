@@ -17,6 +17,7 @@ mod tool_args;
 mod tools;
 mod validate;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand};
@@ -71,8 +72,9 @@ enum Command {
 }
 
 /// Runs the command that was asked for.
-pub(crate) fn run() -> anyhow::Result<Exit> {
-    let cli = match Cli::try_parse() {
+pub(crate) fn run(arguments: Vec<OsString>, program: &[OsString]) -> anyhow::Result<Exit> {
+    let words = std::iter::once("juror".into()).chain(arguments);
+    let cli = match Cli::try_parse_from(words) {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version go to standard output and are no errors; clap knows which is which.
@@ -90,7 +92,7 @@ pub(crate) fn run() -> anyhow::Result<Exit> {
         Command::Judge(args) => judge::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Tools(args) => tools::run(&args),
-        Command::Demo(args) => demo::run(&args),
+        Command::Demo(args) => demo::run(&args, program),
         Command::Cache(args) => cache::run(&args),
         Command::Schema(args) => schema::run(&args),
         Command::Completions(args) => completions::run(&args),

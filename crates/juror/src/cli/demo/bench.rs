@@ -1,5 +1,6 @@
 //! `juror demo --bench`: an agent is tried on queries, all from inside the program.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -42,12 +43,11 @@ const SCRIPTED: &str = "no model is asked: the agent follows a script, the tools
 const N_ERRORS: u64 = 1;
 
 /// Tries the scripted agent; its files and the results stay in a folder of their own.
-pub(super) fn run() -> anyhow::Result<Exit> {
+pub(super) fn run(program: &[OsString]) -> anyhow::Result<Exit> {
     let folder = new_folder()?;
     put(&folder, &FILES).map_err(|error| Outside(error.into()))?;
-    let program = std::env::current_exe().context("the path of this program")?;
-    let program = quoted(&program.display().to_string());
-    let words = words(&folder, &format!("command:{program} demo --agent"));
+    let program: Vec<String> = program.iter().map(|word| quoted(&word.to_string_lossy())).collect();
+    let words = words(&folder, &format!("command:{} demo --agent", program.join(" ")));
     talk::say(SCRIPTED);
     talk::say(&format!("juror {}\n", in_shell(&words)));
     let exit = bench::run(&read(&words)?)?;

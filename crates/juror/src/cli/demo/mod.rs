@@ -3,6 +3,7 @@
 mod bench;
 mod scripted_agent;
 
+use std::ffi::OsString;
 use std::path::Path;
 
 use anyhow::Context;
@@ -59,7 +60,7 @@ pub(super) struct DemoArgs {
     json: bool,
 }
 
-pub(super) fn run(args: &DemoArgs) -> anyhow::Result<Exit> {
+pub(super) fn run(args: &DemoArgs, program: &[OsString]) -> anyhow::Result<Exit> {
     if args.agent {
         scripted_agent::run(std::io::stdin().lock(), &mut std::io::stdout().lock())?;
         return Ok(Exit::Done);
@@ -73,7 +74,7 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<Exit> {
                 !args.json,
                 "--bench prints no JSON\n  hint: its result file, which it names, is JSON"
             );
-            bench::run()
+            bench::run(program)
         }
         None => judge(args),
     }
