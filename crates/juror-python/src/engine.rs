@@ -233,11 +233,14 @@ fn tell_problems(
     say: &SyncSender<Message>,
 ) {
     let tell = |problems: &Problems, is_file| {
-        for error in &problems.errors {
-            send(say, Message::Word(Told::of(error, is_file).to_string(), false));
-        }
-        if problems.n_more > 0 {
-            send(say, Message::Word(format!("and {} more", problems.n_more), false));
+        for kind in problems.folded(Problems::FEW) {
+            for error in &kind.first {
+                send(say, Message::Word(Told::of(error, is_file).to_string(), false));
+            }
+            if kind.n_more > 0 {
+                let word = format!("and {} more like this", kind.n_more);
+                send(say, Message::Word(word, false));
+            }
         }
     };
     let (is_file, responses_are_file) = inputs.are_files;

@@ -565,3 +565,25 @@ def test_a_mean_over_few_survivors_meets_no_gate(tmp_path: Path) -> None:
     assert reason == "19 of 20 responses failed or are missing (95 %), at most 50 % was asked"
     with pytest.raises(ValueError, match="`stps` is not a metric"):
         juror.unmet_gates(results, {"stps": 1})
+
+
+def test_misspelt_keys_and_texts_for_numbers_are_told_once(caplog: pytest.LogCaptureFixture) -> None:
+    questions = [
+        {"id": f"q{n}", "question_text": "?", "refrence_answer": "x", "mine": 1} for n in range(300)
+    ]
+    reference = [{"template_id": "t", "questions": questions}]
+    responses = {f"q{n}": {"answer": "x", "status": "success", "total_tokens": "12"} for n in range(300)}
+    juror.run_evaluation(reference, responses, ask_models=False)
+    tokens, answer, expected = sorted(record.getMessage() for record in caplog.records)
+    assert "`total_tokens` is a text" in tokens and "299 times more" in tokens
+    assert "did you mean `actual_answer`?" in answer
+    assert "did you mean `reference_answer`?" in expected
+
+
+def test_a_dump_without_responses_is_refused() -> None:
+    reference = [{"template_id": "t", "questions": [{"id": "q", "question_text": "?"}]}]
+    with pytest.raises(juror.DatasetError, match="no response in any known form") as raised:
+        juror.run_evaluation(reference, {"q": {"answer": "x"}})
+    assert "`actual_answer`" in str(raised.value)
+    (result,) = juror.run_evaluation(reference, {})
+    assert result["error"] == "no response"

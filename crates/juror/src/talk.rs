@@ -55,14 +55,34 @@ pub(crate) fn warn(text: &str) {
     say(&format!("warning: {text}"));
 }
 
-/// Prints problems that stop nothing.
+/// Prints problems that stop nothing, a few of each kind.
 pub(crate) fn warn_all(problems: &Problems) {
-    for problem in &problems.errors {
-        warn(&problem.to_string());
+    for line in few_of_each(problems) {
+        warn(&line);
     }
-    if problems.n_more > 0 {
-        warn(&format!("and {} more like these", problems.n_more));
+}
+
+/// Problems in words: of each kind the first with its hint, a few more in one line each, and how
+/// many are left.
+pub(crate) fn few_of_each(problems: &Problems) -> Vec<String> {
+    let mut lines = Vec::new();
+    for kind in problems.folded(Problems::FEW) {
+        let (first, others) = (kind.first.first(), kind.first.iter().skip(1));
+        lines.extend(first.map(ToString::to_string));
+        lines.extend(others.map(|error| match error.hint() {
+            // The same hint again says nothing new.
+            hint if hint == first.and_then(|first| first.hint()) => error.brief(),
+            _ => error.to_string(),
+        }));
+        if kind.n_more > 0 {
+            lines.push(format!("and {} more like {}", kind.n_more, these(kind.first.len())));
+        }
     }
+    lines
+}
+
+fn these(n: usize) -> &'static str {
+    if n == 1 { "this" } else { "these" }
 }
 
 /// Colours for people at a terminal who have not asked for none.

@@ -354,6 +354,122 @@ fn the_files_of_the_demo_of_agents_can_be_had() {
 }
 
 #[test]
+fn a_dump_without_responses_is_refused() {
+    let place = small()
+        .file("by_id.json", r#"{"q1": {"answer": "x", "trace": []}, "q2": {"answer": "y"}}"#)
+        .file("list.json", r#"[{"id": "q1", "actual_answer": "x"}, {"id": "q2"}]"#)
+        .file("numbers.json", r#"{"q1": 1, "q2": 2}"#)
+        .file("lines.jsonl", "{\"run\": 1}\n{\"run\": 2}\n");
+    for name in ["by_id.json", "list.json", "numbers.json", "lines.jsonl"] {
+        let ended = refused(&place, &format!("reference.json {name}"));
+        assert_eq!(ended.code, 2, "{ended}");
+        assert!(ended.stderr.contains("no response in any known form"), "{ended}");
+    }
+    assert_snapshot!(refused(&place, "reference.json by_id.json"));
+    // Nothing, and responses that say nothing, are told question by question.
+    for (name, text) in [
+        ("none.json", "{}"),
+        ("none.jsonl", ""),
+        ("empty.json", r#"{"q1": {}, "q2": {}}"#),
+        ("null.json", r#"{"q1": {"actual_answer": null, "mine": 1}}"#),
+        ("one.json", r#"{"q1": {"actual_answer": "x"}, "settings": {"mine": 1}}"#),
+    ] {
+        let place = small().file(name, text);
+        let ended = place.run(&format!("eval reference.json {name}"));
+        assert_eq!(ended.code, 0, "{name}: {ended}");
+    }
+}
+
+#[test]
+fn misspelt_keys_are_told_once_with_what_was_meant() {
+    let expected = json!([[{"name": "lookup", "output": "x", "ignore_dupicates": false}]]);
+    let questions: Vec<Value> = (0..200)
+        .map(|index| {
+            let mut question = question(&format!("q{index}"), expected.clone());
+            question["refrence_answer"] = json!("x");
+            question["difficulty"] = json!("mine");
+            question
+        })
+        .collect();
+    let step = json!({"name": "lookup", "id": "1", "status": "success", "output": "x",
+        "arguments": {}, "cost_center": 7});
+    let lines: Vec<String> = (0..200)
+        .map(|index| {
+            json!({"question_id": format!("q{index}"), "answer": "x", "actual_steps": [step],
+                "total_tokens": "12", "model": "mine"})
+            .to_string()
+        })
+        .collect();
+    let place = Place::new()
+        .file("reference.json", reference(&questions))
+        .file("responses.jsonl", lines.join("\n"));
+    let ended = place.run("eval reference.json responses.jsonl --no-model");
+    assert_eq!(ended.code, 0);
+    assert_snapshot!("misspelt_keys_eval", ended.stderr);
+    let ended = place.run("validate reference.json responses.jsonl");
+    assert_eq!(ended.code, 2);
+    assert_snapshot!("misspelt_keys_validate", ended);
+}
+
+#[test]
+fn keys_of_ones_own_are_no_mistake() {
+    let place = small();
+    let with_own = place.read("reference.json").replace("\"id\":", "\"mine\":1,\"id\":");
+    let place = place.file("reference.json", with_own);
+    let ended = place.run("eval reference.json responses.jsonl -q");
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+    let ended = place.run("validate reference.json responses.jsonl");
+    assert!(ended.code == 0 && ended.stdout.contains("note: "), "{ended}");
+}
+
+#[test]
+fn validate_refuses_what_cannot_score() {
+    let step = |name: &str, media: Option<&str>, output: Value| {
+        let mut step = json!({"name": name, "args": {}, "output": output});
+        if let Some(media) = media {
+            step["output_media_type"] = json!(media);
+        }
+        json!([[step]])
+    };
+    let sparql_json = "application/sparql-results+json";
+    let documents = |ids: &[Value]| {
+        let one = |id: &Value| json!({"id": id, "text": "x"});
+        json!(json!(ids.iter().map(one).collect::<Vec<_>>()).to_string())
+    };
+    let questions = [
+        question("json", step("api", Some("application/json"), json!("{not json"))),
+        question("sparql", step("sparql_query", Some(sparql_json), json!("DESCRIBE"))),
+        question("xml", step("q", Some("application/sparql-results+xml"), json!("{}"))),
+        question("no_ids", step("retrieval", None, json!("[{\"text\": \"x\"}]"))),
+        question("no_id", step("retrieval", None, documents(&[json!(1), Value::Null]))),
+        question("no_documents", step("retrieval", None, json!("[]"))),
+        question("no_list", step("retrieval", None, json!("x"))),
+        question("no_output", json!([[{"name": "lookup"}]])),
+        question("no_steps", json!([[]])),
+        question("well", step("retrieval", None, documents(&[json!(1), json!("a")]))),
+        question("well_too", step("api", Some("application/json"), json!({"a": 1}))),
+    ];
+    let place = Place::new().file("reference.json", reference(&questions));
+    let ended = place.run("validate reference.json");
+    assert_eq!(ended.code, 2);
+    assert_snapshot!(ended);
+}
+
+#[test]
+fn validate_compares_the_ids_of_both_files() {
+    let place = small();
+    let others: Vec<String> =
+        (0..50).map(|id| json!({"question_id": id, "actual_answer": "x"}).to_string()).collect();
+    let place = place.file("others.jsonl", others.join("\n"));
+    let ended = place.run("validate reference.json others.jsonl");
+    assert_eq!(ended.code, 2);
+    assert_snapshot!("other_ids_validate", ended);
+    // In an evaluation too, one mistake that was made fifty times is told in a few lines.
+    let ended = place.run("eval reference.json others.jsonl");
+    assert_snapshot!("other_ids_eval", ended.stderr);
+}
+
+#[test]
 fn validate_tells_what_files_are() {
     let place = small().file("juror.yaml", "profile: 6\n").file("odd.json", "[1]");
     place.run("eval reference.json responses.jsonl -q -o out.json");
@@ -689,13 +805,16 @@ fn the_wrong_file_is_recognised() {
     let place = small()
         .file("empty.json", "")
         .file("none.jsonl", "")
-        .file("log.jsonl", "not json\n".repeat(20_000));
+        .file("log.jsonl", "not json\n".repeat(20_000))
+        .file("cut.jsonl", "{\"question_id\": \n".repeat(20_000));
     assert_snapshot!("swapped_arguments", refused(&place, "responses.jsonl reference.json"));
     assert_snapshot!("empty_responses", refused(&place, "reference.json empty.json"));
     assert_snapshot!("no_responses", place.run("eval reference.json none.jsonl --worst 0"));
     assert_snapshot!("reference_as_results", place.run("aggregate reference.json"));
-    let log = place.run("eval reference.json log.jsonl --worst 0");
-    assert!(log.stderr.contains("and 19900 more like these"), "{}", log.stderr.len());
+    let log = refused(&place, "reference.json log.jsonl");
+    assert!(log.stderr.contains("log.jsonl:1:1: no response in any known form"), "{log}");
+    let cut = place.run("eval reference.json cut.jsonl --worst 0");
+    assert!(cut.code == 0 && cut.stderr.contains("and 19997 more like these"), "{cut}");
 }
 
 #[test]
@@ -946,7 +1065,7 @@ fn deep_nesting_is_bounded() {
     for (reference, responses) in [("deep.yaml", "a.json"), ("deep.jsonl", "a.json")] {
         assert_eq!(place.run(&format!("eval {reference} {responses}")).code, 2);
     }
-    assert_eq!(place.run("eval r.json deep.jsonl").code, 0);
+    assert_eq!(place.run("eval r.json deep.jsonl").code, 2);
     assert_eq!(place.run("eval r.json deep.yaml").code, 2);
 }
 

@@ -33,5 +33,5 @@ pub fn read_both<'a>(
         parts.read();
         dataset
     });
-    (dataset, Ok(parts.into_responses()))
+    (dataset, parts.into_responses())
 }

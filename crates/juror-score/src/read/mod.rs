@@ -6,16 +6,19 @@
 mod both;
 mod check;
 mod document;
+mod form;
+mod keys;
 mod problem;
 mod reference;
 mod responses;
 mod results;
+mod strict;
 mod yaml;
 
 pub use both::read_both;
 pub(crate) use document::Found;
 pub use document::{Document, Format, Text};
-pub use problem::{DatasetError, Path, Place, Problem, Problems, Segment};
+pub use problem::{DatasetError, Folded, Path, Place, Problem, Problems, Segment};
 pub use reference::{Dataset, read_reference};
 pub use responses::{Responses, read_responses};
 pub use results::read_results;

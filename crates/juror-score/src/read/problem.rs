@@ -1,6 +1,7 @@
 //! What can be wrong with a file, where, and what to do about it.
 
 use std::fmt;
+use std::mem::{Discriminant, discriminant};
 
 /// A position in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,10 +108,46 @@ pub enum Problem {
     },
     /// An expected step has no output to compare with.
     MissingOutput(String),
+    /// A group of expected steps is empty, so that nothing can be scored by it.
+    EmptyGroup,
+    /// An expected output is not what its step says it is.
+    BadOutput {
+        /// The step.
+        step: String,
+        /// What is wrong with its output.
+        why: String,
+    },
+    /// A question has no response.
+    Unanswered(String),
     /// Two responses answer the same question.
     DuplicateResponse(String),
     /// A response answers a question the dataset does not have.
     UnknownQuestion(String),
+    /// A key that means nothing to Juror.
+    UnknownKey {
+        /// The key.
+        key: String,
+        /// What has it.
+        of: &'static str,
+        /// The key that was probably meant.
+        near: Option<&'static str>,
+        /// How many more have it.
+        n_more: usize,
+    },
+    /// A value that is no number where statistics need one.
+    NoNumber {
+        /// Its key.
+        key: String,
+        /// What is there.
+        found: &'static str,
+        /// How many more are like it.
+        n_more: usize,
+    },
+    /// A file of something else than responses.
+    NoResponses {
+        /// What its first record has: keys, or what it is.
+        found: String,
+    },
     /// A setting is unknown or ill-typed.
     BadSetting {
         /// What is wrong with it.
@@ -118,6 +155,29 @@ pub enum Problem {
         /// What to do about it.
         hint: Option<String>,
     },
+}
+
+impl Problem {
+    /// Whether it is worth a word and nothing more: keys of the user's own are no mistake.
+    pub fn is_note(&self) -> bool {
+        matches!(self, Problem::UnknownKey { near: None, .. })
+    }
+
+    /// Whether it stands for all that are like it.
+    fn is_folded(&self) -> bool {
+        matches!(self, Problem::UnknownKey { .. } | Problem::NoNumber { .. })
+    }
+
+    /// Whether it can be scored nevertheless, though probably not as it was meant.
+    pub fn is_warning(&self) -> bool {
+        matches!(
+            self,
+            Problem::UnknownKey { near: Some(_), .. }
+                | Problem::NoNumber { .. }
+                | Problem::UnknownQuestion(_)
+                | Problem::Unanswered(_)
+        )
+    }
 }
 
 impl fmt::Display for Problem {
@@ -141,14 +201,38 @@ impl fmt::Display for Problem {
                     "the expected step `{step}` has no output, so no actual step can match it"
                 )
             }
+            Problem::EmptyGroup => f.write_str("the group of expected steps is empty"),
+            Problem::BadOutput { step, why } => {
+                write!(f, "the output of the expected step `{step}` {why}")
+            }
+            Problem::Unanswered(id) => write!(f, "the question `{id}` has no response"),
             Problem::DuplicateResponse(id) => {
                 write!(f, "the question `{id}` has another response; the last one counts")
             }
             Problem::UnknownQuestion(id) => {
                 write!(f, "the dataset has no question `{id}`; the response is left out")
             }
+            Problem::UnknownKey { key, of, n_more, .. } => {
+                write!(f, "unknown key `{key}` of {} {of}", article(of))?;
+                and_more(f, *n_more)
+            }
+            Problem::NoNumber { key, found, n_more } => {
+                write!(f, "`{key}` is {found}, not a number, and is left out of the statistics")?;
+                and_more(f, *n_more)
+            }
+            Problem::NoResponses { found } => {
+                write!(f, "no response in any known form: the first record {found}")
+            }
         }
     }
+}
+
+fn article(noun: &str) -> &'static str {
+    if noun.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" }
+}
+
+fn and_more(f: &mut fmt::Formatter<'_>, n_more: usize) -> fmt::Result {
+    if n_more == 0 { Ok(()) } else { write!(f, ", here and {n_more} times more") }
 }
 
 impl DatasetError {
@@ -168,19 +252,35 @@ impl DatasetError {
                 Some(format!("columns present: {}", known.join(", ")))
             }
             Problem::MissingOutput(_) => Some("add `output` to the step".into()),
+            Problem::EmptyGroup => Some("add a step to the group, or leave the group out".into()),
             Problem::UnknownQuestion(_) => {
                 Some("check that responses and reference belong together".into())
             }
+            Problem::UnknownKey { near: Some(near), .. } => Some(format!("did you mean `{near}`?")),
+            Problem::NoNumber { .. } => Some("write it without quotes".into()),
+            Problem::NoResponses { .. } => Some(
+                "looked for `actual_answer`, `actual_steps`, `status`, `error` and token counts, \
+                 in objects by question id or with a `question_id`"
+                    .into(),
+            ),
             Problem::BadSetting { hint, .. } => hint.clone(),
             _ => None,
         }
     }
 }
 
+impl DatasetError {
+    /// The place and the problem, in one line.
+    pub fn brief(&self) -> String {
+        let Place { file, line, column, .. } = &self.place;
+        format!("{file}:{line}:{column}: {}", self.problem)
+    }
+}
+
 impl fmt::Display for DatasetError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Place { file, line, column, path } = &self.place;
-        write!(f, "{file}:{line}:{column}: {}", self.problem)?;
+        let path = &self.place.path;
+        f.write_str(&self.brief())?;
         if !path.0.is_empty() {
             write!(f, "\n  at {path}")?;
         }
@@ -198,6 +298,17 @@ pub struct Problems {
     pub errors: Vec<DatasetError>,
     /// How many more there are.
     pub n_more: usize,
+    /// Of which kinds those are, as far as that is known.
+    pub(super) more: Vec<(Discriminant<Problem>, usize)>,
+}
+
+/// Problems of one kind: the first of them, and how many more there are.
+#[derive(Clone, Debug)]
+pub struct Folded<'p> {
+    /// The first ones; never empty.
+    pub first: Vec<&'p DatasetError>,
+    /// How many more there are.
+    pub n_more: usize,
 }
 
 impl Problems {
@@ -209,16 +320,79 @@ impl Problems {
         if self.errors.len() < Self::MOST {
             self.errors.push(error);
         } else {
-            self.n_more += 1;
+            self.count(discriminant(&error.problem), 1);
         }
+    }
+
+    fn count(&mut self, kind: Discriminant<Problem>, n: usize) {
+        self.n_more += n;
+        match self.more.iter_mut().find(|(known, _)| *known == kind) {
+            Some((_, count)) => *count += n,
+            None => self.more.push((kind, n)),
+        }
+    }
+
+    /// At most this many problems of a kind are told where there are many.
+    pub const FEW: usize = 3;
+
+    /// The same problems by kind, at most so many of each: one mistake that was made a thousand
+    /// times is one thing to tell.
+    pub fn folded(&self, most: usize) -> Vec<Folded<'_>> {
+        let mut kinds: Vec<(Discriminant<Problem>, Folded<'_>)> = Vec::new();
+        for error in &self.errors {
+            let kind = discriminant(&error.problem);
+            match kinds.iter_mut().find(|(known, _)| *known == kind) {
+                // Each of these is many already.
+                Some((_, of)) if of.first.len() < most || error.problem.is_folded() => {
+                    of.first.push(error);
+                }
+                Some((_, of)) => of.n_more += 1,
+                None => kinds.push((kind, Folded { first: vec![error], n_more: 0 })),
+            }
+        }
+        for (kind, n) in &self.more {
+            if let Some((_, of)) = kinds.iter_mut().find(|(known, _)| known == kind) {
+                of.n_more += n;
+            }
+        }
+        kinds.into_iter().map(|(_, of)| of).collect()
     }
 
     /// Adds another file's, or another look's, problems.
     pub fn extend(&mut self, other: Problems) {
-        self.n_more += other.n_more;
+        let known: usize = other.more.iter().map(|(_, n)| n).sum();
+        self.n_more += other.n_more - known;
+        for (kind, n) in other.more {
+            self.count(kind, n);
+        }
         for error in other.errors {
             self.push(error);
         }
+    }
+
+    /// The problems for which something holds. Those that are only counted are like the first of
+    /// their kind; of a kind that is not among the first, nothing is known, and nothing holds.
+    #[must_use]
+    pub fn such(&self, is_it: impl Fn(&Problem) -> bool) -> Problems {
+        let mut such = Problems::default();
+        let those = self.errors.iter().filter(|error| is_it(&error.problem));
+        those.for_each(|error| such.push(error.clone()));
+        for (kind, n) in &self.more {
+            if such.errors.iter().any(|error| discriminant(&error.problem) == *kind) {
+                such.count(*kind, *n);
+            }
+        }
+        such
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.errors.len() + self.n_more
+    }
+
+    /// Puts those that are kept into the order of their places.
+    pub fn sort(&mut self) {
+        self.errors.sort_by_key(|error| (error.place.line, error.place.column));
     }
 
     /// Whether there is none.
@@ -229,7 +403,7 @@ impl Problems {
 
 impl From<DatasetError> for Problems {
     fn from(error: DatasetError) -> Problems {
-        Problems { errors: vec![error], n_more: 0 }
+        Problems { errors: vec![error], ..Problems::default() }
     }
 }
 

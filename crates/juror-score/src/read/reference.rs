@@ -3,14 +3,16 @@
 use std::borrow::Cow;
 
 use hashbrown::HashSet;
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::check::Check;
 use super::document::{Document, Found};
+use super::form::form;
+use super::keys::{Of, PassedOver, unknown_keys};
 use super::problem::{Path, Problem, Problems};
+use super::responses::Responses;
 use crate::json;
-use crate::object::{MapOnly, Object};
+use crate::object::Object;
 use crate::output::Output;
 use crate::question::{ExpectedStep, Question, Rules};
 use crate::skim;
@@ -22,6 +24,33 @@ pub struct Dataset<'a> {
     pub questions: Vec<Question<'a>>,
     /// What a reader should know, though nothing is wrong enough to stop.
     pub warnings: Problems,
+    /// For each question, where it stands in the file.
+    origins: Vec<Origin>,
+    passed_over: PassedOver<'a>,
+}
+
+impl Dataset<'_> {
+    /// The way to a question.
+    pub(super) fn path_of(&self, index: usize) -> Path {
+        self.origins.get(index).map_or_else(Path::default, |origin| path_of(*origin))
+    }
+
+    /// The questions that nobody answers, in the order of the file.
+    pub fn unanswered(&self, document: &Document, responses: &Responses<'_>) -> Problems {
+        let questions = self.questions.iter().enumerate();
+        let unanswered = questions.filter(|(_, question)| !responses.has(question));
+        let found = unanswered.map(|(index, question)| Found {
+            offset: document.offset_of(question.text.get()),
+            path: self.path_of(index),
+            problem: Problem::Unanswered(question.id.to_string()),
+        });
+        document.locate(found.collect())
+    }
+
+    /// Keys that Juror does not use and that are like none that it does: as a rule the user's own.
+    pub fn other_keys(&self, document: &Document) -> Problems {
+        document.locate(self.passed_over.others(document))
+    }
 }
 
 /// Reads a reference dataset: a list of templates in JSON or YAML, or a template or question a
@@ -36,15 +65,18 @@ pub fn read_reference(document: &Document) -> Result<Dataset<'_>, Problems> {
         Ok(dataset) => dataset,
         Err(first) => return Err(all_problems(document, first)),
     };
+    let Read { questions, origins, mut passed_over } = dataset;
     let mut check = StepCheck::default();
-    for (question, origin) in dataset.questions.iter().zip(&dataset.origins) {
-        check.question(document, question, || path_of(*origin));
+    for (question, origin) in questions.iter().zip(&origins) {
+        check.question(document, question, &mut passed_over, || path_of(*origin));
     }
     if !check.problems.is_empty() {
         return Err(document.locate(check.problems));
     }
+    check.warnings.extend(passed_over.mistakes(document));
+    check.warnings.sort_by_key(|found| found.offset);
     let warnings = document.locate(check.warnings);
-    Ok(Dataset { questions: dataset.questions, warnings })
+    Ok(Dataset { questions, warnings, origins, passed_over })
 }
 
 /// Why fast reading stopped.
@@ -58,6 +90,7 @@ struct FirstProblem<'d> {
 struct Read<'a> {
     questions: Vec<Question<'a>>,
     origins: Vec<Origin>,
+    passed_over: PassedOver<'a>,
 }
 
 /// The positions of a template in the file and of a question in its template.
@@ -69,9 +102,19 @@ fn path_of((template, index): Origin) -> Path {
 }
 
 impl<'a> Read<'a> {
-    fn push(&mut self, question: Question<'a>, template: Option<usize>, index: Option<usize>) {
-        self.questions.push(question);
-        self.origins.push((template, index));
+    fn push(
+        &mut self,
+        question: QuestionForm<'a>,
+        template: Cow<'a, str>,
+        origin: Origin,
+    ) -> Option<()> {
+        for key in &question.unknown {
+            let has = |key: &str| question.has(key);
+            self.passed_over.key(Of::Question, key, has, || path_of(origin).key(key));
+        }
+        self.questions.push(question.read(template)?);
+        self.origins.push(origin);
+        Some(())
     }
 }
 
@@ -80,18 +123,17 @@ fn read_fast(document: &Document) -> Result<Read<'_>, FirstProblem<'_>> {
     for value in document.values() {
         let first = |error| FirstProblem { value, error };
         if is_line(document, value) {
-            let MapOnly(line): MapOnly<LineForm> =
-                skim::from_str(value).map_err(|error| first(Some(error)))?;
+            let line: LineForm<'_> = skim::from_str(value).map_err(|error| first(Some(error)))?;
             line.read_into(&mut read).ok_or_else(|| first(None))?;
         } else {
-            let templates: Vec<MapOnly<TemplateForm>> =
+            let templates: Vec<TemplateForm<'_>> =
                 skim::from_str(value).map_err(|error| first(Some(error)))?;
             // Lists that grow leave gaps in memory behind them, as large as they are.
             let n_questions =
-                templates.iter().map(|MapOnly(template)| template.questions.len()).sum();
+                templates.iter().flat_map(|template| &template.questions).map(Vec::len).sum();
             read.questions.reserve_exact(n_questions);
             read.origins.reserve_exact(n_questions);
-            for (index, MapOnly(template)) in templates.into_iter().enumerate() {
+            for (index, template) in templates.into_iter().enumerate() {
                 template.read_into(&mut read, Some(index)).ok_or_else(|| first(None))?;
             }
         }
@@ -113,48 +155,43 @@ fn have_distinct_ids(questions: &[Question<'_>]) -> bool {
     questions.iter().all(|question| ids.insert(question.id.as_ref()))
 }
 
-#[derive(Deserialize)]
-struct TemplateForm<'a> {
-    #[serde(borrow)]
-    template_id: &'a RawValue,
-    #[serde(borrow)]
-    questions: Vec<MapOnly<QuestionForm<'a>>>,
+form! {
+    TemplateForm<'a> {
+        template_id: &'a RawValue,
+        questions: Vec<QuestionForm<'a>>,
+    }
 }
 
-#[derive(Deserialize)]
-struct QuestionForm<'a> {
-    #[serde(borrow)]
-    id: &'a RawValue,
-    #[serde(borrow)]
-    question_text: Option<&'a RawValue>,
-    #[serde(borrow)]
-    reference_answer: Option<&'a RawValue>,
-    #[serde(borrow)]
-    reference_steps: Option<Vec<Vec<Object<'a>>>>,
+form! {
+    QuestionForm<'a> {
+        id: &'a RawValue,
+        question_text: &'a RawValue,
+        reference_answer: &'a RawValue,
+        reference_steps: Vec<Vec<Object<'a>>>,
+    }
 }
 
-/// A template, or a question that names its template.
-#[derive(Deserialize)]
-struct LineForm<'a> {
-    #[serde(borrow)]
-    template_id: &'a RawValue,
-    #[serde(borrow)]
-    questions: Option<Vec<MapOnly<QuestionForm<'a>>>>,
-    #[serde(borrow)]
-    id: Option<&'a RawValue>,
-    #[serde(borrow)]
-    question_text: Option<&'a RawValue>,
-    #[serde(borrow)]
-    reference_answer: Option<&'a RawValue>,
-    #[serde(borrow)]
-    reference_steps: Option<Vec<Vec<Object<'a>>>>,
+form! {
+    /// A template, or a question that names its template.
+    LineForm<'a> {
+        template_id: &'a RawValue,
+        questions: Vec<QuestionForm<'a>>,
+        id: &'a RawValue,
+        question_text: &'a RawValue,
+        reference_answer: &'a RawValue,
+        reference_steps: Vec<Vec<Object<'a>>>,
+    }
 }
 
 impl<'a> TemplateForm<'a> {
     fn read_into(self, read: &mut Read<'a>, index: Option<usize>) -> Option<()> {
-        let template = json::scalar_text(self.template_id)?;
-        for (at, MapOnly(question)) in self.questions.into_iter().enumerate() {
-            read.push(question.read(template.clone())?, index, Some(at));
+        let template = json::scalar_text(self.template_id?)?;
+        for key in self.unknown {
+            let has = |key: &str| matches!(key, "template_id" | "questions");
+            read.passed_over.key(Of::Template, key, has, || path_of((index, None)).key(key));
+        }
+        for (at, question) in self.questions?.into_iter().enumerate() {
+            read.push(question, template.clone(), (index, Some(at)))?;
         }
         Some(())
     }
@@ -162,22 +199,34 @@ impl<'a> TemplateForm<'a> {
 
 impl<'a> LineForm<'a> {
     fn read_into(self, read: &mut Read<'a>) -> Option<()> {
-        if let Some(questions) = self.questions {
-            let template = TemplateForm { template_id: self.template_id, questions };
+        let (template_id, unknown, n_known) = (self.template_id, self.unknown, self.n_known);
+        if self.questions.is_some() {
+            let template =
+                TemplateForm { template_id, questions: self.questions, unknown, n_known };
             return template.read_into(read, None);
         }
         let question = QuestionForm {
-            id: self.id?,
+            id: self.id,
             question_text: self.question_text,
             reference_answer: self.reference_answer,
             reference_steps: self.reference_steps,
+            unknown,
+            n_known,
         };
-        read.push(question.read(json::scalar_text(self.template_id)?)?, None, None);
-        Some(())
+        read.push(question, json::scalar_text(template_id?)?, (None, None))
     }
 }
 
 impl<'a> QuestionForm<'a> {
+    fn has(&self, key: &str) -> bool {
+        match key {
+            "reference_answer" => self.reference_answer.is_some(),
+            "reference_steps" => self.reference_steps.is_some(),
+            // A question without these is refused.
+            _ => true,
+        }
+    }
+
     fn read(self, template: Cow<'a, str>) -> Option<Question<'a>> {
         let group = |steps: Vec<Object<'a>>| make_all(steps, expected_step);
         let groups = match self.reference_steps {
@@ -185,7 +234,7 @@ impl<'a> QuestionForm<'a> {
             Some(groups) => Some(make_all(groups, group)?),
         };
         Some(Question {
-            id: json::scalar_text(self.id)?,
+            id: json::scalar_text(self.id?)?,
             template,
             text: self.question_text?,
             answer: self.reference_answer,
@@ -259,13 +308,28 @@ struct StepCheck {
 }
 
 impl StepCheck {
-    fn question(&mut self, document: &Document, question: &Question<'_>, path: impl Fn() -> Path) {
+    fn question<'a>(
+        &mut self,
+        document: &Document,
+        question: &Question<'a>,
+        passed_over: &mut PassedOver<'a>,
+        path: impl Fn() -> Path,
+    ) {
         let groups = question.groups.as_deref().unwrap_or_default();
         for (group, steps) in groups.iter().enumerate() {
+            if steps.is_empty() {
+                let path = path().key("reference_steps").index(group);
+                let offset = document.offset_of(question.text.get());
+                self.warnings.push(Found { offset, path, problem: Problem::EmptyGroup });
+            }
             for (index, step) in steps.iter().enumerate() {
                 let path = || path().key("reference_steps").index(group).index(index);
                 self.columns(document, step, path);
                 self.output(document, step, path);
+                for key in unknown_keys(&step.fields) {
+                    let has = |key: &str| step.fields.get(key).is_some();
+                    passed_over.key(Of::ExpectedStep, key, has, || path().key(key));
+                }
             }
         }
     }

@@ -5,13 +5,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use hashbrown::{HashMap, HashSet};
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::document::{Document, Found, lines_of};
+use super::form::form;
+use super::keys::{Of, PassedOver, unknown_keys};
 use super::problem::{Path, Problem, Problems};
 use crate::json;
-use crate::object::{MapOnly, Object};
+use crate::object::Object;
 use crate::question::Question;
 use crate::skim;
 use crate::trajectory::{Ending, Step, Trajectory, Usage};
@@ -23,6 +24,7 @@ pub struct Responses<'a> {
     missing: Trajectory<'a>,
     /// Records that could not be read and the like; none of them stops a run.
     pub problems: Problems,
+    passed_over: PassedOver<'a>,
 }
 
 #[derive(Debug)]
@@ -67,6 +69,11 @@ impl<'a> Responses<'a> {
         self.by_question.is_empty()
     }
 
+    /// Keys that Juror does not use and that are like none that it does: as a rule the user's own.
+    pub fn other_keys(&self, document: &Document) -> Problems {
+        document.locate(self.passed_over.others(document))
+    }
+
     /// The responses to questions a dataset does not have, in the order of the file.
     pub fn unknown(&self, document: &Document, questions: &[Question<'_>]) -> Problems {
         let known: HashSet<&str> = questions.iter().map(|question| question.id.as_ref()).collect();
@@ -95,7 +102,7 @@ pub fn read_responses(document: &Document) -> Result<Responses<'_>, Problems> {
     } else {
         reader.whole()?;
     }
-    Ok(reader.finish())
+    reader.finish()
 }
 
 /// A large file of responses in parts, which several threads may read.
@@ -106,7 +113,7 @@ pub(super) struct Parts<'a> {
     next: AtomicUsize,
     records: Mutex<Vec<PartRecords<'a>>>,
     /// What all parts came to; whoever reads the last one puts them together.
-    responses: OnceLock<Responses<'a>>,
+    responses: OnceLock<Result<Responses<'a>, Problems>>,
 }
 
 /// The number of a part, and its records.
@@ -142,11 +149,11 @@ impl<'a> Parts<'a> {
     }
 
     /// The responses; all parts must have been read.
-    pub(super) fn into_responses(self) -> Responses<'a> {
+    pub(super) fn into_responses(self) -> Result<Responses<'a>, Problems> {
         self.responses.into_inner().expect("all parts were read")
     }
 
-    fn put_together(&self, mut parts: Vec<PartRecords<'a>>) -> Responses<'a> {
+    fn put_together(&self, mut parts: Vec<PartRecords<'a>>) -> Result<Responses<'a>, Problems> {
         let mut reader = Reader::new(self.document);
         parts.sort_unstable_by_key(|(index, _)| *index);
         let n_records = parts.iter().map(|(_, records)| records.len()).sum();
@@ -162,24 +169,47 @@ struct Reader<'a> {
     document: &'a Document,
     responses: Responses<'a>,
     found: Vec<Found>,
+    passed_over: PassedOver<'a>,
+    /// How many records are responses, readable or not.
+    n_responses: usize,
+    /// The first record that has something in it and is none.
+    first_other: Option<(&'a str, Path)>,
 }
 
 impl<'a> Reader<'a> {
     fn new(document: &'a Document) -> Reader<'a> {
-        Reader { document, responses: Responses::default(), found: Vec::new() }
+        Reader {
+            document,
+            responses: Responses::default(),
+            found: Vec::new(),
+            passed_over: PassedOver::default(),
+            n_responses: 0,
+            first_other: None,
+        }
     }
 
-    fn finish(self) -> Responses<'a> {
-        let Reader { document, mut responses, found } = self;
-        let Problems { mut errors, n_more } = document.locate(found);
+    /// What was read. Where there is something, and nothing of it is a response, the file is another
+    /// one than was meant: every question would be as good as unanswered, without a word.
+    fn finish(self) -> Result<Responses<'a>, Problems> {
+        let Reader { document, mut responses, mut found, passed_over, n_responses, first_other } =
+            self;
+        if let (0, Some((record, path))) = (n_responses, first_other) {
+            let problem = Problem::NoResponses { found: what_is_in(record) };
+            let offset = document.offset_of(record);
+            return Err(document.locate(vec![Found { offset, path, problem }]));
+        }
+        found.extend(passed_over.mistakes(document));
+        responses.passed_over = passed_over;
+        let mut problems = document.locate(found);
+        let mut errors = std::mem::take(&mut problems.errors);
         errors.extend(document.bad_lines().iter().cloned());
         errors.sort_by_key(|error| (error.place.line, error.place.column));
-        responses.problems.n_more = n_more;
+        responses.problems = problems;
         // Sorted first: where there are too many, those of the first lines are told.
         for error in errors {
             responses.problems.push(error);
         }
-        responses
+        Ok(responses)
     }
 
     /// One record a line.
@@ -256,14 +286,55 @@ impl<'a> Reader<'a> {
         path: Path,
     ) {
         match record {
-            Ok(record) => match id.or(record.id) {
-                Some(id) => self.put(id, record.trajectory, text, path),
-                None => {
-                    let problem = Problem::MissingField { field: "question_id", of: "response" };
-                    self.problem(text, path, problem);
+            Ok(mut record) => {
+                record.id = id.or(record.id);
+                self.note(&record, text, &path);
+                match record.id {
+                    Some(id) => self.put(id, record.trajectory, text, path),
+                    None => {
+                        let problem =
+                            Problem::MissingField { field: "question_id", of: "response" };
+                        self.problem(text, path, problem);
+                    }
                 }
-            },
-            Err(error) => self.unreadable(text, id, path, &error),
+            }
+            Err(error) => {
+                // Of what was meant to be a response, another word is said.
+                if text.starts_with('{') {
+                    self.n_responses += 1;
+                } else if text != "null" {
+                    self.first_other.get_or_insert((text, path.clone()));
+                }
+                self.unreadable(text, id, path, &error);
+            }
+        }
+    }
+
+    /// Takes note of what deserves a word in a record that could be read.
+    fn note(&mut self, record: &Record<'a>, text: &'a str, path: &Path) {
+        if record.says_something && record.id.is_some() {
+            self.n_responses += 1;
+        } else if record.says_something || !record.unknown.is_empty() {
+            self.first_other.get_or_insert((text, path.clone()));
+        }
+        let steps = record.trajectory.steps.as_deref().unwrap_or_default();
+        for (step, key) in &record.unknown {
+            let place = |step: &usize| path.key("actual_steps").index(*step);
+            let path = || step.as_ref().map_or_else(|| path.clone(), place).key(key);
+            match step {
+                None => self.passed_over.key(Of::Response, key, |key| record.has(key), path),
+                Some(index) => {
+                    let has = |key: &str| steps[*index].fields.get(key).is_some();
+                    self.passed_over.key(Of::Step, key, has, path);
+                }
+            }
+        }
+        for (name, value) in record.trajectory.usage.iter() {
+            // Numbers that are none, such as NaN, are told of otherwise.
+            if let Some(b'"' | b't' | b'f' | b'[' | b'{') = value.get().as_bytes().first() {
+                let found = json::kind_of(value);
+                self.passed_over.no_number(name, found, value.get(), || path.key(name));
+            }
         }
     }
 
@@ -303,6 +374,18 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// What a record that is no response has, in words.
+fn what_is_in(record: &str) -> String {
+    const MOST: usize = 8;
+    let Ok(fields) = serde_json::from_str::<Object<'_>>(record) else {
+        let kind = serde_json::from_str::<&RawValue>(record).map_or("no JSON", json::kind_of);
+        return format!("is {kind}");
+    };
+    let keys: Vec<String> = fields.iter().take(MOST).map(|(key, _)| format!("`{key}`")).collect();
+    let more = if fields.iter().count() > MOST { " …" } else { "" };
+    format!("has {}{more}", keys.join(", "))
+}
+
 /// About how many lines a text has at most, by the length of the first ones; none where there are
 /// few.
 fn about_lines(text: &str) -> usize {
@@ -335,33 +418,49 @@ fn parts_of(text: &str) -> Vec<&str> {
 struct Record<'a> {
     id: Option<Cow<'a, str>>,
     trajectory: Trajectory<'a>,
+    /// Whether it has a key of responses besides the id.
+    says_something: bool,
+    /// The keys that nobody knows, each with the step that has it if it is one's.
+    unknown: Vec<(Option<usize>, &'a str)>,
+}
+
+impl Record<'_> {
+    /// Whether a key is there, of those that a misspelt one may stand for.
+    fn has(&self, key: &str) -> bool {
+        let Trajectory { ending, answer, steps, usage } = &self.trajectory;
+        match key {
+            "actual_answer" => answer.is_some(),
+            "actual_steps" => steps.is_some(),
+            "status" | "error" => ending.is_error(),
+            "question_id" => self.id.is_some(),
+            _ => usage.iter().any(|(name, _)| name == key),
+        }
+    }
 }
 
 fn read(text: &str) -> Result<Record<'_>, serde_json::Error> {
-    let MapOnly(form) = skim::from_str::<MapOnly<ResponseForm>>(text)?;
-    Ok(Record { id: form.question_id.and_then(json::scalar_text), trajectory: form.read() })
+    let mut form: ResponseForm<'_> = skim::from_str(text)?;
+    let says_something = form.n_known > usize::from(form.question_id.is_some());
+    let mut unknown: Vec<_> = form.unknown.drain(..).map(|key| (None, key)).collect();
+    for (index, step) in form.actual_steps.iter().flatten().enumerate() {
+        unknown.extend(unknown_keys(step).map(|key| (Some(index), key)));
+    }
+    let id = form.question_id.and_then(json::scalar_text);
+    Ok(Record { id, trajectory: form.read(), says_something, unknown })
 }
 
-#[derive(Deserialize)]
-struct ResponseForm<'a> {
-    #[serde(borrow)]
-    question_id: Option<&'a RawValue>,
-    #[serde(borrow)]
-    status: Option<&'a RawValue>,
-    #[serde(borrow)]
-    error: Option<&'a RawValue>,
-    #[serde(borrow)]
-    actual_answer: Option<&'a RawValue>,
-    #[serde(borrow)]
-    actual_steps: Option<Vec<Object<'a>>>,
-    #[serde(borrow)]
-    input_tokens: Option<&'a RawValue>,
-    #[serde(borrow)]
-    output_tokens: Option<&'a RawValue>,
-    #[serde(borrow)]
-    total_tokens: Option<&'a RawValue>,
-    #[serde(borrow)]
-    elapsed_sec: Option<&'a RawValue>,
+form! {
+    ResponseForm<'a> {
+        question_id: &'a RawValue,
+        status: &'a RawValue,
+        error: &'a RawValue,
+        actual_answer: &'a RawValue,
+        actual_steps: Vec<Object<'a>>,
+        input_tokens: &'a RawValue,
+        output_tokens: &'a RawValue,
+        total_tokens: &'a RawValue,
+        elapsed_sec: &'a RawValue,
+    }
 }
 
 impl<'a> ResponseForm<'a> {
@@ -465,7 +564,7 @@ mod tests {
         let document = Document::new("r.yaml", text, Format::Yaml).expect("a document");
         // Of q1 it is told that it cannot be read, and of both that nobody asked for them.
         assert_eq!(places(&document, &[]), [(1, 3), (1, 3), (3, 3)]);
-        let text = b"q1: wrong\nq2: {}\n".to_vec();
+        let text = b"q1: wrong\nq2: {actual_answer: x}\n".to_vec();
         let document = Document::new("r.yaml", text, Format::Yaml).expect("a document");
         assert_eq!(places(&document, &[])[0].0, 1);
         assert_eq!(places(&document, &[])[2].0, 2);

@@ -23,8 +23,12 @@ Examples:
   juror validate --as responses answers.json
   juror validate toolenv/tools G1_instruction.json
 
-What a file is, is told from what stands in it; --as says it instead. All problems of all files are
-listed with their places; the exit code is 2 if there is any.";
+What a file is, is told from what stands in it; --as says it instead. Where one reference is given,
+its ids are compared with those of the responses.
+
+All problems of all files are listed with their places: what cannot score, and as warnings what is
+probably a mistake, such as a misspelt key. The exit code is 2 if there is any. Notes, on keys that
+Juror does not use, change nothing.";
 
 /// Check reference datasets, responses, results, settings, tool folders and queries.
 #[derive(Args)]
@@ -55,6 +59,9 @@ pub(super) enum Kind {
 /// What was found out about a file.
 struct Checked {
     name: String,
+    /// What it is, as far as that could be told.
+    kind: Option<Kind>,
+    document: Option<Document>,
     /// What it holds, in words, as far as it could be read.
     holds: Option<String>,
     problems: Problems,
@@ -63,7 +70,8 @@ struct Checked {
 }
 
 pub(super) fn run(args: &ValidateArgs) -> anyhow::Result<Exit> {
-    let checked: Vec<Checked> = args.files.iter().map(|name| check(name, args.kind)).collect();
+    let mut checked: Vec<Checked> = args.files.iter().map(|name| check(name, args.kind)).collect();
+    compare_ids(&mut checked);
     if args.json {
         talk::data(&format!("{:#}\n", json!(checked.iter().map(as_json).collect::<Vec<_>>())))?;
     } else {
@@ -71,13 +79,45 @@ pub(super) fn run(args: &ValidateArgs) -> anyhow::Result<Exit> {
             print(file)?;
         }
     }
-    let all_well = |file: &Checked| file.problems.is_empty() && file.unreadable.is_none();
-    Ok(if checked.iter().all(all_well) { Exit::Done } else { Exit::AskedWrongly })
+    Ok(if checked.iter().all(Checked::is_well) { Exit::Done } else { Exit::AskedWrongly })
+}
+
+/// Where there is one reference, tells which ids it and each file of responses do not share.
+fn compare_ids(files: &mut [Checked]) {
+    let of_kind = |file: &&Checked, kind| file.kind == Some(kind) && file.holds.is_some();
+    let mut references = files.iter().filter(|file| of_kind(file, Kind::Reference));
+    let (Some(reference), None) = (references.next(), references.next()) else { return };
+    let Some(reference) = &reference.document else { return };
+    let Ok(dataset) = read_reference(reference) else { return };
+    let mut found: Vec<Problems> = Vec::new();
+    for file in files.iter() {
+        let mut problems = Problems::default();
+        let document = file.document.as_ref().filter(|_| of_kind(&file, Kind::Responses));
+        if let Some((document, Ok(responses))) = document.map(|it| (it, read_responses(it))) {
+            problems.extend(responses.unknown(document, &dataset.questions));
+            problems.extend(dataset.unanswered(reference, &responses));
+        }
+        found.push(problems);
+    }
+    drop(dataset);
+    for (file, problems) in files.iter_mut().zip(found) {
+        file.problems.extend(problems);
+    }
+}
+
+impl Checked {
+    /// Whether nothing is wrong with it; a note is nothing wrong.
+    fn is_well(&self) -> bool {
+        let only_notes = self.problems.errors.iter().all(|error| error.problem.is_note());
+        only_notes && self.unreadable.is_none()
+    }
 }
 
 fn check(name: &str, kind: Option<Kind>) -> Checked {
     let mut checked = Checked {
         name: name.to_owned(),
+        kind,
+        document: None,
         holds: None,
         problems: Problems::default(),
         unreadable: None,
@@ -97,13 +137,17 @@ fn check(name: &str, kind: Option<Kind>) -> Checked {
             }
         }
         Ok(document) => match kind.or_else(|| kind_of(&document)).or_else(|| broken(&document)) {
-            Some(kind) => match read(&document, kind) {
-                Ok((holds, problems)) => {
-                    checked.holds = Some(holds);
-                    checked.problems = problems;
+            Some(kind) => {
+                match read(&document, kind) {
+                    Ok((holds, problems)) => {
+                        checked.holds = Some(holds);
+                        checked.problems = problems;
+                    }
+                    Err(problems) => checked.problems = problems,
                 }
-                Err(problems) => checked.problems = problems,
-            },
+                checked.kind = Some(kind);
+                checked.document = Some(document);
+            }
             None => {
                 checked.unreadable =
                     Some(format!("{name}: cannot tell what this is\n  hint: say it with --as"));
@@ -137,11 +181,18 @@ fn read(document: &Document, kind: Kind) -> Result<(String, Problems), Problems>
             templates.sort_unstable();
             templates.dedup();
             let templates = count(templates.len(), "template");
-            Ok((format!("reference dataset, {questions} in {templates}"), dataset.warnings))
+            let mut problems = dataset.unscorable(document);
+            problems.extend(dataset.warnings.clone());
+            problems.extend(dataset.other_keys(document));
+            problems.sort();
+            Ok((format!("reference dataset, {questions} in {templates}"), problems))
         }
         Kind::Responses => {
             let responses = read_responses(document)?;
-            Ok((count(responses.len(), "response"), responses.problems))
+            let mut problems = responses.problems.clone();
+            problems.extend(responses.other_keys(document));
+            problems.sort();
+            Ok((count(responses.len(), "response"), problems))
         }
         Kind::Results => {
             let mut aggregator = Aggregator::new(&Profile::V5, &[]);
@@ -221,18 +272,39 @@ fn print(file: &Checked) -> Result<(), Outside> {
     if let Some(reason) = &file.unreadable {
         return talk::data(&format!("{reason}\n"));
     }
-    let verdict = match file.problems.errors.len() + file.problems.n_more {
-        0 => "ok".to_owned(),
-        n => count(n, "problem"),
-    };
+    let (warnings, notes) =
+        (file.problems.such(Problem::is_warning), file.problems.such(Problem::is_note));
+    let errors = file.problems.such(|problem| !problem.is_warning() && !problem.is_note());
+    let n_errors = file.problems.len() - warnings.len() - notes.len();
+    let counted = [(n_errors, "problem"), (warnings.len(), "warning")];
+    let counted = counted.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| count(n, what));
+    let counted: Vec<String> = counted.collect();
+    let verdict = if counted.is_empty() { "ok".to_owned() } else { counted.join(", ") };
     let holds = file.holds.as_ref().map_or(String::new(), |holds| format!("{holds}: "));
     talk::data(&format!("{}: {holds}{verdict}\n", file.name))?;
-    if file.problems.is_empty() { Ok(()) } else { talk::data(&format!("{}\n", file.problems)) }
+    for error in &errors.errors {
+        talk::data(&format!("{error}\n"))?;
+    }
+    if n_errors > errors.errors.len() {
+        talk::data(&format!("and {} more\n", n_errors - errors.errors.len()))?;
+    }
+    for (what, problems) in [("warning", &warnings), ("note", &notes)] {
+        for line in talk::few_of_each(problems) {
+            talk::data(&format!("{what}: {line}\n"))?;
+        }
+    }
+    Ok(())
 }
 
 fn as_json(file: &Checked) -> Value {
     let problems = file.problems.errors.iter().map(|error| {
+        let level = match &error.problem {
+            problem if problem.is_note() => "note",
+            problem if problem.is_warning() => "warning",
+            _ => "error",
+        };
         json!({
+            "level": level,
             "line": error.place.line,
             "column": error.place.column,
             "path": error.place.path.to_string(),

@@ -1,0 +1,107 @@
+//! Objects of which some keys are known and the others are remembered.
+//!
+//! A key that a reader does not know is passed over, and may be a mistake: a misspelt key is as good
+//! as a missing one, and scores as if it were. So the keys that are passed over are kept.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, Visitor};
+
+/// Defines a form: its fields, each of which may be missing or `null`, how many of them are there,
+/// and the keys that are none of its own.
+macro_rules! form {
+    ($(#[$doc:meta])* $name:ident<$life:lifetime> { $($field:ident: $type:ty,)* }) => {
+        $(#[$doc])*
+        struct $name<$life> {
+            $($field: Option<$type>,)*
+            /// How many of these keys are there, with any value.
+            #[allow(dead_code, reason = "not every reader asks")]
+            n_known: usize,
+            /// The keys that are none of these, where they stand.
+            unknown: Vec<&$life str>,
+        }
+
+        impl<$life> serde::Deserialize<$life> for $name<$life> {
+            fn deserialize<D: serde::Deserializer<$life>>(
+                deserializer: D,
+            ) -> Result<Self, D::Error> {
+                struct FormVisitor;
+                impl<$life> serde::de::Visitor<$life> for FormVisitor {
+                    type Value = $name<$life>;
+                    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                        f.write_str("an object")
+                    }
+                    fn visit_map<A: serde::de::MapAccess<$life>>(
+                        self,
+                        mut map: A,
+                    ) -> Result<Self::Value, A::Error> {
+                        // Nothing in these, or nothing but `null`.
+                        $(let mut $field: Option<Option<$type>> = None;)*
+                        let (mut n_known, mut unknown) = (0, Vec::new());
+                        while let Some(key) = map.next_key::<$crate::read::form::Key<$life>>()? {
+                            match key.text() {
+                                $(stringify!($field) => {
+                                    if $field.is_some() {
+                                        let name = stringify!($field);
+                                        return Err(serde::de::Error::duplicate_field(name));
+                                    }
+                                    $field = Some(map.next_value()?);
+                                    n_known += 1;
+                                })*
+                                _ => {
+                                    map.next_value::<serde::de::IgnoredAny>()?;
+                                    unknown.extend(key.borrowed());
+                                }
+                            }
+                        }
+                        Ok($name { $($field: $field.flatten(),)* n_known, unknown })
+                    }
+                }
+                deserializer.deserialize_map(FormVisitor)
+            }
+        }
+    };
+}
+pub(super) use form;
+
+/// A key that stands in the text as it is, or that had to be unescaped.
+pub(super) enum Key<'a> {
+    Borrowed(&'a str),
+    Unescaped(String),
+}
+
+impl<'a> Key<'a> {
+    pub(super) fn text(&self) -> &str {
+        match self {
+            Key::Borrowed(text) => text,
+            Key::Unescaped(text) => text,
+        }
+    }
+
+    /// The key where it stands.
+    pub(super) fn borrowed(&self) -> Option<&'a str> {
+        match self {
+            Key::Borrowed(text) => Some(text),
+            Key::Unescaped(_) => None,
+        }
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct KeyVisitor;
+        impl<'de> Visitor<'de> for KeyVisitor {
+            type Value = Key<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a key")
+            }
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Key<'de>, E> {
+                Ok(Key::Borrowed(text))
+            }
+            fn visit_str<E>(self, text: &str) -> Result<Key<'de>, E> {
+                Ok(Key::Unescaped(text.to_owned()))
+            }
+        }
+        deserializer.deserialize_identifier(KeyVisitor)
+    }
+}

@@ -1,0 +1,291 @@
+//! Keys that no reader knows, and values that statistics cannot use: told once each, with how often
+//! they are met and where first.
+
+use serde_json::value::RawValue;
+
+use super::document::{Document, Found};
+use super::problem::{Path, Problem, Problems};
+use crate::metric::metric;
+use crate::object::Object;
+
+/// What a key belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Of {
+    Template,
+    Question,
+    ExpectedStep,
+    Response,
+    Step,
+}
+
+impl Of {
+    fn name(self) -> &'static str {
+        match self {
+            Of::Template => "template",
+            Of::Question => "question",
+            Of::ExpectedStep => "expected step",
+            Of::Response => "response",
+            Of::Step => "step",
+        }
+    }
+
+    /// The keys that mean something to Juror.
+    fn known(self) -> &'static [&'static str] {
+        match self {
+            Of::Template => &["template_id", "questions"],
+            Of::Question => &["id", "question_text", "reference_answer", "reference_steps"],
+            Of::ExpectedStep => &[
+                "name",
+                "args",
+                "output",
+                "output_media_type",
+                "required_columns",
+                "ordered",
+                "ignore_duplicates",
+            ],
+            Of::Response => &[
+                "question_id",
+                "status",
+                "error",
+                "actual_answer",
+                "actual_steps",
+                "input_tokens",
+                "output_tokens",
+                "total_tokens",
+                "elapsed_sec",
+            ],
+            Of::Step => &["name", "id", "args", "status", "output", "error", "output_media_type"],
+        }
+    }
+
+    /// Words that people write for a key.
+    fn meant_by(self, key: &str) -> Option<&'static str> {
+        let meant = match (self, key) {
+            (Of::Question, "question" | "text" | "query") => "question_text",
+            (Of::Question, "answer" | "expected_answer" | "actual_answer") => "reference_answer",
+            (Of::Question, "steps" | "expected_steps" | "actual_steps") => "reference_steps",
+            (Of::Question, "question_id") => "id",
+            (Of::Response, "answer" | "response" | "final_answer" | "reference_answer") => {
+                "actual_answer"
+            }
+            (Of::Response, "steps" | "reference_steps") => "actual_steps",
+            (Of::Response, "prompt_tokens") => "input_tokens",
+            (Of::Response, "completion_tokens") => "output_tokens",
+            (Of::Response, "elapsed" | "elapsed_seconds" | "duration") => "elapsed_sec",
+            (Of::ExpectedStep | Of::Step, "arguments" | "input" | "parameters") => "args",
+            (Of::ExpectedStep | Of::Step, "result" | "response") => "output",
+            (Of::ExpectedStep | Of::Step, "tool" | "tool_name") => "name",
+            (Of::ExpectedStep | Of::Step, "media_type" | "mime_type") => "output_media_type",
+            (Of::ExpectedStep, "columns") => "required_columns",
+            _ => return None,
+        };
+        Some(meant)
+    }
+
+    /// The known key that was probably meant.
+    fn near(self, key: &str) -> Option<&'static str> {
+        let similarity = |known: &str| {
+            rapidfuzz::distance::osa::normalized_similarity(known.chars(), key.chars())
+        };
+        let alike = || {
+            let known = self.known().iter().map(|known| (similarity(known), *known));
+            let nearest = known.max_by(|(a, _), (b, _)| a.total_cmp(b));
+            nearest.filter(|(similarity, _)| *similarity >= NEAR).map(|(_, known)| known)
+        };
+        self.meant_by(key).or_else(alike)
+    }
+
+    /// Whether a key belongs there though no score depends on it: results may be read as references
+    /// and as responses again.
+    fn belongs(self, key: &str) -> bool {
+        let of_results = [
+            "template_id",
+            "question_text",
+            "reference_answer",
+            "reference_steps",
+            "question_id",
+            "judged_by",
+            "answer_reference_claims_count",
+            "answer_actual_claims_count",
+            "answer_matching_claims_count",
+            "trial",
+        ];
+        match self {
+            Of::Template => false,
+            Of::Question => {
+                matches!(key, "template_id" | "status" | "error" | "actual_answer" | "actual_steps")
+                    || is_of_result(key)
+            }
+            Of::Response => of_results.contains(&key) || is_of_result(key),
+            Of::ExpectedStep | Of::Step => is_step_key(key.as_bytes()) || is_of_result(key),
+        }
+    }
+}
+
+/// How alike a key must be to be taken for a known one.
+const NEAR: f64 = 0.75;
+
+/// Whether a key is a metric, or says something about one.
+fn is_of_result(key: &str) -> bool {
+    let about = ["_error", "_reason", "_cost"].iter().any(|end| key.ends_with(end));
+    about || metric(key).is_some()
+}
+
+/// Whether a key of a step, expected or taken, is known: steps are many, and most are well.
+fn is_step_key(key: &[u8]) -> bool {
+    matches!(
+        key,
+        b"name"
+            | b"args"
+            | b"output"
+            | b"status"
+            | b"id"
+            | b"output_media_type"
+            | b"required_columns"
+            | b"ordered"
+            | b"ignore_duplicates"
+            | b"error"
+            | b"execution_timestamp"
+            | b"matches"
+            | b"match"
+    )
+}
+
+/// The keys of a step that are not known, where they stand.
+pub(super) fn unknown_keys<'a>(step: &Object<'a>) -> impl Iterator<Item = &'a str> {
+    let inside = |key: &'a RawValue| &key.get()[1..key.get().len() - 1];
+    let keys = step.iter_raw().map(move |(key, _)| inside(key));
+    keys.filter(|key| !is_step_key(key.as_bytes()))
+}
+
+/// Something that is passed over, wherever it stands.
+#[derive(Debug)]
+struct Odd<'a> {
+    of: Of,
+    /// The key that nobody knows, or that has the value.
+    key: &'a str,
+    what: What,
+    n: usize,
+    /// Where it first stands.
+    at: &'a str,
+    path: Path,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum What {
+    /// An unknown key, and the key that was probably meant, which is not there.
+    Misspelt(&'static str),
+    /// An unknown key.
+    Unknown,
+    /// A key that belongs there.
+    Fine,
+    /// A value that is no number, and what it is.
+    NoNumber(&'static str),
+}
+
+/// What was passed over in a file, each once.
+#[derive(Debug, Default)]
+pub(super) struct PassedOver<'a> {
+    all: Vec<Odd<'a>>,
+}
+
+impl<'a> PassedOver<'a> {
+    /// Takes note of a key that a reader does not know; `has` tells whether another key is there.
+    pub(super) fn key(
+        &mut self,
+        of: Of,
+        key: &'a str,
+        has: impl Fn(&str) -> bool,
+        path: impl FnOnce() -> Path,
+    ) {
+        let is_it = |odd: &Odd<'_>| odd.of == of && odd.key == key;
+        let known = self.all.iter().find(|odd| is_it(odd)).map(|odd| odd.what);
+        let what = match known {
+            Some(What::Fine) => return,
+            _ if of.belongs(key) && !matches!(of.meant_by(key), Some(meant) if !has(meant)) => {
+                What::Fine
+            }
+            _ => match of.near(key).filter(|near| !has(near)) {
+                Some(near) => What::Misspelt(near),
+                None => What::Unknown,
+            },
+        };
+        self.add(of, key, what, key, path);
+    }
+
+    /// Takes note of a value that is no number where one is needed.
+    pub(super) fn no_number(
+        &mut self,
+        key: &'static str,
+        found: &'static str,
+        at: &'a str,
+        path: impl FnOnce() -> Path,
+    ) {
+        self.add(Of::Response, key, What::NoNumber(found), at, path);
+    }
+
+    fn add(&mut self, of: Of, key: &'a str, what: What, at: &'a str, path: impl FnOnce() -> Path) {
+        let same = |odd: &&mut Odd<'_>| odd.of == of && odd.key == key && odd.what == what;
+        if let Some(odd) = self.all.iter_mut().find(same) {
+            odd.n += 1;
+        } else if self.all.len() < Problems::MOST {
+            let path = if what == What::Fine { Path::default() } else { path() };
+            self.all.push(Odd { of, key, what, n: 1, at, path });
+        }
+    }
+
+    /// What is probably a mistake.
+    pub(super) fn mistakes(&self, document: &Document) -> Vec<Found> {
+        self.found(document, |what| matches!(what, What::Misspelt(_) | What::NoNumber(_)))
+    }
+
+    /// Keys that Juror does not use, and that are like none that it does.
+    pub(super) fn others(&self, document: &Document) -> Vec<Found> {
+        self.found(document, |what| what == What::Unknown)
+    }
+
+    fn found(&self, document: &Document, is_wanted: impl Fn(What) -> bool) -> Vec<Found> {
+        let wanted = self.all.iter().filter(|odd| is_wanted(odd.what));
+        wanted.map(|odd| odd.found(document)).collect()
+    }
+}
+
+impl Odd<'_> {
+    fn found(&self, document: &Document) -> Found {
+        let (key, of, n_more) = (self.key.to_owned(), self.of.name(), self.n - 1);
+        let problem = match self.what {
+            What::Misspelt(near) => Problem::UnknownKey { key, of, near: Some(near), n_more },
+            What::Unknown | What::Fine => Problem::UnknownKey { key, of, near: None, n_more },
+            What::NoNumber(found) => Problem::NoNumber { key, found, n_more },
+        };
+        Found { offset: document.offset_of(self.at), path: self.path.clone(), problem }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_misspelt_key_is_told_from_one_that_is_the_users_own() {
+        for (of, key, near) in [
+            (Of::Question, "refrence_answer", Some("reference_answer")),
+            (Of::Question, "referenceAnswer", Some("reference_answer")),
+            (Of::Question, "answer", Some("reference_answer")),
+            (Of::Question, "difficulty", None),
+            (Of::Template, "template_name", None),
+            (Of::Template, "question", Some("questions")),
+            (Of::ExpectedStep, "ignore_dupicates", Some("ignore_duplicates")),
+            (Of::ExpectedStep, "outptu", Some("output")),
+            (Of::ExpectedStep, "comment", None),
+            (Of::Response, "answer", Some("actual_answer")),
+            (Of::Response, "total_token", Some("total_tokens")),
+            (Of::Response, "model", None),
+            (Of::Response, "output_text", None),
+            (Of::Step, "arguments", Some("args")),
+            (Of::Step, "state", None),
+        ] {
+            assert_eq!(of.near(key), near, "{key} of a {}", of.name());
+        }
+    }
+}
