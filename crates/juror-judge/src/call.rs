@@ -71,9 +71,24 @@ impl KeyMaker {
     }
 
     /// Begins with what every call to a model has in common.
+    ///
+    /// Two servers may call different models by one name, so that the address is part of it. A
+    /// provider's own address goes without saying.
     pub(crate) fn of_model(kind: &str, spec: &ModelSpec) -> KeyMaker {
+        KeyMaker::at(kind, spec, spec.other_address())
+    }
+
+    /// The same for the provider's own address, wherever the model is asked.
+    pub(crate) fn of_provider(kind: &str, spec: &ModelSpec) -> KeyMaker {
+        KeyMaker::at(kind, spec, None)
+    }
+
+    fn at(kind: &str, spec: &ModelSpec, address: Option<&str>) -> KeyMaker {
         let mut maker = KeyMaker::new(kind);
         maker.field(spec.provider.names[0]).field(&spec.model);
+        if let Some(address) = address {
+            maker.field("address").field(address);
+        }
         let sorted: std::collections::BTreeMap<&String, &Value> = spec.parameters.iter().collect();
         for (name, value) in sorted {
             maker.field(name).field(&canonical(value));

@@ -185,6 +185,8 @@ pub struct ModelSpec {
     pub key: Option<Secret>,
     /// Where it is asked.
     pub address: String,
+    /// Whether calls are passed on from there to the provider's own models.
+    pub is_gateway: bool,
     /// Azure's version of the protocol.
     pub api_version: Option<String>,
     /// Whether replies are streamed.
@@ -205,6 +207,12 @@ impl ModelSpec {
     /// What the model is called in prices, caches and summaries: `openai/gpt-4o-mini`.
     pub fn name(&self) -> String {
         format!("{}/{}", self.provider.names[0], self.model)
+    }
+
+    /// Where it is asked, unless that is its provider's own address, or leads there.
+    pub fn other_address(&self) -> Option<&str> {
+        let address = self.address.trim_end_matches('/');
+        (self.provider.address != Some(address) && !self.is_gateway).then_some(address)
     }
 
     /// The address with a path after it.

@@ -170,7 +170,7 @@ pub struct ModelsSetup {
 pub struct Models {
     chat: Side<dyn ChatModel>,
     /// The beginning of the keys of conversations with the chat model.
-    conversation_keys: KeyMaker,
+    conversation_keys: Keys,
     embedding: Option<Side<dyn Embedder>>,
     limits: Limits,
     prices: Prices,
@@ -200,7 +200,28 @@ type Bought = Result<Kept, CallError>;
 struct Side<M: ?Sized> {
     model: Box<M>,
     name: String,
-    keys: KeyMaker,
+    keys: Keys,
+}
+
+/// The beginning of the keys of a model's calls.
+struct Keys {
+    own: KeyMaker,
+    /// A replay asks nobody. What was recorded at the provider's own address serves it, too,
+    /// whatever address the environment names.
+    replay: Option<KeyMaker>,
+}
+
+impl Keys {
+    fn new(kind: &str, spec: &ModelSpec, mode: CacheMode) -> Keys {
+        let has_other = mode == CacheMode::ReadOnly && spec.other_address().is_some();
+        let replay = has_other.then(|| KeyMaker::of_provider(kind, spec));
+        Keys { own: KeyMaker::of_model(kind, spec), replay }
+    }
+
+    /// The keys of a call.
+    fn of(&self, key: impl Fn(&KeyMaker) -> CallKey) -> (CallKey, Option<CallKey>) {
+        (key(&self.own), self.replay.as_ref().map(key))
+    }
 }
 
 /// Sends a call, anew each time.
@@ -209,10 +230,14 @@ type Send<'s> = dyn Fn() -> Pending<'s, Result<ModelReply, ModelError>> + Sync +
 /// A call on its way through the queue, whatever it asks.
 struct Ticket<'t> {
     key: CallKey,
+    /// The key of the same call at the provider's own address, where a replay may use that.
+    replay_key: Option<CallKey>,
     purpose: &'t str,
     model: &'t str,
     input_tokens: u64,
     output_tokens: u64,
+    /// Whether the reply may be one that was given before, and serve others after.
+    is_shared: bool,
 }
 
 impl Models {
@@ -222,21 +247,21 @@ impl Models {
         let chat = Side {
             model: setup.chat.chat_model(tell.clone())?,
             name: setup.chat.name(),
-            keys: KeyMaker::of_model("chat", &setup.chat),
+            keys: Keys::new("chat", &setup.chat, setup.mode),
         };
         let embedding = match &setup.embedding {
             None => None,
             Some(spec) => Some(Side {
                 model: spec.embedder(tell.clone())?,
                 name: spec.name(),
-                keys: KeyMaker::of_model("embedding", spec),
+                keys: Keys::new("embedding", spec, setup.mode),
             }),
         };
         let limits = setup.limits;
         let specs = [Some(&setup.chat), setup.embedding.as_ref()].into_iter().flatten();
         let paid = specs.filter(|spec| spec.is_paid).map(ModelSpec::name).collect();
         Ok(Models {
-            conversation_keys: KeyMaker::of_model("conversation", &setup.chat),
+            conversation_keys: Keys::new("conversation", &setup.chat, setup.mode),
             chat,
             embedding,
             lanes: Lanes::new(limits.width),
@@ -364,12 +389,15 @@ impl Models {
         call: &ChatCall,
         usable: impl Fn(&str) -> bool + Sync,
     ) -> Answer<String> {
+        let (key, replay_key) = self.chat.keys.of(|keys| keys.chat(call));
         let ticket = Ticket {
-            key: self.chat.keys.chat(call),
+            key,
+            replay_key,
             purpose: &call.purpose,
             model: &self.chat.name,
             input_tokens: (call.prompt.n_characters() / 4) as u64,
             output_tokens: EXPECTED_OUTPUT,
+            is_shared: true,
         };
         let send = || -> Pending<'_, Result<ModelReply, ModelError>> {
             let (system, user) = call.prompt.render();
@@ -396,12 +424,15 @@ impl Models {
             return Answer { outcome: Err(CallError::NoEmbedder), cost: Cost::default() };
         };
         let n_characters: usize = texts.iter().map(String::len).sum();
+        let (key, replay_key) = side.keys.of(|keys| keys.embedding(texts));
         let ticket = Ticket {
-            key: side.keys.embedding(texts),
+            key,
+            replay_key,
             purpose: "embedding",
             model: &side.name,
             input_tokens: n_characters.div_ceil(4) as u64,
             output_tokens: 0,
+            is_shared: true,
         };
         let send = || -> Pending<'_, Result<ModelReply, ModelError>> {
             Box::pin(async {
@@ -475,6 +506,13 @@ impl Models {
             let key = ticket.key.to_hex()[..12].to_owned();
             return Err(CallError::NotRecorded { purpose: ticket.purpose.to_owned(), key });
         }
+        if !ticket.is_shared {
+            let outcome = self.buy(ticket, send).await;
+            if outcome.is_err() {
+                locked(&self.tally).of(ticket.purpose).failed += 1;
+            }
+            return outcome;
+        }
         let cell = locked(&self.in_flight).entry(ticket.key).or_default().clone();
         let mut is_first = false;
         let outcome = cell
@@ -497,11 +535,20 @@ impl Models {
     }
 
     fn known(&self, ticket: &Ticket<'_>, usable: impl Fn(&str) -> bool) -> Option<Kept> {
-        let cache = self.cache.as_ref().filter(|_| self.mode != CacheMode::Off)?;
-        let kept = cache.get(&ticket.key).unwrap_or_else(|error| {
-            self.tell_once(&format!("a kept reply cannot be read: {error}"));
-            None
-        });
+        let is_read = match self.mode {
+            CacheMode::Off => false,
+            // Who allows nothing but kept replies wants this one, too.
+            CacheMode::ReadOnly => true,
+            CacheMode::ReadWrite => ticket.is_shared,
+        };
+        let cache = self.cache.as_ref().filter(|_| is_read)?;
+        let get = |key: &CallKey| {
+            cache.get(key).unwrap_or_else(|error| {
+                self.tell_once(&format!("a kept reply cannot be read: {error}"));
+                None
+            })
+        };
+        let kept = get(&ticket.key).or_else(|| get(ticket.replay_key.as_ref()?));
         kept.filter(|kept| !self.retry_unreadable || usable(&kept.reply))
     }
 
@@ -638,7 +685,8 @@ impl Models {
             input_tokens: usage.input_tokens,
             output_tokens: usage.output_tokens,
         };
-        if let Some(cache) = self.cache.as_ref().filter(|_| self.mode == CacheMode::ReadWrite)
+        let is_kept = ticket.is_shared && self.mode == CacheMode::ReadWrite;
+        if let Some(cache) = self.cache.as_ref().filter(|_| is_kept)
             && let Err(error) = cache.keep(&ticket.key, &kept)
         {
             self.stop(Stop::CannotKeep(error));

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import http.server
 import inspect
 import json
@@ -423,13 +424,61 @@ def test_a_run_goes_on_where_it_ended(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     first = bench(agent, run=folder)
     assert errors(first)["2"] == "RuntimeError: once" and len(asked) == 4
-    again = bench(agent, run=folder)
-    assert errors(again) == errors(first) and len(asked) == 4
+    with pytest.raises(juror.JurorError, match="this run is finished\n  hint: `fresh=`") as refused:
+        bench(agent, run=folder)
+    assert isinstance(refused.value, ValueError) and len(asked) == 4
     assert errors(bench(agent, run=folder, retry_errors=True))["2"] is None and len(asked) == 5
-    with pytest.raises(juror.JurorError, match="`resume_changed=`") as refused:
+    with pytest.raises(juror.JurorError, match="pool changed\n.*`resume_changed=`"):
         bench(agent, run=folder, pool="own")
-    assert isinstance(refused.value, ValueError)
-    assert errors(bench(agent, run=folder, pool="own", resume_changed=True))["2"] is None
+    assert errors(bench(agent, run=folder, pool="own", fresh=True))["2"] is None
+    assert len(asked) == 9
+
+
+class Named:
+    """Answers with the model it was made for; stops the run at the second query once."""
+
+    def __init__(self, model: str) -> None:
+        self.model = model
+
+    def answer(self, query: str) -> str:
+        return self.model
+
+
+def test_another_agent_or_environment_does_not_go_on_with_a_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "run"
+
+    def stop(done: juror.QueryDone) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        bench(Named("gpt"), run=folder, progress=stop)
+    with pytest.raises(juror.JurorError, match=r"agent's own word \(value model\) changed"):
+        bench(Named("claude"), run=folder)
+    with monkeypatch.context() as changed:
+        changed.setenv("MODEL", "claude")
+        with pytest.raises(juror.JurorError, match=r"environment \(MODEL\) changed"):
+            bench(Named("gpt"), run=folder)
+    result = bench(Named("gpt"), run=folder)
+    answers = {one["system_answer"]["final_answer"] for one in result["results"]}
+    assert answers == {"gpt"} and result["juror"]["run"] == str(folder)
+    text = (folder / "run.json").read_text()
+    assert "gpt" not in text and json.loads(text)["is_complete"]
+
+
+def test_agents_are_told_apart_by_what_they_are_made_of() -> None:
+    from juror._bench.identity import identity_of
+
+    def asked(model: str) -> Any:
+        return lambda query: model
+
+    assert identity_of(asked("a")) == identity_of(asked("a")) != identity_of(asked("b"))
+    assert identity_of(Named("a")) == identity_of(Named("a")) != identity_of(Named("b"))
+    assert identity_of(functools.partial(Named, "a")) != identity_of(functools.partial(Named, "b"))
+    told = Named("a")
+    told.identity = {"seed": 5}  # type: ignore[attr-defined]
+    assert identity_of(told) != identity_of(Named("a"))
 
 
 REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [

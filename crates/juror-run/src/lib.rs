@@ -10,10 +10,12 @@ mod answers;
 mod asking;
 pub mod bench;
 mod evaluate;
+mod fingerprint;
 mod input;
 mod interrupt;
 mod judging;
 mod known_replies;
+mod manifest;
 mod mapped;
 mod models;
 mod output;
@@ -32,15 +34,16 @@ pub use input::{Lent, LoadError, load, load_settings, load_text, load_to_keep};
 pub use interrupt::Interrupt;
 pub use judging::{Docket, Judgements, judge_all};
 pub use known_replies::DEFAULT_TOOL_STORE;
+pub use manifest::{Manifest, Resume, RunKind};
 pub use models::{
-    AskOptions, DEFAULT_CACHE, Environment, Judges, SetupError, check_judges, correctness,
-    final_answer_judge, judges, models_for, models_if_any, no_model, pass_rate_judge,
+    AskOptions, DEFAULT_CACHE, Environment, Judges, SetupError, chat_identity, check_judges,
+    correctness, final_answer_judge, judges, models_for, models_if_any, no_model, pass_rate_judge,
     preference_judge,
 };
 pub use output::{Output, OutputError};
 pub use plan::Plan;
 pub use reply_store::{kept_of, reply_of};
-pub use run_folder::{Input, Resume, RunFolder, RunFolderError, RunInfo, without_keys};
+pub use run_folder::{Input, RunFolder, RunFolderError, RunInfo, without_keys};
 pub use settings::{
     AggregateSettings, AnswerCorrectness, AnswerRelevance, CacheRule, CustomEvaluation,
     JudgeSettings, ModelSettings, ModelsSettings, ProfileNumber, Settings, Share, StepSettings,

@@ -13,6 +13,7 @@ use juror_score::{AskedLike, ContextJudge, Profile};
 use serde_json::{Map, Value};
 
 use crate::reply_store;
+use crate::run_folder::without_keys;
 use crate::settings::{
     CacheRule, ClaimsMethod, CustomEvaluation, ModelSettings, ModelsSettings, Settings, StepsKey,
 };
@@ -221,6 +222,7 @@ fn specs(
                 model: model.into(),
                 api_key: None,
                 base_url: None,
+                gateway: false,
                 api_version: None,
                 stream: false,
                 headers: std::collections::BTreeMap::new(),
@@ -300,6 +302,7 @@ pub(crate) fn resolve(
         model: settings.model.clone(),
         key: key.map(|key| Secret::new(&key)),
         address,
+        is_gateway: settings.gateway,
         api_version,
         stream: settings.stream,
         headers,
@@ -503,13 +506,41 @@ fn bad_prompt(name: &str, error: &TemplateError) -> SetupError {
     SetupError(format!("the prompt {name}: {error}"))
 }
 
+/// What decides what the chat model says: its name, its address, its parameters.
+pub fn chat_identity(
+    settings: &Settings,
+    environment: Environment<'_>,
+) -> Result<Option<Value>, SetupError> {
+    let specs = specs(settings, environment, &AskOptions::default())?;
+    Ok(specs.map(|specs| model_identity(&specs.chat)))
+}
+
+/// What decides what a model says.
+pub(crate) fn model_identity(spec: &ModelSpec) -> Value {
+    let parameters = without_keys(&Value::Object(spec.parameters.clone()));
+    let address = without_credentials(&spec.address);
+    serde_json::json!({"model": spec.name(), "address": address, "parameters": parameters})
+}
+
+/// An address without a name and a password in it.
+fn without_credentials(address: &str) -> String {
+    match address.split_once("://").map(|(scheme, rest)| (scheme, rest.split_once('@'))) {
+        Some((scheme, Some((_, rest)))) => format!("{scheme}://{rest}"),
+        _ => address.trim_end_matches('/').to_owned(),
+    }
+}
+
 /// What decides verdicts: models with their parameters, prompts, rules.
 fn identity(profile: &Profile, specs: &Specs, panel: &Panel) -> Value {
     let spec = |spec: &ModelSpec| {
         // Parameters may hold what is nobody's business: their hash tells them apart as well.
         let written = Value::Object(spec.parameters.clone()).to_string();
         let parameters = blake3::hash(written.as_bytes()).to_hex()[..16].to_owned();
-        serde_json::json!({"model": spec.name(), "parameters": parameters})
+        let mut own = serde_json::json!({"model": spec.name(), "parameters": parameters});
+        if let Some(address) = spec.other_address() {
+            own["address"] = without_credentials(address).into();
+        }
+        own
     };
     serde_json::json!({
         "chat": spec(&specs.chat),

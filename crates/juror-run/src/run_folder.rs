@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 
 use juror_score::Note;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::input::reason;
+use crate::manifest::{self, Manifest, Resume, RunKind};
 
 /// Why a run's folder cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -25,7 +26,7 @@ pub enum RunFolderError {
     },
     /// It is another run's.
     #[error(
-        "{}: this run was begun with other {}\n  hint: choose another folder, or go on all the same with --resume-changed",
+        "{}: this run was begun with other {}\n  hint: begin it anew with --fresh, choose another folder, or go on all the same with --resume-changed",
         folder.display(),
         differences.join(", ")
     )]
@@ -34,6 +35,15 @@ pub enum RunFolderError {
         folder: PathBuf,
         /// What differs.
         differences: Vec<&'static str>,
+    },
+    /// Its results are written, and nothing of it may pass for a new run.
+    #[error(
+        "{}: this run is finished\n  hint: --fresh replaces it, --retry-errors judges again what has an error; or choose another folder",
+        folder.display()
+    )]
+    Finished {
+        /// The folder.
+        folder: PathBuf,
     },
     /// Another process is at it.
     #[error("{}: another process is working on this run", folder.display())]
@@ -57,10 +67,8 @@ pub enum RunFolderError {
 }
 
 /// What a run is asked to do; two runs that agree in all of it may share a folder.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct RunInfo {
-    /// The release that began it.
-    pub juror: String,
     /// The reference: its name and the hash of its content.
     pub reference: Input,
     /// The responses: their name and the hash of their content.
@@ -69,6 +77,14 @@ pub struct RunInfo {
     pub judges: Value,
     /// The settings as written, without keys.
     pub settings: Value,
+}
+
+impl RunInfo {
+    fn manifest(&self) -> Manifest {
+        let RunInfo { reference, responses, judges, settings } = self;
+        let identity = json!({"reference": reference, "responses": responses, "judges": judges});
+        Manifest::new(RunKind::Eval, &responses.name, identity).with("settings", settings.clone())
+    }
 }
 
 /// A file of a run.
@@ -87,20 +103,13 @@ impl Input {
     }
 }
 
-/// How a folder of an earlier run is used.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Resume {
-    /// Judge again what has an error.
-    pub retry_errors: bool,
-    /// Go on even if settings or inputs have changed.
-    pub even_if_changed: bool,
-}
-
 /// The folder of a run.
 #[derive(Debug)]
 pub struct RunFolder {
+    folder: PathBuf,
     path: PathBuf,
     records: File,
+    run: Manifest,
     done: HashMap<String, Done>,
 }
 
@@ -143,15 +152,24 @@ impl RunFolder {
             }
             Err(TryLockError::Error(error)) => return Err(failed(&path)(error)),
         }
-        let begun = folder.join("run.json");
-        match std::fs::read(&begun) {
-            Ok(bytes) => check(folder, &bytes, info, resume)?,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(failed(&begun)(error)),
+        let mut run = info.manifest();
+        let begun = check(folder, &run, resume)?;
+        let is_replaced = begun.is_some() && resume.fresh;
+        if is_replaced {
+            records.set_len(0).map_err(failed(&path))?;
         }
         let done = read_records(&path, &mut records, resume)?;
-        write_info(folder, &begun, info).map_err(failed(&begun))?;
-        Ok(RunFolder { path, records, done })
+        // What goes on began when it began.
+        let began = begun.filter(|_| !is_replaced).map_or(run.began.clone(), |begun| begun.began);
+        run.began = began;
+        run.write(folder).map_err(failed(&manifest::path_in(folder)))?;
+        Ok(RunFolder { folder: folder.to_owned(), path, records, run, done })
+    }
+
+    /// Says that the results of the run are written: it will not be gone on with.
+    pub fn complete(&mut self) -> Result<(), RunFolderError> {
+        let failed = |error| RunFolderError::Io { path: manifest::path_in(&self.folder), error };
+        self.run.complete(&self.folder).map_err(failed)
     }
 
     /// How many questions were judged already.
@@ -181,30 +199,47 @@ impl RunFolder {
     }
 }
 
+/// What a folder holds already, if it may be gone on with, or replaced.
 fn check(
     folder: &Path,
-    bytes: &[u8],
-    info: &RunInfo,
+    run: &Manifest,
     resume: Resume,
-) -> Result<(), RunFolderError> {
-    let begun: RunInfo = serde_json::from_slice(bytes).map_err(|error| {
-        let path = folder.join("run.json");
-        RunFolderError::Damaged { path, line: error.line(), why: error.to_string() }
-    })?;
+) -> Result<Option<Manifest>, RunFolderError> {
+    let path = manifest::path_in(folder);
+    let begun = match Manifest::read(folder) {
+        Ok(None) => return Ok(None),
+        Ok(Some(Ok(begun))) if begun.kind == RunKind::Eval => begun,
+        Ok(Some(Ok(_))) => {
+            let why = "it is a run of an agent".into();
+            return Err(RunFolderError::Damaged { path, line: 1, why });
+        }
+        Ok(Some(Err(error))) => {
+            let (line, why) = (error.line(), error.to_string());
+            return Err(RunFolderError::Damaged { path, line, why });
+        }
+        Err(error) => return Err(RunFolderError::Io { path, error }),
+    };
+    if resume.fresh {
+        return Ok(Some(begun));
+    }
+    let part = |run: &Manifest, place: &str| run.identity.pointer(place).cloned();
     let mut differences = Vec::new();
-    for (differs, what) in [
-        (begun.reference.hash != info.reference.hash, "reference questions"),
-        (begun.responses.hash != info.responses.hash, "responses"),
-        (begun.judges != info.judges, "models, prompts or rules"),
+    for (place, what) in [
+        ("/reference/hash", "reference questions"),
+        ("/responses/hash", "responses"),
+        ("/judges", "models, prompts or rules"),
     ] {
-        if differs {
+        if part(&begun, place) != part(run, place) {
             differences.push(what);
         }
     }
-    if differences.is_empty() || resume.even_if_changed {
-        return Ok(());
+    if !differences.is_empty() && !resume.even_if_changed {
+        return Err(RunFolderError::Changed { folder: folder.to_owned(), differences });
     }
-    Err(RunFolderError::Changed { folder: folder.to_owned(), differences })
+    if begun.is_complete && !resume.retry_errors {
+        return Err(RunFolderError::Finished { folder: folder.to_owned() });
+    }
+    Ok(Some(begun))
 }
 
 /// Reads the questions judged so far. A last line that was cut off is dropped from the file.
@@ -245,14 +280,6 @@ fn read_records(
     Ok(done)
 }
 
-fn write_info(folder: &Path, path: &Path, info: &RunInfo) -> io::Result<()> {
-    let mut file = tempfile::Builder::new().prefix(".juror-").tempfile_in(folder)?;
-    serde_json::to_writer_pretty(&mut file, info)?;
-    file.write_all(b"\n")?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
-}
-
 /// Settings for the record: every value that could be a key is left out.
 pub fn without_keys(settings: &Value) -> Value {
     match settings {
@@ -287,7 +314,6 @@ mod tests {
 
     fn info(responses: &str) -> RunInfo {
         RunInfo {
-            juror: "0".into(),
             reference: Input::new("r", "reference"),
             responses: Input::new("a", responses),
             judges: json!({"chat": "m"}),
@@ -346,6 +372,22 @@ mod tests {
         assert!(error.to_string().contains("other responses"), "{error}");
         let told = Resume { even_if_changed: true, ..Resume::default() };
         drop(open(folder.path(), "y", told).expect("told"));
+    }
+
+    #[test]
+    fn a_finished_run_is_neither_gone_on_with_nor_replaced_unless_told() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut run = open(folder.path(), "x", Resume::default()).expect("new");
+        let done = Done { key: "k".into(), notes: Vec::new(), failed_outside: false };
+        run.keep("q", &done).expect("kept");
+        run.complete().expect("written");
+        drop(run);
+        let refused = open(folder.path(), "x", Resume::default()).expect_err("finished");
+        assert!(refused.to_string().contains("hint: --fresh"), "{refused}");
+        let retry = Resume { retry_errors: true, ..Resume::default() };
+        assert_eq!(open(folder.path(), "x", retry).expect("again").n_done(), 1);
+        let fresh = Resume { fresh: true, ..Resume::default() };
+        assert_eq!(open(folder.path(), "y", fresh).expect("anew").n_done(), 0);
     }
 
     #[test]

@@ -357,6 +357,10 @@ pub struct ModelSettings {
     /// Another address than the provider's own.
     #[serde(alias = "api_base")]
     pub base_url: Option<String>,
+    /// Whether that address passes calls on to the provider's own models, so that their kept
+    /// replies are the same.
+    #[serde(default)]
+    pub gateway: bool,
     /// The version of Azure's protocol.
     pub api_version: Option<String>,
     /// Whether replies are streamed.

@@ -56,6 +56,17 @@ pub enum SourceWord {
     Real,
 }
 
+impl SourceWord {
+    /// Its name, as settings have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            SourceWord::Cache => "cache",
+            SourceWord::Simulator => "simulator",
+            SourceWord::Real => "real",
+        }
+    }
+}
+
 /// What happens to a call whose reply is not known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -233,6 +244,7 @@ impl PublicConfig {
             model: model.to_owned(),
             api_key: self.api_key.clone().filter(is_set),
             base_url: self.api_base.clone().filter(is_set),
+            gateway: false,
             api_version: None,
             stream: false,
             headers: BTreeMap::new(),

@@ -4,15 +4,21 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use juror_judge::{CacheMode, Limits, Models, ModelsSetup, Prices, Secret, Width, http_client};
+use juror_judge::{
+    CacheMode, Limits, ModelSpec, Models, ModelsSetup, Prices, Secret, Width, http_client,
+};
 use juror_score::tool::Rule;
 use juror_tools::{
     Cached, Direct, Documentation, Form, Host, Manner, Proxy, Resting, Shown, Simulator, Source,
     ToolSource, VirtualTools, load_folder,
 };
+use serde_json::Value;
 
 use crate::known_replies::known_replies;
-use crate::models::{Environment, SetupError, from_environment, own_prices, resolve};
+use crate::manifest::short_hash;
+use crate::models::{
+    Environment, SetupError, from_environment, model_identity, own_prices, resolve,
+};
 use crate::settings::Settings;
 use crate::tool_settings::{
     AcceptWord, FormWord, MissWord, RealSettings, SimulatorSettings, SourceWord, ToolsSettings,
@@ -40,6 +46,10 @@ pub struct Tools {
     pub n_kept: u64,
     /// What could not be used.
     pub problems: Vec<String>,
+    /// Who is asked for a reply, in order.
+    pub sources: Vec<&'static str>,
+    /// What decides what the model says that plays tools, where one does.
+    pub simulator: Option<Value>,
 }
 
 /// Told of trouble while serving.
@@ -56,6 +66,8 @@ pub fn open_tools(
     let mut problems = Vec::new();
     let documentation = Arc::new(documentation(tools, &mut problems)?);
     let words = source_words(tools, replays)?;
+    let names = words.iter().map(|word| word.name()).collect();
+    let mut played_by = None;
     let has_makers = words.iter().any(|word| *word != SourceWord::Cache);
     let shows_known = words.contains(&SourceWord::Cache);
     let known = known_replies(tools, has_makers, &mut problems)?;
@@ -74,7 +86,10 @@ pub fn open_tools(
                 // A model that is to play without what is known is not shown any of it.
                 let examples = shows_known.then(|| cached.clone());
                 match simulator(settings, environment, (&documentation, examples), tell) {
-                    Ok(simulator) => sources.push(Source::Maker(Box::new(simulator))),
+                    Ok(simulator) => {
+                        played_by = Some(simulator_identity(settings, environment, &simulator)?);
+                        sources.push(Source::Maker(Box::new(simulator)));
+                    }
                     // The public server starts with any configuration, and serves what it can.
                     Err(error) if is_published(tools) => problems
                         .push(format!("{error}\n  no model plays the tools until that is mended")),
@@ -85,7 +100,17 @@ pub fn open_tools(
     }
     let keeps = tools.keep.unwrap_or(true);
     let virtual_tools = VirtualTools::new(cached, sources, keeps);
-    Ok(Tools { virtual_tools, documentation, replays, store, n_cached_apis, n_kept, problems })
+    Ok(Tools {
+        virtual_tools,
+        documentation,
+        replays,
+        store,
+        n_cached_apis,
+        n_kept,
+        problems,
+        sources: names,
+        simulator: played_by,
+    })
 }
 
 fn is_published(tools: &ToolsSettings) -> bool {
@@ -177,13 +202,27 @@ fn simulator(
     })
 }
 
-fn simulator_models(
+/// What decides what a simulator says: its model, where that is, what it is told.
+fn simulator_identity(
+    settings: &Settings,
+    environment: Environment<'_>,
+    simulator: &Simulator,
+) -> Result<Value, SetupError> {
+    let own = settings.tools.simulator.clone().unwrap_or_default();
+    let form = simulator.shown.form;
+    let mut identity = model_identity(&simulator_spec(settings, &own, environment, form)?);
+    let told = simulator.system.as_deref().filter(|text| !text.trim().is_empty());
+    identity["form"] = format!("{form:?}").to_lowercase().into();
+    identity["prompt"] = short_hash(told.unwrap_or(form.default_system())).into();
+    Ok(identity)
+}
+
+fn simulator_spec(
     settings: &Settings,
     own: &SimulatorSettings,
     environment: Environment<'_>,
     form: Form,
-    tell: &TellTrouble,
-) -> Result<Models, SetupError> {
+) -> Result<ModelSpec, SetupError> {
     let llm = settings.llm.clone().unwrap_or_default();
     let model = own.model.clone().or(llm.generation.clone()).ok_or_else(|| {
         SetupError(
@@ -203,6 +242,18 @@ fn simulator_models(
     if form != Form::Chat {
         spec.parameters.entry("seed").or_insert(42.into());
     }
+    Ok(spec)
+}
+
+fn simulator_models(
+    settings: &Settings,
+    own: &SimulatorSettings,
+    environment: Environment<'_>,
+    form: Form,
+    tell: &TellTrouble,
+) -> Result<Models, SetupError> {
+    let llm = settings.llm.clone().unwrap_or_default();
+    let spec = simulator_spec(settings, own, environment, form)?;
     let defaults = Limits::default();
     let limits = Limits {
         width: llm.concurrency.map_or(spec.width, |n| Width::fixed(n.get() as usize)),

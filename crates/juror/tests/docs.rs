@@ -40,6 +40,11 @@ fn the_recorded_replies_of_the_example_are_fresh() {
     let n_generated = script.replies["generated_question"].len();
     let server = Server::start(script);
     let folder = tempfile::tempdir().expect("a folder");
+    // The server stands in for the provider's own models, by their own address.
+    let settings = std::fs::read_to_string(project("examples/juror.yaml")).expect("settings");
+    let provider = "    provider: openai\n";
+    let settings = settings.replace(provider, &format!("{provider}    gateway: true\n"));
+    std::fs::write(folder.path().join("juror.yaml"), settings).expect("written");
     let run = |line: &str| {
         let output = Command::new(env!("CARGO_BIN_EXE_juror"))
             .args(line.split(' ').map(|word| match word.strip_prefix('@') {
@@ -57,7 +62,7 @@ fn the_recorded_replies_of_the_example_are_fresh() {
         String::from_utf8(output.stdout).expect("text")
     };
     // Questions are generated in the order of the script, so one call goes out at a time.
-    let summary = run("eval @reference.yaml @responses.jsonl -c @juror.yaml --cache kept \
+    let summary = run("eval @reference.yaml @responses.jsonl -c juror.yaml --cache kept \
          --cache-mode read-write --concurrency 1 --json");
     let summary: Value = serde_json::from_str(&summary).expect("JSON");
     let calls = summary["calls"].as_array().expect("calls");

@@ -203,6 +203,19 @@ fn a_judge_that_fails_leaves_its_query_unsure() {
     assert_eq!(stage.written("out.json")["zbroken"]["is_solved"]["0"], "AnswerStatus.Unsure");
 }
 
+#[test]
+fn another_server_is_asked_though_its_model_has_the_same_name() {
+    let script = |word| Script { matching: vec![matching("", status(word))], ..Script::default() };
+    let mut stage =
+        Stage::new(script("Solved")).file("answers.json", &json!({"1": answer("q", "a")}));
+    let line = "judge pass-rate answers.json";
+    assert_eq!(stage.json(line, 0)["solve_rate"], 1.0);
+    stage.server = Server::start(script("Unsolved"));
+    assert_eq!(stage.json(line, 0)["solve_rate"], 0.0, "its verdict is its own");
+    let replayed = stage.json(&format!("{line} --cache-mode read-only"), 0);
+    assert_eq!((&replayed["solve_rate"], stage.server.seen().len()), (&json!(0.0), 1));
+}
+
 fn two_queries() -> Value {
     let query = |id: &str| {
         json!({"query_id": id, "query": format!("query {id}"),

@@ -671,9 +671,10 @@ fn a_run_refuses_other_inputs_and_asks_again_only_what_failed() {
     let line = "eval reference.json responses.jsonl -c juror.yaml --run runs/one -o out.json";
     let first = stage.run(line);
     assert_eq!((first.code, n_judged(&stage.results("out.json"))), (3, 0), "{first:?}");
-    let kept = stage.run(line);
-    assert_eq!(kept.code, 3, "what is missing is still missing: {kept:?}");
-    assert!(kept.stderr.contains("going on with runs/one: 3 questions judged already"), "{kept:?}");
+    let refused = stage.run(line);
+    assert_eq!(refused.code, 2, "a finished run is not taken for a new one: {refused:?}");
+    assert!(refused.stderr.contains("runs/one: this run is finished"), "{refused:?}");
+    assert!(refused.stderr.contains("hint: --fresh"), "{refused:?}");
     assert_eq!(stage.server.seen().len(), 3, "errors are results too, until told otherwise");
     let again = stage.run(&format!("{line} --retry-errors"));
     assert_eq!((again.code, n_judged(&stage.results("out.json"))), (0, 3), "{again:?}");
@@ -685,6 +686,9 @@ fn a_run_refuses_other_inputs_and_asks_again_only_what_failed() {
     assert_eq!(changed.code, 2, "{changed:?}");
     assert!(changed.stderr.contains("begun with other models, prompts or rules"), "{changed:?}");
     assert!(stage.read("runs/one/run.json").contains("\"hash\""));
+    assert!(stage.read("runs/one/run.json").contains("\"is_complete\": true"));
+    let fresh = stage.run(&format!("{line} --fresh"));
+    assert_eq!((fresh.code, stage.server.seen().len()), (0, 9), "{fresh:?}");
 }
 
 #[test]

@@ -9,17 +9,30 @@ use crate::tally::Cost;
 impl Models {
     /// The key of a conversation's next turn.
     pub fn conversation_key(&self, talk: &Conversation) -> CallKey {
-        self.conversation_keys.conversation(talk)
+        self.conversation_keys.own.conversation(talk)
     }
 
     /// Asks the chat model to go on with a conversation, or finds what it said.
     pub async fn converse(&self, talk: &Conversation) -> Answer<(Turn, Usage)> {
+        self.go_on(talk, true).await
+    }
+
+    /// Asks the chat model to go on with a conversation, whatever it said before, and keeps the
+    /// reply for nobody. Where only kept replies may be used, these are.
+    pub async fn converse_anew(&self, talk: &Conversation) -> Answer<(Turn, Usage)> {
+        self.go_on(talk, false).await
+    }
+
+    async fn go_on(&self, talk: &Conversation, is_shared: bool) -> Answer<(Turn, Usage)> {
+        let (key, replay_key) = self.conversation_keys.of(|keys| keys.conversation(talk));
         let ticket = Ticket {
-            key: self.conversation_key(talk),
+            key,
+            replay_key,
             purpose: &talk.purpose,
             model: &self.chat.name,
             input_tokens: talk.n_tokens(),
             output_tokens: EXPECTED_OUTPUT,
+            is_shared,
         };
         let send = || -> Pending<'_, Result<ModelReply, ModelError>> {
             Box::pin(async {

@@ -4,11 +4,14 @@ use std::path::Path;
 use std::time::Duration;
 
 use juror_judge::Secret;
-use juror_run::bench::{JudgeWord, Manner, Open, Wanted, ignored_by_server};
+use juror_run::bench::{
+    JudgeWord, Manner, Open, Reach, Wanted, agent_environment, ignored_by_server,
+};
 use juror_run::subject::read_secret;
-use juror_run::{Environment, FormWord, PublicConfig, Settings, load_settings};
+use juror_run::{Environment, FormWord, PublicConfig, Resume, Settings, load_settings};
 use juror_score::read::{Document, Format, Problems};
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::refused::asked;
@@ -44,8 +47,13 @@ pub(super) struct Options {
     server_token: Option<String>,
     pub(super) output: Option<String>,
     pub(super) run: Option<String>,
-    pub(super) resume_changed: bool,
+    fresh: bool,
+    resume_changed: bool,
     pub(super) retry_errors: bool,
+    /// Variables that decide what the agent answers.
+    agent_env: Vec<String>,
+    /// What is known of what the agent is made of.
+    identity: Value,
 }
 
 impl Options {
@@ -109,7 +117,25 @@ impl Options {
     }
 
     pub(super) fn manner(&self, open: Open) -> Manner<'_> {
-        Manner { agent: &self.agent, method: None, open, more: &[] }
+        Manner { name: &self.name, agent: &self.agent, method: None, open, more: &[] }
+    }
+
+    /// What only the agent's side knows of what decides its answers.
+    pub(super) fn reach(&self) -> Reach {
+        Reach {
+            environment: agent_environment(&self.agent_env, std::env::vars_os()),
+            declared: Some(self.identity.clone()),
+            server: self.server.clone(),
+            ..Reach::default()
+        }
+    }
+
+    pub(super) fn resume(&self) -> Resume {
+        Resume {
+            fresh: self.fresh,
+            retry_errors: self.retry_errors,
+            even_if_changed: self.resume_changed,
+        }
     }
 
     pub(super) fn timeout(&self) -> Result<Duration, Refusal> {

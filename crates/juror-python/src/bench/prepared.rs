@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use juror_judge::Secret;
 use juror_run::bench::{
-    Agent, Bench, Journal, JournalError, JudgeWord, Judged, Offers, Open, Results, Selected,
-    Selection, Serving, SolveJudge, Told as Progress, run as run_bench, select_queries,
+    Agent, Bench, Journal, JournalError, JudgeWord, Judged, Offers, Open, Provenance, Results,
+    Selected, Selection, Serving, SolveJudge, Told as Progress, run as run_bench, select_queries,
 };
 use juror_run::{AskOptions, Interrupt, Output, TellTrouble, Tools, models_if_any, open_tools};
 use tokio::runtime::Handle;
@@ -25,6 +25,7 @@ use crate::problem::Refusal;
 pub(super) struct Prepared {
     options: Options,
     config: std::collections::BTreeMap<String, serde_json::Value>,
+    provenance: Provenance,
     open: Open,
     timeout: Duration,
     queries: Vec<Selected>,
@@ -69,10 +70,17 @@ impl Prepared {
         }
         let offers = Arc::new(Offers::new(tools.documentation.clone()));
         let manner = options.manner(open);
-        let (config, identity) = (manner.config(&queries), manner.identity(&settings, &queries));
+        let config = manner.config(&queries);
+        let provenance = Provenance::new(&settings, &tools, &queries);
+        let run = manner.run(&settings, &queries, &provenance, &options.reach());
+        let run = run.with("judge", judge.described());
         let open_journal =
-            |folder: &String| Journal::open(Path::new(folder), &identity, options.resume_changed);
+            |folder: &String| Journal::open(Path::new(folder), run, options.resume());
         let journal = options.run.as_ref().map(open_journal).transpose().map_err(no_journal)?;
+        if let Some(journal) = journal.as_ref().filter(|journal| journal.n_done() > 0) {
+            let folder = journal.folder().display();
+            tell(&format!("goes on with {folder}: {} queries were tried", journal.n_done()));
+        }
         let token = options.token(&environment)?;
         if let Some(warning) = options.ignored() {
             tell(&in_python(&warning));
@@ -81,6 +89,7 @@ impl Prepared {
         Ok(Prepared {
             options,
             config,
+            provenance,
             open,
             timeout,
             queries,
@@ -117,7 +126,15 @@ impl Prepared {
         let output = output.filter(|_| !interrupt.is_set());
         let (name, config) = (self.options.name.clone(), self.config.clone());
         let took = started.elapsed();
-        let results = Results { name, config, judge: &self.judge, judged: &judged, took };
+        let results = Results {
+            name,
+            config,
+            provenance: &self.provenance,
+            run: self.journal.as_ref().map(|journal| journal.folder().display().to_string()),
+            judge: &self.judge,
+            judged: &judged,
+            took,
+        };
         if let Some(text) = results.warning_of_claims() {
             // Nobody listens when the run was given up.
             let _ = told.send(Told::Trouble { text });
@@ -127,6 +144,9 @@ impl Prepared {
         if let Some(mut file) = output {
             file.write(&text).map_err(no_output)?;
             file.finish().map_err(no_output)?;
+        }
+        if let Some(journal) = self.journal.as_ref().filter(|_| !interrupt.is_set()) {
+            journal.complete().map_err(no_journal)?;
         }
         Ok(text)
     }

@@ -41,6 +41,8 @@ pub struct Chat {
     pub longest_observation: usize,
     /// How long one query may take.
     pub timeout: Duration,
+    /// Whether the model is taken at what it said in earlier runs, and is asked only what is new.
+    pub replays: bool,
 }
 
 impl Agent {
@@ -174,7 +176,7 @@ impl Chat {
         };
         let environment = offers.environment(&selected.query, open, &setup);
         let tools = PoolTools { server, offers: offers.clone() };
-        let model = QueuedModel::new(&self.models, 0);
+        let model = QueuedModel::new(&self.models, 0).replaying(self.replays);
         let work = self.agent.answer(&selected.query.text, environment, &model, &tools);
         let mut attempted = nothing(selected);
         match tokio::time::timeout(self.timeout, work).await {

@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use juror_score::tool::answer::Answer;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::input::reason;
+use crate::manifest::{self, Manifest, Resume, RunKind};
 
 /// What an agent made of a query.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -88,8 +88,11 @@ pub enum JournalError {
     /// Another process works on the run.
     #[error("{}: another process works on this run", .0.display())]
     Busy(PathBuf),
+    /// The run is finished, and nothing of it may pass for a new one.
+    #[error("{}: this run is finished\n  hint: --fresh replaces it, --retry-errors tries again what ended with an error; or choose another folder with --run", .0.display())]
+    Finished(PathBuf),
     /// The run was begun otherwise.
-    #[error("{}: this run was begun otherwise: {} changed\n  hint: choose another folder with --run, or go on all the same with --resume-changed", path.display(), changed.join(", "))]
+    #[error("{}: this run was begun otherwise: {} changed\n  hint: begin it anew with --fresh, choose another folder with --run, or go on all the same with --resume-changed", path.display(), changed.join(", "))]
     Changed {
         /// The folder.
         path: PathBuf,
@@ -109,24 +112,21 @@ pub enum JournalError {
 }
 
 /// The file of a run's folder that grows by a line for each query.
-const ATTEMPTS: &str = "attempts.jsonl";
+pub(super) const ATTEMPTS: &str = "attempts.jsonl";
 
 /// A run's folder.
 #[derive(Debug)]
 pub struct Journal {
+    folder: PathBuf,
     path: PathBuf,
     file: Mutex<File>,
+    run: Manifest,
     done: HashMap<(String, String), Attempted>,
 }
 
 impl Journal {
-    /// Begins a run in a folder, or goes on with it; `identity` is everything that decides what
-    /// comes of it.
-    pub fn open(
-        folder: &Path,
-        identity: &Value,
-        even_if_changed: bool,
-    ) -> Result<Journal, JournalError> {
+    /// Begins a run in a folder, or goes on with the one it holds.
+    pub fn open(folder: &Path, mut run: Manifest, resume: Resume) -> Result<Journal, JournalError> {
         let io = |path: &Path| {
             let path = path.to_owned();
             move |error| JournalError::Io { path, error }
@@ -140,20 +140,49 @@ impl Journal {
             Err(TryLockError::WouldBlock) => return Err(JournalError::Busy(folder.to_owned())),
             Err(TryLockError::Error(error)) => return Err(io(&path)(error)),
         }
-        check_identity(folder, identity, even_if_changed)?;
+        let known = check(folder, &run, resume)?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(io(&path))?;
-        // Of several lines for a query the last counts.
-        let own =
-            |attempted: Attempted| ((attempted.set.clone(), attempted.query_id.clone()), attempted);
-        let done = read(&path, &bytes)?.into_iter().map(own).collect();
+        let keeps = known.is_some() && !resume.fresh;
+        let is_replaced = known.is_some() && resume.fresh;
+        let attempts = if is_replaced { Vec::new() } else { read(&path, &bytes)? };
+        if known.is_none() && !attempts.is_empty() {
+            // Nobody says whose they are.
+            let (line, reason) = (1, "there is no run.json beside it".to_owned());
+            return Err(JournalError::Damaged { path, line, reason });
+        }
         // A line that was cut off by a crash is begun anew.
-        let whole = whole_lines(&bytes).len();
+        let whole = if keeps { whole_lines(&bytes).len() } else { 0 };
         if whole < bytes.len() {
             file.set_len(whole as u64).map_err(io(&path))?;
             file.seek(std::io::SeekFrom::End(0)).map_err(io(&path))?;
         }
-        Ok(Journal { path, file: Mutex::new(file), done })
+        // Of several lines for a query the last counts.
+        let own =
+            |attempted: Attempted| ((attempted.set.clone(), attempted.query_id.clone()), attempted);
+        let done = attempts.into_iter().map(own).collect();
+        // What goes on began when it began.
+        let began = known.filter(|_| keeps).map_or(run.began.clone(), |known| known.began);
+        run.began = began;
+        run.write(folder).map_err(io(&manifest::path_in(folder)))?;
+        let folder = folder.to_owned();
+        Ok(Journal { folder, path, file: Mutex::new(file), run, done })
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// How many queries were tried already.
+    pub fn n_done(&self) -> usize {
+        self.done.len()
+    }
+
+    /// Says that the results of the run are written: it will not be gone on with.
+    pub fn complete(&self) -> Result<(), JournalError> {
+        let failed = |error| JournalError::Io { path: manifest::path_in(&self.folder), error };
+        self.run.clone().complete(&self.folder).map_err(failed)
     }
 
     /// What became of a query, if it is known.
@@ -188,31 +217,37 @@ pub fn read_attempts(folder: &Path) -> Result<Option<Vec<Attempted>>, JournalErr
     Ok(Some(last))
 }
 
-fn check_identity(
+/// What a folder holds already, if it may be gone on with, or replaced.
+pub fn check(
     folder: &Path,
-    identity: &Value,
-    even_if_changed: bool,
-) -> Result<(), JournalError> {
-    let path = folder.join("run.json");
-    let io = |error| JournalError::Io { path: path.clone(), error };
-    match std::fs::read_to_string(&path) {
-        Ok(text) => {
-            let known: Value = serde_json::from_str(&text).unwrap_or_default();
-            let keys = identity.as_object().into_iter().flat_map(serde_json::Map::keys);
-            let changed: Vec<String> =
-                keys.filter(|key| known[key.as_str()] != identity[key.as_str()]).cloned().collect();
-            if !changed.is_empty() && !even_if_changed {
-                return Err(JournalError::Changed { path: folder.to_owned(), changed });
-            }
-            Ok(())
+    run: &Manifest,
+    resume: Resume,
+) -> Result<Option<Manifest>, JournalError> {
+    let path = manifest::path_in(folder);
+    let known = match Manifest::read(folder) {
+        Ok(None) => return Ok(None),
+        Ok(Some(Ok(known))) if known.kind == RunKind::Bench => known,
+        Ok(Some(Ok(_))) => {
+            let reason = "it is no run of an agent".into();
+            return Err(JournalError::Damaged { path, line: 1, reason });
         }
-        Err(error) if error.kind() == NotFound => {
-            let part = folder.join("run.json.part");
-            std::fs::write(&part, format!("{identity:#}\n")).map_err(io)?;
-            std::fs::rename(&part, &path).map_err(io)
+        Ok(Some(Err(error))) => {
+            let (line, reason) = (error.line(), error.to_string());
+            return Err(JournalError::Damaged { path, line, reason });
         }
-        Err(error) => Err(io(error)),
+        Err(error) => return Err(JournalError::Io { path, error }),
+    };
+    if resume.fresh {
+        return Ok(Some(known));
     }
+    let changed = known.differences(run);
+    if !changed.is_empty() && !resume.even_if_changed {
+        return Err(JournalError::Changed { path: folder.to_owned(), changed });
+    }
+    if known.is_complete && !resume.retry_errors {
+        return Err(JournalError::Finished(folder.to_owned()));
+    }
+    Ok(Some(known))
 }
 
 /// Without a line that was cut off, perhaps inside a character.
@@ -256,13 +291,21 @@ mod tests {
         }
     }
 
+    fn run(agent: &str) -> Manifest {
+        Manifest::new(RunKind::Bench, agent, json!({"agent": agent}))
+    }
+
+    fn open(folder: &Path, agent: &str) -> Result<Journal, JournalError> {
+        Journal::open(folder, run(agent), Resume::default())
+    }
+
     #[test]
     fn a_run_goes_on_where_it_ended() {
         let folder = tempfile::tempdir().expect("a folder");
-        let identity = json!({"agent": "x"});
-        let journal = Journal::open(folder.path(), &identity, false).expect("new");
+        let journal = open(folder.path(), "x").expect("new");
         journal.keep(&attempted("1", "a")).expect("kept");
         journal.keep(&attempted("1", "b")).expect("kept");
+        let began = journal.run.began.clone();
         drop(journal);
         let file = folder.path().join("attempts.jsonl");
         let mut bytes = std::fs::read(&file).expect("bytes");
@@ -270,27 +313,61 @@ mod tests {
             &"{\"set\": \"A\", \"query_id\": \"2\", \"final_answer\": \"é".as_bytes()[..48],
         );
         std::fs::write(&file, &bytes).expect("cut off inside a character");
-        let journal = Journal::open(folder.path(), &identity, false).expect("again");
+        let journal = open(folder.path(), "x").expect("again");
         assert_eq!(journal.get("A", "1").expect("known").final_answer.as_deref(), Some("b"));
+        assert_eq!((journal.n_done(), &journal.run.began), (1, &began));
         assert!(journal.get("A", "2").is_none());
         journal.keep(&attempted("2", "c")).expect("kept");
         drop(journal);
-        let journal = Journal::open(folder.path(), &identity, false).expect("whole");
+        let journal = open(folder.path(), "x").expect("whole");
         assert!(journal.get("A", "2").is_some());
     }
 
     #[test]
     fn another_run_is_not_mixed_in() {
         let folder = tempfile::tempdir().expect("a folder");
-        let first = Journal::open(folder.path(), &json!({"agent": "x"}), false).expect("new");
-        let busy = Journal::open(folder.path(), &json!({"agent": "x"}), false);
+        let first = open(folder.path(), "x").expect("new");
+        let busy = open(folder.path(), "x");
         assert!(matches!(busy, Err(JournalError::Busy(_))));
         drop(first);
-        let changed = Journal::open(folder.path(), &json!({"agent": "y"}), false);
+        let changed = open(folder.path(), "y");
         assert!(changed.expect_err("changed").to_string().contains("agent changed"));
-        assert!(Journal::open(folder.path(), &json!({"agent": "y"}), true).is_ok());
+        let told = Resume { even_if_changed: true, ..Resume::default() };
+        assert!(Journal::open(folder.path(), run("y"), told).is_ok());
         std::fs::write(folder.path().join("attempts.jsonl"), "{}\n").expect("written");
-        let damaged = Journal::open(folder.path(), &json!({"agent": "x"}), false);
+        let damaged = open(folder.path(), "y");
         assert!(matches!(damaged, Err(JournalError::Damaged { line: 1, .. })));
+    }
+
+    #[test]
+    fn a_finished_run_is_neither_gone_on_with_nor_replaced_unless_told() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let journal = open(folder.path(), "x").expect("new");
+        journal.keep(&attempted("1", "a")).expect("kept");
+        journal.complete().expect("written");
+        drop(journal);
+        let refused = open(folder.path(), "x").expect_err("finished").to_string();
+        assert!(refused.contains("hint: --fresh"), "{refused}");
+        let retry = Resume { retry_errors: true, ..Resume::default() };
+        let journal = Journal::open(folder.path(), run("x"), retry).expect("again");
+        assert_eq!(journal.n_done(), 1);
+        drop(journal);
+        let fresh = Resume { fresh: true, ..Resume::default() };
+        let journal = Journal::open(folder.path(), run("y"), fresh).expect("anew");
+        assert_eq!(journal.n_done(), 0);
+        drop(journal);
+        assert_eq!(std::fs::read(folder.path().join(ATTEMPTS)).expect("a file"), b"");
+    }
+
+    #[test]
+    fn what_is_no_run_of_ours_is_never_replaced() {
+        let fresh = Resume { fresh: true, ..Resume::default() };
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join(ATTEMPTS), "precious\n").expect("written");
+        Journal::open(folder.path(), run("x"), fresh).expect_err("refused");
+        std::fs::write(folder.path().join("run.json"), "{\"mine\": 1}").expect("written");
+        Journal::open(folder.path(), run("x"), fresh).expect_err("refused");
+        let text = std::fs::read_to_string(folder.path().join(ATTEMPTS)).expect("text");
+        assert_eq!(text, "precious\n");
     }
 }

@@ -1,10 +1,12 @@
 //! Who judges whether queries are solved, and what comes of it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use juror_judge::{Cost, Models, PassRateJudge};
 use juror_score::tool::answer::Answer;
 use juror_score::tool::judged::{GiveUp, Progress, Status, begin, guess_status};
+use serde_json::{Value, json};
 
 use crate::models::{SetupError, no_model, pass_rate_judge};
 use crate::settings::Settings;
@@ -71,6 +73,20 @@ impl SolveJudge {
             SolveJudge::Model { models, .. } => Some(models.chat_name()),
             SolveJudge::Heuristic | SolveJudge::Nobody => None,
         }
+    }
+
+    /// The prompts it is asked with, by purpose, and their hashes.
+    pub fn prompts(&self) -> BTreeMap<String, String> {
+        match self {
+            SolveJudge::Model { judge, .. } => judge.prompts().into_iter().collect(),
+            SolveJudge::Heuristic | SolveJudge::Nobody => BTreeMap::new(),
+        }
+    }
+
+    /// What runs say of it.
+    pub fn described(&self) -> Value {
+        json!({"method": self.method(), "model": self.model(), "prompts": self.prompts(),
+            "repeats": self.repeats()})
     }
 
     /// How often each answer is judged.

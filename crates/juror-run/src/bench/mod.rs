@@ -1,6 +1,7 @@
 //! Benchmarks of tool-using agents: queries, an agent, virtual tools, and what comes of them.
 
 mod agent;
+mod identity;
 mod journal;
 mod judge;
 mod judged;
@@ -11,18 +12,23 @@ mod queries;
 mod recorded;
 mod report;
 mod run;
+mod run_folder;
 mod serving;
 
 pub use agent::{Agent, Chat};
-pub use journal::{Attempted, Journal, JournalError, ServedCall, read_attempts};
+pub use identity::{Provenance, Reach, agent_environment};
+pub use journal::{
+    Attempted, Journal, JournalError, ServedCall, check as check_run, read_attempts,
+};
 pub use judge::{JudgeWord, SolveJudge, Verdict};
 pub use judged::Judged;
 pub(crate) use judged::answer_of;
 pub use line::query_line;
-pub use naming::{Manner, folder_of_run, plain};
+pub use naming::{Manner, plain};
 pub use pool::{Offers, Open};
 pub use queries::{QueriesError, Selected, Selection, Wanted, select_queries};
 pub use recorded::RecordedAnswers;
 pub use report::Results;
 pub use run::{Bench, Told, run};
+pub use run_folder::{Chosen, choose_folder};
 pub use serving::{Serving, ignored_by_server};

@@ -1,19 +1,18 @@
-//! What a run and its files are called, and what tells it from others.
+//! What a run and its files are called.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
 use juror_score::tool::result::file_name;
 use serde_json::{Value, json};
 
 use super::pool::Open;
 use super::queries::Selected;
-use crate::settings::Settings;
-use crate::tool_settings::ToolsSettings;
 
 /// How an agent is tried.
 #[derive(Clone, Copy, Debug)]
 pub struct Manner<'m> {
+    /// What the agent is called in results.
+    pub name: &'m str,
     /// The agent, as users name it.
     pub agent: &'m str,
     /// How it goes about a query, where that can be chosen.
@@ -37,40 +36,15 @@ impl Manner<'_> {
         config
     }
 
-    /// What decides what comes of a run, besides the weather. Who judges is left out: what was
-    /// answered can be judged anew.
-    pub fn identity(&self, settings: &Settings, queries: &[Selected]) -> Value {
-        let id = |own: &Selected| format!("{}/{}", own.set, own.id);
-        let ids: Vec<String> = queries.iter().map(id).collect();
-        let texts: Vec<&str> = queries.iter().map(|own| own.query.text.as_str()).collect();
-        // How much is held in memory, and whether more is kept, change no reply.
-        let options = ToolsSettings {
-            memory_mb: None,
-            keep: None,
-            write_back: None,
-            ..settings.tools.clone()
-        };
-        let mut identity = json!({
-            "juror": env!("CARGO_PKG_VERSION"), "agent": without_secrets(self.agent),
-            "method": self.method, "pool": self.open.to_string(), "queries": ids,
-            "query texts": hash(&texts.join("\n")), "tools": settings.tools.folder,
-            "tool options": hash(&format!("{options:?}")),
-        });
-        for (key, value) in self.more {
-            identity[*key] = json!(value);
-        }
-        identity
-    }
-
     /// The file that results are written to where users name none; `limit` is the most queries of
     /// a set, if there is such a number.
-    pub fn result_file(&self, name: &str, queries: &[Selected], limit: Option<usize>) -> String {
+    pub fn result_file(&self, queries: &[Selected], limit: Option<usize>) -> String {
         let n_tools = match self.open {
             Open::Top(n) => Some(n),
             Open::Search | Open::Own => None,
         };
         let own = if self.open == Open::Own { "_own" } else { "" };
-        let name = format!("{}{own}", plain(name));
+        let name = format!("{}{own}", plain(self.name));
         format!("results/tools/{}", file_name(&name, &sets_of(queries).join("_"), n_tools, limit))
     }
 }
@@ -82,7 +56,7 @@ pub fn plain(name: &str) -> String {
 }
 
 /// An agent as users name it, without what looks like a key in its command.
-fn without_secrets(agent: &str) -> String {
+pub(super) fn without_secrets(agent: &str) -> String {
     let is_secret = |word: &str| {
         let word = word.to_lowercase();
         ["key", "token", "secret", "password"].iter().any(|name| word.contains(name))
@@ -98,16 +72,6 @@ fn without_secrets(agent: &str) -> String {
         }
     });
     shown.collect::<Vec<_>>().join(" ")
-}
-
-fn hash(text: &str) -> String {
-    blake3::hash(text.as_bytes()).to_hex()[..16].to_owned()
-}
-
-/// The folder of a run where users name none, given the file of its results.
-pub fn folder_of_run(result_file: &str) -> PathBuf {
-    let stem = Path::new(result_file).file_stem().unwrap_or_default();
-    Path::new(".juror/runs").join(stem)
 }
 
 /// The sets that queries are from, in order.
@@ -131,31 +95,30 @@ mod tests {
         read_queries(&document).0.into_iter().zip(sets).map(select).collect()
     }
 
+    const MANNER: Manner<'static> =
+        Manner { name: "mine", agent: "x", method: None, open: Open::Own, more: &[] };
+
     #[test]
-    fn a_run_is_called_by_its_agent_tools_and_sets() {
-        let manner = Manner { agent: "x", method: None, open: Open::Top(20), more: &[] };
-        let file = manner.result_file("mine", &queries(), Some(5));
+    fn a_result_file_is_called_by_its_agent_tools_and_sets() {
+        let manner = Manner { open: Open::Top(20), ..MANNER };
+        let file = manner.result_file(&queries(), Some(5));
         assert_eq!(file, "results/tools/mine_20tools_5queries_G1_G2.json");
-        let folder = folder_of_run(&file);
-        assert_eq!(folder, Path::new(".juror/runs/mine_20tools_5queries_G1_G2"));
     }
 
     #[test]
-    fn results_and_runs_say_how_an_agent_was_tried() {
-        let manner = Manner { agent: "x", method: Some("CoT@1"), open: Open::Own, more: &[] };
+    fn results_say_how_an_agent_was_tried() {
+        let manner = Manner { method: Some("CoT@1"), ..MANNER };
         let config = json!(manner.config(&queries()));
         let wanted = json!({"test_set": "G1,G2", "agent": "x", "method": "CoT@1", "pool": "own"});
         assert_eq!(config, wanted);
-        let without = Manner { method: None, ..manner }.config(&queries());
-        assert!(!without.contains_key("method"));
-        let identity = manner.identity(&Settings::default(), &queries());
-        assert_eq!(identity["queries"], json!(["G1/7", "G2/7"]));
+        assert!(!MANNER.config(&queries()).contains_key("method"));
     }
+
     #[test]
     fn names_and_keys_do_no_harm() {
         assert_eq!(plain("../my agent"), ".._my_agent");
-        let manner = Manner { agent: "x", method: None, open: Open::Own, more: &[] };
-        let file = manner.result_file("my/agent", &queries()[..1], None);
+        let manner = Manner { name: "my/agent", ..MANNER };
+        let file = manner.result_file(&queries()[..1], None);
         assert_eq!(file, "results/tools/my_agent_own_G1.json");
         for (agent, shown) in [
             ("command:python a.py --model m", "command:python a.py --model m"),

@@ -10,6 +10,7 @@ use juror_score::tool::result::{Evaluated, Evaluation, Metadata, Report, Summary
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::identity::Provenance;
 use super::journal::Attempted;
 use super::judge::SolveJudge;
 use super::judged::Judged;
@@ -21,6 +22,10 @@ pub struct Results<'r> {
     pub name: String,
     /// How: what results say under `config`.
     pub config: BTreeMap<String, Value>,
+    /// What it rests on.
+    pub provenance: &'r Provenance,
+    /// The folder it is kept in, where it is.
+    pub run: Option<String>,
     /// Who judged.
     pub judge: &'r SolveJudge,
     /// What became of each query.
@@ -34,13 +39,20 @@ pub struct Results<'r> {
 struct ResultFile<'a> {
     #[serde(flatten)]
     report: &'a Report<'a>,
-    juror: Extras,
+    juror: Extras<'a>,
 }
 
 /// What only Juror tells.
 #[derive(Serialize)]
-struct Extras {
+struct Extras<'a> {
     version: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run: Option<&'a str>,
+    #[serde(flatten)]
+    provenance: &'a Provenance,
+    /// The prompts of the judge, by their hashes.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    judge_prompts: BTreeMap<String, String>,
     /// How many calls were answered from where.
     tool_replies: BTreeMap<String, usize>,
     /// How many agents' answers claim other calls than those that arrived.
@@ -159,9 +171,12 @@ impl Results<'_> {
         prices.reduce(|sum, usd| sum + usd).filter(|sum| sum.is_finite())
     }
 
-    fn extras(&self, report: &Report<'_>) -> Extras {
+    fn extras(&self, report: &Report<'_>) -> Extras<'_> {
         Extras {
             version: env!("CARGO_PKG_VERSION"),
+            run: self.run.as_deref(),
+            provenance: self.provenance,
+            judge_prompts: self.judge.prompts(),
             tool_replies: self.tool_replies(),
             claims_differ: self.n_claims_that_differ(),
             agent_tokens: self.agent_tokens(),

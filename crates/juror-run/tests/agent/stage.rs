@@ -82,6 +82,7 @@ impl Stage {
             model: "m".into(),
             key: Some(Secret::new("sk-secret-key")),
             address: if is_openai { format!("{address}/v1") } else { address },
+            is_gateway: false,
             api_version: None,
             stream: self.stream,
             headers: Vec::new(),

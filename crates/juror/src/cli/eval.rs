@@ -77,9 +77,15 @@ pub(super) struct EvalArgs {
 #[derive(Args, Clone, Default)]
 #[command(next_help_heading = "Runs")]
 pub(super) struct RunArgs {
-    /// Keep the run in this folder; the same command again goes on where it ended.
+    /// Keep the run in this folder: the same command goes on with a run that was cut off. One that
+    /// is finished is refused, unless --fresh or --retry-errors is given.
     #[arg(long = "run", value_name = "FOLDER", env = "JUROR_RUN")]
     folder: Option<String>,
+
+    /// Begin the run anew, in place of the one that the folder holds.
+    #[arg(long, env = "JUROR_FRESH", value_parser = boolish(), requires = "folder",
+        conflicts_with_all = ["resume_changed", "retry_errors"])]
+    fresh: bool,
 
     /// Go on with a run though settings or inputs have changed.
     #[arg(long, env = "JUROR_RESUME_CHANGED", value_parser = boolish(), requires = "folder")]
@@ -219,6 +225,9 @@ impl Work<'_> {
         progress.end();
         let outcome = evaluation.map_err(|error| Outside(error.into()))?;
         finish(outputs, aggregate_files, &outcome).map_err(|error| Outside(error.into()))?;
+        if let Some(run) = folder.as_mut().filter(|_| judgements.n_unfinished == 0) {
+            run.complete().map_err(|error| Outside(error.into()))?;
+        }
         let shown = Shown {
             args,
             plan: &plan,
@@ -275,13 +284,13 @@ impl Work<'_> {
         let Some(folder) = &self.run.folder else { return Ok(None) };
         let input = |document: &Document| RunInput::new(document.name(), document.json());
         let info = RunInfo {
-            juror: env!("CARGO_PKG_VERSION").into(),
             reference: input(self.reference),
             responses: input(self.responses),
             judges: judges.map(|judges| judges.identity.clone()).unwrap_or_default(),
             settings: self.settings.written.clone(),
         };
         let resume = Resume {
+            fresh: self.run.fresh,
             retry_errors: self.ask.retry_errors,
             even_if_changed: self.run.resume_changed,
         };

@@ -231,6 +231,7 @@ impl ToolArgs {
             model: model.to_owned(),
             api_key: key.map(|_| "env:OPENAI_API_KEY".into()),
             base_url: self.model_url.clone(),
+            gateway: false,
             api_version: None,
             stream: false,
             headers: std::collections::BTreeMap::default(),

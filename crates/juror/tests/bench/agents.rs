@@ -36,7 +36,7 @@ fn the_whole_pool_is_open_by_search() {
     let results = stage.results();
     assert!(results["summary"]["average_api_call_score"].as_f64().expect("a score") > 0.5);
     assert!(ended.stdout.contains("nobody judged"), "{}", ended.stdout);
-    let top = stage.bench(&example_agent(), "--pool top:3 --resume-changed");
+    let top = stage.bench(&example_agent(), "--pool top:3 --fresh");
     assert_eq!(top.code, 0, "{}", top.stderr);
 }
 
@@ -77,7 +77,11 @@ fn a_run_goes_on_where_it_ended() {
          say(task, final_answer='An answer to ' + task['query_id'])",
     );
     assert_eq!(stage.bench(&agent, "--jobs 1").code, 3);
-    assert_eq!(stage.bench(&agent, "--jobs 1").code, 3, "errors stay unless they are tried again");
+    assert_eq!(
+        stage.bench(&agent, "--jobs 1").code,
+        2,
+        "a finished run is not taken for a new one"
+    );
     let asked = || fs::read_to_string(stage.path("asked.txt")).expect("asked");
     assert_eq!(asked().lines().count(), 4, "nothing is asked twice: {}", asked());
     stage.write("mended", "");
@@ -87,7 +91,7 @@ fn a_run_goes_on_where_it_ended() {
     assert_eq!(stage.results()["results"][2]["scores"]["api_call_score"], 1.0);
     let changed = stage.bench(&example_agent(), "");
     assert_eq!(changed.code, 2);
-    assert!(changed.stderr.contains("agent changed"), "{}", changed.stderr);
+    assert!(changed.stderr.contains("begun otherwise: agent, "), "{}", changed.stderr);
 }
 
 #[test]
@@ -421,8 +425,12 @@ fn a_run_says_whose_answers_it_has_and_refuses_others() {
     let stage = Stage::new();
     let agent = agent(&stage, "say(task, final_answer='x')");
     assert_eq!(stage.bench(&agent, "").code, 0);
-    let again = stage.bench(&agent, "--judge heuristic");
-    assert!(again.stderr.contains("4 of 4 queries were tried earlier"), "{}", again.stderr);
+    let again = stage.bench(&agent, "--judge heuristic --retry-errors");
+    assert!(
+        again.stderr.contains("goes on with run: 4 of 4 queries were tried"),
+        "{}",
+        again.stderr
+    );
     let other = stage.bench(&agent, "--on-miss fail");
     assert_eq!(other.code, 2);
     assert!(other.stderr.contains("tool options changed"), "{}", other.stderr);

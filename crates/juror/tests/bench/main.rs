@@ -4,5 +4,6 @@
 
 mod agents;
 mod many;
+mod runs;
 mod said;
 mod stage;

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from .identity import identity_of
 from .tools import Tool
 
 Tools = Mapping[str, Tool]
@@ -56,6 +57,8 @@ class Origin:
     """The same with its module."""
     is_shared: bool
     """Whether there is but one, which keeps something of the query it is at."""
+    identity: Mapping[str, str]
+    """What tells it from other agents: hashes of its source, its settings and its own word."""
 
 
 def origin_of(agent: Any) -> Origin:
@@ -67,7 +70,13 @@ def origin_of(agent: Any) -> Origin:
     named = agent if hasattr(agent, "__qualname__") else type(agent)
     place = f"{named.__module__}.{named.__qualname__}"
     make = (lambda: Agent(agent())) if is_maker else (lambda: Agent(agent))
-    return Origin(make, named.__name__, place, is_shared=keeps and not is_maker)
+    return Origin(
+        make,
+        named.__name__,
+        place,
+        is_shared=keeps and not is_maker,
+        identity=identity_of(agent),
+    )
 
 
 def _answers(agent: Any) -> bool:

@@ -43,6 +43,8 @@ def bench(
     server_token: str | None = None,
     output: Path | None = None,
     run: Path | None = None,
+    fresh: bool = False,
+    agent_env: str | Iterable[str] | None = None,
     resume_changed: bool = False,
     retry_errors: bool = False,
     name: str | None = None,
@@ -94,10 +96,14 @@ def bench(
         server_token: The token that it asks for, or ``env:NAME`` for what a variable holds;
             ``JUROR_SERVER_TOKEN`` if left out.
         output: The file to write the result to. Nothing is written if it is left out.
-        run: The folder to keep the run in, so that the same call goes on where it ended. Nothing
-            is kept if it is left out.
-        resume_changed: Go on with a run though something about it changed.
-        retry_errors: Try queries again that ended with an error.
+        run: The folder to keep the run in, so that the same call goes on with a run that was cut
+            off. One that is finished is refused. Nothing is kept if it is left out.
+        fresh: Begin anew, in place of the run that the folder holds.
+        agent_env: Variables of the environment that decide what the agent answers; those alone
+            tell runs apart. All but those of terminals and sessions, and keys, if left out.
+        resume_changed: Go on with an unfinished run though something about it changed.
+        retry_errors: Go on with the run in the folder, finished or not, and try queries again
+            that ended with an error.
         name: What the agent is called in the result; the name of its class or function if left
             out.
         progress: ``True`` for a line for each query on standard error, or a function that is
@@ -214,6 +220,9 @@ def written(origin: Origin, options: Mapping[str, Any], folder: str) -> dict[str
         "server_token": options["server_token"],
         "output": _path(options["output"]),
         "run": _path(options["run"]),
+        "fresh": bool(options["fresh"]),
+        "agent_env": _texts(options["agent_env"]),
+        "identity": origin.identity,
         "resume_changed": bool(options["resume_changed"]),
         "retry_errors": bool(options["retry_errors"]),
     }

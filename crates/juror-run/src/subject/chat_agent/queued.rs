@@ -16,10 +16,11 @@ const MOST_ALIKE: u32 = 1 << 16;
 /// The models of a run, asked by one attempt at one query.
 ///
 /// An agent may ask the same twice and want two replies. So equal questions are numbered: within
-/// an attempt each is asked anew, while a second run finds all of them.
+/// an attempt each is asked anew, while a second run finds all of them, if it may.
 pub struct QueuedModel<'m> {
     models: &'m Models,
     attempt: u32,
+    replays: bool,
     asked: Mutex<Asked>,
 }
 
@@ -32,7 +33,13 @@ struct Asked {
 impl<'m> QueuedModel<'m> {
     /// For an attempt of a number: further attempts at a query are asked anew.
     pub fn new(models: &'m Models, attempt: u32) -> QueuedModel<'m> {
-        QueuedModel { models, attempt, asked: Mutex::default() }
+        QueuedModel { models, attempt, replays: true, asked: Mutex::default() }
+    }
+
+    /// The same, asked anew whatever an earlier run was told, unless it is to be replayed.
+    #[must_use]
+    pub fn replaying(self, replays: bool) -> QueuedModel<'m> {
+        QueuedModel { replays, ..self }
     }
 
     /// What the replies cost, now or when they were first bought.
@@ -64,7 +71,10 @@ impl Model for QueuedModel<'_> {
     fn ask<'a>(&'a self, ask: Ask<'a>) -> Pending<'a, Result<Reply, AskError>> {
         let talk = self.conversation(ask);
         Box::pin(async move {
-            let answer = self.models.converse(&talk).await;
+            let answer = match self.replays {
+                true => self.models.converse(&talk).await,
+                false => self.models.converse_anew(&talk).await,
+            };
             let mut asked = self.asked();
             asked.cost = asked.cost.plus(answer.cost);
             let (turn, usage) = answer.outcome.map_err(failure)?;

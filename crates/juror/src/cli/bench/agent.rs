@@ -1,18 +1,47 @@
 //! Who is tried, from what users say of it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
 use juror_judge::Models;
-use juror_run::bench::{Agent, Chat, RecordedAnswers, Serving};
+use juror_run::bench::{Agent, Chat, Reach, RecordedAnswers, Serving, agent_environment};
 use juror_run::subject::chat_agent::{AgentLimits, ChatAgent, Method, prompts};
 use juror_run::subject::{CommandAgent, CommandSetup, Headers, RemoteAgent};
-use juror_run::{Environment, TellTrouble, no_model};
+use juror_run::{Environment, Settings, TellTrouble, chat_identity, no_model};
 
 use super::BenchArgs;
 use crate::exit::Outside;
 use crate::talk;
+
+/// What only the agent's side knows of what decides its answers.
+pub(super) fn reach(
+    args: &BenchArgs,
+    settings: &Settings,
+    environment: Environment<'_>,
+) -> anyhow::Result<Reach> {
+    let words = match args.agent.trim().split_once(':') {
+        Some(("command", command)) => command_words(command)?,
+        _ => Vec::new(),
+    };
+    let model = if args.is_chat() { chat_identity(settings, environment)? } else { None };
+    // What runs elsewhere, or asks a model that is known, has nothing from here but what is named.
+    let environment = match (&words[..], &args.agent_env[..]) {
+        ([], []) => BTreeMap::new(),
+        (_, named) => agent_environment(named, std::env::vars_os()),
+    };
+    Ok(Reach { words, model, environment, declared: None, server: args.server.clone() })
+}
+
+fn command_words(command: &str) -> anyhow::Result<Vec<String>> {
+    let words = shlex::split(command).context("a quote of the command is not closed")?;
+    anyhow::ensure!(
+        !words.is_empty(),
+        "which command?\n  hint: --agent 'command:python my_agent.py'"
+    );
+    Ok(words)
+}
 
 /// What an agent has around it.
 pub(super) struct Around<'a> {
@@ -48,6 +77,7 @@ pub(super) async fn make(
             models,
             longest_observation: args.max_observation,
             timeout,
+            replays: args.replay_agent,
         })));
     }
     if is_http {
@@ -63,11 +93,7 @@ pub(super) async fn make(
     }
     match agent.split_once(':') {
         Some(("command", command)) => {
-            let words = shlex::split(command).context("a quote of the command is not closed")?;
-            anyhow::ensure!(
-                !words.is_empty(),
-                "which command?\n  hint: --agent 'command:python my_agent.py'"
-            );
+            let words = command_words(command)?;
             let processes = usize::from(args.jobs.get());
             let tools_url = serving.tools_url();
             let token = serving.token().cloned();

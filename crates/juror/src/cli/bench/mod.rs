@@ -12,13 +12,16 @@ use std::time::Instant;
 use clap::{Args, ValueEnum};
 use juror_judge::Models;
 use juror_run::bench::{
-    Agent, Bench, Journal, JudgeWord, Manner, Offers, Open, Results, Selected, Serving, SolveJudge,
-    Told, Wanted, folder_of_run, ignored_by_server, plain, query_line, run as run_bench,
-    select_queries,
+    Agent, Bench, Journal, JudgeWord, Manner, Offers, Open, Provenance, Results, Selected, Serving,
+    SolveJudge, Told, Wanted, check_run, choose_folder, ignored_by_server, plain, query_line,
+    run as run_bench, select_queries,
 };
 use juror_run::subject::chat_agent::Method;
 use juror_run::subject::read_secret;
-use juror_run::{AskOptions, Interrupt, Settings, TellTrouble, Tools, models_if_any, open_tools};
+use juror_run::{
+    AskOptions, Interrupt, Manifest, Resume, Settings, TellTrouble, Tools, models_if_any,
+    open_tools,
+};
 
 use self::agent::Around;
 use self::outputs::Outputs;
@@ -44,7 +47,8 @@ Agents:
   recorded:PLACE    answers given before: a file of converted answers or of results, a folder of
                     agents' logs, or another run's folder
 
-A run is kept in a folder: the same command goes on where it ended, whatever ended it. Folders of
+A run is kept in a folder. The same command goes on with a run that was cut off, whatever ended it,
+and says so; after one that is finished it tries the agent anew, in a folder of its own. Folders of
 runs can be judged and compared: see `juror judge --help`.";
 
 /// Try an agent on queries, against virtual tools: what it solved, which APIs it called, what it
@@ -147,17 +151,33 @@ pub(super) struct BenchArgs {
     #[arg(long, value_name = "USD", env = "JUROR_MAX_COST", value_parser = parse_dollars)]
     max_cost: Option<f64>,
 
-    /// Folder to keep the run in [default: .juror/runs/ and the name of the result file].
+    /// Folder to keep the run in; a finished run in it is refused [default: .juror/runs/ and a
+    /// name of time, agent and identity].
     #[arg(long, value_name = "FOLDER", env = "JUROR_RUN")]
     run: Option<String>,
 
-    /// Try queries again that ended with an error.
+    /// Begin anew, whatever was tried before; with --run, in place of the run in that folder.
+    #[arg(long, env = "JUROR_FRESH", value_parser = boolish(),
+        conflicts_with_all = ["retry_errors", "resume_changed"])]
+    fresh: bool,
+
+    /// Go on with the last run of this kind, finished or not, and try queries again that ended
+    /// with an error.
     #[arg(long, env = "JUROR_RETRY_ERRORS", value_parser = boolish())]
     retry_errors: bool,
 
-    /// Go on with a run though something about it changed.
+    /// Go on with an unfinished run though something about it changed.
     #[arg(long, env = "JUROR_RESUME_CHANGED", value_parser = boolish())]
     resume_changed: bool,
+
+    /// Variable of the environment that decides what the agent answers. May be repeated; then
+    /// those alone tell runs apart [default: all but those of terminals and sessions, and keys].
+    #[arg(long, value_name = "NAME", env = "JUROR_AGENT_ENV", value_delimiter = ',')]
+    agent_env: Vec<String>,
+
+    /// Take the built-in agent's model at what it said in earlier runs, and keep what it says.
+    #[arg(long, env = "JUROR_REPLAY_AGENT", value_parser = boolish())]
+    replay_agent: bool,
 
     /// File to write the results to [default: results/tools/ and a name made of agent and sets].
     #[arg(short, long, value_name = "FILE")]
@@ -248,32 +268,33 @@ async fn bench(
     {
         talk::warn(&warning);
     }
-    let mut name = args.name.clone().unwrap_or_else(|| agent_name(&args.agent, &args.method));
+    let name = args.name.clone().unwrap_or_else(|| agent_name(&args.agent, &args.method));
     let more = args.limits(models.as_deref());
-    let manner = args.manner(&more);
-    let default_output = || manner.result_file(&name, queries, args.limit);
+    let manner = args.manner(&name, &more);
+    let reach = agent::reach(args, settings, &get)?;
+    let default_output = || manner.result_file(queries, args.limit);
     let output = args.output.clone().unwrap_or_else(default_output);
     let outputs = Outputs::begin(args, &output, &judge, queries)?;
     let tools = open_tools(settings, &get, &tell)?;
     for problem in &tools.problems {
         talk::warn(problem);
     }
-    let folder = args.run.clone().map_or_else(|| folder_of_run(&output), PathBuf::from);
+    let provenance = Provenance::new(settings, &tools, queries);
+    let run = manner.run(settings, queries, &provenance, &reach).with("judge", judge.described());
+    let folder = args.folder(&run)?;
     let offers = Arc::new(Offers::new(tools.documentation.clone()));
     let serving = serve(args, &tools, &folder, &get, tell.clone()).await?;
     let around = Around { models, serving: &serving, tool_count: offers.len(), tell };
     let agent = agent::make(args, around, &get).await?;
-    if args.name.is_none()
-        && let Some(own) = agent.name()
-    {
-        own.clone_into(&mut name);
-    }
+    // What it says of itself, unless users know better.
+    let called = args.name.clone().or(agent.name().map(Into::into)).unwrap_or(name.clone());
     let journal = match agent {
         Agent::Recorded(_) => None,
-        _ => {
-            Some(Journal::open(&folder, &manner.identity(settings, queries), args.resume_changed)?)
-        }
+        _ => Some(Journal::open(&folder, run, args.resume())?),
     };
+    if let Some(journal) = journal.as_ref().filter(|journal| journal.n_done() > 0) {
+        tell_resumed(journal, queries);
+    }
     let interrupt = Interrupt::listen(|| std::process::exit(Exit::OutsideFailed as i32));
     let bench = Bench {
         queries,
@@ -290,14 +311,11 @@ async fn bench(
     let mut counts = Counts::default();
     let judged = run_bench(&bench, |told| counts.tell(&told, args.quiet, queries.len())).await;
     let judged = judged.map_err(|error| Outside(error.into()))?;
-    if counts.n_known > 0 {
-        let (n_known, n_all) = (counts.n_known, queries.len());
-        let folder = folder.display();
-        let again = match counts.n_known_errors {
-            0 => String::new(),
-            n => format!("; {n} ended with an error: --retry-errors tries them again"),
-        };
-        talk::say(&format!("{n_known} of {n_all} queries were tried earlier, in {folder}{again}"));
+    if counts.n_known_errors > 0 {
+        let n_errors = counts.n_known_errors;
+        talk::say(&format!(
+            "{n_errors} of the queries tried earlier ended with an error: --retry-errors tries them again"
+        ));
     }
     if let Some(why) = counts.stopped {
         talk::say(&format!(
@@ -306,20 +324,38 @@ async fn bench(
         return Ok(Exit::OutsideFailed);
     }
     let config = manner.config(queries);
-    let results = Results { name, config, judge: &judge, judged: &judged, took: started.elapsed() };
+    let results = Results {
+        name: called,
+        config,
+        provenance: &provenance,
+        run: journal.as_ref().map(|journal| journal.folder().display().to_string()),
+        judge: &judge,
+        judged: &judged,
+        took: started.elapsed(),
+    };
     if let Some(warning) = results.warning_of_claims() {
         talk::warn(&warning);
     }
     outputs.write(&results, &offers, args)?;
+    if let Some(journal) = &journal {
+        journal.complete().map_err(|error| Outside(error.into()))?;
+    }
     let has_error = judged.iter().any(|own| own.error().is_some());
     Ok(if has_error { Exit::OutsideFailed } else { Exit::Done })
+}
+
+/// Says that a run is gone on with, and what that means.
+fn tell_resumed(journal: &Journal, queries: &[Selected]) {
+    let is_known = |own: &&Selected| journal.get(&own.set, &own.id).is_some();
+    let (n_known, n_all) = (queries.iter().filter(is_known).count(), queries.len());
+    let folder = journal.folder().display();
+    talk::say(&format!("goes on with {folder}: {n_known} of {n_all} queries were tried"));
 }
 
 /// What was told of a run.
 #[derive(Default)]
 struct Counts {
     n_done: usize,
-    n_known: usize,
     n_known_errors: usize,
     stopped: Option<String>,
 }
@@ -329,7 +365,6 @@ impl Counts {
         match told {
             Told::Known(own) => {
                 self.n_known_errors += usize::from(own.error().is_some());
-                self.n_known += 1;
                 self.n_done += 1;
             }
             Told::Tried(own) => {
@@ -365,16 +400,43 @@ impl BenchArgs {
         Ok(models.map(|(models, _)| Arc::new(models)))
     }
 
+    fn resume(&self) -> Resume {
+        Resume {
+            fresh: self.fresh,
+            retry_errors: self.retry_errors,
+            even_if_changed: self.resume_changed,
+        }
+    }
+
+    /// The folder of the run: the one that was named, if it may be used, or one that is chosen.
+    fn folder(&self, run: &Manifest) -> anyhow::Result<PathBuf> {
+        if let Some(folder) = self.run.as_ref().map(PathBuf::from) {
+            if !self.agent.trim().starts_with("recorded:") {
+                check_run(&folder, run, self.resume())?;
+            }
+            return Ok(folder);
+        }
+        let chosen = choose_folder(run, self.resume());
+        if let Some((other, differences)) = chosen.passed_over {
+            talk::say(&format!(
+                "begins anew: the unfinished run {} was begun otherwise: {} changed\n  hint: --resume-changed goes on with it all the same",
+                other.display(),
+                differences.join(", ")
+            ));
+        }
+        Ok(chosen.folder)
+    }
+
     /// Whether the built-in agent is tried.
     fn is_chat(&self) -> bool {
         self.agent.trim() == "chat"
     }
 
     /// How the agent is tried.
-    fn manner<'m>(&'m self, more: &'m [(&'m str, String)]) -> Manner<'m> {
+    fn manner<'m>(&'m self, name: &'m str, more: &'m [(&'m str, String)]) -> Manner<'m> {
         let has_method = self.is_chat() || self.agent.starts_with("recorded:");
         let method = has_method.then_some(self.method.as_str());
-        Manner { agent: &self.agent, method, open: self.pool, more }
+        Manner { name, agent: &self.agent, method, open: self.pool, more }
     }
 
     /// What the built-in agent asks, and how far it goes; of others nothing is known.

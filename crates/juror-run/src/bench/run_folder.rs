@@ -1,0 +1,117 @@
+//! Which folder a run is kept in where users name none.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use super::journal::ATTEMPTS;
+use super::naming::plain;
+use crate::manifest::{Manifest, Resume, RunKind};
+
+/// Where runs are kept.
+const RUNS: &str = ".juror/runs";
+
+/// A folder for a run.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Chosen {
+    /// The folder, which may be there or not.
+    pub folder: PathBuf,
+    /// An unfinished run of the same name that was begun otherwise, and what differs.
+    pub passed_over: Option<(PathBuf, Vec<String>)>,
+}
+
+/// The folder of a run: that of an unfinished one of the same identity, else a new one, called by
+/// time, name and a short id of the identity. A run that is complete is taken only to do again
+/// what has an error.
+pub fn choose_folder(run: &Manifest, resume: Resume) -> Chosen {
+    choose_in(Path::new(RUNS), run, resume)
+}
+
+fn choose_in(root: &Path, run: &Manifest, resume: Resume) -> Chosen {
+    let mut passed_over = None;
+    for (folder, known) in if resume.fresh { Vec::new() } else { known_runs(root) } {
+        let differences = known.differences(run);
+        let is_same = differences.is_empty();
+        let is_wanted = match known.is_complete {
+            true => is_same && resume.retry_errors,
+            false => is_same || (resume.even_if_changed && known.name == run.name),
+        };
+        if is_wanted && is_idle(&folder) {
+            return Chosen { folder, passed_over: None };
+        }
+        if !is_same && !known.is_complete && known.name == run.name {
+            passed_over.get_or_insert((folder, differences));
+        }
+    }
+    Chosen { folder: new_folder(root, run), passed_over }
+}
+
+/// The runs of agents in a folder, the newest first.
+fn known_runs(root: &Path) -> Vec<(PathBuf, Manifest)> {
+    let entries = std::fs::read_dir(root).into_iter().flatten().flatten();
+    let run = |entry: std::fs::DirEntry| {
+        let folder = entry.path();
+        let known = Manifest::read(&folder).ok()??.ok()?;
+        (known.kind == RunKind::Bench).then_some((folder, known))
+    };
+    let mut runs: Vec<(PathBuf, Manifest)> = entries.filter_map(run).collect();
+    runs.sort_by(|(_, one), (_, other)| other.began.cmp(&one.began));
+    runs
+}
+
+/// Whether no other process works on a run: then it was left, and can be gone on with.
+fn is_idle(folder: &Path) -> bool {
+    File::open(folder.join(ATTEMPTS)).is_ok_and(|file| file.try_lock().is_ok())
+}
+
+fn new_folder(root: &Path, run: &Manifest) -> PathBuf {
+    // `2026-11-16T23:42:05.5Z` to `2026-11-16_23-42-05`.
+    let time = run.began.split('.').next().unwrap_or_default().replace(':', "-").replace('T', "_");
+    let name = format!("{time}_{}_{}", plain(&run.name), run.id);
+    let numbered = |n: u32| if n == 1 { name.clone() } else { format!("{name}_{n}") };
+    let mut folders = (1..).map(|n| root.join(numbered(n)));
+    folders.find(|folder| !folder.exists()).unwrap_or_else(|| root.join(&name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::Journal;
+    use serde_json::json;
+
+    #[test]
+    fn only_an_unfinished_run_of_the_same_identity_is_gone_on_with() {
+        let root = tempfile::tempdir().expect("a folder");
+        let run = |name: &str| Manifest::new(RunKind::Bench, name, json!({"agent": name}));
+        let choose = |run: &Manifest, resume| choose_in(root.path(), run, resume);
+        let first = choose(&run("a"), Resume::default()).folder;
+        let journal = Journal::open(&first, run("a"), Resume::default()).expect("begun");
+        let beside = choose(&run("a"), Resume::default()).folder;
+        assert_ne!(beside, first, "somebody works on it");
+        drop(journal);
+        assert_eq!(choose(&run("a"), Resume::default()).folder, first);
+        let fresh = Resume { fresh: true, ..Resume::default() };
+        assert_ne!(choose(&run("a"), fresh).folder, first);
+        let mut other = run("a");
+        other.identity = json!({"agent": "other"});
+        let chosen = choose(&other, Resume::default());
+        assert_ne!(chosen.folder, first);
+        assert_eq!(chosen.passed_over, Some((first.clone(), vec!["agent".to_owned()])));
+        let changed = Resume { even_if_changed: true, ..Resume::default() };
+        assert_eq!(choose(&other, changed).folder, first);
+        let journal = Journal::open(&first, run("a"), Resume::default()).expect("again");
+        journal.complete().expect("written");
+        drop(journal);
+        assert_ne!(choose(&run("a"), Resume::default()).folder, first, "it is complete");
+        let retry = Resume { retry_errors: true, ..Resume::default() };
+        assert_eq!(choose(&run("a"), retry).folder, first);
+    }
+
+    #[test]
+    fn a_folder_is_called_by_time_name_and_identity() {
+        let mut run = Manifest::new(RunKind::Bench, "my/agent", json!({}));
+        run.began = "2026-11-16T23:42:05.123456Z".into();
+        let folder = choose_in(Path::new("runs"), &run, Resume::default()).folder;
+        let wanted = format!("runs/2026-11-16_23-42-05_my_agent_{}", run.id);
+        assert_eq!(folder, Path::new(&wanted));
+    }
+}

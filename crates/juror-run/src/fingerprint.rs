@@ -1,0 +1,117 @@
+//! Hashes of files and folders: whether data is the same as before.
+
+use std::fs;
+use std::io;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::UNIX_EPOCH;
+
+/// Folders with more bytes than this are told apart by names, sizes and times alone.
+const MOST_BYTES: u64 = 512 << 20;
+
+/// A file below a folder.
+struct Found {
+    /// Its path below the folder, with `/`.
+    name: String,
+    path: PathBuf,
+    size: u64,
+    /// When it was changed, in nanoseconds since 1970.
+    changed: u128,
+}
+
+/// Stands for what a file or a folder holds: `contents:` and a hash of all names and bytes, or, of
+/// a very large folder, `listing:` and one of names, sizes and times of change.
+pub(crate) fn fingerprint(path: &Path) -> io::Result<String> {
+    let mut files = Vec::new();
+    gather(path, String::new(), &mut files)?;
+    files.sort_by(|one, other| one.name.cmp(&other.name));
+    let n_bytes: u64 = files.iter().map(|file| file.size).sum();
+    let mut hasher = blake3::Hasher::new();
+    let mut add = |name: &str, rest: &[u8]| {
+        hasher.update(&(name.len() as u64).to_le_bytes());
+        hasher.update(name.as_bytes());
+        hasher.update(rest);
+    };
+    let kind = if n_bytes <= MOST_BYTES {
+        for (file, hash) in files.iter().zip(hashes(&files)?) {
+            add(&file.name, hash.as_bytes());
+        }
+        "contents"
+    } else {
+        for file in &files {
+            add(&file.name, format!("{} {}", file.size, file.changed).as_bytes());
+        }
+        "listing"
+    };
+    Ok(format!("{kind}:{}", &hasher.finalize().to_hex()[..16]))
+}
+
+/// What a file holds.
+pub(crate) fn file_hash(path: &Path) -> io::Result<blake3::Hash> {
+    Ok(blake3::hash(&fs::read(path)?))
+}
+
+fn gather(path: &Path, name: String, files: &mut Vec<Found>) -> io::Result<()> {
+    let known = fs::metadata(path)?;
+    if !known.is_dir() {
+        let changed = known.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        let changed = changed.unwrap_or_default().as_nanos();
+        files.push(Found { name, path: path.to_owned(), size: known.len(), changed });
+        return Ok(());
+    }
+    for entry in fs::read_dir(path)? {
+        let entry = entry?;
+        let own = entry.file_name().to_string_lossy().into_owned();
+        // What a database writes beside itself comes and goes.
+        if own.starts_with('.') || own.ends_with("-wal") || own.ends_with("-shm") {
+            continue;
+        }
+        let name = if name.is_empty() { own } else { format!("{name}/{own}") };
+        match gather(&entry.path(), name, files) {
+            // A link to nowhere holds nothing.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            other => other?,
+        }
+    }
+    Ok(())
+}
+
+/// The hashes of files, in order, on all cores.
+fn hashes(files: &[Found]) -> io::Result<Vec<blake3::Hash>> {
+    let n_cores = thread::available_parallelism().map_or(1, NonZero::get);
+    let share = files.len().div_ceil(n_cores).max(1);
+    let hash = |part: &[Found]| -> io::Result<Vec<blake3::Hash>> {
+        part.iter().map(|file| file_hash(&file.path)).collect()
+    };
+    let parts: io::Result<Vec<Vec<blake3::Hash>>> = thread::scope(|scope| {
+        let work: Vec<_> =
+            files.chunks(share).map(|part| scope.spawn(move || hash(part))).collect();
+        let done = |part: thread::ScopedJoinHandle<'_, io::Result<Vec<blake3::Hash>>>| {
+            part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        work.into_iter().map(done).collect()
+    });
+    Ok(parts?.concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_changed_file_is_noticed_and_a_copy_is_not() {
+        let [one, other] = [0; 2].map(|_| tempfile::tempdir().expect("a folder"));
+        for folder in [&one, &other] {
+            fs::create_dir(folder.path().join("Music")).expect("made");
+            fs::write(folder.path().join("Music/a.json"), "{}").expect("written");
+            fs::write(folder.path().join("b.json"), "[1]").expect("written");
+        }
+        let of = |folder: &tempfile::TempDir| fingerprint(folder.path()).expect("a hash");
+        assert_eq!(of(&one), of(&other));
+        assert!(of(&one).starts_with("contents:"));
+        fs::write(other.path().join("b.json"), "[2]").expect("written");
+        assert_ne!(of(&one), of(&other));
+        assert!(fingerprint(Path::new("nowhere")).is_err());
+    }
+}

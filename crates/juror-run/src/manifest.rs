@@ -1,0 +1,195 @@
+//! What a run's folder says of the run as a whole: `run.json`.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// The form that is written. What has another was made by another release.
+const FORMAT: &str = "juror.run/1";
+
+/// The file in a run's folder.
+const FILE: &str = "run.json";
+
+/// What kind of run it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunKind {
+    /// Recorded answers, judged.
+    Eval,
+    /// An agent, tried.
+    Bench,
+}
+
+/// What is known of a run as a whole.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Manifest {
+    format: String,
+    /// Stands for the identity.
+    pub id: String,
+    /// What is judged or tried.
+    pub name: String,
+    /// What kind of run it is.
+    pub kind: RunKind,
+    /// Whether its results are written. Only a run that is not complete is gone on with.
+    pub is_complete: bool,
+    /// When it began.
+    pub began: String,
+    /// When its results were written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<String>,
+    /// The release.
+    pub juror: String,
+    /// Everything that decides what comes of it.
+    pub identity: Value,
+    /// What else there is to know: settings as written, who judges.
+    #[serde(flatten)]
+    pub more: Map<String, Value>,
+}
+
+/// How a folder that holds a run already is used.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Resume {
+    /// Begin anew: what the folder holds is replaced.
+    pub fresh: bool,
+    /// Do again what has an error, also in a run that is complete.
+    pub retry_errors: bool,
+    /// Go on even if settings or inputs have changed.
+    pub even_if_changed: bool,
+}
+
+impl Manifest {
+    /// A run that begins now.
+    pub fn new(kind: RunKind, name: &str, identity: Value) -> Manifest {
+        Manifest {
+            format: FORMAT.into(),
+            id: short_hash(&identity.to_string())[..8].to_owned(),
+            name: name.to_owned(),
+            kind,
+            is_complete: false,
+            began: now(),
+            ended: None,
+            juror: env!("CARGO_PKG_VERSION").into(),
+            identity,
+            more: Map::new(),
+        }
+    }
+
+    /// The same with something more to know of it, which decides nothing.
+    #[must_use]
+    pub fn with(mut self, key: &str, value: Value) -> Manifest {
+        self.more.insert(key.to_owned(), value);
+        self
+    }
+
+    /// What a folder says; nothing where it says nothing. An inner error says why that is nothing of
+    /// this release.
+    pub(crate) fn read(folder: &Path) -> io::Result<Option<Result<Manifest, serde_json::Error>>> {
+        match std::fs::read(folder.join(FILE)) {
+            Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes).and_then(Manifest::known))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn known(self) -> Result<Manifest, serde_json::Error> {
+        let unknown =
+            || serde::de::Error::custom(format!("the form `{}` is not known", self.format));
+        if self.format == FORMAT { Ok(self) } else { Err(unknown()) }
+    }
+
+    /// Writes it into a folder, whole or not at all.
+    pub(crate) fn write(&self, folder: &Path) -> io::Result<()> {
+        let mut file = tempfile::Builder::new().prefix(".juror-").tempfile_in(folder)?;
+        serde_json::to_writer_pretty(&mut file, self)?;
+        file.write_all(b"\n")?;
+        file.persist(folder.join(FILE)).map_err(|error| error.error)?;
+        Ok(())
+    }
+
+    /// Writes that all results are written.
+    pub(crate) fn complete(&mut self, folder: &Path) -> io::Result<()> {
+        self.is_complete = true;
+        self.ended = Some(now());
+        self.write(folder)
+    }
+
+    /// What another run of the same kind has otherwise, in the words of the identity.
+    pub fn differences(&self, other: &Manifest) -> Vec<String> {
+        let (Some(own), Some(others)) = (self.identity.as_object(), other.identity.as_object())
+        else {
+            return vec!["everything".into()];
+        };
+        let mut keys: Vec<&String> = own.keys().chain(others.keys()).collect();
+        keys.sort();
+        keys.dedup();
+        let differs = keys.into_iter().filter(|key| own.get(*key) != others.get(*key));
+        differs.map(|key| detailed(key, own.get(key), others.get(key))).collect()
+    }
+}
+
+/// The file in a folder.
+pub(crate) fn path_in(folder: &Path) -> PathBuf {
+    folder.join(FILE)
+}
+
+/// What differs, and where it has parts with names, which of them.
+fn detailed(key: &str, one: Option<&Value>, other: Option<&Value>) -> String {
+    let (Some(Value::Object(one)), Some(Value::Object(other))) = (one, other) else {
+        return key.to_owned();
+    };
+    let mut names: Vec<&String> = one.keys().chain(other.keys()).collect();
+    names.sort();
+    names.dedup();
+    names.retain(|name| one.get(*name) != other.get(*name));
+    let (shown, n_more) = (names.iter().take(MOST_NAMES), names.len().saturating_sub(MOST_NAMES));
+    let mut shown = shown.map(|name| name.as_str()).collect::<Vec<_>>().join(", ");
+    if n_more > 0 {
+        shown.push_str(&format!(" and {n_more} more"));
+    }
+    format!("{key} ({shown})")
+}
+
+/// How many parts are named of what differs.
+const MOST_NAMES: usize = 5;
+
+/// Stands for a text.
+pub(crate) fn short_hash(text: &str) -> String {
+    blake3::hash(text.as_bytes()).to_hex()[..16].to_owned()
+}
+
+/// Now, so that texts sort as times do.
+fn now() -> String {
+    jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.6fZ").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_differs_is_told_by_name() {
+        let run = |identity| Manifest::new(RunKind::Bench, "x", identity);
+        let one = run(json!({"agent": "a", "environment": {"A": "1", "B": "1"}}));
+        let other = run(json!({"agent": "a", "environment": {"A": "2", "C": "1"}, "pool": "own"}));
+        assert_eq!(one.differences(&other), ["environment (A, B, C)", "pool"]);
+        assert!(one.differences(&one.clone()).is_empty());
+        assert_ne!(one.id, other.id);
+    }
+
+    #[test]
+    fn a_manifest_is_read_as_it_was_written() {
+        let folder = tempfile::tempdir().expect("a folder");
+        assert!(Manifest::read(folder.path()).expect("read").is_none());
+        let mut run = Manifest::new(RunKind::Eval, "x", json!({})).with("settings", json!(5));
+        run.write(folder.path()).expect("written");
+        run.complete(folder.path()).expect("written");
+        let read = Manifest::read(folder.path()).expect("read").expect("there").expect("ours");
+        assert!(read.is_complete && read.ended.is_some());
+        assert_eq!(read.more["settings"], 5);
+        std::fs::write(folder.path().join(FILE), r#"{"agent": "x"}"#).expect("written");
+        assert!(Manifest::read(folder.path()).expect("read").expect("there").is_err());
+    }
+}

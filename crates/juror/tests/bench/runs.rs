@@ -1,0 +1,215 @@
+//! Which runs go on, which begin anew, and that none passes for another.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use juror_scripted::{Script, Server};
+use serde_json::Value;
+
+use crate::stage::{Ended, Stage, agent};
+
+/// Answers with the model that the environment names.
+const SAYS_MODEL: &str = "say(task, final_answer=os.environ.get('MODEL', 'none'))";
+
+/// The same, but never answers the second query while there is no file `mended`.
+const HANGS_ONCE: &str = "if task['query_id'] == '2' and not os.path.exists('mended'): time.sleep(3600)\n\
+     say(task, final_answer=os.environ.get('MODEL', 'none'))";
+
+/// Runs the benchmark where runs are kept when nobody says.
+fn bench(stage: &Stage, agent: &str, options: &str, variables: &[(&str, &str)]) -> Ended {
+    ended(unnamed(stage, agent, options).envs(variables.iter().copied()))
+}
+
+fn unnamed(stage: &Stage, agent: &str, options: &str) -> Command {
+    let mut command = stage.command(agent, options);
+    command.env_remove("JUROR_RUN");
+    command
+}
+
+fn ended(command: &mut Command) -> Ended {
+    let output = command.output().expect("juror runs");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let code = output.status.code().unwrap_or(-1);
+    Ended { code, stdout: text(&output.stdout), stderr: text(&output.stderr) }
+}
+
+/// Begins a run, and kills it when its first query is answered.
+fn cut_off(stage: &Stage, agent: &str, options: &str, variables: &[(&str, &str)]) {
+    let mut command = unnamed(stage, agent, &format!("--jobs 1 {options}"));
+    let command = command.envs(variables.iter().copied()).stderr(Stdio::piped());
+    let mut juror = command.stdout(Stdio::null()).spawn().expect("juror runs");
+    let mut said = BufReader::new(juror.stderr.take().expect("what it says")).lines();
+    let is_answered = said.by_ref().map_while(Result::ok).any(|line| line.starts_with("[1/4]"));
+    assert!(is_answered, "a query is answered");
+    juror.kill().expect("killed");
+    juror.wait().expect("ended");
+}
+
+fn answers(stage: &Stage) -> Vec<String> {
+    let results = stage.results();
+    let results = results["results"].as_array().expect("results").clone();
+    let answer = |result: &Value| result["system_answer"]["final_answer"].as_str().map(Into::into);
+    results.iter().filter_map(answer).collect()
+}
+
+fn folders(stage: &Stage) -> Vec<PathBuf> {
+    let entries = fs::read_dir(stage.path(".juror/runs")).into_iter().flatten().flatten();
+    let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    folders.sort();
+    folders
+}
+
+#[test]
+fn another_environment_or_name_is_another_run() {
+    let stage = Stage::new();
+    let agent = agent(&stage, SAYS_MODEL);
+    for (model, options) in [("gpt", "--name gpt"), ("claude", "--name claude"), ("opus", "")] {
+        let ended = bench(&stage, &agent, options, &[("MODEL", model)]);
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        assert_eq!(answers(&stage), [model; 4], "{model}");
+    }
+    assert_eq!(folders(&stage).len(), 3);
+    for folder in folders(&stage) {
+        let run = fs::read_to_string(folder.join("run.json")).expect("a manifest");
+        assert!(!run.contains("claude\"\n") && run.contains("\"is_complete\": true"), "{run}");
+    }
+}
+
+#[test]
+fn an_unfinished_run_is_gone_on_with_only_by_what_began_it() {
+    let stage = Stage::new();
+    let agent = agent(&stage, HANGS_ONCE);
+    let gpt = [("MODEL", "gpt")];
+    cut_off(&stage, &agent, "--name a", &gpt);
+    stage.write("mended", "");
+    for (options, variables, told) in [
+        ("--name b", gpt, ""),
+        ("--name a --pool own", gpt, "pool changed"),
+        ("--name a", [("MODEL", "claude")], "environment (MODEL) changed"),
+        ("--name a --fresh", gpt, ""),
+    ] {
+        let ended = bench(&stage, &agent, options, &variables);
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        assert!(ended.stderr.contains(told), "{}", ended.stderr);
+        assert!(!ended.stderr.contains("goes on with .juror"), "{}", ended.stderr);
+        assert_eq!(answers(&stage), [variables[0].1; 4]);
+    }
+    let asked = || fs::read_to_string(stage.path("asked.txt")).expect("asked").lines().count();
+    let before = asked();
+    let ended = bench(&stage, &agent, "--name a", &gpt);
+    assert!(ended.stderr.contains("goes on with .juror/runs/"), "{}", ended.stderr);
+    assert!(ended.stderr.contains(": 1 of 4 queries were tried"), "{}", ended.stderr);
+    assert_eq!((ended.code, answers(&stage), asked() - before), (0, vec!["gpt".into(); 4], 3));
+}
+
+#[test]
+fn the_same_command_after_a_finished_run_tries_anew() {
+    let stage = Stage::new();
+    let agent = agent(&stage, "say(task, final_answer=str(time.time_ns()))");
+    let first = bench(&stage, &agent, "", &[]);
+    let told = answers(&stage);
+    let second = bench(&stage, &agent, "", &[]);
+    assert_eq!((first.code, second.code), (0, 0), "{}", second.stderr);
+    assert!(answers(&stage).iter().all(|answer| !told.contains(answer)));
+    assert_eq!(folders(&stage).len(), 2);
+    let run = stage.results()["juror"]["run"].as_str().expect("a folder").to_owned();
+    assert!(folders(&stage).contains(&stage.path(&run)), "{run}");
+}
+
+#[test]
+fn a_finished_folder_is_refused_unless_it_is_to_be_replaced() {
+    let stage = Stage::new();
+    let agent = agent(&stage, SAYS_MODEL);
+    assert_eq!(stage.bench_with(&agent, "", &[("MODEL", "one")]).code, 0);
+    let refused = stage.bench_with(&agent, "", &[("MODEL", "one")]);
+    assert_eq!(refused.code, 2, "{}", refused.stderr);
+    assert!(refused.stderr.contains("run: this run is finished"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("hint: --fresh"), "{}", refused.stderr);
+    let fresh = stage.bench_with(&agent, "--fresh", &[("MODEL", "two")]);
+    assert_eq!((fresh.code, answers(&stage)), (0, vec!["two".to_owned(); 4]), "{}", fresh.stderr);
+    let kept = fs::read_to_string(stage.path("run/attempts.jsonl")).expect("attempts");
+    assert_eq!(kept.lines().count(), 4);
+    fs::remove_file(stage.path("run/run.json")).expect("removed");
+    let strange = stage.bench_with(&agent, "--fresh", &[("MODEL", "three")]);
+    assert_eq!(strange.code, 2, "{}", strange.stderr);
+    assert_eq!(fs::read_to_string(stage.path("run/attempts.jsonl")).expect("attempts"), kept);
+}
+
+#[test]
+fn named_variables_alone_tell_runs_apart() {
+    let stage = Stage::new();
+    let agent = agent(&stage, HANGS_ONCE);
+    cut_off(&stage, &agent, "--agent-env MODEL", &[("MODEL", "gpt"), ("OTHER", "1")]);
+    stage.write("mended", "");
+    let options = "--agent-env MODEL";
+    let ended = bench(&stage, &agent, options, &[("MODEL", "gpt"), ("OTHER", "2")]);
+    assert!(ended.stderr.contains("goes on with"), "{}", ended.stderr);
+}
+
+/// How often the built-in agent asked a server.
+fn turns(server: &Server) -> usize {
+    server.seen().iter().filter(|seen| seen.body.get("tools").is_some()).count()
+}
+
+/// Tries the built-in agent on a model of a server.
+fn chat(stage: &Stage, server: &Server, options: &str) -> Ended {
+    let address = format!("{}/v1", server.address());
+    let variables = [("OPENAI_API_KEY", "sk-x"), ("OPENAI_BASE_URL", address.as_str())];
+    bench(stage, "chat", &format!("--pool own {options}"), &variables)
+}
+
+#[test]
+fn the_built_in_agent_is_asked_anew_in_every_run() {
+    let stage = Stage::new();
+    let [one, other] = [0; 2].map(|_| Server::start(Script::default()));
+    let first = chat(&stage, &one, "");
+    assert_eq!(first.code, 0, "{}", first.stderr);
+    let n_turns = turns(&one);
+    assert!(n_turns >= 4);
+    assert_eq!(chat(&stage, &one, "").code, 0);
+    assert_eq!(turns(&one), 2 * n_turns, "a new run asks anew");
+    assert_eq!(chat(&stage, &other, "").code, 0);
+    assert_eq!(turns(&other), n_turns, "so does another server with the same model");
+    stage.write(
+        "hot.yaml",
+        "llm: {generation: {provider: openai, model: gpt-4o-mini, temperature: 0.7}}\n",
+    );
+    assert_eq!(chat(&stage, &one, "-c hot.yaml").code, 0);
+    assert_eq!(turns(&one), 3 * n_turns);
+    assert_eq!(folders(&stage).len(), 4);
+    for _ in 0..2 {
+        let replayed = chat(&stage, &one, "--replay-agent");
+        assert_eq!(replayed.code, 0, "{}", replayed.stderr);
+        assert_eq!(turns(&one), 4 * n_turns, "replayed only when asked for");
+    }
+    assert_eq!(chat(&stage, &other, "--replay-agent").code, 0);
+    assert_eq!(turns(&other), 2 * n_turns, "nobody replays another server");
+}
+
+#[test]
+fn results_name_prompts_sources_and_data_by_hash() {
+    let stage = Stage::new();
+    let server = Server::start(Script::default());
+    let ended = chat(&stage, &server, "--limit 1");
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let results = stage.results();
+    let juror = &results["juror"];
+    assert_eq!(juror["sources"], serde_json::json!(["cache"]));
+    let prompts = juror["judge_prompts"].as_object().expect("prompts");
+    assert!(
+        prompts.contains_key("answer_status") && prompts.contains_key("answer_status_detailed")
+    );
+    assert_eq!(juror["data"]["queries"].as_str().expect("a hash").len(), 16);
+    assert!(juror["data"]["tools"].as_str().expect("a hash").starts_with("contents:"));
+    assert_eq!(juror["data"]["cache"].as_object().expect("hashes").len(), 1);
+    let address = format!("{}/v1", server.address());
+    let options = format!("--limit 1 --simulator chat --model m --model-url {address}");
+    let ended = chat(&stage, &server, &options);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let simulator = &stage.results()["juror"]["simulator"];
+    assert_eq!(simulator["model"], "openai_compatible/m");
+    assert_eq!(simulator["prompt"].as_str().expect("a hash").len(), 16);
+    assert_eq!(stage.results()["juror"]["sources"], serde_json::json!(["cache", "simulator"]));
+}
