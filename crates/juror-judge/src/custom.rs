@@ -95,6 +95,7 @@ impl Custom {
             1,
         );
         let places: Vec<&'static str> = inputs.iter().map(|input| input.name()).collect();
+        let template = Template::of_words(&frame, &places)?;
         let user: Vec<String> = places.iter().map(|place| format!("{{{{{place}}}}}")).collect();
         let user = user.join("\n\n");
         // Which steps are shown decides the reply as much as the words around them.
@@ -106,7 +107,7 @@ impl Custom {
             inputs,
             steps,
             outputs: outputs.iter().map(|(key, _)| key.clone()).collect(),
-            template: Template::of_parts(&frame, &user, &places)?,
+            template,
             schema: schema(outputs),
         })
     }

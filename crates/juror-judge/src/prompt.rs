@@ -112,6 +112,26 @@ impl Template {
         Ok(Template { system: None, user: pieces, hash: hash_of(text) })
     }
 
+    /// A prompt whose words come from a user and may have places of their own, in single braces as in
+    /// the Python library. Texts that have no place among the words follow them. A brace that
+    /// neither is doubled nor names a text stays as it is: it may well belong to an example.
+    pub fn of_words(words: &str, known: &[&'static str]) -> Result<Template, TemplateError> {
+        let mut pieces = pieces_of_words(words.trim(), known)?;
+        let is_placed =
+            |name: &str| pieces.iter().any(|piece| matches!(piece, Piece::Place(p) if p == name));
+        let left: Vec<&str> = known.iter().copied().filter(|name| !is_placed(name)).collect();
+        if left.len() == known.len() {
+            // The words are what the model is to be, and texts stand apart.
+            let places: Vec<String> = left.iter().map(|place| format!("{{{{{place}}}}}")).collect();
+            return Template::of_parts(&text_of(pieces), &places.join("\n\n"), known);
+        }
+        for name in left {
+            pieces.push(Piece::Text("\n\n".into()));
+            pieces.push(Piece::Place(name.to_owned()));
+        }
+        Ok(Template { system: None, user: pieces, hash: hash_of(words.trim()) })
+    }
+
     /// Tells apart versions of a prompt: the first half of a hash of its text.
     pub fn hash(&self) -> &str {
         &self.hash
@@ -157,6 +177,52 @@ fn place(name: &str, known: &[&'static str]) -> Result<Piece, TemplateError> {
         return Ok(Piece::Place(name.to_owned()));
     }
     Err(TemplateError::UnknownPlace { name: name.to_owned(), known: known.to_vec() })
+}
+
+/// Words of a user, with the places among them. Each text will have lines of its own.
+fn pieces_of_words(words: &str, known: &[&'static str]) -> Result<Vec<Piece>, TemplateError> {
+    let mut pieces = Vec::new();
+    let mut plain = String::new();
+    let mut rest = words;
+    while let Some(at) = rest.find(['{', '}']) {
+        plain.push_str(&rest[..at]);
+        let (brace, after) = rest[at..].split_at(1);
+        let named = after.split_once('}').filter(|(name, _)| brace == "{" && is_name(name));
+        if after.starts_with(brace) {
+            plain.push_str(brace);
+            rest = &after[1..];
+        } else if let Some((name, after)) = named {
+            if !plain.is_empty() && !plain.ends_with('\n') {
+                plain.push('\n');
+            }
+            pieces.push(Piece::Text(std::mem::take(&mut plain)));
+            pieces.push(place(name, known)?);
+            rest = after;
+            if !rest.is_empty() && !rest.starts_with('\n') {
+                plain.push('\n');
+            }
+        } else {
+            plain.push_str(brace);
+            rest = after;
+        }
+    }
+    plain.push_str(rest);
+    pieces.push(Piece::Text(plain));
+    Ok(pieces)
+}
+
+/// Whether a text could be the name of a text.
+fn is_name(text: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    text.starts_with(|c: char| is_part(c) && !c.is_ascii_digit()) && text.chars().all(is_part)
+}
+
+/// The words of pieces that have no places.
+fn text_of(pieces: Vec<Piece>) -> String {
+    let texts = pieces.into_iter().map(|piece| match piece {
+        Piece::Text(text) | Piece::Place(text) => text,
+    });
+    texts.collect()
 }
 
 /// What tells versions of a prompt apart, the words about fences included.
@@ -267,6 +333,38 @@ mod tests {
             Template::read_braces("{answer}", KNOWN),
             Err(TemplateError::UnknownPlace { .. })
         ));
+    }
+
+    #[test]
+    fn words_of_a_user_may_have_places_of_their_own() {
+        let words = "# Query\n{question}\nReply as {{\"x\": 1}} or {\"y\": 2}.";
+        let template = Template::of_words(words, KNOWN).expect("template");
+        let (_, user) = template.fill(&[("question", "Q"), ("actual_answer", "A")]).render();
+        let marker = user.split_whitespace().nth(5).expect("a marker").to_owned();
+        let fenced = |name: &str, text: &str| {
+            format!("--- begin {name} {marker} ---\n{text}\n--- end {name} {marker} ---")
+        };
+        let (question, answer) = (fenced("question", "Q"), fenced("actual_answer", "A"));
+        assert_eq!(
+            user,
+            format!("# Query\n{question}\nReply as {{\"x\": 1}} or {{\"y\": 2}}.\n\n{answer}")
+        );
+        let inline = Template::of_words("Is {question} asked?", &["question"]).expect("template");
+        let (_, user) = inline.fill(&[("question", "Q")]).render();
+        assert!(user.starts_with("Is \n--- begin question "), "{user}");
+        assert!(user.ends_with(" ---\n asked?"), "{user}");
+        assert!(matches!(
+            Template::of_words("{answer}", KNOWN),
+            Err(TemplateError::UnknownPlace { .. })
+        ));
+    }
+
+    #[test]
+    fn words_without_places_are_what_the_model_is_to_be() {
+        let words = Template::of_words("Judge {{it}}.", KNOWN).expect("template");
+        let parts = Template::of_parts("Judge {it}.", "{{actual_answer}}\n\n{{question}}", KNOWN);
+        let texts = [("question", "Q"), ("actual_answer", "A")];
+        assert_eq!(words.fill(&texts), parts.expect("template").fill(&texts));
     }
 
     #[test]

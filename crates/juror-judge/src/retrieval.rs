@@ -341,17 +341,16 @@ fn numbered(contexts: &[String]) -> String {
     lines.join("\n\n")
 }
 
-/// Which statements lack support, and why.
+/// Which statements lack support, and why; where none does, why each has it.
 fn reason_of(statements: &[Statement]) -> String {
-    let unsupported: Vec<String> = statements
+    let all_supported = statements.iter().all(|statement| statement.attributed);
+    let word = if all_supported { "supported" } else { "not supported" };
+    let told: Vec<String> = statements
         .iter()
-        .filter(|statement| !statement.attributed)
-        .map(|statement| format!("not supported: {} ({})", statement.text, statement.reason))
+        .filter(|statement| statement.attributed == all_supported)
+        .map(|statement| format!("{word}: {} ({})", statement.text, statement.reason))
         .collect();
-    if unsupported.is_empty() {
-        return "every statement is supported".into();
-    }
-    unsupported.join("; ")
+    told.join("; ")
 }
 
 fn read_statements(value: &Value) -> Result<Vec<Statement>, String> {
@@ -381,4 +380,21 @@ fn attribution_schema() -> Schema {
 
 fn usefulness_schema() -> Schema {
     Schema::object([("reason", Schema::text()), ("useful", Schema::bit())])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn statement(text: &str, reason: &str, attributed: bool) -> Statement {
+        Statement { text: text.into(), reason: reason.into(), attributed }
+    }
+
+    #[test]
+    fn reasons_are_kept_when_every_statement_is_supported() {
+        let all = [statement("A.", "context 1 says so", true), statement("B.", "context 2", true)];
+        assert_eq!(reason_of(&all), "supported: A. (context 1 says so); supported: B. (context 2)");
+        let some = [statement("A.", "context 1", true), statement("B.", "nowhere", false)];
+        assert_eq!(reason_of(&some), "not supported: B. (nowhere)");
+    }
 }

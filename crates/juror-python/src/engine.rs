@@ -264,6 +264,7 @@ fn make_judges(
     let tell: Tell = Arc::new(move |word: &str| {
         send(&words, Message::Word(word.to_owned(), false));
     });
+    settings.word_on_profile().into_iter().for_each(|word| tell(word));
     judges(settings, &plan.profile, &lookup, AskOptions::default(), tell)
         .map_err(|error| Refusal::settings_in_words(&error.to_string()))
 }

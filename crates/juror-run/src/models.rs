@@ -190,8 +190,8 @@ fn specs(
     options: &AskOptions,
 ) -> Result<Option<Specs>, SetupError> {
     let llm = settings.llm.clone().unwrap_or_default();
-    // Recorded replies are used without asking anyone, so no key is needed.
-    let asks = cache_mode(&llm, options) != CacheMode::ReadOnly;
+    // Where replies are recorded or calls only counted nobody is asked, so no key is needed.
+    let asks = cache_mode(&llm, options) != CacheMode::ReadOnly && !options.only_count;
     let timeout = options.timeout.or(llm.timeout_seconds).map(Duration::from_secs_f64);
     let resolve = |place: &str, settings: &ModelSettings| {
         let spec = resolve(settings, environment, timeout, asks);

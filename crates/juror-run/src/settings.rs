@@ -583,6 +583,15 @@ impl Settings {
         }
     }
 
+    /// What to say where settings in the form of the library's release 6 are judged by the rules of
+    /// release 5, and nobody has asked for these.
+    pub fn word_on_profile(&self) -> Option<&'static str> {
+        let is_meant_for_6 = self.profile.is_none() && is_release_6(&self.written);
+        is_meant_for_6.then_some(
+            "these settings could be those of the library's release 6, but the rules are those of profile 5\n  hint: choose with `profile: 6` or `profile: 5` in the settings, or with --profile",
+        )
+    }
+
     /// What the settings mean.
     pub fn plan(&self) -> Plan {
         let base = self.profile.map_or(Profile::V5, ProfileNumber::profile);
@@ -629,6 +638,23 @@ impl Settings {
         plan.coverage = self.coverage.map_or(plan.coverage, |share| share.0);
         plan
     }
+}
+
+/// Whether settings are those that the library reads since release 6: models, and nothing that it
+/// does not know.
+fn is_release_6(written: &Value) -> bool {
+    let has_only = |value: &Value, known: &[&str]| {
+        let keys = value.as_object().into_iter().flat_map(serde_json::Map::keys);
+        keys.into_iter().all(|key| known.contains(&key.as_str()))
+    };
+    written.pointer("/llm/generation").is_some_and(Value::is_object)
+        && has_only(
+            written,
+            &["llm", "custom_evaluations", "answer_correctness", "answer_relevance"],
+        )
+        && has_only(&written["llm"], &["generation", "embedding"])
+        && has_only(&written["answer_correctness"], &["enabled", "prompt"])
+        && has_only(&written["answer_relevance"], &["enabled"])
 }
 
 /// Reads values of the right types; fails with the first that is not.
@@ -769,6 +795,21 @@ mod tests {
              outputs: {tone_score: 0 to 1}\n",
         );
         assert_eq!(settings.expect("settings").plan().custom_metrics, ["tone_score", "tone_cost"]);
+    }
+
+    #[test]
+    fn settings_of_release_6_are_not_judged_by_older_rules_without_a_word() {
+        let word = |yaml: &str| read(yaml).expect("settings").word_on_profile().is_some();
+        let llm = "llm:\n  generation: {provider: openai, model: m, api_key: k}\n";
+        assert!(word(llm));
+        assert!(word(&format!("{llm}answer_relevance: {{enabled: false}}\n")));
+        for chosen in
+            ["profile: 5", "profile: 6", "steps: {}", "answer_correctness: {method: listed}"]
+        {
+            assert!(!word(&format!("{llm}{chosen}\n")), "{chosen}");
+        }
+        assert!(!word(&format!("{llm}  cache: here\n")), "the library keeps no replies");
+        assert!(!word("answer_correctness: {enabled: false}\n"));
     }
 
     #[test]

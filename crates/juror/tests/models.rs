@@ -880,3 +880,81 @@ fn one_text_that_a_firewall_stops_does_not_end_the_run() {
     let ended = stage.judge_claims("concurrency: 1");
     assert_eq!((ended.code, n_judged(&stage.results("out.json"))), (3, 4), "{ended:?}");
 }
+
+#[test]
+fn instructions_say_where_texts_stand() {
+    let stage = Stage::new(1, Script::default());
+    let custom = "custom_evaluations:\n- name: law\n  inputs: [question, actual_answer]\n  \
+                  instructions: \"# Query\\n{question}\\nReply like {{1}}.\"\n  \
+                  outputs: {law_reason: why, law_score: 0 to 1}\n";
+    stage.write(
+        "juror.yaml",
+        &format!("answer_correctness: {{enabled: false}}\n{CLAIMS_ONLY}{custom}"),
+    );
+    let ended = stage.run("eval reference.json responses.jsonl -c juror.yaml -o out.json");
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let seen = stage.server.seen();
+    let prompt = &seen.iter().find(|seen| seen.purpose == "custom_law").expect("a call").prompt;
+    assert!(prompt.contains("# Query\n--- begin question "), "{prompt}");
+    assert!(prompt.contains("Reply like {1}."), "{prompt}");
+    assert_eq!(prompt.matches("What is number 0?").count(), 1, "{prompt}");
+    assert_eq!(prompt.matches("Number 0, surely.").count(), 1, "{prompt}");
+    stage.write("juror.yaml", &custom.replace("{question}", "{query}"));
+    let ended = stage.run("eval reference.json responses.jsonl -c juror.yaml -o out.json");
+    assert_eq!(ended.code, 2, "{ended:?}");
+    assert!(ended.stderr.contains("there is no text `query` to put here"), "{ended:?}");
+}
+
+#[test]
+fn a_dry_run_needs_no_key() {
+    let stage = Stage::new(2, Script::default());
+    for settings in
+        ["", "llm: {generation: {provider: anthropic, model: m, api_key: 'env:NOPE'}}\n"]
+    {
+        stage.write("juror.yaml", settings);
+        let mut command =
+            stage.command("eval reference.json responses.jsonl -c juror.yaml --dry-run");
+        let ended = end(command.env_remove("OPENAI_API_KEY").spawn().expect("the program starts"));
+        assert_eq!(ended.code, 0, "{ended:?}");
+        let said = format!("{}{}", ended.stdout, ended.stderr);
+        assert!(said.contains("answer_claims"), "{settings}: {said}");
+    }
+    stage.write("in.tsv", "Question\tReference answer\tActual answer\nq\tr\ta\n");
+    let mut command = stage.command("answer-correctness -i in.tsv -o out.tsv --dry-run");
+    let ended = end(command.env_remove("OPENAI_API_KEY").spawn().expect("the program starts"));
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(stage.server.seen().is_empty());
+}
+
+#[test]
+fn the_librarys_names_of_options_are_known() {
+    let stage = Stage::new(1, Script::default());
+    stage.write("in.tsv", "Question\tReference answer\tActual answer\nq\tr\ta\n");
+    stage.write("juror.yaml", "profile: 6\n");
+    let ended = stage.run(
+        "answer-correctness --input-tsv-file-path in.tsv --output-tsv-file-path out.tsv \
+         --config-yaml-file-path juror.yaml",
+    );
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert_eq!(stage.read("out.tsv").lines().count(), 2);
+}
+
+#[test]
+fn settings_of_release_6_under_older_rules_get_a_word() {
+    let stage = Stage::new(1, Script::default());
+    let address = format!("{}/v1", stage.server.address());
+    let model = format!("{{provider: openai, model: m, base_url: '{address}'}}");
+    stage.write("juror.yaml", &format!("llm:\n  generation: {model}\n"));
+    let line = "eval reference.json responses.jsonl -c juror.yaml -o out.json";
+    let word = "those of the library's release 6";
+    for (line, is_told) in [
+        (line.to_owned(), true),
+        (format!("{line} --no-model"), true),
+        (format!("{line} --profile 5"), false),
+        (format!("{line} --profile 6"), false),
+    ] {
+        let ended = stage.run(&line);
+        assert_eq!(ended.code, 0, "{ended:?}");
+        assert_eq!(ended.stderr.matches(word).count(), usize::from(is_told), "{line}: {ended:?}");
+    }
+}

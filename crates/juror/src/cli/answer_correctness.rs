@@ -78,6 +78,7 @@ pub(super) fn run(args: &AnswerCorrectnessArgs) -> anyhow::Result<Exit> {
     let output = (!args.ask.dry_run).then_some(&args.output);
     check_outputs([&args.input].into_iter().chain(&args.rules.config), output, false)?;
     let settings = args.rules.settings()?;
+    ask::tell_of_profile(&settings, args.quiet);
     let enabled = settings.answer_correctness.as_ref().and_then(|own| own.enabled);
     anyhow::ensure!(
         enabled != Some(false),

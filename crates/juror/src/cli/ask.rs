@@ -103,6 +103,7 @@ impl AskArgs {
         recorded: Option<Recorded>,
         quiet: bool,
     ) -> anyhow::Result<Option<Judges>> {
+        tell_of_profile(settings, quiet);
         if self.no_model {
             return Ok(None);
         }
@@ -111,6 +112,13 @@ impl AskArgs {
         let options = AskOptions { recorded, ..self.options() };
         let lookup = |name: &str| environment.as_ref()?.get(name);
         Ok(judges(settings, profile, &lookup, options, teller(quiet))?)
+    }
+}
+
+/// Says if rules are used that settings were hardly written for.
+pub(super) fn tell_of_profile(settings: &Settings, quiet: bool) {
+    if let Some(word) = settings.word_on_profile().filter(|_| !quiet) {
+        talk::warn(word);
     }
 }
 

@@ -103,7 +103,7 @@ pub(crate) fn run(arguments: Vec<OsString>, program: &[OsString]) -> anyhow::Res
 #[derive(Args)]
 struct RuleArgs {
     /// Settings file in YAML; see docs/formats.md.
-    #[arg(short, long, value_name = "FILE", env = "JUROR_CONFIG")]
+    #[arg(short, long, value_name = "FILE", env = "JUROR_CONFIG", alias = "config-yaml-file-path")]
     config: Option<String>,
 
     /// Set of rules: 5, the published document, or 6, the library's newer release. Overrides the
