@@ -153,6 +153,8 @@ pub(super) fn nothing(selected: &Selected) -> Attempted {
         answer_details: None,
         called_apis: Vec::new(),
         claimed: Vec::new(),
+        calls_from_text: 0,
+        stopped: None,
         calls: Vec::new(),
         error: None,
         seconds: None,
@@ -187,6 +189,10 @@ impl Chat {
             Ok(attempt) => {
                 let attempt = attempt?;
                 attempted.tokens = attempt.n_tokens;
+                attempted.calls_from_text = attempt.n_written_calls;
+                let n_idle = self.agent.limits.max_idle;
+                attempted.stopped =
+                    attempt.is_idle.then(|| format!("{n_idle} replies in a row called nothing"));
                 if let Ending::Failed(why) = &attempt.ending {
                     attempted.error = Some(why.clone());
                 }

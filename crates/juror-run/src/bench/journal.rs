@@ -39,6 +39,12 @@ pub struct Attempted {
     /// calls arrived at.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub claimed: Vec<(String, String)>,
+    /// How many of the built-in agent's calls were read from the text of its model's replies.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub calls_from_text: usize,
+    /// Why the built-in agent was stopped before its steps ran out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<String>,
     /// The calls that were served to it.
     #[serde(default)]
     pub calls: Vec<ServedCall>,
@@ -54,6 +60,11 @@ pub struct Attempted {
     /// What they cost in US dollars, where it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usd: Option<f64>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+pub(super) fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// A call that was served to an agent.
@@ -283,6 +294,8 @@ mod tests {
             answer_details: None,
             called_apis: Vec::new(),
             claimed: Vec::new(),
+            calls_from_text: 0,
+            stopped: None,
             calls: Vec::new(),
             error: None,
             seconds: Some(0.5),

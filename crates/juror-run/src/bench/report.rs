@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::identity::Provenance;
-use super::journal::Attempted;
+use super::journal::{Attempted, is_zero};
 use super::judge::SolveJudge;
 use super::judged::Judged;
 use super::pool::{Offers, Open};
@@ -58,6 +58,12 @@ struct Extras<'a> {
     /// How many agents' answers claim other calls than those that arrived.
     #[serde(skip_serializing_if = "is_zero")]
     claims_differ: usize,
+    /// How many calls of the built-in agent were read from text.
+    #[serde(skip_serializing_if = "is_zero")]
+    calls_from_text: usize,
+    /// How often the built-in agent was stopped before its steps ran out.
+    #[serde(skip_serializing_if = "is_zero")]
+    stopped: usize,
     agent_tokens: u64,
     agent_usd: Option<f64>,
     judge_repeats: u32,
@@ -68,11 +74,6 @@ struct Extras<'a> {
     /// What is summed up of each set, where there are several.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     sets: BTreeMap<String, Summary>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
-fn is_zero(count: &usize) -> bool {
-    *count == 0
 }
 
 impl Results<'_> {
@@ -111,6 +112,11 @@ impl Results<'_> {
             calls: own.calls,
             called: &own.called,
             claimed: own.claimed(),
+            calls_from_text: own
+                .attempted
+                .as_ref()
+                .map_or(0, |attempted| attempted.calls_from_text),
+            stopped: own.attempted.as_ref().and_then(|attempted| attempted.stopped.as_deref()),
             method: self.judge.method(),
             reason: own.verdict.reason.clone(),
             error: own.error().cloned(),
@@ -146,6 +152,26 @@ impl Results<'_> {
         replies
     }
 
+    fn calls_from_text(&self) -> usize {
+        self.attempted().map(|attempted| attempted.calls_from_text).sum()
+    }
+
+    /// A word on models that do not call functions as their server should.
+    pub fn warning_of_text(&self) -> Option<String> {
+        let (n_calls, n_all) = (self.calls_from_text(), self.judged.len());
+        let n_stopped = self.attempted().filter(|attempted| attempted.stopped.is_some()).count();
+        let calls = format!("{n_calls} calls were read from the text of the model's replies");
+        let stopped =
+            format!("{n_stopped} of {n_all} queries were stopped, as the model called nothing");
+        let words = match (n_calls, n_stopped) {
+            (0, 0) => return None,
+            (_, 0) => calls,
+            (0, _) => stopped,
+            _ => format!("{calls}, and {stopped}"),
+        };
+        Some(format!("{words}\n  hint: see whether its server is set up for function calling"))
+    }
+
     fn n_claims_that_differ(&self) -> usize {
         self.judged.iter().filter(|own| !own.claimed().is_empty()).count()
     }
@@ -179,6 +205,8 @@ impl Results<'_> {
             judge_prompts: self.judge.prompts(),
             tool_replies: self.tool_replies(),
             claims_differ: self.n_claims_that_differ(),
+            calls_from_text: self.calls_from_text(),
+            stopped: self.attempted().filter(|attempted| attempted.stopped.is_some()).count(),
             agent_tokens: self.agent_tokens(),
             agent_usd: self.agent_usd(),
             judge_repeats: self.judge.repeats(),

@@ -82,7 +82,11 @@ fn both(check: impl Fn(&str) -> Checked) -> Checked {
 fn run(method: &str, max_queries: usize, replies: Vec<Result<Reply, AskError>>) -> Attempt {
     let agent = ChatAgent {
         method: method.parse().expect("a method"),
-        limits: AgentLimits { max_steps: 12, max_queries: max_queries.max(2) },
+        limits: AgentLimits {
+            max_steps: 12,
+            max_queries: max_queries.max(2),
+            max_idle: usize::MAX,
+        },
         prompts: prompts(),
     };
     let script = Script::new(replies);

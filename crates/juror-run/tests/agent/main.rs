@@ -10,3 +10,4 @@ mod scripted;
 mod stage;
 mod tool_server;
 mod traces;
+mod written;

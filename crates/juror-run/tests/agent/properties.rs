@@ -75,7 +75,7 @@ proptest! {
         max_queries in 1..25_usize,
         replies in prop::collection::vec(reply(), 25),
     ) {
-        let limits = AgentLimits { max_steps, max_queries };
+        let limits = AgentLimits { max_steps, max_queries, max_idle: usize::MAX };
         let agent = ChatAgent { method, limits, prompts: prompts() };
         let script = Script::new(replies);
         let data = r#"{"error": "", "response": "data"}"#;

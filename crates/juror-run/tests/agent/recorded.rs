@@ -165,6 +165,8 @@ fn run(method: Method, input: &Value, prompts: &Prompts, script: &Script) -> Att
     let limits = AgentLimits {
         max_steps: number("single_chain_max_step").expect("a number"),
         max_queries: number("max_query_count").unwrap_or(200),
+        // The public agents know no such limit.
+        max_idle: usize::MAX,
     };
     let agent = ChatAgent { method, limits, prompts: prompts.clone() };
     let functions: Vec<&str> =

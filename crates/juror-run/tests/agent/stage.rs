@@ -126,7 +126,7 @@ pub(crate) fn run_with(
     method: &str,
     tools: &dyn Tools,
 ) -> Result<Attempt, Stopped> {
-    let limits = AgentLimits { max_steps: 20, max_queries: 20 };
+    let limits = AgentLimits { max_steps: 20, max_queries: 20, max_idle: usize::MAX };
     let method = method.parse().expect("a method");
     let agent = ChatAgent { method, limits, prompts: prompts() };
     let setup = Setup { wording: wording(), ..Setup::default() };

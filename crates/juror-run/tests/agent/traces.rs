@@ -18,7 +18,7 @@ fn shelf() -> Shelf {
 }
 
 fn agent(method: &str, max_steps: usize, max_queries: usize) -> ChatAgent {
-    let limits = AgentLimits { max_steps, max_queries };
+    let limits = AgentLimits { max_steps, max_queries, max_idle: usize::MAX };
     ChatAgent { method: method.parse().expect("a method"), limits, prompts: prompts() }
 }
 

@@ -63,12 +63,21 @@ pub struct Property {
     pub r#type: &'static str,
     /// What it means.
     pub description: String,
+    /// What a list holds, which providers want to know.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    items: Option<Items>,
     #[serde(skip_serializing_if = "Option::is_none")]
     example_value: Option<Box<RawValue>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     default: Option<Value>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     examples: Vec<Value>,
+}
+
+/// What a list holds.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Items {
+    r#type: &'static str,
 }
 
 fn as_map<S: Serializer>(
@@ -133,6 +142,7 @@ fn property(parameter: &Parameter, is_required: bool, form: Form) -> Property {
     let mut property = Property {
         r#type: json_type(&parameter.kind, form),
         description: cut(&parameter.description),
+        items: None,
         example_value: None,
         default: None,
         examples: Vec::new(),
@@ -144,6 +154,7 @@ fn property(parameter: &Parameter, is_required: bool, form: Form) -> Property {
         (Form::Official, value) => property.example_value = value.map(ToOwned::to_owned),
         (Form::Schema, Some(value)) => {
             let value = typed_value(value, property.r#type);
+            property.items = value.as_ref().and_then(items_of);
             if is_required {
                 property.examples.extend(value);
             } else {
@@ -152,7 +163,26 @@ fn property(parameter: &Parameter, is_required: bool, form: Form) -> Property {
         }
         (Form::Schema, None) => {}
     }
+    if property.r#type == "array" {
+        // Tool files do not say what their lists hold; most hold texts.
+        property.items.get_or_insert(Items { r#type: "string" });
+    }
     property
+}
+
+/// What a list holds, where all of it is of one type.
+fn items_of(list: &Value) -> Option<Items> {
+    let kind = |value: &Value| match value {
+        Value::Bool(_) => Some("boolean"),
+        Value::Number(number) if number.is_f64() => Some("number"),
+        Value::Number(_) => Some("integer"),
+        Value::Object(_) => Some("object"),
+        Value::String(_) => Some("string"),
+        Value::Array(_) | Value::Null => None,
+    };
+    let mut kinds = list.as_array()?.iter().map(kind);
+    let first = kinds.next()??;
+    kinds.all(|kind| kind == Some(first)).then_some(Items { r#type: first })
 }
 
 fn json_type(kind: &str, form: Form) -> &'static str {
@@ -234,6 +264,29 @@ mod tests {
         assert_eq!(parameters["properties"]["is_id"], id);
         let description = function["function"]["description"].as_str().expect("a text");
         assert!(description.ends_with(": \"get_x_for_t of Y\""), "{description}");
+    }
+
+    #[test]
+    fn lists_say_what_they_hold() {
+        let items = |default: &str| {
+            let list = vec![parameter("p", "ARRAY", default)];
+            let parameters = Parameters { list, json: None };
+            let api = Api { required: parameters, ..api() };
+            let function = json!(function("f", "t", &api, Form::Schema));
+            let parameter = &function["function"]["parameters"]["properties"]["p"];
+            assert_eq!(parameter["type"], "array");
+            parameter["items"]["type"].as_str().map(str::to_owned)
+        };
+        for (default, kind) in [
+            ("", "string"),
+            ("\"[1, 2]\"", "integer"),
+            ("[1, 2.5]", "string"),
+            ("[2.5]", "number"),
+            ("[[1]]", "string"),
+            ("[\"a\"]", "string"),
+        ] {
+            assert_eq!(items(default).as_deref(), Some(kind), "{default}");
+        }
     }
 
     #[test]

@@ -43,6 +43,8 @@ fn report(query: &Query, final_answer: &str, error: Option<&str>) -> Value {
         status: Some(Status::Solved),
         sopr_score: Some(1.0),
         claimed: &[],
+        calls_from_text: 0,
+        stopped: None,
         calls: CallScore::of(&called, &query.gold),
         called: &[("T".into(), "a".into()), (String::new(), "x".into())],
         method: "official",

@@ -38,7 +38,7 @@ fn wording(wanted: &Value) -> Wording {
         FINISH.get_or_init(|| (of("/function/description"), of(answer)));
     }
     let (finish, final_answer) = FINISH.get().cloned().expect("the first case has them");
-    Wording { task: task[..end].to_owned(), finish, final_answer, search: String::new() }
+    Wording { task: task[..end].to_owned(), finish, final_answer, ..Wording::default() }
 }
 
 fn check_built(environment: &Environment, wanted: &Value) -> Checked {

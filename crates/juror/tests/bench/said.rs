@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
-use juror_scripted::{Script, Server};
+use juror_scripted::{Reply, Script, Server};
 use serde_json::json;
 
 use crate::stage::{Stage, agent};
@@ -203,4 +203,46 @@ fn a_server_that_asks_for_a_token_can_be_used() {
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     let replies = stage.results()["juror"]["tool_replies"].clone();
     assert!(replies.as_object().is_some_and(|replies| !replies.is_empty()), "{replies}");
+}
+
+/// A run of the built-in agent on a model that gives these texts, one after the other.
+fn chat(stage: &Stage, texts: &[&str], options: &str) -> String {
+    let replies = texts.iter().map(|text| Reply::Text((*text).to_owned())).collect();
+    let script = Script {
+        replies: [("functions".to_owned(), replies)].into_iter().collect(),
+        ..Script::default()
+    };
+    let model = Server::start(script);
+    let address = format!("{}/v1", model.address());
+    let variables = [("OPENAI_API_KEY", "sk-x"), ("OPENAI_BASE_URL", address.as_str())];
+    let options = format!("--query-id 1 --pool own --judge none {options}");
+    let ended = stage.bench_with("chat", &options, &variables);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    ended.stderr
+}
+
+#[test]
+fn calls_that_a_model_writes_as_text_are_made_and_told_of() {
+    let stage = Stage::new();
+    let call = "<tool_call>{\"name\": \"current_for_garden_weather\", \"arguments\": {\"garden\": \"Thornfold\"}}</tool_call>";
+    let finish = "{\"name\": \"Finish\", \"parameters\": {\"return_type\": \"give_answer\", \"final_answer\": \"It is \\\"warm\\\".\"}}";
+    let said = chat(&stage, &[call, finish], "");
+    let results = stage.results();
+    let answer = &results["results"][0]["system_answer"];
+    assert_eq!(answer["called_apis"], json!([["Garden Weather", "Current"]]));
+    assert_eq!(answer["calls_from_text"], 2);
+    assert_eq!(results["juror"]["calls_from_text"], 2);
+    assert!(said.contains("2 calls were read from the text"), "{said}");
+    assert_eq!(answer["final_answer"], "It is \"warm\".", "the answer is plain text");
+}
+
+#[test]
+fn a_model_that_only_talks_is_stopped_and_told_of() {
+    let stage = Stage::new();
+    let said = chat(&stage, &["It is warm."; 5], "");
+    let results = stage.results();
+    let answer = &results["results"][0]["system_answer"];
+    assert_eq!(answer["stopped"], "3 replies in a row called nothing");
+    assert!(said.contains("1 of 1 queries were stopped, as the model called nothing"), "{said}");
+    assert_eq!(results["results"][0]["evaluation"]["has_finish"], false);
 }

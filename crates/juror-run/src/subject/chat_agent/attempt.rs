@@ -18,6 +18,10 @@ pub struct Attempt {
     pub n_queries: usize,
     /// The tokens it took.
     pub n_tokens: u64,
+    /// How many calls were read from the text of replies.
+    pub n_written_calls: usize,
+    /// Whether it was stopped since the model called nothing any more.
+    pub is_idle: bool,
     /// Why the model gave no reply, where it did not.
     pub failures: Vec<String>,
 }

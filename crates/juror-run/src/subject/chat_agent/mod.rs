@@ -37,11 +37,13 @@ pub struct AgentLimits {
     pub max_steps: usize,
     /// How often the model may be asked.
     pub max_queries: usize,
+    /// How many replies in a row may call nothing.
+    pub max_idle: usize,
 }
 
 impl Default for AgentLimits {
     fn default() -> AgentLimits {
-        AgentLimits { max_steps: 50, max_queries: 200 }
+        AgentLimits { max_steps: 50, max_queries: 200, max_idle: 3 }
     }
 }
 

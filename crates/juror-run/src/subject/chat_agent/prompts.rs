@@ -18,6 +18,8 @@ pub fn wording() -> Wording {
     let text = |text: &str| text.trim_end().replace('\n', " ");
     Wording {
         task: include_str!("../../../prompts/agent/task.md").to_owned(),
+        tools: include_str!("../../../prompts/agent/tools.md").to_owned(),
+        no_tools: include_str!("../../../prompts/agent/no_tools.md").to_owned(),
         finish: text(include_str!("../../../prompts/agent/finish.md")),
         final_answer: text(include_str!("../../../prompts/agent/final_answer.md")),
         search: text(include_str!("../../../prompts/agent/search.md")),

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use juror_score::tool::agent::{Call, NodeId, RawAnswer, Said, Spent, Tree};
+use juror_score::tool::agent::{
+    Call, NodeId, RawAnswer, Said, Spent, Tree, WrittenCalls, written_calls,
+};
 use juror_score::tool::environment::{Code, Environment, Observation, Step, final_answer};
 
 use super::ChatAgent;
@@ -23,6 +25,10 @@ pub(super) struct Session<'s> {
     n_tokens: u64,
     calls: Vec<MadeCall>,
     failures: Vec<String>,
+    n_written_calls: usize,
+    /// How many replies in a row called nothing, if none called anything before.
+    n_idle: Option<usize>,
+    is_idle: bool,
 }
 
 impl<'s> Session<'s> {
@@ -44,6 +50,9 @@ impl<'s> Session<'s> {
             n_tokens: 0,
             calls,
             failures,
+            n_written_calls: 0,
+            n_idle: Some(0),
+            is_idle: false,
         }
     }
 
@@ -54,12 +63,18 @@ impl<'s> Session<'s> {
 
     /// Whether the model may not be asked again.
     pub(super) fn is_spent(&self) -> bool {
-        self.n_queries >= self.agent.limits.max_queries
+        self.n_queries >= self.agent.limits.max_queries || self.never_calls()
+    }
+
+    /// Whether the model was asked a few times and has called nothing at all.
+    pub(super) fn never_calls(&self) -> bool {
+        self.n_idle.is_some_and(|n| n >= self.agent.limits.max_idle)
     }
 
     /// Whether a branch may not go on.
     pub(super) fn is_long(&self, tree: &Tree, at: NodeId) -> bool {
-        tree.n_steps(at) >= self.agent.limits.max_steps
+        let limits = self.agent.limits;
+        tree.n_steps(at) >= limits.max_steps || tree.node(at).n_idle >= limits.max_idle
     }
 
     /// Asks the model what to do in a place; the inner error says why it did not reply.
@@ -106,13 +121,22 @@ impl<'s> Session<'s> {
 
     /// Makes the calls in order. What comes after one that ends the try is not done.
     async fn act(&mut self, tree: &mut Tree, from: NodeId, mut said: Said) -> NodeId {
+        if said.calls.is_empty() {
+            self.read_written(&tree.node(from).environment, &mut said);
+        }
         said.calls.truncate(MOST_CALLS);
         let mut at = match &said.content {
             Some(words) => tree.think(from, words),
             None => from,
         };
-        if said.content.is_none() && said.calls.is_empty() {
-            tree.node_mut(at).n_empty += 1;
+        if said.calls.is_empty() {
+            let node = tree.node_mut(at);
+            node.n_empty += usize::from(said.content.is_none());
+            node.n_idle += 1;
+            self.n_idle = self.n_idle.map(|n| n + 1);
+            self.is_idle = node.n_idle >= self.agent.limits.max_idle;
+        } else {
+            (self.n_idle, self.is_idle) = (None, false);
         }
         let mut places = Vec::with_capacity(said.calls.len());
         for call in &said.calls {
@@ -127,6 +151,24 @@ impl<'s> Session<'s> {
         }
         tree.record(&said, &places, at);
         at
+    }
+
+    /// Takes calls from a model's text, where it made none.
+    fn read_written(&mut self, environment: &Environment, said: &mut Said) {
+        let Some(text) = &said.content else { return };
+        let WrittenCalls { before, calls } = written_calls(text, |name| environment.knows(name));
+        if calls.is_empty() {
+            return;
+        }
+        said.content = Some(before).filter(|before| !before.is_empty());
+        // What a provider kept of a reply without calls does not fit one with calls.
+        said.provider.clear();
+        for (name, arguments) in calls {
+            self.n_written_calls += 1;
+            // Nine letters and digits, which is all that some servers take.
+            let id = format!("text{:05}", self.n_written_calls);
+            said.calls.push(Call { id, name, arguments });
+        }
     }
 
     async fn step(&mut self, environment: &mut Arc<Environment>, call: &Call) -> Observation {
@@ -167,7 +209,8 @@ impl<'s> Session<'s> {
             (None, Some(why)) => Ending::Failed(why.clone()),
             (None, None) => Ending::RanOut,
         };
-        let Session { calls, n_queries, n_tokens, failures, .. } = self;
-        Attempt { raw, ending, calls, n_queries, n_tokens, failures }
+        let is_idle = self.is_idle && ending == Ending::RanOut;
+        let Session { calls, n_queries, n_tokens, failures, n_written_calls, .. } = self;
+        Attempt { raw, ending, calls, n_queries, n_tokens, n_written_calls, is_idle, failures }
     }
 }

@@ -96,6 +96,9 @@ impl Search<'_> {
     /// Takes another way from a place; nothing once the model may not be asked again. The reply
     /// that uses up the last question is not followed.
     async fn go_on(&mut self, from: NodeId) -> Result<Option<NodeId>, Stopped> {
+        if self.session.never_calls() {
+            return Ok(None);
+        }
         let is_asked_again = self.tree.node(from).has_children()
             && self.tree.ask_for_another(from, &self.session.agent.prompts);
         let reply = self.session.ask(&self.tree, from).await?;

@@ -8,11 +8,13 @@ mod raw;
 mod record;
 mod train;
 mod tree;
+mod written;
 
 pub use message::{Call, INVENTED, Message, Nulls, Said};
 pub use prompts::Prompts;
 pub use raw::{ChainAnswer, ChainArgs, RawAnswer, Spent, TreeAnswer, TreeArgs};
 pub use tree::{Kind, Node, NodeId, Tree};
+pub use written::{WrittenCalls, written_calls};
 
 #[cfg(test)]
 mod tests;

@@ -42,6 +42,8 @@ pub struct Node {
     pub expand_num: usize,
     /// How often the model said nothing, here and above.
     pub n_empty: usize,
+    /// How many replies in a row, up to here, called nothing.
+    pub n_idle: usize,
     /// What was said up to here.
     pub messages: Vec<Arc<Message>>,
     /// What can be called from here.
@@ -118,6 +120,7 @@ impl Tree {
         node.is_pruned = observation.code == Code::GaveUp;
         node.observation = Some(observation);
         node.environment = environment;
+        node.n_idle = 0;
         id
     }
 
@@ -128,6 +131,7 @@ impl Tree {
         let mut node = Node::new(kind, description.to_owned(), messages, environment);
         node.depth = above.depth + 1;
         node.n_empty = above.n_empty;
+        node.n_idle = above.n_idle;
         node.parent = Some(parent);
         self.nodes.push(node);
         self.node_mut(parent).children.push(id);
@@ -238,6 +242,7 @@ impl Node {
             depth: 0,
             expand_num: 0,
             n_empty: 0,
+            n_idle: 0,
             messages,
             environment,
             parent: None,

@@ -70,8 +70,12 @@ impl Default for Setup {
 /// The words that no tool file has.
 #[derive(Clone, Debug, Default)]
 pub struct Wording {
-    /// What an agent is to do, before the list of its tools.
+    /// What an agent is to do.
     pub task: String,
+    /// What stands before the list of its tools.
+    pub tools: String,
+    /// What is said in place of the list, where there is none and the agent may search.
+    pub no_tools: String,
     /// What the function `Finish` does.
     pub finish: String,
     /// What a final answer is.
@@ -120,7 +124,7 @@ impl Environment {
         Environment {
             offered: offered::offer_all(offers, setup.form),
             own: search.into_iter().chain([finish]).map(Arc::new).collect(),
-            task: task::describe(&wording.task, offers).into(),
+            task: task::describe(wording, offers, setup.has_search).into(),
             form: setup.form,
             longest_observation: setup.longest_observation,
         }
@@ -140,6 +144,11 @@ impl Environment {
     /// What the functions of tools call, in the same order.
     pub fn targets(&self) -> impl Iterator<Item = &Target> {
         self.offered.iter().map(|offered| &*offered.target)
+    }
+
+    /// Whether a function of this name can be called.
+    pub fn knows(&self, name: &str) -> bool {
+        self.own.iter().any(|own| own.name == name) || offered::find(&self.offered, name).is_some()
     }
 
     /// Decides what a call means.

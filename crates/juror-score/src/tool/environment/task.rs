@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::Wording;
 use super::offer::Offer;
 use crate::tool::function::python_trim;
 use crate::tool::names::standardize;
@@ -9,9 +10,11 @@ use crate::tool::names::standardize;
 /// Descriptions of tools are cut to this many characters.
 const LONGEST_DESCRIPTION: usize = 512;
 
-/// The task, followed by the tools, each once, numbered in the order they first come in.
-pub(super) fn describe(task: &str, offers: &[Offer<'_>]) -> String {
-    let mut text = task.to_owned();
+/// The task, followed by the tools, each once, numbered in the order they first come in. Without any,
+/// an agent that may search is told so.
+pub(super) fn describe(wording: &Wording, offers: &[Offer<'_>], has_search: bool) -> String {
+    let list = if offers.is_empty() && has_search { &wording.no_tools } else { &wording.tools };
+    let mut text = [wording.task.as_str(), list].concat();
     let mut told: Vec<(&str, String)> = Vec::new();
     for offer in offers {
         let tool = (offer.category, standardize(offer.tool));

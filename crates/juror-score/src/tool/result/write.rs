@@ -6,9 +6,9 @@ use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::summary::{Evaluated, Summary};
+use super::summary::{Evaluated, Summary, is_zero};
 use crate::python::Layout;
-use crate::tool::answer::{Answer, Json, Messages};
+use crate::tool::answer::{Answer, Finish, Json, Messages, read_finish};
 use crate::tool::judged::Status;
 use crate::tool::{CallScore, Query};
 
@@ -65,6 +65,10 @@ pub struct Evaluation<'a> {
     pub called: &'a [(String, String)],
     /// What the agent says it called, where that differs.
     pub claimed: &'a [(String, String)],
+    /// How many of the built-in agent's calls were read from the text of its model's replies.
+    pub calls_from_text: usize,
+    /// Why the built-in agent was stopped before its steps ran out.
+    pub stopped: Option<&'a str>,
     /// How the status was found.
     pub method: &'a str,
     /// Why it is this status.
@@ -142,18 +146,37 @@ struct Did<'a> {
     called_apis: &'a [(String, String)],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     claimed_apis: &'a [(String, String)],
+    #[serde(skip_serializing_if = "is_zero")]
+    calls_from_text: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stopped: Option<&'a str>,
 }
 
 impl<'a> Did<'a> {
     fn of(evaluation: &Evaluation<'a>) -> Did<'a> {
-        let Evaluation { answer, called: called_apis, claimed: claimed_apis, .. } = *evaluation;
+        let answer = evaluation.answer;
         let mut details = String::new();
         match answer {
             Some(answer) => answer.write_details(Messages::Texts, Layout::LINE, &mut details),
             None => details.push_str("[]"),
         }
-        let final_answer = answer.map_or(Json::EMPTY, |answer| answer.final_answer.clone());
-        Did { final_answer, answer_details: Json::made(details), called_apis, claimed_apis }
+        Did {
+            final_answer: answer.map_or(Json::EMPTY, plain_answer),
+            answer_details: Json::made(details),
+            called_apis: evaluation.called,
+            claimed_apis: evaluation.claimed,
+            calls_from_text: evaluation.calls_from_text,
+            stopped: evaluation.stopped,
+        }
+    }
+}
+
+/// The answer that users read: of arguments of `Finish`, the text that they give. Giving up is said
+/// in no other words.
+fn plain_answer<'a>(answer: &'a Answer<'a>) -> Json<'a> {
+    match read_finish(&answer.final_text()) {
+        Finish::Answered(text) if text != answer.final_text() => Json::of_text(&text),
+        _ => answer.final_answer.clone(),
     }
 }
 

@@ -71,7 +71,11 @@ pub(super) async fn make(
     if args.is_chat() {
         let method: Method = args.method.parse()?;
         let models = models.ok_or_else(no_model)?;
-        let limits = AgentLimits { max_steps: args.max_steps, max_queries: args.max_queries };
+        let limits = AgentLimits {
+            max_steps: args.max_steps,
+            max_queries: args.max_queries,
+            ..AgentLimits::default()
+        };
         return Ok(Agent::Chat(Box::new(Chat {
             agent: ChatAgent { method, limits, prompts: prompts() },
             models,

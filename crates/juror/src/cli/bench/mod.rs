@@ -333,7 +333,7 @@ async fn bench(
         judged: &judged,
         took: started.elapsed(),
     };
-    if let Some(warning) = results.warning_of_claims() {
+    for warning in [results.warning_of_claims(), results.warning_of_text()].into_iter().flatten() {
         talk::warn(&warning);
     }
     outputs.write(&results, &offers, args)?;
