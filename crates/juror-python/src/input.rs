@@ -243,6 +243,6 @@ pub(crate) fn settings(config: Option<&Bound<'_, PyAny>>) -> PyResult<Settings> 
     }
     let refuse = |problems: Problems| Refusal::settings(&problems, false).into_error(py);
     let json = written.fill(py).json;
-    let document = Document::new("config", json, Format::Yaml).map_err(refuse)?;
+    let document = Document::new("config", json, Format::Json).map_err(refuse)?;
     Settings::read(&document).map_err(refuse)
 }

@@ -103,9 +103,13 @@ impl Lent {
     }
 }
 
-/// Loads a settings file, which is YAML (and so may be JSON) whatever its name.
+/// Loads a settings file, which is YAML (and so may be JSON) whatever its name. Fails where a key
+/// is used twice.
 pub fn load_settings(name: &str) -> Result<Document, LoadError> {
-    load_as(name, Some(Format::Yaml)).map(|(document, _)| document)
+    let (document, _) = load_as(name, Some(Format::Yaml))?;
+    let mut repeated = Problems::default();
+    document.repeated_keys().iter().for_each(|error| repeated.push(error.clone()));
+    if repeated.is_empty() { Ok(document) } else { Err(repeated.into()) }
 }
 
 /// Loads a text of any kind; `-` is standard input.

@@ -1,7 +1,7 @@
 //! A file in memory: its text, its format, and where things stand in it.
 
 use super::problem::{DatasetError, Path, Place, Problem, Problems};
-use super::yaml;
+use super::yaml::{self, NotYaml};
 use crate::object::Object;
 
 /// How a file is written.
@@ -55,6 +55,10 @@ pub struct Document {
     format: Format,
     /// Lines that are not text; they are empty in `text`.
     bad_lines: Vec<DatasetError>,
+    /// Keys of a YAML document that are used twice.
+    repeated_keys: Vec<DatasetError>,
+    /// What a reader of a YAML document should know.
+    hints: Vec<DatasetError>,
 }
 
 impl Document {
@@ -85,20 +89,47 @@ impl Document {
     }
 
     fn empty(name: &str, format: Format) -> Document {
-        let (text, bad_lines) = (Box::new(String::new()), Vec::new());
-        Document { name: name.to_owned(), text, json: None, format, bad_lines }
+        Document {
+            name: name.to_owned(),
+            text: Box::new(String::new()),
+            json: None,
+            format,
+            bad_lines: Vec::new(),
+            repeated_keys: Vec::new(),
+            hints: Vec::new(),
+        }
     }
 
     fn with_text(self, text: Text) -> Result<Document, Problems> {
         let mut document = Document { text, ..self };
         if document.format == Format::Yaml {
-            let json = yaml::yaml_to_json(document.text()).map_err(|error| {
-                let problem = Problem::Syntax(error.message);
-                document.error(error.line, error.column, Path::default(), problem)
+            let converted = yaml::convert(document.text()).map_err(|error| {
+                let NotYaml { message, hint, line, column } = error;
+                document.error(line, column, Path::default(), Problem::BadYaml { message, hint })
             })?;
-            document.json = Some(json);
+            document.repeated_keys = document.placed(converted.repeated);
+            document.hints = document.placed(converted.hints);
+            document.json = Some(converted.json);
         }
         Ok(document)
+    }
+
+    fn placed(&self, remarks: Vec<yaml::Remark>) -> Vec<DatasetError> {
+        let placed = |remark: yaml::Remark| {
+            let (line, column) = remark.line_and_column();
+            self.error(line, column, remark.path, remark.problem)
+        };
+        remarks.into_iter().map(placed).collect()
+    }
+
+    /// Keys of a YAML document that are used twice in one mapping: a mistake of whoever wrote it.
+    pub fn repeated_keys(&self) -> &[DatasetError] {
+        &self.repeated_keys
+    }
+
+    /// What deserves a word in a YAML document, though nothing is wrong.
+    pub fn hints(&self) -> &[DatasetError] {
+        &self.hints
     }
 
     /// The file, as the user named it.
@@ -250,7 +281,7 @@ pub(crate) struct Found {
 }
 
 /// The line and column of an offset, both counted from 1.
-fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
+pub(super) fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
     let before = &text[..text.floor_char_boundary(offset.min(text.len()))];
     let line_start = before.rfind('\n').map_or(0, |at| at + 1);
     let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;

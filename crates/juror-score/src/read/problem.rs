@@ -77,6 +77,22 @@ pub struct DatasetError {
 pub enum Problem {
     /// The text is not well-formed.
     Syntax(String),
+    /// The text is not YAML that can be read.
+    BadYaml {
+        /// What is wrong with it.
+        message: String,
+        /// What to do about it.
+        hint: Option<&'static str>,
+    },
+    /// A key is used twice in one mapping.
+    RepeatedKey(String),
+    /// A word of YAML that other readers take for true or false, and Juror for a text.
+    TruthAsText {
+        /// The word.
+        word: String,
+        /// What others take it for.
+        truth: bool,
+    },
     /// The bytes are not text.
     InvalidUtf8,
     /// The file cannot be read; why.
@@ -183,7 +199,13 @@ impl Problem {
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Problem::Syntax(message) | Problem::BadSetting { message, .. } => f.write_str(message),
+            Problem::Syntax(message)
+            | Problem::BadYaml { message, .. }
+            | Problem::BadSetting { message, .. } => f.write_str(message),
+            Problem::RepeatedKey(key) => write!(f, "the key `{key}` is used twice"),
+            Problem::TruthAsText { word, truth } => {
+                write!(f, "`{word}` is read as a text, which other readers take for {truth}")
+            }
             Problem::InvalidUtf8 => f.write_str("the text is not valid UTF-8"),
             Problem::Unreadable(why) => write!(f, "the file cannot be read: {why}"),
             Problem::NotANumber(word) => write!(f, "not valid JSON: {word} is not a number"),
@@ -239,6 +261,14 @@ impl DatasetError {
     /// What to do about it.
     pub fn hint(&self) -> Option<String> {
         match &self.problem {
+            Problem::BadYaml { hint, .. } => hint.map(Into::into),
+            Problem::RepeatedKey(_) => Some("keep one of them; the last would count".into()),
+            Problem::TruthAsText { word, truth } => {
+                Some(format!("write `{truth}` if that is meant, or \"{word}\" in quotes"))
+            }
+            Problem::WrongType { expected: "true or false", found: "a text" } => {
+                Some("write `true` or `false` without quotes; `yes` and `no` are texts".into())
+            }
             Problem::InvalidUtf8 => Some("save the file as UTF-8".into()),
             Problem::NotANumber(_) => Some(
                 "leave the value out or write null; json.dumps(…, allow_nan=False) finds it".into(),

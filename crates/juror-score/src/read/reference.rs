@@ -62,8 +62,9 @@ pub fn read_reference(document: &Document) -> Result<Dataset<'_>, Problems> {
         return Err(problems);
     }
     let dataset = match read_fast(document) {
-        Ok(dataset) => dataset,
-        Err(first) => return Err(all_problems(document, first)),
+        Ok(dataset) if document.repeated_keys().is_empty() => dataset,
+        Ok(_) => return Err(with_repeated_keys(document, Problems::default())),
+        Err(first) => return Err(with_repeated_keys(document, all_problems(document, first))),
     };
     let Read { questions, origins, mut passed_over } = dataset;
     let mut check = StepCheck::default();
@@ -75,8 +76,21 @@ pub fn read_reference(document: &Document) -> Result<Dataset<'_>, Problems> {
     }
     check.warnings.extend(passed_over.mistakes(document));
     check.warnings.sort_by_key(|found| found.offset);
-    let warnings = document.locate(check.warnings);
+    let mut warnings = document.locate(check.warnings);
+    document.hints().iter().for_each(|hint| warnings.push(hint.clone()));
     Ok(Dataset { questions, warnings, origins, passed_over })
+}
+
+/// Problems with the keys that are used twice, in the order of the file.
+fn with_repeated_keys(document: &Document, others: Problems) -> Problems {
+    let mut errors = document.repeated_keys().to_vec();
+    errors.extend(others.errors);
+    errors.sort_by_key(|error| (error.place.line, error.place.column));
+    let mut problems = Problems { n_more: others.n_more, ..Problems::default() };
+    for error in errors {
+        problems.push(error);
+    }
+    problems
 }
 
 /// Why fast reading stopped.
@@ -293,7 +307,9 @@ fn all_problems(document: &Document, first: FirstProblem<'_>) -> Problems {
             Err(error) => check.found.push(document.complaint(value, &error)),
         }
     }
-    if let (true, Some(error)) = (check.found.is_empty(), first.error) {
+    // A key that is used twice is told with its place already.
+    let is_told = !check.found.is_empty() || !document.repeated_keys().is_empty();
+    if let (false, Some(error)) = (is_told, first.error) {
         check.found.push(document.complaint(first.value, &error));
     }
     check.found.sort_by_key(|found| found.offset);
@@ -361,5 +377,63 @@ impl StepCheck {
         let name = step.fields.get("name").map_or("", RawValue::get);
         let problem = Problem::MissingOutput(step.name.to_string());
         self.warnings.push(Found { offset: document.offset_of(name), path: path(), problem });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read::Format;
+
+    fn told(yaml: &str) -> Vec<String> {
+        let document = Document::new("r.yaml", yaml.into(), Format::Yaml).expect("YAML");
+        let problems = match read_reference(&document) {
+            Ok(dataset) => dataset.warnings,
+            Err(problems) => problems,
+        };
+        let first_line = |error: &super::super::problem::DatasetError| {
+            error.to_string().lines().next().unwrap_or_default().to_owned()
+        };
+        problems.errors.iter().map(first_line).collect()
+    }
+
+    #[test]
+    fn keys_that_are_used_twice_in_yaml_are_told_beside_other_problems() {
+        let yaml = "- template_id: t\n  questions:\n  - id: q1\n    id: q2\n    question_text: x\n    reference_steps:\n    - - name: a\n        output: x\n        output: y\n  - id: q3\n";
+        assert_eq!(
+            told(yaml),
+            [
+                "r.yaml:4:5: the key `id` is used twice",
+                "r.yaml:9:9: the key `output` is used twice",
+                "r.yaml:10:5: this question has no `question_text`",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_key_that_is_used_twice_in_a_step_is_refused() {
+        let yaml = "- template_id: t\n  questions:\n  - id: q1\n    question_text: x\n    reference_steps:\n    - - name: a\n        output: x\n        args: {k: 1, k: 2}\n";
+        assert_eq!(told(yaml), ["r.yaml:8:22: the key `k` is used twice"]);
+    }
+
+    #[test]
+    fn a_word_that_others_take_for_a_truth_is_hinted_at() {
+        let yaml = "- template_id: t\n  questions:\n  - id: no\n    question_text: x\n    reference_answer: yes\n";
+        let told = told(yaml);
+        assert_eq!(
+            told,
+            ["r.yaml:5:23: `yes` is read as a text, which other readers take for true"]
+        );
+    }
+
+    #[test]
+    fn ids_in_yaml_are_the_texts_that_were_written() {
+        let yaml = "- template_id: 0o17\n  questions:\n  - {id: 36660e59, question_text: x}\n  - {id: 007, question_text: 1e3}\n  - {id: 1.10, question_text: x}\n";
+        let document = Document::new("r.yaml", yaml.into(), Format::Yaml).expect("YAML");
+        let dataset = read_reference(&document).expect("a reference");
+        let ids: Vec<_> = dataset.questions.iter().map(|question| question.id.as_ref()).collect();
+        assert_eq!(ids, ["36660e59", "007", "1.10"]);
+        assert_eq!(dataset.questions[0].template, "0o17");
+        assert_eq!(dataset.questions[1].text.get(), "\"1e3\"");
     }
 }

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use super::document::{Document, Found, lines_of};
 use super::form::form;
 use super::keys::{Of, PassedOver, unknown_keys};
-use super::problem::{Path, Problem, Problems};
+use super::problem::{DatasetError, Path, Problem, Problems};
 use crate::json;
 use crate::object::Object;
 use crate::question::Question;
@@ -174,6 +174,8 @@ struct Reader<'a> {
     n_responses: usize,
     /// The first record that has something in it and is none.
     first_other: Option<(&'a str, Path)>,
+    /// Keys that are used twice in a record.
+    repeated: Vec<DatasetError>,
 }
 
 impl<'a> Reader<'a> {
@@ -185,15 +187,15 @@ impl<'a> Reader<'a> {
             passed_over: PassedOver::default(),
             n_responses: 0,
             first_other: None,
+            repeated: Vec::new(),
         }
     }
 
     /// What was read. Where there is something, and nothing of it is a response, the file is another
     /// one than was meant: every question would be as good as unanswered, without a word.
     fn finish(self) -> Result<Responses<'a>, Problems> {
-        let Reader { document, mut responses, mut found, passed_over, n_responses, first_other } =
-            self;
-        if let (0, Some((record, path))) = (n_responses, first_other) {
+        let Reader { document, mut responses, mut found, passed_over, .. } = self;
+        if let (0, Some((record, path))) = (self.n_responses, self.first_other) {
             let problem = Problem::NoResponses { found: what_is_in(record) };
             let offset = document.offset_of(record);
             return Err(document.locate(vec![Found { offset, path, problem }]));
@@ -203,6 +205,8 @@ impl<'a> Reader<'a> {
         let mut problems = document.locate(found);
         let mut errors = std::mem::take(&mut problems.errors);
         errors.extend(document.bad_lines().iter().cloned());
+        errors.extend(document.hints().iter().cloned());
+        errors.extend(self.repeated);
         errors.sort_by_key(|error| (error.place.line, error.place.column));
         responses.problems = problems;
         // Sorted first: where there are too many, those of the first lines are told.
@@ -285,6 +289,11 @@ impl<'a> Reader<'a> {
         id: Option<Cow<'a, str>>,
         path: Path,
     ) {
+        if let Some(problem) = self.repeated_key(&path) {
+            self.n_responses += 1;
+            self.failed(text, id, path, &problem);
+            return;
+        }
         match record {
             Ok(mut record) => {
                 record.id = id.or(record.id);
@@ -347,18 +356,36 @@ impl<'a> Reader<'a> {
     ) {
         let mut found = self.document.complaint(text, error);
         found.path = path.clone();
+        self.failed(text, id, path, &found.problem);
+        self.found.push(found);
+    }
+
+    /// A key that is used twice somewhere in a record of YAML. Which value was meant is anybody's
+    /// guess, and no score may rest on it.
+    fn repeated_key(&mut self, record: &Path) -> Option<Problem> {
+        let all = self.document.repeated_keys();
+        let in_it = |error: &&DatasetError| {
+            let path = &error.place.path.0;
+            path.len() > record.0.len() && path.starts_with(&record.0)
+        };
+        let before = self.repeated.len();
+        self.repeated.extend(all.iter().filter(in_it).cloned());
+        self.repeated.get(before).map(|error| error.problem.clone())
+    }
+
+    /// Takes note of a response that could not be read, if its question is known.
+    fn failed(&mut self, text: &'a str, id: Option<Cow<'a, str>>, path: Path, why: &Problem) {
         let own = || {
             let fields: Object<'a> = serde_json::from_str(text).ok()?;
             json::scalar_text(fields.get("question_id")?)
         };
         if let Some(id) = id.or_else(own) {
-            let message = format!("the response could not be read: {}", found.problem);
+            let message = format!("the response could not be read: {why}");
             let message = serde_json::Value::from(message).to_string();
             let ending = Ending::Failed(Cow::Owned(message));
             let trajectory = Trajectory { ending, ..Trajectory::default() };
             self.responses.by_question.insert(id, Response { trajectory, at: text, path });
         }
-        self.found.push(found);
     }
 
     fn put(&mut self, id: Cow<'a, str>, trajectory: Trajectory<'a>, at: &'a str, path: Path) {
@@ -568,6 +595,28 @@ mod tests {
         let document = Document::new("r.yaml", text, Format::Yaml).expect("a document");
         assert_eq!(places(&document, &[])[0].0, 1);
         assert_eq!(places(&document, &[])[2].0, 2);
+    }
+
+    #[test]
+    fn a_key_that_is_used_twice_in_yaml_is_told_where_it_stands() {
+        let text = "- question_id: q1\n  actual_steps:\n  - name: a\n    output: x\n    output: y\n- question_id: q2\n  actual_steps: wrong\n- question_id: q3\n";
+        let document = Document::new("r.yaml", text.into(), Format::Yaml).expect("a document");
+        let responses = read_responses(&document).expect("responses");
+        let told: Vec<String> = responses.problems.errors.iter().map(ToString::to_string).collect();
+        assert!(told[0].starts_with("r.yaml:5:5: the key `output` is used twice"), "{told:?}");
+        assert!(told[1].starts_with("r.yaml:6:3: invalid type"), "{told:?}");
+        assert_eq!(told.len(), 2);
+        let failed =
+            |id: &str| matches!(responses.by_question[id].trajectory.ending, Ending::Failed(_));
+        assert_eq!((failed("q1"), failed("q2"), failed("q3")), (true, true, false));
+    }
+
+    #[test]
+    fn a_question_that_is_answered_twice_in_yaml_is_told_as_in_json() {
+        let text = "q1: {}\nq2: {}\nq1: {}\n";
+        let document = Document::new("r.yaml", text.into(), Format::Yaml).expect("a document");
+        assert_eq!(read_responses(&document).expect("responses").problems.errors.len(), 1);
+        assert_eq!(places(&document, &[])[0], (3, 5));
     }
 
     #[test]
