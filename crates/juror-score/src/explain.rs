@@ -184,8 +184,7 @@ fn retrieval_difference(expected: &View<'_>, actual: &View<'_>) -> String {
         .filter_map(|document| document.id.as_ref())
         .map(|id| match id {
             DocumentId::Text(text) => text.to_string(),
-            DocumentId::Whole(whole) => whole.to_string(),
-            DocumentId::Number(bits) => f64::from_bits(*bits).to_string(),
+            DocumentId::Number(number) => number.to_string(),
             DocumentId::Other(json) => json.clone(),
         })
         .collect();

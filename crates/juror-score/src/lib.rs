@@ -34,6 +34,7 @@ mod assignment;
 mod brackets;
 pub mod compare;
 mod coverage;
+mod exact;
 mod explain;
 mod gate;
 mod json;
@@ -59,6 +60,7 @@ pub use aggregate::{
     Aggregates, Aggregator, Observation, ObservedStep, Ordered, StepCounts, Summary,
 };
 pub use coverage::{Coverage, Traits};
+pub use exact::ExactNumber;
 pub use explain::{Miss, explain};
 pub use gate::{Gate, Gates, Limit, NotALimit, Unmet};
 pub use json::{find_special, special_bits, text_of, unescape};

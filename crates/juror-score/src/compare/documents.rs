@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::View;
+use crate::exact::ExactNumber;
 use crate::json;
 use crate::object::Object;
 use crate::retrieval::recall_at_k;
@@ -24,10 +25,8 @@ pub struct Document<'t> {
 pub enum DocumentId<'t> {
     /// A text.
     Text(Cow<'t, str>),
-    /// A whole number.
-    Whole(i128),
-    /// Any other number, by its bits.
-    Number(u64),
+    /// A number.
+    Number(ExactNumber),
     /// Anything else, by its JSON.
     Other(String),
 }
@@ -38,11 +37,11 @@ impl<'t> DocumentId<'t> {
         if let Some(text) = json::text_of(value) {
             return DocumentId::Text(text);
         }
-        match serde_json::from_str(value.get()) {
-            Ok(serde_json::Value::Number(number)) => DocumentId::from_number(&number),
-            Ok(other) => DocumentId::Other(other.to_string()),
-            Err(_) => DocumentId::Other(value.get().to_owned()),
+        if json::kind_of(value) == "a number" {
+            return DocumentId::Number(ExactNumber::of(value.get()));
         }
+        let other = serde_json::from_str::<serde_json::Value>(value.get());
+        DocumentId::Other(other.map_or_else(|_| value.get().to_owned(), |other| other.to_string()))
     }
 }
 
@@ -51,24 +50,10 @@ impl Document<'_> {
     pub fn into_owned(self) -> Document<'static> {
         let id = self.id.map(|id| match id {
             DocumentId::Text(text) => DocumentId::Text(Cow::Owned(text.into_owned())),
-            DocumentId::Whole(whole) => DocumentId::Whole(whole),
-            DocumentId::Number(bits) => DocumentId::Number(bits),
+            DocumentId::Number(number) => DocumentId::Number(number),
             DocumentId::Other(json) => DocumentId::Other(json),
         });
         Document { id, text: self.text.map(|text| Cow::Owned(text.into_owned())) }
-    }
-}
-
-impl DocumentId<'_> {
-    #[expect(clippy::cast_possible_truncation, reason = "the range is checked first")]
-    fn from_number(number: &serde_json::Number) -> Self {
-        let whole = number.as_i64().map(i128::from).or(number.as_u64().map(i128::from));
-        let real = number.as_f64().unwrap_or_default();
-        match whole {
-            Some(whole) => DocumentId::Whole(whole),
-            None if real.fract() == 0.0 && real.abs() < 1e30 => DocumentId::Whole(real as i128),
-            None => DocumentId::Number(real.to_bits()),
-        }
     }
 }
 
@@ -135,6 +120,8 @@ mod tests {
         assert_ne!(id("1"), id("\"1\""));
         assert_ne!(id("1"), id("true"));
         assert_ne!(id("1234567890123456789"), id("1234567890123456790"));
+        assert_ne!(id("123456789012345678901"), id("123456789012345678902"));
+        assert_eq!(id("123456789012345678901"), id("123456789012345678901.0"));
         assert_eq!(id(r#""\u00e9""#), id("\"é\""));
     }
 

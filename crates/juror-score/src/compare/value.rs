@@ -1,9 +1,7 @@
 //! Outputs that compare by value: JSON, and anything else.
 
-use serde_json::Value;
-
 use super::View;
-use crate::json::same_value;
+use crate::exact::same_json;
 
 /// Equal when both are texts and identical, or both are other JSON of equal value.
 pub(super) fn same_output(expected: &View<'_>, actual: &View<'_>) -> bool {
@@ -19,18 +17,6 @@ pub(super) fn same_output(expected: &View<'_>, actual: &View<'_>) -> bool {
 pub(super) fn same_json_output(expected: &View<'_>, actual: &View<'_>) -> bool {
     match (expected.text(), actual.text()) {
         (Some(a), Some(b)) => same_json(a, b),
-        _ => false,
-    }
-}
-
-/// Whether two JSON texts have the same value: `1` = `1.0`, `true` ≠ `1`, keys in any order.
-/// Texts that are not JSON are equal when identical.
-fn same_json(a: &str, b: &str) -> bool {
-    if a == b {
-        return true;
-    }
-    match (serde_json::from_str::<Value>(a), serde_json::from_str::<Value>(b)) {
-        (Ok(a), Ok(b)) => same_value(&a, &b),
         _ => false,
     }
 }

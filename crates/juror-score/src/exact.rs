@@ -1,0 +1,231 @@
+//! JSON compared by value, with numbers of any size.
+//!
+//! A whole number is what its digits say: two that differ in the thirtieth digit are different. Any
+//! other number is what programs hold of it, a double: `0.1` and `0.10000000000000001` are the same.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::json::{self, same_value};
+use crate::object::Object;
+
+/// A number by its value: equal numbers have equal values, however they are written.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ExactNumber(Form);
+
+/// From here on not every whole number is a double.
+const LARGEST: f64 = 9_007_199_254_740_992.0;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Form {
+    /// Digits without zeros at either end, times a power of ten; no digits for zero.
+    Decimal { is_negative: bool, digits: String, exponent: i64 },
+    /// The bits of a double.
+    Real(u64),
+    /// A number whose exponent is beyond all measure, as it is written.
+    Written(String),
+}
+
+impl ExactNumber {
+    /// Reads a JSON number.
+    pub(crate) fn of(text: &str) -> ExactNumber {
+        let Some(decimal) = decimal(text) else {
+            return ExactNumber(Form::Written(text.to_owned()));
+        };
+        let Form::Decimal { exponent: ..0, .. } = decimal else { return ExactNumber(decimal) };
+        match text.parse::<f64>() {
+            // So near to a whole number that doubles do not tell them apart.
+            Ok(real) if real.fract() == 0.0 && real.abs() < LARGEST => {
+                ExactNumber::of(&format!("{real:.0}"))
+            }
+            Ok(real) if real.is_finite() => ExactNumber(Form::Real(real.to_bits())),
+            _ => ExactNumber(decimal),
+        }
+    }
+}
+
+/// The digits and the exponent of a number; nothing if the exponent is too long to count with.
+fn decimal(text: &str) -> Option<Form> {
+    let (is_negative, text) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text),
+    };
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = format!("{whole}{fraction}");
+    let ending = digits.trim_end_matches('0');
+    let n_zeros = digits.len() - ending.len();
+    let shift = i64::try_from(n_zeros).ok()? - i64::try_from(fraction.len()).ok()?;
+    let digits = ending.trim_start_matches('0').to_owned();
+    if digits.is_empty() {
+        return Some(Form::Decimal { is_negative: false, digits, exponent: 0 });
+    }
+    let exponent = exponent.parse::<i64>().ok()?.checked_add(shift)?;
+    Some(Form::Decimal { is_negative, digits, exponent })
+}
+
+impl fmt::Display for ExactNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const MOST_ZEROS: usize = 20;
+        match &self.0 {
+            Form::Real(bits) => write!(f, "{}", f64::from_bits(*bits)),
+            Form::Written(text) => f.write_str(text),
+            Form::Decimal { digits, .. } if digits.is_empty() => f.write_str("0"),
+            Form::Decimal { is_negative, digits, exponent } => {
+                f.write_str(if *is_negative { "-" } else { "" })?;
+                match usize::try_from(*exponent) {
+                    Ok(n_zeros @ ..=MOST_ZEROS) => write!(f, "{digits}{}", "0".repeat(n_zeros)),
+                    _ => write!(f, "{digits}e{exponent}"),
+                }
+            }
+        }
+    }
+}
+
+/// Whether two JSON texts have the same value: `1` = `1.0`, `true` ≠ `1`, keys in any order.
+/// Texts that are not JSON are equal when identical.
+pub(crate) fn same_json(a: &str, b: &str) -> bool {
+    if a == b {
+        return true;
+    }
+    match (serde_json::from_str::<Value>(a), serde_json::from_str::<Value>(b)) {
+        (Ok(a), Ok(b)) if is_exact(&a) && is_exact(&b) => same_value(&a, &b),
+        // Numbers that doubles cannot hold may be what makes a text unreadable.
+        _ => match (raw(a), raw(b)) {
+            (Some(a), Some(b)) => same_raw(a, b, DEEPEST),
+            _ => false,
+        },
+    }
+}
+
+/// Values in values beyond this depth are not looked into, as by the ordinary reader.
+const DEEPEST: usize = 128;
+
+fn raw(text: &str) -> Option<&RawValue> {
+    serde_json::from_str(text).ok()
+}
+
+/// Whether all numbers of a value are the numbers that were written.
+fn is_exact(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => {
+            number.is_i64()
+                || number.is_u64()
+                || number.as_f64().is_some_and(|real| real.abs() < LARGEST)
+        }
+        Value::Array(items) => items.iter().all(is_exact),
+        Value::Object(fields) => fields.values().all(is_exact),
+        Value::Null | Value::Bool(_) | Value::String(_) => true,
+    }
+}
+
+/// The same, with numbers as they are written.
+fn same_raw(a: &RawValue, b: &RawValue, depth: usize) -> bool {
+    let Some(depth) = depth.checked_sub(1) else { return false };
+    match (json::kind_of(a), json::kind_of(b)) {
+        ("a number", "a number") => ExactNumber::of(a.get()) == ExactNumber::of(b.get()),
+        ("a text", "a text") => json::text_of(a) == json::text_of(b),
+        ("a list", "a list") => {
+            let (Some(a), Some(b)) = (items_of(a), items_of(b)) else { return false };
+            a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| same_raw(a, b, depth))
+        }
+        ("an object", "an object") => {
+            let (Some(a), Some(b)) = (fields_of(a), fields_of(b)) else { return false };
+            a.len() == b.len()
+                && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| same_raw(a, b, depth)))
+        }
+        _ => a.get() == b.get(),
+    }
+}
+
+fn items_of(list: &RawValue) -> Option<Vec<&RawValue>> {
+    serde_json::from_str(list.get()).ok()
+}
+
+fn fields_of(object: &RawValue) -> Option<HashMap<String, &RawValue>> {
+    let object: Object<'_> = serde_json::from_str(object.get()).ok()?;
+    Some(object.iter().map(|(key, value)| (key.into_owned(), value)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn numbers_of_any_size_compare_exactly() {
+        let equal = [
+            ("1", "1.0"),
+            ("100", "1e2"),
+            ("100", "1.00E+2"),
+            ("0", "-0.0"),
+            ("0", "0e99999999999999999999"),
+            ("123456789012345678901", "123456789012345678901.0"),
+            ("10000000000000000000000", "1e22"),
+            ("9007199254740993", "9007199254740993.0"),
+            ("0.1", "0.10000000000000001"),
+            ("1e999999999", "10e999999998"),
+            ("1e-400", "0"),
+            ("0.99999999999999999999", "1"),
+        ];
+        for (a, b) in equal {
+            assert!(same_json(a, b), "{a} and {b}");
+            assert!(same_json(&format!("[{{\"a\": {a}}}]"), &format!("[{{ \"a\":{b}}}]")), "{a}");
+        }
+        let different = [
+            ("123456789012345678901", "123456789012345678902"),
+            ("-123456789012345678901", "123456789012345678901"),
+            ("9007199254740993", "9007199254740992.0"),
+            ("1e999999999", "1e999999998"),
+            ("1e400", "2e400"),
+            ("1e99999999999999999999", "1e99999999999999999998"),
+            ("1", "true"),
+            ("123456789012345678901", "\"123456789012345678901\""),
+        ];
+        for (a, b) in different {
+            assert!(!same_json(a, b), "{a} and {b}");
+            assert!(!same_json(&format!("[{{\"a\": {a}}}]"), &format!("[{{\"a\": {b}}}]")), "{a}");
+        }
+    }
+
+    #[test]
+    fn values_around_large_numbers_compare_as_others_do() {
+        let large = "123456789012345678901";
+        let a = format!(r#"{{"a": [1, {large}], "b": "\u00e9", "c": null}}"#);
+        let b = format!(r#"{{"c": null, "b": "é", "a": [1.0, {large}.0]}}"#);
+        assert!(same_json(&a, &b));
+        assert!(!same_json(&a, &b.replace("null", "false")));
+        assert!(!same_json(&a, &b.replace("[1.0, ", "[1.0, 1, ")));
+        let deep = |end: &str| format!("{}1e400{end}{}", "[".repeat(500), "]".repeat(500));
+        assert!(!same_json(&deep(""), &deep(" ")));
+    }
+
+    #[test]
+    fn a_number_shows_as_people_write_it() {
+        let shown = |text: &str| ExactNumber::of(text).to_string();
+        assert_eq!(shown("-1200.0"), "-1200");
+        assert_eq!(shown("1.50"), "1.5");
+        assert_eq!(shown("1e999999999"), "1e999999999");
+        assert_eq!(shown("0.0"), "0");
+    }
+
+    proptest! {
+        #[test]
+        fn both_ways_of_comparing_agree(
+            a in "-?(0|[1-9][0-9]{0,14})(\\.[0-9]{1,3})?(e-?[0-9])?",
+            b in "-?(0|[1-9][0-9]{0,2})(\\.[0-9]{1,3})?(e-?[0-9])?",
+        ) {
+            for (a, b) in [(&a, &b), (&a, &a), (&b, &b)] {
+                let value = |text: &str| serde_json::from_str::<Value>(text).expect("a number");
+                let (a_value, b_value) = (value(a), value(b));
+                if is_exact(&a_value) && is_exact(&b_value) {
+                    let exactly = ExactNumber::of(a) == ExactNumber::of(b);
+                    prop_assert_eq!(same_value(&a_value, &b_value), exactly);
+                }
+            }
+        }
+    }
+}
