@@ -26,8 +26,6 @@ from ._juror import (
     __version__,
     api_call_details,
     api_call_score,
-    average_precision,
-    average_precision_over_hits,
     change_name,
     compare_contexts,
     compare_sparql_results,
@@ -35,7 +33,6 @@ from ._juror import (
     official_function_name,
     read_reference,
     read_responses,
-    recall_at_k,
     sanitize_name,
     sanitize_param_name,
     standardize,
@@ -44,6 +41,7 @@ from ._juror import (
     tool_cache_key,
 )
 from ._metrics import metric
+from ._retrieval import average_precision, average_precision_over_hits, recall_at_k
 from ._steps import Matching, Pair, match_steps
 
 if TYPE_CHECKING:

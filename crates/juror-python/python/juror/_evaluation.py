@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, overload
 
 from . import _juror, _metrics
 from ._metrics import Metric
+from ._names import also_named
 from ._progress import Progress, teller
 from ._results import Results
 
@@ -17,6 +18,27 @@ Responses = Path | Mapping[Any, Any] | Iterable[Mapping[str, Any]]
 Config = Path | Mapping[str, Any]
 
 
+@overload
+def run_evaluation(
+    reference: Templates,
+    responses: Responses,
+    config: Config | None = None,
+    profile: str | int | None = None,
+    *,
+    metrics: Mapping[str, Metric] | None = None,
+    ask_models: bool = True,
+    progress: bool | Progress | None = None,
+    threads: int | None = None,
+) -> list[dict[str, Any]]: ...
+@overload
+def run_evaluation(
+    qa_dataset: Templates,
+    responses_dict: Responses,
+    config_file_path: Config | None = None,
+    profile: str | int | None = None,
+    **options: Any,
+) -> list[dict[str, Any]]: ...
+@also_named(qa_dataset="reference", responses_dict="responses", config_file_path="config")
 def run_evaluation(
     reference: Templates,
     responses: Responses,
@@ -47,6 +69,9 @@ def run_evaluation(
     true for a bar on standard error, or a function that is called as work goes on. `threads` is how
     many threads judge; all cores by default.
 
+    The library's names of the first three, `qa_dataset`, `responses_dict` and `config_file_path`, are
+    taken as well.
+
     One bad response is that question's error. A reference that cannot be used raises
     `DatasetError` with all of its problems, settings `SettingsError`, a file `OSError`.
     """
@@ -69,6 +94,22 @@ def run_evaluation(
     return results
 
 
+@overload
+def compute_aggregates(
+    results: Path | Iterable[Mapping[str, Any]],
+    config: Config | None = None,
+    profile: str | int | None = None,
+    *,
+    metrics: Iterable[str] | None = None,
+) -> dict[str, Any]: ...
+@overload
+def compute_aggregates(
+    samples: Path | Iterable[Mapping[str, Any]],
+    config_file_path: Config | None = None,
+    profile: str | int | None = None,
+    **options: Any,
+) -> dict[str, Any]: ...
+@also_named(samples="results", config_file_path="config")
 def compute_aggregates(
     results: Path | Iterable[Mapping[str, Any]],
     config: Config | None = None,
@@ -82,7 +123,8 @@ def compute_aggregates(
     `profile` are those of the evaluation. `metrics` names metrics of your own; all that are
     registered count when it is left out.
 
-    A result that cannot be used is told in the log of `juror` and left out.
+    A result that cannot be used is told in the log of `juror` and left out. The library's names of
+    the first two, `samples` and `config_file_path`, are taken as well.
     """
     own, profile = _metrics.names(metrics), _name_of(profile)
     # No result has a metric of the user's own before somebody has looked at it.

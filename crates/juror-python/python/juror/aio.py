@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, overload
 
 from . import _evaluation, _juror, _package
 from ._bench.aio import bench
 from ._evaluation import Config, Path, Responses, Templates
 from ._metrics import Metric
+from ._names import also_named
 from ._progress import Progress
 
 __all__ = ["bench", "compute_aggregates", "run_evaluation"]
@@ -27,10 +28,31 @@ __all__ = ["bench", "compute_aggregates", "run_evaluation"]
 _package.check()
 
 
+@overload
 async def run_evaluation(
     reference: Templates,
     responses: Responses,
+    config: Config | None = None,
+    profile: str | int | None = None,
+    *,
+    metrics: Mapping[str, Metric] | None = None,
+    ask_models: bool | None = None,
+    progress: bool | Progress | None = None,
+    threads: int | None = None,
+) -> list[dict[str, Any]]: ...
+@overload
+async def run_evaluation(
+    qa_dataset: Templates,
+    responses_dict: Responses,
     config_file_path: Config | None = None,
+    profile: str | int | None = None,
+    **options: Any,
+) -> list[dict[str, Any]]: ...
+@also_named(qa_dataset="reference", responses_dict="responses", config_file_path="config")
+async def run_evaluation(
+    reference: Templates,
+    responses: Responses,
+    config: Config | None = None,
     profile: str | int | None = None,
     *,
     metrics: Mapping[str, Metric] | None = None,
@@ -44,15 +66,15 @@ async def run_evaluation(
     called too. Cancelling the task ends the work.
     """
     if ask_models is None:
-        ask_models = config_file_path is not None
+        ask_models = config is not None
     stop = _juror.Stop()
     try:
         return await asyncio.to_thread(
             _evaluation.run_evaluation,
             reference,
             responses,
-            config_file_path,
-            _profile(config_file_path, profile),
+            config,
+            _profile(config, profile),
             metrics=metrics,
             ask_models=ask_models,
             progress=progress,
@@ -64,16 +86,32 @@ async def run_evaluation(
         raise
 
 
+@overload
 def compute_aggregates(
     results: Path | Iterable[Mapping[str, Any]],
+    config: Config | None = None,
+    profile: str | int | None = None,
+    *,
+    metrics: Iterable[str] | None = None,
+) -> dict[str, Any]: ...
+@overload
+def compute_aggregates(
+    samples: Path | Iterable[Mapping[str, Any]],
     config_file_path: Config | None = None,
+    profile: str | int | None = None,
+    **options: Any,
+) -> dict[str, Any]: ...
+@also_named(samples="results", config_file_path="config")
+def compute_aggregates(
+    results: Path | Iterable[Mapping[str, Any]],
+    config: Config | None = None,
     profile: str | int | None = None,
     *,
     metrics: Iterable[str] | None = None,
 ) -> dict[str, Any]:
     """Statistics of results, as `juror.compute_aggregates`; a plain function, as in the library."""
-    profile = _profile(config_file_path, profile)
-    return _evaluation.compute_aggregates(results, config_file_path, profile, metrics=metrics)
+    profile = _profile(config, profile)
+    return _evaluation.compute_aggregates(results, config, profile, metrics=metrics)
 
 
 def _profile(config: Config | None, profile: str | int | None) -> str | int | None:
