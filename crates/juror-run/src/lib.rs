@@ -50,7 +50,7 @@ pub use settings::{
     Switch, reserved_key, settings_schema,
 };
 pub use tool_settings::{
-    AcceptWord, ArgumentsWord, FormWord, MissWord, PublicConfig, RealSettings, SimulatorSettings,
-    SourceWord, ToolsSettings,
+    AcceptWord, ArgumentsWord, FormWord, MissWord, NumbersWord, PublicConfig, RealSettings,
+    SimulatorSettings, SourceWord, ToolsSettings,
 };
 pub use tools::{TellTrouble, Tools, open_tools};

@@ -36,6 +36,9 @@ pub struct ToolsSettings {
     pub on_miss: Option<MissWord>,
     /// How the arguments of a call are compared with those of known replies.
     pub arguments: Option<ArgumentsWord>,
+    /// How the numbers of a call are compared with those of known replies; `equal` for juror's own
+    /// tools and runs, `exact` for other clients, when left out.
+    pub numbers: Option<NumbersWord>,
     /// Megabytes of known replies to hold in memory; 1024 when left out.
     pub memory_mb: Option<u32>,
     /// The model that plays tools.
@@ -85,6 +88,16 @@ pub enum ArgumentsWord {
     Exact,
     /// In any order, where there is no reply to the letter.
     AnyOrder,
+}
+
+/// How numbers are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum NumbersWord {
+    /// As they are written: `5` is not `5.0`.
+    Exact,
+    /// By value, where there is no reply to the letter.
+    Equal,
 }
 
 /// What kind of model plays tools.

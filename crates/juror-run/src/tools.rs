@@ -8,6 +8,7 @@ use juror_judge::{
     CacheMode, Limits, ModelSpec, Models, ModelsSetup, Prices, Secret, Width, http_client,
 };
 use juror_score::tool::Rule;
+use juror_serve::MatchNumbers;
 use juror_tools::{
     Cached, Direct, Documentation, Form, Host, Manner, Proxy, Resting, Shown, Simulator, Source,
     ToolSource, VirtualTools, load_folder,
@@ -21,7 +22,8 @@ use crate::models::{
 };
 use crate::settings::Settings;
 use crate::tool_settings::{
-    AcceptWord, FormWord, MissWord, RealSettings, SimulatorSettings, SourceWord, ToolsSettings,
+    AcceptWord, FormWord, MissWord, NumbersWord, RealSettings, SimulatorSettings, SourceWord,
+    ToolsSettings,
 };
 
 /// How long real tools may take when settings do not say.
@@ -38,6 +40,8 @@ pub struct Tools {
     pub documentation: Arc<Documentation>,
     /// Whether only what is known is given.
     pub replays: bool,
+    /// Whose numbers are compared by value, where settings say.
+    pub match_numbers: Option<MatchNumbers>,
     /// The store, if there is one.
     pub store: Option<PathBuf>,
     /// How many APIs the cache folders have replies of.
@@ -100,10 +104,15 @@ pub fn open_tools(
     }
     let keeps = tools.keep.unwrap_or(true);
     let virtual_tools = VirtualTools::new(cached, sources, keeps);
+    let match_numbers = tools.numbers.map(|word| match word {
+        NumbersWord::Exact => MatchNumbers::Never,
+        NumbersWord::Equal => MatchNumbers::Always,
+    });
     Ok(Tools {
         virtual_tools,
         documentation,
         replays,
+        match_numbers,
         store,
         n_cached_apis,
         n_kept,

@@ -74,9 +74,9 @@ pub use profile::{
     Noncommittal, Profile, ScoredGroups, StepKinds,
 };
 pub use python::{
-    JsonStyle, Layout, NotJson, NotLiteral, dump_json, dumps_of_json, dumps_text, entries_of_json,
-    is_alphanumeric, json_of_literal, push_dump_of_json, push_repr_of_json, repr_text,
-    sorted_str_of_json, str_of_json,
+    Alike, JsonStyle, Layout, NotJson, NotLiteral, alike_str_of_json, dump_json, dumps_of_json,
+    dumps_text, entries_of_json, is_alphanumeric, json_of_literal, push_dump_of_json,
+    push_repr_of_json, repr_text, str_of_json,
 };
 pub use question::{ExpectedStep, Question, Rules};
 pub use record::{Case, Finding, Note, Reason, Record, Verdict, score};

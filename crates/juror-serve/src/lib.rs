@@ -25,4 +25,4 @@ mod server;
 pub use hyper::StatusCode;
 pub use listing::Listing;
 pub use runs::{RecordedCall, Runs};
-pub use server::{Event, Limits, Log, Server, ServerSetup};
+pub use server::{Event, Limits, Log, MatchNumbers, Server, ServerSetup};

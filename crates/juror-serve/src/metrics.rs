@@ -45,7 +45,7 @@ impl Metrics {
     }
 
     /// Everything as text.
-    pub(crate) fn render(&self, counts: &Counts, any_order: &AtomicU64, n_apis: usize) -> String {
+    pub(crate) fn render(&self, counts: &Counts, n_apis: usize) -> String {
         let mut out = String::new();
         let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let counters = [
@@ -53,7 +53,12 @@ impl Metrics {
             ("juror_refused_total", "Requests that were not let through.", &self.refused),
             ("juror_hits_total", "Calls whose reply was known.", &counts.hits),
             ("juror_misses_total", "Calls whose reply was not known.", &counts.misses),
-            ("juror_any_order_total", "Replies found in another order of arguments.", any_order),
+            (
+                "juror_equal_numbers_total",
+                "Hits by equal numbers that are written otherwise.",
+                &counts.equal_numbers,
+            ),
+            ("juror_any_order_total", "Hits by arguments in another order.", &counts.any_order),
             ("juror_joined_total", "Calls that waited for an equal one.", &counts.joined),
             ("juror_simulated_total", "Replies made by a model.", &counts.simulated),
             ("juror_real_total", "Replies of real tools.", &counts.real),
@@ -145,7 +150,7 @@ mod tests {
         let metrics = Metrics::default();
         metrics.served(ServedFrom::Cache, Duration::from_micros(90));
         metrics.served(ServedFrom::Cache, Duration::from_secs(90));
-        let text = metrics.render(&Counts::default(), &AtomicU64::new(0), 7);
+        let text = metrics.render(&Counts::default(), 7);
         let has = |line: &str| assert!(text.lines().any(|own| own == line), "{line}\n{text}");
         has("juror_call_seconds_bucket{source=\"cache\",le=\"0.0001\"} 1");
         has("juror_call_seconds_bucket{source=\"cache\",le=\"60\"} 1");

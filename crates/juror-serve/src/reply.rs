@@ -13,6 +13,10 @@ const SOURCE: HeaderName = HeaderName::from_static("juror-source");
 /// Where a kept reply came from when it was made: `imported`, `simulated` or `real`.
 const ORIGIN: HeaderName = HeaderName::from_static("juror-origin");
 
+/// In what the arguments of a known reply differ from those of the call: `numbers`, `order`. In a
+/// request, that they may: `numbers`.
+pub(crate) const MATCH: HeaderName = HeaderName::from_static("juror-match");
+
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 pub(crate) type Reply = Response<Full<Bytes>>;
@@ -50,6 +54,9 @@ pub(crate) fn served(status: StatusCode, served: &Served) -> Reply {
     headers.insert(SOURCE, HeaderValue::from_static(served.from.as_str()));
     if let Some(origin) = served.origin {
         headers.insert(ORIGIN, HeaderValue::from_static(origin.as_str()));
+    }
+    if let Some(found_by) = served.found_by() {
+        headers.insert(MATCH, HeaderValue::from_static(found_by));
     }
     reply
 }

@@ -98,8 +98,7 @@ impl Server {
             }
             (&Method::GET, ["metrics"]) => {
                 let (tools, n_apis) = (&self.setup.tools, self.setup.listing.len());
-                let any_order = tools.cached().n_any_order();
-                reply::text(self.metrics.render(tools.counts(), any_order, n_apis))
+                reply::text(self.metrics.render(tools.counts(), n_apis))
             }
             (
                 _,
@@ -148,6 +147,7 @@ impl Server {
         if request.method() != Method::POST {
             return self.refuse(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed");
         }
+        let numbers = self.setup.match_numbers.of(&request);
         let body = match self.body(request, receiving).await {
             Ok(body) => body,
             Err(refusal) => return refusal,
@@ -157,10 +157,11 @@ impl Server {
             let why = "No more calls can be recorded for this query";
             return self.refuse(StatusCode::INSUFFICIENT_STORAGE, why);
         }
-        let call = match ToolCall::read(&body) {
+        let mut call = match ToolCall::read(&body) {
             Ok(call) => call,
             Err(refusal) => return self.refuse_call(refusal, of),
         };
+        call.numbers = numbers;
         match self.setup.tools.at_once(&call) {
             Some(served) => self.deliver(&call, &served, of, start),
             None => {
@@ -212,6 +213,7 @@ impl Server {
             tool: &call.tool,
             api: &call.api,
             source: served.from.as_str(),
+            found_by: served.found_by(),
             took,
             troubles: &served.troubles,
         });
@@ -223,6 +225,7 @@ impl Server {
             tool_input: shown_input(&call.input),
             reply: served.body.clone(),
             source: served.from.as_str(),
+            found_by: served.found_by(),
             seconds: took.as_secs_f64(),
         };
         self.runs.record(&run, &query, recorded);
@@ -262,6 +265,7 @@ impl Server {
             tool_input: RawValue::from_string(asked.input).unwrap_or_default(),
             reply,
             source: ServedFrom::Nowhere.as_str(),
+            found_by: None,
             seconds: 0.0,
         };
         self.runs.record(&run, &query, recorded);

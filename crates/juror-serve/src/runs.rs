@@ -23,6 +23,9 @@ pub struct RecordedCall {
     pub reply: Bytes,
     /// Where the reply came from: `cache`, `simulator`, `real` or `none`.
     pub source: &'static str,
+    /// In what the arguments of a known reply differ from these: `numbers`, `order`.
+    #[serde(rename = "match", skip_serializing_if = "Option::is_none")]
+    pub found_by: Option<&'static str>,
     /// How long it took, in seconds.
     pub seconds: f64,
 }

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use hyper::StatusCode;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
+use hyper::{Request, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use juror_judge::Secret;
-use juror_tools::VirtualTools;
+use juror_tools::{Numbers, VirtualTools};
 use serde_json::json;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
@@ -18,6 +18,7 @@ use tokio::sync::{Semaphore, watch};
 use crate::impatient::{Impatient, Receiving};
 use crate::listing::Listing;
 use crate::metrics::{Metrics, OpenConnection};
+use crate::reply;
 use crate::runs::Runs;
 
 /// What may be asked of the server.
@@ -73,6 +74,8 @@ pub enum Event<'e> {
         api: &'e str,
         /// Where the reply came from.
         source: &'static str,
+        /// In what the arguments of a known reply differ from those of the call.
+        found_by: Option<&'static str>,
         /// How long it took.
         took: Duration,
         /// What went wrong on the way.
@@ -92,10 +95,38 @@ pub enum Event<'e> {
 /// Hears of events.
 pub type Log = Arc<dyn Fn(&Event<'_>) + Send + Sync>;
 
+/// Whose numbers are compared with those of known replies by value, where no reply is known to the
+/// letter. Clients of the public servers expect it of nobody.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MatchNumbers {
+    /// Those of requests that ask for it, by the header `juror-match: numbers`, as juror's own tools
+    /// do.
+    #[default]
+    Asked,
+    /// All.
+    Always,
+    /// None.
+    Never,
+}
+
+impl MatchNumbers {
+    /// How the numbers of a request are compared.
+    pub(crate) fn of<B>(self, request: &Request<B>) -> Numbers {
+        let asks = || request.headers().get(reply::MATCH).is_some_and(|word| word == "numbers");
+        match self {
+            MatchNumbers::Always => Numbers::Equal,
+            MatchNumbers::Asked if asks() => Numbers::Equal,
+            MatchNumbers::Asked | MatchNumbers::Never => Numbers::Exact,
+        }
+    }
+}
+
 /// What a server is made of.
 pub struct ServerSetup {
     /// Who answers calls.
     pub tools: Arc<VirtualTools>,
+    /// Whose numbers are compared by value where no reply is known to the letter.
+    pub match_numbers: MatchNumbers,
     /// The status of a reply that says that none is known.
     pub unknown: StatusCode,
     /// The APIs to list.

@@ -188,15 +188,24 @@ impl ToolReplies {
         })
     }
 
-    /// The arguments of all replies that are kept of an API, in the order they came.
-    pub fn keys(&self, names: &[String; 3]) -> Result<Vec<String>, StoreError> {
+    /// The arguments of replies that are kept of an API and came after the one of a number, in the
+    /// order they came, each with the reply's number; of all replies after 0.
+    pub fn keys_after(
+        &self,
+        names: &[String; 3],
+        id: i64,
+    ) -> Result<Vec<(i64, String)>, StoreError> {
         self.reader().run(|connection| {
             let mut statement = connection.prepare_cached(
-                "SELECT key FROM tool_replies JOIN apis ON apis.id = api_id
-                 WHERE category = ?1 AND tool = ?2 AND api = ?3 ORDER BY tool_replies.id",
+                "SELECT tool_replies.id, key FROM tool_replies JOIN apis ON apis.id = api_id
+                 WHERE category = ?1 AND tool = ?2 AND api = ?3 AND tool_replies.id > ?4
+                 ORDER BY tool_replies.id",
             )?;
             let [category, tool, api] = names;
-            statement.query_map(params![category, tool, api], |row| row.get(0))?.collect()
+            let rows = statement.query_map(params![category, tool, api, id], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })?;
+            rows.collect()
         })
     }
 
@@ -428,6 +437,10 @@ mod tests {
         });
         assert_eq!(each.expect("read"), Ok(()));
         assert_eq!(seen, ["x z", "y b", "y a"]);
+        let keys = |id| replies.keys_after(&names("y"), id).expect("read");
+        let all = keys(0);
+        assert_eq!(all.iter().map(|(_, key)| key.as_str()).collect::<Vec<_>>(), ["b", "a"]);
+        assert_eq!(keys(all[0].0), all[1..]);
         let first = replies.first(&names("y"), 1).expect("read");
         assert_eq!(first, [("b".to_owned(), "1".to_owned())]);
     }

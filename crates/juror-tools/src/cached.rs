@@ -7,13 +7,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bytes::Bytes;
 use hashbrown::HashSet;
 use indexmap::IndexMap;
-use juror_score::{JsonStyle, dump_json, json_of_literal, sorted_str_of_json};
+use juror_score::{Alike, JsonStyle, dump_json};
 use juror_store::{NewReply, Origin, StoreError, ToolReplies};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
+use crate::alike::AlikeKeys;
 use crate::cache_folder::{CacheFolder, Names, read_entries};
-use crate::call::ToolCall;
+use crate::call::{Numbers, ToolCall};
 use crate::keeper::{Keeper, Keeping};
 
 /// How much of what is known is held in memory when nobody says.
@@ -30,6 +31,8 @@ pub struct Known {
     id: Option<i64>,
     /// How often it was given since hits were last written down.
     hits: AtomicU64,
+    /// In what its arguments differ from those of the calls that it is given to.
+    pub found: Alike,
 }
 
 /// How the arguments of a call are compared with those of kept replies.
@@ -53,8 +56,7 @@ pub struct Cached {
     stores: Vec<ToolReplies>,
     keeper: Option<Keeper>,
     order: ArgumentOrder,
-    /// Calls whose reply was found in another order of arguments.
-    n_any_order: AtomicU64,
+    alike: AlikeKeys,
     /// Replies that were given since hits were last written down.
     touched: Mutex<Vec<Arc<Known>>>,
     /// Complaints about files, each made once.
@@ -100,7 +102,7 @@ impl Cached {
             stores: setup.stores,
             keeper: setup.kept.map(keeper),
             order: setup.order,
-            n_any_order: AtomicU64::new(0),
+            alike: AlikeKeys::default(),
             touched: Mutex::default(),
             told: Mutex::default(),
             tell,
@@ -108,22 +110,27 @@ impl Cached {
     }
 
     /// The reply to a call if it is in memory already. This is the way of nearly every call.
-    pub fn in_memory(&self, id: &str) -> Option<Arc<Known>> {
-        let known = self.memory.get(id)?;
+    pub fn in_memory(&self, call: &ToolCall) -> Option<Arc<Known>> {
+        let known = self.memory.get(call.id())?;
+        if known.found.numbers && call.numbers == Numbers::Exact {
+            return None;
+        }
         self.touch(&known);
         Some(known)
     }
 
     /// The reply to a call, wherever it is known.
     pub fn find(&self, call: &ToolCall) -> Result<Option<Arc<Known>>, StoreError> {
-        if let Some(known) = self.in_memory(call.id()) {
+        if let Some(known) = self.in_memory(call) {
             return Ok(Some(known));
         }
         let names = call.kept_names();
-        let found = match self.find_exact(&names, &call.key)? {
-            None if self.order == ArgumentOrder::Any => self.find_any_order(&names, call)?,
-            found => found,
-        };
+        let mut found = self.find_exact(&names, &call.key)?;
+        for alike in self.forms(call) {
+            if found.is_none() {
+                found = self.find_alike(&names, call, alike)?;
+            }
+        }
         if let Some(known) = &found {
             self.memory.insert(call.id().to_owned(), known.clone());
             self.touch(known);
@@ -160,27 +167,34 @@ impl Cached {
         self.keeper.iter().map(Keeper::store).chain(&self.stores)
     }
 
-    fn find_any_order(
+    /// In what arguments may differ from those of a call, the least first.
+    fn forms(&self, call: &ToolCall) -> impl Iterator<Item = Alike> + use<> {
+        // Where no digit stands there is no number to be written otherwise.
+        let has_numbers = call.key.bytes().any(|byte| byte.is_ascii_digit());
+        let numbers = call.numbers == Numbers::Equal && has_numbers;
+        let order = self.order == ArgumentOrder::Any;
+        let all = [(true, false), (false, true), (true, true)];
+        let is_allowed =
+            move |alike: &Alike| (numbers || !alike.numbers) && (order || !alike.order);
+        all.into_iter().map(|(numbers, order)| Alike { numbers, order }).filter(is_allowed)
+    }
+
+    fn find_alike(
         &self,
         names: &Names,
         call: &ToolCall,
+        alike: Alike,
     ) -> Result<Option<Arc<Known>>, StoreError> {
-        let Ok(wanted) = sorted_str_of_json(&call.input) else { return Ok(None) };
-        let is_it = |key: &String| {
-            let sorted = json_of_literal(key).ok().and_then(|json| sorted_str_of_json(&json).ok());
-            sorted.as_ref() == Some(&wanted)
+        let in_folders = || match self.in_folders(names) {
+            Some(file) => file.keys().cloned().collect(),
+            None => Vec::new(),
         };
-        let file = self.in_folders(names);
-        let mut key = file.iter().flat_map(|file| file.keys()).find(|key| is_it(key)).cloned();
-        for store in self.all_stores() {
-            key = match key {
-                None => store.keys(names)?.into_iter().find(is_it),
-                found => found,
-            };
-        }
-        let Some(key) = key else { return Ok(None) };
-        self.n_any_order.fetch_add(1, Ordering::Relaxed);
-        self.find_exact(names, &key)
+        let stores = self.all_stores();
+        let Some(key) = self.alike.find((names, alike), &call.input, in_folders, stores)? else {
+            return Ok(None);
+        };
+        let known = self.find_exact(names, &key)?;
+        Ok(known.map(|known| Arc::new(known.found(alike))))
     }
 
     /// The first replies that are known of an API, in the order they came: arguments and reply.
@@ -198,11 +212,6 @@ impl Cached {
             }
         }
         examples
-    }
-
-    /// How many calls were found in another order of arguments, the first time each.
-    pub fn n_any_order(&self) -> &AtomicU64 {
-        &self.n_any_order
     }
 
     /// Whether new replies are kept.
@@ -296,7 +305,14 @@ impl Cached {
 
 impl Known {
     fn new(reply: &str, origin: Origin, id: Option<i64>) -> Known {
-        Known { body: wire(reply), origin, id, hits: AtomicU64::new(0) }
+        let (body, hits) = (wire(reply), AtomicU64::new(0));
+        Known { body, origin, id, hits, found: Alike::default() }
+    }
+
+    /// The same, given to calls whose arguments are alike.
+    fn found(&self, alike: Alike) -> Known {
+        let (body, origin, id) = (self.body.clone(), self.origin, self.id);
+        Known { body, origin, id, hits: AtomicU64::new(0), found: alike }
     }
 }
 

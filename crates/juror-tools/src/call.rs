@@ -35,10 +35,22 @@ pub struct ToolCall {
     pub input: String,
     /// The arguments as Python writes them: with the names, what replies are kept under.
     pub key: String,
+    /// How its numbers are compared with those of known replies.
+    pub numbers: Numbers,
     /// The caller's key for the real tools. It is passed on to them and goes nowhere else.
     pub toolbench_key: Secret,
     /// The names and arguments in one text: equal for calls that have the same reply.
     id: String,
+}
+
+/// How the numbers in a call's arguments are compared with those of known replies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Numbers {
+    /// As Python writes them, which is how the public servers tell calls apart: `5` is not `5.0`.
+    #[default]
+    Exact,
+    /// If there is no reply to the letter: by value, so that `5` is `5.0`.
+    Equal,
 }
 
 /// What is asked for, where it is no call.
@@ -99,6 +111,7 @@ impl ToolCall {
             tool: tool.to_owned(),
             api: api.to_owned(),
             input: input.to_owned(),
+            numbers: Numbers::Exact,
             toolbench_key: Secret::new(toolbench_key),
         })
     }

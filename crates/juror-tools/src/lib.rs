@@ -24,6 +24,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod alike;
 mod cache_folder;
 mod cached;
 mod call;
@@ -42,7 +43,7 @@ pub use cache_folder::{
     CacheFolder, Entries, Exported, FolderProblem, Names, export, read_entries,
 };
 pub use cached::{ArgumentOrder, Cached, CachedSetup, Known};
-pub use call::{Asked, INPUT_ERROR, Refusal, ToolCall};
+pub use call::{Asked, INPUT_ERROR, Numbers, Refusal, ToolCall};
 pub use documentation::{ApiDocument, ApiNames, Documentation, ToolDocument};
 pub use keeper::Keeping;
 pub use load::{Catalog, LoadError, load_folder};

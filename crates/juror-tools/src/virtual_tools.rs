@@ -8,11 +8,12 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
 use hashbrown::HashMap;
+use juror_score::Alike;
 use juror_store::{NewReply, Origin};
 use serde_json::json;
 
 use crate::cached::{Cached, Known, wire};
-use crate::call::ToolCall;
+use crate::call::{Numbers, ToolCall};
 use crate::source::{Made, NoReply, ToolSource};
 
 /// The most calls that are worked on at a time; those who ask for more are told so.
@@ -65,6 +66,8 @@ pub struct Served {
     pub from: ServedFrom,
     /// Where it came from when it was made.
     pub origin: Option<Origin>,
+    /// In what the arguments of a known reply differ from those of the call.
+    pub found: Alike,
     /// What went wrong on the way, for the log.
     pub troubles: Arc<[String]>,
     /// Why there is no reply, if there is none.
@@ -76,6 +79,10 @@ pub struct Served {
 pub struct Counts {
     /// Calls that were known.
     pub hits: AtomicU64,
+    /// Those of them whose reply is one to equal numbers that are written otherwise.
+    pub equal_numbers: AtomicU64,
+    /// Those of them whose reply is one to the arguments in another order.
+    pub any_order: AtomicU64,
     /// Calls that were not.
     pub misses: AtomicU64,
     /// Calls that waited for an equal one on its way.
@@ -102,8 +109,11 @@ pub struct VirtualTools {
     sources: Vec<Source>,
     keeps: bool,
     counts: Counts,
-    in_flight: Mutex<HashMap<String, Pending>>,
+    in_flight: Mutex<HashMap<Flight, Pending>>,
 }
+
+/// What calls have in common that wait for one reply.
+type Flight = (String, Numbers);
 
 impl VirtualTools {
     /// Virtual tools that ask `sources` in order, and keep what those make if `keeps`.
@@ -141,8 +151,8 @@ impl VirtualTools {
         if !matches!(self.sources.first(), Some(Source::Cache)) {
             return None;
         }
-        let known = self.cached.in_memory(call.id())?;
-        self.counts.hits.fetch_add(1, Ordering::Relaxed);
+        let known = self.cached.in_memory(call)?;
+        self.count_hit(&known);
         Some(Served::known(&known))
     }
 
@@ -154,7 +164,8 @@ impl VirtualTools {
         }
         let pending = {
             let mut in_flight = self.in_flight();
-            match in_flight.get(call.id()) {
+            let flight = flight_of(&call);
+            match in_flight.get(&flight) {
                 Some(pending) => {
                     self.counts.joined.fetch_add(1, Ordering::Relaxed);
                     pending.clone()
@@ -167,9 +178,8 @@ impl VirtualTools {
                     );
                 }
                 None => {
-                    let id = call.id().to_owned();
                     let pending = self.begin(call);
-                    in_flight.insert(id, pending.clone());
+                    in_flight.insert(flight, pending.clone());
                     pending
                 }
             }
@@ -182,7 +192,7 @@ impl VirtualTools {
         let this = self.clone();
         let task = tokio::spawn(async move {
             // Taken off the list however the work ends.
-            let on_list = OnList { tools: this.clone(), id: call.id().to_owned() };
+            let on_list = OnList { tools: this.clone(), flight: flight_of(&call) };
             let served = this.work(&call).await;
             drop(on_list);
             served
@@ -205,7 +215,7 @@ impl VirtualTools {
                     was_looked_up = true;
                     match self.look_up(call).await {
                         Ok(Some(known)) => {
-                            self.counts.hits.fetch_add(1, Ordering::Relaxed);
+                            self.count_hit(&known);
                             return Served::known(&known);
                         }
                         Ok(None) => {}
@@ -245,6 +255,16 @@ impl VirtualTools {
         found.map_err(|error| error.to_string())?.map_err(|error| error.to_string())
     }
 
+    fn count_hit(&self, known: &Known) {
+        self.counts.hits.fetch_add(1, Ordering::Relaxed);
+        if known.found.numbers {
+            self.counts.equal_numbers.fetch_add(1, Ordering::Relaxed);
+        }
+        if known.found.order {
+            self.counts.any_order.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
     fn count_miss(&self, was_looked_up: bool) {
         if was_looked_up {
             self.counts.misses.fetch_add(1, Ordering::Relaxed);
@@ -261,7 +281,7 @@ impl VirtualTools {
         let (body, origin) = (wire(&made.reply), Some(made.origin));
         let served = |troubles: Vec<String>| {
             let (body, troubles) = (body.clone(), troubles.into());
-            Served { body, from, origin, troubles, failure: None }
+            Served { body, from, origin, found: Alike::default(), troubles, failure: None }
         };
         if !self.keeps || !self.cached.keeps() {
             return served(troubles);
@@ -292,20 +312,24 @@ impl VirtualTools {
         }
     }
 
-    fn in_flight(&self) -> MutexGuard<'_, HashMap<String, Pending>> {
+    fn in_flight(&self) -> MutexGuard<'_, HashMap<Flight, Pending>> {
         self.in_flight.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn flight_of(call: &ToolCall) -> Flight {
+    (call.id().to_owned(), call.numbers)
 }
 
 /// A call on the list of those on their way.
 struct OnList {
     tools: Arc<VirtualTools>,
-    id: String,
+    flight: Flight,
 }
 
 impl Drop for OnList {
     fn drop(&mut self) {
-        self.tools.in_flight().remove(&self.id);
+        self.tools.in_flight().remove(&self.flight);
     }
 }
 
@@ -315,8 +339,20 @@ impl Served {
             body: known.body.clone(),
             from: ServedFrom::Cache,
             origin: Some(known.origin),
+            found: known.found,
             troubles: Arc::default(),
             failure: None,
+        }
+    }
+
+    /// In what the arguments of the reply differ from those of the call, in a word for headers and
+    /// records; nothing if they agree to the letter.
+    pub fn found_by(&self) -> Option<&'static str> {
+        match self.found {
+            Alike { numbers: false, order: false } => None,
+            Alike { numbers: true, order: false } => Some("numbers"),
+            Alike { numbers: false, order: true } => Some("order"),
+            Alike { numbers: true, order: true } => Some("numbers, order"),
         }
     }
 
@@ -326,6 +362,7 @@ impl Served {
             body: error_body(told),
             from: ServedFrom::Nowhere,
             origin: None,
+            found: Alike::default(),
             troubles: troubles.into(),
             failure: Some(failure),
         }

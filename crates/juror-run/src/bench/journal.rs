@@ -82,6 +82,9 @@ pub struct ServedCall {
     pub reply: Box<RawValue>,
     /// Where it came from: `cache`, `simulator`, `real` or `none`.
     pub source: String,
+    /// In what the arguments of a known reply differ from these: `numbers`, `order`.
+    #[serde(rename = "match", default, skip_serializing_if = "Option::is_none")]
+    pub found_by: Option<String>,
 }
 
 /// Why a run cannot be begun or gone on with.

@@ -204,6 +204,7 @@ mod tests {
             tool_input: to_raw_value(&json!({})).expect("JSON"),
             reply: to_raw_value(&json!({})).expect("JSON"),
             source: "none".into(),
+            found_by: None,
         };
         let entry = |api: &str| Entry { category: None, tool: "Tool".into(), api: api.into() };
         let registry = Registry::new(vec![entry("One"), entry("Two")]);

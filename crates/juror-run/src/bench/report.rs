@@ -55,6 +55,9 @@ struct Extras<'a> {
     judge_prompts: BTreeMap<String, String>,
     /// How many calls were answered from where.
     tool_replies: BTreeMap<String, usize>,
+    /// How many of those that were known are to equal numbers that are written otherwise.
+    #[serde(skip_serializing_if = "is_zero")]
+    equal_numbers: usize,
     /// How many agents' answers claim other calls than those that arrived.
     #[serde(skip_serializing_if = "is_zero")]
     claims_differ: usize,
@@ -172,6 +175,13 @@ impl Results<'_> {
         Some(format!("{words}\n  hint: see whether its server is set up for function calling"))
     }
 
+    /// How many of the replies that were known are to equal numbers that are written otherwise.
+    pub fn n_equal_numbers(&self) -> usize {
+        let calls = self.attempted().flat_map(|attempted| &attempted.calls);
+        let by_numbers = |word: &String| word.contains("numbers");
+        calls.filter(|call| call.found_by.as_ref().is_some_and(by_numbers)).count()
+    }
+
     fn n_claims_that_differ(&self) -> usize {
         self.judged.iter().filter(|own| !own.claimed().is_empty()).count()
     }
@@ -204,6 +214,7 @@ impl Results<'_> {
             provenance: self.provenance,
             judge_prompts: self.judge.prompts(),
             tool_replies: self.tool_replies(),
+            equal_numbers: self.n_equal_numbers(),
             claims_differ: self.n_claims_that_differ(),
             calls_from_text: self.calls_from_text(),
             stopped: self.attempted().filter(|attempted| attempted.stopped.is_some()).count(),

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 
 use juror_judge::{Secret, http_client, innermost};
-use juror_serve::{Event, Limits, Listing, Server, ServerSetup, StatusCode};
+use juror_serve::{Event, Limits, Listing, MatchNumbers, Server, ServerSetup, StatusCode};
 use serde::Deserialize;
 use tokio::net::TcpListener;
 
@@ -42,6 +42,8 @@ impl Serving {
         });
         let server = Server::new(ServerSetup {
             tools: tools.virtual_tools.clone(),
+            // Everyone here calls tools that a run of juror's gave out.
+            match_numbers: tools.match_numbers.unwrap_or(MatchNumbers::Always),
             unknown: if tools.replays { StatusCode::NOT_FOUND } else { StatusCode::OK },
             listing: Listing::new(tools.documentation.clone()),
             token: None,
@@ -154,6 +156,7 @@ fn served(call: juror_serve::RecordedCall) -> ServedCall {
         tool_input: on_one_line(call.tool_input.get()),
         reply: on_one_line(&String::from_utf8_lossy(&call.reply)),
         source: call.source.to_owned(),
+        found_by: call.found_by.map(str::to_owned),
     }
 }
 

@@ -21,7 +21,7 @@ pub use dump::{JsonStyle, dump_json, entries_of_json};
 pub use layout::{Layout, push_dump_of_json};
 pub use literal::{NotLiteral, json_of_literal};
 pub use value::NotJson;
-use value::{Order, Texts};
+use value::{Forms, Numbers, Order, Texts};
 
 /// A text as Python's `repr` writes it.
 pub fn repr_text(text: &str) -> String {
@@ -42,22 +42,33 @@ pub fn repr_text(text: &str) -> String {
 /// has no other way to say it.
 pub fn str_of_json(text: &str) -> Result<String, NotJson> {
     let mut out = String::with_capacity(text.len() + 16);
-    value::write(text, &mut out, Texts::Bare, Order::Given)?;
+    value::write(text, &mut out, Texts::Bare, Forms::default())?;
     Ok(out)
 }
 
-/// The same with the entries of every object in the order of their keys, so that arguments in
-/// another order give the same text.
-pub fn sorted_str_of_json(text: &str) -> Result<String, NotJson> {
+/// In what two texts of arguments may differ and still be alike.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Alike {
+    /// In how numbers are written: `5`, `5.0` and `5e0` are one number.
+    pub numbers: bool,
+    /// In the order of the entries of objects.
+    pub order: bool,
+}
+
+/// The same as [`str_of_json`] in a form that all arguments have that are alike: numbers by their
+/// value, entries of objects in the order of their keys.
+pub fn alike_str_of_json(text: &str, alike: Alike) -> Result<String, NotJson> {
     let mut out = String::with_capacity(text.len() + 16);
-    value::write(text, &mut out, Texts::Bare, Order::Sorted)?;
+    let order = if alike.order { Order::Sorted } else { Order::Given };
+    let numbers = if alike.numbers { Numbers::ByValue } else { Numbers::AsPython };
+    value::write(text, &mut out, Texts::Bare, Forms { order, numbers })?;
     Ok(out)
 }
 
 /// Appends what Python's `repr(json.loads(text))` gives; on failure `out` keeps what it had.
 pub fn push_repr_of_json(text: &str, out: &mut String) -> Result<(), NotJson> {
     let length = out.len();
-    value::write(text, out, Texts::Quoted, Order::Given).inspect_err(|_| out.truncate(length))
+    value::write(text, out, Texts::Quoted, Forms::default()).inspect_err(|_| out.truncate(length))
 }
 
 /// What Python's `json.dumps(json.loads(text))` gives: ASCII, numbers as Python has them.
@@ -188,7 +199,8 @@ mod tests {
 
     #[test]
     fn the_order_of_keys_can_be_left_out() {
-        let key = |json: &str| sorted_str_of_json(json).expect("JSON");
+        let alike = Alike { order: true, ..Alike::default() };
+        let key = |json: &str| alike_str_of_json(json, alike).expect("JSON");
         assert_eq!(key(r#"{"b": 1, "a": {"d": 2, "c": 3}}"#), "{'a': {'c': 3, 'd': 2}, 'b': 1}");
         assert_eq!(key(r#"{"b": 0, "a": [], "b": 1}"#), "{'a': [], 'b': 1}");
     }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 /// Appends a number, given as JSON writes it.
 pub(super) fn write_number(json: &str, out: &mut String) {
-    if !json.bytes().any(|byte| matches!(byte, b'.' | b'e' | b'E')) {
+    if !is_float(json) {
         out.push_str(if json == "-0" { "0" } else { json });
         return;
     }
@@ -13,6 +13,23 @@ pub(super) fn write_number(json: &str, out: &mut String) {
         Ok(number) => write_float(number, out),
         Err(_) => out.push_str(json),
     }
+}
+
+/// Appends a number so that equal ones are written alike: one without a fraction as a whole number,
+/// to its last digit.
+pub(super) fn write_by_value(json: &str, out: &mut String) {
+    match json.parse::<f64>() {
+        Ok(number) if is_float(json) && number.is_finite() && number.fract() == 0.0 => {
+            // Minus zero is zero.
+            let _ = write!(out, "{:.0}", number + 0.0);
+        }
+        _ => write_number(json, out),
+    }
+}
+
+/// Whether Python makes a float of a number.
+fn is_float(json: &str) -> bool {
+    json.bytes().any(|byte| matches!(byte, b'.' | b'e' | b'E'))
 }
 
 /// From here on, the number may lie in the middle of two texts that both read back as it.
@@ -75,6 +92,32 @@ fn write_shifted_right(first: &str, rest: &str, shift: usize, out: &mut String) 
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn equal_numbers_are_written_alike() {
+        let rows = [
+            ("5", "5"),
+            ("5.0", "5"),
+            ("0.5e1", "5"),
+            ("-0.0", "0"),
+            ("-0", "0"),
+            ("-7.0", "-7"),
+            ("1e3", "1000"),
+            ("43984.0", "43984"),
+            ("1e22", "10000000000000000000000"),
+            ("9007199254740993", "9007199254740993"),
+            ("9007199254740992.0", "9007199254740992"),
+            ("123456789012345678901", "123456789012345678901"),
+            ("5.50", "5.5"),
+            ("1e-400", "0"),
+            ("1E400", "inf"),
+        ];
+        for (json, written) in rows {
+            let mut out = String::new();
+            super::write_by_value(json, &mut out);
+            assert_eq!(out, written, "{json}");
+        }
+    }
+
     #[test]
     fn floats_are_written_as_python_does() {
         let rows = [

@@ -25,12 +25,30 @@ pub(super) enum Texts {
 }
 
 /// In which order an object's entries are written.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Order {
     /// As they come.
+    #[default]
     Given,
     /// By key.
     Sorted,
+}
+
+/// How numbers are written.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Numbers {
+    /// As Python does, which tells `5` from `5.0`.
+    #[default]
+    AsPython,
+    /// Equal ones alike.
+    ByValue,
+}
+
+/// How a value is written.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Forms {
+    pub(super) order: Order,
+    pub(super) numbers: Numbers,
 }
 
 /// How deep a value may be; Python gives up at about the same depth.
@@ -44,9 +62,9 @@ pub(super) fn write(
     json: &str,
     out: &mut String,
     texts: Texts,
-    order: Order,
+    forms: Forms,
 ) -> Result<(), NotJson> {
-    let mut writer = Writer { scan: Scanner::new(json), out, entries: Vec::new(), order };
+    let mut writer = Writer { scan: Scanner::new(json), out, entries: Vec::new(), forms };
     let done = writer.document(texts);
     done.map_err(|Stuck| NotJson { offset: writer.scan.at() })
 }
@@ -58,7 +76,7 @@ struct Writer<'a> {
     out: &'a mut String,
     /// Entries of the objects that are open, the innermost last.
     entries: Vec<Entry>,
-    order: Order,
+    forms: Forms,
 }
 
 /// Where an entry of an object stands in the output.
@@ -106,7 +124,11 @@ impl Writer<'_> {
             b'I' => self.word("Infinity", "inf"),
             b'-' if self.scan.goes_on_with("-I") => self.word("-Infinity", "-inf"),
             _ => {
-                number::write_number(self.scan.number()?, self.out);
+                let number = self.scan.number()?;
+                match self.forms.numbers {
+                    Numbers::AsPython => number::write_number(number, self.out),
+                    Numbers::ByValue => number::write_by_value(number, self.out),
+                }
                 Ok(())
             }
         }
@@ -144,8 +166,9 @@ impl Writer<'_> {
             }
         }
         self.out.push('}');
-        if self.order == Order::Sorted || any_repeated(&self.entries[first..], self.out) {
-            let merged = merge(&self.entries[first..], self.out, self.order);
+        let order = self.forms.order;
+        if order == Order::Sorted || any_repeated(&self.entries[first..], self.out) {
+            let merged = merge(&self.entries[first..], self.out, order);
             self.out.truncate(start);
             self.out.push_str(&merged);
         }

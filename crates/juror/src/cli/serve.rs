@@ -157,6 +157,7 @@ async fn serve(
     };
     let server = Server::new(ServerSetup {
         tools: tools.virtual_tools,
+        match_numbers: tools.match_numbers.unwrap_or_default(),
         unknown: if tools.replays { StatusCode::NOT_FOUND } else { StatusCode::OK },
         listing,
         token: args.token.as_deref().map(Secret::new),
@@ -265,11 +266,14 @@ fn cut(name: &str) -> String {
 fn line_of(event: &Event<'_>) -> Value {
     let time = jiff::Timestamp::now().to_string();
     match event {
-        Event::Served { category, tool, api, source, took, troubles } => {
+        Event::Served { category, tool, api, source, found_by, took, troubles } => {
             let seconds = took.as_secs_f64();
             let mut line = json!({"time": time, "event": "call", "category": cut(category),
                 "tool_name": cut(tool), "api_name": cut(api), "source": source,
                 "seconds": seconds});
+            if let Some(found_by) = found_by {
+                line["match"] = json!(found_by);
+            }
             if !troubles.is_empty() {
                 line["troubles"] = json!(troubles);
             }

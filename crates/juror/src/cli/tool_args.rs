@@ -4,8 +4,8 @@
 
 use clap::{Args, ValueEnum};
 use juror_run::{
-    ArgumentsWord, FormWord, MissWord, ModelSettings, PublicConfig, RealSettings, Settings,
-    SimulatorSettings, SourceWord, load_settings,
+    ArgumentsWord, FormWord, MissWord, ModelSettings, NumbersWord, PublicConfig, RealSettings,
+    Settings, SimulatorSettings, SourceWord, load_settings,
 };
 
 use super::boolish;
@@ -45,6 +45,12 @@ pub(super) struct ToolArgs {
     /// How arguments are compared with those of known replies.
     #[arg(long = "match", value_name = "exact|any-order", env = "JUROR_TOOL_MATCH")]
     arguments: Option<MatchArg>,
+
+    /// How numbers in arguments are compared with those of known replies: `equal` also takes a
+    /// reply to 5.0 for 5, where there is none to the letter [default: equal for Juror's own tools
+    /// and runs, exact for other clients].
+    #[arg(long, value_name = "exact|equal", env = "JUROR_MATCH_NUMBERS")]
+    match_numbers: Option<NumbersArg>,
 
     /// Ask anew for replies that are known, and replace those that are kept.
     #[arg(long, env = "JUROR_TOOL_REFRESH", value_parser = boolish())]
@@ -97,6 +103,12 @@ enum MissArg {
 enum MatchArg {
     Exact,
     AnyOrder,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum NumbersArg {
+    Exact,
+    Equal,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -205,6 +217,11 @@ impl ToolArgs {
             Some(MatchArg::Exact) => Some(ArgumentsWord::Exact),
             Some(MatchArg::AnyOrder) => Some(ArgumentsWord::AnyOrder),
             None => tools.arguments,
+        };
+        tools.numbers = match self.match_numbers {
+            Some(NumbersArg::Exact) => Some(NumbersWord::Exact),
+            Some(NumbersArg::Equal) => Some(NumbersWord::Equal),
+            None => tools.numbers,
         };
         if let Some(proxy) = &self.proxy {
             tools.real.get_or_insert_with(RealSettings::default).proxy = Some(proxy.clone());

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use clap::{Args, Subcommand};
 use juror_run::{DEFAULT_TOOL_STORE, TellTrouble, open_tools};
 use juror_score::tool::Registry;
-use juror_serve::Listing;
+use juror_serve::{Listing, MatchNumbers};
 use juror_store::{NewReply, Origin, ToolReplies, ToolTotal};
 use juror_tools::{
-    CacheFolder, Catalog, Documentation, Entries, Names, Search, ServedFrom, ToolCall, export,
-    load_folder, read_entries, seconds_now,
+    CacheFolder, Catalog, Documentation, Entries, Names, Numbers, Search, ServedFrom, ToolCall,
+    export, load_folder, read_entries, seconds_now,
 };
 use serde_json::json;
 
@@ -200,14 +200,21 @@ fn call(name: &str, input: &str, args: &ToolArgs) -> anyhow::Result<Exit> {
         for problem in &tools.problems {
             talk::warn(problem);
         }
-        let call = read_call(name, input, &tools.documentation)?;
+        let mut call = read_call(name, input, &tools.documentation)?;
+        if tools.match_numbers != Some(MatchNumbers::Never) {
+            call.numbers = Numbers::Equal;
+        }
         let served = tools.virtual_tools.call(call).await;
         for trouble in served.troubles.iter() {
             talk::warn(trouble);
         }
         talk::data(&format!("{}\n", String::from_utf8_lossy(&served.body)))?;
         let found = served.from != ServedFrom::Nowhere;
-        talk::say(&format!("source: {}", served.from.as_str()));
+        let source = served.from.as_str();
+        talk::say(&match served.found_by() {
+            None => format!("source: {source}"),
+            Some(found_by) => format!("source: {source}, by arguments that differ in: {found_by}"),
+        });
         if let Err(error) = tools.virtual_tools.cached().write_hits() {
             talk::warn(&error.to_string());
         }

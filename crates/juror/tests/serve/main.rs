@@ -7,6 +7,7 @@ mod conformance;
 mod durability;
 mod http;
 mod known;
+mod numbers;
 mod replay;
 mod routes;
 mod sources;

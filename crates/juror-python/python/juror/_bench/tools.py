@@ -6,13 +6,22 @@ import asyncio
 import inspect
 import json
 import keyword
+import typing
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .._juror import BenchRun
 from .plain import plain
 
-_TYPES: dict[str, Any] = {"string": str, "integer": int, "number": float, "boolean": bool}
+_TYPES: dict[str, Any] = {
+    "string": str,
+    "integer": int,
+    # Frameworks make what a signature says of every value: with `float` alone 5 would become 5.0.
+    "number": int | float,
+    "boolean": bool,
+    "array": list,
+    "object": dict,
+}
 
 
 class Binding:
@@ -164,7 +173,7 @@ class Tool:
         for at, name in enumerate(self._names()):
             described = self.parameters.get("properties", {}).get(name, {})
             text += "\n\nArgs:" if at == 0 else ""
-            text += f"\n    {name} ({self._type(name).__name__}): {described.get('description', '')}".rstrip()
+            text += f"\n    {name} ({_written(self._type(name))}): {described.get('description', '')}".rstrip()
         return text
 
 
@@ -204,6 +213,10 @@ class ToolPool(Mapping[str, Tool]):
 
     def __repr__(self) -> str:
         return f"<juror.ToolPool of {len(self)} tools>"
+
+
+def _written(kind: Any) -> str:
+    return " | ".join(one.__name__ for one in typing.get_args(kind) or (kind,))
 
 
 def tools_of(listed: str, binding: Binding) -> dict[str, Tool]:
