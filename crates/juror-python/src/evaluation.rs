@@ -122,6 +122,7 @@ pub(crate) fn run_evaluation<'py>(
 fn may_judge(settings: &Settings) -> bool {
     settings.llm.is_some()
         || !settings.custom_evaluations.is_empty()
+        || settings.needs_model().is_some()
         || Environment::read().get("OPENAI_API_KEY").is_some()
 }
 

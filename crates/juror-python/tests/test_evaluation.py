@@ -587,3 +587,25 @@ def test_a_dump_without_responses_is_refused() -> None:
     assert "`actual_answer`" in str(raised.value)
     (result,) = juror.run_evaluation(reference, {})
     assert result["error"] == "no response"
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        ({"llm": {"generation": {"temperature": 2.1}}}, "expected a number from 0 to 2, found `2.1`"),
+        ({"llm": {"generation": {"temperature": "hot"}}}, "expected a number from 0 to 2, found `hot`"),
+        ({"llm": {"generation": {"max_tokens": 0}}}, "expected a whole number, 1 or more"),
+        ({"custom_evaluations": []}, "there is no custom evaluation in the list"),
+        ({"llm": {"generation": {}}, "answer_relevance": {"enabled": True}}, "no embedding model"),
+        ({"answer_relevance": {"enabled": True}}, "answer_relevance is enabled, but there is no model"),
+    ],
+)
+def test_settings_that_the_library_refuses_are_refused(
+    config: Data, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    if "llm" in config:
+        config["llm"]["generation"] |= {"provider": "openai", "model": "m", "api_key": "k"}
+    reference = [{"template_id": "t", "questions": [{"id": "q", "question_text": "?"}]}]
+    with pytest.raises(juror.SettingsError, match=re.escape(message)):
+        juror.run_evaluation(reference, {}, config)

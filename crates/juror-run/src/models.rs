@@ -80,7 +80,12 @@ pub fn judges(
                 "the custom evaluation `{}` needs a model\n  hint: name one in `llm.generation`, or set OPENAI_API_KEY",
                 custom.name
             ))),
-            None => Ok(None),
+            None => match settings.needs_model() {
+                Some(metric) => Err(SetupError(format!(
+                    "{metric} is enabled, but there is no model\n  hint: name one in `llm.generation`, set OPENAI_API_KEY, or ask none (--no-model)"
+                ))),
+                None => Ok(None),
+            },
         };
     };
     let panel = panel(settings, profile, specs.embedding.is_some())?;

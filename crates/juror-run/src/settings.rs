@@ -1,5 +1,7 @@
 //! Settings as they are written, in `juror.yaml`.
 
+mod check;
+
 use std::collections::BTreeMap;
 use std::num::NonZero;
 
@@ -533,6 +535,7 @@ impl Settings {
         // The same text was read a moment ago.
         let _: Result<Settings, _> = serde_ignored::deserialize(&mut deserializer, unknown);
         settings.check_custom(document, &mut problems);
+        settings.check_values(document, &mut problems);
         let written: Value = serde_json::from_str(document.json()).unwrap_or_default();
         settings.written = without_keys(&written);
         if problems.is_empty() { Ok(settings) } else { Err(problems) }
@@ -682,7 +685,7 @@ fn ill_typed(
     let message = error.inner().to_string();
     let message = match message.split(" at line ").next().unwrap_or_default() {
         _ if !words.is_empty() => "not a word that this setting knows".to_owned(),
-        message => message.to_owned(),
+        message => check::number_in_words(message).unwrap_or_else(|| message.to_owned()),
     };
     let hint = (!words.is_empty()).then(|| format!("one of: {}", words.join(", ")));
     document.error_at(path, Problem::BadSetting { message, hint })
@@ -820,6 +823,57 @@ mod tests {
             Profile::V5
         );
         assert_eq!(read("# nothing yet\n").expect("settings").plan().profile, Profile::V5);
+    }
+
+    #[test]
+    fn values_that_cannot_be_meant_are_refused_with_their_places() {
+        let model =
+            |own: &str| format!("llm:\n  generation: {{provider: openai, model: m, {own}}}\n");
+        for (yaml, message) in [
+            (model("temperature: 2.1"), "expected a number from 0 to 2, found `2.1`"),
+            (model("temperature: -0.1"), "expected a number from 0 to 2, found `-0.1`"),
+            (model("temperature: hot"), "expected a number from 0 to 2, found `hot`"),
+            (model("temperature: true"), "expected a number from 0 to 2, found `true`"),
+            (model("max_tokens: 0"), "expected a whole number, 1 or more, found `0`"),
+            (model("max_tokens: 1.5"), "expected a whole number, 1 or more, found `1.5`"),
+            (model("top_p: 7"), "expected a number from 0 to 1, found `7`"),
+        ] {
+            let error = read(&yaml).expect_err(message);
+            assert!(error.starts_with("juror.yaml:2:"), "{error}");
+            assert!(error.contains(message) && error.contains("hint: "), "{error}");
+            assert!(error.contains("at llm.generation."), "{error}");
+        }
+        for (yaml, message) in [
+            ("custom_evaluations: []", "there is no custom evaluation in the list"),
+            ("llm: {concurrency: 0}", "expected a whole number, 1 or more, found integer `0`"),
+            ("llm: {retries: -1}", "expected a whole number, 0 or more, found integer `-1`"),
+            ("llm: {retries: often}", "expected a whole number, 0 or more, found string \"often\""),
+            ("llm: {timeout_seconds: 0}", "expected a number above 0"),
+            ("llm: {timeout_seconds: long}", "expected a number, found string \"long\""),
+            ("judge: {repeats: 0}", "expected a whole number, 1 or more, found integer `0`"),
+            (
+                "tools: {simulator: {model: {provider: openai, model: m, max_tokens: 0}}}",
+                "expected a whole number, 1 or more, found `0`",
+            ),
+        ] {
+            let error = read(yaml).expect_err(message);
+            assert!(error.starts_with("juror.yaml:1:") && error.contains(message), "{error}");
+        }
+        let fine =
+            model("temperature: 2, max_tokens: 1, top_p: 1, seed: x, max_completion_tokens: null");
+        assert!(read(&fine).is_ok());
+    }
+
+    #[test]
+    fn relevance_without_an_embedding_model_is_refused_where_it_is_asked_for() {
+        let yaml =
+            "llm: {generation: {provider: openai, model: m}}\nanswer_relevance:\n  enabled: true\n";
+        let error = read(yaml).expect_err("no model");
+        assert!(error.starts_with("juror.yaml:3:12: there is no embedding model"), "{error}");
+        assert!(
+            error.ends_with("hint: name one in `llm.embedding`, or leave the metric out"),
+            "{error}"
+        );
     }
 
     #[test]

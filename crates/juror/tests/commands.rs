@@ -760,6 +760,27 @@ fn unknown_settings_are_refused() {
 }
 
 #[test]
+fn settings_that_the_library_refuses_are_refused() {
+    let model = "llm:\n  generation: {provider: openai, model: m, api_key: k, ";
+    let place = small()
+        .file(
+            "values.yaml",
+            format!("{model}temperature: 2.1, max_tokens: 0}}\ncustom_evaluations: []\n"),
+        )
+        .file(
+            "relevance.yaml",
+            format!("{model}temperature: 0}}\nanswer_relevance: {{enabled: true}}\n"),
+        )
+        .file("no_model.yaml", "answer_relevance: {enabled: true}\n");
+    for name in ["values", "relevance", "no_model"] {
+        let ended = refused(&place, &format!("reference.json responses.jsonl -c {name}.yaml"));
+        assert_snapshot!(format!("settings_{name}"), ended);
+    }
+    let ended = place.run("eval reference.json responses.jsonl -c no_model.yaml --no-model -q");
+    assert_eq!(ended.code, 0, "{ended}");
+}
+
+#[test]
 fn an_output_that_cannot_be_written_is_refused() {
     let place = small();
     fs::create_dir(place.path("folder.json")).expect("a folder");
