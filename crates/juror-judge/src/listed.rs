@@ -44,9 +44,9 @@ pub(crate) fn read_listed(reply: &str) -> Result<Claims, ClaimsError> {
 fn listed_of_object(value: &Value) -> Result<Listed, String> {
     let mut numbers = Vec::new();
     let mut reference = Vec::new();
-    for entry in entries(value, "reference_claims")? {
+    for (place, entry) in (1..).zip(entries(value, "reference_claims")?) {
         let number = match entry.get("number") {
-            None => numbers.len() as i64 + 1,
+            None => place,
             Some(number) => whole_number(number, "number")?,
         };
         if numbers.contains(&number) {

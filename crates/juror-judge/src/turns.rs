@@ -115,7 +115,7 @@ mod tests {
     use tokio::sync::Semaphore;
     use tokio::time::sleep;
 
-    const MOST: Duration = Duration::from_secs(60);
+    const MOST: Duration = Duration::from_mins(1);
 
     #[tokio::test(start_paused = true)]
     async fn a_queue_before_the_server_costs_no_time() {
