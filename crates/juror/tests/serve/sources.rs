@@ -33,6 +33,8 @@ fn a_model_plays_what_is_not_known_and_is_asked_once() {
     assert_eq!(asked.len(), 1);
     let body: Value = serde_json::from_str(&asked[0].body).expect("JSON");
     assert_eq!(body["response_format"]["json_schema"]["name"], "tool_reply");
+    let shape = r#""properties":{"error":{"type":"string"},"response":{}}"#;
+    assert!(asked[0].body.contains(shape), "{}", asked[0].body);
     let user = body["messages"][1]["content"].as_str().expect("a prompt");
     assert!(user.contains("'description': 'The weather now'"), "{user}");
     assert!(user.contains("(\"{'city': 'Oslo'}\", {'error': '', 'response': 'rain'})"), "{user}");
