@@ -2,7 +2,7 @@
 
 use futures_util::future::join_all;
 use juror_score::retrieval::{f1, precision_of_useful};
-use juror_score::{Note, Record};
+use juror_score::{KindNames, Note, Record};
 use serde_json::Value;
 
 use crate::call::ChatCall;
@@ -43,6 +43,7 @@ pub struct Retrieval {
     attribution: Template,
     usefulness: Template,
     against: Against,
+    names: KindNames,
 }
 
 /// One step to judge.
@@ -75,13 +76,20 @@ impl Retrieval {
             attribution: Template::read(attribution, ATTRIBUTION_PLACES)?,
             usefulness: Template::read(usefulness, USEFULNESS_PLACES)?,
             against,
+            names: KindNames::NONE,
         })
+    }
+
+    /// The same judge, where other names stand for retrieval, too.
+    #[must_use]
+    pub fn with_names(self, names: KindNames) -> Retrieval {
+        Retrieval { names, ..self }
     }
 
     fn tasks(&self, record: &Record<'_>) -> Vec<Task> {
         match self.against {
-            Against::Answer { falls_back } => answer_tasks(record, falls_back),
-            Against::Contexts => context_tasks(record),
+            Against::Answer { falls_back } => answer_tasks(record, falls_back, &self.names),
+            Against::Contexts => context_tasks(record, &self.names),
         }
     }
 
@@ -263,7 +271,7 @@ impl Judge for Retrieval {
 }
 
 /// Retrieval steps that returned something, against the reference answer.
-fn answer_tasks(record: &Record<'_>, falls_back: bool) -> Vec<Task> {
+fn answer_tasks(record: &Record<'_>, falls_back: bool, names: &KindNames) -> Vec<Task> {
     let case = &record.case;
     let present = |text: Option<std::borrow::Cow<'_, str>>| {
         text.filter(|text| !falls_back || !is_blank(text)).map(std::borrow::Cow::into_owned)
@@ -280,7 +288,7 @@ fn answer_tasks(record: &Record<'_>, falls_back: bool) -> Vec<Task> {
         (reference, _) => reference.clone(),
     };
     let steps = case.trajectory.steps.as_deref().unwrap_or_default();
-    let retrieved = steps.iter().enumerate().filter(|(_, step)| step.name == "retrieval");
+    let retrieved = steps.iter().enumerate().filter(|(_, step)| names.is_retrieval(&step.name));
     retrieved
         .filter(|(_, step)| step.output.is_some())
         .map(|(step, _)| Task {
@@ -298,13 +306,17 @@ fn not_blank(text: String, otherwise: &str) -> Result<String, String> {
 }
 
 /// Steps found for expected retrieval steps, against the contexts expected.
-fn context_tasks(record: &Record<'_>) -> Vec<Task> {
+fn context_tasks(record: &Record<'_>, names: &KindNames) -> Vec<Task> {
     let case = &record.case;
     let groups = case.question.groups.as_deref().unwrap_or_default();
     let steps = case.trajectory.steps.as_deref().unwrap_or_default();
     let pairs = record.matching.iter().flat_map(|matching| &matching.pairs);
     pairs
-        .filter(|pair| groups[pair.group][pair.expected].name == "retrieval")
+        .filter(|pair| {
+            let expected = &groups[pair.group][pair.expected];
+            // What matches by its arguments need not say what it expects to be retrieved.
+            names.is_retrieval(&expected.name) && expected.output.is_some()
+        })
         .filter(|pair| steps[pair.actual].output.is_some())
         .map(|pair| {
             let expected = case.expected_texts(pair.group, pair.expected);

@@ -126,7 +126,8 @@ fn judge(
     used: &Receiver<Recipe>,
 ) -> Result<bool, Refusal> {
     let How { problems, settings, plan, may_ask, is_told, interrupt } = how;
-    let (dataset, answers) = read_inputs(inputs, problems, plan.threads)?;
+    let (mut dataset, answers) = read_inputs(inputs, problems, plan.threads)?;
+    dataset.heed(&plan.profile);
     if !send(say, Message::Inputs(inputs.clone())) {
         return Ok(false);
     }

@@ -6,7 +6,9 @@
 use std::collections::HashMap;
 
 use juror_score::compare::is_empty_result_text;
-use juror_score::{Aggregator, Level, METRICS, Number, Observation, ObservedStep, Traits};
+use juror_score::{
+    Aggregator, KindNames, Level, METRICS, Number, Observation, ObservedStep, Traits,
+};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PySequence, PyString};
 
@@ -50,18 +52,20 @@ impl<'py> Observer<'_, 'py> {
         }
         let steps = match fields.get("actual_steps")? {
             None => Vec::new(),
-            Some(steps) => match read_steps(&steps)? {
+            Some(steps) => match read_steps(&steps, &self.aggregator.profile().kind_names)? {
                 Ok(steps) => steps,
                 Err(why) => return Ok(Err(why)),
             },
         };
         let is_error = fields.get("error")?.is_some() || is_word(fields.get("status")?, "error");
         let values = fields.numbers(|_| true)?;
-        let traits = self.expected(&fields)?;
+        let names = steps.iter().map(|step| step.name.as_str());
+        let profile = self.aggregator.profile();
+        let traits = self.expected(&fields)?.with_taken(names, is_error, profile);
         self.aggregator.observe(&Observation {
             template: &name,
             is_error,
-            traits: traits.with_taken(steps.iter().map(|step| step.name.as_str()), is_error),
+            traits,
             values: values.iter().map(|(name, number)| (name.as_str(), *number)).collect(),
             steps: steps.iter().map(Step::observed).collect(),
         });
@@ -78,8 +82,8 @@ impl<'py> Observer<'_, 'py> {
             },
         };
         let groups = result.get("reference_steps")?.and_then(|groups| names_of(&groups).ok());
-        let scored = self.aggregator.profile().scored_groups;
-        Ok(Traits::expected(has_answer, &groups.unwrap_or_default(), String::as_str, scored))
+        let profile = self.aggregator.profile();
+        Ok(Traits::expected(has_answer, &groups.unwrap_or_default(), String::as_str, profile))
     }
 }
 
@@ -97,7 +101,7 @@ fn names_of(groups: &Bound<'_, PyAny>) -> PyResult<Vec<Vec<String>>> {
 }
 
 impl Step {
-    fn read(step: &Bound<'_, PyAny>) -> PyResult<Option<Step>> {
+    fn read(step: &Bound<'_, PyAny>, kinds: &KindNames) -> PyResult<Option<Step>> {
         let Ok(fields) = Fields::of(step) else { return Ok(None) };
         let name = fields.get("name")?.and_then(|name| scalar_text(&name)).unwrap_or_default();
         let status = fields.get("status")?;
@@ -108,7 +112,8 @@ impl Step {
         let is_empty = !is_error && is_empty_output(&fields)?;
         let is_of_step =
             |name: &str| METRICS.iter().any(|info| info.level == Level::Step && info.name == name);
-        let values = if name == "retrieval" { fields.numbers(is_of_step)? } else { Vec::new() };
+        let is_retrieval = kinds.is_retrieval(&name);
+        let values = if is_retrieval { fields.numbers(is_of_step)? } else { Vec::new() };
         Ok(Some(Step { name, is_error, is_empty, values }))
     }
 
@@ -122,7 +127,7 @@ impl Step {
     }
 }
 
-fn read_steps(steps: &Bound<'_, PyAny>) -> PyResult<Result<Vec<Step>, String>> {
+fn read_steps(steps: &Bound<'_, PyAny>, kinds: &KindNames) -> PyResult<Result<Vec<Step>, String>> {
     let items: Vec<Bound<'_, PyAny>> = if let Ok(list) = steps.cast::<PyList>() {
         list.iter().collect()
     } else if let Ok(sequence) = steps.cast::<PySequence>()
@@ -134,7 +139,7 @@ fn read_steps(steps: &Bound<'_, PyAny>) -> PyResult<Result<Vec<Step>, String>> {
     };
     let mut read = Vec::with_capacity(items.len());
     for item in &items {
-        match Step::read(item)? {
+        match Step::read(item, kinds)? {
             Some(step) => read.push(step),
             None => return Ok(Err(format!("expected a step, found `{}`", type_name(item)))),
         }

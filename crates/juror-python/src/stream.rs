@@ -85,8 +85,9 @@ fn judge(batch: Batch, plan: &Plan) -> Option<Judged> {
         responses: Arc::clone(&responses.document),
         are_files: (false, false),
     };
-    let dataset = read_reference(&reference.document).ok();
-    let mut dataset = dataset.filter(|read| read.warnings.is_empty())?;
+    let mut dataset = read_reference(&reference.document).ok()?;
+    dataset.heed(&plan.profile);
+    let mut dataset = Some(dataset).filter(|read| read.warnings.is_empty())?;
     let answers = read_responses(&responses.document).ok();
     let mut answers = answers.filter(|read| read.problems.is_empty())?;
     let groups = dataset.questions.iter_mut().flat_map(|question| &mut question.groups);

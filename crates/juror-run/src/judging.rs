@@ -270,7 +270,7 @@ fn add_fields(key: &mut KeyMaker, fields: &Object<'_>) {
 fn needs_matching(case: &Case<'_>, profile: &Profile) -> bool {
     let expects_retrieval = || {
         let mut steps = case.question.groups.iter().flatten().flatten();
-        steps.any(|step| step.name == "retrieval")
+        steps.any(|step| profile.kind_names.is_retrieval(&step.name))
     };
     profile.contexts == ContextJudge::Model && expects_retrieval()
 }

@@ -431,10 +431,10 @@ fn panel(settings: &Settings, profile: &Profile, embeds: bool) -> Result<Panel, 
         switch.as_ref().and_then(|switch| switch.enabled).unwrap_or(true)
     };
     if is_on(&settings.retrieval_answer) {
-        judges.push(Box::new(retrieval(settings, Against::Answer { falls_back })?));
+        judges.push(Box::new(retrieval(settings, profile, Against::Answer { falls_back })?));
     }
     if is_on(&settings.retrieval_context) && profile.contexts == ContextJudge::Model {
-        judges.push(Box::new(retrieval(settings, Against::Contexts)?));
+        judges.push(Box::new(retrieval(settings, profile, Against::Contexts)?));
     }
     for evaluation in &settings.custom_evaluations {
         judges.push(Box::new(custom(evaluation)?));
@@ -442,10 +442,15 @@ fn panel(settings: &Settings, profile: &Profile, embeds: bool) -> Result<Panel, 
     Ok(Panel::new(judges))
 }
 
-fn retrieval(settings: &Settings, against: Against) -> Result<Retrieval, SetupError> {
+fn retrieval(
+    settings: &Settings,
+    profile: &Profile,
+    against: Against,
+) -> Result<Retrieval, SetupError> {
     let (attribution_name, attribution) = prompt(settings, "attribution")?;
     let (usefulness_name, usefulness) = prompt(settings, "usefulness")?;
     Retrieval::new(&attribution, &usefulness, against)
+        .map(|judge| judge.with_names(profile.kind_names.clone()))
         .map_err(|error| bad_prompt(&format!("{attribution_name} or {usefulness_name}"), &error))
 }
 

@@ -9,11 +9,13 @@ use indexmap::IndexMap;
 use juror_judge::Input;
 use juror_score::read::{DatasetError, Document, Path, Problem, Problems, Segment};
 use juror_score::{
-    AnswerErrorKey, Choice, ContextJudge, ErrorResponses, METRICS, MissingStatus, Names,
-    Noncommittal, Profile, ScoredGroups, StepKinds, Traits,
+    AnswerErrorKey, Choice, ContextJudge, ErrorResponses, KindNames, METRICS, MissingStatus, Names,
+    Noncommittal, Profile, ScoredGroups, StepKind, StepKinds, Traits, WithoutOutput,
 };
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{IntoDeserializer, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use crate::plan::Plan;
@@ -129,7 +131,7 @@ impl std::str::FromStr for Share {
 }
 
 /// Switches of step matching.
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct StepSettings {
     /// Which groups of expected steps are scored.
@@ -138,10 +140,12 @@ pub struct StepSettings {
     pub names: Option<NameRule>,
     /// Which expected step of a group chooses first.
     pub choice: Option<ChoiceRule>,
-    /// Which kinds of steps have rules of their own.
-    pub kinds: Option<KindRule>,
+    /// Which kinds of steps have rules of their own, or names of steps with their kinds.
+    pub kinds: Option<Kinds>,
     /// Whether a step that has an output but no status can match.
     pub missing_status: Option<MissingStatusRule>,
+    /// What an expected step without output can match by.
+    pub match_without_output: Option<WithoutOutputRule>,
     /// Whether steps of error responses are scored.
     pub score_error_responses: Option<bool>,
     /// Who judges retrieved contexts.
@@ -211,6 +215,62 @@ words! {
         All => StepKinds::All,
     }
 }
+words! {
+    /// A kind of steps that has a rule of its own, by its name.
+    KindWord => StepKind {
+        /// Queries, whose results are compared as tables.
+        SparqlQuery => StepKind::SparqlQuery,
+        /// Retrieved documents.
+        Retrieval => StepKind::Retrieval,
+        /// Time series, by their arguments.
+        RetrieveTimeSeries => StepKind::RetrieveTimeSeries,
+        /// Data points, by their arguments.
+        RetrieveDataPoints => StepKind::RetrieveDataPoints,
+        /// An IRI that a search or query has to find.
+        IriDiscovery => StepKind::IriDiscovery,
+        /// A search for IRIs.
+        AutocompleteSearch => StepKind::AutocompleteSearch,
+    }
+}
+words! {
+    /// What an expected step without output can match by.
+    WithoutOutputRule => WithoutOutput {
+        /// By nothing.
+        NoMatch => WithoutOutput::NoMatch,
+        /// By its name and arguments.
+        Args => WithoutOutput::Args,
+    }
+}
+
+/// Which kinds of steps have rules of their own, or names of steps with their kinds.
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema)]
+#[schemars(untagged)]
+pub enum Kinds {
+    /// Those of the document, or all.
+    Which(KindRule),
+    /// What steps of some names are, beside those of the profile.
+    Names(BTreeMap<String, KindWord>),
+}
+
+impl<'de> Deserialize<'de> for Kinds {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Kinds, D::Error> {
+        struct KindsVisitor;
+        impl<'de> Visitor<'de> for KindsVisitor {
+            type Value = Kinds;
+            fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+                f.write_str("a word, or names of steps with their kinds")
+            }
+            fn visit_str<E: serde::de::Error>(self, word: &str) -> Result<Kinds, E> {
+                KindRule::deserialize(word.into_deserializer()).map(Kinds::Which)
+            }
+            fn visit_map<A: MapAccess<'de>>(self, names: A) -> Result<Kinds, A::Error> {
+                Deserialize::deserialize(MapAccessDeserializer::new(names)).map(Kinds::Names)
+            }
+        }
+        deserializer.deserialize_any(KindsVisitor)
+    }
+}
+
 words! {
     /// What a step without status counts as.
     MissingStatusRule => MissingStatus {
@@ -608,7 +668,19 @@ impl Settings {
             scored_groups: steps.scoring.map_or(base.scored_groups, Scoring::meant),
             names: steps.names.map_or(base.names, NameRule::meant),
             choice: steps.choice.map_or(base.choice, ChoiceRule::meant),
-            kinds: steps.kinds.map_or(base.kinds, KindRule::meant),
+            kinds: match &steps.kinds {
+                Some(Kinds::Which(rule)) => rule.meant(),
+                Some(Kinds::Names(_)) | None => base.kinds,
+            },
+            kind_names: match &steps.kinds {
+                Some(Kinds::Names(names)) => {
+                    KindNames::new(names.iter().map(|(name, kind)| (name.clone(), kind.meant())))
+                }
+                Some(Kinds::Which(_)) | None => base.kind_names,
+            },
+            without_output: steps
+                .match_without_output
+                .map_or(base.without_output, WithoutOutputRule::meant),
             missing_status: steps
                 .missing_status
                 .map_or(base.missing_status, MissingStatusRule::meant),

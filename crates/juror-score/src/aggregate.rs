@@ -9,6 +9,7 @@ use indexmap::IndexMap;
 use serde_json::Value;
 
 use crate::coverage::{Coverage, Traits};
+use crate::kind_names::KindNames;
 use crate::metric::{Level, METRICS, MetricInfo};
 use crate::profile::{ErrorResponses, Profile};
 use crate::record::{Record, Verdict};
@@ -229,7 +230,7 @@ impl Aggregator {
         self.observe(&Observation {
             template: &record.case.question.template,
             is_error: record.case.trajectory.ending.is_error(),
-            traits: Traits::of(&record.case, self.profile.scored_groups),
+            traits: Traits::of(&record.case, &self.profile),
             values: values.collect(),
             steps: observed.collect(),
         });
@@ -264,7 +265,7 @@ impl Aggregator {
                 next = at + 1;
             }
         }
-        template.observe_steps(&observation.steps, observation.traits);
+        template.observe_steps(&observation.steps, &self.profile.kind_names, observation.traits);
     }
 
     /// Adds everything another aggregator has collected, as if its records had been added here.
@@ -355,7 +356,7 @@ impl Template {
         Coverage { n_scored: n_questions, n_applicable }
     }
 
-    fn observe_steps(&mut self, steps: &[ObservedStep<'_>], traits: Traits) {
+    fn observe_steps(&mut self, steps: &[ObservedStep<'_>], names: &KindNames, traits: Traits) {
         let question = self.n_errors + self.n_successes;
         for step in steps {
             let taken = count_of(&mut self.steps, step.name);
@@ -369,7 +370,7 @@ impl Template {
             } else if step.is_empty {
                 *count_of(&mut self.empty_results, step.name) += 1;
             }
-            if step.name == "retrieval" {
+            if names.is_retrieval(step.name) {
                 for &(name, number) in &step.values {
                     if let Some(at) = place_of(name, Level::Step, &[], 0) {
                         self.series[at].push(number);

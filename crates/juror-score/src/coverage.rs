@@ -7,11 +7,9 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::profile::ScoredGroups;
+use crate::kind_names::StepKind;
+use crate::profile::{Profile, ScoredGroups};
 use crate::record::Case;
-
-/// The kind of step that retrieval metrics are about.
-const RETRIEVAL: &str = "retrieval";
 
 /// What a question has that metrics may need, or what a metric needs of a question.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,19 +34,20 @@ impl Traits {
         Traits { answer: false, steps: false, expected_retrieval: false, retrieval: false };
 
     /// What a case has.
-    pub(crate) fn of(case: &Case<'_>, scored: ScoredGroups) -> Traits {
+    pub(crate) fn of(case: &Case<'_>, profile: &Profile) -> Traits {
         let (question, trajectory) = (case.question, case.trajectory);
         let groups = question.groups.as_deref().unwrap_or_default();
         let taken = trajectory.steps.as_deref().unwrap_or_default();
-        Traits::expected(question.answer.is_some_and(is_said), groups, |step| &step.name, scored)
-            .with_taken(taken.iter().map(|step| step.name.as_ref()), trajectory.ending.is_error())
+        let names = taken.iter().map(|step| step.name.as_ref());
+        Traits::expected(question.answer.is_some_and(is_said), groups, |step| &step.name, profile)
+            .with_taken(names, trajectory.ending.is_error(), profile)
     }
 
     /// What a result written earlier has, by its reference answer and expected steps as JSON.
     pub(crate) fn of_written(
         answer: Option<&RawValue>,
         steps: Option<&RawValue>,
-        scored: ScoredGroups,
+        profile: &Profile,
     ) -> Traits {
         #[derive(Deserialize)]
         struct Named<'a> {
@@ -58,7 +57,8 @@ impl Traits {
         let has_answer = answer.is_some_and(is_said);
         let text = steps.map_or("null", RawValue::get);
         // Names are looked at only where one of them matters.
-        if memchr::memmem::find(text.as_bytes(), b"\"retrieval\"").is_none() {
+        let is_plain = !profile.kind_names.has(StepKind::Retrieval);
+        if is_plain && memchr::memmem::find(text.as_bytes(), b"\"retrieval\"").is_none() {
             let inside = text.strip_prefix('[').map(str::trim_start);
             let has_steps = inside.is_some_and(|inside| !inside.starts_with(']'));
             return Traits { answer: has_answer, steps: has_steps, ..Traits::NONE };
@@ -68,7 +68,7 @@ impl Traits {
             has_answer,
             &groups,
             |step| step.name.map_or("", |name| name.get().trim_matches('"')),
-            scored,
+            profile,
         )
     }
 
@@ -77,13 +77,14 @@ impl Traits {
         has_answer: bool,
         groups: &[Vec<T>],
         name: impl Fn(&T) -> &str,
-        scored: ScoredGroups,
+        profile: &Profile,
     ) -> Traits {
-        let looked_at = match scored {
+        let looked_at = match profile.scored_groups {
             ScoredGroups::Last => &groups[groups.len().saturating_sub(1)..],
             ScoredGroups::All => groups,
         };
-        let expected_retrieval = looked_at.iter().flatten().any(|step| name(step) == RETRIEVAL);
+        let is_retrieval = |step| profile.kind_names.is_retrieval(name(step));
+        let expected_retrieval = looked_at.iter().flatten().any(is_retrieval);
         Traits {
             answer: has_answer,
             steps: !groups.is_empty(),
@@ -99,9 +100,10 @@ impl Traits {
         self,
         names: impl IntoIterator<Item = &'n str>,
         is_error: bool,
+        profile: &Profile,
     ) -> Traits {
         let is_unknown = is_error && !self.steps;
-        let is_taken = || names.into_iter().any(|name| name == RETRIEVAL);
+        let is_taken = || names.into_iter().any(|name| profile.kind_names.is_retrieval(name));
         Traits { retrieval: self.retrieval || is_unknown || is_taken(), ..self }
     }
 

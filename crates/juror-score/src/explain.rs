@@ -1,11 +1,11 @@
 //! Why expected steps were not found, in words.
 
-use std::fmt::Write as _;
-
-use crate::compare::{DocumentId, Kind, View};
+use crate::compare::{Differing, DocumentId, Expectation, Kind, View, differing};
 use crate::json;
+use crate::kind_names::StepKind;
 use crate::match_steps::{can_match, scored_groups};
-use crate::profile::{Profile, StepKinds};
+use crate::output::Output;
+use crate::profile::{MissingStatus, Profile, StepKinds};
 use crate::question::ExpectedStep;
 use crate::record::Record;
 use crate::solutions::{Comparison, Difference, Prepared, SparqlResult};
@@ -32,7 +32,8 @@ pub fn explain(record: &Record<'_>, profile: &Profile) -> Vec<Miss> {
     let Some(matching) = &record.matching else { return Vec::new() };
     let groups = record.case.question.groups.as_deref().unwrap_or_default();
     let steps = record.case.trajectory.steps.as_deref().unwrap_or_default();
-    let views: Vec<View> = steps.iter().map(View::of_actual).collect();
+    let view = |step| View::of_actual(step).known_by(&profile.kind_names);
+    let views: Vec<View> = steps.iter().map(view).collect();
     let explainer = Explainer { steps, views: &views, profile };
     let mut misses = Vec::new();
     let mut incomplete = None;
@@ -42,13 +43,14 @@ pub fn explain(record: &Record<'_>, profile: &Profile) -> Vec<Miss> {
             if pair.is_some_and(|pair| pair.similarity >= 1.0) {
                 continue;
             }
-            let view = View::of_expected(step);
+            let view = View::of_expected(step).known_by(&profile.kind_names);
+            let expected_step = Expectation::new(step, &view);
             let why = match (pair, incomplete) {
-                (Some(pair), _) => explainer.difference(step, &view, pair.actual),
+                (Some(pair), _) => explainer.difference(&expected_step, pair.actual),
                 (None, Some(later)) => {
                     format!("not looked for, since group {} is incomplete", later + 1)
                 }
-                (None, None) => explainer.not_found(step, &view),
+                (None, None) => explainer.not_found(&expected_step),
             };
             misses.push(Miss { group, expected, name: step.name.to_string(), why });
         }
@@ -68,62 +70,129 @@ struct Explainer<'e> {
 }
 
 impl Explainer<'_> {
-    fn not_found(&self, expected: &ExpectedStep<'_>, view: &View<'_>) -> String {
-        let by_arguments =
-            view.name.starts_with("retrieve_") && self.profile.kinds == StepKinds::All;
-        if view.text().is_none() && !by_arguments {
+    fn not_found(&self, expected: &Expectation<'_>) -> String {
+        let (step, view) = (expected.step, expected.view);
+        if step.lacks_output(self.profile) {
             return "the reference gives no output to compare with".into();
         }
-        let finds_iris = expected.name == "iri_discovery" && self.profile.kinds == StepKinds::All;
-        let same_name = |index: &usize| match self.steps[*index].name.as_ref() {
+        let kind_names = &self.profile.kind_names;
+        let has_kind = |kind| self.profile.kinds == StepKinds::All || kind_names.has(kind);
+        let finds_iris = view.name == "iri_discovery" && has_kind(StepKind::IriDiscovery);
+        let same_name = |index: &usize| match self.views[*index].name {
             "autocomplete_search" | "sparql_query" if finds_iris => true,
-            name => name == expected.name,
+            name => name == view.name,
         };
-        if let Some(nearest) = can_match(self.steps, self.profile).filter(same_name).last() {
-            return self.difference(expected, view, nearest);
+        let by_args = step.matches_by_args(self.profile);
+        let can_match = can_match(self.steps, self.profile)
+            .filter(same_name)
+            .filter(|index| by_args || self.views[*index].has_output());
+        if let Some(nearest) = self.nearest(expected, can_match) {
+            return self.difference(expected, nearest);
         }
-        let called: Vec<&Step> =
-            self.steps.iter().filter(|step| step.name == expected.name).collect();
-        match called.last() {
+        match (0..self.steps.len()).rfind(|at| self.views[*at].name == view.name) {
             None if self.steps.is_empty() => "no steps were taken".into(),
             None if finds_iris => "no search or query was made for it".into(),
             None => "no step of this name was taken".into(),
-            Some(step) if step.status == Status::Missing => {
-                "the step has no `status`, and by `steps.missing_status` it cannot match".into()
-            }
-            Some(step) if step.status == Status::Error => {
-                let error = step.fields.get_set("error").map(json::output_text);
-                format!("the step failed: {}", quote(&error.unwrap_or_default()))
-            }
-            Some(step) if step.status == Status::Success => "the step returned nothing".into(),
-            Some(_) => "the step did not succeed".into(),
+            Some(at) => self.no_match(&self.steps[at]),
         }
     }
 
+    /// Why a step of the right name cannot match anything.
+    fn no_match(&self, step: &Step<'_>) -> String {
+        match step.status {
+            Status::Missing if self.profile.missing_status == MissingStatus::NoMatch => {
+                "the step has no `status`, and by `steps.missing_status` it cannot match".into()
+            }
+            Status::Error => {
+                let error = step.fields.get_set("error").map(json::output_text);
+                format!("the step failed: {}", quote(&error.unwrap_or_default()))
+            }
+            Status::Success | Status::Missing => "the step returned nothing".into(),
+            Status::Other => "the step did not succeed".into(),
+        }
+    }
+
+    /// The step to tell the difference from: the latest, among those with the fewest differences
+    /// in arguments where these decide.
+    fn nearest(
+        &self,
+        expected: &Expectation<'_>,
+        can_match: impl Iterator<Item = usize>,
+    ) -> Option<usize> {
+        if !expected.step.matches_by_args(self.profile) {
+            return can_match.last();
+        }
+        let n_differing = |at: &usize| differing(expected.view, &self.views[*at]).len();
+        can_match.min_by_key(|at| (n_differing(at), std::cmp::Reverse(*at)))
+    }
+
     /// How an actual step differs from the expected one.
-    fn difference(&self, step: &ExpectedStep<'_>, view: &View<'_>, actual: usize) -> String {
-        let actual = &self.views[actual];
-        match Kind::of(view, actual, self.profile) {
+    fn difference(&self, expected: &Expectation<'_>, actual: usize) -> String {
+        let (step, view, actual) = (expected.step, expected.view, &self.views[actual]);
+        match Kind::of(expected, actual, self.profile) {
             Kind::Sparql(format) => match (view.result(format), actual.result(format)) {
                 (Some(expected), Some(found)) => sparql_difference(expected, found, step),
                 (Some(_), None) => "the output is not a SPARQL result".into(),
                 (None, _) => "the reference output is not a SPARQL result".into(),
             },
             Kind::Retrieval => retrieval_difference(view, actual),
-            Kind::TimeSeries => argument_difference(view, actual, &["mrid", "limit"]),
-            Kind::DataPoints => argument_difference(
+            Kind::TimeSeries => named_difference(view, actual, &["mrid", "limit"]),
+            Kind::DataPoints => named_difference(
                 view,
                 actual,
                 &["external_id", "granularity", "aggregates", "start", "end", "limit"],
             ),
+            Kind::Args => argument_difference(differing(view, actual)),
             Kind::Iri => {
                 format!("{} is not in what was found", quote(view.text().unwrap_or_default()))
             }
-            Kind::Json | Kind::Plain | Kind::Never => {
-                let texts = (view.text().unwrap_or_default(), actual.text().unwrap_or_default());
-                format!("expected {}, got {}", quote(texts.0), quote(texts.1))
-            }
+            Kind::Json | Kind::Plain | Kind::Never => output_difference(view, actual),
         }
+    }
+}
+
+/// How two outputs differ that compare as they are, or as JSON.
+fn output_difference(expected: &View<'_>, actual: &View<'_>) -> String {
+    let (wanted, got) = (expected.text().unwrap_or_default(), actual.text().unwrap_or_default());
+    if quote(wanted) != quote(got) {
+        return format!("expected {}, got {}", quote(wanted), quote(got));
+    }
+    // What is shown is the same, so something else has to be said.
+    match (expected.json_kind(), actual.json_kind()) {
+        (wanted_kind, got_kind) if wanted_kind != got_kind => format!(
+            "expected the {wanted_kind} {}, got the {got_kind} {}",
+            expected.quoted_json(),
+            actual.quoted_json()
+        ),
+        _ if wanted.split_whitespace().eq(got.split_whitespace()) => {
+            "the outputs differ in white space alone".into()
+        }
+        _ => {
+            let at = wanted.chars().zip(got.chars()).take_while(|(a, b)| a == b).count();
+            let rest = |text: &str| quote(&text.chars().skip(at).collect::<String>());
+            let (wanted, got) = (rest(wanted), rest(got));
+            format!("from character {} on: expected {wanted}, got {got}", at + 1)
+        }
+    }
+}
+
+impl View<'_> {
+    /// What the output is in JSON, in a word.
+    fn json_kind(&self) -> &'static str {
+        let other = self.output().and_then(Output::other_json);
+        match other.and_then(|json| json.bytes().next()) {
+            None => "text",
+            Some(b'{') => "object",
+            Some(b'[') => "list",
+            Some(b't' | b'f') => "truth value",
+            Some(_) => "number",
+        }
+    }
+
+    /// The output as JSON has it, for a message.
+    fn quoted_json(&self) -> String {
+        let text = self.text().unwrap_or_default();
+        if self.json_kind() == "text" { quote(&format!("\"{text}\"")) } else { quote(text) }
     }
 }
 
@@ -195,19 +264,21 @@ fn retrieval_difference(expected: &View<'_>, actual: &View<'_>) -> String {
     format!("{} of {} ids not retrieved: {}", missing.len(), relevant.len(), quote(&ids))
 }
 
-fn argument_difference(expected: &View<'_>, actual: &View<'_>, names: &[&str]) -> String {
-    let shown =
-        |value: Option<serde_json::Value>| value.map_or("nothing".into(), |v| v.to_string());
-    let mut text = String::new();
-    for name in names {
-        let (wanted, got) = (expected.arg(name), actual.arg(name));
-        if wanted != got {
-            let separator = if text.is_empty() { "" } else { "; " };
-            // Writing to a string does not fail.
-            let _ =
-                write!(text, "{separator}{name}: expected {}, got {}", shown(wanted), shown(got));
-        }
-    }
+/// How the arguments of some names differ.
+fn named_difference(expected: &View<'_>, actual: &View<'_>, names: &[&str]) -> String {
+    let of_both = |name: &&str| ((*name).to_owned(), expected.arg(name), actual.arg(name));
+    let differing = names.iter().map(of_both).filter(|(_, wanted, got)| wanted != got);
+    argument_difference(differing)
+}
+
+fn argument_difference(differing: impl IntoIterator<Item = Differing>) -> String {
+    let shown = |value: Option<serde_json::Value>| {
+        value.map_or("nothing".into(), |value| quote(&value.to_string()))
+    };
+    let told = differing.into_iter().map(|(name, wanted, got)| {
+        format!("{name}: expected {}, got {}", shown(wanted), shown(got))
+    });
+    let text = told.collect::<Vec<_>>().join("; ");
     if text.is_empty() { "the arguments differ".into() } else { text }
 }
 

@@ -38,6 +38,7 @@ mod exact;
 mod explain;
 mod gate;
 mod json;
+mod kind_names;
 mod match_steps;
 mod media_type;
 mod metric;
@@ -64,6 +65,7 @@ pub use exact::ExactNumber;
 pub use explain::{Miss, explain};
 pub use gate::{Gate, Gates, Limit, NotALimit, Unmet};
 pub use json::{find_special, special_bits, text_of, unescape};
+pub use kind_names::{KindNames, StepKind};
 pub use match_steps::{EmptyGroup, Matching, Pair, match_steps};
 pub use media_type::MediaType;
 pub use metric::{Better, Level, METRICS, MetricInfo, Unit, metric};
@@ -71,14 +73,14 @@ pub use object::Object;
 pub use output::Output;
 pub use profile::{
     AnswerErrorKey, AskedLike, Choice, ContextJudge, ErrorResponses, MissingStatus, Names,
-    Noncommittal, Profile, ScoredGroups, StepKinds,
+    Noncommittal, Profile, ScoredGroups, StepKinds, WithoutOutput,
 };
 pub use python::{
     Alike, JsonStyle, Layout, NotJson, NotLiteral, alike_str_of_json, dump_json, dumps_of_json,
     dumps_text, entries_of_json, is_alphanumeric, json_of_literal, push_dump_of_json,
     push_repr_of_json, repr_text, str_of_json,
 };
-pub use question::{ExpectedStep, Question, Rules};
+pub use question::{ExpectedStep, MatchedBy, Question, Rules};
 pub use record::{Case, Finding, Note, Reason, Record, Verdict, score};
 pub use skim::end_of_string;
 pub use stats::{Number, Spread};

@@ -47,7 +47,8 @@ pub fn match_steps(
     steps: &[Step<'_>],
     profile: &Profile,
 ) -> Result<Matching, EmptyGroup> {
-    let actual: Vec<View> = steps.iter().map(View::of_actual).collect();
+    let view = |step| View::of_actual(step).known_by(&profile.kind_names);
+    let actual: Vec<View> = steps.iter().map(view).collect();
     match_views(groups, steps, &actual, profile)
 }
 
@@ -101,7 +102,7 @@ pub(crate) fn scored_groups(
     }
 }
 
-/// The actual steps that may be found at all: those that succeeded and returned something.
+/// The actual steps that may be found at all: those that succeeded.
 pub(crate) fn can_match<'s>(
     steps: &'s [Step<'_>],
     profile: &'s Profile,
@@ -112,7 +113,7 @@ pub(crate) fn can_match<'s>(
             Status::Missing => profile.missing_status == MissingStatus::Success,
             Status::Error | Status::Other => false,
         };
-        (succeeded && step.output.is_some()).then_some(index)
+        succeeded.then_some(index)
     })
 }
 
@@ -123,7 +124,8 @@ fn match_group(
     candidates: &[usize],
     profile: &Profile,
 ) -> Vec<Pair> {
-    let views: Vec<View> = expected.iter().map(View::of_expected).collect();
+    let view = |step| View::of_expected(step).known_by(&profile.kind_names);
+    let views: Vec<View> = expected.iter().map(view).collect();
     let expectations: Vec<Expectation> =
         expected.iter().zip(&views).map(|(step, view)| Expectation::new(step, view)).collect();
     let similarity: Vec<Vec<f64>> = expectations

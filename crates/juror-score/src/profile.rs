@@ -1,5 +1,7 @@
 //! The two sets of rules results can be judged by, and the switches between them.
 
+use crate::kind_names::KindNames;
+
 /// Which groups of expected steps make up the steps score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScoredGroups {
@@ -52,6 +54,15 @@ pub enum MissingStatus {
     NoMatch,
     /// The step counts as succeeded.
     Success,
+}
+
+/// What an expected step that gives no output can match by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WithoutOutput {
+    /// By nothing.
+    NoMatch,
+    /// By its name and arguments.
+    Args,
 }
 
 /// Who judges how well retrieved contexts agree with the reference contexts.
@@ -112,8 +123,12 @@ pub struct Profile {
     pub choice: Choice,
     /// Which kinds of steps are typed.
     pub kinds: StepKinds,
+    /// Names of steps that stand for other names, those whose steps have rules of their own.
+    pub kind_names: KindNames,
     /// Whether a step without status can match.
     pub missing_status: MissingStatus,
+    /// What an expected step without output can match by.
+    pub without_output: WithoutOutput,
     /// Whether the steps of error responses are scored.
     pub steps_of_errors: ErrorResponses,
     /// Whether error responses enter the statistics.
@@ -139,7 +154,9 @@ impl Profile {
         names: Names::MustAgree,
         choice: Choice::FirstToLast,
         kinds: StepKinds::Document,
+        kind_names: KindNames::NONE,
         missing_status: MissingStatus::Success,
+        without_output: WithoutOutput::NoMatch,
         steps_of_errors: ErrorResponses::LeftOut,
         statistics_of_errors: ErrorResponses::LeftOut,
         micro_steps: false,
@@ -156,7 +173,9 @@ impl Profile {
         names: Names::Free,
         choice: Choice::LastToFirst,
         kinds: StepKinds::All,
+        kind_names: KindNames::NONE,
         missing_status: MissingStatus::Success,
+        without_output: WithoutOutput::NoMatch,
         steps_of_errors: ErrorResponses::CountedIn,
         statistics_of_errors: ErrorResponses::CountedIn,
         micro_steps: true,

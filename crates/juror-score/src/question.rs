@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 
 use crate::object::Object;
 use crate::output::Output;
+use crate::profile::{Profile, WithoutOutput};
 use crate::solutions::{ResultFormat, SparqlResult};
 
 /// A question of a reference dataset, with its reference.
@@ -36,9 +37,49 @@ pub struct ExpectedStep<'a> {
     pub media_type: Option<Cow<'a, str>>,
     /// How SPARQL results are compared.
     pub rules: Rules<'a>,
+    /// What it says it matches by; the profile decides where it says nothing.
+    pub matched_by: Option<MatchedBy>,
+}
+
+/// What an expected step matches by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MatchedBy {
+    /// By its output, as its kind compares it.
+    Output,
+    /// By its name and arguments.
+    Args,
+}
+
+impl MatchedBy {
+    /// The words for it in a reference.
+    pub const WORDS: &str = "`output` or `args`";
+
+    /// What a word of a reference means.
+    pub fn from_word(word: &str) -> Option<MatchedBy> {
+        match word {
+            "output" => Some(MatchedBy::Output),
+            "args" => Some(MatchedBy::Args),
+            _ => None,
+        }
+    }
 }
 
 impl ExpectedStep<'_> {
+    /// Whether it matches by its name and arguments alone.
+    pub fn matches_by_args(&self, profile: &Profile) -> bool {
+        match self.matched_by {
+            Some(by) => by == MatchedBy::Args,
+            None => self.output.is_none() && profile.without_output == WithoutOutput::Args,
+        }
+    }
+
+    /// Whether nothing can match it, for want of an output. Some kinds compare arguments.
+    pub(crate) fn lacks_output(&self, profile: &Profile) -> bool {
+        let kind = profile.kind_names.meant_by(&self.name);
+        let needs_none = matches!(kind, "retrieve_time_series" | "retrieve_data_points");
+        self.output.is_none() && !needs_none && !self.matches_by_args(profile)
+    }
+
     /// The columns of the output if it is the result of a SELECT query: those it lists, else those
     /// of its rows. Where there are neither, nothing is known of them.
     fn columns(&self) -> Option<Vec<String>> {
@@ -124,6 +165,7 @@ mod tests {
                 output: Some(Output::Text(&output)),
                 media_type: Some(format!("application/sparql-results+{media_type}").into()),
                 rules: Rules { required_columns: Some(vec!["b".into()]), ..Rules::default() },
+                matched_by: None,
             };
             let known = step.missing_columns().map(|(_, known)| known);
             assert_eq!(

@@ -172,7 +172,8 @@ fn owned_texts(view: &View<'_>, whose: &str) -> Result<Vec<String>, String> {
 /// Computes every metric that needs no model.
 pub fn score<'a>(case: &Case<'a>, profile: &Profile) -> Record<'a> {
     let steps = case.trajectory.steps.as_deref().unwrap_or_default();
-    let views: Vec<View> = steps.iter().map(View::of_actual).collect();
+    let view = |step| View::of_actual(step).known_by(&profile.kind_names);
+    let views: Vec<View> = steps.iter().map(view).collect();
     let mut findings = Vec::new();
     let (matching, verdict) = match steps_to_score(case, profile) {
         Err(reason) => (None, Verdict::NotApplicable(reason)),
@@ -186,7 +187,7 @@ pub fn score<'a>(case: &Case<'a>, profile: &Profile) -> Record<'a> {
     };
     findings.push(Finding { metric: "steps_score", step: None, verdict });
     if let (Some(matching), ContextJudge::Text) = (&matching, profile.contexts) {
-        findings.extend(context_findings(case.question, &views, matching));
+        findings.extend(context_findings(case.question, &views, matching, profile));
     }
     let is_empty =
         |(step, view): (&Step, &View)| step.status != Status::Error && view.is_empty_result();
@@ -214,13 +215,19 @@ fn context_findings(
     question: &Question<'_>,
     views: &[View<'_>],
     matching: &Matching,
+    profile: &Profile,
 ) -> Vec<Finding> {
     let mut findings = Vec::new();
     let groups = question.groups.as_deref().unwrap_or_default();
     for pair in &matching.pairs {
         let expected = &groups[pair.group][pair.expected];
         let actual = &views[pair.actual];
-        if expected.name != "retrieval" || actual.name != "retrieval" {
+        let is_retrieval = |name| profile.kind_names.is_retrieval(name);
+        if !is_retrieval(&expected.name) || !is_retrieval(actual.name) {
+            continue;
+        }
+        // What matches by its arguments need not say what it expects to be retrieved.
+        if expected.output.is_none() {
             continue;
         }
         let values = match compare_context_outputs(&View::of_expected(expected), actual) {

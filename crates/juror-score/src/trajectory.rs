@@ -88,7 +88,7 @@ pub enum Status {
     Success,
     /// It says it failed.
     Error,
-    /// It has an output, no error and no status.
+    /// It has no error and no status.
     Missing,
     /// Any other word.
     Other,
@@ -104,8 +104,7 @@ impl<'a> Step<'a> {
             Some(Some(word)) if word == "error" => Status::Error,
             Some(_) => Status::Other,
             None if fields.get_set("error").is_some() => Status::Error,
-            None if output.is_some() => Status::Missing,
-            None => Status::Other,
+            None => Status::Missing,
         };
         Step { fields, name, status, output }
     }

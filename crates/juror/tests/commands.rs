@@ -1112,3 +1112,69 @@ fn nothing_is_lost_when_writing_fails() {
     let refused = place.run("eval reference.json missing.jsonl -o out.json");
     assert_eq!((refused.code, place.read("out.json").as_str()), (2, "precious"));
 }
+
+#[test]
+fn expected_steps_without_output_match_by_arguments_where_settings_say_so() {
+    let expected = |hive: u8| json!([[{"name": "weigh", "args": {"hive": hive}}]]);
+    let questions = [question("right", expected(4)), question("wrong", expected(5))];
+    let step = json!([{"name": "weigh", "id": "w", "args": {"hive": 4}, "status": "success"}]);
+    let responses = [
+        json!({"question_id": "right", "actual_steps": step}),
+        json!({"question_id": "wrong", "actual_steps": step}),
+    ];
+    let place = Place::new()
+        .file("r.json", reference(&questions))
+        .file("a.jsonl", lines_of(&responses))
+        .file("args.yaml", "steps: {match_without_output: args}\n");
+    let (ended, results) = survived(&place, "r.json a.jsonl");
+    assert_eq!(results[0]["steps_score"], 0.0);
+    assert!(ended.stderr.contains("`weigh` has no output"), "{ended}");
+    let (ended, results) = survived(&place, "r.json a.jsonl -c args.yaml");
+    assert_eq!(results[0]["steps_score"], 1.0);
+    assert_eq!(results[0]["reference_steps"][0][0]["matches"], "w");
+    assert_eq!(results[1]["steps_score"], 0.0);
+    assert!(ended.stdout.contains("hive: expected `5`, got `4`"), "{ended}");
+    assert_eq!(ended.stderr, "", "{ended}");
+}
+
+#[test]
+fn a_step_name_can_stand_for_a_kind() {
+    let documents = |ids: &[u8]| {
+        let document = |id: &u8| json!({"id": id, "text": id.to_string().repeat(9)});
+        json!(ids.iter().map(document).collect::<Vec<_>>())
+    };
+    let expected = |name: &str| json!([[{"name": name, "output": documents(&[1, 2])}]]);
+    let questions = [
+        question("same-name", expected("search_documents")),
+        question("other-name", expected("retrieval")),
+    ];
+    let step = json!([{"name": "search_documents", "id": "s", "args": {"k": 3}, "status": "success",
+        "output": documents(&[3, 1, 4])}]);
+    let responses = [
+        json!({"question_id": "same-name", "actual_steps": step}),
+        json!({"question_id": "other-name", "actual_steps": step}),
+    ];
+    let place = Place::new()
+        .file("r.json", reference(&questions))
+        .file("a.jsonl", lines_of(&responses))
+        .file("kinds.yaml", "steps:\n  kinds: {search_documents: retrieval}\n")
+        .file("wrong.yaml", "steps:\n  kinds: {search_documents: retreival}\n");
+    for profile in [5, 6] {
+        let command = format!("r.json a.jsonl --profile {profile} -a s.json");
+        let (_, results) = survived(&place, &command);
+        assert_eq!(results[0]["steps_score"], 0.0);
+        let (_, results) = survived(&place, &format!("{command} -c kinds.yaml"));
+        for result in [&results[0], &results[1]] {
+            assert_eq!(result["steps_score"], 0.5);
+            let recall = &result["actual_steps"][0]["retrieval_context_recall"];
+            assert_eq!(recall.as_f64(), (profile == 5).then_some(0.5));
+        }
+        let template = &place.json("s.json")["per_template"]["t"];
+        assert_eq!(template["steps"]["total"], json!({"search_documents": 2}));
+        let recall = &template["retrieval_context_recall"]["mean"];
+        assert_eq!(recall.as_f64(), (profile == 5).then_some(0.5));
+    }
+    let ended = place.run("eval r.json a.jsonl -c wrong.yaml");
+    assert_eq!(ended.code, 2);
+    assert!(ended.stderr.contains("`retreival`"), "{ended}");
+}

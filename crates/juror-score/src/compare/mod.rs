@@ -2,6 +2,7 @@
 //!
 //! The kind of the expected step chooses the comparator; each lives in a file of its own.
 
+mod args;
 mod data_points;
 mod documents;
 mod empty;
@@ -14,12 +15,14 @@ mod value;
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
+pub(crate) use args::{Differing, differing};
 use documents::parse_documents;
 pub use documents::{Document, DocumentId};
 pub use empty::is_empty_result_text;
 pub use sparql::compare_sparql_results;
 
 use crate::json;
+use crate::kind_names::{KindNames, StepKind};
 use crate::media_type::MediaType;
 use crate::object::Object;
 use crate::output::Output;
@@ -79,6 +82,22 @@ impl<'t> View<'t> {
     ) -> View<'t> {
         let (text, result, documents) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
         View { name, fields, output, media_type, side, text, result, documents }
+    }
+
+    /// The same step, called by what its name stands for.
+    pub(crate) fn known_by(mut self, names: &KindNames) -> View<'t> {
+        self.name = names.meant_by(self.name);
+        self
+    }
+
+    /// What the step returned.
+    pub(crate) fn output(&self) -> Option<Output<'t>> {
+        self.output
+    }
+
+    /// Whether the step returned something.
+    pub(crate) fn has_output(&self) -> bool {
+        self.output.is_some()
     }
 
     /// The text of the output, or its JSON if it is not a text.
@@ -173,7 +192,7 @@ impl<'t> View<'t> {
 /// An expected step made ready to be compared with many actual ones.
 pub(crate) struct Expectation<'v> {
     pub(crate) view: &'v View<'v>,
-    step: &'v ExpectedStep<'v>,
+    pub(crate) step: &'v ExpectedStep<'v>,
     prepared: OnceCell<Option<Prepared<'v>>>,
 }
 
@@ -185,6 +204,7 @@ pub(crate) enum Kind {
     TimeSeries,
     DataPoints,
     Iri,
+    Args,
     Json,
     Plain,
     /// Steps that cannot match, such as steps whose names must agree and do not.
@@ -193,12 +213,18 @@ pub(crate) enum Kind {
 
 impl Kind {
     /// The rule for a pair of steps.
-    pub(crate) fn of(expected: &View<'_>, actual: &View<'_>, profile: &Profile) -> Kind {
+    pub(crate) fn of(expected: &Expectation<'_>, actual: &View<'_>, profile: &Profile) -> Kind {
+        let (step, expected) = (expected.step, expected.view);
         let same_name = expected.name == actual.name;
-        if profile.names == Names::MustAgree && !same_name {
+        if step.matches_by_args(profile) {
+            // Arguments mean nothing without what they were given to.
+            return if same_name { Kind::Args } else { Kind::Never };
+        }
+        if !actual.has_output() || (profile.names == Names::MustAgree && !same_name) {
             return Kind::Never;
         }
         let all_kinds = profile.kinds == StepKinds::All;
+        let has = |kind| all_kinds || profile.kind_names.has(kind);
         let both = |name: &str| same_name && expected.name == name;
         match expected.media_type {
             MediaType::Result(format) if !all_kinds || both("sparql_query") => {
@@ -209,13 +235,13 @@ impl Kind {
         if both("retrieval") && expected.output.is_some_and(|output| !output.is_empty_text()) {
             return Kind::Retrieval;
         }
-        if all_kinds && both("retrieve_time_series") {
+        if both("retrieve_time_series") && has(StepKind::RetrieveTimeSeries) {
             return Kind::TimeSeries;
         }
-        if all_kinds && both("retrieve_data_points") {
+        if both("retrieve_data_points") && has(StepKind::RetrieveDataPoints) {
             return Kind::DataPoints;
         }
-        if all_kinds && expected.name == "iri_discovery" {
+        if expected.name == "iri_discovery" && has(StepKind::IriDiscovery) {
             return Kind::Iri;
         }
         if same_name && expected.media_type == MediaType::Json { Kind::Json } else { Kind::Plain }
@@ -230,13 +256,14 @@ impl<'v> Expectation<'v> {
     /// How alike an actual step is to this one, from 0 to 1.
     pub(crate) fn similarity(&self, actual: &View<'_>, profile: &Profile) -> f64 {
         let expected = self.view;
-        let same = match Kind::of(expected, actual, profile) {
+        let same = match Kind::of(self, actual, profile) {
             Kind::Never => false,
             Kind::Sparql(format) => sparql::matches(self, actual, format),
             Kind::Retrieval => return documents::recall(expected, actual),
             Kind::TimeSeries => time_series::matches(expected, actual),
             Kind::DataPoints => data_points::matches(expected, actual),
             Kind::Iri => iri::matches(expected, actual),
+            Kind::Args => args::matches(expected, actual),
             Kind::Json => value::same_json_output(expected, actual),
             Kind::Plain => value::same_output(expected, actual),
         };

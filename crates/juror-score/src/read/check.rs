@@ -8,6 +8,7 @@ use super::document::{Document, Found};
 use super::problem::{Path, Problem};
 use crate::json;
 use crate::object::Object;
+use crate::question::MatchedBy;
 
 /// Looks through a file; collects problems and the ids seen.
 pub(super) struct Check<'d> {
@@ -87,6 +88,10 @@ impl<'d> Check<'d> {
         self.optional(&fields, "output_media_type", "a text", is_text, path);
         self.optional(&fields, "ordered", "true or false", is_truth, path);
         self.optional(&fields, "ignore_duplicates", "true or false", is_truth, path);
+        let is_match = |value: &RawValue| {
+            json::text_of(value).and_then(|word| MatchedBy::from_word(&word)).is_some()
+        };
+        self.optional(&fields, "match", MatchedBy::WORDS, is_match, path);
         self.optional(&fields, "required_columns", "a list of column names", is_names, path);
     }
 

@@ -42,6 +42,7 @@ impl Of {
                 "required_columns",
                 "ordered",
                 "ignore_duplicates",
+                "match",
             ],
             Of::Response => &[
                 "question_id",

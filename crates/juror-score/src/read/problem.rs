@@ -281,7 +281,9 @@ impl DatasetError {
             Problem::UnknownColumn { known, .. } => {
                 Some(format!("columns present: {}", known.join(", ")))
             }
-            Problem::MissingOutput(_) => Some("add `output` to the step".into()),
+            Problem::MissingOutput(_) => Some(
+                "add `output` to the step, or `match: args` to match it by its arguments".into(),
+            ),
             Problem::EmptyGroup => Some("add a step to the group, or leave the group out".into()),
             Problem::UnknownQuestion(_) => {
                 Some("check that responses and reference belong together".into())

@@ -9,12 +9,13 @@ use super::check::Check;
 use super::document::{Document, Found};
 use super::form::form;
 use super::keys::{Of, PassedOver, unknown_keys};
-use super::problem::{Path, Problem, Problems};
+use super::problem::{DatasetError, Path, Problem, Problems};
 use super::responses::Responses;
 use crate::json;
 use crate::object::Object;
 use crate::output::Output;
-use crate::question::{ExpectedStep, Question, Rules};
+use crate::profile::Profile;
+use crate::question::{ExpectedStep, MatchedBy, Question, Rules};
 use crate::skim;
 
 /// The questions of a reference file.
@@ -50,6 +51,26 @@ impl Dataset<'_> {
     /// Keys that Juror does not use and that are like none that it does: as a rule the user's own.
     pub fn other_keys(&self, document: &Document) -> Problems {
         document.locate(self.passed_over.others(document))
+    }
+}
+
+impl Dataset<'_> {
+    /// Takes back the warnings of missing outputs where the rules need none.
+    pub fn heed(&mut self, profile: &Profile) {
+        let warnings = &mut self.warnings;
+        let of_outputs = |error: &DatasetError| matches!(error.problem, Problem::MissingOutput(_));
+        if !warnings.errors.iter().any(of_outputs) {
+            return;
+        }
+        let steps =
+            || self.questions.iter().flat_map(|question| &question.groups).flatten().flatten();
+        let n_lacking = |profile| steps().filter(|step| step.lacks_output(profile)).count();
+        if n_lacking(profile) > 0 {
+            return;
+        }
+        let n_others = warnings.errors.len() + warnings.n_more - n_lacking(&Profile::V5);
+        warnings.errors.retain(|error| !of_outputs(error));
+        warnings.n_more = n_others - warnings.errors.len();
     }
 }
 
@@ -286,6 +307,10 @@ fn expected_step(fields: Object<'_>) -> Option<ExpectedStep<'_>> {
             Some(make_all(names, json::text_of)?)
         }
     };
+    let matched_by = match fields.get_set("match") {
+        None => None,
+        Some(raw) => Some(MatchedBy::from_word(&json::text_of(raw)?)?),
+    };
     let rules = Rules {
         required_columns,
         ordered: truth("ordered", false)?,
@@ -293,7 +318,7 @@ fn expected_step(fields: Object<'_>) -> Option<ExpectedStep<'_>> {
     };
     let (name, output) = (json::scalar_text(fields.get("name")?)?, fields.get_set("output"));
     let output = output.map(Output::Json);
-    Some(ExpectedStep { fields, name, output, media_type, rules })
+    Some(ExpectedStep { fields, name, output, media_type, rules, matched_by })
 }
 
 /// Reads the whole file again for every problem; the first reader's complaint stands where the
@@ -367,11 +392,10 @@ impl StepCheck {
         }
     }
 
-    /// A step without output can match only if its kind compares arguments.
+    /// A step without output can match only if it or its kind compares arguments. What settings
+    /// say of it is heeded later.
     fn output(&mut self, document: &Document, step: &ExpectedStep<'_>, path: impl Fn() -> Path) {
-        let by_arguments =
-            matches!(step.name.as_ref(), "retrieve_time_series" | "retrieve_data_points");
-        if step.output.is_some() || by_arguments {
+        if !step.lacks_output(&Profile::V5) {
             return;
         }
         let name = step.fields.get("name").map_or("", RawValue::get);

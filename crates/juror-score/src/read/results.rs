@@ -12,6 +12,7 @@ use crate::aggregate::{Aggregator, Observation, ObservedStep};
 use crate::compare::View;
 use crate::coverage::Traits;
 use crate::json;
+use crate::kind_names::KindNames;
 use crate::metric::Level;
 use crate::object::{Key, Object};
 use crate::stats::Number;
@@ -147,25 +148,28 @@ impl<'de: 'a, 'a> Deserialize<'de> for ResultForm<'a> {
 impl ResultForm<'_> {
     fn observe(self, template: &str, aggregator: &mut Aggregator) {
         let steps: Vec<Step> = self.steps.into_iter().map(Step::new).collect();
-        let scored = aggregator.profile().scored_groups;
-        let expected = Traits::of_written(self.reference_answer, self.reference_steps, scored);
+        let profile = aggregator.profile();
+        let expected = Traits::of_written(self.reference_answer, self.reference_steps, profile);
         let names = steps.iter().map(|step| step.name.as_ref());
+        let traits = expected.with_taken(names, self.is_error, profile);
+        let observed = |step| observed_step(step, &profile.kind_names);
+        let observed = steps.iter().map(observed).collect();
         aggregator.observe(&Observation {
             template,
             is_error: self.is_error,
-            traits: expected.with_taken(names, self.is_error),
+            traits,
             values: self.numbers.iter().map(|(name, number)| (name.as_ref(), *number)).collect(),
-            steps: steps.iter().map(observed_step).collect(),
+            steps: observed,
         });
     }
 }
 
-fn observed_step<'s>(step: &'s Step<'_>) -> ObservedStep<'s> {
+fn observed_step<'s>(step: &'s Step<'_>, names: &KindNames) -> ObservedStep<'s> {
     let view = View::of_actual(step);
     let step_metric = |name: &str| {
         crate::metric::metric(name).filter(|info| info.level == Level::Step).map(|info| info.name)
     };
-    let values = if step.name == "retrieval" {
+    let values = if names.is_retrieval(&step.name) {
         let fields = step.fields.iter();
         fields
             .filter_map(|(name, raw)| Some((step_metric(&name)?, Number::from_json(raw.get())?)))

@@ -7,7 +7,8 @@ use super::document::{Document, Found};
 use super::problem::{Problem, Problems};
 use super::reference::Dataset;
 use crate::compare::View;
-use crate::question::ExpectedStep;
+use crate::media_type::MediaType;
+use crate::question::{ExpectedStep, MatchedBy};
 use crate::solutions::{ResultFormat, SparqlResult};
 
 impl Dataset<'_> {
@@ -33,7 +34,7 @@ impl Dataset<'_> {
 
 /// Why an expected output cannot be compared as its step asks for.
 fn trouble_with(step: &ExpectedStep<'_>) -> Option<Problem> {
-    let output = step.output?;
+    let output = step.output.filter(|_| step.matched_by != Some(MatchedBy::Args))?;
     let media_type = step.media_type.as_deref().unwrap_or_default();
     let trouble =
         |why: &str| Some(Problem::BadOutput { step: step.name.to_string(), why: why.to_owned() });
@@ -51,12 +52,12 @@ fn trouble_with(step: &ExpectedStep<'_>) -> Option<Problem> {
         };
     }
     if let Some(format) = ResultFormat::from_media_type(media_type) {
-        return match SparqlResult::parse(&output.text(), format) {
+        return match SparqlResult::parse_reference(&output.text(), format) {
             Ok(_) => None,
             Err(_) => trouble(&format!("is no SPARQL result of the media type `{media_type}`")),
         };
     }
-    if media_type == "application/json" {
+    if MediaType::of(media_type) == MediaType::Json {
         let text = output.text();
         // Python writes words for numbers that are none, and reads them again.
         let is_json = serde_json::from_str::<&RawValue>(&text).is_ok()

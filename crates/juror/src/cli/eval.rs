@@ -171,7 +171,7 @@ impl Work<'_> {
             plan.threads = jobs.get();
         }
         let gates = self.gate.gates(&plan)?;
-        let (dataset, answers) = match read_both(reference, responses, plan.threads) {
+        let (mut dataset, answers) = match read_both(reference, responses, plan.threads) {
             (Ok(dataset), Ok(answers)) => (dataset, answers),
             _ if kind_of(reference) == Some(Kind::Responses) => anyhow::bail!(
                 "{}: this looks like responses\n  hint: the reference comes first: juror eval REFERENCE RESPONSES",
@@ -179,6 +179,7 @@ impl Work<'_> {
             ),
             (dataset, answers) => (dataset?, answers?),
         };
+        dataset.heed(&plan.profile);
         let recorded = self.recorded.clone();
         let judges = self.ask.judges(self.settings, &plan.profile, recorded, args.quiet)?;
         if self.ask.dry_run {

@@ -1,0 +1,69 @@
+//! Names of steps that have rules of their own, and names that stand for them.
+
+/// A name whose steps have a rule of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepKind {
+    /// `sparql_query`
+    SparqlQuery,
+    /// `retrieval`
+    Retrieval,
+    /// `retrieve_time_series`
+    RetrieveTimeSeries,
+    /// `retrieve_data_points`
+    RetrieveDataPoints,
+    /// `iri_discovery`
+    IriDiscovery,
+    /// `autocomplete_search`
+    AutocompleteSearch,
+}
+
+impl StepKind {
+    /// The name.
+    pub fn name(self) -> &'static str {
+        match self {
+            StepKind::SparqlQuery => "sparql_query",
+            StepKind::Retrieval => "retrieval",
+            StepKind::RetrieveTimeSeries => "retrieve_time_series",
+            StepKind::RetrieveDataPoints => "retrieve_data_points",
+            StepKind::IriDiscovery => "iri_discovery",
+            StepKind::AutocompleteSearch => "autocomplete_search",
+        }
+    }
+}
+
+/// Names of steps, each with the kind it stands for. A dataset may call its retrieval
+/// `search_documents`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KindNames(Vec<(String, StepKind)>);
+
+impl KindNames {
+    /// Every name stands for itself.
+    pub const NONE: KindNames = KindNames(Vec::new());
+
+    /// Some names with their kinds.
+    pub fn new(names: impl IntoIterator<Item = (String, StepKind)>) -> KindNames {
+        KindNames(names.into_iter().collect())
+    }
+
+    /// What a name stands for: the name of its kind, or itself.
+    ///
+    /// ```
+    /// use juror_score::{KindNames, StepKind};
+    /// let names = KindNames::new([("search_documents".to_owned(), StepKind::Retrieval)]);
+    /// assert_eq!(names.meant_by("search_documents"), "retrieval");
+    /// assert_eq!(names.meant_by("weigh"), "weigh");
+    /// ```
+    pub fn meant_by<'n>(&self, name: &'n str) -> &'n str {
+        self.0.iter().find(|(known, _)| known == name).map_or(name, |(_, kind)| kind.name())
+    }
+
+    /// Whether some name stands for a kind.
+    pub(crate) fn has(&self, kind: StepKind) -> bool {
+        self.0.iter().any(|(_, known)| *known == kind)
+    }
+
+    /// Whether a step of a name is a retrieval.
+    pub fn is_retrieval(&self, name: &str) -> bool {
+        self.meant_by(name) == StepKind::Retrieval.name()
+    }
+}
