@@ -655,3 +655,38 @@ def test_awaited_calls_wait_side_by_side() -> None:
     with meeting_point(40) as server:
         result = bench(agent, server=server, query_ids=[1], name="x")
     assert re.sub(r"x-[\w-]+/", "x/", answers(result)[0]) == "{'/runs/x/queries.1/virtual'}"
+
+
+def test_a_server_that_asks_for_a_token_is_brought_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def reply(self, value: Any) -> None:
+            self.rfile.read(int(self.headers.get("content-length", 0)))
+            is_let_in = self.path == "/health" or self.headers["Authorization"] == "Bearer s-t0ken"
+            body = json.dumps(value).encode()
+            self.send_response(200 if is_let_in else 401)
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def do_POST(self) -> None:
+            self.reply({"error": "", "response": "dry"})
+
+        def do_GET(self) -> None:
+            self.reply({"calls": []})
+
+        def log_message(self, format: str, *args: Any) -> None:
+            pass
+
+    def agent(query: str, tools: juror.ToolPool) -> str:
+        return str(tools["current_for_garden_weather"](garden="x"))
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_address[1]}"
+        with pytest.raises(ValueError, match="asks for a token"):
+            bench(agent, server=address, query_ids=[1])
+        monkeypatch.setenv("TOKEN", "s-t0ken")
+        result = bench(agent, server=address, server_token="env:TOKEN", query_ids=[1])
+        server.shutdown()
+    assert answers(result) == ["dry"]
+    assert "s-t0ken" not in str(result)

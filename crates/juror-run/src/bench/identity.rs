@@ -14,6 +14,7 @@ use super::queries::Selected;
 use crate::fingerprint::{file_hash, fingerprint};
 use crate::manifest::{Manifest, RunKind, short_hash};
 use crate::settings::Settings;
+use crate::subject::Headers;
 use crate::tool_settings::ToolsSettings;
 use crate::tools::Tools;
 
@@ -170,6 +171,16 @@ pub fn agent_environment(
     named.iter().map(of).collect()
 }
 
+/// The headers that are sent to an agent and may decide its answers: names, and hashes of values.
+/// Who it is that asks does not decide them.
+pub fn agent_headers(headers: &Headers) -> BTreeMap<String, String> {
+    let decides =
+        |name: &str| decides(name) && !name.ends_with("authorization") && name != "cookie";
+    let hash = |value: &[u8]| short_hash(&String::from_utf8_lossy(value))[..8].to_owned();
+    let deciding = headers.iter().filter(|(name, _)| decides(name));
+    deciding.map(|(name, value)| (format!("header {name}"), hash(value))).collect()
+}
+
 /// Variables of shells, terminals, sessions and of jobs of continuous integration.
 const PASSING: [&str; 34] = [
     "_",
@@ -268,6 +279,18 @@ mod tests {
         let keyed = [("MODEL", "gpt"), ("PATH", "/bin"), ("OPENAI_API_KEY", "sk-1")];
         assert_eq!(one, environment(&[], &keyed), "a key decides who pays");
         assert!(!format!("{one:?}").contains("gpt"), "values are never kept");
+    }
+
+    #[test]
+    fn headers_decide_unless_they_say_who_asks() {
+        let headers = |lines: &[&str]| {
+            let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
+            agent_headers(&Headers::read(&lines, &|_| None).expect("headers"))
+        };
+        let one = headers(&["X-Model: small", "Authorization: Bearer 1"]);
+        assert_eq!(one, headers(&["X-Model: small", "X-Api-Key: 2"]));
+        assert_ne!(one, headers(&["X-Model: large"]));
+        assert!(!format!("{one:?}").contains("small"), "values are never kept");
     }
 
     #[test]

@@ -16,7 +16,7 @@ mod run_folder;
 mod serving;
 
 pub use agent::{Agent, Chat};
-pub use identity::{Provenance, Reach, agent_environment};
+pub use identity::{Provenance, Reach, agent_environment, agent_headers};
 pub use journal::{
     Attempted, Journal, JournalError, ServedCall, check as check_run, read_attempts,
 };

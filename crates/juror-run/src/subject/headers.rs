@@ -51,6 +51,11 @@ impl Headers {
         Ok(Headers(headers))
     }
 
+    /// Names and values, for what is made of them and never shows them.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_bytes()))
+    }
+
     pub(super) fn to_map(&self) -> HeaderMap {
         self.0.clone()
     }

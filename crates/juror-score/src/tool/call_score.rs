@@ -26,9 +26,12 @@ pub enum Called<'a> {
 /// and then in the pool.
 pub fn called_apis<'a>(answer: &'a Answer<'_>, registries: &[&'a Registry]) -> Vec<Called<'a>> {
     if !answer.called_apis.is_empty() {
-        let told = |(tool, api): &'a (String, String)| match tool.is_empty() {
-            true => named_api(Cow::Borrowed(api), registries),
-            false => Some(told_api(tool, api, registries)),
+        let told = |(tool, api): &'a (String, String)| {
+            if tool.is_empty() {
+                named_api(Cow::Borrowed(api), registries)
+            } else {
+                Some(told_api(tool, api, registries))
+            }
         };
         return answer.called_apis.iter().filter_map(told).collect();
     }

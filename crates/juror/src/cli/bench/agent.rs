@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use anyhow::Context;
 use juror_judge::Models;
-use juror_run::bench::{Agent, Chat, Reach, RecordedAnswers, Serving, agent_environment};
+use juror_run::bench::{
+    Agent, Chat, Reach, RecordedAnswers, Serving, agent_environment, agent_headers,
+};
 use juror_run::subject::chat_agent::{AgentLimits, ChatAgent, Method, prompts};
 use juror_run::subject::{CommandAgent, CommandSetup, Headers, RemoteAgent};
 use juror_run::{Environment, Settings, TellTrouble, chat_identity, no_model};
@@ -27,11 +29,28 @@ pub(super) fn reach(
     };
     let model = if args.is_chat() { chat_identity(settings, environment)? } else { None };
     // What runs elsewhere, or asks a model that is known, has nothing from here but what is named.
-    let environment = match (&words[..], &args.agent_env[..]) {
+    let headers = headers(args, environment)?;
+    let mut environment = match (&words[..], &args.agent_env[..]) {
         ([], []) => BTreeMap::new(),
         (_, named) => agent_environment(named, std::env::vars_os()),
     };
+    environment.extend(agent_headers(&headers));
     Ok(Reach { words, model, environment, declared: None, server: args.server.clone() })
+}
+
+/// What is sent to an agent with each query.
+fn headers(args: &BenchArgs, environment: Environment<'_>) -> anyhow::Result<Headers> {
+    anyhow::ensure!(
+        is_http(args) || args.agent_headers.is_empty(),
+        "--agent-header is for agents at http://… alone\n  hint: give a command what it needs by variables"
+    );
+    let headers = Headers::read(&args.agent_headers, environment);
+    headers.map_err(|why| anyhow::anyhow!("--agent-header: {why}"))
+}
+
+fn is_http(args: &BenchArgs) -> bool {
+    let agent = args.agent.trim();
+    agent.starts_with("http://") || agent.starts_with("https://")
 }
 
 fn command_words(command: &str) -> anyhow::Result<Vec<String>> {
@@ -61,11 +80,6 @@ pub(super) async fn make(
     environment: Environment<'_>,
 ) -> anyhow::Result<Agent> {
     let Around { models, serving, tool_count, tell } = around;
-    let is_http = args.agent.starts_with("http://") || args.agent.starts_with("https://");
-    anyhow::ensure!(
-        is_http || args.agent_headers.is_empty(),
-        "--agent-header is for agents at http://… alone\n  hint: give a command what it needs by variables"
-    );
     let timeout = Duration::from_secs(u64::from(args.agent_timeout.get()));
     let agent = args.agent.trim();
     if args.is_chat() {
@@ -84,9 +98,8 @@ pub(super) async fn make(
             replays: args.replay_agent,
         })));
     }
-    if is_http {
-        let headers = Headers::read(&args.agent_headers, environment);
-        let headers = headers.map_err(|why| anyhow::anyhow!("--agent-header: {why}"))?;
+    if is_http(args) {
+        let headers = headers(args, environment)?;
         let agent = RemoteAgent::new(agent, &headers, timeout).map_err(anyhow::Error::msg)?;
         agent.check().await.map_err(|why| {
             Outside(anyhow::anyhow!(
