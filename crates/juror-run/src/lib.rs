@@ -21,6 +21,7 @@ mod models;
 mod output;
 mod plan;
 mod reply_store;
+mod run_check;
 mod run_folder;
 mod settings;
 pub mod subject;
@@ -43,6 +44,7 @@ pub use models::{
 pub use output::{Output, OutputError};
 pub use plan::Plan;
 pub use reply_store::{kept_of, reply_of};
+pub use run_check::look_at_run;
 pub use run_folder::{Input, RunFolder, RunFolderError, RunInfo, without_keys};
 pub use settings::{
     AggregateSettings, AnswerCorrectness, AnswerRelevance, CacheRule, CustomEvaluation,

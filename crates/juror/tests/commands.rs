@@ -470,8 +470,23 @@ fn validate_compares_the_ids_of_both_files() {
 }
 
 #[test]
+fn results_of_agents_filters_and_runs_are_validated_too() {
+    let result = json!({"query_id": 1, "query": "?", "system_answer": {"final_answer": "x"}});
+    let place = small()
+        .file("agents.json", json!({"metadata": {}, "results": [result, 7]}).to_string())
+        .file("list.json", r#"[1, "2", 3]"#)
+        .file("public.json", r#"{"12": 0, "13": 1}"#);
+    place.run("eval reference.json responses.jsonl -q --run begun");
+    place.run("eval reference.json responses.jsonl -q --run broken");
+    fs::write(place.path("broken/records.jsonl"), "{\"question_id\": 1}\n").expect("a file");
+    let ended = place.run("validate agents.json list.json public.json begun broken");
+    assert_eq!(ended.code, 2);
+    assert_snapshot!(ended);
+}
+
+#[test]
 fn validate_tells_what_files_are() {
-    let place = small().file("juror.yaml", "profile: 6\n").file("odd.json", "[1]");
+    let place = small().file("juror.yaml", "profile: 6\n").file("odd.json", "[[1]]");
     place.run("eval reference.json responses.jsonl -q -o out.json");
     assert_snapshot!(
         place.run("validate reference.json responses.jsonl out.json juror.yaml odd.json none.json")

@@ -28,6 +28,11 @@ impl IdFilter {
         (IdFilter { ids }, look.problems())
     }
 
+    /// How many ids it names, none where it takes all.
+    pub fn len(&self) -> usize {
+        self.ids.as_ref().map_or(0, HashSet::len)
+    }
+
     /// Whether it takes none, which is seldom meant.
     pub fn is_empty(&self) -> bool {
         self.ids.as_ref().is_some_and(HashSet::is_empty)

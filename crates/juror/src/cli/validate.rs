@@ -2,12 +2,14 @@
 
 use clap::{Args, ValueEnum};
 use juror_run::{
-    LoadError, PublicConfig, Settings, check_judges, load, load_settings, settings_schema,
+    LoadError, PublicConfig, Settings, check_judges, load, load_settings, look_at_run,
+    settings_schema,
 };
 use juror_score::read::{
     Document, Path, Problem, Problems, read_reference, read_responses, read_results,
 };
-use juror_score::tool::read_queries;
+use juror_score::tool::result::read_result_file;
+use juror_score::tool::{IdFilter, read_queries};
 use juror_score::{Aggregator, Object, Profile};
 use juror_tools::load_folder;
 use serde_json::value::RawValue;
@@ -21,7 +23,8 @@ const EXAMPLES: &str = "\
 Examples:
   juror validate reference.yaml responses.jsonl juror.yaml
   juror validate --as responses answers.json
-  juror validate toolenv/tools G1_instruction.json
+  juror validate toolenv/tools G1_instruction.json test_query_ids/G1_instruction.json
+  juror validate results.json runs/monday
 
 What a file is, is told from what stands in it; --as says it instead. Where one reference is given,
 its ids are compared with those of the responses.
@@ -30,11 +33,11 @@ All problems of all files are listed with their places: what cannot score, and a
 probably a mistake, such as a misspelt key. The exit code is 2 if there is any. Notes, on keys that
 Juror does not use, change nothing.";
 
-/// Check reference datasets, responses, results, settings, tool folders and queries.
+/// Check reference datasets, responses, results, settings, tool folders, queries and runs.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ValidateArgs {
-    /// Files to check, and folders of tool files; - is standard input.
+    /// Files to check, and folders of tool files or of a run; - is standard input.
     #[arg(value_name = "FILE", required = true)]
     files: Vec<String>,
 
@@ -54,6 +57,10 @@ pub(super) enum Kind {
     Results,
     Settings,
     Queries,
+    // Of `juror bench` or MASBench.
+    AgentResults,
+    // Of queries to take.
+    Ids,
 }
 
 /// What was found out about a file.
@@ -123,7 +130,7 @@ fn check(name: &str, kind: Option<Kind>) -> Checked {
         unreadable: None,
     };
     if std::path::Path::new(name).is_dir() {
-        check_tools(name, &mut checked);
+        check_folder(name, &mut checked);
         return checked;
     }
     let loaded = if kind == Some(Kind::Settings) { load_settings(name) } else { load(name) };
@@ -155,6 +162,14 @@ fn check(name: &str, kind: Option<Kind>) -> Checked {
         },
     }
     checked
+}
+
+fn check_folder(name: &str, checked: &mut Checked) {
+    match look_at_run(std::path::Path::new(name)) {
+        None => check_tools(name, checked),
+        Some(Ok(run)) => checked.holds = Some(run),
+        Some(Err(why)) => checked.unreadable = Some(why),
+    }
 }
 
 fn check_tools(name: &str, checked: &mut Checked) {
@@ -208,6 +223,15 @@ fn read(document: &Document, kind: Kind) -> Result<(String, Problems), Problems>
             };
             Ok((queries, problems))
         }
+        Kind::AgentResults => {
+            let (file, problems) = read_result_file(document);
+            Ok((format!("{} of agents", count(file.results.len(), "result")), problems))
+        }
+        Kind::Ids => {
+            let (filter, problems) = IdFilter::read(document);
+            let what = if filter.is_empty() { ", which select nothing" } else { "" };
+            Ok((format!("{}{what}", count(filter.len(), "id")), problems))
+        }
         Kind::Settings => {
             let settings = Settings::read(document)?;
             check_judges(&settings).map_err(|error| {
@@ -242,8 +266,23 @@ pub(super) fn kind_of(document: &Document) -> Option<Kind> {
         Some(records) => records.first()?,
         None => whole?,
     };
+    let is_scalar = |value: &&RawValue| !value.get().starts_with(['{', '[', 'n']);
+    if list.as_ref().is_some_and(|records| records.iter().all(is_scalar)) {
+        return Some(Kind::Ids);
+    }
     let fields: Object = serde_json::from_str(record.get()).ok()?;
     let has = |key: &str| fields.get(key).is_some();
+    // Public filters map each id to a number.
+    let is_id = |(key, value): (std::borrow::Cow<'_, str>, &RawValue)| {
+        key.bytes().all(|byte| byte.is_ascii_digit()) && value.get().parse::<f64>().is_ok()
+    };
+    if list.is_none() && fields.iter().next().is_some() && fields.iter().all(is_id) {
+        return Some(Kind::Ids);
+    }
+    let of_agent = has("query_id") && (has("system_answer") || has("evaluation_metrics"));
+    if of_agent || (has("results") && has("metadata")) {
+        return Some(Kind::AgentResults);
+    }
     if has("query") && (has("query_id") || has("api_list")) {
         return Some(Kind::Queries);
     }
