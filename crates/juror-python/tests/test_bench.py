@@ -188,16 +188,28 @@ ANSWERS: list[tuple[Any, str | None, str | None]] = [
     (7, None, "the agent returned a value of type `int`, which is no answer"),
     (["a"], None, "the agent returned a value of type `list`, which is no answer"),
     ({}, None, "the dict that the agent returned has no `final_answer`"),
-    ({"answer": "x"}, None, "`answer` is a value of type `str` and no dict"),
-    ({"final_answer": 7}, None, "`final_answer` is a value of type `int` and no text"),
-    ({"final_answer": "x", "called_apis": "T"}, None, "`called_apis` is a value of type `str` and no list"),
-    ({"final_answer": "x", "called_apis": [["T"]]}, None, "`called_apis` has ['T'], which is no pair of tool and API"),
+    # As of agents that are no Python objects: no part that cannot be read costs the others.
+    ({"answer": "x"}, "x", None),
+    ({"final_answer": 7}, "7", None),
+    ({"final_answer": {"a": [1]}}, '{"a":[1]}', None),
+    ({"final_answer": "x", "called_apis": "T"}, "x", None),
+    ({"final_answer": "x", "called_apis": [["T"], {"tool": "T", "api": "A"}, 7]}, "x", None),
+    ({"final_answer": "x", "answer_details": object()}, "x", None),
+    ({"final_answer": "x", "tokens": object(), "usd": {(): 1}}, "x", None),
+    ({"error": {"message": "no model"}}, None, "no model"),
     (
-        {"final_answer": "x", "answer_details": object()},
+        {"final_answer": object()},
         None,
-        "`answer_details` cannot be written as JSON: a value of type `object` cannot be written as JSON",
+        "`final_answer` cannot be written as JSON: a value of type `object` cannot be written as JSON",
     ),
 ]
+
+
+def test_a_part_of_an_answer_that_cannot_be_written_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING, "juror"):
+        bench(lambda query: {"final_answer": "x", "answer_details": object()}, query_ids=[1])
+    (record,) = (record for record in caplog.records if "left out" in record.getMessage())
+    assert record.getMessage().startswith("a part of an agent's answer is left out: `answer_details` cannot be written")
 
 
 @pytest.mark.parametrize(("said", "answer", "error"), ANSWERS)

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Iterable, Mapping
+import logging
+from collections.abc import Mapping
+from typing import Any
 
-from .plain import plain, text_of
+from .plain import plain
+
+LOG = logging.getLogger("juror")
+
+_ANSWERS = ("final_answer", "answer_details", "error")
+"""The parts of which one makes an answer."""
+
+_PARTS = (*_ANSWERS, "called_apis", "tokens", "usd")
 
 
 class NoAnswer(Exception):
@@ -14,74 +22,39 @@ class NoAnswer(Exception):
 
 
 def answer_as_json(said: object) -> str:
-    """An answer as JSON: of a text, or of a dict in the document's or MASBench's form."""
+    """An answer as JSON: of a text, or of a dict in the document's or MASBench's form.
+
+    The engine reads it as it reads answers of any agent: no part of it that cannot be read costs the
+    others.
+    """
     if isinstance(said, str):
-        return json.dumps({"final_answer": text_of(said)})
+        return json.dumps({"final_answer": said})
     if not isinstance(said, Mapping):
         raise NoAnswer(f"the agent returned {_kind(said)}, which is no answer")
-    inner = said.get("answer", said)
-    if not isinstance(inner, Mapping):
-        raise NoAnswer(f"`answer` is {_kind(inner)} and no dict")
-    fields: dict[str, object] = {}
-    if "final_answer" in inner:
-        fields["final_answer"] = _text(inner, "final_answer")
-    if "error" in said:
-        fields["error"] = _text(said, "error")
-    if not fields:
+    parts = _parts(said)
+    if not any(key in parts for key in _ANSWERS):
         raise NoAnswer("the dict that the agent returned has no `final_answer`")
-    called = said.get("called_apis", inner.get("called_apis"))
-    if called is not None:
-        fields["called_apis"] = [_pair(pair) for pair in _items(called)]
-    for key in ("tokens", "usd"):
-        fields[key] = _figure(said.get(key, inner.get(key)))
-    text = json.dumps(fields)
-    details = inner.get("answer_details")
-    if details is None:
-        return text
-    # Written apart: what agents did may be long, and no half of a pair in it does harm.
-    return f'{text[:-1]}, "answer_details": {_details(details)}}}'
+    written = {key: _written(key, parts[key]) for key in _PARTS if parts.get(key) is not None}
+    return "{" + ", ".join(f'"{key}": {value}' for key, value in written.items() if value) + "}"
 
 
-def _text(fields: Mapping[object, object], key: str) -> str | None:
-    value = fields[key]
-    if value is None:
-        return None
-    if isinstance(value, str):
-        return text_of(value)
-    raise NoAnswer(f"`{key}` is {_kind(value)} and no text")
+def _parts(said: Mapping[Any, Any]) -> dict[Any, Any]:
+    """All parts side by side; under `answer` may stand some of them, or the answer itself."""
+    inner = said.get("answer")
+    if isinstance(inner, Mapping):
+        return {**said, **{key: value for key, value in inner.items() if value is not None or key not in said}}
+    return {"final_answer": inner, **said} if inner is not None else dict(said)
 
 
-def _figure(value: object) -> float | None:
-    """A number that says what was used; no answer is lost over one that cannot be read."""
-    if not isinstance(value, (str, bytes)) and hasattr(value, "__float__"):
-        number = float(value)
-        return number if math.isfinite(number) else None
-    return None
-
-
-def _items(called: object) -> Iterable[object]:
-    if isinstance(called, Iterable) and not isinstance(called, (str, bytes, Mapping)):
-        return called
-    raise NoAnswer(f"`called_apis` is {_kind(called)} and no list")
-
-
-def _pair(pair: object) -> list[str]:
-    if isinstance(pair, (list, tuple)) and len(pair) == 2:
-        tool, api = pair
-        if isinstance(tool, str) and isinstance(api, str):
-            return [text_of(tool), text_of(api)]
-    raise NoAnswer(f"`called_apis` has {pair!r:.80}, which is no pair of tool and API")
-
-
-def _details(details: object) -> str:
+def _written(key: str, value: object) -> str | None:
     try:
-        return json.dumps(details, default=plain, allow_nan=False)
-    except ValueError:
-        # JSON has no such number as nan.
-        known = json.loads(json.dumps(details, default=plain), parse_constant=lambda _: None)
-        return json.dumps(known)
-    except TypeError as error:
-        raise NoAnswer(f"`answer_details` cannot be written as JSON: {error}") from error
+        return json.dumps(value, default=plain)
+    except (TypeError, ValueError, RecursionError) as error:
+        why = f"`{key}` cannot be written as JSON: {error}"
+        if key == "final_answer":
+            raise NoAnswer(why) from error
+        LOG.warning("a part of an agent's answer is left out: %s", why)
+        return None
 
 
 def _kind(value: object) -> str:

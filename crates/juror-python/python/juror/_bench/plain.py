@@ -24,11 +24,6 @@ def plain(value: object) -> object:
     raise TypeError(f"a value of type `{type(value).__name__}` cannot be written as JSON")
 
 
-def text_of(text: str) -> str:
-    """The text with a replacement for halves of pairs that stand alone, which no file can hold."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-
-
 def path_of(path: str | os.PathLike[str]) -> str:
     """A path as text."""
     name = os.fspath(path)
