@@ -70,8 +70,8 @@ fn one_slot(latency_ms: u64) -> Script {
 #[test]
 fn calls_that_wait_in_the_servers_queue_are_not_given_up() {
     // All are sent at once, and the last one's turn comes long after the time limit.
-    let stage = Stage::new(100, one_slot(25));
-    let (code, said) = stage.judge("openai_compatible", "", "--concurrency 100 --timeout 1");
+    let stage = Stage::new(100, one_slot(50));
+    let (code, said) = stage.judge("openai_compatible", "", "--concurrency 100 --timeout 3");
     assert_eq!(code, 0, "{said}");
     assert_eq!(stage.server.max_in_flight(), 100, "what was asked for is obeyed");
     stage.check_each_asked_once();
