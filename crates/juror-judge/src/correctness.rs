@@ -125,7 +125,7 @@ impl Correctness {
     }
 }
 
-/// What a blank text gets instead of a judgement.
+/// What a row with a blank text gets instead of a judgement, in the words of the Python library.
 pub const BLANK: &str = "The question of the reference or the actual answer is a blank string!";
 
 impl Judge for Correctness {
@@ -140,7 +140,13 @@ impl Judge for Correctness {
             let error_key = self.rules.error_key.to_owned();
             let question = case.question_text();
             let Some(answer) = self.claims([&question, &reference, &actual], models).await else {
-                verdicts.failure(error_key, None, BLANK);
+                let named = ["question", "reference answer", "actual answer"];
+                let texts = named.into_iter().zip([&question, &reference, &actual]);
+                let blank: Vec<String> = texts
+                    .filter(|(_, text)| is_blank(text))
+                    .map(|(name, _)| format!("the {name} is blank"))
+                    .collect();
+                verdicts.failure(error_key, None, &blank.join(", "));
                 return verdicts;
             };
             if imitates_verdict(&actual) {

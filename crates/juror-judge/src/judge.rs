@@ -28,6 +28,8 @@ pub struct Verdicts {
     pub flags: Vec<String>,
     /// Whether a call failed for a reason outside, so that a later run may do better.
     pub failed_outside: bool,
+    /// The first such reason.
+    pub outside: Option<String>,
     /// Whether a call was not asked because asking had stopped: the case is not finished.
     pub unfinished: bool,
 }
@@ -43,6 +45,9 @@ impl Verdicts {
     /// Says why there is no score.
     pub(crate) fn error(&mut self, key: String, step: Option<usize>, error: &CallError) {
         self.failed_outside |= error.is_outside();
+        if error.is_outside() && self.outside.is_none() {
+            self.outside = Some(error.to_string());
+        }
         self.unfinished |= matches!(error, CallError::NotAsked(_));
         self.notes.push(Note::new(key, error.to_string()).of_step(step));
     }
@@ -60,6 +65,7 @@ impl Verdicts {
             }
         }
         self.failed_outside |= other.failed_outside;
+        self.outside = self.outside.take().or(other.outside);
         self.unfinished |= other.unfinished;
     }
 }

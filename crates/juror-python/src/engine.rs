@@ -361,9 +361,8 @@ fn tell_failures(judgements: &Judgements, say: &SyncSender<Message>) {
     if let Some(stop) = &judgements.stopped {
         send(say, Message::Word(format!("{stop}; nothing more was asked"), true));
     }
-    let mut errors = judgements.notes.iter().flatten().filter(|note| note.is_error());
     if judgements.n_failed_outside > 0 {
-        let reason = errors.find_map(|note| note.value.as_str()).unwrap_or_default();
+        let reason = judgements.reason();
         let word = format!(
             "models failed on {} questions: {reason}; the `_error` keys of the results have all reasons",
             judgements.n_failed_outside

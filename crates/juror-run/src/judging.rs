@@ -26,6 +26,8 @@ pub struct Judgements {
     pub n_unfinished: usize,
     /// How many questions lack something for a reason outside.
     pub n_failed_outside: usize,
+    /// Of the first of those, its position and the reason.
+    pub outside: Option<(usize, String)>,
     /// How many questions are done with, one way or another.
     pub n_done: usize,
     /// Whether only recorded replies could be used.
@@ -34,6 +36,22 @@ pub struct Judgements {
     pub tally: Tally,
     /// Why asking stopped, if it did.
     pub stopped: Option<Stop>,
+}
+
+impl Judgements {
+    /// Why models failed, on one line: the reason outside, not what else some metric lacks.
+    pub fn reason(&self) -> String {
+        let reason = self.outside.as_ref().map_or("", |(_, reason)| reason);
+        reason.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    /// Takes down a question that lacks something for a reason outside.
+    fn fail_outside(&mut self, index: usize, reason: String) {
+        self.n_failed_outside += 1;
+        if self.outside.as_ref().is_none_or(|(first, _)| index < *first) {
+            self.outside = Some((index, reason));
+        }
+    }
 }
 
 /// What is judged, and by which rules.
@@ -95,9 +113,13 @@ impl Docket<'_> {
             let id = &self.dataset.questions[index].id;
             let done = run.as_mut().and_then(|run| run.take(id, &key.to_hex()));
             if let Some(done) = done {
+                if done.failed_outside {
+                    let reason = done.notes.iter().filter(|note| note.is_error());
+                    let reason = reason.filter_map(|note| note.value.as_str()).next();
+                    judgements.fail_outside(index, reason.unwrap_or_default().to_owned());
+                }
                 judgements.notes[index] = done.notes;
                 judgements.n_done += 1;
-                judgements.n_failed_outside += usize::from(done.failed_outside);
             } else if self.is_left_out(index) {
                 self.keep(run, &Waiting { index, key }, &Verdicts::default())?;
                 judgements.n_done += 1;
@@ -186,7 +208,10 @@ impl Docket<'_> {
                         continue;
                     }
                 };
-                judgements.n_failed_outside += usize::from(verdicts.failed_outside);
+                if verdicts.failed_outside {
+                    let reason = verdicts.outside.clone().unwrap_or_default();
+                    judgements.fail_outside(waited.index, reason);
+                }
                 judgements.n_unfinished += usize::from(verdicts.unfinished);
                 if !verdicts.unfinished {
                     self.keep(run, &waited, &verdicts)?;
@@ -282,5 +307,23 @@ fn unscored<'a>(case: &Case<'a>) -> Record<'a> {
         findings: Vec::new(),
         empty_results: Vec::new(),
         notes: &[],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reason_of_a_failed_run_is_the_first_one_outside() {
+        let mut judgements = Judgements {
+            notes: vec![vec![Note::new("answer_relevance_error", "the answer is blank")]],
+            ..Judgements::default()
+        };
+        judgements.fail_outside(7, "status 503".into());
+        judgements.fail_outside(2, "status 400:\tno\n  such model".into());
+        judgements.fail_outside(4, "status 500".into());
+        assert_eq!(judgements.n_failed_outside, 3);
+        assert_eq!(judgements.reason(), "status 400: no such model");
     }
 }

@@ -290,3 +290,50 @@ fn quote(text: &str) -> String {
         None => format!("`{flat}`"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read::{Document, Format, read_reference, read_responses};
+    use crate::record::{Case, score};
+    use serde_json::{Value, json};
+
+    fn why(expected: &Value, actual: &Value) -> String {
+        let steps = json!([[{"name": "s", "output": expected}]]);
+        let question = json!({"id": "q", "question_text": "Q", "reference_steps": steps});
+        let reference = json!([{"template_id": "t", "questions": [question]}]).to_string();
+        let steps = json!([{"name": "s", "status": "success", "output": actual}]);
+        let responses = json!([{"question_id": "q", "actual_steps": steps}]).to_string();
+        let document =
+            |text: String| Document::new("d", text.into_bytes(), Format::Json).expect("a document");
+        let (reference, responses) = (document(reference), document(responses));
+        let dataset = read_reference(&reference).expect("a reference");
+        let responses = read_responses(&responses).expect("responses");
+        let question = &dataset.questions[0];
+        let case = Case { question, trajectory: responses.of(question) };
+        let record = score(&case, &Profile::V5);
+        explain(&record, &Profile::V5).remove(0).why
+    }
+
+    #[test]
+    fn outputs_that_look_alike_are_told_apart() {
+        let long = "x".repeat(80);
+        for (expected, actual, told) in [
+            (json!(5), json!("5"), "expected the number `5`, got the text `\"5\"`"),
+            (
+                json!("true"),
+                json!(true),
+                "expected the text `\"true\"`, got the truth value `true`",
+            ),
+            (json!("4 kg"), json!("5 kg"), "expected `4 kg`, got `5 kg`"),
+            (json!("4  kg"), json!("4 kg"), "the outputs differ in white space alone"),
+            (
+                json!(format!("{long}4")),
+                json!(format!("{long}5")),
+                "from character 81 on: expected `4`, got `5`",
+            ),
+        ] {
+            assert_eq!(why(&expected, &actual), told);
+        }
+    }
+}

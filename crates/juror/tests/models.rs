@@ -226,6 +226,21 @@ fn blank_answers_count_against_the_coverage_of_a_gate() {
 }
 
 #[test]
+fn a_blank_text_is_told_by_its_side() {
+    let stage = Stage::new(2, Script::default());
+    let question = |id: &str| json!({"id": id, "question_text": "Q?", "reference_answer": if id == "q0" { "A" } else { " " }});
+    let reference = json!([{"template_id": "t", "questions": [question("q0"), question("q1")]}]);
+    stage.write("reference.json", &reference.to_string());
+    let response = |id: &str| json!({"question_id": id, "actual_answer": "  "}).to_string();
+    stage.write("responses.jsonl", &format!("{}\n{}\n", response("q0"), response("q1")));
+    stage.judge_claims("cache_mode: off");
+    let results = stage.results("out.json");
+    assert_eq!(results[0]["answer_eval_error"], "the actual answer is blank");
+    let both = "the reference answer is blank, the actual answer is blank";
+    assert_eq!(results[1]["answer_eval_error"], both);
+}
+
+#[test]
 fn a_refused_key_stops_asking_at_once() {
     let stage = Stage::new(40, Script { key: Some("another".into()), ..Script::default() });
     let ended = stage.judge_claims("concurrency: 4");

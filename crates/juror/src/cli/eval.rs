@@ -343,8 +343,7 @@ impl Work<'_> {
         }
         if judgements.n_failed_outside > 0 {
             let questions = count(judgements.n_failed_outside, "question");
-            let mut errors = judgements.notes.iter().flatten().filter(|note| note.is_error());
-            let reason = errors.find_map(|note| note.value.as_str()).unwrap_or_default();
+            let reason = judgements.reason();
             let hint = if judgements.is_replay {
                 "judge again with a key, and export the replies anew".to_owned()
             } else {
