@@ -81,7 +81,7 @@ pub(crate) fn run_evaluation<'py>(
     }
     let (reference, responses) = Input::both(reference, responses)?;
     let log = Log::new(py)?;
-    for told in &responses.problems {
+    for told in reference.hint.iter().chain(&responses.hint).chain(&responses.problems) {
         log.say(&told.to_string(), false)?;
     }
     let problems = reference.problems;

@@ -44,6 +44,8 @@ pub(crate) struct Input<'py> {
     pub(crate) known: Option<Known<'py>>,
     /// What of it could not be read.
     pub(crate) problems: Vec<Told>,
+    /// What deserves a word, though nothing is wrong.
+    pub(crate) hint: Option<Told>,
 }
 
 /// Objects as JSON text, or the name of a file.
@@ -73,9 +75,9 @@ impl<'py> Input<'py> {
         let (reference, responses) = match take_reference(reference)? {
             Taken::File(name) => (Input::file(name), take_responses(responses)?),
             Taken::Objects(written) => {
-                let problems = told(&written, py);
+                let told = Words::of(&written, py);
                 let (filled, responses) = written.fill_while(py, || take_responses(responses));
-                (Input::objects("reference", filled, problems), responses?)
+                (Input::objects("reference", filled, told), responses?)
             }
         };
         Ok((reference, Input::new("responses", responses, py)))
@@ -85,24 +87,37 @@ impl<'py> Input<'py> {
         match taken {
             Taken::File(name) => Input::file(name),
             Taken::Objects(written) => {
-                let problems = told(&written, py);
-                Input::objects(name, written.fill(py), problems)
+                let told = Words::of(&written, py);
+                Input::objects(name, written.fill(py), told)
             }
         }
     }
 
     fn file(name: String) -> Input<'py> {
-        Input { source: Source::File(name), known: None, problems: Vec::new() }
+        Input { source: Source::File(name), known: None, problems: Vec::new(), hint: None }
     }
 
-    fn objects(name: &'static str, filled: Filled<'py>, problems: Vec<Told>) -> Input<'py> {
+    fn objects(name: &'static str, filled: Filled<'py>, told: Words) -> Input<'py> {
         let Filled { json, known } = filled;
-        Input { source: Source::Objects { name, json }, known: Some(known), problems }
+        let Words { problems, hint } = told;
+        Input { source: Source::Objects { name, json }, known: Some(known), problems, hint }
     }
 }
 
-fn told(written: &Written<'_>, py: Python<'_>) -> Vec<Told> {
-    written.problems.iter().map(|found| Told::of_object(py, found)).collect()
+/// What is to be said of objects.
+struct Words {
+    problems: Vec<Told>,
+    hint: Option<Told>,
+}
+
+impl Words {
+    fn of(written: &Written<'_>, py: Python<'_>) -> Words {
+        let told = |found| Told::of_object(py, found);
+        Words {
+            problems: written.problems.iter().map(told).collect(),
+            hint: written.not_number.as_ref().map(told),
+        }
+    }
 }
 
 fn take_reference<'py>(value: &Bound<'py, PyAny>) -> PyResult<Taken<'py>> {

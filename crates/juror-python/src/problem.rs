@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use juror_run::LoadError;
-use juror_score::read::{DatasetError, Problems};
+use juror_score::read::{DatasetError, Problem, Problems};
 use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -25,6 +25,11 @@ pub(crate) struct Found {
 }
 
 impl Found {
+    /// What a problem of a file would say, at a way that is yet to be told.
+    pub(crate) fn of(problem: &Problem) -> Found {
+        Found { path: Vec::new(), message: problem.to_string(), hint: problem.hint() }
+    }
+
     /// The way to it, as Juror writes ways.
     pub(crate) fn path(&self, py: Python<'_>) -> String {
         let mut text = String::new();

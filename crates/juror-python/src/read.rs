@@ -67,7 +67,7 @@ pub(crate) fn read_responses<'py>(
     let checked = py.detach(|| check_responses(&read.document).map(|responses| responses.problems));
     read.settle(checked, strict)?;
     let by_id = PyDict::new(py);
-    let whole: Option<Object<'_>> = serde_json::from_str(read.document.json()).ok();
+    let whole: Option<Object<'_>> = serde_json::from_str(read.document.json_as_read()).ok();
     match whole.filter(|fields| fields.get("question_id").is_none()) {
         Some(fields) => {
             for (id, record) in fields.iter() {
@@ -92,16 +92,17 @@ struct Read<'py> {
     document: Document,
     known: Option<Known<'py>>,
     problems: Vec<Told>,
+    hint: Option<Told>,
     is_file: bool,
 }
 
 impl<'py> Read<'py> {
     fn new(py: Python<'py>, input: Input<'py>) -> PyResult<Read<'py>> {
-        let Input { source, known, problems } = input;
+        let Input { source, known, problems, hint } = input;
         let is_file = source.is_file();
         let document = py.detach(|| source.document());
         let (document, _) = document.map_err(|error| Refusal::File(error).into_error(py))?;
-        Ok(Read { py, document, known, problems, is_file })
+        Ok(Read { py, document, known, problems, hint, is_file })
     }
 
     /// Raises what is wrong with the whole, and logs what is wrong with parts; with `strict`, all
@@ -121,14 +122,16 @@ impl<'py> Read<'py> {
             }
             Ok(problems) => {
                 let log = Log::new(self.py)?;
-                told(&problems).iter().try_for_each(|told| log.say(&told.to_string(), false))
+                let hint = self.hint.iter().cloned();
+                let mut words = hint.chain(told(&problems));
+                words.try_for_each(|told| log.say(&told.to_string(), false))
             }
         }
     }
 
     /// The values of the file: the items of a list, or one a line. What is not JSON is left out.
     fn items(&self) -> Vec<&RawValue> {
-        let text = self.document.json();
+        let text = self.document.json_as_read();
         if let Ok(items) = serde_json::from_str::<Vec<&RawValue>>(text) {
             return items;
         }
@@ -138,7 +141,7 @@ impl<'py> Read<'py> {
     }
 
     fn value(&self, value: &RawValue) -> PyResult<Bound<'py, PyAny>> {
-        let text = self.document.json();
+        let text = self.document.json_as_read();
         let start = value.get().as_ptr() as usize - text.as_ptr() as usize;
         Builder::new(self.py).part(text, start, self.known.as_ref())
     }

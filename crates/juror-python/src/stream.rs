@@ -207,7 +207,9 @@ impl<'py> Feed<'py> {
         reference.json.push(b']');
         responses.json.push(b'}');
         self.at = end;
-        let is_well = reference.problems.is_empty() && responses.problems.is_empty();
+        let deserves_a_word =
+            |written: &Written<'_>| !written.problems.is_empty() || written.not_number.is_some();
+        let is_well = !deserves_a_word(&reference) && !deserves_a_word(&responses);
         Ok(is_well.then_some((reference, responses)))
     }
 }

@@ -7,6 +7,7 @@
 use std::io::Write;
 use std::thread;
 
+use juror_score::read::Problem;
 use pyo3::prelude::*;
 use pyo3::types::{
     PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMapping, PySequence, PyString,
@@ -33,6 +34,8 @@ pub(crate) struct Written<'py> {
     pub(crate) parts: Parts<'py>,
     /// What could not be written; `null` stands in its place.
     pub(crate) problems: Vec<Found>,
+    /// The first number that JSON does not have, which is written as a text.
+    pub(crate) not_number: Option<Found>,
     /// Whether `nan` and the infinities are written as Python's `json` writes them.
     pub(crate) keeps_nan: bool,
     /// Whether long texts are written like others.
@@ -104,9 +107,10 @@ impl<'py> Written<'py> {
         segment: impl Fn() -> Segment,
         write: impl FnOnce(&mut Written<'py>),
     ) {
-        let before = self.problems.len();
+        let (before, had_word) = (self.problems.len(), self.not_number.is_some());
         write(self);
-        for found in &mut self.problems[before..] {
+        let word = self.not_number.as_mut().filter(|_| !had_word);
+        for found in self.problems[before..].iter_mut().chain(word) {
             found.path.push(segment());
         }
     }
@@ -278,16 +282,20 @@ impl<'py> Written<'py> {
         if value.is_finite() {
             // Writing to memory does not fail.
             let _ = write!(self.json, "{value:?}");
-        } else if self.keeps_nan {
-            let word = if value.is_nan() { "NaN" } else { "Infinity" };
-            self.json.extend_from_slice(if value < 0.0 { b"-" } else { b"" });
-            self.json.extend_from_slice(word.as_bytes());
-        } else {
-            // JSON has no such number, and no mean may rest on it.
-            self.remembering(number.as_any(), |written| {
-                written.json.extend_from_slice(b"null");
-            });
+            return;
         }
+        let word = match value {
+            _ if value.is_nan() => "NaN",
+            ..0.0 => "-Infinity",
+            _ => "Infinity",
+        };
+        if self.keeps_nan {
+            self.json.extend_from_slice(word.as_bytes());
+            return;
+        }
+        // JSON has no such number, and no mean may rest on it.
+        self.remembering(number.as_any(), |written| push_text(word, &mut written.json));
+        self.not_number.get_or_insert_with(|| Found::of(&Problem::NumberAsText(word)));
     }
 
     fn int(&mut self, number: &Bound<'py, PyInt>) {

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import math
+from pathlib import Path
 from typing import Any
 
 import juror
 import pytest
+import yaml
 
 LARGE = 123456789012345678901
 
@@ -32,3 +36,50 @@ def test_large_ids_of_documents_compare_exactly() -> None:
     assert juror.recall_at_k([LARGE], [LARGE]) == 1.0
     assert juror.recall_at_k([LARGE], [LARGE + 1]) == 0.0
     assert juror.average_precision([LARGE, 1], [LARGE + 1, 1.0]) == 0.25
+
+
+def responses_with(value: Any) -> dict[str, Any]:
+    step = {"name": "a", "args": {"x": value}, "status": "success", "output": "x"}
+    return {"q": {"question_id": "q", "elapsed_sec": value, "input_tokens": 5, "actual_steps": [step]}}
+
+
+REFERENCE = [
+    {
+        "template_id": "t",
+        "questions": [
+            {"id": "q", "question_text": "x", "reference_steps": [[{"name": "a", "output": "x"}]]}
+        ],
+    }
+]
+
+
+@pytest.mark.parametrize(
+    ("value", "word"), [(math.nan, "NaN"), (math.inf, "Infinity"), (-math.inf, "-Infinity")]
+)
+def test_numbers_that_are_none_are_read_wherever_they_come_from(
+    value: float, word: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    responses = responses_with(value)
+    (tmp_path / "r.json").write_text(json.dumps(responses))
+    (tmp_path / "r.jsonl").write_text(json.dumps(responses["q"]) + "\n")
+    (tmp_path / "r.yaml").write_text(yaml.safe_dump(responses))
+    for source in (responses, tmp_path / "r.json", tmp_path / "r.jsonl", tmp_path / "r.yaml"):
+        caplog.clear()
+        [result] = juror.run_evaluation(REFERENCE, source)
+        assert "error" not in result and result["steps_score"] == 1.0, source
+        kept = value if source is responses else word
+        copied = [result["elapsed_sec"], result["actual_steps"][0]["args"]["x"]]
+        assert [repr(one) for one in copied] == [repr(kept)] * 2, source
+        [told] = [record.getMessage() for record in caplog.records]
+        assert f"`{word}` is read as a text" in told, source
+        aggregates = juror.compute_aggregates([result])
+        assert aggregates["micro"]["elapsed_sec"]["sum"] == 0, source
+        assert aggregates["micro"]["input_tokens"]["sum"] == 5, source
+
+
+def test_a_reference_with_numbers_that_are_none_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "reference.json"
+    path.write_text(json.dumps(REFERENCE).replace('"name"', '"weight": NaN, "name"'))
+    [template] = juror.read_reference(path)
+    [[step]] = template["questions"][0]["reference_steps"]
+    assert step["weight"] == "NaN"

@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 
 use crate::json::{self, same_value};
 use crate::object::Object;
+use crate::read::Quoted;
 
 /// A number by its value: equal numbers have equal values, however they are written.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -93,11 +94,16 @@ pub(crate) fn same_json(a: &str, b: &str) -> bool {
     }
     match (serde_json::from_str::<Value>(a), serde_json::from_str::<Value>(b)) {
         (Ok(a), Ok(b)) if is_exact(&a) && is_exact(&b) => same_value(&a, &b),
-        // Numbers that doubles cannot hold may be what makes a text unreadable.
-        _ => match (raw(a), raw(b)) {
-            (Some(a), Some(b)) => same_raw(a, b, DEEPEST),
-            _ => false,
-        },
+        // Numbers that doubles cannot hold may be what makes a text unreadable, or such as are none.
+        _ => {
+            let (quoted_a, quoted_b) = (Quoted::of(a, false), Quoted::of(b, false));
+            let a = quoted_a.as_ref().map_or(a, |quoted| &quoted.text);
+            let b = quoted_b.as_ref().map_or(b, |quoted| &quoted.text);
+            match (raw(a), raw(b)) {
+                (Some(a), Some(b)) => same_raw(a, b, DEEPEST),
+                _ => false,
+            }
+        }
     }
 }
 
@@ -201,6 +207,13 @@ mod tests {
         assert!(!same_json(&a, &b.replace("[1.0, ", "[1.0, 1, ")));
         let deep = |end: &str| format!("{}1e400{end}{}", "[".repeat(500), "]".repeat(500));
         assert!(!same_json(&deep(""), &deep(" ")));
+    }
+
+    #[test]
+    fn words_for_numbers_that_are_none_equal_themselves() {
+        assert!(same_json(r#"{"a": NaN, "b": [-Infinity]}"#, r#"{"b":[-Infinity],"a":NaN}"#));
+        assert!(!same_json(r#"{"a": Infinity}"#, r#"{"a": -Infinity}"#));
+        assert!(!same_json(r#"{"a": NaN}"#, r#"{"a": null}"#));
     }
 
     #[test]

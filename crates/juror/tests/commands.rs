@@ -854,9 +854,30 @@ fn the_wrong_file_is_recognised() {
 }
 
 #[test]
-fn numbers_that_json_does_not_know_are_explained() {
-    let place = small().file("nan.json", "[{\"question_id\": \"q1\", \"elapsed_sec\": NaN}]");
-    assert_snapshot!(refused(&place, "reference.json nan.json"));
+fn numbers_that_json_does_not_know_are_read_as_texts() {
+    let record = "{\"question_id\": \"q1\", \"elapsed_sec\": NaN, \"input_tokens\": -Infinity}";
+    let place = small()
+        .file("nan.json", format!("[{record}]"))
+        .file("nan.jsonl", format!("{record}\n"))
+        .file("nan.yaml", "- {question_id: q1, elapsed_sec: .nan, input_tokens: -.inf}\n");
+    assert_snapshot!(place.run("eval reference.json nan.json --worst 0"));
+    for file in ["nan.json", "nan.jsonl", "nan.yaml"] {
+        let done = place.run(&format!("eval reference.json {file} --worst 0 -o results.json"));
+        assert!(done.code == 0 && done.stderr.matches("warning").count() == 1, "{done}");
+        let results = place.json("results.json");
+        assert_eq!(results[0]["elapsed_sec"], "NaN", "{file}");
+        assert_eq!(results[0]["input_tokens"], "-Infinity", "{file}");
+    }
+    // Results that somebody else wrote: the one before such a word counts once.
+    let result = |seconds: &str| {
+        format!("{{\"template_id\": \"t\", \"question_id\": \"q\", \"elapsed_sec\": {seconds}}}")
+    };
+    let place = place.file("old.json", format!("[{}, {}]", result("2"), result("NaN")));
+    let done = place.run("aggregate old.json -a aggregates.json");
+    assert!(done.code == 0 && done.stderr.contains("`NaN` is read as a text"), "{done}");
+    let micro = &place.json("aggregates.json")["micro"];
+    assert_eq!(micro["number_of_success_samples"], 2);
+    assert_eq!(micro["elapsed_sec"]["sum"], 2.0);
 }
 
 #[test]

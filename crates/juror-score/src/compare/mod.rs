@@ -28,6 +28,7 @@ use crate::object::Object;
 use crate::output::Output;
 use crate::profile::{Names, Profile, StepKinds};
 use crate::question::ExpectedStep;
+use crate::read::Quoted;
 use crate::solutions::{Prepared, ResultFormat, SparqlResult};
 use crate::trajectory::Step;
 
@@ -177,8 +178,13 @@ impl<'t> View<'t> {
     /// The output as a list of documents.
     pub(crate) fn documents(&self) -> Option<&[Document<'t>]> {
         let read = || {
-            let documents = parse_documents(self.text()?).ok()?;
-            Some(documents.into_iter().map(Document::into_owned).collect())
+            let text = self.text()?;
+            let owned = |documents: Vec<Document<'_>>| {
+                documents.into_iter().map(Document::into_owned).collect()
+            };
+            // Scores of documents may be `NaN`, for which JSON has no number.
+            let quoted = || parse_documents(&Quoted::of(text, false)?.text).map(owned).ok();
+            parse_documents(text).map(owned).ok().or_else(quoted)
         };
         self.documents.get_or_init(read).as_deref()
     }

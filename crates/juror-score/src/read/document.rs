@@ -1,8 +1,14 @@
 //! A file in memory: its text, its format, and where things stand in it.
 
+use std::sync::OnceLock;
+
+use serde::Deserialize;
+
+use super::not_numbers::Quoted;
 use super::problem::{DatasetError, Path, Place, Problem, Problems};
 use super::yaml::{self, NotYaml};
 use crate::object::Object;
+use crate::skim;
 
 /// How a file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +65,9 @@ pub struct Document {
     repeated_keys: Vec<DatasetError>,
     /// What a reader of a YAML document should know.
     hints: Vec<DatasetError>,
+    /// The text with `NaN` and the like in quotes, if it has them; made when the text as it is
+    /// cannot be read.
+    quoted: OnceLock<Option<Quoted>>,
 }
 
 impl Document {
@@ -97,6 +106,7 @@ impl Document {
             bad_lines: Vec::new(),
             repeated_keys: Vec::new(),
             hints: Vec::new(),
+            quoted: OnceLock::new(),
         }
     }
 
@@ -127,9 +137,43 @@ impl Document {
         &self.repeated_keys
     }
 
-    /// What deserves a word in a YAML document, though nothing is wrong.
-    pub fn hints(&self) -> &[DatasetError] {
-        &self.hints
+    /// What deserves a word so far, though nothing is wrong: words that others read otherwise.
+    pub fn hints(&self) -> impl Iterator<Item = DatasetError> {
+        let not_number = self.quoted.get().and_then(Option::as_ref).map(|quoted| {
+            let (line, column) = self.line_and_column(quoted.first_start());
+            self.error(line, column, Path::default(), Problem::NumberAsText(quoted.first))
+        });
+        self.hints.iter().cloned().chain(not_number)
+    }
+
+    /// The text as JSON, with `NaN` and the like as texts if they were met when it was read.
+    pub fn json_as_read(&self) -> &str {
+        let quoted = self.quoted.get().and_then(Option::as_ref);
+        quoted.map_or(self.json(), |quoted| &quoted.text)
+    }
+
+    /// A value that could not be read as it is, with `NaN` and the like as texts; nothing if there
+    /// are none in it.
+    pub(super) fn with_quotes(&self, value: &str) -> Option<&str> {
+        if self.json.is_some() {
+            return None;
+        }
+        // What has its quotes already gets no more.
+        let start = start_in(self.json(), value)?;
+        let quoted = self.quoted.get_or_init(|| Quoted::of(self.json(), self.is_lines()));
+        quoted.as_ref()?.part(start, start + value.len())
+    }
+
+    /// Reads a value, with `NaN` and the like as texts if need be; or says of which text it is why
+    /// it cannot be read.
+    pub(super) fn parse<'a, T: Deserialize<'a>>(
+        &'a self,
+        value: &'a str,
+    ) -> Result<T, (&'a str, serde_json::Error)> {
+        skim::from_str(value).or_else(|error| match self.with_quotes(value) {
+            Some(value) => skim::from_str(value).map_err(|error| (value, error)),
+            None => Err((value, error)),
+        })
     }
 
     /// The file, as the user named it.
@@ -190,7 +234,8 @@ impl Document {
             Some(word) => Problem::NotANumber(word),
             None => Problem::Syntax(message),
         };
-        Found { offset: self.offset_of(value) + at, path: Path::default(), problem }
+        let offset = self.offset_of(&value[value.floor_char_boundary(at)..]);
+        Found { offset, path: Path::default(), problem }
     }
 
     /// A complaint that stops the reading, with its place.
@@ -231,7 +276,11 @@ impl Document {
 
     /// Where a part of the JSON text begins.
     pub(crate) fn offset_of(&self, part: &str) -> usize {
-        part.as_ptr() as usize - self.json().as_ptr() as usize
+        let quoted = || {
+            let quoted = self.quoted.get()?.as_ref()?;
+            start_in(&quoted.text, part).map(|start| quoted.place_before(start))
+        };
+        start_in(self.json(), part).or_else(quoted).unwrap_or_default()
     }
 
     fn bad_text(&self, bytes: &[u8], valid_up_to: usize) -> DatasetError {
@@ -257,6 +306,12 @@ impl Document {
         }
         text
     }
+}
+
+/// Where a text begins in another, if it is a part of it in memory.
+fn start_in(whole: &str, part: &str) -> Option<usize> {
+    let start = (part.as_ptr() as usize).checked_sub(whole.as_ptr() as usize)?;
+    (start + part.len() <= whole.len()).then_some(start)
 }
 
 /// The lines of a text that are not blank, without the space around them.

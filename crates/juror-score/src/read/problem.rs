@@ -99,6 +99,8 @@ pub enum Problem {
     Unreadable(String),
     /// A word that Python writes for a number that JSON does not know.
     NotANumber(&'static str),
+    /// The same, where it is read as a text.
+    NumberAsText(&'static str),
     /// A required field is not there.
     MissingField {
         /// Its name.
@@ -190,6 +192,8 @@ impl Problem {
             self,
             Problem::UnknownKey { near: Some(_), .. }
                 | Problem::NoNumber { .. }
+                | Problem::NumberAsText(_)
+                | Problem::TruthAsText { .. }
                 | Problem::UnknownQuestion(_)
                 | Problem::Unanswered(_)
         )
@@ -209,6 +213,9 @@ impl fmt::Display for Problem {
             Problem::InvalidUtf8 => f.write_str("the text is not valid UTF-8"),
             Problem::Unreadable(why) => write!(f, "the file cannot be read: {why}"),
             Problem::NotANumber(word) => write!(f, "not valid JSON: {word} is not a number"),
+            Problem::NumberAsText(word) => {
+                write!(f, "`{word}` is read as a text, here and wherever it stands for a number")
+            }
             Problem::MissingField { field, of } => write!(f, "this {of} has no `{field}`"),
             Problem::WrongType { expected, found } => {
                 write!(f, "expected {expected}, found {found}")
@@ -257,10 +264,10 @@ fn and_more(f: &mut fmt::Formatter<'_>, n_more: usize) -> fmt::Result {
     if n_more == 0 { Ok(()) } else { write!(f, ", here and {n_more} times more") }
 }
 
-impl DatasetError {
+impl Problem {
     /// What to do about it.
     pub fn hint(&self) -> Option<String> {
-        match &self.problem {
+        match self {
             Problem::BadYaml { hint, .. } => hint.map(Into::into),
             Problem::RepeatedKey(_) => Some("keep one of them; the last would count".into()),
             Problem::TruthAsText { word, truth } => {
@@ -270,6 +277,9 @@ impl DatasetError {
                 Some("write `true` or `false` without quotes; `yes` and `no` are texts".into())
             }
             Problem::InvalidUtf8 => Some("save the file as UTF-8".into()),
+            Problem::NumberAsText(_) => {
+                Some("it counts nowhere; write null if nothing is meant".into())
+            }
             Problem::NotANumber(_) => Some(
                 "leave the value out or write null; json.dumps(…, allow_nan=False) finds it".into(),
             ),
@@ -302,6 +312,11 @@ impl DatasetError {
 }
 
 impl DatasetError {
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        self.problem.hint()
+    }
+
     /// The place and the problem, in one line.
     pub fn brief(&self) -> String {
         let Place { file, line, column, .. } = &self.place;

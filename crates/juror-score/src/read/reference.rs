@@ -98,7 +98,7 @@ pub fn read_reference(document: &Document) -> Result<Dataset<'_>, Problems> {
     check.warnings.extend(passed_over.mistakes(document));
     check.warnings.sort_by_key(|found| found.offset);
     let mut warnings = document.locate(check.warnings);
-    document.hints().iter().for_each(|hint| warnings.push(hint.clone()));
+    document.hints().for_each(|hint| warnings.push(hint));
     Ok(Dataset { questions, warnings, origins, passed_over })
 }
 
@@ -157,12 +157,12 @@ fn read_fast(document: &Document) -> Result<Read<'_>, FirstProblem<'_>> {
     let mut read = Read::default();
     for value in document.values() {
         let first = |error| FirstProblem { value, error };
+        let unreadable = |(value, error)| FirstProblem { value, error: Some(error) };
         if is_line(document, value) {
-            let line: LineForm<'_> = skim::from_str(value).map_err(|error| first(Some(error)))?;
+            let line: LineForm<'_> = document.parse(value).map_err(unreadable)?;
             line.read_into(&mut read).ok_or_else(|| first(None))?;
         } else {
-            let templates: Vec<TemplateForm<'_>> =
-                skim::from_str(value).map_err(|error| first(Some(error)))?;
+            let templates: Vec<TemplateForm<'_>> = document.parse(value).map_err(unreadable)?;
             // Lists that grow leave gaps in memory behind them, as large as they are.
             let n_questions =
                 templates.iter().flat_map(|template| &template.questions).map(Vec::len).sum();
@@ -326,10 +326,10 @@ fn expected_step(fields: Object<'_>) -> Option<ExpectedStep<'_>> {
 fn all_problems(document: &Document, first: FirstProblem<'_>) -> Problems {
     let mut check = Check::new(document);
     for value in document.values() {
-        match serde_json::from_str(value) {
+        match document.parse(value) {
             Ok(parsed) if is_line(document, value) => check.line(parsed),
             Ok(parsed) => check.templates(parsed),
-            Err(error) => check.found.push(document.complaint(value, &error)),
+            Err((value, error)) => check.found.push(document.complaint(value, &error)),
         }
     }
     // A key that is used twice is told with its place already.

@@ -205,7 +205,7 @@ impl<'a> Reader<'a> {
         let mut problems = document.locate(found);
         let mut errors = std::mem::take(&mut problems.errors);
         errors.extend(document.bad_lines().iter().cloned());
-        errors.extend(document.hints().iter().cloned());
+        errors.extend(document.hints());
         errors.extend(self.repeated);
         errors.sort_by_key(|error| (error.place.line, error.place.column));
         responses.problems = problems;
@@ -242,8 +242,9 @@ impl<'a> Reader<'a> {
     }
 
     fn list(&mut self, text: &'a str) -> Result<(), Problems> {
+        let document = self.document;
         let records: Vec<&'a RawValue> =
-            skim::from_str(text).map_err(|error| self.document.syntax_error(text, &error))?;
+            document.parse(text).map_err(|(text, error)| document.syntax_error(text, &error))?;
         for (index, record) in records.into_iter().enumerate() {
             self.record(record.get(), None, Path::default().index(index));
         }
@@ -251,16 +252,18 @@ impl<'a> Reader<'a> {
     }
 
     fn object(&mut self, text: &'a str) -> Result<(), Problems> {
-        let fields: Object<'a> = match skim::from_str(text) {
+        let document = self.document;
+        let fields: Object<'a> = match document.parse(text) {
             Ok(fields) => fields,
             // Several objects one after another: a file of lines under another name.
             Err(_) if self.looks_like_lines() => {
                 self.lines();
                 return Ok(());
             }
-            Err(error) => return Err(self.document.syntax_error(text, &error)),
+            Err((text, error)) => return Err(document.syntax_error(text, &error)),
         };
         if fields.get("question_id").is_some_and(|id| json::scalar_text(id).is_some()) {
+            let text = document.with_quotes(text).unwrap_or(text);
             self.record(text.trim_ascii(), None, Path::default());
             return Ok(());
         }
@@ -273,7 +276,7 @@ impl<'a> Reader<'a> {
 
     fn looks_like_lines(&self) -> bool {
         let mut lines = self.document.lines();
-        let whole = |line: &str| serde_json::from_str::<Object>(line).is_ok();
+        let whole = |line| self.document.parse::<Object<'_>>(line).is_ok();
         lines.next().is_some_and(whole) && lines.next().is_some()
     }
 
@@ -308,6 +311,9 @@ impl<'a> Reader<'a> {
                 }
             }
             Err(error) => {
+                if let Some(text) = self.document.with_quotes(text) {
+                    return self.take(text, read(text), id, path);
+                }
                 // Of what was meant to be a response, another word is said.
                 if text.starts_with('{') {
                     self.n_responses += 1;
@@ -340,7 +346,9 @@ impl<'a> Reader<'a> {
         }
         for (name, value) in record.trajectory.usage.iter() {
             // Numbers that are none, such as NaN, are told of otherwise.
-            if let Some(b'"' | b't' | b'f' | b'[' | b'{') = value.get().as_bytes().first() {
+            let is_told = matches!(value.get(), "\"NaN\"" | "\"Infinity\"" | "\"-Infinity\"");
+            if !is_told && matches!(value.get().as_bytes(), [b'"' | b't' | b'f' | b'[' | b'{', ..])
+            {
                 let found = json::kind_of(value);
                 self.passed_over.no_number(name, found, value.get(), || path.key(name));
             }
@@ -617,6 +625,43 @@ mod tests {
         let document = Document::new("r.yaml", text.into(), Format::Yaml).expect("a document");
         assert_eq!(read_responses(&document).expect("responses").problems.errors.len(), 1);
         assert_eq!(places(&document, &[])[0], (3, 5));
+    }
+
+    #[test]
+    fn words_for_numbers_that_are_none_are_read_as_texts() {
+        let record = r#"{"question_id": "q1", "elapsed_sec": NaN, "input_tokens": -Infinity, "actual_steps": [{"name": "a", "args": {"x": [Infinity]}}]}"#;
+        let texts = [
+            (Format::JsonLines, format!("{{\"question_id\": \"q0\"}}\n{record}\n{{\"question_id\": \"q2\", \"total_tokens\": NaN}}\n")),
+            (Format::Json, format!("[\n{record}\n]")),
+            (Format::Json, format!("{{\"q1\":\n{record}\n}}")),
+            (Format::Yaml, "- question_id: q1\n  elapsed_sec: .nan\n  input_tokens: -.inf\n  actual_steps: [{name: a, args: {x: [.inf]}}]\n".into()),
+        ];
+        for (format, text) in texts {
+            let document = Document::new("r", text.clone().into(), format).expect("a document");
+            let responses = read_responses(&document).expect("responses");
+            let trajectory = &responses.by_question["q1"].trajectory;
+            assert!(!trajectory.ending.is_error(), "{text}");
+            let usage = trajectory.usage;
+            assert_eq!(usage.elapsed_sec.map(RawValue::get), Some("\"NaN\""));
+            assert_eq!(usage.input_tokens.map(RawValue::get), Some("\"-Infinity\""));
+            let steps = trajectory.steps.as_deref().unwrap_or_default();
+            assert_eq!(steps[0].arg("x").map(RawValue::get), Some("[\"Infinity\"]"));
+            let told: Vec<String> =
+                responses.problems.errors.iter().map(ToString::to_string).collect();
+            assert_eq!(told.len(), 1, "{told:?}");
+            assert!(told[0].starts_with("r:2:"), "{told:?}");
+            assert!(responses.problems.errors[0].problem.is_warning());
+        }
+    }
+
+    #[test]
+    fn a_record_with_such_a_word_and_another_mistake_is_told_as_others_are() {
+        let text = "{\"question_id\": \"q1\", \"a\": NaN, \"actual_steps\": 5}\n{\"b\": NaN, x}\n";
+        let document = Document::new("r.jsonl", text.into(), Format::JsonLines).expect("lines");
+        let responses = read_responses(&document).expect("responses");
+        let told = responses.problems.errors.iter();
+        let places: Vec<_> = told.map(|error| (error.place.line, error.place.column)).collect();
+        assert_eq!(places, [(1, 28), (1, 49), (2, 12)]);
     }
 
     #[test]

@@ -43,17 +43,33 @@ pub fn read_results(
     let is_one_result = text.trim_ascii_start().starts_with('{');
     if document.is_lines() || is_one_result {
         for line in document.values() {
-            match serde_json::from_str(line) {
+            let read = |line| serde_json::from_str(line).map_err(|error| (line, error));
+            let quoted = |unread| document.with_quotes(line).map_or(Err(unread), read);
+            match read(line).or_else(quoted) {
                 Ok(result) => observe(result, document.offset_of(line)),
-                Err(error) => complaints.push(document.complaint(line, &error)),
+                Err((line, error)) => complaints.push(document.complaint(line, &error)),
             }
         }
     } else {
-        let mut deserializer = serde_json::Deserializer::from_str(text);
-        ResultsSeed(&mut |result| observe(result, 0))
-            .deserialize(&mut deserializer)
-            .and_then(|()| deserializer.end())
-            .map_err(|error| document.syntax_error(text, &error))?;
+        let mut n_read = 0;
+        let mut read = |text, n_known| {
+            let mut deserializer = serde_json::Deserializer::from_str(text);
+            let mut index = 0;
+            let mut observe_new = |result| {
+                index += 1;
+                if index > n_known {
+                    n_read += 1;
+                    observe(result, 0);
+                }
+            };
+            let list = ResultsSeed(&mut observe_new).deserialize(&mut deserializer);
+            (list.and_then(|()| deserializer.end()).map_err(|error| (text, error)), n_read)
+        };
+        let (list, n_known) = read(text, 0);
+        // Those before the first `NaN` were read already.
+        let quoted =
+            |unread| document.with_quotes(text).map_or(Err(unread), |text| read(text, n_known).0);
+        list.or_else(quoted).map_err(|(text, error)| document.syntax_error(text, &error))?;
     }
     let missing = |offset| Found {
         offset,
@@ -62,6 +78,7 @@ pub fn read_results(
     };
     complaints.extend(nameless.into_iter().map(missing));
     problems.extend(document.locate(complaints));
+    document.hints().for_each(|hint| problems.push(hint));
     Ok((n_results, problems))
 }
 

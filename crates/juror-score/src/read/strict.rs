@@ -4,6 +4,7 @@
 use serde_json::value::RawValue;
 
 use super::document::{Document, Found};
+use super::not_numbers::Quoted;
 use super::problem::{Problem, Problems};
 use super::reference::Dataset;
 use crate::compare::View;
@@ -60,8 +61,9 @@ fn trouble_with(step: &ExpectedStep<'_>) -> Option<Problem> {
     if MediaType::of(media_type) == MediaType::Json {
         let text = output.text();
         // Python writes words for numbers that are none, and reads them again.
-        let is_json = serde_json::from_str::<&RawValue>(&text).is_ok()
-            || ["NaN", "Infinity"].iter().any(|word| text.contains(word));
+        let reads = |text: &str| serde_json::from_str::<&RawValue>(text).is_ok();
+        let is_json =
+            reads(&text) || Quoted::of(&text, false).is_some_and(|quoted| reads(&quoted.text));
         return if is_json { None } else { trouble("is no JSON, as its media type says") };
     }
     None

@@ -280,7 +280,7 @@ impl Writer {
             Scalar::Truth(false) => self.json.extend_from_slice(b"false"),
             Scalar::Number(json) => self.json.extend_from_slice(json.as_bytes()),
             Scalar::NotFinite(word) => {
-                self.hint_at(Problem::NotANumber(word), at);
+                self.hint_at(Problem::NumberAsText(word), at);
                 self.text(word);
             }
             Scalar::Text => self.text(text),
