@@ -4,7 +4,7 @@ use juror_score::tool::answer::Answer;
 use juror_score::tool::judged::{Status, read_final_verdict, text_to_judge};
 
 use crate::call::ChatCall;
-use crate::pass_rate::{read_status, schema};
+use crate::pass_rate::{not_asked, read_status, schema};
 use crate::prompt::{Template, TemplateError};
 use crate::queue::{CallError, Models};
 use crate::tally::Cost;
@@ -31,6 +31,17 @@ pub struct FinalJudged {
     pub reason: Option<String>,
     /// What the reply cost.
     pub cost: Cost,
+}
+
+impl FinalJudged {
+    /// Whether the answer is correct; a reply that says nothing usable counts as no. Nothing where
+    /// the judge could not be asked.
+    pub fn verdict(&self) -> Option<bool> {
+        match &self.is_solved {
+            Ok(is_solved) => Some(*is_solved),
+            Err(error) => (!error.is_unasked()).then_some(false),
+        }
+    }
 }
 
 impl FinalAnswerJudge {
@@ -60,6 +71,7 @@ impl FinalAnswerJudge {
         let reply = models.ask(&call, read_solved).await;
         let reason = match &reply.outcome {
             Ok((_, reason)) => Some(reason.clone()).filter(|reason| !reason.is_empty()),
+            Err(error) if error.is_unasked() => Some(not_asked(&error.to_string())),
             Err(error) => Some(format!("the judge gave no verdict: {error}")),
         };
         let is_solved = reply.outcome.map(|(is_solved, _)| is_solved);

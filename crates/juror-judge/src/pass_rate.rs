@@ -35,8 +35,9 @@ pub struct PassRateJudge {
 /// What judging an answer came to.
 #[derive(Clone, Debug, Default)]
 pub struct Judged {
-    /// What each run came to, in order. A run that failed is unsure, and says why.
-    pub statuses: Vec<Outcome>,
+    /// What each run came to, in order, or why it could not be asked. A reply that says nothing
+    /// usable leaves it unsure, and says why.
+    pub runs: Vec<Result<Outcome, String>>,
     /// Why, in the words of the first run that says the same as most, or what went wrong.
     pub reason: Option<String>,
     /// What the replies cost.
@@ -50,30 +51,46 @@ pub struct Judged {
 }
 
 impl Judged {
-    /// The status that most runs came to; a tie is unsure.
-    pub fn majority(&self) -> Status {
-        let statuses: Vec<Status> = self.statuses.iter().map(|outcome| outcome.status).collect();
-        majority(&statuses)
+    /// What each run said, in order; nothing where it could not be asked.
+    pub fn statuses(&self) -> Vec<Option<Status>> {
+        self.runs.iter().map(|run| run.as_ref().ok().map(|outcome| outcome.status)).collect()
     }
 
-    /// How many runs have no verdict.
-    pub fn n_failed(&self) -> usize {
-        let failed = |outcome: &&Outcome| matches!(outcome.basis, Basis::Failed(_));
-        self.statuses.iter().filter(failed).count()
+    /// The status that most runs came to; a tie is unsure. Nothing where none could be asked.
+    pub fn majority(&self) -> Option<Status> {
+        let statuses: Vec<Status> = self.statuses().into_iter().flatten().collect();
+        (!statuses.is_empty()).then(|| majority(&statuses))
+    }
+
+    /// How many runs could not be asked.
+    pub fn n_unasked(&self) -> usize {
+        self.runs.iter().filter(|run| run.is_err()).count()
+    }
+
+    /// How many runs had a reply that says nothing usable.
+    pub fn n_unusable(&self) -> usize {
+        let is_unusable = |outcome: &&Outcome| matches!(outcome.basis, Basis::Failed(_));
+        self.runs.iter().flatten().filter(is_unusable).count()
     }
 
     /// Why the first run that has no verdict has none.
-    pub fn failure(&self) -> Option<&str> {
-        self.statuses.iter().find_map(|outcome| match &outcome.basis {
-            Basis::Failed(why) => Some(why.as_str()),
-            _ => None,
+    pub fn failure(&self) -> Option<String> {
+        self.runs.iter().find_map(|run| match run {
+            Err(why) => Some(not_asked(why)),
+            Ok(outcome) if matches!(outcome.basis, Basis::Failed(_)) => outcome.basis.reason(),
+            Ok(_) => None,
         })
     }
 }
 
+/// Why there is no verdict, where the judge could not be asked.
+pub(crate) fn not_asked(why: &str) -> String {
+    format!("the judge could not be asked: {why}")
+}
+
 /// One run.
 struct Run {
-    outcome: Outcome,
+    outcome: Result<Outcome, String>,
     reason: Option<String>,
     cost: Cost,
     error: Option<CallError>,
@@ -107,14 +124,15 @@ impl PassRateJudge {
         let runs = join_all(runs).await;
         let mut judged = Judged::default();
         for run in &runs {
-            judged.statuses.push(run.outcome.clone());
+            judged.runs.push(run.outcome.clone());
             judged.cost = judged.cost.plus(run.cost);
             judged.failed_outside |= run.error.as_ref().is_some_and(CallError::is_outside);
             judged.unfinished |=
                 matches!(run.error, Some(CallError::NotAsked(_) | CallError::OnlyCounted));
         }
         let majority = judged.majority();
-        let speaker = runs.iter().find(|run| run.outcome.status == majority).or(runs.first());
+        let says_so = |run: &&Run| run.outcome.as_ref().ok().map(|own| own.status) == majority;
+        let speaker = runs.iter().find(says_so).or(runs.first());
         judged.reason = speaker.and_then(|run| run.reason.clone());
         judged.imitates_verdict =
             answer.is_some_and(|answer| imitates_verdict(&answer.final_text()));
@@ -135,12 +153,13 @@ impl PassRateJudge {
                 (Progress::Ask(ask), Some(answer)) => (ask, answer),
                 (Progress::Done(outcome), _) => {
                     let reason = outcome.basis.reason().or(said);
-                    return Run { outcome, reason, cost, error };
+                    return Run { outcome: Ok(outcome), reason, cost, error };
                 }
                 (Progress::Ask(_), None) => {
                     // Without an answer nothing is asked.
                     let outcome = Outcome { status: Status::Unsolved, basis: Basis::Missing };
-                    return Run { reason: outcome.basis.reason(), outcome, cost, error };
+                    let reason = outcome.basis.reason();
+                    return Run { outcome: Ok(outcome), reason, cost, error };
                 }
             };
             let reply = models.ask(&self.call(ask, query, answer, repeat), read_status).await;
@@ -149,6 +168,10 @@ impl PassRateJudge {
                 Ok((status, reason)) => {
                     said = Some(reason).filter(|reason| !reason.is_empty());
                     go_on(ask, Ok(status))
+                }
+                Err(why) if why.is_unasked() => {
+                    let (outcome, reason) = (Err(why.to_string()), not_asked(&why.to_string()));
+                    return Run { outcome, reason: Some(reason), cost, error: Some(why) };
                 }
                 Err(why) => {
                     let progress = go_on(ask, Err(why.to_string()));

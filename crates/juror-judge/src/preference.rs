@@ -5,7 +5,7 @@ use juror_score::tool::answer::Answer;
 use juror_score::tool::judged::{Contest, Round, Side, Vote, first_shown};
 
 use crate::call::ChatCall;
-use crate::pass_rate::PassRateJudge;
+use crate::pass_rate::{PassRateJudge, not_asked};
 use crate::prompt::{Template, TemplateError};
 use crate::queue::{CallError, Models};
 use crate::reply::{read_verdict, text};
@@ -47,6 +47,13 @@ impl Preferred {
     /// The same vote in every round, without asking.
     fn decided(vote: Vote, rounds: u32) -> Preferred {
         Preferred { votes: vec![Some(vote); rounds as usize], ..Preferred::default() }
+    }
+
+    /// Whether there is a verdict. There is none where no round has a vote, because none could be
+    /// asked.
+    pub fn is_judged(&self) -> bool {
+        let could_not_ask = self.failed_outside || self.unfinished;
+        !could_not_ask || self.votes.iter().any(Option::is_some)
     }
 
     /// How many rounds have no vote.
@@ -126,12 +133,16 @@ impl PreferenceJudge {
             preferred.failed_outside |= one.failed_outside;
             preferred.unfinished |= one.unfinished;
         }
-        if let Some(failed) = judged.iter().find(|one| one.n_failed() > 0) {
-            preferred.reason.clone_from(&failed.reason);
-            return contest;
+        match (judged[0].majority(), judged[1].majority()) {
+            (Some(reference), Some(candidate)) => {
+                Contest { statuses: Some((reference, candidate)), ..contest }
+            }
+            _ => {
+                let unasked = judged.iter().find(|one| one.n_unasked() > 0);
+                preferred.reason = unasked.and_then(|one| one.reason.clone());
+                contest
+            }
         }
-        let statuses = judged.iter().map(super::pass_rate::Judged::majority).collect::<Vec<_>>();
-        Contest { statuses: Some((statuses[0], statuses[1])), ..contest }
     }
 
     async fn round(
@@ -155,6 +166,7 @@ impl PreferenceJudge {
         let reply = models.ask(&call, |reply| read_vote(reply, first)).await;
         let reason = match &reply.outcome {
             Ok((_, reason)) => Some(reason.clone()).filter(|reason| !reason.is_empty()),
+            Err(error) if error.is_unasked() => Some(not_asked(&error.to_string())),
             Err(error) => Some(format!("the judge gave no verdict: {error}")),
         };
         (reply.outcome.map(|(vote, _)| vote), reason, reply.cost)

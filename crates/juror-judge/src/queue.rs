@@ -123,6 +123,11 @@ pub enum CallError {
 }
 
 impl CallError {
+    /// Whether there is no reply at all, rather than one that says nothing usable.
+    pub fn is_unasked(&self) -> bool {
+        self.is_outside() || matches!(self, CallError::OnlyCounted | CallError::NoEmbedder)
+    }
+
     /// Whether it lies outside: a later run may well succeed.
     pub fn is_outside(&self) -> bool {
         match self {

@@ -76,7 +76,10 @@ fn row(name: &str, summary: &Summary, is_judged: bool) -> Vec<String> {
             percent(summary.solved_percentage),
             percent(summary.unsure_percentage),
             percent(summary.unsolved_percentage),
-            format!("{:.3}", summary.average_sopr_score),
+            match summary.unjudged_count < summary.total_evaluations {
+                true => format!("{:.3}", summary.average_sopr_score),
+                false => "–".into(),
+            },
         ]);
     }
     let has_gold = summary.api_call_not_applicable_count < summary.total_evaluations;

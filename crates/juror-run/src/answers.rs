@@ -129,16 +129,13 @@ impl AnswerFiles {
     }
 
     /// The same as [`AnswerFiles::read`], for whoever keeps the answers alone.
-    pub fn into_answers(self) -> (Vec<(String, Answer<'static>)>, Vec<String>) {
+    pub fn into_recorded(self) -> (Vec<(String, Recorded<'static>)>, Vec<String>) {
         match self.files {
-            Files::Read(answers) => {
-                let own = answers.into_iter().map(|(id, recorded)| (id, recorded.answer));
-                (own.collect(), self.unreadable)
-            }
+            Files::Read(answers) => (answers, self.unreadable),
             Files::Converted(_) => {
                 let (answers, told) = self.read();
                 let own = |(id, recorded): (Cow<'_, str>, Recorded<'_>)| {
-                    (id.into_owned(), recorded.answer.into_owned())
+                    (id.into_owned(), recorded.into_owned())
                 };
                 (answers.into_iter().map(own).collect(), told)
             }
@@ -199,6 +196,8 @@ fn read_logs(
 fn recorded(attempted: &Attempted) -> (String, Recorded<'static>) {
     let answer = answer_of(attempted).map(|answer| answer.as_ref().clone());
     let recorded = Recorded {
+        set: Some(Cow::Owned(attempted.set.clone())),
+        error: attempted.error.clone().map(Cow::Owned),
         query: Json::of_text(&attempted.query),
         available_tools: Json::NO_ITEMS,
         answer: answer.unwrap_or_else(Answer::of_nothing),

@@ -165,7 +165,7 @@ fn most_runs_decide_and_their_spread_is_noise() {
 }
 
 #[test]
-fn a_judge_that_fails_leaves_its_query_unsure() {
+fn a_reply_without_a_verdict_is_unsure_and_a_judge_that_cannot_be_asked_is_left_out() {
     let script = Script {
         matching: vec![
             matching("zfine", status("Solved")),
@@ -193,14 +193,146 @@ fn a_judge_that_fails_leaves_its_query_unsure() {
     let summary =
         stage.json("judge pass-rate answers.json -c juror.yaml --concurrency 1 -o out.json", 3);
     assert_eq!(summary["n_errors"], 4, "{summary:#}");
-    assert_eq!(summary["solve_rate"], json!(3.0 / 5.0));
+    assert_eq!((&summary["n_unusable"], &summary["n_unjudged"]), (&json!(3), &json!(1)));
+    assert_eq!((&summary["n_queries"], &summary["n_judged_queries"]), (&json!(5), &json!(4)));
+    assert_eq!(summary["solve_rate"], json!(2.5 / 4.0));
     for query in summary["queries"].as_array().expect("queries") {
-        let is_fine = query["query_id"] == "zfine";
-        assert_eq!(query["status"], if is_fine { "Solved" } else { "Unsure" }, "{query}");
-        let reason = query["reason"].as_str().expect("a reason");
-        assert_eq!(reason.starts_with("the judge gave no verdict: "), !is_fine, "{reason}");
+        let (status, reason) = match query["query_id"].as_str().expect("an id") {
+            "zfine" => ("Solved", "because Solved"),
+            "zbroken" => ("Unjudged", "the judge could not be asked: "),
+            _ => ("Unsure", "the judge gave no verdict: "),
+        };
+        assert_eq!(query["status"], status, "{query}");
+        assert!(query["reason"].as_str().expect("a reason").starts_with(reason), "{query}");
     }
-    assert_eq!(stage.written("out.json")["zbroken"]["is_solved"]["0"], "AnswerStatus.Unsure");
+    let written = stage.written("out.json");
+    assert_eq!(written["zgarbled"]["is_solved"]["0"], "AnswerStatus.Unsure");
+    assert!(written.get("zbroken").is_none(), "the file sums up to the same rate");
+}
+
+#[test]
+fn a_judge_that_refuses_every_call_scores_nothing() {
+    let refused = Reply::Status { status: 400, retry_after: None, body: None };
+    let script = Script { matching: vec![matching("", refused)], ..Script::default() };
+    let answers = json!({"1": answer("q", "a"), "2": answer("q", "b"), "3": answer("q", "")});
+    let stage = Stage::new(script).file("answers.json", &answers).file(
+        "other.json",
+        &json!({
+        "1": answer("q", "c"), "2": answer("q", "b"), "3": answer("q", "d")}),
+    );
+    let summary = stage.json("judge pass-rate answers.json -o out.json", 3);
+    assert_eq!((&summary["solve_rate"], &summary["n_unjudged"]), (&json!(0.0), &json!(2)));
+    assert_eq!(summary["n_judged_queries"], 1, "an empty answer is unsolved without asking");
+    let text = stage.run("judge pass-rate answers.json").stdout;
+    assert!(text.contains("2 left out: the judge could not be asked"), "{text}");
+    let summary = stage.json("judge final-answer answers.json -o final.json", 3);
+    assert_eq!((&summary["final_answer_rate"], &summary["n_unjudged"]), (&json!(0.0), &json!(2)));
+    assert_eq!(stage.written("final.json")["1"]["answer_status"], "Unjudged");
+    let summary = stage.json("judge preference answers.json other.json", 3);
+    let counts = ["n_wins", "n_ties", "n_losses", "n_unjudged"].map(|name| summary[name].as_u64());
+    assert_eq!(counts, [0, 0, 0, 3].map(Some), "{summary:#}");
+    let only = Stage::new(Script {
+        matching: vec![matching("", Reply::Status { status: 400, retry_after: None, body: None })],
+        ..Script::default()
+    });
+    let only = only.file("answers.json", &json!({"1": answer("q", "a")}));
+    assert_eq!(only.json("judge pass-rate answers.json", 3)["solve_rate"], Value::Null);
+    let text = only.run("judge pass-rate answers.json").stdout;
+    assert!(text.starts_with("Solve rate: not known"), "{text}");
+}
+
+/// A result of a benchmark run.
+fn result(id: u32, final_answer: &str) -> Value {
+    json!({"query_id": id, "query_text": format!("query {id}"),
+        "system_answer": {"final_answer": final_answer}})
+}
+
+#[test]
+fn several_answers_to_a_query_are_all_judged() {
+    let script = Script {
+        matching: vec![
+            matching("zright", status("Solved")),
+            matching("zwrong", status("Unsolved")),
+        ],
+        ..Script::default()
+    };
+    let results = json!({"metadata": {}, "results": [
+        result(1, "zright"), result(1, "zright too"), result(1, "zwrong"),
+        result(2, "zwrong"), result(2, "zwrong too"), result(2, "zwrong again"),
+        result(3, "zright"),
+    ]});
+    let stage = Stage::new(script).file("results.json", &results);
+    let summary = stage.json("judge pass-rate results.json -o out.json", 0);
+    assert_eq!((&summary["n_queries"], &summary["n_answers"]), (&json!(3), &json!(7)));
+    let rate = summary["solve_rate"].as_f64().expect("a rate");
+    assert!((rate - (2.0 / 3.0 + 0.0 + 1.0) / 3.0).abs() < 1e-12, "{rate}");
+    let trials: Vec<&Value> =
+        summary["queries"].as_array().expect("queries").iter().map(|one| &one["trial"]).collect();
+    assert_eq!(json!(trials), json!([1, 2, 3, 1, 2, 3, null]));
+    let written = stage.written("out.json");
+    let keys: Vec<&String> = written.as_object().expect("an object").keys().collect();
+    assert_eq!(keys.len(), 7);
+    assert_eq!(written["1#3"]["is_solved"]["0"], "AnswerStatus.Unsolved");
+    let final_answers = stage.json("judge final-answer results.json", 0);
+    assert_eq!(final_answers["n_answers"], 7);
+    let rate = final_answers["final_answer_rate"].as_f64().expect("a rate");
+    assert!((rate - 5.0 / 9.0).abs() < 1e-12, "{rate}");
+    let one = json!({"results": [result(1, "zright"), result(2, "zwrong"), result(3, "zright")]});
+    let stage = stage.file("one.json", &one);
+    let refused = stage.run("judge preference one.json results.json");
+    assert_eq!(refused.code, 2, "{}", refused.stderr);
+    assert!(refused.stderr.contains("the query `1` has 1 answers"), "{}", refused.stderr);
+    let paired = stage.json("judge preference results.json results.json --candidate-name b", 0);
+    assert_eq!((&paired["n_answers"], &paired["n_ties"]), (&json!(7), &json!(7)));
+}
+
+#[test]
+fn sets_that_share_ids_stay_apart() {
+    let script = Script {
+        matching: vec![
+            matching("zright", status("Solved")),
+            matching("zwrong", status("Unsolved")),
+        ],
+        ..Script::default()
+    };
+    let of = |set: &str, id, text| {
+        let mut one = result(id, text);
+        one["test_set"] = json!(set);
+        one
+    };
+    let results = json!({"results": [of("G1_instruction", 1, "zright"), of("G1_tool", 1, "zwrong"),
+        of("G1_tool", 2, "zwrong")]});
+    let stage = Stage::new(script).file("results.json", &results);
+    let summary = stage.json("judge pass-rate results.json -o out.json", 0);
+    assert_eq!(summary["n_queries"], 3);
+    assert_eq!(statuses(&summary), ["Solved", "Unsolved", "Unsolved"]);
+    assert_eq!(summary["queries"][1]["test_set"], "G1_tool");
+    let written = stage.written("out.json");
+    assert_eq!(written["G1_tool/1"]["is_solved"]["0"], "AnswerStatus.Unsolved");
+    assert!(written.get("2").is_some(), "what no other set has is known by its id");
+}
+
+#[test]
+fn queries_whose_agent_crashed_are_unsolved() {
+    let script = Script { matching: vec![matching("", status("Solved"))], ..Script::default() };
+    let results = json!({"metadata": {"agent_name": "mas"}, "results": [
+        result(1, "zright"), {"query_id": 2, "query": "q2", "error": "KeyError: 'x'"},
+        {"query_id": 3, "error": "timeout", "system_answer": null}]});
+    let stage = Stage::new(script).file("results.json", &results);
+    let summary = stage.json("judge pass-rate results.json", 0);
+    assert_eq!(statuses(&summary), ["Solved", "Unsolved", "Unsolved"]);
+    assert_eq!((&summary["n_missing"], &summary["solve_rate"]), (&json!(2), &json!(1.0 / 3.0)));
+}
+
+#[test]
+fn ids_select_answers_without_queries() {
+    let script = Script { matching: vec![matching("", status("Solved"))], ..Script::default() };
+    let answers = json!({"1": answer("q", "a"), "2": answer("q", "b"), "3": answer("q", "c")});
+    let stage =
+        Stage::new(script).file("answers.json", &answers).file("ids.json", &json!([3, "1", 9]));
+    let summary = stage.json("judge pass-rate answers.json --ids ids.json", 0);
+    assert_eq!(statuses(&summary), ["Solved", "Solved", "Unsolved"], "9 has no answer");
+    assert_eq!(summary["solve_rate"], json!(2.0 / 3.0));
 }
 
 #[test]

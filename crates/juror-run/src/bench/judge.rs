@@ -106,13 +106,13 @@ impl SolveJudge {
     ) -> Verdict {
         if let SolveJudge::Model { judge, models, repeats } = self {
             let judged = judge.judge(query, did, models, *repeats).await;
-            let failure = judged.failure().map(|why| format!("the judge gave no verdict: {why}"));
             return Verdict {
-                statuses: judged.statuses.iter().map(|outcome| outcome.status).collect(),
-                status: Some(judged.majority()),
+                statuses: judged.statuses(),
+                status: judged.majority(),
                 reason: judged.reason.clone().unwrap_or_default(),
                 cost: judged.cost,
-                failure,
+                failure: judged.failure(),
+                is_unusable: judged.n_unusable() > 0,
             };
         }
         if let SolveJudge::Nobody = self {
@@ -128,16 +128,16 @@ impl SolveJudge {
                 (status, "guessed by rules from the form of the answer".into())
             }
         };
-        Verdict { statuses: vec![status], status: Some(status), reason, ..Verdict::default() }
+        Verdict { statuses: vec![Some(status)], status: Some(status), reason, ..Verdict::default() }
     }
 }
 
 /// Whether an answer solves its query.
 #[derive(Clone, Debug, Default)]
 pub struct Verdict {
-    /// What each run of the judge came to.
-    pub statuses: Vec<Status>,
-    /// What most of them came to; nothing where nobody judged.
+    /// What each run of the judge came to; nothing where it could not be asked.
+    pub statuses: Vec<Option<Status>>,
+    /// What most of them came to; nothing where nobody judged, or could be asked.
     pub status: Option<Status>,
     /// Why.
     pub reason: String,
@@ -145,12 +145,14 @@ pub struct Verdict {
     pub cost: Cost,
     /// What went wrong.
     pub failure: Option<String>,
+    /// Whether a reply of the judge says nothing usable, and counts as unsure.
+    pub is_unusable: bool,
 }
 
 impl Verdict {
-    /// The mean score of the judge's runs; nothing where nobody judged.
+    /// The mean score of the judge's runs; nothing where nobody judged, or could be asked.
     pub fn score(&self) -> Option<f64> {
-        let sum: f64 = self.statuses.iter().map(|status| status.score()).sum();
-        self.status.map(|_| sum / self.statuses.len().max(1) as f64)
+        let scores: Vec<f64> = self.statuses.iter().flatten().map(|said| said.score()).collect();
+        self.status.map(|_| scores.iter().sum::<f64>() / scores.len().max(1) as f64)
     }
 }

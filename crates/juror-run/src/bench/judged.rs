@@ -196,7 +196,7 @@ mod tests {
         let file = r#"[{"query_id": 1, "query": "q"}]"#;
         let file = Document::new("q.json", file.into(), Format::Json).expect("UTF-8");
         let query = read_queries(&file).0.remove(0);
-        let selected = Selected { set: String::new(), id: "1".into(), query };
+        let selected = Selected { set: String::new(), id: "1".into(), trial: None, query };
         let served = |tool: &str, api: &str| ServedCall {
             category: "Music".into(),
             tool_name: tool.into(),

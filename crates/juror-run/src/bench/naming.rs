@@ -91,7 +91,10 @@ mod tests {
         let json = r#"[{"query_id": 1, "query": "a"}, {"query_id": 2, "query": "b"}]"#;
         let document = Document::new("q.json", json.into(), Format::Json).expect("UTF-8");
         let sets = ["G1", "G2"];
-        let select = |(query, set): (_, &str)| Selected { set: set.into(), id: "7".into(), query };
+        let select = |(query, set): (_, &str)| {
+            let (set, id) = (set.to_owned(), "7".to_owned());
+            Selected { set, id, trial: None, query }
+        };
         read_queries(&document).0.into_iter().zip(sets).map(select).collect()
     }
 

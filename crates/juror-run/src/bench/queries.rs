@@ -15,6 +15,8 @@ pub struct Selected {
     pub set: String,
     /// Its id; of one without, its number in the set.
     pub id: String,
+    /// Which of several answers to it is meant, from 1 on; nothing where there is one.
+    pub trial: Option<usize>,
     /// The query.
     pub query: Query,
 }
@@ -126,7 +128,7 @@ pub fn select_queries(wanted: &Wanted) -> Result<Selection, QueriesError> {
                 left_out.insert(id);
             } else if is_wanted {
                 n_taken += 1;
-                selection.queries.push(Selected { set: set.clone(), id, query });
+                selection.queries.push(Selected { set: set.clone(), id, trial: None, query });
             }
         }
     }

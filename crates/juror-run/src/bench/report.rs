@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use juror_judge::Cost;
 use juror_score::tool::answer::{AnswersFile, Json, Recorded};
-use juror_score::tool::judged::{Judgement, PassRate, Status};
+use juror_score::tool::judged::{Judgement, PassRate, Said};
 use juror_score::tool::result::{Evaluated, Evaluation, Metadata, Report, Summary};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -74,6 +74,9 @@ struct Extras<'a> {
     judge_noise: f64,
     judge_usd: Option<f64>,
     judge_errors: usize,
+    /// How many answers have a reply of the judge that says nothing usable, and counts as unsure.
+    #[serde(skip_serializing_if = "is_zero")]
+    judge_unusable: usize,
     /// What is summed up of each set, where there are several.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     sets: BTreeMap<String, Summary>,
@@ -112,6 +115,7 @@ impl Results<'_> {
             sopr_score: own.verdict.score(),
             id: &own.selected.id,
             set: has_sets.then_some(&own.selected.set),
+            trial: own.selected.trial,
             calls: own.calls,
             called: &own.called,
             claimed: own.claimed(),
@@ -224,8 +228,14 @@ impl Results<'_> {
             judge_noise: self.pass_rate().judge_noise,
             judge_usd: self.judge_cost().usd(),
             judge_errors: self.judged.iter().filter(|own| own.verdict.failure.is_some()).count(),
+            judge_unusable: self.judged.iter().filter(|own| own.verdict.is_unusable).count(),
             sets: self.sets(report),
         }
+    }
+
+    /// How many answers have no verdict.
+    pub fn n_unjudged(&self) -> usize {
+        self.judged.iter().filter(|own| own.verdict.status.is_none()).count()
     }
 
     /// What the judge cost.
@@ -235,11 +245,10 @@ impl Results<'_> {
 
     /// The solvable pass rate, and how much the judge's runs differ.
     pub fn pass_rate(&self) -> PassRate {
-        let statuses = |own: &Judged<'_>| -> Vec<Option<Status>> {
-            own.verdict.statuses.iter().copied().map(Some).collect()
-        };
-        let statuses: Vec<Vec<Option<Status>>> = self.judged.iter().map(statuses).collect();
-        PassRate::of(statuses.iter().map(Vec::as_slice), self.judge.repeats() as usize)
+        let said: Vec<[Said; 1]> =
+            self.judged.iter().map(|own| [own.verdict.statuses.clone()]).collect();
+        let said = said.iter().map(<[Said; 1]>::as_slice);
+        PassRate::of_verdicts(said, self.judge.repeats() as usize).unwrap_or_default()
     }
 
     fn has_sets(&self) -> bool {
@@ -272,12 +281,12 @@ impl Results<'_> {
                 reason: Some(own.verdict.reason.clone()).filter(|reason| !reason.is_empty()),
                 ..steps.unwrap_or_default()
             };
-            for status in &own.verdict.statuses {
-                judgement.push(*status);
-            }
+            judgement.extend(own.verdict.statuses.iter().copied());
             judgement
         };
-        self.judged.iter().map(judgement).collect()
+        // What nobody could be asked about would count as unsolved there.
+        let judged = self.judged.iter().filter(|own| own.verdict.status.is_some());
+        judged.map(judgement).collect()
     }
 
     /// The answers, as the public evaluation reads them.
@@ -297,6 +306,8 @@ fn recorded(own: &Judged<'_>, offers: &Offers, open: Open) -> Option<Recorded<'s
     let listed = offers.listed(&own.selected.query, open);
     let available_tools = listed.as_ref().and_then(|listed| Json::parse(listed.get()));
     Some(Recorded {
+        set: None,
+        error: None,
         query: Json::of_text(&own.selected.query.text),
         available_tools: available_tools.unwrap_or(Json::NO_ITEMS).into_owned(),
         answer: own.answer.as_deref()?.clone(),

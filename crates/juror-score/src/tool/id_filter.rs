@@ -1,6 +1,6 @@
 //! Which queries of a set are taken.
 
-use hashbrown::HashSet;
+use indexmap::IndexSet;
 
 use super::look::Look;
 use super::query::{Query, id_text};
@@ -10,7 +10,7 @@ use crate::read::{Document, Path, Problems};
 #[derive(Clone, Debug, Default)]
 pub struct IdFilter {
     /// None takes all.
-    ids: Option<HashSet<String>>,
+    ids: Option<IndexSet<String>>,
 }
 
 impl IdFilter {
@@ -35,7 +35,12 @@ impl IdFilter {
 
     /// Whether it takes none, which is seldom meant.
     pub fn is_empty(&self) -> bool {
-        self.ids.as_ref().is_some_and(HashSet::is_empty)
+        self.ids.as_ref().is_some_and(IndexSet::is_empty)
+    }
+
+    /// The ids to take, in order; none where all are taken.
+    pub fn ids(&self) -> impl Iterator<Item = &str> {
+        self.ids.iter().flatten().map(String::as_str)
     }
 
     /// Whether it takes a query. One without an id is taken only where all are.

@@ -95,6 +95,8 @@ pub(crate) fn legacy_answers(input: &Object<'_>, wanted: &Value) -> Checked {
         };
         let tools = json!(offered.iter().map(tool).collect::<Vec<_>>()).to_string();
         let recorded = Recorded {
+            set: None,
+            error: None,
             query: Json::EMPTY,
             available_tools: Json::parse(&tools).expect("JSON"),
             answer: answer.clone(),

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use juror_scripted::{Script, Server};
+use juror_scripted::{Matching, Reply, Script, Server};
 use serde_json::Value;
 
 use crate::stage::{Ended, Stage, agent};
@@ -212,4 +212,53 @@ fn results_name_prompts_sources_and_data_by_hash() {
     assert_eq!(simulator["model"], "openai_compatible/m");
     assert_eq!(simulator["prompt"].as_str().expect("a hash").len(), 16);
     assert_eq!(stage.results()["juror"]["sources"], serde_json::json!(["cache", "simulator"]));
+}
+
+#[test]
+fn a_judge_that_cannot_be_asked_leaves_queries_unjudged() {
+    let stage = Stage::new();
+    let refused = Reply::Status { status: 400, retry_after: None, body: None };
+    let all = Matching { purpose: None, contains: String::new(), reply: refused };
+    let server = Server::start(Script { matching: vec![all], ..Script::default() });
+    let address = format!("{}/v1", server.address());
+    let variables = [("OPENAI_API_KEY", "sk-x"), ("OPENAI_BASE_URL", address.as_str())];
+    let agent = agent(&stage, SAYS_MODEL);
+    let ended = bench(&stage, &agent, "--pass-rate p.json", &variables);
+    assert_eq!(ended.code, 3, "{}", ended.stderr);
+    let results = stage.results();
+    assert_eq!(results["summary"]["unjudged_count"], 4);
+    assert_eq!(results["results"][0]["evaluation"]["answer_status"], "Unjudged");
+    assert_eq!(results["results"][0]["scores"]["sopr_score"], Value::Null);
+    assert_eq!(results["juror"]["judge_errors"], 4);
+    assert!(ended.stdout.contains("4 unjudged and left out"), "{}", ended.stdout);
+    assert_eq!(stage.json("p.json"), serde_json::json!({}));
+}
+
+#[test]
+fn several_recorded_answers_to_a_query_are_trials() {
+    let stage = Stage::new();
+    let result = |id: u32, text: &str| {
+        serde_json::json!({"query_id": id,
+        "system_answer": {"final_answer": text}})
+    };
+    let long = "Ten pounds each, says the tool, and twelve people pay one hundred and twenty.";
+    let results = serde_json::json!({"results": [result(3, long), result(3, "sorry"),
+        result(3, long), result(1, long)]});
+    stage.write("three.json", &results.to_string());
+    let ended = bench(&stage, "recorded:three.json", "--judge heuristic", &[]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let results = stage.results();
+    assert_eq!(results["summary"]["total_queries"], 4);
+    assert_eq!(results["summary"]["total_evaluations"], 6);
+    let trials: Vec<Value> = results["results"]
+        .as_array()
+        .expect("results")
+        .iter()
+        .map(|own| serde_json::json!([own["query_id"], own["trial"]]))
+        .collect();
+    let wanted = serde_json::json!([[1, null], [2, null], [3, 1], [3, 2], [3, 3], [4, null]]);
+    assert_eq!(serde_json::json!(trials), wanted);
+    let refused = bench(&stage, "recorded:three.json", "--judge heuristic --converted c.json", &[]);
+    assert_eq!(refused.code, 2, "{}", refused.stderr);
+    assert!(refused.stderr.contains("two answers are to the id `3`"), "{}", refused.stderr);
 }

@@ -48,6 +48,8 @@ fn convert_log<'a>(log: &Log<'a>, method: &str, thoughts: Thoughts) -> Walked<Re
     }
     let value = |json: Option<&'a str>, missing| json.map_or(missing, Json::read);
     Ok(Recorded {
+        set: None,
+        error: None,
         query: value(log.query, Json::EMPTY),
         available_tools: value(log.functions, Json::NO_ITEMS),
         answer: Answer {

@@ -15,6 +15,10 @@ use crate::walk::{Lost, Walk, Walked, fields_of};
 /// An answer as files have it: with its query, and the functions the agent was offered.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recorded<'a> {
+    /// The set that the query is from, where that is told.
+    pub set: Option<Cow<'a, str>>,
+    /// What went wrong, where that is told.
+    pub error: Option<Cow<'a, str>>,
     /// What was asked.
     pub query: Json<'a>,
     /// The functions, with or without `{"type": "function", "function": …}` around each.
@@ -26,7 +30,10 @@ pub struct Recorded<'a> {
 impl Recorded<'_> {
     /// The same without what it was read from.
     pub fn into_owned(self) -> Recorded<'static> {
+        let owned = |text: Option<Cow<'_, str>>| text.map(|text| Cow::Owned(text.into_owned()));
         Recorded {
+            set: owned(self.set),
+            error: owned(self.error),
             query: self.query.into_owned(),
             available_tools: self.available_tools.into_owned(),
             answer: self.answer.into_owned(),
@@ -177,6 +184,8 @@ pub(super) fn read_recorded(text: &str) -> Option<Recorded<'_>> {
     let parts = Parts::read(&mut walk, true).ok()?;
     walk.end().ok()?;
     Some(Recorded {
+        set: None,
+        error: None,
         query: parts.query.map_or(Json::EMPTY, Json::read),
         available_tools: parts.available_tools.map_or(Json::NO_ITEMS, Json::read),
         answer: Answer {

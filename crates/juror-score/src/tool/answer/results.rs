@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::file::{Recorded, read_called_apis, read_recorded};
+use super::json::{is_something, text_of};
 use super::{Answer, Json};
 use crate::walk::{Walk, fields_of};
 
@@ -13,12 +14,20 @@ pub(super) fn results_of<'a>(entries: &[(Cow<'a, str>, &'a str)]) -> Option<&'a 
 }
 
 /// The id of a result's query, and the answer, which may be nothing; nothing at all where it is no
-/// result.
+/// result. A query whose agent failed may have an error in place of an answer.
 pub(super) fn read_result(text: &str) -> Option<(String, Recorded<'_>)> {
-    let fields = ["query_id", "query_text", "system_answer", "called_apis"];
-    let [id, query, answer, called_apis] = fields_of(text, fields)?;
-    let (id, mut recorded) = (id?, read_recorded(answer?)?);
-    recorded.query = query.map_or(Json::EMPTY, Json::read);
+    let fields =
+        ["query_id", "query_text", "query", "test_set", "error", "system_answer", "called_apis"];
+    let [id, query, other_query, set, error, answer, called_apis] = fields_of(text, fields)?;
+    let error = error.filter(|error| is_something(error));
+    let answer = match answer.filter(|answer| *answer != "null") {
+        None if error.is_some() => "{}",
+        answer => answer?,
+    };
+    let (id, mut recorded) = (id?, read_recorded(answer)?);
+    recorded.query = query.or(other_query).map_or(Json::EMPTY, Json::read);
+    recorded.set = set.and_then(text_of);
+    recorded.error = error.map(|error| text_of(error).unwrap_or(Cow::Borrowed(error)));
     let answer = &mut recorded.answer;
     if answer.nodes.is_empty() && !answer.final_text().is_empty() {
         // Files without details have the answers of agents that ended by themselves.
@@ -60,7 +69,15 @@ mod tests {
             r#"{"query_id": 7, "system_answer": {"final_answer": "", "answer_details": []}}"#,
             Some(("7", "", "")),
         );
-        for wrong in ["5", "{}", r#"{"query_id": 7}"#, r#"{"query_id": 7, "system_answer": 5}"#] {
+        check(r#"{"query_id": 7, "error": "it crashed"}"#, Some(("7", "", "")));
+        check(r#"{"query_id": 7, "error": {"a": 1}, "system_answer": null}"#, Some(("7", "", "")));
+        for wrong in [
+            "5",
+            r#"{"query_id": 7, "error": null}"#,
+            "{}",
+            r#"{"query_id": 7}"#,
+            r#"{"query_id": 7, "system_answer": 5}"#,
+        ] {
             check(wrong, None);
         }
     }

@@ -86,6 +86,8 @@ mod tests {
         let answer =
             read_answer(r#"{"method": "CoT@1", "final_answer": "\u00e9", "answer_details": []}"#);
         let recorded = Recorded {
+            set: None,
+            error: None,
             query: Json::of_text("q"),
             available_tools: Json::NULL,
             answer: answer.expect("an answer"),

@@ -50,6 +50,13 @@ impl Judgement {
         self.is_solved.push((self.is_solved.len().to_string(), status.file_word()));
     }
 
+    /// Adds what runs said, by their numbers; those that could not be asked say nothing.
+    pub fn extend(&mut self, runs: impl IntoIterator<Item = Option<Status>>) {
+        let said =
+            |(run, status): (usize, Option<Status>)| Some((run.to_string(), status?.file_word()));
+        self.is_solved.extend(runs.into_iter().enumerate().filter_map(said));
+    }
+
     /// The status of each run, the first `n_runs` of them; nothing for a run that is missing or
     /// says something else.
     pub fn statuses(&self, n_runs: usize) -> Vec<Option<Status>> {

@@ -55,6 +55,8 @@ pub struct Evaluation<'a> {
     pub id: &'a str,
     /// The set it is from, where a file has several.
     pub set: Option<&'a str>,
+    /// Which of several answers to the query it is, from 1 on.
+    pub trial: Option<usize>,
     /// The status that the judge runs came to; nothing where nobody judged.
     pub status: Option<Status>,
     /// The mean score of the judge runs; nothing where nobody judged.
@@ -208,6 +210,10 @@ impl Serialize for Evaluation<'_> {
         match self.set {
             Some(set) => fields.serialize_field("test_set", set)?,
             None => fields.skip_field("test_set")?,
+        }
+        match self.trial {
+            Some(trial) => fields.serialize_field("trial", &trial)?,
+            None => fields.skip_field("trial")?,
         }
         fields.serialize_field("query_text", &query.text)?;
         fields.serialize_field("gold_answer", &gold)?;

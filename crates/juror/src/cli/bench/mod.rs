@@ -286,6 +286,12 @@ async fn bench(
     let serving = serve(args, &tools, &folder, &get, tell.clone()).await?;
     let around = Around { models, serving: &serving, tool_count: offers.len(), tell };
     let agent = agent::make(args, around, &get).await?;
+    let trials = match &agent {
+        Agent::Recorded(answers) => answers.trials(queries),
+        _ => Vec::new(),
+    };
+    let queries = if trials.is_empty() { queries } else { &trials };
+    outputs::check_ids(args, queries)?;
     // What it says of itself, unless users know better.
     let called = args.name.clone().or(agent.name().map(Into::into)).unwrap_or(name.clone());
     let journal = match agent {

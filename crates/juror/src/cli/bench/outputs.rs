@@ -89,15 +89,17 @@ impl<'o> Outputs<'o> {
 }
 
 /// The files of the public evaluation know queries by their ids alone.
-fn check_ids(args: &BenchArgs, queries: &[Selected]) -> anyhow::Result<()> {
+pub(super) fn check_ids(args: &BenchArgs, queries: &[Selected]) -> anyhow::Result<()> {
     let more = [&args.converted, &args.pass_rate, &args.pass_rate_csv];
     let Some(file) = more.into_iter().flatten().next() else { return Ok(()) };
     let mut seen = HashSet::new();
     match queries.iter().find(|own| !seen.insert(&own.id)) {
         None => Ok(()),
         Some(own) => anyhow::bail!(
-            "{file}: two queries have the id `{}`, and this file could hold only one\n  hint: one set at a time",
-            own.id
+            "{file}: two {} the id `{}`, and this file could hold only one\n  hint: {}",
+            if own.trial.is_some() { "answers are to" } else { "queries have" },
+            own.id,
+            if own.trial.is_some() { "`juror judge` takes several" } else { "one set at a time" },
         ),
     }
 }
@@ -154,7 +156,13 @@ fn judged_by(results: &Results<'_>) -> String {
             };
             let cost = results.judge_cost().usd();
             let cost = cost.map(|usd| format!(" for {usd:.4} USD")).unwrap_or_default();
-            format!("judged by {}{noise}{cost}", models.chat_name())
+            let unjudged = match results.n_unjudged() {
+                0 => String::new(),
+                n => format!(
+                    "\n{n} unjudged and left out: the judge could not be asked; judge again with `juror judge pass-rate`, or --retry-errors"
+                ),
+            };
+            format!("judged by {}{noise}{cost}{unjudged}", models.chat_name())
         }
     }
 }

@@ -7,7 +7,8 @@ use juror_score::tool::judged::final_answer_rate;
 use serde_json::{Map, Value, json};
 
 use super::super::check_outputs;
-use super::{CommonArgs, Item, begin, by_id, items, percent, queries, read, tell_unselected};
+use super::items::{Item, items, n_queries, tell_answers};
+use super::{CommonArgs, begin, percent, queries, read};
 use crate::exit::Exit;
 
 const EXAMPLES: &str = "\
@@ -38,19 +39,18 @@ pub(super) fn run(args: &FinalAnswerArgs) -> anyhow::Result<Exit> {
     let inputs = [&args.answers].into_iter().chain(&common.queries).chain(&common.config);
     check_outputs(inputs, &common.output, common.json)?;
     let settings = common.settings()?;
-    let selected = common.queries()?;
+    let counted = common.wanted()?;
     let files = common.answers(&args.answers)?;
     let mut n_problems = 0;
     let answers = read(&files, &mut n_problems)?;
-    let items = items(selected.as_deref(), &[&answers]);
+    let items = items(&counted, &[&answers])?;
     anyhow::ensure!(!items.is_empty(), "{}: there is no answer to judge", args.answers);
-    tell_unselected(&items, &answers, common.quiet);
-    let answers = by_id(&answers);
+    tell_answers(&items, &answers, common.quiet);
     let judge = final_answer_judge(&settings)?;
     let (models, cache) = common.models(&settings, "")?;
     let written = begin(common.output.as_ref(), common.ask.dry_run)?;
     let judged = common.ask_each(items.len(), &models, |at| {
-        let answer = answers.get(&*items[at].id).map(|recorded| &recorded.answer);
+        let answer = items[at].answer().map(|recorded| &recorded.answer);
         judge.judge(&items[at].text, answer, &models)
     })?;
     if let Some(exit) = common.end_early(&models, cache.as_deref(), items.len()) {
@@ -60,20 +60,29 @@ pub(super) fn run(args: &FinalAnswerArgs) -> anyhow::Result<Exit> {
     if let Some(file) = written {
         file.write(&format!("{verdicts:#}\n"))?;
     }
-    let solved = |one: &FinalJudged| *one.is_solved.as_ref().unwrap_or(&false);
-    let rate = final_answer_rate(judged.iter().map(solved), items.len());
-    let n_solved = judged.iter().filter(|one| solved(one)).count();
-    let n_errors = judged.iter().filter(|one| one.is_solved.is_err()).count();
+    let rate = rate(&items, &judged);
+    let count = |is_counted: &dyn Fn(&FinalJudged) -> bool| {
+        judged.iter().filter(|one| is_counted(one)).count()
+    };
+    let n_solved = count(&|one| one.verdict() == Some(true));
+    let n_unsolved = count(&|one| one.verdict() == Some(false));
+    let n_unjudged = count(&|one| one.verdict().is_none());
+    let n_unusable = count(&|one| one.verdict().is_some() && one.is_solved.is_err());
+    let left_out = match n_unjudged {
+        0 => String::new(),
+        n => format!("\n{n} left out: the judge could not be asked"),
+    };
     let text = format!(
-        "Final answers that are right: {}\n{}: {n_solved} solved, {} unsolved, {n_errors} of them with errors",
-        percent(rate),
-        queries(items.len()),
-        items.len() - n_solved,
+        "Final answers that are right: {}\n{}: {n_solved} solved, {n_unsolved} unsolved, {n_unusable} of them because the judge's reply says nothing usable{left_out}",
+        rate.map_or("not known".into(), percent),
+        queries(n_queries(&items)),
     );
     let cost = judged.iter().fold(Cost::default(), |sum, one| sum.plus(one.cost));
     let json = json!({
-        "judged_by": models.chat_name(), "final_answer_rate": rate, "n_queries": items.len(),
-        "n_solved": n_solved, "n_errors": n_errors, "cost_usd": cost.usd(),
+        "judged_by": models.chat_name(), "final_answer_rate": rate,
+        "n_queries": n_queries(&items), "n_answers": items.len(),
+        "n_solved": n_solved, "n_unjudged": n_unjudged, "n_unusable": n_unusable,
+        "n_errors": n_unjudged + n_unusable, "cost_usd": cost.usd(),
         "calls": super::ask::json_calls(&models.tally()), "queries": verdicts,
     });
     common.print(&text, &json)?;
@@ -83,18 +92,39 @@ pub(super) fn run(args: &FinalAnswerArgs) -> anyhow::Result<Exit> {
     Ok(if failed { Exit::OutsideFailed } else { Exit::Done })
 }
 
-/// The verdicts by the ids of queries. One that failed is unsolved, and says why.
+/// The share of queries that are solved; of several answers to one, their mean counts. Nothing
+/// without any verdict.
+fn rate(items: &[Item<'_>], judged: &[FinalJudged]) -> Option<f64> {
+    let mut queries: Vec<Vec<bool>> = vec![Vec::new(); n_queries(items)];
+    for (item, one) in items.iter().zip(judged) {
+        queries[item.query_number].extend(one.verdict());
+    }
+    queries.retain(|verdicts| !verdicts.is_empty());
+    if queries.iter().all(|verdicts| verdicts.len() == 1) {
+        let n_judged = queries.len();
+        return (n_judged > 0).then(|| final_answer_rate(queries.into_iter().flatten(), n_judged));
+    }
+    let rates = queries.iter().map(|own| final_answer_rate(own.iter().copied(), own.len()));
+    Some(rates.sum::<f64>() / queries.len() as f64)
+}
+
+/// The verdicts by what files know queries by. Where the judge could not be asked, there is none,
+/// and a reason.
 fn verdicts(items: &[Item<'_>], judged: &[FinalJudged], by: &str) -> Value {
     let verdict = |(item, one): (&Item<'_>, &FinalJudged)| {
-        let is_solved = *one.is_solved.as_ref().unwrap_or(&false);
+        let status = match one.verdict() {
+            Some(true) => "Solved",
+            Some(false) => "Unsolved",
+            None => "Unjudged",
+        };
         let verdict = json!({
             "query": item.text,
-            "answer_status": if is_solved { "Solved" } else { "Unsolved" },
+            "answer_status": status,
             "is_error": one.is_solved.is_err(),
             "judged_by": by,
             "reason": one.reason,
         });
-        (item.id.clone(), verdict)
+        (item.key.clone(), verdict)
     };
     Value::Object(items.iter().zip(judged).map(verdict).collect::<Map<_, _>>())
 }

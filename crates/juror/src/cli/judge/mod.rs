@@ -3,19 +3,21 @@
 #![expect(clippy::doc_markdown, reason = "these comments are the help that users read")]
 
 mod final_answer;
+mod items;
 mod pass_rate;
 mod preference;
-
-use std::collections::HashMap;
 
 use clap::{Args, Subcommand};
 use juror_judge::Models;
 use juror_report::calls_table;
-use juror_run::bench::{Selected, Wanted, select_queries};
-use juror_run::{AnswerFiles, Interrupt, Output, Settings, ask_each, load_settings, models_for};
-use juror_score::tool::Query;
-use juror_score::tool::answer::{Answers, Recorded};
+use juror_run::bench::{Wanted, select_queries};
+use juror_run::{
+    AnswerFiles, Interrupt, Output, Settings, ask_each, load, load_settings, models_for,
+};
+use juror_score::tool::IdFilter;
+use juror_score::tool::answer::Answers;
 
+use self::items::Count;
 use super::ask::{self, AskArgs};
 use super::{boolish, count};
 use crate::environment::Environment;
@@ -61,9 +63,9 @@ struct CommonArgs {
     #[arg(long, value_name = "NAME", env = "JUROR_SET", requires = "queries")]
     set: Option<String>,
 
-    /// File with the ids of queries to take: a list, or an object by id [default: the one beside
-    /// the set].
-    #[arg(long, value_name = "FILE", env = "JUROR_IDS", requires = "queries")]
+    /// File with the ids of queries to take: a list, or an object by id. Without --queries these
+    /// count, answered or not [default: the one beside the set].
+    #[arg(long, value_name = "FILE", env = "JUROR_IDS")]
     ids: Option<String>,
 
     /// The file to write, in JSON; `-` is standard output.
@@ -86,14 +88,6 @@ struct CommonArgs {
     ask: AskArgs,
 }
 
-/// A query that counts.
-struct Item<'a> {
-    id: String,
-    text: String,
-    /// What is known of it, where queries were given.
-    query: Option<&'a Query>,
-}
-
 impl CommonArgs {
     fn settings(&self) -> anyhow::Result<Settings> {
         Ok(match &self.config {
@@ -102,16 +96,26 @@ impl CommonArgs {
         })
     }
 
-    /// The queries of the files that were named, if any.
-    fn queries(&self) -> anyhow::Result<Option<Vec<Selected>>> {
-        let Some(place) = self.queries.clone() else { return Ok(None) };
+    /// The queries that count, as far as files say.
+    fn wanted(&self) -> anyhow::Result<Count> {
+        let Some(place) = self.queries.clone() else {
+            let Some(file) = &self.ids else { return Ok(Count::Answered) };
+            let (filter, problems) = IdFilter::read(&load(file)?);
+            if !problems.is_empty() {
+                return Err(problems.into());
+            }
+            if filter.is_empty() {
+                talk::warn(&format!("{file}: no query is taken: the list of ids is empty"));
+            }
+            return Ok(Count::Ids(filter.ids().map(Into::into).collect()));
+        };
         let sets = self.set.iter().cloned().collect();
         let wanted = Wanted { place, sets, filter: self.ids.clone(), ..Wanted::default() };
         let selection = select_queries(&wanted)?;
         for problem in &selection.told {
             talk::warn(problem);
         }
-        Ok(Some(selection.queries))
+        Ok(Count::Queries(selection.queries))
     }
 
     fn answers(&self, place: &str) -> anyhow::Result<AnswerFiles> {
@@ -192,54 +196,6 @@ fn read<'a>(files: &'a AnswerFiles, n_problems: &mut usize) -> anyhow::Result<An
     }
     anyhow::ensure!(!answers.is_empty() || *n_problems == 0, "there is no answer that can be read");
     Ok(answers)
-}
-
-/// Answers by id; of an id that comes twice, the last. A query whose answer is nothing has none.
-fn by_id<'m>(answers: &'m Answers<'_>) -> HashMap<&'m str, &'m Recorded<'m>> {
-    let given = answers.iter().filter(|(_, recorded)| !recorded.answer.is_nothing());
-    given.map(|(id, recorded)| (&**id, recorded)).collect()
-}
-
-/// The queries that count: those selected, else those of the answers in the order they come.
-fn items<'a>(selected: Option<&'a [Selected]>, answers: &[&Answers<'_>]) -> Vec<Item<'a>> {
-    let mut known: HashMap<&str, &Recorded<'_>> = HashMap::new();
-    let mut ids = Vec::new();
-    for (id, recorded) in answers.iter().copied().flatten() {
-        if known.insert(id, recorded).is_none() {
-            ids.push(&**id);
-        }
-    }
-    let recorded_text = |id: &str| known.get(id)?.query.text().map(std::borrow::Cow::into_owned);
-    match selected {
-        None => ids
-            .into_iter()
-            .map(|id| Item {
-                id: id.to_owned(),
-                text: recorded_text(id).unwrap_or_default(),
-                query: None,
-            })
-            .collect(),
-        Some(selected) => {
-            let item = |one: &'a Selected| Item {
-                id: one.id.clone(),
-                text: Some(one.query.text.clone())
-                    .filter(|text| !text.is_empty())
-                    .or_else(|| recorded_text(&one.id))
-                    .unwrap_or_default(),
-                query: Some(&one.query),
-            };
-            selected.iter().map(item).collect()
-        }
-    }
-}
-
-/// Says how many answers belong to no query that counts.
-fn tell_unselected(items: &[Item<'_>], answers: &Answers<'_>, quiet: bool) {
-    let ids: std::collections::HashSet<&str> = items.iter().map(|item| &*item.id).collect();
-    let n_others = answers.iter().filter(|(id, _)| !ids.contains(&**id)).count();
-    if n_others > 0 && !quiet {
-        talk::warn(&format!("{} to other queries left out", count(n_others, "answer")));
-    }
 }
 
 /// Begins a file, where one is wanted and calls are not only counted.

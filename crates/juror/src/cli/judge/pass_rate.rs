@@ -3,18 +3,16 @@
 use clap::Args;
 use juror_judge::{Cost, Judged, Models};
 use juror_run::pass_rate_judge;
-use juror_score::tool::answer::Recorded;
 use juror_score::tool::judged::{
-    Ask, Basis, Judgement, Outcome, PassRate, Status, guess_status, text_to_judge,
+    Ask, Basis, Judgement, Outcome, PassRate, Said, Status, guess_status, text_to_judge,
     write_judgements, write_judgements_csv,
 };
 use juror_score::tool::{CallScore, called_apis};
 use serde_json::{Value, json};
 
 use super::super::{check_outputs, count};
-use super::{
-    CommonArgs, Item, ask, begin, by_id, items, percent, queries, read, stem, tell_unselected,
-};
+use super::items::{Item, items, n_queries, tell_answers};
+use super::{CommonArgs, ask, begin, percent, queries, read, stem};
 use crate::exit::Exit;
 use crate::talk;
 
@@ -76,36 +74,27 @@ pub(super) fn run(args: &PassRateArgs) -> anyhow::Result<Exit> {
         "--heuristic looks at which of the right APIs were called\n  hint: name the queries with --queries"
     );
     let settings = common.settings()?;
-    let selected = common.queries()?;
+    let counted = common.wanted()?;
     let files = common.answers(&args.answers)?;
     let mut n_problems = 0;
     let answers = read(&files, &mut n_problems)?;
-    let items = items(selected.as_deref(), &[&answers]);
+    let items = items(&counted, &[&answers])?;
     anyhow::ensure!(!items.is_empty(), "{}: there is no answer to judge", args.answers);
-    tell_unselected(&items, &answers, common.quiet);
-    let answers = by_id(&answers);
-    let recorded: Vec<Option<&Recorded<'_>>> =
-        items.iter().map(|item| answers.get(&*item.id).copied()).collect();
+    tell_answers(&items, &answers, common.quiet);
     let written = begin(common.output.as_ref(), common.ask.dry_run)?;
     let csv = begin(args.csv.as_ref(), common.ask.dry_run)?;
-    let mut report = Report {
-        args,
-        items: &items,
-        recorded: &recorded,
-        judged: Vec::new(),
-        by: HEURISTIC.into(),
-        repeats: 1,
-    };
+    let mut report =
+        Report { args, items: &items, judged: Vec::new(), by: HEURISTIC.into(), repeats: 1 };
     let mut models = None;
     if args.heuristic {
-        report.judged = items.iter().zip(&recorded).map(|(item, own)| guess(item, *own)).collect();
+        report.judged = items.iter().map(guess).collect();
     } else {
         let judge = pass_rate_judge(&settings)?;
         let (asked, cache) = common.models(&settings, HINT)?;
         report.repeats = args.repeats.or(settings.judge.repeats).map_or(1, std::num::NonZero::get);
         asked.chat_name().clone_into(&mut report.by);
         report.judged = common.ask_each(items.len(), &asked, |at| {
-            let answer = recorded[at].map(|recorded| &recorded.answer);
+            let answer = items[at].answer().map(|recorded| &recorded.answer);
             judge.judge(&items[at].text, answer, &asked, report.repeats)
         })?;
         if let Some(exit) = common.end_early(&asked, cache.as_deref(), items.len()) {
@@ -130,8 +119,8 @@ pub(super) fn run(args: &PassRateArgs) -> anyhow::Result<Exit> {
 const HEURISTIC: &str = "heuristic";
 
 /// A status without asking anyone.
-fn guess(item: &Item<'_>, recorded: Option<&Recorded<'_>>) -> Judged {
-    let outcome = match (recorded, item.query) {
+fn guess(item: &Item<'_>) -> Judged {
+    let outcome = match (item.answer(), item.query) {
         (Some(recorded), Some(query)) => {
             let answer = &recorded.answer;
             let registry = query.registry();
@@ -143,14 +132,13 @@ fn guess(item: &Item<'_>, recorded: Option<&Recorded<'_>>) -> Judged {
         _ => Outcome { status: Status::Unsolved, basis: Basis::Missing },
     };
     let reason = outcome.basis.reason();
-    Judged { statuses: vec![outcome], reason, ..Judged::default() }
+    Judged { runs: vec![Ok(outcome)], reason, ..Judged::default() }
 }
 
 /// What came of it.
 struct Report<'r> {
     args: &'r PassRateArgs,
     items: &'r [Item<'r>],
-    recorded: &'r [Option<&'r Recorded<'r>>],
     judged: Vec<Judged>,
     /// Who judged.
     by: String,
@@ -158,47 +146,53 @@ struct Report<'r> {
 }
 
 impl Report<'_> {
+    /// What was judged. What nobody could be asked about would count as unsolved there.
     fn judgements(&self) -> Vec<Judgement> {
-        (0..self.items.len()).map(|at| self.judgement(at)).collect()
+        let is_judged = |at: &usize| self.judged[*at].majority().is_some();
+        (0..self.items.len()).filter(is_judged).map(|at| self.judgement(at)).collect()
     }
 
     fn judgement(&self, at: usize) -> Judgement {
         let (item, judged) = (&self.items[at], &self.judged[at]);
-        let steps = self.recorded[at].map(|recorded| Judgement::of(&item.id, recorded));
+        let steps = item.answer().map(|recorded| Judgement::of(&item.key, recorded));
         let mut judgement = Judgement {
-            id: item.id.clone(),
+            id: item.key.clone(),
             query: item.text.clone(),
             judged_by: Some(self.by.clone()),
             reason: judged.reason.clone(),
             ..steps.unwrap_or_default()
         };
-        for outcome in &judged.statuses {
-            judgement.push(outcome.status);
-        }
+        judgement.extend(judged.statuses());
         judgement
     }
 
-    fn pass_rate(&self) -> PassRate {
-        let statuses = |judged: &Judged| {
-            judged.statuses.iter().map(|outcome| Some(outcome.status)).collect::<Vec<_>>()
-        };
-        let statuses: Vec<Vec<Option<Status>>> = self.judged.iter().map(statuses).collect();
-        PassRate::of(statuses.iter().map(Vec::as_slice), self.repeats as usize)
+    /// The rate over queries; of several answers to one, their mean counts. Nothing without any
+    /// verdict.
+    fn pass_rate(&self) -> Option<PassRate> {
+        let mut queries: Vec<Vec<Said>> = vec![Vec::new(); n_queries(self.items)];
+        for (item, judged) in self.items.iter().zip(&self.judged) {
+            queries[item.query_number].push(judged.statuses());
+        }
+        PassRate::of_verdicts(queries.iter().map(Vec::as_slice), self.repeats as usize)
     }
 
-    /// How many queries most runs find solved, unsure and unsolved.
+    /// How many answers most runs find solved, unsure and unsolved.
     fn counts(&self) -> [usize; 3] {
-        let count = |status| self.judged.iter().filter(|one| one.majority() == status).count();
+        let count = |status| self.count(|one| one.majority() == Some(status));
         [Status::Solved, Status::Unsure, Status::Unsolved].map(count)
     }
 
-    fn n_missing(&self) -> usize {
-        self.recorded.iter().filter(|recorded| recorded.is_none()).count()
+    fn count(&self, is_counted: impl Fn(&Judged) -> bool) -> usize {
+        self.judged.iter().filter(|judged| is_counted(judged)).count()
     }
 
-    /// The queries that have a run without a verdict.
+    fn n_missing(&self) -> usize {
+        self.items.iter().filter(|item| item.answer().is_none()).count()
+    }
+
+    /// The answers that have a run without a verdict.
     fn failed(&self) -> Vec<usize> {
-        (0..self.items.len()).filter(|at| self.judged[*at].n_failed() > 0).collect()
+        (0..self.items.len()).filter(|at| self.judged[*at].failure().is_some()).collect()
     }
 
     fn print(&self, models: Option<&Models>) -> anyhow::Result<()> {
@@ -218,29 +212,47 @@ impl Report<'_> {
 
     /// The summary for people.
     fn text(&self) -> String {
-        let rate = self.pass_rate();
         let [solved, unsure, unsolved] = self.counts();
         let failed = self.failed();
         let label = if self.args.heuristic { " (heuristic, a guess)" } else { "" };
-        let mut lines = vec![
-            format!("Solve rate{label}: {}", percent(rate.rate)),
-            format!(
-                "judge noise: {} over {} of {}; this is no error bar",
-                percent(rate.judge_noise),
-                count(self.repeats as usize, "run"),
-                self.by
-            ),
-            format!(
-                "{}: {solved} solved, {unsure} unsure, {unsolved} unsolved; \
-                 {} without an answer, {} with errors",
-                queries(self.items.len()),
-                self.n_missing(),
-                failed.len(),
-            ),
-        ];
+        let mut lines = match self.pass_rate() {
+            None => vec![format!("Solve rate{label}: not known, since nothing could be judged")],
+            Some(rate) => vec![
+                format!("Solve rate{label}: {}", percent(rate.rate)),
+                format!(
+                    "judge noise: {} over {} of {}; this is no error bar",
+                    percent(rate.judge_noise),
+                    count(self.repeats as usize, "run"),
+                    self.by
+                ),
+            ],
+        };
+        let (n_queries, n_answers) = (n_queries(self.items), self.items.len());
+        let several = match n_answers == n_queries {
+            true => String::new(),
+            false => format!(", {}", count(n_answers, "answer")),
+        };
+        lines.push(format!(
+            "{}{several}: {solved} solved, {unsure} unsure, {unsolved} unsolved; \
+             {} without an answer, {} with errors",
+            queries(n_queries),
+            self.n_missing(),
+            failed.len(),
+        ));
+        let n_unjudged = self.count(|one| one.majority().is_none());
+        if n_unjudged > 0 {
+            lines.push(format!(
+                "{n_unjudged} left out: the judge could not be asked; the same command again asks what is missing"
+            ));
+        }
+        let n_unusable = self.count(|one| one.n_unusable() > 0);
+        if n_unusable > 0 {
+            lines
+                .push(format!("{n_unusable} unsure because the judge's reply says nothing usable"));
+        }
         for at in failed.iter().take(MOST_ERRORS) {
             let reason = self.judged[*at].failure().unwrap_or_default();
-            lines.push(format!("  {}: {reason}", self.items[*at].id));
+            lines.push(format!("  {}: {reason}", self.items[*at].key));
         }
         if failed.len() > MOST_ERRORS {
             lines.push(format!("  and {} more", failed.len() - MOST_ERRORS));
@@ -254,20 +266,26 @@ impl Report<'_> {
         let [solved, unsure, unsolved] = self.counts();
         let cost = self.judged.iter().fold(Cost::default(), |sum, one| sum.plus(one.cost));
         let query = |(item, judged): (&Item<'_>, &Judged)| {
-            json!({
-                "query_id": item.id,
-                "status": judged.majority().name(),
-                "runs": judged.statuses.iter().map(|one| one.status.name()).collect::<Vec<_>>(),
-                "is_error": judged.n_failed() > 0,
-                "reason": judged.reason,
-            })
+            let name = |status: Option<Status>| status.map(Status::name);
+            let mut fields = item.named();
+            fields.extend([
+                ("status".into(), json!(name(judged.majority()).unwrap_or("Unjudged"))),
+                ("runs".into(), judged.statuses().into_iter().map(name).collect()),
+                ("is_error".into(), json!(judged.failure().is_some())),
+                ("reason".into(), json!(judged.reason)),
+            ]);
+            Value::Object(fields)
         };
         json!({
             "judged_by": self.by,
-            "solve_rate": rate.rate,
-            "judge_noise": rate.judge_noise,
-            "runs": rate.runs,
-            "n_queries": rate.n_queries,
+            "solve_rate": rate.as_ref().map(|rate| rate.rate),
+            "judge_noise": rate.as_ref().map(|rate| rate.judge_noise),
+            "runs": rate.as_ref().map(|rate| &rate.runs),
+            "n_queries": n_queries(self.items),
+            "n_answers": self.items.len(),
+            "n_judged_queries": rate.as_ref().map_or(0, |rate| rate.n_queries),
+            "n_unjudged": self.count(|one| one.majority().is_none()),
+            "n_unusable": self.count(|one| one.n_unusable() > 0),
             "n_solved": solved,
             "n_unsure": unsure,
             "n_unsolved": unsolved,

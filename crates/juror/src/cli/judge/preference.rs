@@ -10,10 +10,11 @@ use juror_score::tool::judged::{
     Compared, Contest, Points, Side, Status, Vote, WinRate, read_judgements, write_points,
     write_preferences_csv,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::super::check_outputs;
-use super::{CommonArgs, begin, by_id, items, percent, queries, read, stem};
+use super::items::{Item, items, n_queries};
+use super::{CommonArgs, begin, percent, queries, read, stem};
 use crate::exit::Exit;
 use crate::talk;
 
@@ -79,16 +80,15 @@ pub(super) fn run(args: &PreferenceArgs) -> anyhow::Result<Exit> {
     check_outputs(inputs, common.output.iter().chain(&args.csv), common.json)?;
     let [reference_name, candidate_name] = args.names()?;
     let settings = common.settings()?;
-    let selected = common.queries()?;
+    let counted = common.wanted()?;
     let statuses = Statuses::load(args)?;
     let [of_reference, of_candidate] =
         [common.answers(&args.reference)?, common.answers(&args.candidate)?];
     let mut n_problems = 0;
     let reference = read(&of_reference, &mut n_problems)?;
     let candidate = read(&of_candidate, &mut n_problems)?;
-    let items = items(selected.as_deref(), &[&reference, &candidate]);
+    let items = items(&counted, &[&reference, &candidate])?;
     anyhow::ensure!(!items.is_empty(), "there is no answer to compare");
-    let (reference, candidate) = (by_id(&reference), by_id(&candidate));
     let judge = preference_judge(&settings)?;
     let repeats = args.repeats.or(settings.judge.repeats).map_or(1, std::num::NonZero::get);
     let rounds = repeats.saturating_mul(2);
@@ -96,18 +96,17 @@ pub(super) fn run(args: &PreferenceArgs) -> anyhow::Result<Exit> {
     let written = begin(common.output.as_ref(), common.ask.dry_run)?;
     let csv = begin(args.csv.as_ref(), common.ask.dry_run)?;
     let judged = common.ask_each(items.len(), &models, |at| {
-        let id = &*items[at].id;
         let contest = Contest {
-            reference: reference.get(id).map(|recorded| &recorded.answer),
-            candidate: candidate.get(id).map(|recorded| &recorded.answer),
-            statuses: statuses.of(id),
+            reference: items[at].answers[0].map(|recorded| &recorded.answer),
+            candidate: items[at].answers[1].map(|recorded| &recorded.answer),
+            statuses: statuses.of(&items[at].key),
         };
         judge.judge(&items[at].text, contest, at, &models, rounds)
     })?;
     if let Some(exit) = common.end_early(&models, cache.as_deref(), items.len()) {
         return Ok(exit);
     }
-    let votes = |(item, one): (&super::Item<'_>, &Preferred)| (item.id.clone(), one.votes.clone());
+    let votes = |(item, one): (&Item<'_>, &Preferred)| (item.key.clone(), one.votes.clone());
     let all: Vec<(String, Vec<Option<Vote>>)> = items.iter().zip(&judged).map(votes).collect();
     if let Some(file) = written {
         file.write(&write_points(&all, &reference_name, &candidate_name))?;
@@ -116,25 +115,33 @@ pub(super) fn run(args: &PreferenceArgs) -> anyhow::Result<Exit> {
         |one: &Preferred| Points::of(&one.votes.iter().copied().flatten().collect::<Vec<_>>());
     if let Some(file) = csv {
         let compared = |at: usize| Compared {
-            id: &items[at].id,
+            id: &items[at].key,
             query: &items[at].text,
-            reference: reference.get(&*items[at].id).copied(),
-            candidate: candidate.get(&*items[at].id).copied(),
+            reference: items[at].answers[0],
+            candidate: items[at].answers[1],
             vote: points(&judged[at]).vote(),
         };
-        let compared: Vec<Compared<'_>> = (0..items.len()).map(compared).collect();
+        let is_judged = |at: &usize| judged[*at].is_judged();
+        let compared: Vec<Compared<'_>> =
+            (0..items.len()).filter(is_judged).map(compared).collect();
         file.write(&write_preferences_csv(&compared, &reference_name, &candidate_name))?;
     }
-    let rate = WinRate::of(judged.iter().map(points));
+    // What could not be asked is no tie.
+    let rate = WinRate::of(judged.iter().filter(|one| one.is_judged()).map(points));
+    let n_unjudged = judged.iter().filter(|one| !one.is_judged()).count();
+    let left_out = match n_unjudged {
+        0 => String::new(),
+        n => format!("\n{n} left out: the judge could not be asked"),
+    };
     let n_errors = judged.iter().filter(|one| one.n_failed() > 0).count();
     let [wins, ties, losses] = rate.rates();
     let text = format!(
         "{candidate_name} against {reference_name}: {} won, {} tied, {} lost\n\
-         {}: {} won, {} tied, {} lost; {rounds} rounds each, {n_errors} with errors",
+         {}: {} won, {} tied, {} lost; {rounds} rounds each, {n_errors} with errors{left_out}",
         percent(wins),
         percent(ties),
         percent(losses),
-        queries(items.len()),
+        queries(n_queries(&items)),
         rate.n_wins,
         rate.n_ties,
         rate.n_losses,
@@ -149,17 +156,21 @@ pub(super) fn run(args: &PreferenceArgs) -> anyhow::Result<Exit> {
         "judged_by": models.chat_name(),
         "reference": reference_name, "candidate": candidate_name,
         "win_rate": wins, "tie_rate": ties, "loss_rate": losses,
-        "n_queries": items.len(),
+        "n_queries": n_queries(&items), "n_answers": items.len(), "n_unjudged": n_unjudged,
         "n_wins": rate.n_wins, "n_ties": rate.n_ties, "n_losses": rate.n_losses,
         "n_errors": n_errors, "cost_usd": cost.usd(),
         "calls": super::ask::json_calls(&models.tally()),
-        "queries": items.iter().zip(&judged).map(|(item, one)| json!({
-            "query_id": item.id,
-            "better": word(points(one).vote()),
-            "rounds": one.votes.iter().map(|vote| vote.map(word)).collect::<Vec<_>>(),
-            "is_error": one.n_failed() > 0,
-            "reason": one.reason,
-        })).collect::<Vec<_>>(),
+        "queries": items.iter().zip(&judged).map(|(item, one)| {
+            let mut fields = item.named();
+            let better = one.is_judged().then(|| word(points(one).vote()));
+            fields.extend([
+                ("better".into(), json!(better)),
+                ("rounds".into(), one.votes.iter().map(|vote| vote.map(word)).collect()),
+                ("is_error".into(), json!(one.n_failed() > 0)),
+                ("reason".into(), json!(one.reason)),
+            ]);
+            Value::Object(fields)
+        }).collect::<Vec<_>>(),
     });
     common.print(&text, &json)?;
     common.tell_calls(&models);
@@ -209,7 +220,9 @@ impl Statuses {
             let document = load(name)?;
             let (judgements, problems) = read_judgements(&document);
             talk::warn_all(&problems);
-            Ok(judgements.into_iter().map(|one| (one.id.clone(), one.majority())).collect())
+            // Of an entry without any verdict nothing is known.
+            let judged = judgements.into_iter().filter(|one| !one.is_solved.is_empty());
+            Ok(judged.map(|one| (one.id.clone(), one.majority())).collect())
         };
         Ok(Statuses(Some([read(reference)?, read(candidate)?])))
     }
