@@ -106,6 +106,7 @@ pub fn select_queries(wanted: &Wanted) -> Result<Selection, QueriesError> {
     let mut selection = Selection { queries: Vec::new(), told: Vec::new() };
     let mut left_out = HashSet::new();
     let mut by_filter = false;
+    let mut unknown = UnknownIds::default();
     for (set, path) in files(wanted)? {
         let document = load(&path.to_string_lossy())?;
         let (queries, problems) = read_queries(&document);
@@ -113,7 +114,8 @@ pub fn select_queries(wanted: &Wanted) -> Result<Selection, QueriesError> {
             return Err(QueriesError::Problems(problems));
         }
         selection.tell(&problems);
-        let filter = filter(wanted, &path, &mut selection)?;
+        let (filter, file) = filter(wanted, &path, &mut selection)?;
+        unknown.look(&file, &filter, &queries);
         by_filter |= filter.is_empty();
         if filter.is_empty() {
             selection.told.push(format!("no query of {set} is taken: its list of ids is empty"));
@@ -132,6 +134,7 @@ pub fn select_queries(wanted: &Wanted) -> Result<Selection, QueriesError> {
             }
         }
     }
+    selection.told.extend(unknown.told());
     let is_taken = |id: &String| selection.queries.iter().any(|own| own.id == *id);
     if let Some(id) = wanted.ids.iter().find(|id| !is_taken(id)) {
         let is_left_out = left_out.contains(id);
@@ -203,19 +206,55 @@ fn filter(
     wanted: &Wanted,
     queries: &Path,
     selection: &mut Selection,
-) -> Result<IdFilter, QueriesError> {
+) -> Result<(IdFilter, String), QueriesError> {
     let beside = || {
         let folder = queries.parent()?.parent()?.join("test_query_ids");
         let file = folder.join(queries.file_name()?);
         file.is_file().then(|| file.to_string_lossy().into_owned())
     };
-    let Some(file) = wanted.filter.clone().or_else(beside) else { return Ok(IdFilter::default()) };
+    let Some(file) = wanted.filter.clone().or_else(beside) else {
+        return Ok((IdFilter::default(), String::new()));
+    };
     let (filter, own) = IdFilter::read(&load(&file)?);
     if wanted.filter.is_some() && !own.is_empty() {
         return Err(QueriesError::Problems(own));
     }
     selection.tell(&own);
-    Ok(filter)
+    Ok((filter, file))
+}
+
+/// Ids in files of ids that no query has, which is seldom meant. One file may serve several sets.
+#[derive(Default)]
+struct UnknownIds {
+    files: Vec<(String, Vec<String>)>,
+}
+
+/// How many of them are named.
+const MOST_UNKNOWN: usize = 5;
+
+impl UnknownIds {
+    fn look(&mut self, file: &str, filter: &IdFilter, queries: &[Query]) {
+        let known: HashSet<String> = queries.iter().filter_map(Query::id_text).collect();
+        match self.files.iter_mut().find(|(other, _)| other == file) {
+            Some((_, unknown)) => unknown.retain(|id| !known.contains(id)),
+            None => {
+                let unknown = filter.ids().filter(|id| !known.contains(*id)).map(Into::into);
+                self.files.push((file.to_owned(), unknown.collect()));
+            }
+        }
+    }
+
+    fn told(&self) -> impl Iterator<Item = String> {
+        let told = |(file, ids): &(String, Vec<String>)| {
+            let shown: Vec<&str> = ids.iter().take(MOST_UNKNOWN).map(String::as_str).collect();
+            let more = match ids.len().saturating_sub(MOST_UNKNOWN) {
+                0 => String::new(),
+                n => format!(" and {n} more"),
+            };
+            format!("{file}: no query has the id `{}`{more}", shown.join("`, `"))
+        };
+        self.files.iter().filter(|(_, ids)| !ids.is_empty()).map(told)
+    }
 }
 
 #[cfg(test)]
@@ -260,6 +299,18 @@ mod tests {
         assert!(ids(&other).expect_err("none").ends_with("there are A, B"));
         let none = Wanted { sets: Vec::new(), ..wanted };
         assert!(ids(&none).expect_err("which").contains("which set?"));
+    }
+
+    #[test]
+    fn ids_that_no_query_has_are_told() {
+        let folder = folder();
+        let ids = folder.path().join("ids.json").to_string_lossy().into_owned();
+        std::fs::write(&ids, r#"["1", 9, 77, "x"]"#).expect("written");
+        let place = folder.path().to_string_lossy().into_owned();
+        let sets = vec!["A".to_owned(), "B".to_owned()];
+        let wanted = Wanted { place, sets, filter: Some(ids.clone()), ..Wanted::default() };
+        let selection = select_queries(&wanted).expect("queries");
+        assert_eq!(selection.told, [format!("{ids}: no query has the id `77`, `x`")]);
     }
 
     #[test]

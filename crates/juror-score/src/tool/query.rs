@@ -12,7 +12,7 @@ use super::look::Look;
 use super::registry::{Entry, Registry};
 use crate::object::Object;
 use crate::python;
-use crate::read::{Document, Path, Problems};
+use crate::read::{Document, Path, Problem, Problems};
 
 /// A query.
 #[derive(Clone, Debug)]
@@ -103,7 +103,12 @@ pub fn read_queries(document: &Document) -> (Vec<Query>, Problems) {
     for (index, value) in values.unwrap_or_default().into_iter().enumerate() {
         let path = top.index(index);
         if let Some(fields) = look.object(value, &path, "a query") {
-            queries.push(read_query(&mut look, &fields, &path));
+            let query = read_query(&mut look, &fields, &path);
+            if query.text.trim().is_empty() {
+                let problem = Problem::MissingField { field: "query", of: "query" };
+                look.note(value.get(), path, problem);
+            }
+            queries.push(query);
         }
     }
     (queries, look.problems())
@@ -166,7 +171,20 @@ fn read_gold<'d>(
     for name in ["relevant APIs", "relevant_apis", "api_list"] {
         let values = look.list_field(fields, name, path);
         if values.first().is_some_and(|first| name != "api_list" || first.get().starts_with('[')) {
-            return Some(values.into_iter().filter_map(pair).collect());
+            let path = path.key(name);
+            let mut pairs = Vec::new();
+            for (index, value) in values.into_iter().enumerate() {
+                match pair(value) {
+                    Some(pair) => pairs.push(pair),
+                    None => {
+                        let found = crate::json::kind_of(value);
+                        let expected = "a pair of tool and API";
+                        let problem = Problem::WrongType { expected, found };
+                        look.note(value.get(), path.index(index), problem);
+                    }
+                }
+            }
+            return Some(pairs);
         }
     }
     let says_none =
@@ -174,9 +192,13 @@ fn read_gold<'d>(
     says_none.then(Vec::new)
 }
 
-/// A list of two texts, or an object that names both.
+/// A list of two texts, or of three, the first of which is the category; or an object that names
+/// both.
 fn pair(value: &RawValue) -> Option<(String, String)> {
     if let Ok((tool, api)) = serde_json::from_str::<(String, String)>(value.get()) {
+        return Some((tool, api));
+    }
+    if let Ok((_, tool, api)) = serde_json::from_str::<(String, String, String)>(value.get()) {
         return Some((tool, api));
     }
     let fields: Object<'_> = serde_json::from_str(value.get()).ok()?;
@@ -260,6 +282,23 @@ mod tests {
             let score = crate::tool::CallScore::of(&called, &query.gold);
             assert_eq!(score.score(), Some(0.5), "{name}");
         }
+    }
+
+    #[test]
+    fn a_query_without_text_and_what_is_no_pair_are_told() {
+        let json = r#"[{"query_id": 1, "query": " ", "relevant APIs": [["T", "a"],
+            ["Music", "U", "b"], ["V"], 5, {"tool_name": "W", "api_name": "c"}]}]"#;
+        let document = Document::new("q.json", json.into(), Format::Json).expect("UTF-8");
+        let (queries, problems) = read_queries(&document);
+        let gold: Vec<String> =
+            queries[0].gold.iter().map(|(tool, api)| format!("{tool} {api}")).collect();
+        assert_eq!(gold, ["T a", "U b", "W c"]);
+        let told: Vec<String> = problems.errors.iter().map(ToString::to_string).collect();
+        assert_eq!(told.len(), 3, "{told:?}");
+        for words in ["expected a pair of tool and API, found a list", "found a number"] {
+            assert!(told.iter().any(|told| told.contains(words)), "{told:?}");
+        }
+        assert!(told.iter().any(|told| told.contains("this query has no `query`")), "{told:?}");
     }
 
     #[test]

@@ -166,6 +166,7 @@ fn the_built_in_agent_is_asked_anew_in_every_run() {
     let [one, other] = [0; 2].map(|_| Server::start(Script::default()));
     let first = chat(&stage, &one, "");
     assert_eq!(first.code, 0, "{}", first.stderr);
+    assert!(first.stderr.contains("openai/gpt-4o-mini judges itself"), "{}", first.stderr);
     let n_turns = turns(&one);
     assert!(n_turns >= 4);
     assert_eq!(chat(&stage, &one, "").code, 0);

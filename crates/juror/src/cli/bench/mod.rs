@@ -268,6 +268,13 @@ async fn bench(
     {
         talk::warn(&warning);
     }
+    if args.is_chat()
+        && let Some(model) = judge.model()
+    {
+        talk::warn(&format!(
+            "{model} judges itself: it is both the agent's model and the judge\n  hint: judge by another with --judge none, then `juror judge pass-rate` on the run's folder with other settings"
+        ));
+    }
     let name = args.name.clone().unwrap_or_else(|| agent_name(&args.agent, &args.method));
     let more = args.limits(models.as_deref());
     let manner = args.manner(&name, &more);
