@@ -30,7 +30,7 @@ impl IdFilter {
 
     /// How many ids it names, none where it takes all.
     pub fn len(&self) -> usize {
-        self.ids.as_ref().map_or(0, HashSet::len)
+        self.ids.as_ref().map_or(0, IndexSet::len)
     }
 
     /// Whether it takes none, which is seldom meant.
