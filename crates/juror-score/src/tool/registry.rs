@@ -95,7 +95,21 @@ impl Registry {
 
     /// Where an API stands in the order it was given in.
     pub fn position(&self, name: &str) -> Option<usize> {
-        self.by_name.get(name).map(|index| *index as usize)
+        let index = self.by_name.get(name).map(|index| *index as usize);
+        index.or_else(|| self.dotted_position(name))
+    }
+
+    /// The document also writes `TheClique.Transfermarkt_details`. With `_` for the point it is the
+    /// sanitized form of the document's name, and of no other.
+    fn dotted_position(&self, name: &str) -> Option<usize> {
+        if !name.contains('.') {
+            return None;
+        }
+        let sanitized = |name: &str| sanitize(name, Letters::Any, LONGEST_NAME);
+        let wanted = sanitized(name);
+        let index = *self.by_name.get(&wanted)? as usize;
+        let entry = &self.entries[index];
+        (sanitized(&document_name(&entry.tool, &entry.api)) == wanted).then_some(index)
     }
 
     /// The API that a name means.
@@ -161,6 +175,17 @@ mod tests {
             assert_eq!(registry.position(name), Some(0), "{name}");
         }
         assert_eq!(registry.get("orders_for_caf_v3"), None);
+    }
+
+    #[test]
+    fn a_point_may_stand_between_tool_and_api() {
+        let registry = registry(&[("TheClique", "Transfermarkt details"), ("t", "x")]);
+        assert_eq!(registry.position("TheClique.Transfermarkt_details"), Some(0));
+        assert_eq!(registry.position("TheClique.Transfermarkt details"), Some(0));
+        assert_eq!(registry.position("t.x"), Some(1));
+        for name in ["x.for.t", "x_for.t", "TheClique.", "Transfermarkt.details", "."] {
+            assert_eq!(registry.position(name), None, "{name}");
+        }
     }
 
     #[test]
