@@ -1,6 +1,8 @@
 //! From settings to the replies that are known: the store, cache folders, other stores.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use juror_store::{StoreError, ToolReplies};
 use juror_tools::{ArgumentOrder, CacheFolder, CachedSetup, Keeping};
@@ -78,6 +80,35 @@ pub(crate) fn known_replies(
     let setup = CachedSetup { folders, stores, kept, keeping, write_back, order, memory };
     Ok(KnownReplies { setup, store, n_cached_apis, n_kept })
 }
+
+/// The categories of tools by what is known of them, for tools whose files say none; a tool that is
+/// known in several categories has none.
+pub(crate) fn categories_of(setup: &CachedSetup) -> Result<Categories, SetupError> {
+    let mut categories = Categories::new();
+    let mut add = |category: &str, tool: &str| {
+        let Some(tool) = tool.strip_suffix(category).and_then(|tool| tool.strip_suffix("_for_"))
+        else {
+            return;
+        };
+        let known = categories.entry(tool.to_owned()).or_insert_with(|| Some(category.into()));
+        if known.as_deref().is_some_and(|known| known != category) {
+            *known = None;
+        }
+    };
+    for (category, tool) in setup.folders.iter().flat_map(CacheFolder::tools) {
+        add(category, tool);
+    }
+    for store in setup.kept.iter().chain(&setup.stores) {
+        let tools = store.tools().map_err(|error| failed(&error))?;
+        for (category, tool) in &tools {
+            add(category, tool);
+        }
+    }
+    Ok(categories)
+}
+
+/// Categories by the standard names of tools.
+pub(crate) type Categories = HashMap<String, Option<Arc<str>>>;
 
 fn look_through(
     folders: &[&String],

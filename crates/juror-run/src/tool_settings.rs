@@ -16,6 +16,10 @@ use crate::settings::{ModelSettings, Settings, null_as_default, positive};
 pub struct ToolsSettings {
     /// The folder of tool files.
     pub folder: Option<String>,
+    /// Whether tools are served though the folder is missing, as the public server does.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub is_folder_optional: bool,
     /// Where more replies are known, read after those of the store and never changed: cache folders
     /// of the public servers, or other stores of juror's.
     #[serde(deserialize_with = "one_or_many")]
@@ -167,6 +171,16 @@ impl std::fmt::Debug for RealSettings {
     }
 }
 
+impl ToolsSettings {
+    /// Takes the folder of tool files that somebody names, which has to be there.
+    pub fn name_folder(&mut self, folder: Option<&String>) {
+        if let Some(folder) = folder {
+            self.folder = Some(folder.clone());
+            self.is_folder_optional = false;
+        }
+    }
+}
+
 fn one_or_many<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
@@ -232,6 +246,7 @@ impl PublicConfig {
         let proxy = self.toolbench_url.clone().filter(|text| is_set(&text));
         let tools = ToolsSettings {
             folder: self.tools_folder.as_ref().filter(is_set).map(place),
+            is_folder_optional: true,
             cache: cache.into_iter().collect(),
             keep: self.is_save,
             write_back: self.is_save,

@@ -7,15 +7,15 @@ use std::time::Duration;
 use juror_judge::{
     CacheMode, Limits, ModelSpec, Models, ModelsSetup, Prices, Secret, Width, http_client,
 };
-use juror_score::tool::Rule;
+use juror_score::tool::{LAST_RESORT_CATEGORY, Rule};
 use juror_serve::MatchNumbers;
 use juror_tools::{
-    Cached, Direct, Documentation, Form, Host, Manner, Proxy, Resting, Shown, Simulator, Source,
-    ToolSource, VirtualTools, load_folder,
+    Cached, CachedSetup, Direct, Documentation, Form, Host, Manner, Proxy, Resting, Shown,
+    Simulator, Source, ToolSource, VirtualTools, load_folder,
 };
 use serde_json::Value;
 
-use crate::known_replies::known_replies;
+use crate::known_replies::{categories_of, known_replies};
 use crate::manifest::short_hash;
 use crate::models::{
     Environment, SetupError, from_environment, model_identity, own_prices, resolve,
@@ -68,13 +68,15 @@ pub fn open_tools(
     let tools = &settings.tools;
     let replays = tools.on_miss == Some(MissWord::Fail);
     let mut problems = Vec::new();
-    let documentation = Arc::new(documentation(tools, &mut problems)?);
+    let mut documentation = documentation(tools, &mut problems)?;
     let words = source_words(tools, replays)?;
     let names = words.iter().map(|word| word.name()).collect();
     let mut played_by = None;
     let has_makers = words.iter().any(|word| *word != SourceWord::Cache);
     let shows_known = words.contains(&SourceWord::Cache);
     let known = known_replies(tools, has_makers, &mut problems)?;
+    place(&mut documentation, &known.setup, &mut problems)?;
+    let documentation = Arc::new(documentation);
     let (store, n_cached_apis, n_kept) = (known.store, known.n_cached_apis, known.n_kept);
     let told = tell.clone();
     let cached = Arc::new(Cached::new(known.setup, move |text| told(text)));
@@ -120,6 +122,28 @@ pub fn open_tools(
         sources: names,
         simulator: played_by,
     })
+}
+
+/// Tools whose files say no category are looked for among what is known: replies are known by
+/// category.
+fn place(
+    documentation: &mut Documentation,
+    known: &CachedSetup,
+    problems: &mut Vec<String>,
+) -> Result<(), SetupError> {
+    let tools = &documentation.catalog().tools;
+    let n_tools = tools.len();
+    if tools.iter().all(|tool| tool.category.is_some()) {
+        return Ok(());
+    }
+    let categories = categories_of(known)?;
+    let n_left = documentation.place(|tool| categories.get(tool)?.clone());
+    if n_left > 0 {
+        problems.push(format!(
+            "{n_left} of {n_tools} tools have no category, neither in their files nor by known replies: they are taken for tools of `{LAST_RESORT_CATEGORY}`, and replies that are known under another category are not found\n  hint: name a folder of tool files with a folder for each category"
+        ));
+    }
+    Ok(())
 }
 
 fn is_published(tools: &ToolsSettings) -> bool {
@@ -168,6 +192,10 @@ fn documentation(
 ) -> Result<Documentation, SetupError> {
     let Some(folder) = &tools.folder else { return Ok(Documentation::default()) };
     let root = Path::new(folder);
+    if tools.is_folder_optional && !root.exists() {
+        problems.push(format!("{folder}: there is no such folder: no APIs are listed, and no model is told of them\n  hint: name the folder of tool files with --tools"));
+        return Ok(Documentation::default());
+    }
     let catalog = load_folder(root).map_err(|error| {
         let why = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
         SetupError(format!("{error}: {why}\n  hint: name the folder of tool files with --tools"))

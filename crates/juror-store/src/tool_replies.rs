@@ -209,6 +209,14 @@ impl ToolReplies {
         })
     }
 
+    /// The category and the tool of all APIs that replies are kept of, in folder form.
+    pub fn tools(&self) -> Result<Vec<(String, String)>, StoreError> {
+        self.reader().run(|connection| {
+            let mut statement = connection.prepare("SELECT DISTINCT category, tool FROM apis")?;
+            statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+        })
+    }
+
     /// Adds to the hits of replies, by their numbers.
     pub fn count_hits(&self, hits: &[(i64, u64)]) -> Result<(), StoreError> {
         self.database.run(|connection| {

@@ -70,6 +70,11 @@ impl CacheFolder {
         self.files.get(names).map(Vec::as_slice).unwrap_or_default()
     }
 
+    /// The category and the tool of all APIs, in the form of folders.
+    pub fn tools(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.files.keys().map(|[category, tool, _]| (category.as_str(), tool.as_str()))
+    }
+
     /// All APIs with their files, in the order of names.
     pub fn apis(&self) -> Vec<(&Names, &[PathBuf])> {
         let mut apis: Vec<_> =

@@ -1,8 +1,9 @@
 //! What tool files say of an API, as simulators are shown it.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use juror_score::tool::names::{standard_name, standardize, standardize_category};
 use juror_score::tool::{Api, FolderNames, Parameters, Tool};
 use juror_score::{Object, text_of};
@@ -18,6 +19,8 @@ pub struct Documentation {
     catalog: Catalog,
     by_names: HashMap<(String, String), usize>,
     by_tool: HashMap<String, usize>,
+    /// Tools whose category stands in no file.
+    placed: HashSet<usize>,
 }
 
 /// How an API's name in a file is compared with the one in a request.
@@ -62,7 +65,29 @@ impl Documentation {
             }
             by_tool.entry(name).or_insert(at);
         }
-        Documentation { root: root.to_owned(), catalog, by_names, by_tool }
+        let placed = HashSet::new();
+        Documentation { root: root.to_owned(), catalog, by_names, by_tool, placed }
+    }
+
+    /// Gives tools whose files say no category the one that `find` has for their standard name;
+    /// returns how many tools have none still. Requests may name any category for them as before.
+    pub fn place(&mut self, find: impl Fn(&str) -> Option<Arc<str>>) -> usize {
+        let mut n_left = 0;
+        for (at, tool) in self.catalog.tools.iter_mut().enumerate() {
+            if tool.category.is_some() {
+                continue;
+            }
+            let name = standardize(&tool.name);
+            tool.category = find(&name);
+            match &tool.category {
+                None => n_left += 1,
+                Some(category) => {
+                    self.by_names.entry((standardize_category(category), name)).or_insert(at);
+                    self.placed.insert(at);
+                }
+            }
+        }
+        n_left
     }
 
     /// All tools.
@@ -80,8 +105,9 @@ impl Documentation {
             self.by_names.get(&key).map(|&at| &self.catalog.tools[at])
         };
         let of_none = |tool: &str| {
-            let tool = &self.catalog.tools[*self.by_tool.get(tool)?];
-            tool.category.is_none().then_some(tool)
+            let at = *self.by_tool.get(tool)?;
+            let tool = &self.catalog.tools[at];
+            (tool.category.is_none() || self.placed.contains(&at)).then_some(tool)
         };
         let find = |tool: &str| of_category(tool).or_else(|| of_none(tool));
         find(whole).or_else(|| find(cut))
@@ -190,5 +216,22 @@ mod tests {
         let (_folder, documentation) = documentation(&[("a.json", tool)]);
         let names = FolderNames::as_requested("Sports", "a", "b");
         assert!(documentation.api(&names).is_some());
+    }
+
+    #[test]
+    fn tools_without_category_can_be_given_one() {
+        let tool =
+            |name: &str| format!(r#"{{"tool_name": "{name}", "api_list": [{{"name": "b"}}]}}"#);
+        let (_folder, mut documentation) =
+            documentation(&[("the_a.json", &tool("The A")), ("other.json", &tool("Other"))]);
+        let n_left = documentation.place(|name| (name == "the_a").then(|| Arc::from("Sports")));
+        assert_eq!(n_left, 1);
+        let categories: Vec<Option<&str>> =
+            documentation.catalog().tools.iter().map(|tool| tool.category.as_deref()).collect();
+        assert_eq!(categories, [None, Some("Sports")]);
+        for category in ["Sports", "Data"] {
+            let names = FolderNames::as_requested(category, "The A", "b");
+            assert!(documentation.api(&names).is_some(), "{category}");
+        }
     }
 }

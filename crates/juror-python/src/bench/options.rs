@@ -71,7 +71,7 @@ impl Options {
     pub(super) fn settings(&self) -> Result<Settings, Refusal> {
         let mut settings = self.written_settings()?;
         let tools = &mut settings.tools;
-        tools.folder = self.tools.clone().or(tools.folder.take());
+        tools.name_folder(self.tools.as_ref());
         if !self.cache.is_empty() {
             tools.cache.clone_from(&self.cache);
         }

@@ -176,7 +176,7 @@ impl ToolArgs {
 
     fn override_places(&self, settings: &mut Settings) {
         let tools = &mut settings.tools;
-        tools.folder = self.tools.clone().or(tools.folder.take());
+        tools.name_folder(self.tools.as_ref());
         if !self.cache.is_empty() {
             tools.cache.clone_from(&self.cache);
         }

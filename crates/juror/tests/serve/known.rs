@@ -145,3 +145,47 @@ fn a_store_that_is_named_as_a_cache_too_is_one_store() {
     assert!(said.contains(" 2 kept replies"), "{said}");
     assert_eq!(n_kept(&stage), 3);
 }
+
+#[test]
+fn tools_without_a_category_have_the_one_that_their_replies_are_known_under() {
+    let stage = Stage::new();
+    for tool in ["Weather/sky", "Sports/goals"] {
+        let name = tool.split_once('/').expect("a category").1;
+        stage.write(&format!("flat/{name}.json"), &stage.read(&format!("tools/{tool}.json")));
+    }
+    stage.run("tools import cache --store kept");
+    for place in ["--cache cache", "--store kept"] {
+        let call = r#"tools call now_for_sky {"city":"Oslo"} --tools flat"#;
+        let (code, printed, said) = stage.run(&format!("{call} {place}"));
+        assert_eq!((code, printed.contains("rain")), (0, true), "{place}: {said}");
+        let word = "1 of 2 tools have no category, neither in their files nor by known replies";
+        assert!(said.contains(word), "{said}");
+        let served = stage.serve(&format!("--tools flat {place}"));
+        let listed = served.client().get("/tools").json();
+        let categories: Vec<&Value> =
+            listed.as_array().expect("a list").iter().map(|own| &own["category"]).collect();
+        assert_eq!(categories, ["Data", "Weather", "Weather"]);
+    }
+    stage.write("cache/Sports/sky_for_Sports/now.json", "{}");
+    let call = r#"tools call now_for_sky {"city":"Oslo"} --tools flat --cache cache"#;
+    let (code, _, said) = stage.run(call);
+    assert_eq!((code, said.contains("2 of 2 tools have no category")), (3, true), "{said}");
+}
+
+#[test]
+fn the_public_configuration_is_served_though_its_folder_of_tools_is_missing() {
+    let stage = Stage::new();
+    stage.write(
+        "server/config.yml",
+        "api_key: ''\napi_base: ''\nmodel: gpt-4-turbo\ntemperature: 0\ntoolbench_url: ''\n\
+         tools_folder: './nowhere'\ncache_folder: './cache'\nis_save: true\nport: 8080\nlog_file: ''\n",
+    );
+    let served = stage.serve("-c server/config.yml");
+    assert_eq!(served.call(&city("Oslo")).json()["response"], "rain");
+    let (_, said) = served.stop();
+    assert!(said.contains("./nowhere: there is no such folder"), "{said}");
+    let (code, _, said) = stage.run("serve --port 0 -c server/config.yml --tools nowhere");
+    assert_eq!((code, said.contains("cannot be read")), (2, true), "{said}");
+    stage.write("juror.yaml", "tools: {folder: nowhere, cache: cache}");
+    assert_eq!(stage.run("serve --port 0 -c juror.yaml").0, 2, "only the public server does so");
+}
