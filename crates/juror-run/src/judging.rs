@@ -114,8 +114,8 @@ impl Docket<'_> {
             let done = run.as_mut().and_then(|run| run.take(id, &key.to_hex()));
             if let Some(done) = done {
                 if done.failed_outside {
-                    let reason = done.notes.iter().filter(|note| note.is_error());
-                    let reason = reason.filter_map(|note| note.value.as_str()).next();
+                    let mut errors = done.notes.iter().filter(|note| note.is_error());
+                    let reason = errors.find_map(|note| note.value.as_str());
                     judgements.fail_outside(index, reason.unwrap_or_default().to_owned());
                 }
                 judgements.notes[index] = done.notes;
