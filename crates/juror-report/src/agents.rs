@@ -76,9 +76,10 @@ fn row(name: &str, summary: &Summary, is_judged: bool) -> Vec<String> {
             percent(summary.solved_percentage),
             percent(summary.unsure_percentage),
             percent(summary.unsolved_percentage),
-            match summary.unjudged_count < summary.total_evaluations {
-                true => format!("{:.3}", summary.average_sopr_score),
-                false => "–".into(),
+            if summary.unjudged_count < summary.total_evaluations {
+                format!("{:.3}", summary.average_sopr_score)
+            } else {
+                "–".into()
             },
         ]);
     }
@@ -144,7 +145,7 @@ mod tests {
             agents_table(&sets, true, Palette::Plain),
             "          queries  solved  unsure  unsolved   SoPR  API Call   Finish  errors    time\n\
              G1_tool         2  50.0 %   0.0 %    50.0 %  0.500     0.250  100.0 %       0  0.50 s\n\
-             all sets        0   0.0 %   0.0 %     0.0 %  0.000         –    0.0 %       0       –\n"
+             all sets        0   0.0 %   0.0 %     0.0 %      –         –    0.0 %       0       –\n"
         );
         let plain = agents_table(&sets[..1], false, Palette::Plain);
         assert!(!plain.contains("solved"), "{plain}");

@@ -144,11 +144,9 @@ fn detailed(key: &str, one: Option<&Value>, other: Option<&Value>) -> String {
     names.dedup();
     names.retain(|name| one.get(*name) != other.get(*name));
     let (shown, n_more) = (names.iter().take(MOST_NAMES), names.len().saturating_sub(MOST_NAMES));
-    let mut shown = shown.map(|name| name.as_str()).collect::<Vec<_>>().join(", ");
-    if n_more > 0 {
-        shown.push_str(&format!(" and {n_more} more"));
-    }
-    format!("{key} ({shown})")
+    let shown = shown.map(|name| name.as_str()).collect::<Vec<_>>().join(", ");
+    let more = if n_more > 0 { format!(" and {n_more} more") } else { String::new() };
+    format!("{key} ({shown}{more})")
 }
 
 /// How many parts are named of what differs.

@@ -153,15 +153,16 @@ impl RunFolder {
             Err(TryLockError::Error(error)) => return Err(failed(&path)(error)),
         }
         let mut run = info.manifest();
-        let begun = check(folder, &run, resume)?;
-        let is_replaced = begun.is_some() && resume.fresh;
+        let earlier = check(folder, &run, resume)?;
+        let is_replaced = earlier.is_some() && resume.fresh;
         if is_replaced {
             records.set_len(0).map_err(failed(&path))?;
         }
         let done = read_records(&path, &mut records, resume)?;
         // What goes on began when it began.
-        let began = begun.filter(|_| !is_replaced).map_or(run.began.clone(), |begun| begun.began);
-        run.began = began;
+        if let Some(earlier) = earlier.filter(|_| !is_replaced) {
+            run.began = earlier.began;
+        }
         run.write(folder).map_err(failed(&manifest::path_in(folder)))?;
         Ok(RunFolder { folder: folder.to_owned(), path, records, run, done })
     }

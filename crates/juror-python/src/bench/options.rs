@@ -20,6 +20,7 @@ use crate::problem::Refusal;
 /// The arguments of `juror.bench`; the Python side has checked their types.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "they are switches of the call")]
 pub(super) struct Options {
     /// The agent, as results name it.
     agent: String,

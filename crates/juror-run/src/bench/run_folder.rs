@@ -31,9 +31,10 @@ fn choose_in(root: &Path, run: &Manifest, resume: Resume) -> Chosen {
     for (folder, known) in if resume.fresh { Vec::new() } else { known_runs(root) } {
         let differences = known.differences(run);
         let is_same = differences.is_empty();
-        let is_wanted = match known.is_complete {
-            true => is_same && resume.retry_errors,
-            false => is_same || (resume.even_if_changed && known.name == run.name),
+        let is_wanted = if known.is_complete {
+            is_same && resume.retry_errors
+        } else {
+            is_same || (resume.even_if_changed && known.name == run.name)
         };
         if is_wanted && is_idle(&folder) {
             return Chosen { folder, passed_over: None };

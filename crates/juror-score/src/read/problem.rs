@@ -176,9 +176,10 @@ pub enum Problem {
 }
 
 impl Problem {
-    /// Whether it is worth a word and nothing more: keys of the user's own are no mistake.
+    /// Whether it is worth a word and nothing more: keys of the user's own are no mistake, and
+    /// responses to a part of the questions are common.
     pub fn is_note(&self) -> bool {
-        matches!(self, Problem::UnknownKey { near: None, .. })
+        matches!(self, Problem::UnknownKey { near: None, .. } | Problem::Unanswered(_))
     }
 
     /// Whether it stands for all that are like it.
@@ -195,7 +196,6 @@ impl Problem {
                 | Problem::NumberAsText(_)
                 | Problem::TruthAsText { .. }
                 | Problem::UnknownQuestion(_)
-                | Problem::Unanswered(_)
         )
     }
 }

@@ -31,7 +31,7 @@ its ids are compared with those of the responses.
 
 All problems of all files are listed with their places: what cannot score, and as warnings what is
 probably a mistake, such as a misspelt key. The exit code is 2 if there is any. Notes, on keys that
-Juror does not use, change nothing.";
+Juror does not use and questions without a response, change nothing.";
 
 /// Check reference datasets, responses, results, settings, tool folders, queries and runs.
 #[derive(Args)]

@@ -71,9 +71,10 @@ impl Model for QueuedModel<'_> {
     fn ask<'a>(&'a self, ask: Ask<'a>) -> Pending<'a, Result<Reply, AskError>> {
         let talk = self.conversation(ask);
         Box::pin(async move {
-            let answer = match self.replays {
-                true => self.models.converse(&talk).await,
-                false => self.models.converse_anew(&talk).await,
+            let answer = if self.replays {
+                self.models.converse(&talk).await
+            } else {
+                self.models.converse_anew(&talk).await
             };
             let mut asked = self.asked();
             asked.cost = asked.cost.plus(answer.cost);

@@ -263,18 +263,7 @@ async fn bench(
     let repeats = args.repeats.map(std::num::NonZero::get);
     let judge =
         SolveJudge::new(args.judge.map(JudgeWord::from), settings, models.as_ref(), repeats)?;
-    if args.server.is_some()
-        && let Some(warning) = ignored_by_server(&args.tools.of_replies())
-    {
-        talk::warn(&warning);
-    }
-    if args.is_chat()
-        && let Some(model) = judge.model()
-    {
-        talk::warn(&format!(
-            "{model} judges itself: it is both the agent's model and the judge\n  hint: judge by another with --judge none, then `juror judge pass-rate` on the run's folder with other settings"
-        ));
-    }
+    args.warn_of_odd_choices(&judge);
     let name = args.name.clone().unwrap_or_else(|| agent_name(&args.agent, &args.method));
     let more = args.limits(models.as_deref());
     let manner = args.manner(&name, &more);
@@ -438,6 +427,22 @@ impl BenchArgs {
             ));
         }
         Ok(chosen.folder)
+    }
+
+    /// Tells of options that go on to be obeyed, though hardly meant together.
+    fn warn_of_odd_choices(&self, judge: &SolveJudge) {
+        if self.server.is_some()
+            && let Some(warning) = ignored_by_server(&self.tools.of_replies())
+        {
+            talk::warn(&warning);
+        }
+        if self.is_chat()
+            && let Some(model) = judge.model()
+        {
+            talk::warn(&format!(
+                "{model} judges itself: it is both the agent's model and the judge\n  hint: judge by another with --judge none, then `juror judge pass-rate` on the run's folder with other settings"
+            ));
+        }
     }
 
     /// Whether the built-in agent is tried.

@@ -228,9 +228,10 @@ impl Report<'_> {
             ],
         };
         let (n_queries, n_answers) = (n_queries(self.items), self.items.len());
-        let several = match n_answers == n_queries {
-            true => String::new(),
-            false => format!(", {}", count(n_answers, "answer")),
+        let several = if n_answers == n_queries {
+            String::new()
+        } else {
+            format!(", {}", count(n_answers, "answer"))
         };
         lines.push(format!(
             "{}{several}: {solved} solved, {unsure} unsure, {unsolved} unsolved; \

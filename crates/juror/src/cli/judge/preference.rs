@@ -147,11 +147,6 @@ pub(super) fn run(args: &PreferenceArgs) -> anyhow::Result<Exit> {
         rate.n_losses,
     );
     let cost = judged.iter().fold(Cost::default(), |sum, one| sum.plus(one.cost));
-    let word = |vote: Vote| match vote {
-        Vote::For(Side::Candidate) => "candidate",
-        Vote::For(Side::Reference) => "reference",
-        Vote::Tie => "tie",
-    };
     let json = json!({
         "judged_by": models.chat_name(),
         "reference": reference_name, "candidate": candidate_name,
@@ -176,6 +171,15 @@ pub(super) fn run(args: &PreferenceArgs) -> anyhow::Result<Exit> {
     common.tell_calls(&models);
     let failed = n_problems > 0 || judged.iter().any(|one| one.failed_outside);
     Ok(if failed { Exit::OutsideFailed } else { Exit::Done })
+}
+
+/// A vote, as the JSON has it.
+fn word(vote: Vote) -> &'static str {
+    match vote {
+        Vote::For(Side::Candidate) => "candidate",
+        Vote::For(Side::Reference) => "reference",
+        Vote::Tie => "tie",
+    }
 }
 
 impl PreferenceArgs {
