@@ -6,6 +6,7 @@
 //!
 //! You will not find argument parsing or rendering for people here.
 
+mod address;
 mod answers;
 mod asking;
 pub mod bench;

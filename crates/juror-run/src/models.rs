@@ -12,6 +12,7 @@ use juror_judge::{
 use juror_score::{AskedLike, ContextJudge, Profile};
 use serde_json::{Map, Value};
 
+use crate::address::without_credentials;
 use crate::reply_store;
 use crate::run_folder::without_keys;
 use crate::settings::{
@@ -530,14 +531,6 @@ pub(crate) fn model_identity(spec: &ModelSpec) -> Value {
     let parameters = without_keys(&Value::Object(spec.parameters.clone()));
     let address = without_credentials(&spec.address);
     serde_json::json!({"model": spec.name(), "address": address, "parameters": parameters})
-}
-
-/// An address without a name and a password in it.
-fn without_credentials(address: &str) -> String {
-    match address.split_once("://").map(|(scheme, rest)| (scheme, rest.split_once('@'))) {
-        Some((scheme, Some((_, rest)))) => format!("{scheme}://{rest}"),
-        _ => address.trim_end_matches('/').to_owned(),
-    }
 }
 
 /// What decides verdicts: models with their parameters, prompts, rules.

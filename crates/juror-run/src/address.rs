@@ -1,0 +1,37 @@
+//! Addresses as they may be shown and kept.
+
+/// What ends the part of an address that may hold a name and a password.
+const ENDS: [char; 4] = ['/', '\\', '?', '#'];
+
+/// An address without a name and a password in it, and without slashes at its end.
+pub(crate) fn without_credentials(address: &str) -> String {
+    let address = address.trim_end_matches('/');
+    let Some((scheme, rest)) = address.split_once("://") else { return address.to_owned() };
+    // Clients pass over more slashes than there should be.
+    let rest = rest.trim_start_matches(['/', '\\']);
+    let (authority, path) = rest.split_at(rest.find(ENDS).unwrap_or(rest.len()));
+    // A password may have an `@` of its own: the host comes after the last one.
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    format!("{scheme}://{host}{path}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_shown_without_name_and_password_and_otherwise_as_it_is() {
+        for (address, shown) in [
+            ("https://user:p@ss@host/v1", "https://host/v1"),
+            ("https://user:pass@host:8080/v1/", "https://host:8080/v1"),
+            ("https:///user:pass@host/v1", "https://host/v1"),
+            ("https://token@host", "https://host"),
+            ("https://user:pass@host?at=a@b", "https://host?at=a@b"),
+            ("https://a/v1/@m", "https://a/v1/@m"),
+            ("https://a/v1//", "https://a/v1"),
+            ("http://a?m=@b#@c", "http://a?m=@b#@c"),
+        ] {
+            assert_eq!(without_credentials(address), shown, "{address}");
+        }
+    }
+}
