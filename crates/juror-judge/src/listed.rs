@@ -1,5 +1,7 @@
 //! Claims that a model lists and Juror counts: counting is what small models do worst.
 
+use std::collections::HashMap;
+
 use serde_json::{Value, json};
 
 use crate::correctness::{Claims, ClaimsError};
@@ -42,22 +44,25 @@ pub(crate) fn read_listed(reply: &str) -> Result<Claims, ClaimsError> {
 }
 
 fn listed_of_object(value: &Value) -> Result<Listed, String> {
-    let mut numbers = Vec::new();
+    let mut positions = HashMap::new();
     let mut reference = Vec::new();
     for (place, entry) in (1..).zip(entries(value, "reference_claims")?) {
         let number = match entry.get("number") {
             None => place,
             Some(number) => whole_number(number, "number")?,
         };
-        if numbers.contains(&number) {
+        // Who numbers from 0 may mean the first claim by `matches: 0`, or none.
+        if number < 1 {
+            return Err(format!("a reference claim has the number {number}: they begin with 1"));
+        }
+        if positions.insert(number, reference.len()).is_some() {
             return Err(format!("two reference claims have the number {number}"));
         }
-        numbers.push(number);
         reference.push(claim(entry)?);
     }
     let mut actual = Vec::new();
     for entry in entries(value, "actual_claims")? {
-        actual.push((claim(entry)?, position(entry, &numbers)?));
+        actual.push((claim(entry)?, position(entry, &positions)?));
     }
     Ok(Listed { reference, actual })
 }
@@ -72,27 +77,29 @@ fn claim(entry: &Value) -> Result<String, String> {
 }
 
 /// The position of the claim that another matches.
-fn position(entry: &Value, numbers: &[i64]) -> Result<Option<usize>, String> {
+fn position(entry: &Value, positions: &HashMap<i64, usize>) -> Result<Option<usize>, String> {
     let matches = entry.get("matches").ok_or("`matches` is missing")?;
     if matches.is_null() {
         return Ok(None);
     }
-    let number = whole_number(matches, "matches")?;
-    let position = numbers.iter().position(|known| *known == number);
-    match position {
-        None if number != 0 => Err(format!("no reference claim has the number {number}")),
-        position => Ok(position),
+    match whole_number(matches, "matches")? {
+        0 => Ok(None),
+        number => match positions.get(&number) {
+            None => Err(format!("no reference claim has the number {number}")),
+            Some(position) => Ok(Some(*position)),
+        },
     }
 }
 
 impl Listed {
     /// A claim of the reference counts once, however many claims repeat it.
     fn counted(&self) -> Claims {
-        let matched_by = |at: usize| -> Vec<usize> {
-            let claims = (1..).zip(&self.actual);
-            claims.filter(|(_, (_, of))| *of == Some(at)).map(|(number, _)| number).collect()
-        };
-        let matched: Vec<Vec<usize>> = (0..self.reference.len()).map(matched_by).collect();
+        let mut matched: Vec<Vec<usize>> = vec![Vec::new(); self.reference.len()];
+        for (number, (_, of)) in (1..).zip(&self.actual) {
+            if let Some(at) = of {
+                matched[*at].push(number);
+            }
+        }
         let reference: Vec<Value> = self
             .reference
             .iter()
@@ -171,6 +178,11 @@ mod tests {
                 json!([{"number": 1, "claim": "a"}, {"number": 1, "claim": "b"}]),
                 json!([{"claim": "x", "matches": 1}]),
                 "two reference claims have the number 1",
+            ),
+            (
+                json!([{"number": 0, "claim": "a"}, {"number": 1, "claim": "b"}]),
+                json!([{"claim": "x", "matches": 0}]),
+                "has the number 0: they begin with 1",
             ),
         ] {
             let error = read(&reference, &actual).expect_err("unusable");
