@@ -81,21 +81,22 @@ impl<'py> Observer<'_, 'py> {
                 Err(_) => true,
             },
         };
-        let groups = result.get("reference_steps")?.and_then(|groups| names_of(&groups).ok());
+        let groups = result.get("reference_steps")?.and_then(|groups| expected_of(&groups).ok());
         let profile = self.aggregator.profile();
-        Ok(Traits::expected(has_answer, &groups.unwrap_or_default(), String::as_str, profile))
+        let groups = groups.unwrap_or_default();
+        Ok(Traits::expected(has_answer, &groups, |(name, output)| (name, *output), profile))
     }
 }
 
-/// The names of expected steps, by group.
-fn names_of(groups: &Bound<'_, PyAny>) -> PyResult<Vec<Vec<String>>> {
-    let name = |step: Bound<'_, PyAny>| {
-        let fields = Fields::of(&step).ok();
-        let name = fields.map(|fields| fields.get("name")).transpose()?.flatten();
-        Ok(name.and_then(|name| scalar_text(&name)).unwrap_or_default())
+/// The names of expected steps, each with whether it has an output, by group.
+fn expected_of(groups: &Bound<'_, PyAny>) -> PyResult<Vec<Vec<(String, bool)>>> {
+    let read = |step: Bound<'_, PyAny>| {
+        let Ok(fields) = Fields::of(&step) else { return Ok((String::new(), false)) };
+        let name = fields.get("name")?.and_then(|name| scalar_text(&name)).unwrap_or_default();
+        Ok((name, fields.get("output")?.is_some()))
     };
-    let group = |group: PyResult<Bound<'_, PyAny>>| -> PyResult<Vec<String>> {
-        group?.try_iter()?.map(|step| name(step?)).collect()
+    let group = |group: PyResult<Bound<'_, PyAny>>| -> PyResult<Vec<(String, bool)>> {
+        group?.try_iter()?.map(|step| read(step?)).collect()
     };
     groups.try_iter()?.map(group).collect()
 }

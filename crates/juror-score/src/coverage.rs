@@ -19,7 +19,7 @@ pub struct Traits {
     pub answer: bool,
     /// Expected steps.
     pub steps: bool,
-    /// An expected retrieval among the steps that are scored.
+    /// An expected retrieval among the steps that are scored, which says what it retrieves.
     pub expected_retrieval: bool,
     /// A retrieval, expected or taken.
     pub retrieval: bool,
@@ -39,7 +39,8 @@ impl Traits {
         let groups = question.groups.as_deref().unwrap_or_default();
         let taken = trajectory.steps.as_deref().unwrap_or_default();
         let names = taken.iter().map(|step| step.name.as_ref());
-        Traits::expected(question.answer.is_some_and(is_said), groups, |step| &step.name, profile)
+        let has_answer = question.answer.is_some_and(is_said);
+        Traits::expected(has_answer, groups, |step| (&step.name, step.output.is_some()), profile)
             .with_taken(names, trajectory.ending.is_error(), profile)
     }
 
@@ -53,6 +54,13 @@ impl Traits {
         struct Named<'a> {
             #[serde(borrow)]
             name: Option<&'a RawValue>,
+            #[serde(borrow)]
+            output: Option<&'a RawValue>,
+        }
+        impl<'a> Named<'a> {
+            fn name(&self) -> &'a str {
+                self.name.map_or("", |name| name.get().trim_matches('"'))
+            }
         }
         let has_answer = answer.is_some_and(is_said);
         let text = steps.map_or("null", RawValue::get);
@@ -64,37 +72,36 @@ impl Traits {
             return Traits { answer: has_answer, steps: has_steps, ..Traits::NONE };
         }
         let groups: Vec<Vec<Named<'_>>> = serde_json::from_str(text).unwrap_or_default();
-        Traits::expected(
-            has_answer,
-            &groups,
-            |step| step.name.map_or("", |name| name.get().trim_matches('"')),
-            profile,
-        )
+        Traits::expected(has_answer, &groups, |step| (step.name(), step.output.is_some()), profile)
     }
 
-    /// What a question has by its reference: whether that has an answer, and the names of its steps.
+    /// What a question has by its reference: whether that has an answer, and of each of its steps
+    /// the name, and whether it has an output.
     pub fn expected<T>(
         has_answer: bool,
         groups: &[Vec<T>],
-        name: impl Fn(&T) -> &str,
+        step: impl for<'s> Fn(&'s T) -> (&'s str, bool),
         profile: &Profile,
     ) -> Traits {
-        let looked_at = match profile.scored_groups {
+        let scored = match profile.scored_groups {
             ScoredGroups::Last => &groups[groups.len().saturating_sub(1)..],
             ScoredGroups::All => groups,
         };
-        let is_retrieval = |step| profile.kind_names.is_retrieval(name(step));
-        let expected_retrieval = looked_at.iter().flatten().any(is_retrieval);
+        let is_retrieval = |name: &str| profile.kind_names.is_retrieval(name);
+        let has_contexts = |expected: &T| {
+            let (name, has_output) = step(expected);
+            has_output && is_retrieval(name)
+        };
         Traits {
             answer: has_answer,
             steps: !groups.is_empty(),
-            expected_retrieval,
-            retrieval: expected_retrieval,
+            expected_retrieval: scored.iter().flatten().any(has_contexts),
+            // What was retrieved is judged by the answer whatever its group.
+            retrieval: groups.iter().flatten().any(|expected| is_retrieval(step(expected).0)),
         }
     }
 
-    /// Also what was done. Of a response that failed nobody knows what it would have taken, where
-    /// the reference does not say what to expect.
+    /// Also what was done. Of a response that failed nobody knows what it would have taken.
     #[must_use]
     pub fn with_taken<'n>(
         self,
@@ -102,9 +109,8 @@ impl Traits {
         is_error: bool,
         profile: &Profile,
     ) -> Traits {
-        let is_unknown = is_error && !self.steps;
         let is_taken = || names.into_iter().any(|name| profile.kind_names.is_retrieval(name));
-        Traits { retrieval: self.retrieval || is_unknown || is_taken(), ..self }
+        Traits { retrieval: self.retrieval || is_error || is_taken(), ..self }
     }
 
     /// The place of this set among all sets.
@@ -191,5 +197,27 @@ mod tests {
         assert_eq!(needs("steps_score").count_in(&counts), 3);
         assert_eq!(needs("elapsed_sec").count_in(&counts), 10);
         assert_eq!(needs("retrieval_context_f1").count_in(&counts), 0);
+    }
+
+    #[test]
+    fn a_retrieval_is_expected_in_whatever_group_it_stands() {
+        let groups = |text: &str| serde_json::from_str::<Box<RawValue>>(text).expect("JSON");
+        let of =
+            |text: &str, profile: &Profile| Traits::of_written(None, Some(&groups(text)), profile);
+        let first = r#"[[{"name": "retrieval", "output": []}], [{"name": "sparql_query"}]]"#;
+        let (five, six) = (of(first, &Profile::V5), of(first, &Profile::V6));
+        assert!(five.retrieval && !five.expected_retrieval, "the last group is scored");
+        assert!(six.retrieval && six.expected_retrieval);
+        for without in [r#"{"name": "retrieval"}"#, r#"{"name": "retrieval", "output": null}"#] {
+            let traits = of(&format!("[[{without}]]"), &Profile::V6);
+            assert!(traits.retrieval && !traits.expected_retrieval, "no contexts to compare");
+        }
+    }
+
+    #[test]
+    fn a_failed_response_may_have_taken_a_retrieval() {
+        let expected = Traits { answer: true, steps: true, ..Traits::NONE };
+        let taken = |is_error| expected.with_taken(["sparql_query"], is_error, &Profile::V5);
+        assert!(taken(true).retrieval && !taken(false).retrieval);
     }
 }

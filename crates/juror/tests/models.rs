@@ -227,6 +227,29 @@ fn blank_answers_count_against_the_coverage_of_a_gate() {
 }
 
 #[test]
+fn a_gate_on_what_was_retrieved_is_not_met_when_the_system_is_down() {
+    let stage = Stage::new(1, Script::default());
+    let retrieval = json!([[{"name": "retrieval", "output": [{"id": 1}]}],
+        [{"name": "sparql_query", "output": "x"}]]);
+    let other = json!([[{"name": "sparql_query", "output": "x"}]]);
+    stage.write("juror.yaml", "llm: {cache_mode: off}\nanswer_correctness: {enabled: false}\n");
+    for steps in [retrieval, other] {
+        let question = |n: usize| {
+            json!({"id": format!("q{n}"), "question_text": "?", "reference_answer": "It is 0.",
+                "reference_steps": steps})
+        };
+        let questions: Vec<Value> = (0..300).map(question).collect();
+        let reference = json!([{"template_id": "t", "questions": questions}]);
+        stage.write("reference.json", &reference.to_string());
+        let gate = "--fail-under retrieval_answer_recall=0";
+        let eval = format!("eval reference.json responses.jsonl -c juror.yaml -q {gate}");
+        let ended = stage.run(&eval);
+        let reason = "retrieval_answer_recall has a verdict for 1 of the 300 questions";
+        assert!(ended.code == 1 && ended.stderr.contains(reason), "{ended:?}");
+    }
+}
+
+#[test]
 fn a_blank_text_is_told_by_its_side() {
     let stage = Stage::new(2, Script::default());
     let question = |id: &str| json!({"id": id, "question_text": "Q?", "reference_answer": if id == "q0" { "A" } else { " " }});
