@@ -141,11 +141,6 @@ impl VirtualTools {
         self.sources.iter().map(name).collect()
     }
 
-    /// Whether known replies are among the sources. Where they are not, nothing that is kept is read.
-    fn reads_known(&self) -> bool {
-        self.sources.iter().any(|source| matches!(source, Source::Cache))
-    }
-
     /// The reply to a call that is in memory, where known replies come first.
     pub fn at_once(&self, call: &ToolCall) -> Option<Served> {
         if !matches!(self.sources.first(), Some(Source::Cache)) {
@@ -229,7 +224,7 @@ impl VirtualTools {
                 Source::Maker(maker) => match maker.reply(call).await {
                     Ok(made) => {
                         self.count_miss(was_looked_up);
-                        return self.take(call, made, troubles).await;
+                        return self.take(call, made, was_looked_up, troubles).await;
                     }
                     Err(NoReply { told: say, why }) => {
                         (failure, told) = (Failure::Unknown, say);
@@ -272,7 +267,13 @@ impl VirtualTools {
     }
 
     /// Keeps a reply, if replies are kept, before anyone sees it.
-    async fn take(&self, call: &ToolCall, made: Made, mut troubles: Vec<String>) -> Served {
+    async fn take(
+        &self,
+        call: &ToolCall,
+        made: Made,
+        was_looked_up: bool,
+        mut troubles: Vec<String>,
+    ) -> Served {
         let (count, from) = match made.origin {
             Origin::Real => (&self.counts.real, ServedFrom::Real),
             _ => (&self.counts.simulated, ServedFrom::Simulator),
@@ -295,8 +296,9 @@ impl VirtualTools {
             kept_at: seconds_now(),
         };
         match self.cached.keep(call, new).await {
-            // Another was first, and its reply counts.
-            Ok((known, true)) if self.reads_known() => {
+            // Another was kept since it was looked up, and counts. Where its maker comes before known
+            // replies, the new one is what was asked for.
+            Ok((known, true)) if was_looked_up => {
                 Served { troubles: troubles.into(), ..Served::known(&known) }
             }
             Ok((_, was_known)) => {
@@ -435,18 +437,21 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_reply_that_is_kept_stays_whatever_the_order_of_sources() {
+    async fn a_maker_that_comes_first_is_served_and_what_is_kept_stays() {
         let folder = tempfile::tempdir().expect("a folder");
         let store = juror_store::ToolReplies::open(folder.path()).expect("a store");
         let kept = Some(store);
         let cached = Cached::new(CachedSetup { kept, ..CachedSetup::default() }, |_| {});
         let source = Counting { n_asked: AtomicUsize::new(0), panics_first: false };
         let sources = vec![Source::Maker(Box::new(source)), Source::Cache];
-        let tools = VirtualTools::new(Arc::new(cached), sources, true);
+        let cached = Arc::new(cached);
+        let tools = VirtualTools::new(cached.clone(), sources, true);
         let first = tools.call(call()).await;
         assert_eq!((&*first.body, first.from), (&b"0"[..], ServedFrom::Real));
         let second = tools.call(call()).await;
-        assert_eq!((&*second.body, second.from), (&b"0"[..], ServedFrom::Cache));
+        assert_eq!((&*second.body, second.from), (&b"1"[..], ServedFrom::Real));
         assert_eq!(tools.counts().kept.load(Ordering::Relaxed), 1);
+        let kept = cached.find(&call()).expect("a store").expect("a reply");
+        assert_eq!(&*kept.body, b"0");
     }
 }
