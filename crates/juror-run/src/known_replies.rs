@@ -50,23 +50,18 @@ pub(crate) fn known_replies(
     let write_back = write_back.map(PathBuf::from);
     let folders = look_through(&folders, write_back.as_deref(), problems)?;
     let keeps = has_makers && !tools.only_reads();
-    let mut kept = None;
     let mut stores = Vec::new();
     // A store that is named as a cache, too, is one store: never changed where nothing is kept.
     let is_store = |name: &&String| is_same(Path::new(name), tools.store_folder());
-    let is_given = given.iter().any(is_store);
-    if keeps || !is_given {
-        kept = open_store(tools, keeps)?;
-    }
-    for name in given.into_iter().filter(|name| kept.is_none() || !is_store(name)) {
+    let is_read = tools.only_reads() || (given.iter().any(is_store) && !keeps);
+    let own = open_store(tools, keeps, is_read)?;
+    for name in given.into_iter().filter(|name| own.is_none() || !is_store(name)) {
         stores
             .extend(ToolReplies::open_read_only(Path::new(name)).map_err(|error| failed(&error))?);
     }
-    if tools.only_reads() {
-        stores.splice(..0, kept.take());
-    }
+    let (first, kept) = if is_read { (own, None) } else { (None, own) };
     let mut n_kept = 0;
-    for store in stores.iter().chain(&kept) {
+    for store in first.iter().chain(&stores).chain(&kept) {
         n_kept += store.count().map_err(|error| failed(&error))?;
     }
     let order = match tools.arguments {
@@ -75,9 +70,10 @@ pub(crate) fn known_replies(
     };
     let keeping = if tools.refresh == Some(true) { Keeping::Latest } else { Keeping::First };
     let n_cached_apis = folders.iter().map(CacheFolder::n_apis).sum();
-    let store = kept.as_ref().or(stores.first()).map(|store| store.path().to_owned());
+    let store =
+        kept.as_ref().or(first.as_ref()).or(stores.first()).map(|store| store.path().to_owned());
     let memory = tools.memory_mb.map(|megabytes| u64::from(megabytes) << 20);
-    let setup = CachedSetup { folders, stores, kept, keeping, write_back, order, memory };
+    let setup = CachedSetup { folders, stores, kept, first, keeping, write_back, order, memory };
     Ok(KnownReplies { setup, store, n_cached_apis, n_kept })
 }
 
@@ -98,7 +94,7 @@ pub(crate) fn categories_of(setup: &CachedSetup) -> Result<Categories, SetupErro
     for (category, tool) in setup.folders.iter().flat_map(CacheFolder::tools) {
         add(category, tool);
     }
-    for store in setup.kept.iter().chain(&setup.stores) {
+    for store in setup.kept.iter().chain(&setup.first).chain(&setup.stores) {
         let tools = store.tools().map_err(|error| failed(&error))?;
         for (category, tool) in &tools {
             add(category, tool);
@@ -139,7 +135,11 @@ fn look_through(
 
 /// Opens the store: it is made if new replies are to be kept, and read if it is there. A replay
 /// leaves it exactly as it is.
-fn open_store(tools: &ToolsSettings, keeps: bool) -> Result<Option<ToolReplies>, SetupError> {
+fn open_store(
+    tools: &ToolsSettings,
+    keeps: bool,
+    is_read: bool,
+) -> Result<Option<ToolReplies>, SetupError> {
     let path = tools.store_folder();
     if path.is_file() && (tools.store.is_some() || keeps) {
         return Err(SetupError(format!(
@@ -147,7 +147,7 @@ fn open_store(tools: &ToolsSettings, keeps: bool) -> Result<Option<ToolReplies>,
             path.display()
         )));
     }
-    if tools.only_reads() {
+    if is_read {
         return ToolReplies::open_read_only(path).map_err(|error| failed(&error));
     }
     if keeps || tools.store.is_some() {

@@ -51,6 +51,8 @@ pub struct Cached {
     memory: Cache<String, Arc<Known>, Weight>,
     /// What cache folders have of an API.
     files: Cache<Names, Arc<FileReplies>, Weight>,
+    /// The store, where it is only read.
+    first: Option<ToolReplies>,
     folders: Vec<CacheFolder>,
     /// Stores that are read and never changed.
     stores: Vec<ToolReplies>,
@@ -67,8 +69,8 @@ pub struct Cached {
 /// Replies by their arguments, in the order of the file.
 type FileReplies = IndexMap<String, Arc<Known>>;
 
-/// What is known is made of these. A reply is looked for in the store that new ones are kept in,
-/// then in the folders, then in the other stores, each in their order.
+/// What is known is made of these. A reply is looked for in the store that new ones are kept in, or
+/// are not kept in, then in the folders, then in the other stores, each in their order.
 #[derive(Default)]
 pub struct CachedSetup {
     /// Cache folders, served as they are.
@@ -77,6 +79,9 @@ pub struct CachedSetup {
     pub stores: Vec<ToolReplies>,
     /// The store that new replies are kept in.
     pub kept: Option<ToolReplies>,
+    /// The store where nothing new is kept: it comes first all the same, so that a replay gives what
+    /// the run gave.
+    pub first: Option<ToolReplies>,
     /// What becomes of a reply that is kept when a new one comes.
     pub keeping: Keeping,
     /// A cache folder that new replies are written into as well.
@@ -98,6 +103,7 @@ impl Cached {
         Cached {
             memory: Cache::with_weighter(EXPECTED_REPLIES, half, Weight),
             files: Cache::with_weighter(EXPECTED_FILES, half, Weight),
+            first: setup.first,
             folders: setup.folders,
             stores: setup.stores,
             keeper: setup.kept.map(keeper),
@@ -151,20 +157,18 @@ impl Cached {
 
     /// A reply that was given, and not kept here.
     fn find_given(&self, names: &Names, key: &str) -> Result<Option<Arc<Known>>, StoreError> {
+        if let Some(known) = in_stores(&self.first, names, key)? {
+            return Ok(Some(known));
+        }
         if let Some(known) = self.in_folders(names).and_then(|file| file.get(key).cloned()) {
             return Ok(Some(known));
         }
-        for store in &self.stores {
-            if let Some(kept) = store.get(names, key)? {
-                return Ok(Some(Arc::new(Known::new(&kept.reply, kept.origin, None))));
-            }
-        }
-        Ok(None)
+        in_stores(&self.stores, names, key)
     }
 
-    /// All stores, the one that is kept in first.
+    /// All stores, the one that new replies are kept in or not kept in first.
     fn all_stores(&self) -> impl Iterator<Item = &ToolReplies> {
-        self.keeper.iter().map(Keeper::store).chain(&self.stores)
+        self.keeper.iter().map(Keeper::store).chain(&self.first).chain(&self.stores)
     }
 
     /// In what arguments may differ from those of a call, the least first.
@@ -301,6 +305,20 @@ impl Cached {
             Vec::new()
         })
     }
+}
+
+/// A reply of the first store that has one.
+fn in_stores<'s>(
+    stores: impl IntoIterator<Item = &'s ToolReplies>,
+    names: &Names,
+    key: &str,
+) -> Result<Option<Arc<Known>>, StoreError> {
+    for store in stores {
+        if let Some(kept) = store.get(names, key)? {
+            return Ok(Some(Arc::new(Known::new(&kept.reply, kept.origin, None))));
+        }
+    }
+    Ok(None)
 }
 
 impl Known {

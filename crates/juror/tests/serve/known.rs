@@ -129,6 +129,39 @@ fn the_store_is_read_before_the_folders_that_are_named_beside_it() {
 }
 
 #[test]
+fn a_replay_reads_the_store_before_folders_as_the_run_did() {
+    let (stage, model) = (Stage::new(), fickle());
+    let served = stage.serve(&options(&model, "--cache cache --refresh"));
+    assert_eq!(served.call(&city("Oslo")).json()["response"], "made 1");
+    served.stop();
+    for line in [
+        "--cache cache --on-miss fail",
+        "--cache cache --no-keep",
+        "--cache cache --cache .juror/tools",
+        "--cache cache --cache .juror/tools --on-miss fail",
+    ] {
+        let served = stage.serve(&format!("--tools tools {line}"));
+        assert_eq!(served.call(&city("Oslo")).json()["response"], "made 1", "{line}");
+        served.stop();
+    }
+}
+
+#[test]
+fn a_simulator_that_is_named_first_is_served_and_what_is_kept_stays() {
+    let (stage, model) = (Stage::new(), fickle());
+    stage.run("tools import cache");
+    let served = stage.serve(&options(&model, "--sources simulator,cache"));
+    for made in ["made 1", "made 2"] {
+        let reply = served.call(&city("Oslo"));
+        let told = (reply.header("juror-source"), reply.json()["response"].clone());
+        assert_eq!(told, (Some("simulator"), json!(made)));
+    }
+    served.stop();
+    let served = stage.serve("--tools tools");
+    assert_eq!(served.call(&city("Oslo")).json()["response"], "rain");
+}
+
+#[test]
 fn a_store_that_is_named_as_a_cache_too_is_one_store() {
     let (stage, model) = (Stage::new(), fickle());
     stage.run("tools import cache");
