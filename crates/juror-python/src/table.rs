@@ -9,6 +9,7 @@ use arrow_array::{
     RecordBatchIterator, RecordBatchOptions,
 };
 use arrow_schema::{ArrowError, DataType, Field, Schema};
+use juror_score::{Level, METRICS, MetricInfo};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyCapsule, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString};
@@ -33,7 +34,8 @@ struct Column {
     cells: Vec<(usize, Cell)>,
 }
 
-/// Results as columns: a row a question, a column a key. Lists and objects are JSON texts.
+/// Results as columns: a row a question, a column a key. Lists and objects are JSON texts. Metrics of
+/// steps have columns after these: one number for all steps of a question.
 #[pyclass(frozen, module = "juror")]
 pub(crate) struct Table {
     batch: RecordBatch,
@@ -101,6 +103,7 @@ fn failed(error: ArrowError) -> PyErr {
 fn columns_of(results: &Bound<'_, PyAny>) -> PyResult<(Vec<Column>, usize)> {
     let mut columns: Vec<Column> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
+    let mut of_steps = step_columns(results.py());
     let mut n_rows = 0;
     for result in results.try_iter()? {
         let result = result?;
@@ -118,9 +121,45 @@ fn columns_of(results: &Bound<'_, PyAny>) -> PyResult<(Vec<Column>, usize)> {
             });
             columns[at].cells.push((n_rows, cell));
         }
+        if fields.contains("actual_steps")? {
+            add_steps(&fields.get_item("actual_steps")?, n_rows, &mut of_steps)?;
+        }
         n_rows += 1;
     }
+    // A metric that results have themselves is not made of their steps.
+    let is_new = |column: &Column| !column.cells.is_empty() && !places.contains_key(&column.name);
+    columns.extend(of_steps.into_iter().map(|of_steps| of_steps.column).filter(is_new));
     Ok((columns, n_rows))
+}
+
+/// The column of a metric of steps.
+struct StepColumn<'py> {
+    info: &'static MetricInfo,
+    key: Bound<'py, PyString>,
+    column: Column,
+}
+
+fn step_columns(py: Python<'_>) -> Vec<StepColumn<'_>> {
+    let of_steps = METRICS.iter().filter(|info| info.level == Level::Step);
+    let column = |info: &MetricInfo| Column { name: info.name.into(), cells: Vec::new() };
+    of_steps
+        .map(|info| StepColumn { info, key: PyString::new(py, info.name), column: column(info) })
+        .collect()
+}
+
+/// Adds a row to the columns of those metrics that its steps have.
+fn add_steps(steps: &Bound<'_, PyAny>, row: usize, columns: &mut [StepColumn<'_>]) -> PyResult<()> {
+    let Ok(steps) = steps.cast::<PyList>() else { return Ok(()) };
+    for StepColumn { info, key, column } in columns {
+        let mut values = Vec::new();
+        for step in steps.iter() {
+            let Ok(step) = step.cast::<PyDict>() else { continue };
+            let cell = step.get_item(&*key)?.map(|value| cell_of(&value)).transpose()?.flatten();
+            values.extend(cell.and_then(Cell::real).filter(|number| number.is_finite()));
+        }
+        column.cells.extend(info.of_steps(values).map(|value| (row, Cell::Real(value))));
+    }
+    Ok(())
 }
 
 fn cell_of(value: &Bound<'_, PyAny>) -> PyResult<Option<Cell>> {

@@ -42,6 +42,24 @@ def test_columns_hold_what_fits_all_values() -> None:
     assert columns["f"] == [None, "[1]"]
 
 
+def test_metrics_of_steps_are_columns() -> None:
+    recall, cost = "retrieval_context_recall", "retrieval_context_recall_cost"
+    steps = [{"name": "retrieval", recall: 1, cost: 0.5}, {"name": "other"}, {"name": "retrieval", recall: 0.5, cost: 0.25}]
+    results: list[Data] = [
+        {"question_id": "a", "actual_steps": []},
+        {"question_id": "b", "actual_steps": steps, "steps_score": 1.0},
+        {"question_id": "c"},
+    ]
+    table = juror.to_arrow(results)
+    assert table.column_names == ["question_id", "actual_steps", "steps_score", recall, cost]
+    columns = table.to_pydict()
+    assert columns[recall] == [None, 0.75, None]
+    assert columns[cost] == [None, 0.75, None]
+    # A number of the result itself is not covered by those of its steps.
+    mine = juror.to_arrow([{recall: 0.1, "actual_steps": steps}]).to_pydict()
+    assert mine[recall] == [0.1]
+
+
 def test_pyarrow_takes_the_table(results: list[Data]) -> None:
     pyarrow = pytest.importorskip("pyarrow")
     table = juror.to_arrow(results)

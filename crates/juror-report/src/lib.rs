@@ -9,7 +9,7 @@ mod terminal;
 mod tsv;
 mod yaml;
 
-use juror_score::{Aggregates, Profile, Record};
+use juror_score::{Aggregates, MetricInfo, Profile, Record};
 
 pub use agents::{QueryLine, agents_table};
 pub use results::{ResultSink, tell_fields, tell_result, text_of_json};
@@ -43,11 +43,11 @@ impl Format {
     /// The endings one may use.
     pub const ENDINGS: &str = ".json, .jsonl, .yaml, .tsv";
 
-    /// What stands before the first result; `custom` names the metrics of custom evaluations.
-    pub fn opening(self, custom: &[String]) -> Vec<u8> {
+    /// What stands before the first result.
+    pub fn opening(self, columns: &Columns) -> Vec<u8> {
         match self {
             Format::Json => b"[".to_vec(),
-            Format::Tsv => tsv::header(custom),
+            Format::Tsv => tsv::header(columns),
             Format::JsonLines | Format::Yaml => Vec::new(),
         }
     }
@@ -62,12 +62,20 @@ impl Format {
     }
 }
 
-/// Appends one result to `out`; `index` is its position among all results. Tables have columns for
-/// the metrics of custom evaluations, too.
+/// The columns of a table of results besides those that every table has.
+#[derive(Clone, Debug, Default)]
+pub struct Columns {
+    /// The metrics of custom evaluations.
+    pub custom: Vec<String>,
+    /// The metrics of steps that some question has: one number for all steps of a question.
+    pub of_steps: Vec<&'static MetricInfo>,
+}
+
+/// Appends one result to `out`; `index` is its position among all results.
 pub fn write_result(
     record: &Record<'_>,
     profile: &Profile,
-    custom: &[String],
+    columns: &Columns,
     format: Format,
     index: usize,
     out: &mut Vec<u8>,
@@ -86,7 +94,7 @@ pub fn write_result(
             results::write_json(record, profile, &mut json);
             yaml::write_item(&String::from_utf8_lossy(&json), out);
         }
-        Format::Tsv => tsv::write_row(record, profile, custom, out),
+        Format::Tsv => tsv::write_row(record, profile, columns, out),
     }
 }
 

@@ -7,6 +7,7 @@ use juror_score::{
     Aggregates, Ending, ErrorResponses, Level, METRICS, Profile, Record, Summary, Verdict,
 };
 
+use crate::Columns;
 use crate::aggregates::{as_whole, values};
 use crate::results::text_of_json;
 
@@ -18,16 +19,19 @@ fn metrics(custom: &[String]) -> Vec<&str> {
     built_in.map(|info| info.name).chain(custom.iter().map(String::as_str)).collect()
 }
 
-pub(crate) fn header(custom: &[String]) -> Vec<u8> {
-    let names: Vec<&str> = TEXTS.into_iter().chain(metrics(custom)).collect();
+pub(crate) fn header(columns: &Columns) -> Vec<u8> {
+    let of_steps = columns.of_steps.iter().map(|info| info.name);
+    let names: Vec<&str> =
+        TEXTS.into_iter().chain(metrics(&columns.custom)).chain(of_steps).collect();
     format!("{}\n", names.join("\t")).into_bytes()
 }
 
-/// One question: its texts, then every metric of a question, empty where it has none.
+/// One question: its texts, then every metric of a question, then those of its steps, empty where
+/// it has none.
 pub(crate) fn write_row(
     record: &Record<'_>,
     profile: &Profile,
-    custom: &[String],
+    columns: &Columns,
     out: &mut Vec<u8>,
 ) {
     let question = record.case.question;
@@ -42,7 +46,7 @@ pub(crate) fn write_row(
     let mut cells: Vec<Cow<str>> = texts.iter().map(|text| one_line(text)).collect();
     let with_usage =
         !trajectory.ending.is_error() || profile.steps_of_errors == ErrorResponses::CountedIn;
-    for name in metrics(custom) {
+    for name in metrics(&columns.custom) {
         let usage = || trajectory.usage.iter().find(|(metric, _)| *metric == name);
         if let Some(note) = record.notes_of(None).find(|note| note.key == name) {
             let text = note.value.as_str().map(one_line);
@@ -55,6 +59,10 @@ pub(crate) fn write_row(
             None if with_usage => usage().map_or("", |(_, value)| value.get()).into(),
             None => Cow::Borrowed(""),
         });
+    }
+    for info in &columns.of_steps {
+        let value = info.of_steps(record.values_of_steps(info.name));
+        cells.push(value.map_or(Cow::Borrowed(""), |value| value.to_string().into()));
     }
     out.extend_from_slice(cells.join("\t").as_bytes());
     out.push(b'\n');

@@ -3,11 +3,12 @@
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread;
 
-use juror_report::{Format, write_result};
+use juror_report::{Columns, Format, write_result};
 use juror_score::read::{Dataset, Responses};
 use juror_score::{Aggregates, Aggregator, Case, Note, Record, Verdict, score};
 
 use crate::asking::Asking;
+use crate::columns::metrics_of_steps;
 use crate::interrupt::Interrupt;
 use crate::output::{Output, OutputError};
 use crate::plan::Plan;
@@ -85,8 +86,12 @@ pub fn evaluate(
     tell: impl FnMut(Event),
 ) -> Result<Outcome, EvaluateError> {
     let formats: Vec<Format> = outputs.iter().map(|output| output.format).collect();
+    let mut columns = Columns { custom: plan.custom_metrics.clone(), of_steps: Vec::new() };
+    if formats.contains(&Format::Tsv) {
+        columns.of_steps = metrics_of_steps(plan, dataset, responses, notes);
+    }
     for output in &mut *outputs {
-        output.write(&output.format.opening(&plan.custom_metrics))?;
+        output.write(&output.format.opening(&columns))?;
     }
     let work = EachRecord {
         plan,
@@ -96,7 +101,7 @@ pub fn evaluate(
         new: || formats.iter().map(|_| Vec::with_capacity(BUFFER)).collect(),
         add: |record: &Record<'_>, index, buffers: &mut Vec<Vec<u8>>| {
             for (format, out) in formats.iter().zip(buffers) {
-                write_result(record, &plan.profile, &plan.custom_metrics, *format, index, out);
+                write_result(record, &plan.profile, &columns, *format, index, out);
             }
         },
         // Results that wait take memory as large as the questions.

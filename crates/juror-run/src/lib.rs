@@ -10,6 +10,7 @@ mod address;
 mod answers;
 mod asking;
 pub mod bench;
+mod columns;
 mod evaluate;
 mod fingerprint;
 mod input;

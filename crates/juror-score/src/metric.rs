@@ -261,6 +261,23 @@ pub const METRICS: &[MetricInfo] = &[
     row("elapsed_sec", TIME, "seconds from question to answer", "as the response gives it", "6.6"),
 ];
 
+impl MetricInfo {
+    /// One number of a question for those of its steps: their mean, of costs their sum. Nothing where
+    /// there are none.
+    ///
+    /// ```
+    /// let of_steps = |name, values: [f64; 2]| juror_score::metric(name)?.of_steps(values);
+    /// assert_eq!(of_steps("retrieval_context_recall", [1.0, 0.5]), Some(0.75));
+    /// assert_eq!(of_steps("retrieval_context_recall_cost", [1.0, 0.5]), Some(1.5));
+    /// ```
+    pub fn of_steps(&self, values: impl IntoIterator<Item = f64>) -> Option<f64> {
+        let add = |(sum, n), value| (sum + value, n + 1.0);
+        let (sum, n) = values.into_iter().fold((0.0, 0.0), add);
+        let one = if self.unit == Unit::Dollars { sum } else { sum / n };
+        (n > 0.0).then_some(one)
+    }
+}
+
 /// The metric of a name.
 pub fn metric(name: &str) -> Option<&'static MetricInfo> {
     METRICS.iter().find(|info| info.name == name)

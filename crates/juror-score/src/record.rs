@@ -123,6 +123,17 @@ impl Record<'_> {
         self.notes.iter().filter(move |note| note.step == step)
     }
 
+    /// The numbers that its steps have for a metric of steps.
+    pub fn values_of_steps(&self, metric: &str) -> impl Iterator<Item = f64> {
+        let found = self.findings.iter().filter(move |found| found.metric == metric);
+        let scored = found.filter_map(|found| match found.verdict {
+            Verdict::Scored(value) if found.step.is_some() => Some(value),
+            _ => None,
+        });
+        let noted = self.notes.iter().filter(move |note| note.step.is_some() && note.key == metric);
+        scored.chain(noted.filter_map(|note| note.value.as_f64()))
+    }
+
     /// The findings about one actual step.
     pub fn findings_of_step(&self, step: usize) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(move |finding| finding.step == Some(step))

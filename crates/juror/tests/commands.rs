@@ -1174,6 +1174,34 @@ fn expected_steps_without_output_match_by_arguments_where_settings_say_so() {
 }
 
 #[test]
+fn tables_have_the_metrics_of_retrieval_steps() {
+    let documents = |ids: &[u8]| {
+        let document = |id: &u8| json!({"id": id, "text": id.to_string().repeat(9)});
+        json!(ids.iter().map(document).collect::<Vec<_>>())
+    };
+    let expected = |ids: &[u8]| json!({"name": "retrieval", "output": documents(ids)});
+    let step = |id: &str, ids: &[u8]| {
+        json!({"name": "retrieval", "id": id, "args": {"k": 2}, "status": "success",
+            "output": documents(ids)})
+    };
+    let questions = [
+        question("none", json!([[{"name": "s", "output": "x"}]])),
+        question("missed", json!([[expected(&[1])]])),
+        question("two", json!([[expected(&[1, 2]), expected(&[3])]])),
+    ];
+    let missed = json!({"question_id": "missed", "actual_steps": [step("a", &[9])]});
+    let two = json!({"question_id": "two", "actual_steps": [step("b", &[1, 4]), step("c", &[3])]});
+    let place = Place::new()
+        .file("r.json", reference(&questions))
+        .file("none.jsonl", lines_of(&[missed.clone()]))
+        .file("some.jsonl", lines_of(&[missed, two]));
+    survived(&place, "r.json none.jsonl -o none.tsv");
+    assert!(!place.read("none.tsv").contains("retrieval"), "{}", place.read("none.tsv"));
+    survived(&place, "r.json some.jsonl -o some.tsv");
+    assert_snapshot!("table_of_retrieval", place.read("some.tsv"));
+}
+
+#[test]
 fn a_step_name_can_stand_for_a_kind() {
     let documents = |ids: &[u8]| {
         let document = |id: &u8| json!({"id": id, "text": id.to_string().repeat(9)});

@@ -341,7 +341,8 @@ fn evaluate(input: &Value, profile: &Profile) -> Result<Evaluated, String> {
     for question in &dataset.questions {
         let record = score(&Case { question, trajectory: responses.of(question) }, profile);
         let mut bytes = Vec::new();
-        juror_report::write_result(&record, profile, &[], Written::JsonLines, 0, &mut bytes);
+        let columns = juror_report::Columns::default();
+        juror_report::write_result(&record, profile, &columns, Written::JsonLines, 0, &mut bytes);
         results.push(serde_json::from_slice(&bytes).expect("results are JSON"));
         if let Some(Verdict::Scored(score)) = record.verdict("steps_score") {
             assert!((0.0..=1.0).contains(score), "a score is a fraction");

@@ -16,7 +16,9 @@ def to_arrow(results: Iterable[Mapping[str, Any]]) -> Table:
         duckdb.from_arrow(juror.to_arrow(results))
 
     A row is a question, a column a key, in the order in which keys first appear. A column has whole
-    numbers, numbers, truth values or texts; lists and objects, such as steps, are JSON texts.
+    numbers, numbers, truth values or texts; lists and objects, such as steps, are JSON texts. After
+    these come the metrics that steps have, such as `retrieval_context_recall`: the mean over the
+    steps of a question, of costs the sum.
     """
     return Table(results)
 

@@ -98,7 +98,10 @@ class Stop:
 
 @final
 class Table:
-    """Results as columns: a row a question, a column a key. Lists and objects are JSON texts."""
+    """Results as columns: a row a question, a column a key. Lists and objects are JSON texts.
+
+    Metrics of steps have columns after these: one number for all steps of a question.
+    """
 
     def __new__(cls, results: Iterable[Mapping[str, Any]]) -> Table: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> Any:

@@ -1,0 +1,50 @@
+//! Which columns a table of results has, which is written before the first result is known.
+
+use std::collections::HashSet;
+
+use juror_score::read::{Dataset, Responses};
+use juror_score::{Case, ContextJudge, Level, METRICS, MetricInfo, Note, score};
+
+use crate::plan::Plan;
+
+/// The metrics of steps that some question has. Models have been asked by now; what needs none is
+/// computed here for questions with retrieval, until every metric has been seen.
+pub(crate) fn metrics_of_steps(
+    plan: &Plan,
+    dataset: &Dataset<'_>,
+    responses: &Responses<'_>,
+    notes: &[Vec<Note>],
+) -> Vec<&'static MetricInfo> {
+    let of_steps: Vec<&MetricInfo> =
+        METRICS.iter().filter(|info| info.level == Level::Step).collect();
+    let numbers =
+        notes.iter().flatten().filter(|note| note.step.is_some() && note.value.is_number());
+    let mut seen: HashSet<&str> = numbers.map(|note| note.key.as_ref()).collect();
+    if plan.profile.contexts == ContextJudge::Text {
+        for question in &dataset.questions {
+            if BY_TEXT.iter().all(|name| seen.contains(name)) {
+                break;
+            }
+            let case = Case { question, trajectory: responses.of(question) };
+            if !retrieves(&case, plan) {
+                continue;
+            }
+            let record = score(&case, &plan.profile);
+            let has = |name: &&str| record.values_of_steps(name).next().is_some();
+            seen.extend(BY_TEXT.into_iter().filter(has));
+        }
+    }
+    of_steps.into_iter().filter(|info| seen.contains(info.name)).collect()
+}
+
+/// The metrics of steps that need no model.
+const BY_TEXT: [&str; 3] =
+    ["retrieval_context_recall", "retrieval_context_precision", "retrieval_context_f1"];
+
+/// Whether retrieval was expected and done.
+fn retrieves(case: &Case<'_>, plan: &Plan) -> bool {
+    let is_retrieval = |name: &str| plan.profile.kind_names.is_retrieval(name);
+    let mut expected = case.question.groups.iter().flatten().flatten();
+    let mut taken = case.trajectory.steps.iter().flatten();
+    expected.any(|step| is_retrieval(&step.name)) && taken.any(|step| is_retrieval(&step.name))
+}
