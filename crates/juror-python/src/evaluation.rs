@@ -48,7 +48,7 @@ impl Stop {
 
 /// Evaluates responses by a reference, both given as paths or as objects.
 #[pyfunction]
-#[pyo3(signature = (reference, responses, config=None, profile=None, *, may_ask=true, threads=None, progress=None, stop=None))]
+#[pyo3(signature = (reference, responses, config=None, profile=None, *, may_ask=true, explain=false, threads=None, progress=None, stop=None))]
 #[expect(clippy::too_many_arguments, reason = "Python's callers name them")]
 pub(crate) fn run_evaluation<'py>(
     py: Python<'py>,
@@ -57,6 +57,7 @@ pub(crate) fn run_evaluation<'py>(
     config: Option<&Bound<'py, PyAny>>,
     profile: Option<&str>,
     may_ask: bool,
+    explain: bool,
     threads: Option<usize>,
     progress: Option<Bound<'py, PyAny>>,
     stop: Option<&Bound<'py, Stop>>,
@@ -65,6 +66,7 @@ pub(crate) fn run_evaluation<'py>(
     settings.profile = profile.map(profile_number).transpose()?.or(settings.profile);
     let mut plan = settings.plan();
     plan.threads = threads.unwrap_or(plan.threads).max(1);
+    plan.explain = explain;
     let interrupt = stop.map_or_else(Interrupt::default, |stop| stop.get().0.clone());
     if !(may_ask && may_judge(&settings)) {
         let told = |n_done: usize, n_all: usize, n_errors: usize| match &progress {

@@ -3,7 +3,7 @@
 use juror_run::reserved_key;
 use juror_score::compare::{DocumentId, compare_sparql_results as compare_results};
 use juror_score::read::{Document, Format, read_reference, read_responses};
-use juror_score::{Case, Rules, match_steps as match_all, retrieval};
+use juror_score::{Rules, explain_matching, match_steps as match_all, retrieval};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
@@ -126,16 +126,20 @@ pub(crate) fn compare_contexts<'py>(
 /// An expected step, the actual step found for it, and how alike they are.
 type Pair = (usize, usize, usize, f64);
 
-/// Finds the expected steps among the actual ones: the score, and the pairs of group, expected
-/// step, actual step and similarity.
+/// An expected step that was missed, its name, and why.
+type Missed = (usize, usize, String, String);
+
+/// Finds the expected steps among the actual ones: the score, the pairs of group, expected step,
+/// actual step and similarity, and on request what was missed.
 #[pyfunction]
-#[pyo3(signature = (reference_steps, actual_steps, profile="5"))]
+#[pyo3(signature = (reference_steps, actual_steps, profile="5", explain=false))]
 pub(crate) fn match_steps(
     py: Python<'_>,
     reference_steps: &Bound<'_, PyAny>,
     actual_steps: &Bound<'_, PyAny>,
     profile: &str,
-) -> PyResult<(f64, Vec<Pair>)> {
+    explain: bool,
+) -> PyResult<(f64, Vec<Pair>, Vec<Missed>)> {
     let profile = profile_number(profile)?.profile();
     // A dataset of one question, and its response.
     let reference = format!(
@@ -156,16 +160,19 @@ pub(crate) fn match_steps(
             return Err(refuse(responses.problems));
         }
         let question = &dataset.questions[0];
-        let case = Case { question, trajectory: responses.of(question) };
         let groups = question.groups.as_deref().unwrap_or_default();
-        let steps = case.trajectory.steps.as_deref().unwrap_or_default();
-        Ok(match_all(groups, steps, &profile))
+        let steps = responses.of(question).steps.as_deref().unwrap_or_default();
+        Ok(match_all(groups, steps, &profile).map(|matching| {
+            let explained = explain.then(|| explain_matching(groups, steps, &matching, &profile));
+            (matching, explained.unwrap_or_default())
+        }))
     });
-    let matching = found.map_err(|refusal| refusal.into_error(py))?;
-    let matching = matching.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let found = found.map_err(|refusal| refusal.into_error(py))?;
+    let (matching, explained) = found.map_err(|error| PyValueError::new_err(error.to_string()))?;
     let pairs = matching.pairs.iter();
     let pairs = pairs.map(|pair| (pair.group, pair.expected, pair.actual, pair.similarity));
-    Ok((matching.score, pairs.collect()))
+    let missed = explained.into_iter().map(|miss| (miss.group, miss.expected, miss.name, miss.why));
+    Ok((matching.score, pairs.collect(), missed.collect()))
 }
 
 /// Why a metric of the user's own cannot have a name, if it cannot.

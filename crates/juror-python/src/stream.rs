@@ -17,7 +17,7 @@ use hashbrown::HashSet;
 use juror_report::tell_result;
 use juror_run::Plan;
 use juror_score::read::{Document, Format, read_reference, read_responses};
-use juror_score::{Case, Output, score};
+use juror_score::{Case, Output};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyDict, PyList, PyString};
@@ -103,7 +103,7 @@ fn judge(batch: Batch, plan: &Plan) -> Option<Judged> {
     for question in &dataset.questions {
         let case = Case { question, trajectory: answers.of(question) };
         n_errors += usize::from(case.trajectory.ending.is_error());
-        let record = score(&case, &plan.profile);
+        let record = plan.score(&case);
         tell_result(&record, &plan.profile, &mut Writer::new(&inputs, &mut recipe));
     }
     drop((dataset, answers));

@@ -455,6 +455,80 @@ def test_outputs_of_many_objects_are_judged_where_they_are(tmp_path: Path) -> No
     assert raised.value.path == "[0].questions[2].reference_steps[0][0].required_columns[0]"
 
 
+def without_reasons(results: list[Data]) -> list[Data]:
+    """Copies that do not tell why steps were missed."""
+    results = copy.deepcopy(list(results))
+    for result in results:
+        for step in [step for group in result.get("reference_steps", []) for step in group]:
+            step.pop("missed", None)
+    return results
+
+
+@pytest.mark.parametrize("n", [3, 300])
+@pytest.mark.parametrize("profile", ["5", "6"])
+def test_results_tell_why_steps_were_missed_where_that_is_asked_for(n: int, profile: str, tmp_path: Path) -> None:
+    step = {"name": "s", "id": "c", "status": "success"}
+    questions, responses = [], {}
+    for number in range(n):
+        id, wanted = f"q{number}", f"the output {number}"
+        steps = [{"name": "s", "output": wanted}, {"name": "t", "output": "x"}]
+        questions.append({"id": id, "question_text": "?", "reference_steps": [steps]})
+        got = [wanted, wanted + " or another", number][number % 3]
+        responses[id] = {"question_id": id, "actual_steps": [{**step, "output": got}]}
+    reference = [{"template_id": "t", "questions": questions}]
+    plain = juror.run_evaluation(reference, responses, profile=profile)
+    assert "missed" not in json.dumps(plain)
+    results = juror.run_evaluation(reference, responses, profile=profile, explain=True)
+    assert without_reasons(results) == plain
+    missed = [[step.get("missed") for step in result["reference_steps"][0]] for result in results]
+    absent = "no step of this name was taken"
+    assert missed[:3] == [
+        [None, absent],
+        ["expected `the output 1`, got `the output 1 or another`", absent],
+        ["expected `the output 2`, got `2`", absent],
+    ]
+    assert all(both[1] == absent for both in missed)
+    # Statistics do not depend on it.
+    assert juror.compute_aggregates(results, profile=profile) == juror.compute_aggregates(plain, profile=profile)
+    paths = tmp_path / "reference.json", tmp_path / "responses.json"
+    for path, data in zip(paths, (reference, responses)):
+        path.write_text(json.dumps(data))
+    of_files = juror.run_evaluation(*paths, profile=profile, explain=True)
+    # Looked at one by one, before all are.
+    assert of_files[1]["reference_steps"][0][0]["missed"] == missed[1][0]
+    assert list(of_files) == results
+    awaited = juror.aio.run_evaluation(*paths, profile=profile, explain=True)
+    assert list(asyncio.run(awaited)) == results
+    # A result that serves as a reference keeps nothing of what it was told.
+    again = [{"id": result["question_id"], **result} for result in results]
+    again = juror.run_evaluation([{"template_id": "t", "questions": again}], responses, profile=profile)
+    assert again == plain
+
+
+@pytest.mark.parametrize("n", [1, 200])
+def test_settings_may_map_names_to_kinds_and_match_by_arguments(n: int) -> None:
+    found = [{"id": 1, "text": "one one one"}, {"id": 3, "text": "three three"}]
+    expected = [{"id": 1, "text": "one one one"}, {"id": 2, "text": "two two two"}]
+    groups = [[{"name": "retrieval", "output": expected}, {"name": "open", "args": {"page": 4}}]]
+    steps = [
+        {"name": "open", "id": "o", "args": {"page": 4}, "status": "success"},
+        {"name": "search_documents", "id": "s", "args": {"k": 2}, "status": "success", "output": found},
+    ]
+    questions = [{"id": f"q{number}", "question_text": "?", "reference_steps": groups} for number in range(n)]
+    reference = [{"template_id": "t", "questions": questions}]
+    responses = {f"q{number}": {"question_id": f"q{number}", "actual_steps": steps} for number in range(n)}
+    rules = {"kinds": {"search_documents": "retrieval"}, "match_without_output": "args"}
+    for chosen, score in (([], 0.0), (["kinds"], 0.25), (["match_without_output"], 0.5), (list(rules), 0.75)):
+        config = {"steps": {name: rules[name] for name in chosen}}
+        results = juror.run_evaluation(reference, responses, config)
+        assert [result["steps_score"] for result in results] == [score] * n
+        aggregates = juror.compute_aggregates(results, config)
+        assert aggregates["micro"]["steps_score"]["mean"] == score
+        recall = results[-1]["actual_steps"][1].get("retrieval_context_recall")
+        assert recall == (0.5 if "kinds" in chosen else None)
+        assert ("retrieval_context_recall" in aggregates["micro"]) == ("kinds" in chosen)
+
+
 def test_empty_tables_count_in_every_form(tmp_path: Path) -> None:
     empty = {"head": {"vars": ["x"]}, "results": {"bindings": []}}
     xml = "<sparql><head><variable name='x'/></head><results/></sparql>"

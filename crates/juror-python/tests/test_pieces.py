@@ -44,6 +44,26 @@ def test_steps_are_matched() -> None:
         juror.match_steps([[{"output": "1"}]], actual)
 
 
+def test_steps_that_were_missed_tell_why() -> None:
+    expected = [[{"name": "a", "output": "1"}, {"name": "b", "output": 2}, {"name": "c", "output": "3"}]]
+    actual = [
+        {"name": "a", "status": "success", "output": "1"},
+        {"name": "b", "status": "success", "output": "2"},
+    ]
+    matching = juror.match_steps(expected, actual, explain=True)
+    # What comes without reasons is what always came.
+    score, pairs = juror.match_steps(expected, actual)
+    assert (score, pairs) == (matching.score, matching.pairs)
+    assert matching.missed == [
+        juror.Missed(0, 1, "b", "expected the number `2`, got the text `\"2\"`"),
+        juror.Missed(0, 2, "c", "no step of this name was taken"),
+    ]
+    assert juror.match_steps([expected[0][:1]], actual, explain=True).missed == []
+    later = [[{"name": "b", "output": "2"}], [{"name": "a", "output": "1"}]]
+    (missed,) = juror.match_steps(later, actual, "6", explain=True).missed
+    assert missed == (0, 0, "b", "the step came only after one that was found for group 2")
+
+
 def test_keys_of_replies() -> None:
     assert juror.tool_cache_key({"a": "it's", "b": [1, 2.0, None, True]}) == (
         """{'a': "it's", 'b': [1, 2.0, None, True]}"""

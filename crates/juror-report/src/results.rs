@@ -113,7 +113,8 @@ pub fn text_of_json(json: &str) -> Cow<'_, str> {
     serde_json::from_str::<String>(json).map_or(Cow::Borrowed(json), Cow::Owned)
 }
 
-/// The reference steps, each that was found with the id of the step it matches.
+/// The reference steps, each that was found with the id of the step it matches, and each that was
+/// missed with the reason where that is told.
 fn tell_reference_steps(record: &Record<'_>, sink: &mut impl ResultSink) {
     let groups = record.case.question.groups.as_deref().unwrap_or_default();
     let steps = record.case.trajectory.steps.as_deref().unwrap_or_default();
@@ -127,10 +128,13 @@ fn tell_reference_steps(record: &Record<'_>, sink: &mut impl ResultSink) {
         for (index, step) in expected_steps.iter().enumerate() {
             let found: Option<Cow<str>> = match_of(group, index);
             sink.open_object();
-            // A reference that was itself a result may carry the matches of another run.
-            sink.fields(&step.fields, |key| key == "matches");
+            // A reference that was itself a result may carry what another run has found.
+            sink.fields(&step.fields, |key| matches!(key, "matches" | "missed"));
             if let Some(id) = found {
                 json(sink, "matches", &id);
+            }
+            if let Some(miss) = record.miss_of(group, index) {
+                text(sink, "missed", &miss.why);
             }
             sink.close_object();
         }

@@ -5,7 +5,7 @@ use std::thread;
 
 use juror_report::{Columns, Format, write_result};
 use juror_score::read::{Dataset, Responses};
-use juror_score::{Aggregates, Aggregator, Case, Note, Record, Verdict, score};
+use juror_score::{Aggregates, Aggregator, Case, Note, Record, Verdict};
 
 use crate::asking::Asking;
 use crate::columns::metrics_of_steps;
@@ -211,12 +211,11 @@ where
     fn chunk(&self, index: usize, buffer: B) -> Chunk<B> {
         let start = index * CHUNK;
         let end = (start + CHUNK).min(self.dataset.questions.len());
-        let profile = &self.plan.profile;
         let mut chunk =
             Chunk { buffer, aggregator: self.plan.aggregator(), judged: Vec::with_capacity(CHUNK) };
         for (index, question) in (start..).zip(&self.dataset.questions[start..end]) {
             let case = Case { question, trajectory: self.responses.of(question) };
-            let mut record = score(&case, profile);
+            let mut record = self.plan.score(&case);
             record.notes = self.notes.get(index).map_or(&[], Vec::as_slice);
             (self.add)(&record, index, &mut chunk.buffer);
             chunk.aggregator.add(&record);

@@ -307,6 +307,7 @@ fn unscored<'a>(case: &Case<'a>) -> Record<'a> {
         findings: Vec::new(),
         empty_results: Vec::new(),
         notes: &[],
+        misses: Vec::new(),
     }
 }
 

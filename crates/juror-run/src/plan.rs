@@ -2,7 +2,7 @@
 
 use std::num::NonZero;
 
-use juror_score::{Aggregator, Gates, Profile, Traits};
+use juror_score::{Aggregator, Case, Gates, Profile, Record, Traits, explain, score};
 
 /// Everything an evaluation needs to know besides its inputs.
 #[derive(Clone, Debug)]
@@ -15,6 +15,8 @@ pub struct Plan {
     pub custom_needs: Vec<Traits>,
     /// The share of questions with a verdict that a gate asks for.
     pub coverage: f64,
+    /// Whether results tell why expected steps were missed.
+    pub explain: bool,
     /// How many threads judge.
     pub threads: usize,
 }
@@ -28,8 +30,18 @@ impl Plan {
             custom_metrics: Vec::new(),
             custom_needs: Vec::new(),
             coverage: Gates::COVERAGE,
+            explain: false,
             threads,
         }
+    }
+
+    /// Computes everything of a case that needs no model.
+    pub fn score<'a>(&self, case: &Case<'a>) -> Record<'a> {
+        let mut record = score(case, &self.profile);
+        if self.explain {
+            record.misses = explain(&record, &self.profile);
+        }
+        record
     }
 
     /// An empty aggregator by its rules.

@@ -3,7 +3,7 @@
 use crate::compare::{Differing, DocumentId, Expectation, Kind, View, differing};
 use crate::json;
 use crate::kind_names::StepKind;
-use crate::match_steps::{can_match, scored_groups};
+use crate::match_steps::{Matching, can_match, scored_groups};
 use crate::output::Output;
 use crate::profile::{MissingStatus, Profile, StepKinds};
 use crate::question::ExpectedStep;
@@ -32,9 +32,19 @@ pub fn explain(record: &Record<'_>, profile: &Profile) -> Vec<Miss> {
     let Some(matching) = &record.matching else { return Vec::new() };
     let groups = record.case.question.groups.as_deref().unwrap_or_default();
     let steps = record.case.trajectory.steps.as_deref().unwrap_or_default();
+    explain_matching(groups, steps, matching, profile)
+}
+
+/// Explains every expected step that was not found whole by [`match_steps`](crate::match_steps).
+pub fn explain_matching(
+    groups: &[Vec<ExpectedStep<'_>>],
+    steps: &[Step<'_>],
+    matching: &Matching,
+    profile: &Profile,
+) -> Vec<Miss> {
     let view = |step| View::of_actual(step).known_by(&profile.kind_names);
     let views: Vec<View> = steps.iter().map(view).collect();
-    let explainer = Explainer { steps, views: &views, profile };
+    let explainer = Explainer { steps, views: &views, matching, profile };
     let mut misses = Vec::new();
     let mut incomplete = None;
     for group in scored_groups(groups, profile).rev() {
@@ -50,7 +60,7 @@ pub fn explain(record: &Record<'_>, profile: &Profile) -> Vec<Miss> {
                 (None, Some(later)) => {
                     format!("not looked for, since group {} is incomplete", later + 1)
                 }
-                (None, None) => explainer.not_found(&expected_step),
+                (None, None) => explainer.not_found(&expected_step, group),
             };
             misses.push(Miss { group, expected, name: step.name.to_string(), why });
         }
@@ -66,11 +76,12 @@ pub fn explain(record: &Record<'_>, profile: &Profile) -> Vec<Miss> {
 struct Explainer<'e> {
     steps: &'e [Step<'e>],
     views: &'e [View<'e>],
+    matching: &'e Matching,
     profile: &'e Profile,
 }
 
 impl Explainer<'_> {
-    fn not_found(&self, expected: &Expectation<'_>) -> String {
+    fn not_found(&self, expected: &Expectation<'_>, group: usize) -> String {
         let (step, view) = (expected.step, expected.view);
         if step.lacks_output(self.profile) {
             return "the reference gives no output to compare with".into();
@@ -86,6 +97,9 @@ impl Explainer<'_> {
         let can_match = can_match(self.steps, self.profile)
             .filter(same_name)
             .filter(|index| by_args || self.views[*index].has_output());
+        if let Some(why) = self.not_free(expected, group, can_match.clone()) {
+            return why;
+        }
         if let Some(nearest) = self.nearest(expected, can_match) {
             return self.difference(expected, nearest);
         }
@@ -95,6 +109,26 @@ impl Explainer<'_> {
             None => "no step of this name was taken".into(),
             Some(at) => self.no_match(&self.steps[at]),
         }
+    }
+
+    /// Why a step that is as expected was not taken for it, if there is one: another expected step
+    /// has it, or it came too late.
+    fn not_free(
+        &self,
+        expected: &Expectation<'_>,
+        group: usize,
+        mut can_match: impl Iterator<Item = usize>,
+    ) -> Option<String> {
+        let is_alike = |at: &usize| expected.similarity(&self.views[*at], self.profile) > 0.0;
+        let alike = can_match.find(is_alike)?;
+        let later = self.matching.pairs.iter().filter(|pair| pair.group > group);
+        let first = later.min_by_key(|pair| pair.actual).filter(|first| first.actual < alike);
+        Some(match first {
+            Some(first) => {
+                format!("the step came only after one that was found for group {}", first.group + 1)
+            }
+            None => "a step like it was found for another expected step".into(),
+        })
     }
 
     /// Why a step of the right name cannot match anything.
@@ -298,12 +332,10 @@ mod tests {
     use crate::record::{Case, score};
     use serde_json::{Value, json};
 
-    fn why(expected: &Value, actual: &Value) -> String {
-        let steps = json!([[{"name": "s", "output": expected}]]);
-        let question = json!({"id": "q", "question_text": "Q", "reference_steps": steps});
+    fn misses(expected: &Value, actual: &Value, profile: &Profile) -> Vec<(usize, usize, String)> {
+        let question = json!({"id": "q", "question_text": "Q", "reference_steps": expected});
         let reference = json!([{"template_id": "t", "questions": [question]}]).to_string();
-        let steps = json!([{"name": "s", "status": "success", "output": actual}]);
-        let responses = json!([{"question_id": "q", "actual_steps": steps}]).to_string();
+        let responses = json!([{"question_id": "q", "actual_steps": actual}]).to_string();
         let document =
             |text: String| Document::new("d", text.into_bytes(), Format::Json).expect("a document");
         let (reference, responses) = (document(reference), document(responses));
@@ -311,8 +343,28 @@ mod tests {
         let responses = read_responses(&responses).expect("responses");
         let question = &dataset.questions[0];
         let case = Case { question, trajectory: responses.of(question) };
-        let record = score(&case, &Profile::V5);
-        explain(&record, &Profile::V5).remove(0).why
+        let misses = explain(&score(&case, profile), profile);
+        misses.into_iter().map(|miss| (miss.group, miss.expected, miss.why)).collect()
+    }
+
+    fn why(expected: &Value, actual: &Value) -> String {
+        let expected = json!([[{"name": "s", "output": expected}]]);
+        let actual = json!([{"name": "s", "status": "success", "output": actual}]);
+        misses(&expected, &actual, &Profile::V5).remove(0).2
+    }
+
+    #[test]
+    fn a_step_that_is_as_expected_may_be_too_late_or_found_for_another() {
+        let step = |output: &str| json!({"name": "s", "status": "success", "output": output});
+        let (first, second) = (step("first"), step("second"));
+        assert_eq!(
+            misses(&json!([[first], [second]]), &json!([second, first]), &Profile::V6),
+            [(0, 0, "the step came only after one that was found for group 2".to_owned())]
+        );
+        assert_eq!(
+            misses(&json!([[first, first]]), &json!([first]), &Profile::V6),
+            [(0, 0, "a step like it was found for another expected step".to_owned())]
+        );
     }
 
     #[test]

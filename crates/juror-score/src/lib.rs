@@ -62,7 +62,7 @@ pub use aggregate::{
 };
 pub use coverage::{Coverage, Traits};
 pub use exact::ExactNumber;
-pub use explain::{Miss, explain};
+pub use explain::{Miss, explain, explain_matching};
 pub use gate::{Gate, Gates, Limit, NotALimit, Unmet};
 pub use json::{find_special, special_bits, text_of, unescape};
 pub use kind_names::{KindNames, StepKind};

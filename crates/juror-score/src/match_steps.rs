@@ -106,7 +106,7 @@ pub(crate) fn scored_groups(
 pub(crate) fn can_match<'s>(
     steps: &'s [Step<'_>],
     profile: &'s Profile,
-) -> impl Iterator<Item = usize> + 's {
+) -> impl Iterator<Item = usize> + Clone + 's {
     steps.iter().enumerate().filter_map(|(index, step)| {
         let succeeded = match step.status {
             Status::Success => true,

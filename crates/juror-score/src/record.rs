@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::compare::{Document, View};
+use crate::explain::Miss;
 use crate::json;
 use crate::match_steps::{Matching, match_views};
 use crate::profile::{ContextJudge, ErrorResponses, Profile};
@@ -35,6 +36,8 @@ pub struct Record<'a> {
     pub empty_results: Vec<bool>,
     /// What judges found out, to stand in the result beside the findings.
     pub notes: &'a [Note],
+    /// Why expected steps were missed, to stand in the result; empty where nobody asked.
+    pub misses: Vec<Miss>,
 }
 
 /// A key of the result that a judge fills: a score, a reason, a cost, an error.
@@ -123,6 +126,11 @@ impl Record<'_> {
         self.notes.iter().filter(move |note| note.step == step)
     }
 
+    /// Why an expected step was missed, where somebody asked.
+    pub fn miss_of(&self, group: usize, expected: usize) -> Option<&Miss> {
+        self.misses.iter().find(|miss| miss.group == group && miss.expected == expected)
+    }
+
     /// The numbers that its steps have for a metric of steps.
     pub fn values_of_steps(&self, metric: &str) -> impl Iterator<Item = f64> {
         let found = self.findings.iter().filter(move |found| found.metric == metric);
@@ -203,7 +211,7 @@ pub fn score<'a>(case: &Case<'a>, profile: &Profile) -> Record<'a> {
     let is_empty =
         |(step, view): (&Step, &View)| step.status != Status::Error && view.is_empty_result();
     let empty_results = steps.iter().zip(&views).map(is_empty).collect();
-    Record { case: *case, matching, findings, empty_results, notes: &[] }
+    Record { case: *case, matching, findings, empty_results, notes: &[], misses: Vec::new() }
 }
 
 /// The expected steps to look for, or why none are looked for.

@@ -1174,6 +1174,60 @@ fn expected_steps_without_output_match_by_arguments_where_settings_say_so() {
 }
 
 #[test]
+fn results_tell_why_steps_were_missed_where_that_is_asked_for() {
+    let documents = |ids: &[u8]| json!(ids.iter().map(|id| json!({"id": id})).collect::<Vec<_>>());
+    let stale = json!({"name": "s", "output": "x", "matches": "old", "missed": "by another run"});
+    let questions = [
+        question("found", json!([[stale]])),
+        question("other", json!([[{"name": "s", "output": "x"}]])),
+        question("partly", json!([[{"name": "retrieval", "output": documents(&[1, 2])}]])),
+        question("early", json!([[{"name": "s", "output": "x"}], [{"name": "t", "output": "y"}]])),
+        question("down", json!([[{"name": "s", "output": "x"}]])),
+    ];
+    let step = |name: &str, output: Value| json!({"name": name, "id": "1", "args": {"k": 2}, "status": "success", "output": output});
+    let responses = [
+        json!({"question_id": "found", "actual_steps": [step("s", json!("x"))]}),
+        json!({"question_id": "other", "actual_steps": [step("s", json!("z"))]}),
+        json!({"question_id": "partly", "actual_steps": [step("retrieval", documents(&[2, 3]))]}),
+        json!({"question_id": "early", "actual_steps": []}),
+        json!({"question_id": "down", "status": "error", "error": "timeout"}),
+    ];
+    let place =
+        Place::new().file("r.json", reference(&questions)).file("a.jsonl", lines_of(&responses));
+    for profile in [5, 6] {
+        let command = format!("r.json a.jsonl --profile {profile}");
+        let (ended, plain) = survived(&place, &command);
+        assert!(!plain.to_string().contains("missed"), "{plain}");
+        let (explained, results) = survived(&place, &format!("{command} --explain -o out.yaml"));
+        assert_eq!((explained.stdout, explained.stderr), (ended.stdout, ended.stderr));
+        let mut told = String::new();
+        for result in results.as_array().expect("results") {
+            told += result["question_id"].as_str().expect("an id");
+            for group in result["reference_steps"].as_array().expect("groups") {
+                told += &format!("\n  {group}");
+            }
+            told += "\n";
+        }
+        assert_snapshot!(format!("missed_steps_{profile}"), told);
+        assert_eq!(
+            place.read("out.yaml").matches("missed: ").count(),
+            if profile == 5 { 3 } else { 5 }
+        );
+        // Results without the reasons are those that were asked for without them.
+        let mut without = results;
+        for result in without.as_array_mut().expect("results") {
+            let groups = result["reference_steps"].as_array_mut().expect("groups");
+            for step in groups.iter_mut().flat_map(|group| group.as_array_mut().expect("steps")) {
+                step.as_object_mut().expect("a step").remove("missed");
+            }
+        }
+        assert_eq!(without, plain);
+    }
+    let ended = place.run("eval r.json a.jsonl --explain");
+    assert_eq!(ended.code, 2, "{ended}");
+}
+
+#[test]
 fn tables_have_the_metrics_of_retrieval_steps() {
     let documents = |ids: &[u8]| {
         let document = |id: &u8| json!({"id": id, "text": id.to_string().repeat(9)});

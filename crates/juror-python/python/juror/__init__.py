@@ -42,7 +42,7 @@ from ._juror import (
 )
 from ._metrics import metric
 from ._retrieval import average_precision, average_precision_over_hits, recall_at_k
-from ._steps import Matching, Pair, match_steps
+from ._steps import Explained, Matching, Missed, Pair, match_steps
 
 if TYPE_CHECKING:
     from . import aio
@@ -65,9 +65,11 @@ else:
 
 __all__ = [
     "DatasetError",
+    "Explained",
     "JurorError",
     "LocatedError",
     "Matching",
+    "Missed",
     "Pair",
     "Problem",
     "QueryDone",

@@ -27,6 +27,7 @@ def run_evaluation(
     *,
     metrics: Mapping[str, Metric] | None = None,
     ask_models: bool = True,
+    explain: bool = False,
     progress: bool | Progress | None = None,
     threads: int | None = None,
 ) -> list[dict[str, Any]]: ...
@@ -47,6 +48,7 @@ def run_evaluation(
     *,
     metrics: Mapping[str, Metric] | None = None,
     ask_models: bool = True,
+    explain: bool = False,
     progress: bool | Progress | None = None,
     threads: int | None = None,
     _stop: _juror.Stop | None = None,
@@ -64,6 +66,8 @@ def run_evaluation(
 
     Where a model is configured, or OPENAI_API_KEY is set, answers are judged by it; `ask_models`
     turns that off. Replies are kept and used again, as `juror eval` does.
+
+    With `explain`, an expected step that was missed, or not found whole, tells why in its `missed`.
 
     `metrics` are functions by name, in place of those registered with `juror.metric`. `progress` is
     true for a bar on standard error, or a function that is called as work goes on. `threads` is how
@@ -84,6 +88,7 @@ def run_evaluation(
         config,
         _name_of(profile),
         may_ask=bool(ask_models),
+        explain=bool(explain),
         threads=threads,
         progress=teller(progress),
         stop=_stop,

@@ -126,6 +126,7 @@ def run_evaluation(
     profile: str | None = None,
     *,
     may_ask: bool = True,
+    explain: bool = False,
     threads: int | None = None,
     progress: object | None = None,
     stop: Stop | None = None,
@@ -212,9 +213,9 @@ def compare_contexts(
     """How well retrieved texts agree with the expected ones, by text distance."""
 
 def match_steps(
-    reference_steps: object, actual_steps: object, profile: str = "5"
-) -> tuple[float, list[tuple[int, int, int, float]]]:
-    """Finds the expected steps among the actual ones."""
+    reference_steps: object, actual_steps: object, profile: str = "5", explain: bool = False
+) -> tuple[float, list[tuple[int, int, int, float]], list[tuple[int, int, str, str]]]:
+    """Finds the expected steps among the actual ones, and tells on request why others were missed."""
 
 def tool_cache_key(tool_input: Mapping[str, Any] | str) -> str:
     """The key that replies to a call are kept under.

@@ -37,6 +37,7 @@ async def run_evaluation(
     *,
     metrics: Mapping[str, Metric] | None = None,
     ask_models: bool | None = None,
+    explain: bool = False,
     progress: bool | Progress | None = None,
     threads: int | None = None,
 ) -> list[dict[str, Any]]: ...
@@ -57,6 +58,7 @@ async def run_evaluation(
     *,
     metrics: Mapping[str, Metric] | None = None,
     ask_models: bool | None = None,
+    explain: bool = False,
     progress: bool | Progress | None = None,
     threads: int | None = None,
 ) -> list[dict[str, Any]]:
@@ -77,6 +79,7 @@ async def run_evaluation(
             _profile(config, profile),
             metrics=metrics,
             ask_models=ask_models,
+            explain=explain,
             progress=progress,
             threads=threads,
             _stop=stop,

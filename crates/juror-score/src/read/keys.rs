@@ -148,6 +148,7 @@ fn is_step_key(key: &[u8]) -> bool {
             | b"error"
             | b"execution_timestamp"
             | b"matches"
+            | b"missed"
             | b"match"
     )
 }

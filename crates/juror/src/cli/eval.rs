@@ -32,6 +32,9 @@ Examples:
   The same to files, by the rules of the library's newer release:
     juror eval reference.json responses.jsonl --profile 6 -o results.json -a aggregates.yaml
 
+  Results that say of every expected step why it was missed:
+    juror eval reference.yaml responses.jsonl -o results.json --explain
+
   With a model (OPENAI_API_KEY, or llm: in settings) answers are judged too. What would it cost?
     juror eval reference.yaml responses.jsonl -c juror.yaml --dry-run
 
@@ -103,6 +106,10 @@ pub(super) struct ReportArgs {
     #[arg(short, long = "aggregates", value_name = "FILE", env = "JUROR_AGGREGATES")]
     aggregates: Vec<String>,
 
+    /// Say in the results why each expected step was missed: in its `missed`.
+    #[arg(long, env = "JUROR_EXPLAIN", value_parser = boolish(), requires = "outputs")]
+    explain: bool,
+
     /// How many of the worst questions the summary explains.
     #[arg(long, value_name = "N", default_value_t = 5, env = "JUROR_WORST")]
     worst: usize,
@@ -170,6 +177,7 @@ impl Work<'_> {
         if let Some(jobs) = args.jobs {
             plan.threads = jobs.get();
         }
+        plan.explain = args.explain;
         let gates = self.gate.gates(&plan)?;
         let (mut dataset, answers) = match read_both(reference, responses, plan.threads) {
             (Ok(dataset), Ok(answers)) => (dataset, answers),
