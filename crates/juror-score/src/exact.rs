@@ -107,6 +107,12 @@ pub(crate) fn same_json(a: &str, b: &str) -> bool {
     }
 }
 
+/// JSON on one line for messages, as it is written where its numbers would change otherwise.
+pub(crate) fn shown(json: &str) -> String {
+    let value = serde_json::from_str::<Value>(json).ok().filter(is_exact);
+    value.map_or_else(|| json.to_owned(), |value| value.to_string())
+}
+
 /// Values in values beyond this depth are not looked into, as by the ordinary reader.
 const DEEPEST: usize = 128;
 

@@ -1,6 +1,7 @@
 //! Why expected steps were not found, in words.
 
 use crate::compare::{Differing, DocumentId, Expectation, Kind, View, differing};
+use crate::exact::shown;
 use crate::json;
 use crate::kind_names::StepKind;
 use crate::match_steps::{Matching, can_match, scored_groups};
@@ -300,15 +301,14 @@ fn retrieval_difference(expected: &View<'_>, actual: &View<'_>) -> String {
 
 /// How the arguments of some names differ.
 fn named_difference(expected: &View<'_>, actual: &View<'_>, names: &[&str]) -> String {
-    let of_both = |name: &&str| ((*name).to_owned(), expected.arg(name), actual.arg(name));
+    let arg = |view: &View<'_>, name: &str| view.arg(name).map(|value| shown(value.get()));
+    let of_both = |name: &&str| ((*name).to_owned(), arg(expected, name), arg(actual, name));
     let differing = names.iter().map(of_both).filter(|(_, wanted, got)| wanted != got);
     argument_difference(differing)
 }
 
 fn argument_difference(differing: impl IntoIterator<Item = Differing>) -> String {
-    let shown = |value: Option<serde_json::Value>| {
-        value.map_or("nothing".into(), |value| quote(&value.to_string()))
-    };
+    let shown = |json: Option<String>| json.map_or("nothing".into(), |json| quote(&json));
     let told = differing.into_iter().map(|(name, wanted, got)| {
         format!("{name}: expected {}, got {}", shown(wanted), shown(got))
     });

@@ -1,41 +1,57 @@
 //! Steps that ask for data points, which compare by what was asked.
 
-use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::View;
 use super::time::{self, Instant};
 use super::time_series::{same_names, same_optional};
+use crate::json;
 
 /// The same series, granularity, aggregates, limit, start and end.
 pub(super) fn matches(expected: &View<'_>, actual: &View<'_>) -> bool {
-    let same = |name| same_optional(expected.arg(name).as_ref(), actual.arg(name).as_ref());
-    let names = |name| same_names(expected.arg(name).as_ref(), actual.arg(name).as_ref());
-    let granularity = |view: &View| view.arg("granularity").map(normalize_granularity);
+    let both = |name| (expected.arg(name), actual.arg(name));
+    let names = |name| {
+        let (expected, actual) = both(name);
+        same_names(expected, actual)
+    };
     let asked_at = asked_at(actual);
-    let times =
-        |name| time::same_time(expected.arg(name).as_ref(), actual.arg(name).as_ref(), asked_at);
+    let times = |name| {
+        let (expected, actual) = both(name);
+        time::same_time(expected, actual, asked_at)
+    };
+    let (granularity, actual_granularity) = both("granularity");
+    let (limit, actual_limit) = both("limit");
     names("external_id")
-        && granularity(expected) == granularity(actual)
+        && same_granularity(granularity, actual_granularity)
         && names("aggregates")
         && times("start")
         && times("end")
-        && same("limit")
+        && same_optional(limit, actual_limit)
 }
 
 /// When the actual step ran, which relative times are relative to.
 fn asked_at(actual: &View<'_>) -> Option<Instant> {
     let written = actual.fields.get_set("execution_timestamp")?;
-    Instant::parse(&crate::json::text_of(written)?)
+    Instant::parse(&json::text_of(written)?)
+}
+
+fn same_granularity(a: Option<&RawValue>, b: Option<&RawValue>) -> bool {
+    let normal = |value: Option<&RawValue>| {
+        value.and_then(json::text_of).map(|text| normalize_granularity(&text))
+    };
+    match (normal(a), normal(b)) {
+        (Some(a), Some(b)) => a == b,
+        _ => same_optional(a, b),
+    }
 }
 
 /// `15m`, `15M` and `15minutes` ask for the same.
-fn normalize_granularity(value: Value) -> Value {
-    let Some(text) = value.as_str() else { return value };
+fn normalize_granularity(text: &str) -> String {
     let n_digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (digits, rest) = text.split_at(n_digits);
     let n_letters = rest.bytes().take_while(u8::is_ascii_alphabetic).count();
     if n_digits == 0 || n_letters == 0 {
-        return value;
+        return text.to_owned();
     }
     let unit = rest[..n_letters].to_ascii_lowercase();
     let unit = match unit.as_str() {
@@ -49,7 +65,7 @@ fn normalize_granularity(value: Value) -> Value {
         "y" | "year" => "years",
         other => other,
     };
-    Value::String(format!("{digits}{unit}"))
+    format!("{digits}{unit}")
 }
 
 #[cfg(test)]
@@ -58,9 +74,7 @@ mod tests {
 
     #[test]
     fn units_have_long_and_short_names() {
-        let same = |a: &str, b: &str| {
-            normalize_granularity(Value::from(a)) == normalize_granularity(Value::from(b))
-        };
+        let same = |a: &str, b: &str| normalize_granularity(a) == normalize_granularity(b);
         assert!(same("15m", "15minutes") && same("15M", "15m") && same("1mo", "1month"));
         assert!(!same("15m", "15min") && !same("1m", "1mo"));
     }

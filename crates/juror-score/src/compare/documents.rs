@@ -79,10 +79,7 @@ pub(super) fn recall(expected: &View<'_>, actual: &View<'_>) -> f64 {
     let (Some(relevant), Some(retrieved)) = (expected.documents(), actual.documents()) else {
         return f64::from(u8::from(super::value::same_output(expected, actual)));
     };
-    let k = match actual.arg("k") {
-        Some(k) => whole_number(&k),
-        None => None,
-    };
+    let k = actual.arg("k").and_then(|k| whole_number(&serde_json::from_str(k.get()).ok()?));
     let k = k.unwrap_or(i64::try_from(retrieved.len()).unwrap_or(i64::MAX));
     let relevant: Vec<_> = relevant.iter().filter_map(|document| document.id.as_ref()).collect();
     // A document without an id still takes a rank: no other shares the empty one with it.

@@ -19,6 +19,7 @@ pub(crate) use args::{Differing, differing};
 use documents::parse_documents;
 pub use documents::{Document, DocumentId};
 pub use empty::is_empty_result_text;
+use serde_json::value::RawValue;
 pub use sparql::compare_sparql_results;
 
 use crate::json;
@@ -189,9 +190,9 @@ impl<'t> View<'t> {
         self.documents.get_or_init(read).as_deref()
     }
 
-    pub(crate) fn arg(&self, name: &str) -> Option<serde_json::Value> {
-        let raw = crate::trajectory::argument(self.fields, name)?;
-        serde_json::from_str(raw.get()).ok()
+    /// An argument, as it is written.
+    pub(crate) fn arg(&self, name: &str) -> Option<&'t RawValue> {
+        crate::trajectory::argument(self.fields, name)
     }
 }
 

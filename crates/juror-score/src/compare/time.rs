@@ -1,7 +1,10 @@
 //! Times in the arguments of steps: absolute in ISO 8601, or relative such as `2h-ago` and `now`.
 
 use jiff::civil::{Date, ISOWeekDate, Weekday};
-use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::exact::same_json;
+use crate::json;
 
 const MICROS: i64 = 1_000_000;
 
@@ -16,8 +19,8 @@ pub(super) struct Instant(i64);
 /// relative time allows an absolute one within a minute of it; an expected absolute time allows
 /// no relative one.
 pub(super) fn same_time(
-    expected: Option<&Value>,
-    actual: Option<&Value>,
+    expected: Option<&RawValue>,
+    actual: Option<&RawValue>,
     ran_at: Option<Instant>,
 ) -> bool {
     let (expected, actual) = match (expected, actual) {
@@ -32,7 +35,7 @@ pub(super) fn same_time(
             let expected = i128::from(ran_at.0) + i128::from(offset);
             (expected - i128::from(actual.0)).abs() <= i128::from(TOLERANCE)
         }),
-        (Time::Other(a), Time::Other(b)) => crate::json::same_value(a, b),
+        (Time::Other(a), Time::Other(b)) => same_json(a.get(), b.get()),
         _ => false,
     }
 }
@@ -42,16 +45,16 @@ enum Time<'v> {
     Relative(i64),
     Absolute(Instant),
     /// Not a time as we know it; compares by its value.
-    Other(&'v Value),
+    Other(&'v RawValue),
 }
 
 impl<'v> Time<'v> {
-    fn of(value: &'v Value) -> Time<'v> {
-        let Some(text) = value.as_str() else { return Time::Other(value) };
-        if let Some(offset) = relative_offset(text) {
+    fn of(value: &'v RawValue) -> Time<'v> {
+        let Some(text) = json::text_of(value) else { return Time::Other(value) };
+        if let Some(offset) = relative_offset(&text) {
             return Time::Relative(offset);
         }
-        Instant::parse(text).map_or(Time::Other(value), Time::Absolute)
+        Instant::parse(&text).map_or(Time::Other(value), Time::Absolute)
     }
 }
 
@@ -224,7 +227,8 @@ mod tests {
 
     fn same(expected: &str, actual: &str) -> bool {
         let ran_at = Instant::parse("2025-12-15T15:06:14Z");
-        same_time(Some(&Value::from(expected)), Some(&Value::from(actual)), ran_at)
+        let written = |text: &str| serde_json::value::to_raw_value(text).expect("a text");
+        same_time(Some(&written(expected)), Some(&written(actual)), ran_at)
     }
 
     #[test]

@@ -1,56 +1,68 @@
 //! Steps that ask for time series, which compare by what was asked.
 
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::View;
-use crate::json::same_value;
+use crate::exact::same_json;
+use crate::json;
 
 /// The same series, and the same limit where the reference sets one.
 pub(super) fn matches(expected: &View<'_>, actual: &View<'_>) -> bool {
-    let args = |view: &View| (view.arg("mrid"), view.arg("limit"));
-    let (expected_mrid, expected_limit) = args(expected);
-    let (actual_mrid, actual_limit) = args(actual);
-    if expected_mrid.as_ref().is_some_and(is_set) {
-        let same_limit = !expected_limit.as_ref().is_some_and(is_set)
-            || same_optional(expected_limit.as_ref(), actual_limit.as_ref());
-        return same_names(expected_mrid.as_ref(), actual_mrid.as_ref()) && same_limit;
+    let same_limit = || same_optional(expected.arg("limit"), actual.arg("limit"));
+    let (expected_mrid, actual_mrid) = (expected.arg("mrid"), actual.arg("mrid"));
+    if expected_mrid.is_some_and(is_set) {
+        let is_any_limit = !expected.arg("limit").is_some_and(is_set);
+        return same_names(expected_mrid, actual_mrid) && (is_any_limit || same_limit());
     }
-    actual_mrid.is_none() && same_optional(expected_limit.as_ref(), actual_limit.as_ref())
+    actual_mrid.is_none() && same_limit()
 }
 
 /// Neither empty nor zero.
-pub(super) fn is_set(value: &Value) -> bool {
-    match value {
-        Value::Null | Value::Bool(false) => false,
-        Value::Number(number) => number.as_f64() != Some(0.0),
-        Value::String(text) => !text.is_empty(),
-        Value::Array(items) => !items.is_empty(),
-        Value::Object(fields) => !fields.is_empty(),
-        Value::Bool(true) => true,
+fn is_set(value: &RawValue) -> bool {
+    let text = value.get();
+    match json::kind_of(value) {
+        "null" => false,
+        "a boolean" => text == "true",
+        "a number" => text.parse() != Ok(0.0),
+        "a text" => text.len() > 2,
+        _ => !text[1..text.len() - 1].trim_ascii().is_empty(),
     }
 }
 
-pub(super) fn same_optional(a: Option<&Value>, b: Option<&Value>) -> bool {
+pub(super) fn same_optional(a: Option<&RawValue>, b: Option<&RawValue>) -> bool {
     match (a, b) {
         (None, None) => true,
-        (Some(a), Some(b)) => same_value(a, b),
+        (Some(a), Some(b)) => same_json(a.get(), b.get()),
         _ => false,
     }
 }
 
 /// The same names in any order; a single name stands for a list of one.
-pub(super) fn same_names(a: Option<&Value>, b: Option<&Value>) -> bool {
-    same_optional(a.map(names).as_ref(), b.map(names).as_ref())
+pub(super) fn same_names(a: Option<&RawValue>, b: Option<&RawValue>) -> bool {
+    match (a.and_then(names), b.and_then(names)) {
+        (Some(a), Some(b)) => {
+            let same = |(a, b): (&&RawValue, &&RawValue)| same_json(a.get(), b.get());
+            a.len() == b.len() && a.iter().zip(&b).all(same)
+        }
+        (None, None) => same_optional(a, b),
+        _ => false,
+    }
 }
 
-fn names(value: &Value) -> Value {
-    match value {
-        Value::String(name) if !name.is_empty() => Value::Array(vec![value.clone()]),
-        Value::Array(items) => {
-            let mut items = items.clone();
-            items.sort_by_key(ToString::to_string);
-            Value::Array(items)
+/// The names in an order that does not depend on how they are written, as far as that can be told.
+fn names(value: &RawValue) -> Option<Vec<&RawValue>> {
+    match json::kind_of(value) {
+        "a text" => (value.get().len() > 2).then(|| vec![value]),
+        "a list" => {
+            let mut names: Vec<&RawValue> = serde_json::from_str(value.get()).ok()?;
+            let text = |name: &RawValue| {
+                let value = serde_json::from_str::<Value>(name.get());
+                value.map_or_else(|_| name.get().to_owned(), |value| value.to_string())
+            };
+            names.sort_by_cached_key(|name| (text(name), name.get()));
+            Some(names)
         }
-        other => other.clone(),
+        _ => None,
     }
 }
