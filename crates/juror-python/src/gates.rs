@@ -1,7 +1,6 @@
 //! `unmet_gates`: what is asked of results before they may pass.
 
-use juror_run::Share;
-use juror_score::{Gate, Gates, Limit};
+use juror_score::{Gate, Gates, Limit, Share};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -32,11 +31,12 @@ pub(crate) fn unmet_gates<'py>(
             _ => Ok(Gate { metric, least }),
         }
     };
-    let share = coverage.map(str::parse::<Share>).transpose().map_err(PyValueError::new_err)?;
+    let share = coverage.map(str::parse::<Share>).transpose();
+    let share = share.map_err(|error| PyValueError::new_err(error.to_string()))?;
     let max_errors = max_errors.map(str::parse::<Limit>).transpose();
     let gates = Gates {
         metrics: fail_under.into_iter().map(least).collect::<PyResult<_>>()?,
-        coverage: share.map_or(plan.coverage, |share| share.0),
+        coverage: share.unwrap_or(plan.coverage),
         max_errors: max_errors.map_err(|error| PyValueError::new_err(error.to_string()))?,
     };
     let (aggregates, _) = collect(py, results, plan, metrics)?;

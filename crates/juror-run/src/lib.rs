@@ -50,8 +50,8 @@ pub use run_check::look_at_run;
 pub use run_folder::{Input, RunFolder, RunFolderError, RunInfo, without_keys};
 pub use settings::{
     AggregateSettings, AnswerCorrectness, AnswerRelevance, CacheRule, CustomEvaluation,
-    JudgeSettings, ModelSettings, ModelsSettings, ProfileNumber, Settings, Share, StepSettings,
-    Switch, reserved_key, settings_schema,
+    JudgeSettings, ModelSettings, ModelsSettings, ProfileNumber, Settings, StepSettings, Switch,
+    reserved_key, settings_schema,
 };
 pub use tool_settings::{
     AcceptWord, ArgumentsWord, FormWord, MissWord, NumbersWord, PublicConfig, RealSettings,

@@ -2,7 +2,7 @@
 
 use std::num::NonZero;
 
-use juror_score::{Aggregator, Case, Gates, Profile, Record, Traits, explain, score};
+use juror_score::{Aggregator, Case, Gates, Profile, Record, Share, Traits, explain, score};
 
 /// Everything an evaluation needs to know besides its inputs.
 #[derive(Clone, Debug)]
@@ -14,7 +14,7 @@ pub struct Plan {
     /// What each of those needs of a question.
     pub custom_needs: Vec<Traits>,
     /// The share of questions with a verdict that a gate asks for.
-    pub coverage: f64,
+    pub coverage: Share,
     /// Whether results tell why expected steps were missed.
     pub explain: bool,
     /// How many threads judge.

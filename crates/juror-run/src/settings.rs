@@ -10,9 +10,9 @@ use juror_judge::Input;
 use juror_score::read::{DatasetError, Document, Path, Problem, Problems, Segment};
 use juror_score::{
     AnswerErrorKey, Choice, ContextJudge, ErrorResponses, KindNames, METRICS, MissingStatus, Names,
-    Noncommittal, Profile, ScoredGroups, StepKind, StepKinds, Traits, WithoutOutput,
+    Noncommittal, Profile, ScoredGroups, Share, StepKind, StepKinds, Traits, WithoutOutput,
 };
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -37,7 +37,7 @@ pub struct Settings {
     pub aggregates: AggregateSettings,
     /// The share of the questions to which a gated metric applies that must have a verdict, from 0
     /// to 1 or as a percentage; 0.95 when left out.
-    #[schemars(with = "Option<f64>", range(min = 0.0, max = 1.0))]
+    #[schemars(schema_with = "share_schema")]
     pub coverage: Option<Share>,
     /// The models that judge answers.
     pub llm: Option<ModelsSettings>,
@@ -104,30 +104,14 @@ impl ProfileNumber {
     }
 }
 
-/// A share, written `0.95` or `95%`.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
-#[serde(try_from = "Value")]
-pub struct Share(pub f64);
-
-impl TryFrom<Value> for Share {
-    type Error = String;
-    fn try_from(value: Value) -> Result<Share, String> {
-        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        text.parse()
-    }
-}
-
-impl std::str::FromStr for Share {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Share, String> {
-        let (number, whole) = match text.trim().strip_suffix('%') {
-            Some(percent) => (percent.trim_end(), 100.0),
-            None => (text.trim(), 1.0),
-        };
-        let share = number.parse::<f64>().ok().map(|number| number / whole);
-        let share = share.filter(|share| (0.0..=1.0).contains(share));
-        share.map(Share).ok_or_else(|| format!("expected a share from 0 to 1, found `{text}`"))
-    }
+/// Schema of a share: a number, or a text with a percentage.
+fn share_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": ["number", "string", "null"],
+        "minimum": 0,
+        "maximum": 1,
+        "pattern": r"^\s*[0-9.]+\s*%?\s*$",
+    })
 }
 
 /// Switches of step matching.
@@ -710,7 +694,7 @@ impl Settings {
             plan.custom_metrics.extend(own);
             plan.custom_needs.resize(plan.custom_metrics.len(), custom.needs());
         }
-        plan.coverage = self.coverage.map_or(plan.coverage, |share| share.0);
+        plan.coverage = self.coverage.unwrap_or(plan.coverage);
         plan
     }
 }
@@ -965,5 +949,13 @@ mod tests {
         let custom = "custom_evaluations: [{name: n, inputs: [], instructions: i, outputs: {steps_score: x}}]";
         let error = read(custom).expect_err("reserved");
         assert!(error.contains("`steps_score` is a key of the results already"), "{error}");
+    }
+
+    #[test]
+    fn editors_allow_a_share_in_both_ways_of_writing_it() {
+        let schema = settings_schema();
+        let coverage = &schema["properties"]["coverage"];
+        assert_eq!(coverage["type"], serde_json::json!(["number", "string", "null"]));
+        assert!(coverage["description"].is_string(), "{coverage}");
     }
 }

@@ -3,6 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::Deserialize;
+use serde_json::Value;
+
 use crate::aggregate::Summary;
 use crate::coverage::Coverage;
 
@@ -12,7 +15,7 @@ pub struct Gates {
     /// What is asked of metrics.
     pub metrics: Vec<Gate>,
     /// The share of the questions to which a gated metric applies that must have a verdict on it.
-    pub coverage: f64,
+    pub coverage: Share,
     /// How many responses may have failed or be missing.
     pub max_errors: Option<Limit>,
 }
@@ -31,9 +34,22 @@ pub struct Gate {
 pub enum Limit {
     /// So many.
     Count(usize),
-    /// So many of each: 0.02 is 2 %.
-    Share(f64),
+    /// A share of all.
+    Share(Share),
 }
+
+/// A share of all, from none to all, written `0.95` or `95%`. It is kept in percent: seven of a
+/// thousand are 0.7 %, and a little more than 0.7 / 100, as computers reckon.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(try_from = "Value")]
+pub struct Share {
+    percent: f64,
+}
+
+/// A text that is no share.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected a share from 0 to 1, found `{0}`")]
+pub struct NotAShare(String);
 
 /// A text that is neither a count nor a percentage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -59,7 +75,7 @@ pub enum Unmet {
         /// How many have one.
         coverage: Coverage,
         /// The share that was asked.
-        least: f64,
+        least: Share,
         /// How many responses failed or are missing.
         n_errors: usize,
     },
@@ -76,7 +92,7 @@ pub enum Unmet {
 
 impl Gates {
     /// The share of questions that must have a verdict, where nothing else is said.
-    pub const COVERAGE: f64 = 0.95;
+    pub const COVERAGE: Share = Share { percent: 95.0 };
 
     /// Every reason why the statistics of some questions do not pass, none where they do.
     pub fn unmet(&self, summary: &Summary) -> Vec<Unmet> {
@@ -99,7 +115,7 @@ impl Gates {
             unmet.push(Unmet::Below { gate: gate.clone(), mean: spread.mean });
         }
         let coverage = summary.coverage(&gate.metric).unwrap_or_default();
-        if coverage.share() < self.coverage {
+        if !self.coverage.is_reached_by(coverage.n_scored, coverage.n_applicable) {
             unmet.push(Unmet::Uncovered {
                 metric: gate.metric.clone(),
                 coverage,
@@ -116,8 +132,51 @@ impl Limit {
     pub fn allows(self, n: usize, n_all: usize) -> bool {
         match self {
             Limit::Count(most) => n <= most,
-            Limit::Share(most) => n as f64 / n_all.max(1) as f64 <= most,
+            Limit::Share(most) => most.allows(n, n_all),
         }
+    }
+}
+
+impl Share {
+    /// What sums of doubles may be off by, in parts of one: far less than one of any count.
+    const HAIR: f64 = 1e-12;
+
+    /// Whether so many of all are no more than it.
+    pub fn allows(self, n: usize, n_all: usize) -> bool {
+        n as f64 * 100.0 <= self.percent * n_all as f64 * (1.0 + Share::HAIR)
+    }
+
+    /// Whether so many of all are no fewer than it. None of none are none.
+    pub fn is_reached_by(self, n: usize, n_all: usize) -> bool {
+        n as f64 * 100.0 >= self.percent * n_all.max(1) as f64 * (1.0 - Share::HAIR)
+    }
+}
+
+impl FromStr for Share {
+    type Err = NotAShare;
+    fn from_str(text: &str) -> Result<Share, NotAShare> {
+        let (number, of_one) = match text.trim().strip_suffix('%') {
+            Some(percent) => (percent.trim_end(), 1.0),
+            None => (text.trim(), 100.0),
+        };
+        let percent = number.parse::<f64>().ok().map(|number| number * of_one);
+        let percent = percent.filter(|percent| (0.0..=100.0).contains(percent));
+        percent.map(|percent| Share { percent }).ok_or_else(|| NotAShare(text.to_owned()))
+    }
+}
+
+impl TryFrom<Value> for Share {
+    type Error = NotAShare;
+    fn try_from(value: Value) -> Result<Share, NotAShare> {
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        text.parse()
+    }
+}
+
+impl fmt::Display for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // A share such as 0.29 is a little below 29 %.
+        write!(f, "{} %", (self.percent * 1e6).round() / 1e6)
     }
 }
 
@@ -126,11 +185,7 @@ impl FromStr for Limit {
     fn from_str(text: &str) -> Result<Limit, NotALimit> {
         match text.trim().strip_suffix('%') {
             None => text.trim().parse().map(Limit::Count).map_err(|_| NotALimit),
-            Some(percent) => {
-                let percent: f64 = percent.trim_end().parse().map_err(|_| NotALimit)?;
-                let is_share = (0.0..=100.0).contains(&percent);
-                is_share.then_some(Limit::Share(percent / 100.0)).ok_or(NotALimit)
-            }
+            Some(_) => text.parse().map(Limit::Share).map_err(|_| NotALimit),
         }
     }
 }
@@ -139,7 +194,7 @@ impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Limit::Count(count) => write!(f, "{count}"),
-            Limit::Share(share) => write!(f, "{}", Percent(*share)),
+            Limit::Share(share) => write!(f, "{share}"),
         }
     }
 }
@@ -169,9 +224,8 @@ impl fmt::Display for Unmet {
                 write!(
                     f,
                     "{metric} has a verdict for {n_scored} of the {n_applicable} questions to which \
-                     it applies ({}), at least {} was asked",
+                     it applies ({}), at least {least} was asked",
                     Percent(coverage.share()),
-                    Percent(*least)
                 )?;
                 match n_errors {
                     0 => Ok(()),
@@ -198,13 +252,35 @@ mod tests {
     #[test]
     fn a_limit_is_a_count_or_a_percentage() {
         assert_eq!("5".parse(), Ok(Limit::Count(5)));
-        assert_eq!("2%".parse(), Ok(Limit::Share(0.02)));
-        assert_eq!(" 2.5 % ".parse(), Ok(Limit::Share(0.025)));
+        assert_eq!("2%".parse(), Ok(Limit::Share(Share { percent: 2.0 })));
+        assert_eq!(" 2.5 % ".parse(), Ok(Limit::Share(Share { percent: 2.5 })));
         for text in ["", "%", "-1", "-1%", "101%", "0.5", "NaN%", "many"] {
             assert_eq!(text.parse::<Limit>(), Err(NotALimit), "{text}");
         }
-        assert!(Limit::Share(0.02).allows(2, 100) && !Limit::Share(0.02).allows(3, 100));
+        let most = Limit::Share(Share { percent: 2.0 });
+        assert!(most.allows(2, 100) && !most.allows(3, 100) && most.allows(0, 0));
         assert!(Limit::Count(2).allows(2, 2) && !Limit::Count(2).allows(3, 1000));
+    }
+
+    #[test]
+    fn what_is_exactly_at_a_share_is_within_it() {
+        for tenths in 0..=1000_usize {
+            let (whole, tenth) = (tenths / 10, tenths % 10);
+            let (percent, share) = (format!("{whole}.{tenth}%"), format!("{}e-3", tenths));
+            for text in [percent, share] {
+                let share: Share = text.parse().expect("a share");
+                for times in [1, 7, 1_000_003] {
+                    let (n, n_all) = (tenths * times, 1000 * times);
+                    assert!(share.allows(n, n_all) && share.is_reached_by(n, n_all), "{text}");
+                    assert!(!share.allows(n + 1, n_all), "{n} + 1 of {n_all} by {text}");
+                    assert!(n == 0 || !share.is_reached_by(n - 1, n_all), "{text}");
+                }
+            }
+        }
+        for (text, shown) in [("0.29", "29 %"), ("0.75%", "0.75 %"), ("0.7%", "0.7 %")] {
+            assert_eq!(text.parse::<Share>().expect("a share").to_string(), shown);
+        }
+        assert!(!Gates::COVERAGE.is_reached_by(0, 0));
     }
 
     #[test]

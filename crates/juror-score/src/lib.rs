@@ -63,7 +63,7 @@ pub use aggregate::{
 pub use coverage::{Coverage, Traits};
 pub use exact::ExactNumber;
 pub use explain::{Miss, explain, explain_matching};
-pub use gate::{Gate, Gates, Limit, NotALimit, Unmet};
+pub use gate::{Gate, Gates, Limit, NotALimit, NotAShare, Share, Unmet};
 pub use json::{find_special, special_bits, text_of, unescape};
 pub use kind_names::{KindNames, StepKind};
 pub use match_steps::{EmptyGroup, Matching, Pair, match_steps};

@@ -1,8 +1,8 @@
 //! What is asked of statistics before a command may end with 0.
 
 use clap::Args;
-use juror_run::{Plan, Share};
-use juror_score::{Gate, Gates, Limit, Unmet};
+use juror_run::Plan;
+use juror_score::{Gate, Gates, Limit, Share, Unmet};
 
 use crate::exit::Exit;
 use crate::talk;
@@ -45,7 +45,7 @@ impl GateArgs {
         }
         Ok(Gates {
             metrics: self.fail_under.clone(),
-            coverage: self.coverage.map_or(plan.coverage, |share| share.0),
+            coverage: self.coverage.unwrap_or(plan.coverage),
             max_errors: self.max_errors,
         })
     }
