@@ -127,7 +127,7 @@ fn judge(
 ) -> Result<bool, Refusal> {
     let How { problems, settings, plan, may_ask, is_told, interrupt } = how;
     let (mut dataset, answers) = read_inputs(inputs, problems, plan.threads)?;
-    dataset.heed(&plan.profile);
+    dataset.heed(&inputs.reference, &plan.profile);
     if !send(say, Message::Inputs(inputs.clone())) {
         return Ok(false);
     }

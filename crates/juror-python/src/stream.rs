@@ -86,7 +86,7 @@ fn judge(batch: Batch, plan: &Plan) -> Option<Judged> {
         are_files: (false, false),
     };
     let mut dataset = read_reference(&reference.document).ok()?;
-    dataset.heed(&plan.profile);
+    dataset.heed(&reference.document, &plan.profile);
     let mut dataset = Some(dataset).filter(|read| read.warnings.is_empty())?;
     let answers = read_responses(&responses.document).ok();
     let mut answers = answers.filter(|read| read.problems.is_empty())?;

@@ -75,9 +75,11 @@ impl ExpectedStep<'_> {
 
     /// Whether nothing can match it, for want of an output. Some kinds compare arguments.
     pub(crate) fn lacks_output(&self, profile: &Profile) -> bool {
-        let kind = profile.kind_names.meant_by(&self.name);
-        let needs_none = matches!(kind, "retrieve_time_series" | "retrieve_data_points");
-        self.output.is_none() && !needs_none && !self.matches_by_args(profile)
+        let needs_none = || {
+            let kind = profile.kind_names.meant_by(&self.name);
+            matches!(kind, "retrieve_time_series" | "retrieve_data_points")
+        };
+        self.output.is_none() && !needs_none() && !self.matches_by_args(profile)
     }
 
     /// The columns of the output if it is the result of a SELECT query: those it lists, else those

@@ -326,6 +326,7 @@ pub(super) fn lines_of(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// A problem whose line and column are yet to be found.
+#[derive(Clone, Debug)]
 pub(crate) struct Found {
     /// Where the value begins in the JSON text.
     pub(crate) offset: usize,

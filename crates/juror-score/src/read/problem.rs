@@ -182,6 +182,10 @@ impl Problem {
         matches!(self, Problem::UnknownKey { near: None, .. } | Problem::Unanswered(_))
     }
 
+    fn kind(&self) -> Kind {
+        (discriminant(self), self.is_note())
+    }
+
     /// Whether it stands for all that are like it.
     fn is_folded(&self) -> bool {
         matches!(self, Problem::UnknownKey { .. } | Problem::NoNumber { .. })
@@ -346,8 +350,11 @@ pub struct Problems {
     /// How many more there are.
     pub n_more: usize,
     /// Of which kinds those are, as far as that is known.
-    pub(super) more: Vec<(Discriminant<Problem>, usize)>,
+    pub(super) more: Vec<(Kind, usize)>,
 }
+
+/// What problems are told together: those of a kind, notes apart from others.
+type Kind = (Discriminant<Problem>, bool);
 
 /// Problems of one kind: the first of them, and how many more there are.
 #[derive(Clone, Debug)]
@@ -359,19 +366,25 @@ pub struct Folded<'p> {
 }
 
 impl Problems {
-    /// At most this many problems of a file are kept; the rest are counted.
+    /// At most this many problems of a file are kept, and the first of each kind; the rest are
+    /// counted.
     pub const MOST: usize = 100;
 
     /// Adds a problem, or counts it when there are too many.
     pub fn push(&mut self, error: DatasetError) {
-        if self.errors.len() < Self::MOST {
+        let kind = error.problem.kind();
+        let is_kept = || {
+            let is_counted = self.more.iter().any(|(known, _)| *known == kind);
+            !is_counted && self.errors.iter().all(|known| known.problem.kind() != kind)
+        };
+        if self.errors.len() < Self::MOST || is_kept() {
             self.errors.push(error);
         } else {
-            self.count(discriminant(&error.problem), 1);
+            self.count(kind, 1);
         }
     }
 
-    fn count(&mut self, kind: Discriminant<Problem>, n: usize) {
+    fn count(&mut self, kind: Kind, n: usize) {
         self.n_more += n;
         match self.more.iter_mut().find(|(known, _)| *known == kind) {
             Some((_, count)) => *count += n,
@@ -385,9 +398,9 @@ impl Problems {
     /// The same problems by kind, at most so many of each: one mistake that was made a thousand
     /// times is one thing to tell.
     pub fn folded(&self, most: usize) -> Vec<Folded<'_>> {
-        let mut kinds: Vec<(Discriminant<Problem>, Folded<'_>)> = Vec::new();
+        let mut kinds: Vec<(Kind, Folded<'_>)> = Vec::new();
         for error in &self.errors {
-            let kind = discriminant(&error.problem);
+            let kind = error.problem.kind();
             match kinds.iter_mut().find(|(known, _)| *known == kind) {
                 // Each of these is many already.
                 Some((_, of)) if of.first.len() < most || error.problem.is_folded() => {
@@ -408,24 +421,25 @@ impl Problems {
     /// Adds another file's, or another look's, problems.
     pub fn extend(&mut self, other: Problems) {
         let known: usize = other.more.iter().map(|(_, n)| n).sum();
-        self.n_more += other.n_more - known;
-        for (kind, n) in other.more {
-            self.count(kind, n);
-        }
+        self.n_more += other.n_more.saturating_sub(known);
+        // First those that are kept: of a kind that is counted, one is kept already.
         for error in other.errors {
             self.push(error);
+        }
+        for (kind, n) in other.more {
+            self.count(kind, n);
         }
     }
 
     /// The problems for which something holds. Those that are only counted are like the first of
-    /// their kind; of a kind that is not among the first, nothing is known, and nothing holds.
+    /// their kind.
     #[must_use]
     pub fn such(&self, is_it: impl Fn(&Problem) -> bool) -> Problems {
         let mut such = Problems::default();
         let those = self.errors.iter().filter(|error| is_it(&error.problem));
         those.for_each(|error| such.push(error.clone()));
         for (kind, n) in &self.more {
-            if such.errors.iter().any(|error| discriminant(&error.problem) == *kind) {
+            if such.errors.iter().any(|error| error.problem.kind() == *kind) {
                 such.count(*kind, *n);
             }
         }

@@ -9,7 +9,7 @@ use super::check::Check;
 use super::document::{Document, Found};
 use super::form::form;
 use super::keys::{Of, PassedOver, unknown_keys};
-use super::problem::{DatasetError, Path, Problem, Problems};
+use super::problem::{Path, Problem, Problems};
 use super::responses::Responses;
 use crate::json;
 use crate::object::Object;
@@ -25,6 +25,8 @@ pub struct Dataset<'a> {
     pub questions: Vec<Question<'a>>,
     /// What a reader should know, though nothing is wrong enough to stop.
     pub warnings: Problems,
+    /// Those of the warnings that do not depend on the rules.
+    found: Vec<Found>,
     /// For each question, where it stands in the file.
     origins: Vec<Origin>,
     passed_over: PassedOver<'a>,
@@ -55,22 +57,31 @@ impl Dataset<'_> {
 }
 
 impl Dataset<'_> {
-    /// Takes back the warnings of missing outputs where the rules need none.
-    pub fn heed(&mut self, profile: &Profile) {
-        let warnings = &mut self.warnings;
-        let of_outputs = |error: &DatasetError| matches!(error.problem, Problem::MissingOutput(_));
-        if !warnings.errors.iter().any(of_outputs) {
-            return;
+    /// Tells of missing outputs by other rules than those of the profiles: some need none.
+    pub fn heed(&mut self, document: &Document, profile: &Profile) {
+        let rules = |profile: &Profile| (profile.without_output, profile.kind_names.clone());
+        if rules(profile) != rules(&Profile::V5) {
+            self.warnings = self.warnings_by(document, profile);
         }
-        let steps =
-            || self.questions.iter().flat_map(|question| &question.groups).flatten().flatten();
-        let n_lacking = |profile| steps().filter(|step| step.lacks_output(profile)).count();
-        if n_lacking(profile) > 0 {
-            return;
+    }
+
+    fn warnings_by(&self, document: &Document, profile: &Profile) -> Problems {
+        let mut found = self.found.clone();
+        for (at, question) in self.questions.iter().enumerate() {
+            for (group, steps) in question.groups.iter().flatten().enumerate() {
+                let lacking = steps.iter().enumerate().filter(|(_, it)| it.lacks_output(profile));
+                found.extend(lacking.map(|(index, step)| {
+                    let name = step.fields.get("name").map_or("", RawValue::get);
+                    let path = self.path_of(at).key("reference_steps").index(group).index(index);
+                    let problem = Problem::MissingOutput(step.name.to_string());
+                    Found { offset: document.offset_of(name), path, problem }
+                }));
+            }
         }
-        let n_others = warnings.errors.len() + warnings.n_more - n_lacking(&Profile::V5);
-        warnings.errors.retain(|error| !of_outputs(error));
-        warnings.n_more = n_others - warnings.errors.len();
+        found.sort_by_key(|found| found.offset);
+        let mut warnings = document.locate(found);
+        document.hints().for_each(|hint| warnings.push(hint));
+        warnings
     }
 }
 
@@ -96,21 +107,22 @@ pub fn read_reference(document: &Document) -> Result<Dataset<'_>, Problems> {
         return Err(document.locate(check.problems));
     }
     check.warnings.extend(passed_over.mistakes(document));
-    check.warnings.sort_by_key(|found| found.offset);
-    let mut warnings = document.locate(check.warnings);
-    document.hints().for_each(|hint| warnings.push(hint));
-    Ok(Dataset { questions, warnings, origins, passed_over })
+    let (found, warnings) = (check.warnings, Problems::default());
+    let mut dataset = Dataset { questions, warnings, found, origins, passed_over };
+    dataset.warnings = dataset.warnings_by(document, &Profile::V5);
+    Ok(dataset)
 }
 
 /// Problems with the keys that are used twice, in the order of the file.
 fn with_repeated_keys(document: &Document, others: Problems) -> Problems {
     let mut errors = document.repeated_keys().to_vec();
-    errors.extend(others.errors);
+    errors.extend(others.errors.iter().cloned());
     errors.sort_by_key(|error| (error.place.line, error.place.column));
-    let mut problems = Problems { n_more: others.n_more, ..Problems::default() };
+    let mut problems = Problems::default();
     for error in errors {
         problems.push(error);
     }
+    problems.extend(Problems { errors: Vec::new(), ..others });
     problems
 }
 
@@ -366,7 +378,6 @@ impl StepCheck {
             for (index, step) in steps.iter().enumerate() {
                 let path = || path().key("reference_steps").index(group).index(index);
                 self.columns(document, step, path);
-                self.output(document, step, path);
                 for key in unknown_keys(&step.fields) {
                     let has = |key: &str| step.fields.get(key).is_some();
                     passed_over.key(Of::ExpectedStep, key, has, || path().key(key));
@@ -391,22 +402,12 @@ impl StepCheck {
             });
         }
     }
-
-    /// A step without output can match only if it or its kind compares arguments. What settings
-    /// say of it is heeded later.
-    fn output(&mut self, document: &Document, step: &ExpectedStep<'_>, path: impl Fn() -> Path) {
-        if !step.lacks_output(&Profile::V5) {
-            return;
-        }
-        let name = step.fields.get("name").map_or("", RawValue::get);
-        let problem = Problem::MissingOutput(step.name.to_string());
-        self.warnings.push(Found { offset: document.offset_of(name), path: path(), problem });
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::profile::WithoutOutput;
     use crate::read::Format;
 
     fn told(yaml: &str) -> Vec<String> {
@@ -459,5 +460,45 @@ mod tests {
         assert_eq!(ids, ["36660e59", "007", "1.10"]);
         assert_eq!(dataset.questions[0].template, "0o17");
         assert_eq!(dataset.questions[1].text.get(), "\"1e3\"");
+    }
+
+    /// Steps without output, and after them a misspelt key and a word that is hinted at.
+    fn calls(n: usize) -> Document {
+        let steps = "    - - name: a\n".repeat(n);
+        let yaml = format!(
+            "- template_id: t\n  questions:\n  - id: q1\n    question_text: x\n    \
+             reference_steps:\n{steps}  - id: q2\n    question_text: x\n    \
+             refrence_answer: yes\n"
+        );
+        Document::new("r.yaml", yaml.into(), Format::Yaml).expect("YAML")
+    }
+
+    #[test]
+    fn of_every_kind_of_mistake_one_is_told() {
+        let document = calls(120);
+        let warnings = read_reference(&document).expect("a reference").warnings;
+        assert_eq!((warnings.len(), warnings.errors.len(), warnings.n_more), (122, 102, 20));
+        let folded: Vec<(usize, usize)> =
+            warnings.folded(3).iter().map(|of| (of.first.len(), of.n_more)).collect();
+        assert_eq!(folded, [(3, 117), (1, 0), (1, 0)]);
+        let mut all = Problems::default();
+        all.extend(warnings.clone());
+        all.extend(warnings);
+        assert_eq!((all.len(), all.errors.len()), (244, 102));
+    }
+
+    #[test]
+    fn rules_that_need_no_output_take_back_no_other_warning() {
+        let by_args = Profile { without_output: WithoutOutput::Args, ..Profile::V5 };
+        let document = calls(120);
+        let mut dataset = read_reference(&document).expect("a reference");
+        dataset.heed(&document, &by_args);
+        let told: Vec<bool> =
+            dataset.warnings.errors.iter().map(|error| error.problem.is_warning()).collect();
+        assert_eq!((told, dataset.warnings.n_more), (vec![true, true], 0));
+        dataset.heed(&document, &Profile { without_output: WithoutOutput::Args, ..Profile::V6 });
+        let mut all = Problems::default();
+        all.extend(dataset.warnings);
+        assert_eq!(all.len(), 2);
     }
 }

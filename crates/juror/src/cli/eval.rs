@@ -187,7 +187,7 @@ impl Work<'_> {
             ),
             (dataset, answers) => (dataset?, answers?),
         };
-        dataset.heed(&plan.profile);
+        dataset.heed(reference, &plan.profile);
         let recorded = self.recorded.clone();
         let judges = self.ask.judges(self.settings, &plan.profile, recorded, args.quiet)?;
         if self.ask.dry_run {
