@@ -250,6 +250,24 @@ fn a_gate_on_what_was_retrieved_is_not_met_when_the_system_is_down() {
 }
 
 #[test]
+fn tables_have_what_models_say_of_retrieval_steps() {
+    let stage = Stage::new(2, Script::default());
+    stage.write("juror.yaml", "llm: {cache_mode: off}\nanswer_correctness: {enabled: false}\n");
+    let ended =
+        stage.run("eval reference.json responses.jsonl -c juror.yaml -q -o out.json -o out.tsv");
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let table = stage.read("out.tsv");
+    let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split('\t').collect()).collect();
+    let column = rows[0].iter().position(|name| *name == "retrieval_answer_recall");
+    let column = column.unwrap_or_else(|| panic!("{table}"));
+    for (result, row) in stage.results("out.json").iter().zip(&rows[1..]) {
+        let recall = result["actual_steps"][0]["retrieval_answer_recall"].as_f64();
+        assert_eq!(recall.is_some(), result["question_id"] == "q0", "{result}");
+        assert_eq!(row[column].parse().ok(), recall, "{table}");
+    }
+}
+
+#[test]
 fn a_blank_text_is_told_by_its_side() {
     let stage = Stage::new(2, Script::default());
     let question = |id: &str| json!({"id": id, "question_text": "Q?", "reference_answer": if id == "q0" { "A" } else { " " }});
