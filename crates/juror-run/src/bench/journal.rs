@@ -159,12 +159,12 @@ impl Journal {
         file.read_to_end(&mut bytes).map_err(io(&path))?;
         let keeps = known.is_some() && !resume.fresh;
         let is_replaced = known.is_some() && resume.fresh;
-        let attempts = if is_replaced { Vec::new() } else { read(&path, &bytes)? };
-        if known.is_none() && !attempts.is_empty() {
+        if known.is_none() && !bytes.is_empty() {
             // Nobody says whose they are.
             let (line, reason) = (1, "there is no run.json beside it".to_owned());
             return Err(JournalError::Damaged { path, line, reason });
         }
+        let attempts = if is_replaced { Vec::new() } else { read(&path, &bytes)? };
         // A line that was cut off by a crash is begun anew.
         let whole = if keeps { whole_lines(&bytes).len() } else { 0 };
         if whole < bytes.len() {
@@ -378,12 +378,16 @@ mod tests {
     #[test]
     fn what_is_no_run_of_ours_is_never_replaced() {
         let fresh = Resume { fresh: true, ..Resume::default() };
-        let folder = tempfile::tempdir().expect("a folder");
-        std::fs::write(folder.path().join(ATTEMPTS), "precious\n").expect("written");
-        Journal::open(folder.path(), run("x"), fresh).expect_err("refused");
-        std::fs::write(folder.path().join("run.json"), "{\"mine\": 1}").expect("written");
-        Journal::open(folder.path(), run("x"), fresh).expect_err("refused");
-        let text = std::fs::read_to_string(folder.path().join(ATTEMPTS)).expect("text");
-        assert_eq!(text, "precious\n");
+        // The last has no line that is whole, as a file of JSON that somebody wrote.
+        for precious in ["precious\n", "\n", "{\"precious\": 1}"] {
+            let folder = tempfile::tempdir().expect("a folder");
+            std::fs::write(folder.path().join(ATTEMPTS), precious).expect("written");
+            open(folder.path(), "x").expect_err("refused");
+            Journal::open(folder.path(), run("x"), fresh).expect_err("refused");
+            std::fs::write(folder.path().join("run.json"), "{\"mine\": 1}").expect("written");
+            Journal::open(folder.path(), run("x"), fresh).expect_err("refused");
+            let text = std::fs::read_to_string(folder.path().join(ATTEMPTS)).expect("text");
+            assert_eq!(text, precious);
+        }
     }
 }
