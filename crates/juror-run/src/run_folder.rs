@@ -154,6 +154,11 @@ impl RunFolder {
         }
         let mut run = info.manifest();
         let earlier = check(folder, &run, resume)?;
+        if earlier.is_none() && records.metadata().map_err(failed(&path))?.len() > 0 {
+            // Nobody says what was asked for them.
+            let (line, why) = (1, "there is no run.json beside it".to_owned());
+            return Err(RunFolderError::Damaged { path, line, why });
+        }
         let is_replaced = earlier.is_some() && resume.fresh;
         if is_replaced {
             records.set_len(0).map_err(failed(&path))?;
@@ -363,6 +368,23 @@ mod tests {
             assert!(matches!(error, RunFolderError::Damaged { .. }), "{error}");
             assert_eq!(std::fs::read_to_string(&path).expect("read"), text);
         }
+    }
+
+    #[test]
+    fn records_without_a_manifest_are_neither_used_nor_replaced() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut run = open(folder.path(), "x", Resume::default()).expect("new");
+        let done = Done { key: "k".into(), notes: Vec::new(), failed_outside: false };
+        run.keep("q", &done).expect("kept");
+        drop(run);
+        std::fs::remove_file(manifest::path_in(folder.path())).expect("removed");
+        for fresh in [false, true] {
+            let error = open(folder.path(), "x", Resume { fresh, ..Resume::default() });
+            let error = error.expect_err("refused").to_string();
+            assert!(error.contains("no run.json"), "{error}");
+        }
+        let text = std::fs::read_to_string(folder.path().join("records.jsonl")).expect("read");
+        assert!(text.contains("\"q\""), "{text}");
     }
 
     #[test]
