@@ -21,7 +21,7 @@ impl Secret {
     }
 
     /// A text without the key. One so short that it may be part of any word is no secret.
-    pub(crate) fn redact(&self, text: &str) -> String {
+    pub fn redact(&self, text: &str) -> String {
         if self.0.len() < SHORTEST { text.to_owned() } else { text.replace(&self.0, "***") }
     }
 }

@@ -207,7 +207,7 @@ impl CommandAgent {
                 }
                 Line::Other => self.pass_over(process, line),
                 Line::Answer { .. } | Line::Broken => {
-                    let shown = shown(&line);
+                    let shown = self.shown(&line);
                     let why = format!("the agent did not say that it is ready, but `{shown}`");
                     return Err(AgentError(why));
                 }
@@ -248,18 +248,19 @@ impl CommandAgent {
     /// Many programs log where they should not; that is no reason to lose an answer.
     fn pass_over(&self, process: &mut Process, line: String) {
         if !self.has_told.swap(true, Ordering::Relaxed) {
-            let shown = shown(&line);
+            let shown = self.shown(&line);
             (self.tell)(&format!(
                 "the agent writes lines to standard output that are not of the protocol, such as `{shown}`: they are passed over\n  hint: standard output is for the protocol, and logs belong on standard error"
             ));
         }
-        process.other_line = Some(line);
+        process.other_line = Some(self.shown(&line));
     }
-}
 
-/// The beginning of a line.
-fn shown(line: &str) -> String {
-    line.chars().take(120).collect()
+    /// The beginning of a line, without the token that the agent was told.
+    fn shown(&self, line: &str) -> String {
+        let line = self.token.as_ref().map_or_else(|| line.to_owned(), |token| token.redact(line));
+        line.chars().take(120).collect()
+    }
 }
 
 impl Subject for CommandAgent {
@@ -317,7 +318,7 @@ impl Process {
     /// An error, with what was said in place of an answer.
     fn with_other_line(&self, AgentError(why): AgentError) -> AgentError {
         match &self.other_line {
-            Some(line) => AgentError(format!("{why}; its last line was `{}`", shown(line))),
+            Some(line) => AgentError(format!("{why}; its last line was `{line}`")),
             None => AgentError(why),
         }
     }
@@ -345,5 +346,26 @@ impl Drop for Process {
             // It may be gone already.
             let _ = kill_process_group(group, Signal::KILL);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_token_of_the_server_is_never_shown() {
+        let agent = CommandAgent::new(CommandSetup {
+            words: vec!["true".into()],
+            timeout: Duration::from_secs(1),
+            tools_url: String::new(),
+            tool_count: 0,
+            processes: 1,
+            token: Some(Secret::new("hush-hush")),
+            tell: std::sync::Arc::new(|_| {}),
+        });
+        let line = format!("{}hush-hush", " ".repeat(115));
+        assert_eq!(agent.shown("I was told hush-hush!"), "I was told ***!");
+        assert!(!agent.shown(&line).contains("hush"), "cut off only when it is hidden");
     }
 }
