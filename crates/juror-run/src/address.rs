@@ -5,7 +5,11 @@ const ENDS: [char; 4] = ['/', '\\', '?', '#'];
 
 /// An address without a name and a password in it, and without slashes at its end.
 pub(crate) fn without_credentials(address: &str) -> String {
-    let address = address.trim_end_matches('/');
+    without_user(address.trim_end_matches('/'))
+}
+
+/// An address without a name and a password in it.
+pub(crate) fn without_user(address: &str) -> String {
     let Some((scheme, rest)) = address.split_once("://") else { return address.to_owned() };
     // Clients pass over more slashes than there should be.
     let rest = rest.trim_start_matches(['/', '\\']);

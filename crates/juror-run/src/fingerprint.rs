@@ -1,6 +1,7 @@
 //! Hashes of files and folders: whether data is the same as before.
 
-use std::fs;
+use std::collections::HashSet;
+use std::fs::{self, File, Metadata};
 use std::io;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -9,6 +10,10 @@ use std::time::UNIX_EPOCH;
 
 /// Folders with more bytes than this are told apart by names, sizes and times alone.
 const MOST_BYTES: u64 = 512 << 20;
+
+/// A single file with more bytes than this, such as a model's weights, is told apart by size and
+/// time alone.
+const MOST_FILE_BYTES: u64 = 64 << 20;
 
 /// A file below a folder.
 struct Found {
@@ -24,7 +29,7 @@ struct Found {
 /// a very large folder, `listing:` and one of names, sizes and times of change.
 pub(crate) fn fingerprint(path: &Path) -> io::Result<String> {
     let mut files = Vec::new();
-    gather(path, String::new(), &mut files)?;
+    gather(path, String::new(), &mut HashSet::new(), &mut files)?;
     files.sort_by(|one, other| one.name.cmp(&other.name));
     let n_bytes: u64 = files.iter().map(|file| file.size).sum();
     let mut hasher = blake3::Hasher::new();
@@ -47,28 +52,56 @@ pub(crate) fn fingerprint(path: &Path) -> io::Result<String> {
     Ok(format!("{kind}:{}", &hasher.finalize().to_hex()[..16]))
 }
 
-/// What a file holds.
-pub(crate) fn file_hash(path: &Path) -> io::Result<blake3::Hash> {
-    Ok(blake3::hash(&fs::read(path)?))
+/// Stands for what a single file holds, or, if it is very large, for its size and time of change.
+pub(crate) fn file_hash(path: &Path) -> io::Result<String> {
+    let known = fs::metadata(path)?;
+    if known.len() > MOST_FILE_BYTES {
+        return Ok(format!("size {} changed {}", known.len(), changed(&known)));
+    }
+    Ok(hash(path)?.to_hex()[..16].to_owned())
 }
 
-fn gather(path: &Path, name: String, files: &mut Vec<Found>) -> io::Result<()> {
+/// What a file holds, read piece by piece.
+fn hash(path: &Path) -> io::Result<blake3::Hash> {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update_reader(File::open(path)?)?;
+    Ok(hasher.finalize())
+}
+
+/// When a file was changed, in nanoseconds since 1970.
+fn changed(known: &Metadata) -> u128 {
+    let changed = known.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    changed.unwrap_or_default().as_nanos()
+}
+
+/// Finds all files below a folder. One that several links lead to is gone through once, so that a
+/// link to a folder above does no harm.
+fn gather(
+    path: &Path,
+    name: String,
+    seen: &mut HashSet<PathBuf>,
+    files: &mut Vec<Found>,
+) -> io::Result<()> {
     let known = fs::metadata(path)?;
-    if !known.is_dir() {
-        let changed = known.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-        let changed = changed.unwrap_or_default().as_nanos();
-        files.push(Found { name, path: path.to_owned(), size: known.len(), changed });
+    if known.is_file() {
+        let (size, changed) = (known.len(), changed(&known));
+        files.push(Found { name, path: path.to_owned(), size, changed });
         return Ok(());
     }
-    for entry in fs::read_dir(path)? {
-        let entry = entry?;
+    // A pipe or a device would be read for ever.
+    if !known.is_dir() || !seen.insert(fs::canonicalize(path)?) {
+        return Ok(());
+    }
+    let mut entries = fs::read_dir(path)?.collect::<io::Result<Vec<_>>>()?;
+    entries.sort_by_key(fs::DirEntry::file_name);
+    for entry in entries {
         let own = entry.file_name().to_string_lossy().into_owned();
         // What a database writes beside itself comes and goes.
         if own.starts_with('.') || own.ends_with("-wal") || own.ends_with("-shm") {
             continue;
         }
         let name = if name.is_empty() { own } else { format!("{name}/{own}") };
-        match gather(&entry.path(), name, files) {
+        match gather(&entry.path(), name, seen, files) {
             // A link to nowhere holds nothing.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             other => other?,
@@ -81,12 +114,12 @@ fn gather(path: &Path, name: String, files: &mut Vec<Found>) -> io::Result<()> {
 fn hashes(files: &[Found]) -> io::Result<Vec<blake3::Hash>> {
     let n_cores = thread::available_parallelism().map_or(1, NonZero::get);
     let share = files.len().div_ceil(n_cores).max(1);
-    let hash = |part: &[Found]| -> io::Result<Vec<blake3::Hash>> {
-        part.iter().map(|file| file_hash(&file.path)).collect()
+    let hash_all = |part: &[Found]| -> io::Result<Vec<blake3::Hash>> {
+        part.iter().map(|file| hash(&file.path)).collect()
     };
     let parts: io::Result<Vec<Vec<blake3::Hash>>> = thread::scope(|scope| {
         let work: Vec<_> =
-            files.chunks(share).map(|part| scope.spawn(move || hash(part))).collect();
+            files.chunks(share).map(|part| scope.spawn(move || hash_all(part))).collect();
         let done = |part: thread::ScopedJoinHandle<'_, io::Result<Vec<blake3::Hash>>>| {
             part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };
@@ -113,5 +146,31 @@ mod tests {
         fs::write(other.path().join("b.json"), "[2]").expect("written");
         assert_ne!(of(&one), of(&other));
         assert!(fingerprint(Path::new("nowhere")).is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_in_circles_and_pipes_are_passed_over() {
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::write(folder.path().join("a.json"), "{}").expect("written");
+        let plain = fingerprint(folder.path()).expect("a hash");
+        for link in ["one", "other"] {
+            std::os::unix::fs::symlink(folder.path(), folder.path().join(link)).expect("linked");
+        }
+        let pipe = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("run");
+        assert!(made.success());
+        assert_eq!(fingerprint(folder.path()).expect("a hash"), plain);
+    }
+
+    #[test]
+    fn a_very_large_file_is_told_by_size_and_time() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("weights.gguf");
+        File::create(&path).expect("made").set_len(MOST_FILE_BYTES + 1).expect("grown");
+        let hash = file_hash(&path).expect("a hash");
+        assert!(hash.starts_with(&format!("size {} ", MOST_FILE_BYTES + 1)), "{hash}");
+        fs::write(&path, "small").expect("written");
+        assert_eq!(file_hash(&path).expect("a hash").len(), 16);
     }
 }

@@ -13,6 +13,15 @@ use crate::tool_settings::{ArgumentsWord, MissWord, ToolsSettings};
 /// Where replies of tools are kept when settings do not say.
 pub const DEFAULT_TOOL_STORE: &str = ".juror/tools";
 
+/// A place of known replies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReplyPlace {
+    /// As users name it.
+    pub name: String,
+    /// The file or folder that is read, where nothing is written to it.
+    pub read: Option<PathBuf>,
+}
+
 /// What is known, and how much of it there is.
 pub(crate) struct KnownReplies {
     pub(crate) setup: CachedSetup,
@@ -20,6 +29,8 @@ pub(crate) struct KnownReplies {
     pub(crate) store: Option<PathBuf>,
     pub(crate) n_cached_apis: usize,
     pub(crate) n_kept: u64,
+    /// The places that are named, and the store if it is only read.
+    pub(crate) places: Vec<ReplyPlace>,
 }
 
 impl ToolsSettings {
@@ -48,16 +59,35 @@ pub(crate) fn known_replies(
         tools.cache.iter().partition(|name| ToolReplies::is_in(Path::new(name)));
     let write_back = folders.first().filter(|_| tools.write_back == Some(true));
     let write_back = write_back.map(PathBuf::from);
+    let mut places: Vec<ReplyPlace> = Vec::new();
+    for name in &folders {
+        let path = PathBuf::from(name);
+        let read = (write_back.as_ref() != Some(&path)).then_some(path);
+        places.push(ReplyPlace { name: (*name).clone(), read });
+    }
     let folders = look_through(&folders, write_back.as_deref(), problems)?;
     let keeps = has_makers && !tools.only_reads();
     let mut stores = Vec::new();
     // A store that is named as a cache, too, is one store: never changed where nothing is kept.
     let is_store = |name: &&String| is_same(Path::new(name), tools.store_folder());
-    let is_read = tools.only_reads() || (given.iter().any(is_store) && !keeps);
+    let is_given = given.iter().any(is_store);
+    let is_read = tools.only_reads() || (is_given && !keeps);
     let own = open_store(tools, keeps, is_read)?;
-    for name in given.into_iter().filter(|name| own.is_none() || !is_store(name)) {
-        stores
-            .extend(ToolReplies::open_read_only(Path::new(name)).map_err(|error| failed(&error))?);
+    let own_read = own.as_ref().filter(|_| is_read).map(|store| store.path().to_owned());
+    for name in given {
+        if own.is_some() && is_store(&name) {
+            places.push(ReplyPlace { name: name.clone(), read: own_read.clone() });
+            continue;
+        }
+        let opened = ToolReplies::open_read_only(Path::new(name));
+        let opened = opened.map_err(|error| failed(&error))?;
+        let read = opened.as_ref().map(|store| store.path().to_owned());
+        places.push(ReplyPlace { name: name.clone(), read });
+        stores.extend(opened);
+    }
+    if let Some(path) = own_read.filter(|_| !is_given) {
+        let name = tools.store_folder().display().to_string();
+        places.push(ReplyPlace { name, read: Some(path) });
     }
     let (first, kept) = if is_read { (own, None) } else { (None, own) };
     let mut n_kept = 0;
@@ -74,7 +104,7 @@ pub(crate) fn known_replies(
         kept.as_ref().or(first.as_ref()).or(stores.first()).map(|store| store.path().to_owned());
     let memory = tools.memory_mb.map(|megabytes| u64::from(megabytes) << 20);
     let setup = CachedSetup { folders, stores, kept, first, keeping, write_back, order, memory };
-    Ok(KnownReplies { setup, store, n_cached_apis, n_kept })
+    Ok(KnownReplies { setup, store, n_cached_apis, n_kept, places })
 }
 
 /// The categories of tools by what is known of them, for tools whose files say none; a tool that is
@@ -168,4 +198,45 @@ fn is_same(one: &Path, other: &Path) -> bool {
 
 fn failed(error: &StoreError) -> SetupError {
     SetupError(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_place_that_is_written_to_is_told_from_one_that_is_only_read() {
+        let root = tempfile::tempdir().expect("a folder");
+        let [store, other, first, second] =
+            ["store", "other", "first", "second"].map(|name| root.path().join(name));
+        for place in [&store, &other] {
+            ToolReplies::open(place).expect("a store");
+        }
+        for place in [&first, &second] {
+            std::fs::create_dir(place).expect("made");
+        }
+        let settings = |more: serde_json::Value| {
+            let mut tools = json!({"store": store, "cache": [store, other, first, second]});
+            tools.as_object_mut().expect("fields").extend(more.as_object().expect("more").clone());
+            serde_json::from_value::<ToolsSettings>(tools).expect("settings")
+        };
+        let read = |tools: &ToolsSettings, has_makers| {
+            let known = known_replies(tools, has_makers, &mut Vec::new());
+            let places = known.unwrap_or_else(|error| panic!("{error}")).places;
+            let name = |place: ReplyPlace| {
+                place.read.map(|_| place.name.rsplit('/').next().unwrap_or_default().to_owned())
+            };
+            places.into_iter().filter_map(name).collect::<Vec<String>>()
+        };
+        assert_eq!(read(&settings(json!({})), true), ["first", "second", "other"]);
+        let written = settings(json!({"write_back": true}));
+        assert_eq!(read(&written, true), ["second", "other"]);
+        let replay = settings(json!({"on_miss": "fail"}));
+        assert_eq!(read(&replay, false), ["first", "second", "store", "other"]);
+        let unnamed = ToolsSettings { cache: Vec::new(), ..replay };
+        assert_eq!(read(&unnamed, false), ["store"], "a store that is only read decides");
+        let kept = ToolsSettings { cache: Vec::new(), ..settings(json!({})) };
+        assert!(read(&kept, true).is_empty());
+    }
 }

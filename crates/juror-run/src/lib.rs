@@ -13,6 +13,7 @@ pub mod bench;
 mod columns;
 mod evaluate;
 mod fingerprint;
+mod hidden;
 mod input;
 mod interrupt;
 mod judging;
@@ -36,7 +37,7 @@ pub use evaluate::{EachRecord, EvaluateError, Event, Judged, Outcome, evaluate};
 pub use input::{Lent, LoadError, load, load_settings, load_text, load_to_keep};
 pub use interrupt::Interrupt;
 pub use judging::{Docket, Judgements, judge_all};
-pub use known_replies::DEFAULT_TOOL_STORE;
+pub use known_replies::{DEFAULT_TOOL_STORE, ReplyPlace};
 pub use manifest::{Manifest, Resume, RunKind};
 pub use models::{
     AskOptions, DEFAULT_CACHE, Environment, Judges, SetupError, chat_identity, check_judges,

@@ -13,6 +13,8 @@ use juror_score::{AskedLike, ContextJudge, Profile};
 use serde_json::{Map, Value};
 
 use crate::address::without_credentials;
+use crate::hidden::says_who_asks;
+use crate::manifest::short_hash;
 use crate::reply_store;
 use crate::run_folder::without_keys;
 use crate::settings::{
@@ -530,7 +532,17 @@ pub fn chat_identity(
 pub(crate) fn model_identity(spec: &ModelSpec) -> Value {
     let parameters = without_keys(&Value::Object(spec.parameters.clone()));
     let address = without_credentials(&spec.address);
-    serde_json::json!({"model": spec.name(), "address": address, "parameters": parameters})
+    let mut identity =
+        serde_json::json!({"model": spec.name(), "address": address, "parameters": parameters});
+    // A gateway may choose the model by a header.
+    let deciding = spec.headers.iter().filter(|(name, _)| !says_who_asks(name));
+    let hash = |value: &Secret| short_hash(value.expose())[..8].to_owned();
+    let headers: std::collections::BTreeMap<&String, String> =
+        deciding.map(|(name, value)| (name, hash(value))).collect();
+    if !headers.is_empty() {
+        identity["headers"] = serde_json::json!(headers);
+    }
+    identity
 }
 
 /// What decides verdicts: models with their parameters, prompts, rules.

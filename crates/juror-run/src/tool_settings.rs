@@ -5,13 +5,14 @@ use std::path::Path;
 
 use juror_score::read::{Document, Problems};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::hidden::says_who_asks;
 use crate::settings::{ModelSettings, Settings, null_as_default, positive};
 
 /// Where tools answer from.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ToolsSettings {
     /// The folder of tool files.
@@ -46,13 +47,14 @@ pub struct ToolsSettings {
     /// Megabytes of known replies to hold in memory; 1024 when left out.
     pub memory_mb: Option<u32>,
     /// The model that plays tools.
+    #[serde(skip_serializing)]
     pub simulator: Option<SimulatorSettings>,
     /// The real tools.
     pub real: Option<RealSettings>,
 }
 
 /// Who is asked for a reply.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SourceWord {
     /// Known replies.
@@ -75,7 +77,7 @@ impl SourceWord {
 }
 
 /// What happens to a call whose reply is not known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MissWord {
     /// The next source is asked.
@@ -85,7 +87,7 @@ pub enum MissWord {
 }
 
 /// How arguments are compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ArgumentsWord {
     /// To the letter.
@@ -95,7 +97,7 @@ pub enum ArgumentsWord {
 }
 
 /// How numbers are compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NumbersWord {
     /// As they are written: `5` is not `5.0`.
@@ -133,7 +135,7 @@ pub struct SimulatorSettings {
 }
 
 /// The real tools.
-#[derive(Clone, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct RealSettings {
     /// The address of a `ToolBench` proxy.
@@ -153,7 +155,7 @@ pub struct RealSettings {
 }
 
 /// Which replies of real tools are taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AcceptWord {
     /// Those that the public server takes.
@@ -168,6 +170,19 @@ impl std::fmt::Debug for RealSettings {
             .field("proxy", &self.proxy)
             .field("hosts", &self.hosts.keys())
             .finish_non_exhaustive()
+    }
+}
+
+impl RealSettings {
+    /// The same without keys, which decide who pays and not what is said.
+    pub(crate) fn without_secrets(&self) -> RealSettings {
+        let mut open = RealSettings { key: None, ..self.clone() };
+        for (name, value) in open.hosts.values_mut().flatten().flatten() {
+            if says_who_asks(name) {
+                value.clear();
+            }
+        }
+        open
     }
 }
 

@@ -15,7 +15,7 @@ use juror_tools::{
 };
 use serde_json::Value;
 
-use crate::known_replies::{categories_of, known_replies};
+use crate::known_replies::{ReplyPlace, categories_of, known_replies};
 use crate::manifest::short_hash;
 use crate::models::{
     Environment, SetupError, from_environment, model_identity, own_prices, resolve,
@@ -54,6 +54,8 @@ pub struct Tools {
     pub sources: Vec<&'static str>,
     /// What decides what the model says that plays tools, where one does.
     pub simulator: Option<Value>,
+    /// Where replies are known, and which of it is only read.
+    pub places: Vec<ReplyPlace>,
 }
 
 /// Told of trouble while serving.
@@ -70,7 +72,7 @@ pub fn open_tools(
     let mut problems = Vec::new();
     let mut documentation = documentation(tools, &mut problems)?;
     let words = source_words(tools, replays)?;
-    let names = words.iter().map(|word| word.name()).collect();
+    let mut names: Vec<&str> = words.iter().map(|word| word.name()).collect();
     let mut played_by = None;
     let has_makers = words.iter().any(|word| *word != SourceWord::Cache);
     let shows_known = words.contains(&SourceWord::Cache);
@@ -78,6 +80,7 @@ pub fn open_tools(
     place(&mut documentation, &known.setup, &mut problems)?;
     let documentation = Arc::new(documentation);
     let (store, n_cached_apis, n_kept) = (known.store, known.n_cached_apis, known.n_kept);
+    let places = known.places;
     let told = tell.clone();
     let cached = Arc::new(Cached::new(known.setup, move |text| told(text)));
     let mut sources = Vec::new();
@@ -97,8 +100,12 @@ pub fn open_tools(
                         sources.push(Source::Maker(Box::new(simulator)));
                     }
                     // The public server starts with any configuration, and serves what it can.
-                    Err(error) if is_published(tools) => problems
-                        .push(format!("{error}\n  no model plays the tools until that is mended")),
+                    Err(error) if is_published(tools) => {
+                        names.retain(|name| *name != SourceWord::Simulator.name());
+                        problems.push(format!(
+                            "{error}\n  no model plays the tools until that is mended"
+                        ));
+                    }
                     Err(error) => return Err(error),
                 }
             }
@@ -121,6 +128,7 @@ pub fn open_tools(
         problems,
         sources: names,
         simulator: played_by,
+        places,
     })
 }
 

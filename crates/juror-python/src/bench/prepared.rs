@@ -9,9 +9,12 @@ use std::time::{Duration, Instant};
 use juror_judge::Secret;
 use juror_run::bench::{
     Agent, Bench, Journal, JournalError, JudgeWord, Judged, Offers, Open, Provenance, Results,
-    Selected, Selection, Serving, SolveJudge, Told as Progress, run as run_bench, select_queries,
+    Selected, Selection, Serving, SolveJudge, Told as Progress, check_run, run as run_bench,
+    select_queries,
 };
-use juror_run::{AskOptions, Interrupt, Output, TellTrouble, Tools, models_if_any, open_tools};
+use juror_run::{
+    AskOptions, Interrupt, Manifest, Output, TellTrouble, Tools, models_if_any, open_tools,
+};
 use tokio::runtime::Handle;
 
 use super::ask::{Ask, PythonAgents};
@@ -32,7 +35,7 @@ pub(super) struct Prepared {
     judge: SolveJudge,
     pub(super) offers: Arc<Offers>,
     serving: Serving,
-    journal: Option<Journal>,
+    manifest: Manifest,
     output: Option<Output>,
 }
 
@@ -71,15 +74,11 @@ impl Prepared {
         let offers = Arc::new(Offers::new(tools.documentation.clone()));
         let manner = options.manner(open);
         let config = manner.config(&queries);
-        let provenance = Provenance::new(&settings, &tools, &queries);
+        let provenance = Provenance::new(&settings, &tools, &queries, options.server.is_some());
         let run = manner.run(&settings, &queries, &provenance, &options.reach());
         let run = run.with("judge", judge.described());
-        let open_journal =
-            |folder: &String| Journal::open(Path::new(folder), run, options.resume());
-        let journal = options.run.as_ref().map(open_journal).transpose().map_err(no_journal)?;
-        if let Some(journal) = journal.as_ref().filter(|journal| journal.n_done() > 0) {
-            let folder = journal.folder().display();
-            tell(&format!("goes on with {folder}: {} queries were tried", journal.n_done()));
+        if let Some(folder) = &options.run {
+            check_run(Path::new(folder), &run, options.resume()).map_err(no_journal)?;
         }
         let token = options.token(&environment)?;
         if let Some(warning) = options.ignored() {
@@ -96,7 +95,7 @@ impl Prepared {
             judge,
             offers,
             serving,
-            journal,
+            manifest: run,
             output,
         })
     }
@@ -121,7 +120,9 @@ impl Prepared {
         let (timeout, n_asked) = (self.timeout, AtomicU64::default());
         let agents = PythonAgents { asks, told: told.clone(), timeout, n_asked };
         let agent = Agent::Asked(Box::new(agents));
-        let judged = self.try_all(&agent, &told, &interrupt).await.map_err(no_journal)?;
+        let journal = self.open_journal(&told).map_err(no_journal)?;
+        let journal = journal.as_ref();
+        let judged = self.try_all(&agent, journal, &told, &interrupt).await.map_err(no_journal)?;
         // What was stopped has no results; what was tried is kept with the run.
         let output = output.filter(|_| !interrupt.is_set());
         let (name, config) = (self.options.name.clone(), self.config.clone());
@@ -130,7 +131,7 @@ impl Prepared {
             name,
             config,
             provenance: &self.provenance,
-            run: self.journal.as_ref().map(|journal| journal.folder().display().to_string()),
+            run: journal.map(|journal| journal.folder().display().to_string()),
             judge: &self.judge,
             judged: &judged,
             took,
@@ -145,15 +146,31 @@ impl Prepared {
             file.write(&text).map_err(no_output)?;
             file.finish().map_err(no_output)?;
         }
-        if let Some(journal) = self.journal.as_ref().filter(|_| !interrupt.is_set()) {
+        if let Some(journal) = journal.filter(|_| !interrupt.is_set()) {
             journal.complete().map_err(no_journal)?;
         }
         Ok(text)
     }
 
+    /// Begins the folder of the run, or goes on with it. An earlier run in it is replaced only
+    /// here, when everything else is ready and all agents are made.
+    fn open_journal(&self, told: &Sender<Told>) -> Result<Option<Journal>, JournalError> {
+        let Some(folder) = &self.options.run else { return Ok(None) };
+        let resume = self.options.resume();
+        let journal = Journal::open(Path::new(folder), self.manifest.clone(), resume)?;
+        if journal.n_done() > 0 {
+            let n_done = journal.n_done();
+            let text = format!("goes on with {folder}: {n_done} queries were tried");
+            // Nobody listens when the run was given up.
+            let _ = told.send(Told::Trouble { text });
+        }
+        Ok(Some(journal))
+    }
+
     async fn try_all<'a>(
         &'a self,
         agent: &'a Agent,
+        journal: Option<&'a Journal>,
         told: &Sender<Told>,
         interrupt: &'a Interrupt,
     ) -> Result<Vec<Judged<'a>>, JournalError> {
@@ -163,7 +180,7 @@ impl Prepared {
             open: self.open,
             offers: &self.offers,
             serving: &self.serving,
-            journal: self.journal.as_ref(),
+            journal,
             judge: &self.judge,
             jobs: self.options.jobs,
             retry_errors: self.options.retry_errors,

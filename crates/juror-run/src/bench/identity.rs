@@ -3,26 +3,27 @@
 //! Who judges is left out: verdicts are made anew whenever a run is gone on with.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::path::Path;
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::naming::{Manner, without_secrets};
+use super::naming::Manner;
 use super::queries::Selected;
 use crate::fingerprint::{file_hash, fingerprint};
+use crate::hidden::{Mask, in_address, in_agent};
+use crate::known_replies::ReplyPlace;
 use crate::manifest::{Manifest, RunKind, short_hash};
 use crate::settings::Settings;
-use crate::subject::Headers;
-use crate::tool_settings::ToolsSettings;
+use crate::tool_settings::{RealSettings, ToolsSettings};
 use crate::tools::Tools;
 
 /// What a run rests on: hashes of its data, and where replies of tools come from.
 #[derive(Clone, Debug, Serialize)]
 pub struct Provenance {
-    /// Who is asked for replies of tools, in order.
-    sources: Vec<&'static str>,
+    /// Who is asked for replies of tools, in order; not known of a server elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sources: Option<Vec<&'static str>>,
     /// The model that plays tools, where one does.
     #[serde(skip_serializing_if = "Option::is_none")]
     simulator: Option<Value>,
@@ -36,7 +37,7 @@ struct DataHashes {
     queries: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     tools: Option<String>,
-    /// Of each folder of known replies that is only read.
+    /// Of each place of known replies, where it is only read.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     cache: BTreeMap<String, String>,
 }
@@ -57,34 +58,57 @@ pub struct Reach {
 }
 
 impl Provenance {
-    /// What a run with these settings rests on.
-    pub fn new(settings: &Settings, tools: &Tools, queries: &[Selected]) -> Provenance {
+    /// What a run with these settings rests on. Where a server elsewhere answers calls, nothing
+    /// from here does.
+    pub fn new(
+        settings: &Settings,
+        tools: &Tools,
+        queries: &[Selected],
+        is_elsewhere: bool,
+    ) -> Provenance {
         let hashes: Vec<String> = queries.iter().map(query_hash).collect();
         let folder = settings.tools.folder.as_deref();
+        let is_here = !is_elsewhere;
         Provenance {
-            sources: tools.sources.clone(),
-            simulator: tools.simulator.clone(),
+            sources: is_here.then(|| tools.sources.clone()),
+            simulator: tools.simulator.clone().filter(|_| is_here),
             data: DataHashes {
                 queries: short_hash(&hashes.join(" ")),
-                tools: folder.map(hash_of),
-                cache: cache_hashes(&settings.tools),
+                tools: folder.map(|folder| hash_of(Path::new(folder))),
+                cache: if is_here { cache_hashes(&tools.places) } else { BTreeMap::new() },
             },
         }
     }
 }
 
 /// Of what is written to while the run goes on, only the place tells it from others.
-fn cache_hashes(tools: &ToolsSettings) -> BTreeMap<String, String> {
-    let n_written = usize::from(tools.write_back == Some(true));
-    let hashed = |(at, place): (usize, &String)| {
-        let hash = if at < n_written { "written to".to_owned() } else { hash_of(place) };
-        (place.clone(), hash)
+fn cache_hashes(places: &[ReplyPlace]) -> BTreeMap<String, String> {
+    let hashed = |place: &ReplyPlace| match &place.read {
+        Some(path) => (place.name.clone(), hash_of(path)),
+        None => (place.name.clone(), "written to".to_owned()),
     };
-    tools.cache.iter().enumerate().map(hashed).collect()
+    places.iter().map(hashed).collect()
 }
 
-fn hash_of(place: &str) -> String {
-    fingerprint(Path::new(place)).unwrap_or_else(|error| format!("unreadable: {error}"))
+/// What settings say of how calls are answered, without keys.
+fn tool_options(tools: &ToolsSettings) -> String {
+    // How much is held in memory, and whether more is kept, change no reply; what caches and
+    // models there are is told apart.
+    let options = ToolsSettings {
+        memory_mb: None,
+        keep: None,
+        write_back: None,
+        folder: None,
+        cache: Vec::new(),
+        sources: None,
+        real: tools.real.as_ref().map(RealSettings::without_secrets),
+        ..tools.clone()
+    };
+    short_hash(&json!(options).to_string())
+}
+
+fn hash_of(place: &Path) -> String {
+    fingerprint(place).unwrap_or_else(|error| format!("unreadable: {error}"))
 }
 
 fn query_hash(own: &Selected) -> String {
@@ -102,24 +126,13 @@ impl Manner<'_> {
     ) -> Manifest {
         let id = |own: &Selected| (format!("{}/{}", own.set, own.id), query_hash(own));
         let queries: BTreeMap<String, String> = queries.iter().map(id).collect();
-        // How much is held in memory, and whether more is kept, change no reply; what caches and
-        // models there are is told apart.
-        let options = ToolsSettings {
-            memory_mb: None,
-            keep: None,
-            write_back: None,
-            folder: None,
-            cache: Vec::new(),
-            simulator: None,
-            sources: None,
-            ..settings.tools.clone()
-        };
+        let is_here = reach.server.is_none();
         let limits: BTreeMap<&str, &String> =
             self.more.iter().map(|(key, value)| (*key, value)).collect();
         let identity = json!({
             "juror": env!("CARGO_PKG_VERSION"),
             "name": self.name,
-            "agent": without_secrets(self.agent),
+            "agent": in_agent(self.agent, Mask::Hash),
             "agent files": agent_files(&reach.words),
             "agent's own word": reach.declared,
             "method": self.method,
@@ -129,11 +142,11 @@ impl Manner<'_> {
             "environment": reach.environment,
             "queries": queries,
             "tools": provenance.data.tools,
-            "tool options": short_hash(&format!("{options:?}")),
+            "tool options": is_here.then(|| tool_options(&settings.tools)),
             "sources": provenance.sources,
             "simulator": provenance.simulator,
             "cache": provenance.data.cache,
-            "server": reach.server,
+            "server": reach.server.as_deref().map(|address| in_address(address, Mask::Hash)),
         });
         Manifest::new(RunKind::Bench, self.name, identity)
     }
@@ -142,120 +155,8 @@ impl Manner<'_> {
 /// The files that an agent's command names, such as its script: another script is another agent.
 fn agent_files(words: &[String]) -> BTreeMap<String, String> {
     let files = words.iter().filter(|word| Path::new(word).is_file());
-    let hashed = |word: &String| {
-        let hash = file_hash(Path::new(word)).ok()?;
-        Some((word.clone(), hash.to_hex()[..16].to_owned()))
-    };
+    let hashed = |word: &String| Some((word.clone(), file_hash(Path::new(word)).ok()?));
     files.filter_map(hashed).collect()
-}
-
-/// The environment that reaches an agent which is a process, or part of this one: names, and
-/// hashes of values. Where users name variables, those alone decide; else all but those that
-/// differ from one terminal to the next, and keys, which decide who pays and not what is said.
-pub fn agent_environment(
-    named: &[String],
-    variables: impl IntoIterator<Item = (OsString, OsString)>,
-) -> BTreeMap<String, String> {
-    let text = |text: OsString| text.to_string_lossy().into_owned();
-    let all: BTreeMap<String, String> = variables
-        .into_iter()
-        .map(|(name, value)| (text(name), short_hash(&text(value))[..8].to_owned()))
-        .collect();
-    if named.is_empty() {
-        return all.into_iter().filter(|(name, _)| decides(name)).collect();
-    }
-    let of = |name: &String| {
-        let value = all.get(name).cloned();
-        (name.clone(), value.unwrap_or_else(|| "not set".into()))
-    };
-    named.iter().map(of).collect()
-}
-
-/// The headers that are sent to an agent and may decide its answers: names, and hashes of values.
-/// Who it is that asks does not decide them.
-pub fn agent_headers(headers: &Headers) -> BTreeMap<String, String> {
-    let decides =
-        |name: &str| decides(name) && !name.ends_with("authorization") && name != "cookie";
-    let hash = |value: &[u8]| short_hash(&String::from_utf8_lossy(value))[..8].to_owned();
-    let deciding = headers.iter().filter(|(name, _)| decides(name));
-    deciding.map(|(name, value)| (format!("header {name}"), hash(value))).collect()
-}
-
-/// Variables of shells, terminals, sessions and of jobs of continuous integration.
-const PASSING: [&str; 34] = [
-    "_",
-    "PWD",
-    "OLDPWD",
-    "SHLVL",
-    "LINES",
-    "COLUMNS",
-    "COLORTERM",
-    "COLORFGBG",
-    "LS_COLORS",
-    "NO_COLOR",
-    "FORCE_COLOR",
-    "PS1",
-    "PS2",
-    "PROMPT_COMMAND",
-    "PAGER",
-    "LESS",
-    "EDITOR",
-    "VISUAL",
-    "DISPLAY",
-    "WAYLAND_DISPLAY",
-    "STY",
-    "WINDOWID",
-    "HOSTNAME",
-    "HOST",
-    "USER",
-    "LOGNAME",
-    "MAIL",
-    "SHELL",
-    "GPG_TTY",
-    "INVOCATION_ID",
-    "JOURNAL_STREAM",
-    "RUST_BACKTRACE",
-    "TMPDIR",
-    "PYTEST_CURRENT_TEST",
-];
-
-/// Beginnings of such names.
-const PASSING_FAMILIES: [&str; 26] = [
-    "JUROR_",
-    "TERM",
-    "SSH_",
-    "XDG_",
-    "DBUS_",
-    "TMUX",
-    "VTE_",
-    "WT_",
-    "ITERM",
-    "KITTY_",
-    "ALACRITTY_",
-    "GNOME_",
-    "KONSOLE_",
-    "KDE_",
-    "WEZTERM_",
-    "VSCODE_",
-    "SYSTEMD_",
-    "HIST",
-    "LESS",
-    "GITHUB_",
-    "RUNNER_",
-    "ACTIONS_",
-    "CI_",
-    "BUILD_",
-    "CARGO_",
-    "JENKINS_",
-];
-
-fn decides(name: &str) -> bool {
-    let is_key = ["KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIALS"]
-        .iter()
-        .any(|word| name.to_ascii_uppercase().ends_with(word));
-    let is_passing = PASSING.contains(&name)
-        || PASSING_FAMILIES.iter().any(|beginning| name.starts_with(beginning));
-    !is_key && !is_passing
 }
 
 #[cfg(test)]
@@ -263,42 +164,71 @@ mod tests {
     use super::*;
     use crate::bench::Open;
 
-    fn environment(named: &[&str], variables: &[(&str, &str)]) -> BTreeMap<String, String> {
-        let named: Vec<String> = named.iter().map(ToString::to_string).collect();
-        let own = |(name, value): &(&str, &str)| (OsString::from(name), OsString::from(value));
-        agent_environment(&named, variables.iter().map(own))
+    fn run(agent: &str, settings: &Settings, reach: &Reach) -> Manifest {
+        let manner = Manner { name: "x", agent, method: None, open: Open::Own, more: &[] };
+        let data = DataHashes { queries: String::new(), tools: None, cache: BTreeMap::default() };
+        let provenance = Provenance { sources: None, simulator: None, data };
+        manner.run(settings, &[], &provenance, reach)
     }
 
     #[test]
-    fn what_reaches_an_agent_decides_and_what_passes_does_not() {
-        let one = environment(&[], &[("MODEL", "gpt"), ("PATH", "/bin"), ("SHLVL", "1")]);
-        let again = environment(&[], &[("MODEL", "gpt"), ("PATH", "/bin"), ("PWD", "/x")]);
-        assert_eq!(one, again);
-        assert_eq!(one.keys().collect::<Vec<_>>(), ["MODEL", "PATH"]);
-        assert_ne!(one, environment(&[], &[("MODEL", "claude"), ("PATH", "/bin")]));
-        let keyed = [("MODEL", "gpt"), ("PATH", "/bin"), ("OPENAI_API_KEY", "sk-1")];
-        assert_eq!(one, environment(&[], &keyed), "a key decides who pays");
-        assert!(!format!("{one:?}").contains("gpt"), "values are never kept");
+    fn every_word_of_a_command_decides_and_no_key_is_written() {
+        let of = |agent: &str| run(agent, &Settings::default(), &Reach::default());
+        for (one, other) in [
+            ("command:a --max-tokens 256", "command:a --max-tokens 4096"),
+            ("command:env MAX_TOKENS=1 a", "command:env MAX_TOKENS=2 a"),
+            ("command:a --stop-token hush1", "command:a --stop-token hush2"),
+            ("http://host/?token=hush1", "http://host/?token=hush2"),
+        ] {
+            assert_eq!(of(one).differences(&of(other)), ["agent"], "{one}");
+            assert!(!of(one).identity.to_string().contains("hush"), "{one}");
+        }
     }
 
     #[test]
-    fn headers_decide_unless_they_say_who_asks() {
-        let headers = |lines: &[&str]| {
-            let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
-            agent_headers(&Headers::read(&lines, &|_| None).expect("headers"))
+    fn every_setting_of_tools_that_decides_replies_makes_another_run() {
+        let of = |tools: Value| {
+            let tools = serde_json::from_value(tools).expect("settings");
+            run("x", &Settings { tools, ..Settings::default() }, &Reach::default())
         };
-        let one = headers(&["X-Model: small", "Authorization: Bearer 1"]);
-        assert_eq!(one, headers(&["X-Model: small", "X-Api-Key: 2"]));
-        assert_ne!(one, headers(&["X-Model: large"]));
-        assert!(!format!("{one:?}").contains("small"), "values are never kept");
+        let one = of(json!({"real": {"proxy": "http://p", "hosts": {"h": {"X-Api-Key": "1"}}}}));
+        for other in [
+            json!({"accept": "strict", "proxy": "http://p", "hosts": {"h": {"X-Api-Key": "1"}}}),
+            json!({"timeout_seconds": 5, "proxy": "http://p", "hosts": {"h": {"X-Api-Key": "1"}}}),
+            json!({"proxy": "http://p", "hosts": {"h": {"X-Api-Key": "1", "X-Route": "b"}}}),
+            json!({"proxy": "http://q", "hosts": {"h": {"X-Api-Key": "1"}}}),
+        ] {
+            assert_eq!(one.differences(&of(json!({"real": other}))), ["tool options"], "{other}");
+        }
+        for other in [
+            json!({"on_miss": "fail"}),
+            json!({"arguments": "any_order"}),
+            json!({"numbers": "exact"}),
+            json!({"refresh": true}),
+            json!({"store": "elsewhere"}),
+        ] {
+            assert_eq!(of(json!({})).differences(&of(other.clone())), ["tool options"], "{other}");
+        }
+        let real = json!({"proxy": "http://p", "key": "2", "hosts": {"h": {"X-Api-Key": "2"}}});
+        let again = of(json!({"real": real, "memory_mb": 5, "keep": false}));
+        assert!(one.differences(&again).is_empty(), "keys decide who pays");
     }
 
     #[test]
-    fn named_variables_decide_alone() {
-        let one = environment(&["MODEL", "SEED"], &[("MODEL", "gpt"), ("PATH", "/bin")]);
-        let again = environment(&["MODEL", "SEED"], &[("MODEL", "gpt"), ("PATH", "/usr/bin")]);
-        assert_eq!(one, again);
-        assert_eq!(one["SEED"], "not set");
+    fn what_is_set_here_says_nothing_of_a_server_elsewhere() {
+        let reach = Reach { server: Some("http://host".into()), ..Reach::default() };
+        let of = |tools: Value| {
+            let tools = serde_json::from_value(tools).expect("settings");
+            run("x", &Settings { tools, ..Settings::default() }, &reach)
+        };
+        assert!(of(json!({})).differences(&of(json!({"on_miss": "fail"}))).is_empty());
+    }
+
+    #[test]
+    fn passwords_of_a_server_are_not_written() {
+        let reach = Reach { server: Some("http://me:hush@host".into()), ..Reach::default() };
+        let run = run("x", &Settings::default(), &reach);
+        assert_eq!(run.identity["server"], "http://host");
     }
 
     #[test]
@@ -307,13 +237,7 @@ mod tests {
         let script = folder.path().join("my agent.py");
         let words = ["python3", &script.to_string_lossy(), "--fast"].map(str::to_owned).to_vec();
         let reach = Reach { words, ..Reach::default() };
-        let run = || {
-            let manner = Manner { name: "x", agent: "x", method: None, open: Open::Own, more: &[] };
-            let data =
-                DataHashes { queries: String::new(), tools: None, cache: BTreeMap::default() };
-            let provenance = Provenance { sources: Vec::new(), simulator: None, data };
-            manner.run(&Settings::default(), &[], &provenance, &reach)
-        };
+        let run = || run("x", &Settings::default(), &reach);
         std::fs::write(&script, "1").expect("written");
         let first = run();
         std::fs::write(&script, "2").expect("written");

@@ -1,6 +1,7 @@
 //! Benchmarks of tool-using agents: queries, an agent, virtual tools, and what comes of them.
 
 mod agent;
+mod environment;
 mod identity;
 mod journal;
 mod judge;
@@ -16,7 +17,8 @@ mod run_folder;
 mod serving;
 
 pub use agent::{Agent, Chat};
-pub use identity::{Provenance, Reach, agent_environment, agent_headers};
+pub use environment::{agent_environment, agent_headers};
+pub use identity::{Provenance, Reach};
 pub use journal::{
     Attempted, Journal, JournalError, ServedCall, check as check_run, read_attempts,
 };
@@ -24,7 +26,7 @@ pub use judge::{JudgeWord, SolveJudge, Verdict};
 pub use judged::Judged;
 pub(crate) use judged::answer_of;
 pub use line::query_line;
-pub use naming::{Manner, plain};
+pub use naming::{Manner, plain, shown_agent};
 pub use pool::{Offers, Open};
 pub use queries::{QueriesError, Selected, Selection, Wanted, select_queries};
 pub use recorded::RecordedAnswers;

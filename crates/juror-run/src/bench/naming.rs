@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::pool::Open;
 use super::queries::Selected;
+use crate::hidden::{Mask, in_agent};
 
 /// How an agent is tried.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +29,7 @@ impl Manner<'_> {
     pub fn config(&self, queries: &[Selected]) -> BTreeMap<String, Value> {
         let mut config = BTreeMap::from([
             ("test_set".to_owned(), json!(sets_of(queries).join(","))),
-            ("agent".to_owned(), json!(without_secrets(self.agent))),
+            ("agent".to_owned(), json!(shown_agent(self.agent))),
             ("pool".to_owned(), json!(self.open.to_string())),
         ]);
         config.extend(self.method.map(|method| ("method".to_owned(), json!(method))));
@@ -55,23 +56,9 @@ pub fn plain(name: &str) -> String {
     name.chars().map(plain).collect()
 }
 
-/// An agent as users name it, without what looks like a key in its command.
-pub(super) fn without_secrets(agent: &str) -> String {
-    let is_secret = |word: &str| {
-        let word = word.to_lowercase();
-        ["key", "token", "secret", "password"].iter().any(|name| word.contains(name))
-    };
-    let mut follows_name = false;
-    let shown = agent.split(' ').map(|word| {
-        let hides = follows_name && !word.starts_with('-');
-        follows_name = word.starts_with('-') && !word.contains('=') && is_secret(word);
-        match word.split_once('=') {
-            _ if hides => "***".to_owned(),
-            Some((name, _)) if is_secret(name) => format!("{name}=***"),
-            _ => word.to_owned(),
-        }
-    });
-    shown.collect::<Vec<_>>().join(" ")
+/// An agent as users name it, without what looks like a key in its command or address.
+pub fn shown_agent(agent: &str) -> String {
+    in_agent(agent, Mask::Stars)
 }
 
 /// The sets that queries are from, in order.
@@ -115,24 +102,15 @@ mod tests {
         let wanted = json!({"test_set": "G1,G2", "agent": "x", "method": "CoT@1", "pool": "own"});
         assert_eq!(config, wanted);
         assert!(!MANNER.config(&queries()).contains_key("method"));
+        let keyed = Manner { agent: "http://me:pw@host/?token=x", ..MANNER };
+        assert_eq!(keyed.config(&queries())["agent"], "http://host/?token=***");
     }
 
     #[test]
-    fn names_and_keys_do_no_harm() {
+    fn names_do_no_harm() {
         assert_eq!(plain("../my agent"), ".._my_agent");
         let manner = Manner { name: "my/agent", ..MANNER };
         let file = manner.result_file(&queries()[..1], None);
         assert_eq!(file, "results/tools/my_agent_own_G1.json");
-        for (agent, shown) in [
-            ("command:python a.py --model m", "command:python a.py --model m"),
-            ("command:python a.py --api-key sk-1 -v", "command:python a.py --api-key *** -v"),
-            (
-                "command:env OPENAI_API_KEY=sk-1 a --token=x",
-                "command:env OPENAI_API_KEY=*** a --token=***",
-            ),
-            ("command:a --token --fast", "command:a --token --fast"),
-        ] {
-            assert_eq!(without_secrets(agent), shown);
-        }
     }
 }

@@ -1,6 +1,7 @@
 //! Which folder a run is kept in where users name none.
 
 use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::journal::ATTEMPTS;
@@ -13,8 +14,10 @@ const RUNS: &str = ".juror/runs";
 /// A folder for a run.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Chosen {
-    /// The folder, which may be there or not.
+    /// The folder: that of a known run, or a new one that was made for this.
     pub folder: PathBuf,
+    /// Whether it was made for this.
+    pub is_new: bool,
     /// An unfinished run of the same name that was begun otherwise, and what differs.
     pub passed_over: Option<(PathBuf, Vec<String>)>,
 }
@@ -37,13 +40,13 @@ fn choose_in(root: &Path, run: &Manifest, resume: Resume) -> Chosen {
             is_same || (resume.even_if_changed && known.name == run.name)
         };
         if is_wanted && is_idle(&folder) {
-            return Chosen { folder, passed_over: None };
+            return Chosen { folder, is_new: false, passed_over: None };
         }
         if !is_same && !known.is_complete && known.name == run.name {
             passed_over.get_or_insert((folder, differences));
         }
     }
-    Chosen { folder: new_folder(root, run), passed_over }
+    Chosen { folder: new_folder(root, run), is_new: true, passed_over }
 }
 
 /// The runs of agents in a folder, the newest first.
@@ -64,13 +67,20 @@ fn is_idle(folder: &Path) -> bool {
     File::open(folder.join(ATTEMPTS)).is_ok_and(|file| file.try_lock().is_ok())
 }
 
+/// Makes a folder at once, so that of several processes that start together each has its own.
 fn new_folder(root: &Path, run: &Manifest) -> PathBuf {
     // `2026-11-16T23:42:05.5Z` to `2026-11-16_23-42-05`.
     let time = run.began.split('.').next().unwrap_or_default().replace(':', "-").replace('T', "_");
     let name = format!("{time}_{}_{}", plain(&run.name), run.id);
     let numbered = |n: u32| if n == 1 { name.clone() } else { format!("{name}_{n}") };
+    let is_there = |made: &io::Result<()>| {
+        made.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::AlreadyExists)
+    };
+    // Where none can be made, whoever writes to it says why.
+    let _ = std::fs::create_dir_all(root);
     let mut folders = (1..).map(|n| root.join(numbered(n)));
-    folders.find(|folder| !folder.exists()).unwrap_or_else(|| root.join(&name))
+    let made = folders.find(|folder| !is_there(&std::fs::create_dir(folder)));
+    made.unwrap_or_else(|| root.join(&name))
 }
 
 #[cfg(test)]
@@ -108,11 +118,22 @@ mod tests {
     }
 
     #[test]
+    fn runs_that_start_together_have_folders_of_their_own() {
+        let root = tempfile::tempdir().expect("a folder");
+        let run = Manifest::new(RunKind::Bench, "a", json!({}));
+        let choose = || choose_in(root.path(), &run, Resume::default());
+        let (one, other) = (choose(), choose());
+        assert_ne!(one.folder, other.folder);
+        assert!(one.is_new && one.folder.is_dir() && other.folder.is_dir());
+    }
+
+    #[test]
     fn a_folder_is_called_by_time_name_and_identity() {
+        let root = tempfile::tempdir().expect("a folder");
         let mut run = Manifest::new(RunKind::Bench, "my/agent", json!({}));
         run.began = "2026-11-16T23:42:05.123456Z".into();
-        let folder = choose_in(Path::new("runs"), &run, Resume::default()).folder;
-        let wanted = format!("runs/2026-11-16_23-42-05_my_agent_{}", run.id);
-        assert_eq!(folder, Path::new(&wanted));
+        let folder = choose_in(root.path(), &run, Resume::default()).folder;
+        let wanted = format!("2026-11-16_23-42-05_my_agent_{}", run.id);
+        assert_eq!(folder, root.path().join(wanted));
     }
 }

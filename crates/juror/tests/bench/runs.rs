@@ -216,6 +216,57 @@ fn results_name_prompts_sources_and_data_by_hash() {
 }
 
 #[test]
+fn results_say_nothing_of_replies_that_another_server_gives() {
+    let stage = Stage::new();
+    let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+    let mut serve = Command::new(env!("CARGO_BIN_EXE_juror"));
+    serve
+        .args(["serve", "--port", "0", "--no-keep"])
+        .args(["--tools", &format!("{examples}/tools")])
+        .args(["--cache", &format!("{examples}/tool_cache")])
+        .current_dir(stage.folder.path())
+        .stderr(Stdio::null());
+    let mut served = serve.stdout(Stdio::piped()).spawn().expect("juror serves");
+    let output = served.stdout.take().expect("its output");
+    let address = BufReader::new(output).lines().next().expect("a line").expect("text");
+    let agent = agent(&stage, SAYS_MODEL);
+    let ended = bench(&stage, &agent, &format!("--judge none --server {address}"), &[]);
+    served.kill().expect("killed");
+    served.wait().expect("ended");
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let juror = &stage.results()["juror"];
+    for claim in ["/sources", "/simulator", "/data/cache"] {
+        assert_eq!(juror.pointer(claim), None, "{claim}");
+    }
+    let run = fs::read_to_string(folders(&stage)[0].join("run.json")).expect("a run");
+    let run: Value = serde_json::from_str(&run).expect("JSON");
+    assert_eq!(run["identity"]["server"], address.as_str());
+    assert_eq!(run["identity"]["tool options"], Value::Null);
+}
+
+#[test]
+fn a_start_that_fails_leaves_no_folder() {
+    let stage = Stage::new();
+    let ended = bench(&stage, "command:false", "--judge none", &[]);
+    assert_eq!(ended.code, 2, "{}", ended.stderr);
+    assert!(folders(&stage).is_empty());
+}
+
+#[test]
+fn recorded_answers_pass_over_no_run() {
+    let stage = Stage::new();
+    let agent = agent(&stage, HANGS_ONCE);
+    cut_off(&stage, &agent, "--judge none", &[]);
+    let answer = serde_json::json!({"results": [{"query_id": 1,
+        "system_answer": {"final_answer": "x"}}]});
+    stage.write("answers.json", &answer.to_string());
+    let ended = bench(&stage, "recorded:answers.json", "--judge none --name agent", &[]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert!(!ended.stderr.contains("begins anew"), "{}", ended.stderr);
+    assert_eq!(folders(&stage).len(), 1);
+}
+
+#[test]
 fn a_judge_that_cannot_be_asked_leaves_queries_unjudged() {
     let stage = Stage::new();
     let refused = Reply::Status { status: 400, retry_after: None, body: None };

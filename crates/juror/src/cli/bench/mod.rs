@@ -14,7 +14,7 @@ use juror_judge::Models;
 use juror_run::bench::{
     Agent, Bench, Journal, JudgeWord, Manner, Offers, Open, Provenance, Results, Selected, Serving,
     SolveJudge, Told, Wanted, check_run, choose_folder, ignored_by_server, plain, query_line,
-    run as run_bench, select_queries,
+    run as run_bench, select_queries, shown_agent,
 };
 use juror_run::subject::chat_agent::Method;
 use juror_run::subject::read_secret;
@@ -275,11 +275,12 @@ async fn bench(
     for problem in &tools.problems {
         talk::warn(problem);
     }
-    let provenance = Provenance::new(settings, &tools, queries);
+    let provenance = Provenance::new(settings, &tools, queries, args.server.is_some());
     let run = manner.run(settings, queries, &provenance, &reach).with("judge", judge.described());
-    let folder = args.folder(&run)?;
+    let place = args.place(&run)?;
+    let folder = &place.folder;
     let offers = Arc::new(Offers::new(tools.documentation.clone()));
-    let serving = serve(args, &tools, &folder, &get, tell.clone()).await?;
+    let serving = serve(args, &tools, folder, &get, tell.clone()).await?;
     let around = Around { models, serving: &serving, tool_count: offers.len(), tell };
     let agent = agent::make(args, around, &get).await?;
     let trials = match &agent {
@@ -292,7 +293,7 @@ async fn bench(
     let called = args.name.clone().or(agent.name().map(Into::into)).unwrap_or(name.clone());
     let journal = match agent {
         Agent::Recorded(_) => None,
-        _ => Some(Journal::open(&folder, run, args.resume())?),
+        _ => Some(Journal::open(folder, run, args.resume())?),
     };
     if let Some(journal) = journal.as_ref().filter(|journal| journal.n_done() > 0) {
         tell_resumed(journal, queries);
@@ -380,6 +381,21 @@ impl Counts {
     }
 }
 
+/// The folder of a run. One that was made for it goes again if nothing came to lie in it.
+struct Place {
+    folder: PathBuf,
+    is_new: bool,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if self.is_new {
+            // A folder that holds something is not removed.
+            let _ = std::fs::remove_dir(&self.folder);
+        }
+    }
+}
+
 impl BenchArgs {
     /// One queue for all that asks the model of `llm.generation`, so that one ceiling holds.
     fn models(
@@ -411,12 +427,16 @@ impl BenchArgs {
     }
 
     /// The folder of the run: the one that was named, if it may be used, or one that is chosen.
-    fn folder(&self, run: &Manifest) -> anyhow::Result<PathBuf> {
-        if let Some(folder) = self.run.as_ref().map(PathBuf::from) {
-            if !self.agent.trim().starts_with("recorded:") {
-                check_run(&folder, run, self.resume())?;
-            }
-            return Ok(folder);
+    fn place(&self, run: &Manifest) -> anyhow::Result<Place> {
+        let named = self.run.as_ref().map(PathBuf::from);
+        if self.agent.trim().starts_with("recorded:") {
+            // Recorded answers keep no run: only a name is needed.
+            let folder = named.unwrap_or_else(|| plain(&run.name).into());
+            return Ok(Place { folder, is_new: false });
+        }
+        if let Some(folder) = named {
+            check_run(&folder, run, self.resume())?;
+            return Ok(Place { folder, is_new: false });
         }
         let chosen = choose_folder(run, self.resume());
         if let Some((other, differences)) = chosen.passed_over {
@@ -426,10 +446,10 @@ impl BenchArgs {
                 differences.join(", ")
             ));
         }
-        Ok(chosen.folder)
+        Ok(Place { folder: chosen.folder, is_new: chosen.is_new })
     }
 
-    /// Tells of options that go on to be obeyed, though hardly meant together.
+    /// Tells of options that say nothing, or are hardly meant together.
     fn warn_of_odd_choices(&self, judge: &SolveJudge) {
         if self.server.is_some()
             && let Some(warning) = ignored_by_server(&self.tools.of_replies())
@@ -462,12 +482,15 @@ impl BenchArgs {
         if !self.is_chat() {
             return Vec::new();
         }
-        vec![
+        let mut limits = vec![
             ("model", models.map(|models| models.chat_name().to_owned()).unwrap_or_default()),
             ("max_steps", self.max_steps.to_string()),
             ("max_queries", self.max_queries.to_string()),
             ("max_observation", self.max_observation.to_string()),
-        ]
+        ];
+        // What was said earlier may not pass for what is said now.
+        limits.extend(self.replay_agent.then(|| ("replays", "true".to_owned())));
+        limits
     }
 }
 
@@ -511,7 +534,7 @@ fn agent_name(agent: &str, method: &str) -> String {
         Some(("command", command)) => script_of(command),
         Some(("recorded", place)) => place.to_owned(),
         None if agent == "chat" => return plain(&format!("chat_{method}")),
-        _ => agent.to_owned(),
+        _ => shown_agent(agent),
     };
     let stem = Path::new(&name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
     plain(&stem.unwrap_or(name))
@@ -519,7 +542,27 @@ fn agent_name(agent: &str, method: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::agent_name;
+    use super::{BenchArgs, agent_name};
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        bench: BenchArgs,
+    }
+
+    #[test]
+    fn a_replayed_agent_is_another_run() {
+        let limits = |more: &[&str]| {
+            let words = ["bench", "--queries", "q.json", "--agent", "chat"];
+            let line = Line::try_parse_from(words.iter().chain(more)).unwrap_or_else(|error| {
+                panic!("{error}");
+            });
+            line.bench.limits(None)
+        };
+        assert_eq!(limits(&[]), limits(&["--jobs", "2"]));
+        assert_ne!(limits(&[]), limits(&["--replay-agent"]));
+    }
 
     #[test]
     fn an_agent_is_called_by_what_says_most_of_it() {
@@ -531,6 +574,8 @@ mod tests {
             ("command:", "command"),
             ("recorded:answers/G1.json", "G1"),
             ("http://127.0.0.1:9000/answer", "answer"),
+            ("http://me:pw@host", "host"),
+            ("http://host/answer?token=x", "answer_token____"),
         ] {
             assert_eq!(agent_name(agent, "CoT@1"), name, "{agent}");
         }

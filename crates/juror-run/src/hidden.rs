@@ -1,0 +1,154 @@
+//! What looks like a key in what users name: it is never written down.
+
+use crate::address::without_user;
+use crate::manifest::short_hash;
+
+/// What stands in place of a hidden value.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Mask {
+    /// Nothing of it is told, for people.
+    Stars,
+    /// A short hash, so that runs with other values are other runs.
+    Hash,
+}
+
+impl Mask {
+    fn over(self, value: &str) -> String {
+        match self {
+            Mask::Stars => "***".to_owned(),
+            Mask::Hash => format!("#{}", &short_hash(value)[..8]),
+        }
+    }
+}
+
+/// Words that names of keys are made of. `tokens` and `keywords` are none of them.
+const SECRET_WORDS: [&str; 5] = ["key", "apikey", "token", "secret", "password"];
+
+/// Whether an option, a variable or a parameter of an address is called as keys are: one of its
+/// whole words says so.
+fn is_secret_name(name: &str) -> bool {
+    words_of(name).iter().any(|word| SECRET_WORDS.contains(&word.as_str()))
+}
+
+/// Whether a header says who asks, and nothing of what is asked.
+pub(crate) fn says_who_asks(header: &str) -> bool {
+    let header = header.to_ascii_lowercase();
+    header.ends_with("authorization") || header == "cookie" || is_secret_name(&header)
+}
+
+/// The words of a name, in lower case: `OPENAI_API_KEY`, `--api-key` and `apiKey` end with `key`.
+pub(crate) fn words_of(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut was_small = false;
+    for c in name.chars() {
+        if !c.is_alphanumeric() || (was_small && c.is_uppercase()) {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut().filter(|_| c.is_alphanumeric()) {
+            word.extend(c.to_lowercase());
+        }
+        was_small = c.is_lowercase();
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// An agent as users name it, a command or an address, with what looks like a key masked.
+pub(crate) fn in_agent(agent: &str, mask: Mask) -> String {
+    let mut words = agent.split(' ');
+    let mut shown = Vec::new();
+    let mut follows_name = false;
+    while let Some(word) = words.next() {
+        if word.is_empty() {
+            shown.push(String::new());
+            continue;
+        }
+        let hides = follows_name && !word.starts_with('-');
+        follows_name = word.starts_with('-') && !word.contains('=') && is_secret_name(word);
+        shown.push(match word.split_once('=') {
+            _ if hides => mask.over(&to_closing_quote(word, &mut words)),
+            Some((name, value)) if !name.contains("://") && is_secret_name(name) => {
+                format!("{name}={}", mask.over(&to_closing_quote(value, &mut words)))
+            }
+            _ => in_address(word, mask),
+        });
+    }
+    shown.join(" ")
+}
+
+/// A value with all words up to the quote that closes it.
+fn to_closing_quote<'w>(value: &str, words: &mut impl Iterator<Item = &'w str>) -> String {
+    let mut whole = value.to_owned();
+    let Some(quote) = value.chars().next().filter(|c| "'\"".contains(*c)) else { return whole };
+    while whole.len() == 1 || !whole.ends_with(quote) {
+        let Some(word) = words.next() else { break };
+        whole = format!("{whole} {word}");
+    }
+    whole
+}
+
+/// An address without the name and the password in it, and with parameters masked that are called
+/// as keys are. What is no address is left as it is.
+pub(crate) fn in_address(address: &str, mask: Mask) -> String {
+    let open = without_user(address);
+    let Some((path, query)) = open.split_once('?').filter(|(path, _)| path.contains("://")) else {
+        return open;
+    };
+    let parameters = query.split('&').map(|parameter| match parameter.split_once('=') {
+        Some((name, value)) if is_secret_name(name) => format!("{name}={}", mask.over(value)),
+        _ => parameter.to_owned(),
+    });
+    format!("{path}?{}", parameters.collect::<Vec<_>>().join("&"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_called_as_keys_are_is_hidden() {
+        for (agent, shown) in [
+            ("command:python a.py --model m", "command:python a.py --model m"),
+            ("command:a --max-tokens 256 --keywords x", "command:a --max-tokens 256 --keywords x"),
+            (
+                "command:env MAX_TOKENS=9 a --tokenizer t",
+                "command:env MAX_TOKENS=9 a --tokenizer t",
+            ),
+            ("command:python a.py --api-key sk-1 -v", "command:python a.py --api-key *** -v"),
+            ("command:a --apiKey  sk-1 --fast", "command:a --apiKey  *** --fast"),
+            ("command:a --password 'x y' -v", "command:a --password *** -v"),
+            (
+                "command:env OPENAI_API_KEY=sk-1 a --token=\"x y\" z",
+                "command:env OPENAI_API_KEY=*** a --token=*** z",
+            ),
+            ("command:a --token --fast", "command:a --token --fast"),
+            ("command:a --proxy http://me:pw@host/", "command:a --proxy http://host/"),
+        ] {
+            assert_eq!(in_agent(agent, Mask::Stars), shown);
+        }
+    }
+
+    #[test]
+    fn a_hidden_value_still_tells_agents_apart() {
+        let of = |agent: &str| in_agent(agent, Mask::Hash);
+        assert_ne!(of("command:a --token x"), of("command:a --token y"));
+        assert_eq!(of("command:a --token x"), of("command:a --token x"));
+        assert!(!of("command:a --token hush").contains("hush"));
+    }
+
+    #[test]
+    fn addresses_are_written_without_passwords_and_keys() {
+        for (address, shown) in [
+            (
+                "http://me:p@w@host:9000/answer?x=1&token=abc&top_k=5",
+                "http://host:9000/answer?x=1&token=***&top_k=5",
+            ),
+            ("https://host/mail/a@b.c", "https://host/mail/a@b.c"),
+            ("https://me@host?apiKey=1", "https://host?apiKey=***"),
+            ("chat", "chat"),
+        ] {
+            assert_eq!(in_address(address, Mask::Stars), shown);
+            assert_eq!(in_agent(address, Mask::Stars), shown);
+        }
+    }
+}
