@@ -241,6 +241,22 @@ fn a_judge_that_refuses_every_call_scores_nothing() {
     assert!(text.starts_with("Solve rate: not known"), "{text}");
 }
 
+#[test]
+fn a_judge_that_cannot_be_asked_leaves_earlier_files_alone() {
+    let refused = Reply::Status { status: 400, retry_after: None, body: None };
+    let script = Script { matching: vec![matching("", refused)], ..Script::default() };
+    let answers = json!({"1": answer("q", "a"), "2": answer("q", "")});
+    let stage = Stage::new(script).file("answers.json", &answers);
+    let stage = stage.file("out.json", &json!("earlier")).file("out.csv", &json!("earlier"));
+    let ended = stage.run("judge pass-rate answers.json -o out.json --csv out.csv -q");
+    assert_eq!((ended.code, ended.stdout.as_str()), (3, ""), "{}", ended.stderr);
+    assert_eq!([stage.written("out.json"), stage.written("out.csv")], ["earlier", "earlier"]);
+    let told = "error: 1 of 2 answers could not be judged: ";
+    assert!(ended.stderr.contains(told), "{}", ended.stderr);
+    let ended = stage.run("judge pass-rate answers.json -o out.json");
+    assert!(ended.stderr.contains("no file was written"), "{}", ended.stderr);
+}
+
 /// A result of a benchmark run.
 fn result(id: u32, final_answer: &str) -> Value {
     json!({"query_id": id, "query_text": format!("query {id}"),

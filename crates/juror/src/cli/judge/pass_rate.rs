@@ -103,14 +103,19 @@ pub(super) fn run(args: &PassRateArgs) -> anyhow::Result<Exit> {
         models = Some(asked);
     }
     let judgements = report.judgements();
-    if let Some(file) = written {
+    // What was written earlier is worth more than a file without a verdict of the judge's.
+    let is_judged = !report.has_failed_altogether();
+    if let Some(file) = written.filter(|_| is_judged) {
         file.write(&write_judgements(&judgements))?;
     }
-    if let Some(file) = csv {
+    if let Some(file) = csv.filter(|_| is_judged) {
         let name = args.name.clone().unwrap_or_else(|| stem(&args.answers));
         file.write(&write_judgements_csv(&judgements, &name))?;
     }
     report.print(models.as_ref())?;
+    if !is_judged && (common.output.is_some() || args.csv.is_some()) {
+        talk::say("no file was written");
+    }
     let failed_outside = report.judged.iter().any(|judged| judged.failed_outside);
     Ok(if failed_outside || n_problems > 0 { Exit::OutsideFailed } else { Exit::Done })
 }
@@ -190,6 +195,13 @@ impl Report<'_> {
         self.items.iter().filter(|item| item.answer().is_none()).count()
     }
 
+    /// Whether the judge was asked, and said nothing of any answer.
+    fn has_failed_altogether(&self) -> bool {
+        let is_verdict = |outcome: &Outcome| matches!(outcome.basis, Basis::Judged(_));
+        let has_verdict = |one: &Judged| one.runs.iter().flatten().any(is_verdict);
+        self.count(|one| one.majority().is_none()) > 0 && self.count(has_verdict) == 0
+    }
+
     /// The answers that have a run without a verdict.
     fn failed(&self) -> Vec<usize> {
         (0..self.items.len()).filter(|at| self.judged[*at].failure().is_some()).collect()
@@ -204,10 +216,22 @@ impl Report<'_> {
             ));
         }
         common.print(&self.text(), &self.json(models))?;
+        if common.quiet {
+            self.tell_failures();
+        }
         if let Some(models) = models {
             common.tell_calls(models);
         }
         Ok(())
+    }
+
+    /// Tells those who read no summary that the judge could not be asked.
+    fn tell_failures(&self) {
+        let unjudged = || self.judged.iter().filter(|one| one.majority().is_none());
+        if let Some(why) = unjudged().find_map(Judged::failure) {
+            let (n_unjudged, n_all) = (unjudged().count(), count(self.items.len(), "answer"));
+            talk::say(&format!("error: {n_unjudged} of {n_all} could not be judged: {why}"));
+        }
     }
 
     /// The summary for people.
