@@ -196,7 +196,7 @@ impl Server {
         self.tell(call, served, of, start.elapsed());
         let status = match served.failure {
             None => StatusCode::OK,
-            Some(Failure::Unknown) => self.setup.unknown,
+            Some(Failure::Unknown | Failure::Unasked) => self.setup.unknown,
             Some(Failure::LookUp | Failure::Bug) => StatusCode::INTERNAL_SERVER_ERROR,
             Some(Failure::NotKept) => StatusCode::INSUFFICIENT_STORAGE,
             Some(Failure::Late) => StatusCode::GATEWAY_TIMEOUT,
@@ -226,6 +226,7 @@ impl Server {
             reply: served.body.clone(),
             source: served.from.as_str(),
             found_by: served.found_by(),
+            failed: served.failed_outside(),
             seconds: took.as_secs_f64(),
         };
         self.runs.record(&run, &query, recorded);
@@ -266,6 +267,7 @@ impl Server {
             reply,
             source: ServedFrom::Nowhere.as_str(),
             found_by: None,
+            failed: None,
             seconds: 0.0,
         };
         self.runs.record(&run, &query, recorded);

@@ -26,6 +26,9 @@ pub struct RecordedCall {
     /// In what the arguments of a known reply differ from these: `numbers`, `order`.
     #[serde(rename = "match", skip_serializing_if = "Option::is_none")]
     pub found_by: Option<&'static str>,
+    /// Why there is no reply though one might have been had, such as a source that is down.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed: Option<String>,
     /// How long it took, in seconds.
     pub seconds: f64,
 }

@@ -130,7 +130,8 @@ impl ToolSource for Proxy {
                 .json(&body);
             let (status, bytes) = fetch(request, self.timeout).await?;
             if status != 200 {
-                return Err(no_reply(format!("the proxy answers with status {status}")));
+                let why = format!("the proxy answers with status {status}");
+                return Err(no_reply(why).unasked());
             }
             let reply = compact(&bytes).ok_or_else(|| no_reply("the proxy answers no JSON"))?;
             accepted(reply, self.rule)
@@ -310,12 +311,12 @@ async fn fetch(
         }
         Ok((status, bytes))
     };
-    let late = || no_reply(format!("no reply within {} s", timeout.as_secs_f64()));
+    let late = || no_reply(format!("no reply within {} s", timeout.as_secs_f64())).unasked();
     tokio::time::timeout(timeout, read).await.map_err(|_| late())?
 }
 
 fn broken(error: &reqwest::Error) -> NoReply {
-    no_reply(innermost(error))
+    no_reply(innermost(error)).unasked()
 }
 
 fn compact(bytes: &[u8]) -> Option<String> {
@@ -328,7 +329,8 @@ fn accepted(reply: String, rule: Rule) -> Result<Made, NoReply> {
 }
 
 fn no_reply(why: impl Into<String>) -> NoReply {
-    NoReply { told: "The real API gave no usable reply".into(), why: why.into() }
+    let told = "The real API gave no usable reply".into();
+    NoReply { told, why: why.into(), is_unasked: false }
 }
 
 #[cfg(test)]

@@ -149,7 +149,7 @@ impl Simulator {
         if self.models.stopped().is_some() {
             self.resting.begin();
         }
-        answer.outcome.map_err(|error| failed(logged(&error)))
+        answer.outcome.map_err(|error| failed(logged(&error)).unasked())
     }
 }
 
@@ -200,7 +200,8 @@ impl Shown {
 
     fn mirror_prompt(&self, call: &ToolCall) -> Result<String, NoReply> {
         let Some(request) = without_key(&call.input) else {
-            return Err(NoReply { told: INPUT_ERROR.into(), why: "no object of arguments".into() });
+            let (told, why) = (INPUT_ERROR.into(), "no object of arguments".into());
+            return Err(NoReply { told, why, is_unasked: false });
         };
         let how = match self.manner {
             Manner::Own => ApiNames::Settled,
@@ -270,7 +271,7 @@ fn logged(error: &CallError) -> String {
 }
 
 fn failed(why: impl Into<String>) -> NoReply {
-    NoReply { told: FAILED.into(), why: why.into() }
+    NoReply { told: FAILED.into(), why: why.into(), is_unasked: false }
 }
 
 fn schema() -> Schema {

@@ -33,12 +33,20 @@ pub struct NoReply {
     pub told: String,
     /// What the log says.
     pub why: String,
+    /// Whether the source could not be asked: that is nobody's fault who called.
+    pub is_unasked: bool,
 }
 
 impl NoReply {
     /// Tells the caller the same as the log.
     pub fn new(why: impl Into<String>) -> NoReply {
         let why = why.into();
-        NoReply { told: why.clone(), why }
+        NoReply { told: why.clone(), why, is_unasked: false }
+    }
+
+    /// The same of a source that could not be asked.
+    #[must_use]
+    pub fn unasked(self) -> NoReply {
+        NoReply { is_unasked: true, ..self }
     }
 }

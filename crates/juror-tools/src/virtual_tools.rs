@@ -45,6 +45,8 @@ pub enum ServedFrom {
 pub enum Failure {
     /// No source has one.
     Unknown,
+    /// A source that might have one could not be asked.
+    Unasked,
     /// Known replies could not be looked up.
     LookUp,
     /// It was made, and could not be kept.
@@ -226,8 +228,13 @@ impl VirtualTools {
                         self.count_miss(was_looked_up);
                         return self.take(call, made, was_looked_up, troubles).await;
                     }
-                    Err(NoReply { told: say, why }) => {
-                        (failure, told) = (Failure::Unknown, say);
+                    Err(NoReply { told: say, why, is_unasked }) => {
+                        told = say;
+                        failure = match failure {
+                            Failure::Unasked => failure,
+                            _ if is_unasked => Failure::Unasked,
+                            _ => Failure::Unknown,
+                        };
                         troubles.push(format!("{}: {why}", maker.name()));
                     }
                 },
@@ -356,6 +363,15 @@ impl Served {
             Alike { numbers: false, order: true } => Some("order"),
             Alike { numbers: true, order: true } => Some("numbers, order"),
         }
+    }
+
+    /// Why there is no reply though one might have been had: something outside failed.
+    pub fn failed_outside(&self) -> Option<String> {
+        let is_outside = match self.failure? {
+            Failure::Unasked | Failure::LookUp | Failure::NotKept | Failure::Late => true,
+            Failure::Unknown | Failure::Busy | Failure::Bug => false,
+        };
+        is_outside.then(|| self.troubles.join("; "))
     }
 
     /// The reply that says that there is none, and why.

@@ -136,7 +136,8 @@ impl Prepared {
             judged: &judged,
             took,
         };
-        if let Some(text) = results.warning_of_claims() {
+        let warnings = [results.warning_of_failed_calls(), results.warning_of_claims()];
+        for text in warnings.into_iter().flatten() {
             // Nobody listens when the run was given up.
             let _ = told.send(Told::Trouble { text });
         }

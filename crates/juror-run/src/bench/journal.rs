@@ -85,6 +85,9 @@ pub struct ServedCall {
     /// In what the arguments of a known reply differ from these: `numbers`, `order`.
     #[serde(rename = "match", default, skip_serializing_if = "Option::is_none")]
     pub found_by: Option<String>,
+    /// Why there is no reply though one might have been had, such as a source that is down.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<String>,
 }
 
 /// Why a run cannot be begun or gone on with.

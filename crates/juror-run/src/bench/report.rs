@@ -58,6 +58,9 @@ struct Extras<'a> {
     /// How many of those that were known are to equal numbers that are written otherwise.
     #[serde(skip_serializing_if = "is_zero")]
     equal_numbers: usize,
+    /// How many calls have no reply because something outside failed, by what that was.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    failed_calls: BTreeMap<String, usize>,
     /// How many agents' answers claim other calls than those that arrived.
     #[serde(skip_serializing_if = "is_zero")]
     claims_differ: usize,
@@ -186,6 +189,31 @@ impl Results<'_> {
         calls.filter(|call| call.found_by.as_ref().is_some_and(by_numbers)).count()
     }
 
+    /// How many calls have no reply because something outside failed, by what that was.
+    pub fn failed_calls(&self) -> BTreeMap<String, usize> {
+        let mut failed = BTreeMap::new();
+        let calls = self.attempted().flat_map(|attempted| &attempted.calls);
+        for why in calls.filter_map(|call| call.failed.clone()) {
+            *failed.entry(why).or_default() += 1;
+        }
+        failed
+    }
+
+    /// A word on sources of replies that are down: no agent is to blame for them.
+    pub fn warning_of_failed_calls(&self) -> Option<String> {
+        let failed = self.failed_calls();
+        let (why, _) = failed.iter().max_by_key(|(_, n_calls)| **n_calls)?;
+        let n_failed: usize = failed.values().sum();
+        let n_all: usize = self.tool_replies().values().sum();
+        let more = match failed.len() - 1 {
+            0 => String::new(),
+            n_more => format!(", and {n_more} more reasons"),
+        };
+        Some(format!(
+            "{n_failed} of {n_all} calls have no reply, as what gives replies failed: {why}{more}\n  hint: the scores blame the agent for it: see to the source, then try the agent anew"
+        ))
+    }
+
     fn n_claims_that_differ(&self) -> usize {
         self.judged.iter().filter(|own| !own.claimed().is_empty()).count()
     }
@@ -219,6 +247,7 @@ impl Results<'_> {
             judge_prompts: self.judge.prompts(),
             tool_replies: self.tool_replies(),
             equal_numbers: self.n_equal_numbers(),
+            failed_calls: self.failed_calls(),
             claims_differ: self.n_claims_that_differ(),
             calls_from_text: self.calls_from_text(),
             stopped: self.attempted().filter(|attempted| attempted.stopped.is_some()).count(),

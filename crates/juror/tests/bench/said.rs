@@ -246,3 +246,28 @@ fn a_model_that_only_talks_is_stopped_and_told_of() {
     assert!(said.contains("1 of 1 queries were stopped, as the model called nothing"), "{said}");
     assert_eq!(results["results"][0]["evaluation"]["has_finish"], false);
 }
+
+#[test]
+fn a_source_of_replies_that_is_down_is_told_of() {
+    let stage = Stage::new();
+    let body = "call(task, 'Weather', 'Garden Weather', 'Current', place='nowhere')\n\
+        say(task, final_answer='x')";
+    let agent = agent(&stage, body);
+    stage.write(
+        "juror.yaml",
+        "llm: {retries: 0}\ntools:\n  sources: [simulator]\n  simulator:\n    model: {provider: openai_compatible, model: m, base_url: 'http://127.0.0.1:9/v1'}\n",
+    );
+    let key = [("OPENAI_API_KEY", "x")];
+    let ended = stage.bench_with(&agent, "-c juror.yaml --judge heuristic -q", &key);
+    assert_eq!(ended.code, 3, "{}", ended.stderr);
+    let told = "4 of 4 calls have no reply, as what gives replies failed: simulator: ";
+    assert_eq!(ended.stderr.matches(told).count(), 1, "{}", ended.stderr);
+    let failed = &stage.results()["juror"]["failed_calls"];
+    let counts: Vec<u64> = failed
+        .as_object()
+        .expect("reasons")
+        .values()
+        .filter_map(serde_json::Value::as_u64)
+        .collect();
+    assert_eq!(counts.iter().sum::<u64>(), 4, "{failed}");
+}

@@ -336,14 +336,17 @@ async fn bench(
         judged: &judged,
         took: started.elapsed(),
     };
-    for warning in [results.warning_of_claims(), results.warning_of_text()].into_iter().flatten() {
-        talk::warn(&warning);
+    let warnings =
+        [results.warning_of_failed_calls(), results.warning_of_claims(), results.warning_of_text()];
+    for warning in warnings.iter().flatten() {
+        talk::warn(warning);
     }
     outputs.write(&results, &offers, args)?;
     if let Some(journal) = &journal {
         journal.complete().map_err(|error| Outside(error.into()))?;
     }
-    let has_error = judged.iter().any(|own| own.error().is_some());
+    let has_error =
+        judged.iter().any(|own| own.error().is_some()) || !results.failed_calls().is_empty();
     Ok(if has_error { Exit::OutsideFailed } else { Exit::Done })
 }
 
