@@ -933,6 +933,18 @@ mod tests {
     }
 
     #[test]
+    fn a_metric_that_is_turned_on_and_asks_a_model_needs_one() {
+        let needs = |yaml: &str| read(yaml).expect("settings").needs_model();
+        for metric in ["answer_correctness", "answer_relevance", "retrieval_answer"] {
+            assert_eq!(needs(&format!("{metric}: {{enabled: true}}\n")), Some(metric));
+            assert_eq!(needs(&format!("{metric}: {{enabled: false}}\n")), None);
+        }
+        let contexts = "retrieval_context: {enabled: true}\n";
+        assert_eq!(needs(&format!("profile: 6\n{contexts}")), Some("retrieval_context"));
+        assert_eq!(needs(&format!("profile: 5\n{contexts}")), None, "texts are compared");
+    }
+
+    #[test]
     fn wrong_settings_are_located_with_a_hint() {
         assert_eq!(
             read("profile: 5\nsteps:\n  scorng: last_group\n").expect_err("unknown"),

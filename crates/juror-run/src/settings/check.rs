@@ -1,5 +1,6 @@
 //! Values of settings that fit their types and make no sense.
 
+use juror_score::ContextJudge;
 use juror_score::read::{Document, Path, Problem, Problems};
 use serde_json::Value;
 
@@ -73,10 +74,14 @@ impl Settings {
     /// The first metric that these settings turn on by name and that needs a model.
     pub fn needs_model(&self) -> Option<&'static str> {
         let is_on = |enabled: Option<bool>| enabled == Some(true);
+        // By other rules, ids and texts are compared, and nobody is asked.
+        let asks_of_contexts = self.plan().profile.contexts == ContextJudge::Model;
+        let contexts = self.retrieval_context.as_ref().filter(|_| asks_of_contexts);
         let metrics = [
             ("answer_correctness", self.answer_correctness.as_ref().and_then(|own| own.enabled)),
             ("answer_relevance", self.answer_relevance.as_ref().and_then(|own| own.enabled)),
             ("retrieval_answer", self.retrieval_answer.as_ref().and_then(|own| own.enabled)),
+            ("retrieval_context", contexts.and_then(|own| own.enabled)),
         ];
         metrics.into_iter().find(|(_, enabled)| is_on(*enabled)).map(|(name, _)| name)
     }
