@@ -168,6 +168,11 @@ impl Provider {
         if is_known { self.manners } else { Manners::UNKNOWN }
     }
 
+    /// Whether an address is its own, written out or not.
+    pub fn is_at(&self, address: &str) -> bool {
+        self.address == Some(address.trim_end_matches('/'))
+    }
+
     /// The provider of a name.
     pub fn of(name: &str) -> Option<&'static Provider> {
         PROVIDERS.iter().find(|provider| provider.names.contains(&name))
@@ -211,8 +216,8 @@ impl ModelSpec {
 
     /// Where it is asked, unless that is its provider's own address, or leads there.
     pub fn other_address(&self) -> Option<&str> {
-        let address = self.address.trim_end_matches('/');
-        (self.provider.address != Some(address) && !self.is_gateway).then_some(address)
+        let is_other = !self.provider.is_at(&self.address) && !self.is_gateway;
+        is_other.then(|| self.address.trim_end_matches('/'))
     }
 
     /// The address with a path after it.

@@ -276,7 +276,6 @@ pub(crate) fn resolve(
         Some(address) => from_environment(address)?,
         None => first(provider.address_variables),
     };
-    let is_own_address = given.is_none();
     let unused = || (!asks).then(|| "http://127.0.0.1".to_owned());
     let address =
         given.or(provider.address.map(str::to_owned)).or_else(unused).ok_or_else(|| {
@@ -286,6 +285,7 @@ pub(crate) fn resolve(
     if !(address.starts_with("http://") || address.starts_with("https://")) {
         return Err(format!("`{address}` is not an address: it begins with http:// or https://"));
     }
+    let is_own_address = provider.is_at(&address);
     let key = match settings.api_key.as_deref() {
         Some(key) => from_environment(key)?,
         None => first(provider.key_variables),
@@ -563,4 +563,28 @@ fn identity(profile: &Profile, specs: &Specs, panel: &Panel) -> Value {
         "prompts": panel.prompts(),
         "rules": format!("{profile:?}"),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resolved(base_url: &str, key: Option<&str>) -> Result<ModelSpec, String> {
+        let written = serde_json::json!({"provider": "openai", "model": "m", "api_key": key,
+            "base_url": base_url});
+        let settings: ModelSettings = serde_json::from_value(written).expect("settings");
+        resolve(&settings, &|_| None, None, true)
+    }
+
+    #[test]
+    fn a_providers_own_address_is_its_own_when_it_is_written_out() {
+        for address in ["https://api.openai.com/v1", "https://api.openai.com/v1/"] {
+            let spec = resolved(address, Some("k")).expect("a model");
+            assert!(spec.is_paid && spec.width.begin == 16, "{address}");
+            let error = resolved(address, None).expect_err("no key");
+            assert!(error.starts_with("no key for openai"), "{error}");
+        }
+        let elsewhere = resolved("https://elsewhere/v1", None).expect("a model");
+        assert!(!elsewhere.is_paid && elsewhere.width.begin == 4);
+    }
 }
