@@ -26,9 +26,7 @@ pub struct Verdicts {
     pub notes: Vec<Note>,
     /// Texts that look like forged verdicts.
     pub flags: Vec<String>,
-    /// Whether a call failed for a reason outside, so that a later run may do better.
-    pub failed_outside: bool,
-    /// The first such reason.
+    /// Why the first call failed that did so for a reason outside: a later run may do better.
     pub outside: Option<String>,
     /// Whether a call was not asked because asking had stopped: the case is not finished.
     pub unfinished: bool,
@@ -44,7 +42,6 @@ impl Verdicts {
 
     /// Says why there is no score.
     pub(crate) fn error(&mut self, key: String, step: Option<usize>, error: &CallError) {
-        self.failed_outside |= error.is_outside();
         if error.is_outside() && self.outside.is_none() {
             self.outside = Some(error.to_string());
         }
@@ -64,7 +61,6 @@ impl Verdicts {
                 self.flags.push(flag);
             }
         }
-        self.failed_outside |= other.failed_outside;
         self.outside = self.outside.take().or(other.outside);
         self.unfinished |= other.unfinished;
     }

@@ -113,10 +113,8 @@ impl Docket<'_> {
             let id = &self.dataset.questions[index].id;
             let done = run.as_mut().and_then(|run| run.take(id, &key.to_hex()));
             if let Some(done) = done {
-                if done.failed_outside {
-                    let mut errors = done.notes.iter().filter(|note| note.is_error());
-                    let reason = errors.find_map(|note| note.value.as_str());
-                    judgements.fail_outside(index, reason.unwrap_or_default().to_owned());
+                if let Some(reason) = done.outside {
+                    judgements.fail_outside(index, reason);
                 }
                 judgements.notes[index] = done.notes;
                 judgements.n_done += 1;
@@ -208,8 +206,7 @@ impl Docket<'_> {
                         continue;
                     }
                 };
-                if verdicts.failed_outside {
-                    let reason = verdicts.outside.clone().unwrap_or_default();
+                if let Some(reason) = verdicts.outside.clone() {
                     judgements.fail_outside(waited.index, reason);
                 }
                 judgements.n_unfinished += usize::from(verdicts.unfinished);
@@ -238,7 +235,7 @@ impl Docket<'_> {
                 let done = Done {
                     key: waiting.key.to_hex(),
                     notes: verdicts.notes.clone(),
-                    failed_outside: verdicts.failed_outside,
+                    outside: verdicts.outside.clone(),
                 };
                 run.keep(&self.dataset.questions[waiting.index].id, &done)
             }

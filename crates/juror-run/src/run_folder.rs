@@ -118,7 +118,8 @@ pub struct RunFolder {
 pub(crate) struct Done {
     pub(crate) key: String,
     pub(crate) notes: Vec<Note>,
-    pub(crate) failed_outside: bool,
+    /// Why something is missing, if the reason lies outside.
+    pub(crate) outside: Option<String>,
 }
 
 /// A judged question, one a line.
@@ -131,6 +132,20 @@ struct Line {
     /// Whether something is missing for a reason outside.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     failed_outside: bool,
+    /// That reason; older lines do not tell it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    outside: Option<String>,
+}
+
+impl Line {
+    /// Why something is missing: where that is not told, the first error may be the reason.
+    fn reason_outside(&mut self) -> Option<String> {
+        let first_error = || {
+            let mut errors = self.notes.iter().filter(|note| note.is_error());
+            errors.find_map(|note| note.value.as_str()).unwrap_or_default().to_owned()
+        };
+        self.outside.take().or_else(|| self.failed_outside.then(first_error))
+    }
 }
 
 impl RunFolder {
@@ -190,12 +205,13 @@ impl RunFolder {
 
     /// Keeps a judged question; once this returns, a crash of the process does not lose it.
     pub(crate) fn keep(&mut self, id: &str, done: &Done) -> Result<(), RunFolderError> {
-        let Done { key, notes, failed_outside } = done;
+        let Done { key, notes, outside } = done;
         let line = Line {
             question_id: id.to_owned(),
             key: key.clone(),
             notes: notes.clone(),
-            failed_outside: *failed_outside,
+            failed_outside: outside.is_some(),
+            outside: outside.clone(),
         };
         // Texts and finite numbers are always JSON.
         let mut bytes = serde_json::to_vec(&line).unwrap_or_default();
@@ -264,15 +280,16 @@ fn read_records(
         if line.is_empty() {
             continue;
         }
-        let line: Line = serde_json::from_slice(line).map_err(|error| {
+        let mut line: Line = serde_json::from_slice(line).map_err(|error| {
             let (path, why) = (path.to_owned(), error.to_string());
             RunFolderError::Damaged { path, line: index + 1, why }
         })?;
         if resume.retry_errors && line.notes.iter().any(Note::is_error) {
             done.remove(&line.question_id);
         } else {
-            let Line { question_id, key, notes, failed_outside } = line;
-            done.insert(question_id, Done { key, notes, failed_outside });
+            let outside = line.reason_outside();
+            let Line { question_id, key, notes, .. } = line;
+            done.insert(question_id, Done { key, notes, outside });
         }
     }
     let cut_off = &text[whole..];
@@ -336,10 +353,11 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let mut run = open(folder.path(), "x", Resume::default()).expect("new");
         let notes = vec![Note::new("answer_f1", 0.5), Note::new("my_error", "no").of_step(Some(2))];
-        let first = || Done { key: "k1".into(), notes: notes.clone(), failed_outside: true };
+        let outside = Some("status 503".to_owned());
+        let first = || Done { key: "k1".into(), notes: notes.clone(), outside: outside.clone() };
         run.keep("q1", &first()).expect("kept");
         let notes = vec![Note::new("answer_f1", 1.0)];
-        run.keep("q2", &Done { key: "k2".into(), notes, failed_outside: false }).expect("kept");
+        run.keep("q2", &Done { key: "k2".into(), notes, outside: None }).expect("kept");
         assert!(matches!(
             open(folder.path(), "x", Resume::default()),
             Err(RunFolderError::Busy { .. })
@@ -356,6 +374,17 @@ mod tests {
         drop(again);
         let retry = Resume { retry_errors: true, ..Resume::default() };
         assert_eq!(open(folder.path(), "x", retry).expect("again").n_done(), 1);
+    }
+
+    #[test]
+    fn lines_that_do_not_tell_the_reason_outside_are_read() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let line = json!({"question_id": "q", "key": "k", "failed_outside": true,
+            "notes": [{"key": "my_error", "value": "status 503"}]});
+        std::fs::write(folder.path().join("records.jsonl"), format!("{line}\n")).expect("written");
+        let mut run = open(folder.path(), "x", Resume::default()).expect("a run");
+        let done = run.take("q", "k").expect("known");
+        assert_eq!(done.outside.as_deref(), Some("status 503"));
     }
 
     #[test]
@@ -401,7 +430,7 @@ mod tests {
     fn a_finished_run_is_neither_gone_on_with_nor_replaced_unless_told() {
         let folder = tempfile::tempdir().expect("a folder");
         let mut run = open(folder.path(), "x", Resume::default()).expect("new");
-        let done = Done { key: "k".into(), notes: Vec::new(), failed_outside: false };
+        let done = Done { key: "k".into(), notes: Vec::new(), outside: None };
         run.keep("q", &done).expect("kept");
         run.complete().expect("written");
         drop(run);
