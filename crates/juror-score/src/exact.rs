@@ -220,6 +220,7 @@ mod tests {
         assert!(same_json(r#"{"a": NaN, "b": [-Infinity]}"#, r#"{"b":[-Infinity],"a":NaN}"#));
         assert!(!same_json(r#"{"a": Infinity}"#, r#"{"a": -Infinity}"#));
         assert!(!same_json(r#"{"a": NaN}"#, r#"{"a": null}"#));
+        assert!(same_json(r#"{"a": NaN}"#, r#"{"a": "NaN"}"#), "they are read as texts");
     }
 
     #[test]
