@@ -59,6 +59,8 @@ struct State {
     /// Lanes to close as soon as they are free.
     owed: usize,
     in_use: usize,
+    /// Of those in use, how many have a call that a server is answering.
+    under_way: usize,
     /// How many calls have entered.
     n_entered: usize,
     /// Calls that entered before this one say nothing about the width as it is.
@@ -94,6 +96,8 @@ pub(crate) struct Lane<'l> {
     number: usize,
     /// Whether no lane was free beside it.
     was_full: bool,
+    /// Whether a server is answering the call.
+    is_under_way: bool,
     since: Instant,
 }
 
@@ -120,6 +124,7 @@ impl Lanes {
                 width: begin,
                 owed: 0,
                 in_use: 0,
+                under_way: 0,
                 n_entered: 0,
                 compared_from: begin,
                 cut_at: 0,
@@ -135,9 +140,9 @@ impl Lanes {
         self.most
     }
 
-    /// How many are in use.
-    pub(crate) fn in_use(&self) -> usize {
-        self.state().in_use
+    /// How many calls a server is answering.
+    pub(crate) fn under_way(&self) -> usize {
+        self.state().under_way
     }
 
     /// Waits for a free lane, in the order of asking.
@@ -149,7 +154,8 @@ impl Lanes {
         let number = state.n_entered;
         state.n_entered += 1;
         let was_full = state.in_use >= state.width;
-        Lane { lanes: self, permit, number, was_full, since: Instant::now() }
+        let since = Instant::now();
+        Lane { lanes: self, permit, number, was_full, is_under_way: false, since }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -274,6 +280,8 @@ impl Lane<'_> {
     /// Begins to count time: whatever was waited for besides the server is over.
     pub(crate) fn begin(&mut self) {
         self.since = Instant::now();
+        self.is_under_way = true;
+        self.lanes.state().under_way += 1;
     }
 
     /// Leaves the lane, with what was learned of the server on the way.
@@ -293,6 +301,7 @@ impl Drop for Lane<'_> {
     fn drop(&mut self) {
         let mut state = self.lanes.state();
         state.in_use -= 1;
+        state.under_way -= usize::from(self.is_under_way);
         if let Some(permit) = self.permit.take()
             && state.owed > 0
         {
@@ -356,10 +365,23 @@ mod tests {
             lane.leave("p", Fared::Troubled);
         }
         assert_eq!(lanes.state().width, 8);
-        assert_eq!((lanes.in_use(), lanes.permits.available_permits()), (0, 8));
+        assert_eq!((lanes.state().in_use, lanes.permits.available_permits()), (0, 8));
         // It comes back once the server bears it.
         assert_eq!(ask(&lanes, 100, 100).await, 16);
         assert_eq!(lanes.permits.available_permits(), 16);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_call_is_under_way_from_when_it_is_sent() {
+        let lanes = Lanes::new(Width::fixed(2));
+        let (mut sent, paced) = (lanes.enter().await, lanes.enter().await);
+        assert_eq!(lanes.under_way(), 0, "a call may wait in its lane");
+        sent.begin();
+        assert_eq!(lanes.under_way(), 1);
+        drop(paced);
+        assert_eq!(lanes.under_way(), 1);
+        sent.leave("p", Fared::Answered);
+        assert_eq!(lanes.under_way(), 0);
     }
 
     #[tokio::test(start_paused = true)]

@@ -321,7 +321,7 @@ impl Models {
 
     /// How far asking has come.
     pub fn calls(&self) -> Calls {
-        let under_way = self.lanes.in_use();
+        let under_way = self.lanes.under_way();
         locked(&self.tally).calls(under_way)
     }
 
@@ -579,7 +579,7 @@ impl Models {
             };
             if matches!(error, ModelError::Loading(_)) && loading < LONGEST_LOADING {
                 self.tell_once("the model is being loaded: waiting for it");
-                let wait = loading.clamp(self.limits.first_wait, LOADING_WAIT);
+                let wait = loading_wait(loading, self.limits.first_wait);
                 loading += wait;
                 self.pause(wait);
                 self.or_stop(tokio::time::sleep(wait)).await?;
@@ -744,6 +744,11 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// How long to wait for a model that is being loaded, after so long: longer and longer, to a point.
+fn loading_wait(so_far: Duration, first: Duration) -> Duration {
+    so_far.max(first).min(LOADING_WAIT)
+}
+
 /// Between half and one and a half of a time, so that calls that failed together do not return
 /// together.
 fn jittered(wait: Duration) -> Duration {
@@ -751,4 +756,17 @@ fn jittered(wait: Duration) -> Duration {
     // Without randomness the wait is simply not changed.
     let _ = getrandom::fill(&mut byte);
     wait.mul_f64(0.5 + f64::from(byte[0]) / 256.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_that_is_being_loaded_is_asked_about_every_few_seconds() {
+        let seconds = Duration::from_secs;
+        for (so_far, first, wait) in [(0, 1, 1), (3, 1, 3), (60, 1, 5), (0, 6, 5), (60, 6, 5)] {
+            assert_eq!(loading_wait(seconds(so_far), seconds(first)), seconds(wait), "{first}");
+        }
+    }
 }
