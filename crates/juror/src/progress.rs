@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 use juror_run::{Asking, Event};
 
+use crate::cli::count;
+
 /// Where there is no terminal, a line this often.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
@@ -13,78 +15,89 @@ const LINE_EVERY: Duration = Duration::from_secs(10);
 pub(crate) const STOPPING: &str =
     "stopping: waiting for calls on their way (Ctrl-C again to end at once)";
 
+/// What is gone through, one and many of them.
+pub(crate) type Noun = [&'static str; 2];
+
 /// A bar on a terminal, plain lines elsewhere, nothing when asked to be quiet.
-pub(crate) enum Progress {
+pub(crate) struct Progress {
+    noun: Noun,
+    shape: Shape,
+}
+
+enum Shape {
     Quiet,
     Bar(ProgressBar),
-    Lines { questions: usize, started: Instant, next: Instant },
+    Lines { all: String, started: Instant, next: Instant },
 }
 
 impl Progress {
-    pub(crate) fn new(quiet: bool) -> Progress {
-        if quiet {
-            Progress::Quiet
+    pub(crate) fn new(quiet: bool, noun: Noun) -> Progress {
+        let shape = if quiet {
+            Shape::Quiet
         } else if std::io::stderr().is_terminal() {
-            Progress::Bar(bar())
+            Shape::Bar(bar())
         } else {
             let started = Instant::now();
-            Progress::Lines { questions: 0, started, next: started + LINE_EVERY }
-        }
+            Shape::Lines { all: String::new(), started, next: started + LINE_EVERY }
+        };
+        Progress { noun, shape }
     }
 
     pub(crate) fn tell(&mut self, event: Event) {
         match event {
             Event::Stopping => crate::talk::say(STOPPING),
             Event::Started { questions } => self.begin(questions),
-            Event::Judged { questions, errors } => self.show(questions, || errors_in_words(errors)),
+            Event::Judged { questions, errors } => self.show(questions, || count(errors, "error")),
             Event::Asked(asking) => self.show(asking.questions, || in_words(&asking)),
         }
     }
 
-    fn begin(&mut self, all: usize) {
-        match self {
-            Progress::Quiet => {}
-            Progress::Bar(bar) => bar.set_length(all as u64),
-            Progress::Lines { questions, .. } => *questions = all,
+    fn begin(&mut self, n: usize) {
+        let words = all_in_words(n, self.noun);
+        match &mut self.shape {
+            Shape::Quiet => {}
+            Shape::Bar(bar) => {
+                bar.set_length(n as u64);
+                bar.set_prefix(words);
+            }
+            Shape::Lines { all, .. } => *all = words,
         }
     }
 
     fn show(&mut self, done: usize, details: impl FnOnce() -> String) {
-        match self {
-            Progress::Quiet => {}
-            Progress::Bar(bar) => {
+        match &mut self.shape {
+            Shape::Quiet => {}
+            Shape::Bar(bar) => {
                 bar.set_position(done as u64);
                 bar.set_message(details());
             }
-            Progress::Lines { questions, started, next } => {
+            Shape::Lines { all, started, next } => {
                 if Instant::now() >= *next {
                     *next += LINE_EVERY;
                     let seconds = started.elapsed().as_secs();
-                    crate::talk::say(&format!(
-                        "judged {done} of {questions} questions, {}, {seconds} s",
-                        details()
-                    ));
+                    let details = details();
+                    crate::talk::say(&format!("done {done} of {all}, {details}, {seconds} s"));
                 }
             }
         }
     }
 
     pub(crate) fn end(&self) {
-        if let Progress::Bar(bar) = self {
+        if let Shape::Bar(bar) = &self.shape {
             bar.finish_and_clear();
         }
     }
 }
 
-fn errors_in_words(errors: usize) -> String {
-    format!("{errors} errors")
+fn all_in_words(n: usize, noun: Noun) -> String {
+    format!("{n} {}", noun[usize::from(n != 1)])
 }
 
 /// What became of the calls, and how long it may still take.
 fn in_words(asking: &Asking) -> String {
     let calls = &asking.calls;
-    let mut parts =
-        vec![format!("{} calls done", calls.answered), format!("{} under way", calls.under_way)];
+    let done = count(calls.answered, "call");
+    let mut parts = vec![format!("{done} done"), format!("{} under way", calls.under_way)];
     for (count, what) in [(calls.known, "known"), (calls.failed, "failed")] {
         if count > 0 {
             parts.push(format!("{count} {what}"));
@@ -118,7 +131,7 @@ fn time_in_words(time: Duration) -> String {
 
 fn bar() -> ProgressBar {
     let bar = ProgressBar::new(0);
-    let shape = "{bar:30} {pos}/{len} questions  {msg}";
+    let shape = "{bar:30} {pos} of {prefix}  {msg}";
     // The template is a constant: if it were wrong, the default would do.
     bar.set_style(ProgressStyle::with_template(shape).unwrap_or(ProgressStyle::default_bar()));
     bar
@@ -134,6 +147,15 @@ mod tests {
         let calls = Calls { asked: 19, under_way: 4, usd: Some(0.0), ..Calls::default() };
         let asking = Asking { calls, ..Asking::default() };
         assert_eq!(in_words(&asking), "0 calls done, 4 under way");
+    }
+
+    #[test]
+    fn one_is_told_as_one() {
+        let calls = Calls { answered: 1, ..Calls::default() };
+        let asking = Asking { calls, ..Asking::default() };
+        assert_eq!(in_words(&asking), "1 call done, 0 under way");
+        assert_eq!(all_in_words(1, ["row", "rows"]), "1 row");
+        assert_eq!(all_in_words(0, ["query", "queries"]), "0 queries");
     }
 
     #[test]

@@ -93,7 +93,7 @@ pub(super) fn run(args: &AnswerCorrectnessArgs) -> anyhow::Result<Exit> {
     let options = args.ask.options();
     let (models, cache) = models_for(&settings, &lookup, options, ask::teller(args.quiet))?;
     let mut table = Table {
-        progress: Progress::new(args.quiet),
+        progress: Progress::new(args.quiet, ["row", "rows"]),
         judge: &judge,
         models: &models,
         keeps_reason: profile.asked_like == AskedLike::Release5,

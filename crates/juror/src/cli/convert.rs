@@ -72,7 +72,7 @@ fn convert_all(args: &ConvertArgs, logs: &[(String, String)]) -> (AnswersFile, u
     let thoughts = if args.thoughts { Thoughts::Kept } else { Thoughts::Dropped };
     let mut file = AnswersFile::default();
     let mut n_unreadable = 0;
-    let mut progress = Progress::new(args.quiet);
+    let mut progress = Progress::new(args.quiet, ["log", "logs"]);
     progress.tell(Event::Started { questions: logs.len() });
     for (at, (id, path)) in logs.iter().enumerate() {
         if let Err(error) = add(&mut file, id, path, &args.method, thoughts) {

@@ -206,7 +206,7 @@ impl Work<'_> {
             }
         }
         let interrupt = Interrupt::listen(|| std::process::exit(Exit::OutsideFailed as i32));
-        let mut progress = Progress::new(args.quiet);
+        let mut progress = Progress::new(args.quiet, ["question", "questions"]);
         let judgements = match &judges {
             None => Judgements::default(),
             Some(judges) => {

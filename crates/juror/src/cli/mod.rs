@@ -18,6 +18,7 @@ mod tools;
 mod validate;
 
 use std::ffi::OsString;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand};
@@ -194,6 +195,6 @@ fn title(profile: &Profile, counted: &str, aggregates: &Aggregates) -> String {
 }
 
 /// `1 question`, `2 questions`.
-fn count(n: usize, noun: &str) -> String {
-    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
+pub(crate) fn count<N: Copy + Display + PartialEq + From<u8>>(n: N, noun: &str) -> String {
+    if n == N::from(1) { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }

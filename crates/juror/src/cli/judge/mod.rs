@@ -140,7 +140,7 @@ impl CommonArgs {
     ) -> anyhow::Result<Vec<T>> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let interrupt = Interrupt::listen(|| std::process::exit(Exit::OutsideFailed as i32));
-        let mut progress = Progress::new(self.quiet);
+        let mut progress = Progress::new(self.quiet, ["query", "queries"]);
         let tell = |event| progress.tell(event);
         let done = runtime.block_on(ask_each(n, models, &interrupt, ask, tell));
         progress.end();
