@@ -1204,7 +1204,7 @@ fn results_tell_why_steps_were_missed_where_that_is_asked_for() {
         for result in results.as_array().expect("results") {
             told += result["question_id"].as_str().expect("an id");
             for group in result["reference_steps"].as_array().expect("groups") {
-                told += &format!("\n  {group}");
+                told.extend(["\n  ".to_owned(), group.to_string()]);
             }
             told += "\n";
         }
@@ -1247,7 +1247,7 @@ fn tables_have_the_metrics_of_retrieval_steps() {
     let two = json!({"question_id": "two", "actual_steps": [step("b", &[1, 4]), step("c", &[3])]});
     let place = Place::new()
         .file("r.json", reference(&questions))
-        .file("none.jsonl", lines_of(&[missed.clone()]))
+        .file("none.jsonl", lines_of(std::slice::from_ref(&missed)))
         .file("some.jsonl", lines_of(&[missed, two]));
     survived(&place, "r.json none.jsonl -o none.tsv");
     assert!(!place.read("none.tsv").contains("retrieval"), "{}", place.read("none.tsv"));
