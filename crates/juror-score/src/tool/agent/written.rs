@@ -29,7 +29,8 @@ pub fn written_calls(text: &str, is_known: impl Fn(&str) -> bool) -> WrittenCall
     let end = text.floor_char_boundary(MOST_BYTES);
     let mut reader = Reader { text: &text[..end], at: 0, begin: None, calls: Vec::new() };
     while reader.at < reader.text.len() {
-        if !reader.read_json(&is_known)
+        if !reader.pass_thought()
+            && !reader.read_json(&is_known)
             && !reader.read_named(&is_known)
             && !reader.read_action(&is_known)
         {
@@ -62,11 +63,29 @@ impl<'t> Reader<'t> {
         self.calls.push((name.to_owned(), arguments));
     }
 
+    /// Passes over what a model thinks aloud: a call that it weighs there is not made. A thought
+    /// without an end goes on to the end of the text.
+    fn pass_thought(&mut self) -> bool {
+        let Some(rest) = self.rest().strip_prefix('<') else { return false };
+        let Some(name) = THOUGHTS.iter().find(|name| rest.starts_with(&format!("{name}>"))) else {
+            return false;
+        };
+        let end = format!("</{name}>");
+        self.at = self.rest().find(&end).map_or(self.text.len(), |at| self.at + at + end.len());
+        true
+    }
+
+    /// Whether a mark of calls stands before what is read.
+    fn is_marked(&self) -> bool {
+        let before = self.text[..self.at].trim_end();
+        CALL_MARKS.iter().any(|mark| before.ends_with(mark))
+    }
+
     /// Takes a JSON object or list, if calls stand in it.
     fn read_json(&mut self, is_known: &impl Fn(&str) -> bool) -> bool {
         let Some((value, length)) = json_at(self.rest()) else { return false };
         let mut calls = Vec::new();
-        collect(&value, is_known, &mut calls);
+        collect(&value, self.is_marked(), is_known, &mut calls);
         if calls.is_empty() {
             return false;
         }
@@ -140,16 +159,28 @@ fn json_at(text: &str) -> Option<(Value, usize)> {
     Some((value, values.byte_offset()))
 }
 
-/// The calls that a value is or holds.
-fn collect(value: &Value, is_known: &impl Fn(&str) -> bool, calls: &mut Vec<(String, String)>) {
+/// The calls that a value is or holds. Where nothing says that they are calls, a name without
+/// arguments is none.
+fn collect(
+    value: &Value,
+    is_marked: bool,
+    is_known: &impl Fn(&str) -> bool,
+    calls: &mut Vec<(String, String)>,
+) {
     match value {
-        Value::Array(items) => items.iter().for_each(|item| collect(item, is_known, calls)),
-        Value::Object(fields) => match call_of(fields, is_known) {
+        Value::Array(items) => {
+            items.iter().for_each(|item| collect(item, is_marked, is_known, calls));
+        }
+        Value::Object(fields) => match call_of(fields, is_marked, is_known) {
             Some(call) => calls.push(call),
             None => {
-                let inner = ["tool_calls", "function_call", "function"];
-                let inner = inner.iter().filter_map(|key| fields.get(*key));
-                inner.for_each(|value| collect(value, is_known, calls));
+                for (key, is_mark) in
+                    [("tool_calls", true), ("function_call", true), ("function", false)]
+                {
+                    if let Some(value) = fields.get(key) {
+                        collect(value, is_marked || is_mark, is_known, calls);
+                    }
+                }
             }
         },
         _ => {}
@@ -159,6 +190,7 @@ fn collect(value: &Value, is_known: &impl Fn(&str) -> bool, calls: &mut Vec<(Str
 /// A function's name and its arguments. A description of a function is no call of it.
 fn call_of(
     fields: &Map<String, Value>,
+    is_marked: bool,
     is_known: &impl Fn(&str) -> bool,
 ) -> Option<(String, String)> {
     let name = NAMES.iter().find_map(|key| fields.get(*key)?.as_str())?;
@@ -166,6 +198,9 @@ fn call_of(
     let arguments = ARGUMENTS.iter().find_map(|key| fields.get(*key));
     let is_schema = arguments.is_some_and(|value| value.get("properties").is_some());
     if !is_known(name) || is_schema || fields.contains_key("description") {
+        return None;
+    }
+    if arguments.is_none() && !is_marked {
         return None;
     }
     Some((name.to_owned(), arguments.map_or_else(|| "{}".to_owned(), text_of)))
@@ -199,20 +234,24 @@ fn is_of_name(c: char) -> bool {
     c.is_alphanumeric() || "_-.".contains(c)
 }
 
+/// What says that a call follows.
+const CALL_MARKS: [&str; 6] = [
+    "<tool_call>",
+    "<|tool_call|>",
+    "<function_call>",
+    "<|python_tag|>",
+    "[TOOL_CALLS]",
+    "```tool_call",
+];
+
+/// The tags that thoughts stand in.
+const THOUGHTS: [&str; 2] = ["think", "thinking"];
+
 /// A text without what announces a call behind it.
 fn without_mark(text: &str) -> &str {
-    const MARKS: [&str; 8] = [
-        "<tool_call>",
-        "<|tool_call|>",
-        "<function_call>",
-        "<|python_tag|>",
-        "[TOOL_CALLS]",
-        "```json",
-        "```tool_call",
-        "```",
-    ];
     let text = text.trim_end();
-    let mark = MARKS.iter().find_map(|mark| text.strip_suffix(mark));
+    let mut marks = CALL_MARKS.iter().chain(&["```json", "```"]);
+    let mark = marks.find_map(|mark| text.strip_suffix(mark));
     mark.unwrap_or(text).trim()
 }
 
@@ -260,6 +299,22 @@ mod tests {
     }
 
     #[test]
+    fn what_is_thought_aloud_is_not_called() {
+        let finish = r#"{"name": "Finish", "arguments": {"return_type": "give_answer"}}"#;
+        for text in [
+            format!("<think>Shall I say {finish}?</think> Not yet."),
+            format!("<thinking>\n<tool_call>{finish}</tool_call></thinking>"),
+            format!("<think>Action: Finish\nAction Input: {{}}\n{finish}"),
+        ] {
+            assert_eq!(read(&text), WrittenCalls::default(), "{text}");
+        }
+        let call = r#"<tool_call>{"name": "get-y", "arguments": {}}</tool_call>"#;
+        let found = read(&format!("<think>Perhaps {finish}</think>\n{call}"));
+        assert_eq!(found.calls, [("get-y".to_owned(), "{}".to_owned())]);
+        assert!(found.before.starts_with("<think>"), "the thought stays text: {}", found.before);
+    }
+
+    #[test]
     fn what_is_no_call_stays_text() {
         for text in [
             "",
@@ -270,6 +325,8 @@ mod tests {
             "{\"name\": \"weather_for_x\", \"arguments\": {\"city\": ",
             "The Action: weather_for_x is next",
             "[1, 2] {} {{{{ [[[[",
+            r#"There are [{"name": "weather_for_x"}, {"name": "get-y"}]"#,
+            r#"{"name": "Finish"}"#,
         ] {
             assert_eq!(read(text), WrittenCalls::default(), "{text}");
         }
