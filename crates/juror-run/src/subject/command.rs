@@ -229,9 +229,9 @@ impl CommandAgent {
             let line = process.hear().await?;
             match Line::of(&line) {
                 Line::Other | Line::Ready(_) => self.pass_over(process, line),
-                Line::Answer { query_id: Some(id), .. }
+                Line::Answer { query_id: Some(id) }
                     if id != task.query_id && process.answered.contains(&id) => {}
-                Line::Answer { query_id: None, is_named: true } => {
+                Line::Answer { query_id: None } => {
                     return Err(AgentError("the agent's answer has no `query_id`".into()));
                 }
                 Line::Answer { .. } | Line::Broken => {

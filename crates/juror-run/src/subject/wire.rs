@@ -1,5 +1,7 @@
 //! What is said to agents outside the process, and what they say: JSON objects, one a line.
 
+use std::collections::HashMap;
+
 use juror_score::tool::answer::read_called_apis;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
@@ -49,12 +51,11 @@ pub enum Tell<'t> {
 pub(super) enum Line {
     /// It can be asked, and may say what it is called.
     Ready(Option<String>),
-    /// An answer, to the query of this id if it names one.
+    /// An answer, to the query of this id if it names one. One that does not say what it is names
+    /// its query: a log may have an `answer`, too.
     Answer {
         /// The query.
         query_id: Option<String>,
-        /// Whether it says itself that it is an answer.
-        is_named: bool,
     },
     /// It was meant to be said to Juror, and cannot be read.
     Broken,
@@ -74,7 +75,7 @@ struct Head {
     #[serde(default)]
     final_answer: Option<IgnoredAny>,
     #[serde(default)]
-    answer: Option<IgnoredAny>,
+    answer: Option<Box<RawValue>>,
     #[serde(default)]
     answer_details: Option<IgnoredAny>,
     #[serde(default)]
@@ -91,25 +92,31 @@ impl Line {
             let is_meant = line.starts_with('{') && words.iter().any(|word| line.contains(word));
             return if is_meant { Line::Broken } else { Line::Other };
         };
-        let query_id = head.query_id.as_ref().and_then(Id::of).map(|id| id.as_text());
+        let query_id = head.id().map(|id| id.as_text());
         match head.kind.as_ref().map(Value::as_str) {
             Some(Some("ready")) => {
                 let name = head.name.as_ref().and_then(Value::as_str).map(str::trim);
                 Line::Ready(name.filter(|name| !name.is_empty()).map(str::to_owned))
             }
-            Some(Some("answered")) => Line::Answer { query_id, is_named: true },
-            None if head.is_answer() => Line::Answer { query_id, is_named: false },
+            Some(Some("answered")) => Line::Answer { query_id },
+            None if query_id.is_some() && head.is_answer() => Line::Answer { query_id },
             _ => Line::Other,
         }
     }
 }
 
 impl Head {
-    /// Whether it is an answer though it does not say so. An error may be one of a log.
+    /// The query that it is said to be about, here or under `answer`.
+    fn id(&self) -> Option<Id> {
+        let own = self.query_id.as_ref().and_then(Id::of);
+        own.or_else(|| serde_json::from_str::<Head>(self.answer.as_ref()?.get()).ok()?.id())
+    }
+
+    /// Whether it has what makes an answer.
     fn is_answer(&self) -> bool {
         let Head { final_answer, answer, answer_details, called_apis, error, .. } = self;
-        let names_query = self.query_id.is_some() && (called_apis.is_some() || error.is_some());
-        final_answer.is_some() || answer.is_some() || answer_details.is_some() || names_query
+        let told = [final_answer, answer_details, called_apis, error];
+        answer.is_some() || told.into_iter().any(Option::is_some)
     }
 }
 
@@ -135,7 +142,7 @@ pub struct Answered {
     pub seconds: Option<f64>,
 }
 
-/// An answer as it was said: whole, or with its text and details under `answer`.
+/// An answer as it was said: whole, or with parts of it under `answer`.
 #[derive(Default, Deserialize)]
 struct Parts {
     #[serde(default)]
@@ -158,26 +165,48 @@ struct Parts {
 
 impl From<Parts> for Answered {
     fn from(parts: Parts) -> Answered {
-        let answer = parts.answer.as_deref();
-        let inner = answer.filter(|answer| answer.get().starts_with('{'));
-        let inner = inner.and_then(|answer| serde_json::from_str(answer.get()).ok());
-        let Parts { final_answer, answer_details, called_apis, .. } = inner.unwrap_or_default();
-        // What stands under `answer` may also be the answer itself.
-        let is_taken = final_answer.is_some() || answer_details.is_some();
-        let plain = answer.filter(|_| !is_taken).map(ToOwned::to_owned);
-        let final_answer = final_answer.or(parts.final_answer).or(plain);
-        let called_apis = called_apis.or(parts.called_apis);
+        let parts = parts.merged();
         Answered {
             query_id: parts.query_id.as_ref().and_then(Id::of),
-            final_answer: final_answer.map(|answer| text_or_json(&answer)),
-            answer_details: answer_details.or(parts.answer_details),
-            called_apis: called_apis.map(|list| read_called_apis(list.get())),
+            final_answer: parts.final_answer.map(|answer| text_or_json(&answer)),
+            answer_details: parts.answer_details,
+            called_apis: parts.called_apis.map(|list| read_called_apis(list.get())),
             tokens: parts.tokens.as_ref().and_then(whole),
             usd: parts.usd.as_ref().and_then(number),
             error: parts.error.as_ref().and_then(error_text),
             seconds: None,
         }
     }
+}
+
+impl Parts {
+    /// All parts side by side. What stands under `answer` counts before what stands beside it; an
+    /// object without any part is the answer itself, like anything else there.
+    fn merged(mut self) -> Parts {
+        let Some(answer) = self.answer.take() else { return self };
+        let inner = Some(answer.get()).filter(|text| names_part(text));
+        let Some(inner) = inner.and_then(|text| serde_json::from_str::<Parts>(text).ok()) else {
+            let final_answer = self.final_answer.or(Some(answer));
+            return Parts { final_answer, ..self };
+        };
+        Parts {
+            query_id: self.query_id.or(inner.query_id),
+            final_answer: inner.final_answer.or(self.final_answer),
+            answer: None,
+            answer_details: inner.answer_details.or(self.answer_details),
+            called_apis: inner.called_apis.or(self.called_apis),
+            tokens: inner.tokens.or(self.tokens),
+            usd: inner.usd.or(self.usd),
+            error: inner.error.or(self.error),
+        }
+    }
+}
+
+/// Whether a text is an object with a part of an answer, be it `null`.
+fn names_part(text: &str) -> bool {
+    let parts = ["final_answer", "answer_details", "called_apis", "tokens", "usd", "error"];
+    let fields = serde_json::from_str::<HashMap<String, IgnoredAny>>(text);
+    fields.is_ok_and(|fields| parts.iter().any(|part| fields.contains_key(*part)))
 }
 
 fn text_or_json(json: &RawValue) -> String {
@@ -258,11 +287,9 @@ pub fn read_answered(text: &str, query_id: &str) -> Result<Answered, String> {
     let answered = match Answered::read(text) {
         Err(error) => return else_than(format!(": {error}")),
         Ok(answered) => match Line::of(text) {
-            Line::Answer { is_named: true, .. } => answered,
-            // Over HTTP the kind is plain, and may be left out.
-            Line::Answer { .. } | Line::Other if says_something(&answered) && !has_kind(text) => {
-                answered
-            }
+            Line::Answer { .. } => answered,
+            // Over HTTP the kind and the query are plain, and may be left out.
+            Line::Other if says_something(&answered) && !has_kind(text) => answered,
             _ => return else_than(String::new()),
         },
     };
@@ -310,6 +337,19 @@ mod tests {
         );
         assert!(nested.answer_details.is_some() && nested.called_apis.is_some());
         check(r#"{"type": "answered", "answer": "a"}"#, "a");
+        check(r#"{"answer": {"city": "Oslo"}}"#, r#"{"city":"Oslo"}"#);
+        let whole = check(
+            r#"{"answer": {"final_answer": "a", "tokens": 5, "usd": 0.5, "query_id": 588}}"#,
+            "a",
+        );
+        assert_eq!((whole.tokens, whole.usd), (Some(5), Some(0.5)));
+        for failed in [
+            r#"{"answer": {"final_answer": null, "error": "boom"}}"#,
+            r#"{"answer": {"error": "boom"}, "error": null}"#,
+        ] {
+            let answered = read(failed).expect("an answer");
+            assert_eq!((answered.final_answer, answered.error), (None, Some("boom".into())));
+        }
         check(r#"{"final_answer": "a \ud83d"}"#, "a \u{fffd}");
         check(r#"{"final_answer": "a", "usd": NaN, "answer_details": [NaN]}"#, "a");
         let failed = check(r#"{"final_answer": "a", "error": {"message": "no model"}}"#, "a");
@@ -339,18 +379,20 @@ mod tests {
 
     #[test]
     fn lines_of_the_protocol_are_told_from_logs() {
-        let answer = |query_id: Option<&str>, is_named: bool| Line::Answer {
-            query_id: query_id.map(Into::into),
-            is_named,
-        };
+        let answer = |query_id: Option<&str>| Line::Answer { query_id: query_id.map(Into::into) };
         let ready = |name: Option<&str>| Line::Ready(name.map(Into::into));
         for (line, wanted) in [
             (r#"{"type": "ready"}"#, ready(None)),
             (r#"{"type": "ready", "name": " my agent "}"#, ready(Some("my agent"))),
             (r#"{"type": "ready", "name": 5}"#, ready(None)),
-            (r#"{"type": "answered", "query_id": 5}"#, answer(Some("5"), true)),
-            (r#"{"final_answer": "x"}"#, answer(None, false)),
-            (r#"{"query_id": "5", "error": "x"}"#, answer(Some("5"), false)),
+            (r#"{"type": "answered", "query_id": 5}"#, answer(Some("5"))),
+            (r#"{"type": "answered", "final_answer": "x"}"#, answer(None)),
+            (r#"{"type": "answered", "answer": {"final_answer": "x"}}"#, answer(None)),
+            (r#"{"query_id": "5", "answer": {"final_answer": "x"}}"#, answer(Some("5"))),
+            (r#"{"answer": {"final_answer": "x", "query_id": 5}}"#, answer(Some("5"))),
+            (r#"{"query_id": "5", "error": "x"}"#, answer(Some("5"))),
+            (r#"{"final_answer": "x"}"#, Line::Other),
+            (r#"{"level": "info", "msg": "draft", "answer": "x"}"#, Line::Other),
             (r#"{"level": "error", "error": "x"}"#, Line::Other),
             (r#"{"type": "progress", "query_id": "5"}"#, Line::Other),
             ("Loading the model ...", Line::Other),

@@ -79,11 +79,13 @@ fn copy_of(stage: &Stage) -> Stage {
 fn a_log_line_on_standard_output_costs_nothing() {
     let stage = Stage::new();
     let body = "print('Thinking ...', flush=True)\nprint('{\"level\": \"error\", \"error\": \"slow\"}', flush=True)\n\
+        print('{\"level\": \"info\", \"msg\": \"draft\", \"answer\": \"y\"}', flush=True)\n\
         say(task, final_answer='x')\nprint('Done.', flush=True)";
     let agent = agent(&stage, body);
     let ended = stage.bench(&agent, "--jobs 1");
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     assert_eq!(stage.results()["summary"]["finish_count"], 4);
+    assert_eq!(stage.results()["results"][0]["system_answer"]["final_answer"], "x");
     let warnings = ended.stderr.matches("not of the protocol, such as `Thinking ...`").count();
     assert_eq!(warnings, 1, "{}", ended.stderr);
 }
