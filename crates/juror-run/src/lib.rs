@@ -22,6 +22,7 @@ mod manifest;
 mod mapped;
 mod models;
 mod output;
+mod places;
 mod plan;
 mod reply_store;
 mod run_check;
@@ -45,6 +46,7 @@ pub use models::{
     preference_judge,
 };
 pub use output::{Output, OutputError};
+pub use places::{Place, Places, UnclearSet};
 pub use plan::Plan;
 pub use reply_store::{kept_of, reply_of};
 pub use run_check::look_at_run;

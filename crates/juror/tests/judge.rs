@@ -329,6 +329,31 @@ fn sets_that_share_ids_stay_apart() {
 }
 
 #[test]
+fn answers_are_found_where_sets_are_named_in_one_place_alone() {
+    let script = Script { matching: vec![matching("", status("Solved"))], ..Script::default() };
+    let of = |set: &str, id| {
+        let mut one = result(id, "zright");
+        one["test_set"] = json!(set);
+        one
+    };
+    let query = |id| json!({"query_id": id, "query": "q", "api_list": []});
+    let stage = Stage::new(script)
+        .file("results.json", &json!({"results": [of("G1", 1), of("G2", 2)]}))
+        .file("converted.json", &json!({"1": answer("q", "zright"), "2": answer("q", "zright")}))
+        .file("shared.json", &json!({"results": [of("G1", 1), of("G2", 1)]}))
+        .file("all.json", &json!([query(1), query(2)]));
+    let summary = stage.json("judge pass-rate results.json --queries all.json", 0);
+    assert_eq!((&summary["n_missing"], statuses(&summary).len()), (&json!(0), 2));
+    for line in ["results.json converted.json", "converted.json results.json"] {
+        let paired = stage.json(&format!("judge preference {line}"), 0);
+        assert_eq!(paired["n_queries"], 2, "{line}: {paired}");
+    }
+    let refused = stage.run("judge pass-rate shared.json --queries all.json");
+    let told = "shared.json: `1` is the id of a query of `G1` and of `G2`";
+    assert_eq!((refused.code, refused.stderr.contains(told)), (2, true), "{}", refused.stderr);
+}
+
+#[test]
 fn queries_whose_agent_crashed_are_unsolved() {
     let script = Script { matching: vec![matching("", status("Solved"))], ..Script::default() };
     let results = json!({"metadata": {"agent_name": "mas"}, "results": [
@@ -338,6 +363,9 @@ fn queries_whose_agent_crashed_are_unsolved() {
     let summary = stage.json("judge pass-rate results.json", 0);
     assert_eq!(statuses(&summary), ["Solved", "Unsolved", "Unsolved"]);
     assert_eq!((&summary["n_missing"], &summary["solve_rate"]), (&json!(2), &json!(1.0 / 3.0)));
+    assert_eq!(summary["n_agent_errors"], 2);
+    let said = stage.run("judge pass-rate results.json").stdout;
+    assert!(said.contains("2 without an answer (2 because the agent failed)"), "{said}");
 }
 
 #[test]

@@ -16,6 +16,7 @@ use super::pool::{Offers, Open, PoolTools};
 use super::queries::Selected;
 use super::recorded::RecordedAnswers;
 use super::serving::Serving;
+use crate::places::UnclearSet;
 use crate::subject::chat_agent::{
     ChatAgent, Ending, QueuedModel, Stopped, VirtualServer, VirtualServerSetup, wording,
 };
@@ -52,6 +53,14 @@ impl Agent {
             Agent::Asked(subject) => subject.name(),
             Agent::Recorded(_) | Agent::Chat(_) => None,
         }
+    }
+
+    /// The same; answers that were given before are those to these queries.
+    pub fn paired(self, queries: &[Selected]) -> Result<Agent, UnclearSet> {
+        Ok(match self {
+            Agent::Recorded(recorded) => Agent::Recorded(recorded.paired(queries)?),
+            other => other,
+        })
     }
 
     /// Says that there are no more queries.

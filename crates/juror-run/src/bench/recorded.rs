@@ -1,6 +1,6 @@
 //! Answers that were given before.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -10,15 +10,27 @@ use super::agent::nothing;
 use super::journal::{Attempted, read_attempts};
 use super::queries::Selected;
 use crate::answers::{AnswerFiles, AnswersError};
+use crate::places::{Place, Places, UnclearSet};
 
 /// Answers by their queries.
 #[derive(Debug, Default)]
 pub struct RecordedAnswers {
-    /// Of files, by sets, where there are several, and ids. There may be several of a query.
-    answers: HashMap<(String, String), Vec<Option<Arc<Answer<'static>>>>>,
-    has_sets: bool,
+    /// Of files, by sets, where those are told, and ids. There may be several of a query.
+    answers: HashMap<Key, Vec<Given>>,
     /// All that became of the queries of another run, by their sets and ids.
-    attempts: HashMap<(String, String), Attempted>,
+    attempts: HashMap<Key, Attempted>,
+}
+
+/// A query's set and id.
+type Key = (String, String);
+
+/// What a file says of a query.
+#[derive(Debug)]
+struct Given {
+    answer: Option<Arc<Answer<'static>>>,
+    /// Why there is no answer. Beside an answer a file may tell what went wrong with its judge,
+    /// which is not the agent's error.
+    error: Option<String>,
 }
 
 impl RecordedAnswers {
@@ -38,21 +50,29 @@ impl RecordedAnswers {
     }
 
     fn of(recorded: Vec<(String, Recorded<'static>)>) -> RecordedAnswers {
-        let sets: HashSet<&str> =
-            recorded.iter().filter_map(|(_, own)| own.set.as_deref()).collect();
-        let mut all = RecordedAnswers { has_sets: sets.len() > 1, ..RecordedAnswers::default() };
-        for (id, Recorded { set, answer, .. }) in recorded {
-            let set = set.filter(|_| all.has_sets).unwrap_or_default().into_owned();
-            let given = (!answer.is_nothing()).then(|| Arc::new(answer));
+        let mut all = RecordedAnswers::default();
+        for (id, Recorded { set, answer, error, .. }) in recorded {
+            let given = match answer.is_nothing() {
+                true => Given { answer: None, error: error.map(Into::into) },
+                false => Given { answer: Some(Arc::new(answer)), error: None },
+            };
+            let set = set.unwrap_or_default().into_owned();
             all.answers.entry((set, id)).or_default().push(given);
         }
         all
     }
 
+    /// The same by the queries that are asked now, whose sets may be named otherwise.
+    pub fn paired(self, queries: &[Selected]) -> Result<RecordedAnswers, UnclearSet> {
+        let places = Places::of(queries.iter().map(|own| (&*own.set, &*own.id)));
+        let answers = by_place(self.answers, &places)?;
+        Ok(RecordedAnswers { answers, attempts: by_place(self.attempts, &places)? })
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        let has_none = |answers: &Vec<Option<_>>| answers.iter().all(Option::is_none);
-        self.answers.values().all(has_none) && self.attempts.is_empty()
+        let says_nothing = |given: &Given| given.answer.is_none() && given.error.is_none();
+        self.answers.values().flatten().all(says_nothing) && self.attempts.is_empty()
     }
 
     /// The queries, each as often as it was answered.
@@ -64,18 +84,34 @@ impl RecordedAnswers {
         queries.iter().flat_map(trials).collect()
     }
 
-    fn of_query(&self, selected: &Selected) -> &[Option<Arc<Answer<'static>>>] {
-        let set = if self.has_sets { selected.set.clone() } else { String::new() };
-        self.answers.get(&(set, selected.id.clone())).map(Vec::as_slice).unwrap_or_default()
+    fn of_query(&self, selected: &Selected) -> &[Given] {
+        let key = (selected.set.clone(), selected.id.clone());
+        self.answers.get(&key).map(Vec::as_slice).unwrap_or_default()
     }
 
     /// What was answered to a query.
     pub(super) fn attempt(&self, selected: &Selected) -> Attempted {
         let none = nothing(selected);
         if let Some(known) = self.attempts.get(&(selected.set.clone(), selected.id.clone())) {
-            return Attempted { query: none.query, ..known.clone() };
+            return Attempted { query: none.query, set: none.set, ..known.clone() };
         }
         let at = selected.trial.map_or(0, |trial| trial - 1);
-        Attempted { answer: self.of_query(selected).get(at).cloned().flatten(), ..none }
+        match self.of_query(selected).get(at) {
+            Some(Given { answer, error }) => {
+                Attempted { answer: answer.clone(), error: error.clone(), ..none }
+            }
+            None => none,
+        }
     }
+}
+
+fn by_place<T>(given: HashMap<Key, T>, places: &Places<'_>) -> Result<HashMap<Key, T>, UnclearSet> {
+    let mut given: Vec<(Key, T)> = given.into_iter().collect();
+    // What is told does not hang on chance.
+    given.sort_by(|(one, _), (other, _)| one.cmp(other));
+    let keys: Vec<Place<'_>> = given.iter().map(|((set, id), _)| (&**set, &**id)).collect();
+    let found = places.of_answers(&keys)?;
+    let owned = |(set, id): Place<'_>| (set.to_owned(), id.to_owned());
+    let paired = found.into_iter().zip(given);
+    Ok(paired.filter_map(|(place, (_, own))| Some((owned(place?), own))).collect())
 }

@@ -283,6 +283,7 @@ async fn bench(
     let serving = serve(args, &tools, folder, &get, tell.clone()).await?;
     let around = Around { models, serving: &serving, tool_count: offers.len(), tell };
     let agent = agent::make(args, around, &get).await?;
+    let agent = agent.paired(queries).map_err(|why| anyhow::anyhow!("{}: {why}", args.agent))?;
     let trials = match &agent {
         Agent::Recorded(answers) => answers.trials(queries),
         _ => Vec::new(),

@@ -43,7 +43,7 @@ pub(super) fn run(args: &FinalAnswerArgs) -> anyhow::Result<Exit> {
     let files = common.answers(&args.answers)?;
     let mut n_problems = 0;
     let answers = read(&files, &mut n_problems)?;
-    let items = items(&counted, &[&answers])?;
+    let items = items(&counted, &[(&args.answers, &answers)])?;
     anyhow::ensure!(!items.is_empty(), "{}: there is no answer to judge", args.answers);
     tell_answers(&items, &answers, common.quiet);
     let judge = final_answer_judge(&settings)?;
@@ -82,6 +82,7 @@ pub(super) fn run(args: &FinalAnswerArgs) -> anyhow::Result<Exit> {
         "judged_by": models.chat_name(), "final_answer_rate": rate,
         "n_queries": n_queries(&items), "n_answers": items.len(),
         "n_solved": n_solved, "n_unjudged": n_unjudged, "n_unusable": n_unusable,
+        "n_agent_errors": items.iter().filter(|item| item.has_failed).count(),
         "n_errors": n_unjudged + n_unusable, "cost_usd": cost.usd(),
         "calls": super::ask::json_calls(&models.tally()), "queries": verdicts,
     });

@@ -1,8 +1,10 @@
 //! What is judged: the queries that count, and each one's answers.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use juror_run::bench::Selected;
+use juror_run::{Place, Places};
 use juror_score::tool::Query;
 use juror_score::tool::answer::{Answers, Recorded};
 use serde_json::{Map, Value, json};
@@ -33,6 +35,10 @@ pub(super) struct Item<'a> {
     pub(super) query: Option<&'a Query>,
     /// The answer of each agent; nothing where it has none.
     pub(super) answers: Vec<Option<&'a Recorded<'a>>>,
+    /// Whether any agent was asked, as far as is told.
+    was_asked: bool,
+    /// Whether an agent failed, and so has no answer.
+    pub(super) has_failed: bool,
     /// Stands for the query: several answers to one have the same.
     pub(super) query_number: usize,
 }
@@ -52,54 +58,45 @@ impl Item<'_> {
     }
 }
 
-/// A query as answers know it: its set, where there are several, and its id.
-type Key<'k> = (&'k str, &'k str);
-
 /// What each agent answered to a query.
 type Given<'a> = Vec<Vec<&'a Recorded<'a>>>;
 
 /// Everything that is judged of one agent or several: all answers to all queries that count, in
-/// the order of the queries, or else of the answers.
+/// the order of the queries, or else of the answers. Agents come with the places of their answers.
 pub(super) fn items<'a>(
     count: &'a Count,
-    agents: &[&'a Answers<'a>],
+    agents: &[(&str, &'a Answers<'a>)],
 ) -> anyhow::Result<Vec<Item<'a>>> {
-    let has_sets = has_sets(agents);
-    let set_of = |recorded: &'a Recorded<'a>| recorded.set.as_deref().filter(|_| has_sets);
-    let mut known = Known::default();
-    for (agent, answers) in agents.iter().enumerate() {
-        for (id, recorded) in *answers {
-            let key = (set_of(recorded).unwrap_or_default(), &**id);
-            known.entry(key, agents.len())[agent].push(recorded);
-        }
-    }
+    let known = Known::read(count, agents)?;
     let nothing = || vec![Vec::new(); agents.len()];
-    let wanted: Vec<(Key<'a>, Option<&'a Query>, Given<'a>)> = match count {
+    let wanted: Vec<(Place<'a>, Option<&'a Query>, Given<'a>)> = match count {
         Count::Answered => {
             known.all.iter().map(|(key, given)| (*key, None, given.clone())).collect()
         }
         Count::Ids(ids) => ids.iter().flat_map(|id| known.of_id(id, &nothing)).collect(),
         Count::Queries(queries) => {
             let own = |one: &'a Selected| {
-                let key = (if has_sets { one.set.as_str() } else { "" }, one.id.as_str());
+                let key = (one.set.as_str(), one.id.as_str());
                 (key, Some(&one.query), known.get(&key).cloned().unwrap_or_else(nothing))
             };
             queries.iter().map(own).collect()
         }
     };
-    let keys: Vec<Key<'a>> = wanted.iter().map(|(key, ..)| *key).collect();
+    let keys: Vec<Place<'a>> = wanted.iter().map(|(key, ..)| *key).collect();
     let shared = shared_ids(&keys);
+    let has_sets = has_sets(agents);
     let mut items = Vec::new();
-    for (number, (key, query, given)) in wanted.into_iter().enumerate() {
-        let is_shared = shared.contains(key.1);
-        items.extend(of_query(number, key, is_shared, query, &given)?);
+    for (number, ((set, id), query, given)) in wanted.into_iter().enumerate() {
+        let is_shared = shared.contains(id);
+        let told = if has_sets || is_shared { set } else { "" };
+        items.extend(of_query(number, (told, id), is_shared, query, &given)?);
     }
     Ok(items)
 }
 
 /// Whether the queries are of several sets, so that ids alone may not tell them apart.
-fn has_sets(agents: &[&Answers<'_>]) -> bool {
-    let of = |answers: &&Answers<'_>| {
+fn has_sets(agents: &[(&str, &Answers<'_>)]) -> bool {
+    let of = |(_, answers): &(&str, &Answers<'_>)| {
         let sets = answers.iter().filter_map(|(_, recorded)| recorded.set.as_deref());
         sets.collect::<HashSet<&str>>().len() > 1
     };
@@ -109,12 +106,41 @@ fn has_sets(agents: &[&Answers<'_>]) -> bool {
 /// All answers, in the order that their queries first come in.
 #[derive(Default)]
 struct Known<'a> {
-    all: Vec<(Key<'a>, Given<'a>)>,
-    at: HashMap<Key<'a>, usize>,
+    all: Vec<(Place<'a>, Given<'a>)>,
+    at: HashMap<Place<'a>, usize>,
 }
 
 impl<'a> Known<'a> {
-    fn entry(&mut self, key: Key<'a>, n_agents: usize) -> &mut Given<'a> {
+    /// The answers to the queries that count, where those are told, or else to all: those of later
+    /// agents belong to the queries of the first.
+    fn read(count: &'a Count, agents: &[(&str, &'a Answers<'a>)]) -> anyhow::Result<Known<'a>> {
+        let mut known = Known::default();
+        if let Count::Queries(queries) = count {
+            for one in queries {
+                known.entry((&one.set, &one.id), agents.len());
+            }
+        }
+        for (agent, (place, answers)) in agents.iter().enumerate() {
+            let own = |(id, recorded): &'a (Cow<'a, str>, Recorded<'a>)| -> Place<'a> {
+                (recorded.set.as_deref().unwrap_or_default(), id)
+            };
+            let own: Vec<Place<'a>> = answers.iter().map(own).collect();
+            let places = Places::of(known.all.iter().map(|(key, _)| *key));
+            let found = places.of_answers(&own).map_err(|why| anyhow::anyhow!("{place}: {why}"))?;
+            for ((found, own), (_, recorded)) in found.into_iter().zip(own).zip(*answers) {
+                let key = match count {
+                    Count::Queries(_) => found,
+                    Count::Answered | Count::Ids(_) => found.or(Some(own)),
+                };
+                if let Some(key) = key {
+                    known.entry(key, agents.len())[agent].push(recorded);
+                }
+            }
+        }
+        Ok(known)
+    }
+
+    fn entry(&mut self, key: Place<'a>, n_agents: usize) -> &mut Given<'a> {
         let at = *self.at.entry(key).or_insert(self.all.len());
         if at == self.all.len() {
             self.all.push((key, vec![Vec::new(); n_agents]));
@@ -122,7 +148,7 @@ impl<'a> Known<'a> {
         &mut self.all[at].1
     }
 
-    fn get(&self, key: &Key<'_>) -> Option<&Given<'a>> {
+    fn get(&self, key: &Place<'_>) -> Option<&Given<'a>> {
         self.at.get(key).map(|at| &self.all[*at].1)
     }
 
@@ -131,7 +157,7 @@ impl<'a> Known<'a> {
         &self,
         id: &'a String,
         nothing: &impl Fn() -> Given<'a>,
-    ) -> Vec<(Key<'a>, Option<&'a Query>, Given<'a>)> {
+    ) -> Vec<(Place<'a>, Option<&'a Query>, Given<'a>)> {
         let own = self.all.iter().filter(|((_, other), _)| other == id);
         let found: Vec<_> = own.map(|(key, given)| (*key, None, given.clone())).collect();
         if found.is_empty() { vec![(("", id.as_str()), None, nothing())] } else { found }
@@ -139,7 +165,7 @@ impl<'a> Known<'a> {
 }
 
 /// Ids that queries of several sets have.
-fn shared_ids<'k>(keys: &[Key<'k>]) -> HashSet<&'k str> {
+fn shared_ids<'k>(keys: &[Place<'k>]) -> HashSet<&'k str> {
     let mut seen = HashSet::new();
     keys.iter().filter(|(_, id)| !seen.insert(*id)).map(|(_, id)| *id).collect()
 }
@@ -148,7 +174,7 @@ fn shared_ids<'k>(keys: &[Key<'k>]) -> HashSet<&'k str> {
 /// numbers, so that each agent has as many, or none.
 fn of_query<'a>(
     query_number: usize,
-    (set, id): Key<'_>,
+    (set, id): Place<'_>,
     is_shared: bool,
     query: Option<&'a Query>,
     given: &[Vec<&'a Recorded<'a>>],
@@ -168,6 +194,7 @@ fn of_query<'a>(
         let own = |answers: &Vec<&'a Recorded<'a>>| {
             answers.get(trial).copied().filter(|own| !own.answer.is_nothing())
         };
+        let mut asked = given.iter().filter_map(|answers| answers.get(trial)).peekable();
         let place = if is_shared { format!("{set}/{id}") } else { id.to_owned() };
         Item {
             id: id.to_owned(),
@@ -177,6 +204,8 @@ fn of_query<'a>(
             text: text.clone(),
             query,
             answers: given.iter().map(own).collect(),
+            was_asked: asked.peek().is_some(),
+            has_failed: asked.any(|own| own.answer.is_nothing() && own.error.is_some()),
             query_number,
         }
     };
@@ -188,8 +217,8 @@ pub(super) fn tell_answers(items: &[Item<'_>], answers: &Answers<'_>, quiet: boo
     if quiet {
         return;
     }
-    let ids: HashSet<&str> = items.iter().map(|item| &*item.id).collect();
-    let n_others = answers.iter().filter(|(id, _)| !ids.contains(&**id)).count();
+    let n_taken = items.iter().filter(|item| item.was_asked).count();
+    let n_others = answers.len().saturating_sub(n_taken);
     if n_others > 0 {
         let answers = super::count(n_others, "answer");
         talk::warn(&format!("{answers} to other queries left out"));

@@ -78,7 +78,7 @@ pub(super) fn run(args: &PassRateArgs) -> anyhow::Result<Exit> {
     let files = common.answers(&args.answers)?;
     let mut n_problems = 0;
     let answers = read(&files, &mut n_problems)?;
-    let items = items(&counted, &[&answers])?;
+    let items = items(&counted, &[(&args.answers, &answers)])?;
     anyhow::ensure!(!items.is_empty(), "{}: there is no answer to judge", args.answers);
     tell_answers(&items, &answers, common.quiet);
     let written = begin(common.output.as_ref(), common.ask.dry_run)?;
@@ -202,6 +202,11 @@ impl Report<'_> {
         self.count(|one| one.majority().is_none()) > 0 && self.count(has_verdict) == 0
     }
 
+    /// How many have no answer because the agent failed.
+    fn n_agent_errors(&self) -> usize {
+        self.items.iter().filter(|item| item.has_failed).count()
+    }
+
     /// The answers that have a run without a verdict.
     fn failed(&self) -> Vec<usize> {
         (0..self.items.len()).filter(|at| self.judged[*at].failure().is_some()).collect()
@@ -257,9 +262,13 @@ impl Report<'_> {
         } else {
             format!(", {}", count(n_answers, "answer"))
         };
+        let crashed = match self.n_agent_errors() {
+            0 => String::new(),
+            n => format!(" ({n} because the agent failed)"),
+        };
         lines.push(format!(
             "{}{several}: {solved} solved, {unsure} unsure, {unsolved} unsolved; \
-             {} without an answer, {} with errors",
+             {} without an answer{crashed}, {} with errors",
             queries(n_queries),
             self.n_missing(),
             failed.len(),
@@ -315,6 +324,7 @@ impl Report<'_> {
             "n_unsure": unsure,
             "n_unsolved": unsolved,
             "n_missing": self.n_missing(),
+            "n_agent_errors": self.n_agent_errors(),
             "n_errors": self.failed().len(),
             "cost_usd": cost.usd(),
             "calls": models.map(|models| ask::json_calls(&models.tally())).unwrap_or_default(),

@@ -87,7 +87,8 @@ pub(super) fn run(args: &PreferenceArgs) -> anyhow::Result<Exit> {
     let mut n_problems = 0;
     let reference = read(&of_reference, &mut n_problems)?;
     let candidate = read(&of_candidate, &mut n_problems)?;
-    let items = items(&counted, &[&reference, &candidate])?;
+    let both = [(args.reference.as_str(), &reference), (args.candidate.as_str(), &candidate)];
+    let items = items(&counted, &both)?;
     anyhow::ensure!(!items.is_empty(), "there is no answer to compare");
     let judge = preference_judge(&settings)?;
     let repeats = args.repeats.or(settings.judge.repeats).map_or(1, std::num::NonZero::get);
