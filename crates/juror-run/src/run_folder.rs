@@ -403,7 +403,7 @@ mod tests {
     fn records_without_a_manifest_are_neither_used_nor_replaced() {
         let folder = tempfile::tempdir().expect("a folder");
         let mut run = open(folder.path(), "x", Resume::default()).expect("new");
-        let done = Done { key: "k".into(), notes: Vec::new(), failed_outside: false };
+        let done = Done { key: "k".into(), notes: Vec::new(), outside: None };
         run.keep("q", &done).expect("kept");
         drop(run);
         std::fs::remove_file(manifest::path_in(folder.path())).expect("removed");
