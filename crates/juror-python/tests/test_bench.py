@@ -7,7 +7,9 @@ import contextlib
 import functools
 import http.server
 import inspect
+import itertools
 import json
+import linecache
 import logging
 import os
 import re
@@ -453,7 +455,12 @@ class Named:
         self.model = model
 
     def answer(self, query: str) -> str:
+        if STOPS.is_set() and next(N_ASKED) == 1:
+            raise KeyboardInterrupt
         return self.model
+
+
+STOPS, N_ASKED = threading.Event(), itertools.count()
 
 
 def test_another_agent_or_environment_does_not_go_on_with_a_run(
@@ -461,11 +468,10 @@ def test_another_agent_or_environment_does_not_go_on_with_a_run(
 ) -> None:
     folder = tmp_path / "run"
 
-    def stop(done: juror.QueryDone) -> None:
-        raise KeyboardInterrupt
-
+    STOPS.set()
     with pytest.raises(KeyboardInterrupt):
-        bench(Named("gpt"), run=folder, progress=stop)
+        bench(Named("gpt"), run=folder, jobs=1)
+    STOPS.clear()
     with pytest.raises(juror.JurorError, match=r"agent's own word \(value model\) changed"):
         bench(Named("claude"), run=folder)
     with monkeypatch.context() as changed:
@@ -491,6 +497,60 @@ def test_agents_are_told_apart_by_what_they_are_made_of() -> None:
     told = Named("a")
     told.identity = {"seed": 5}  # type: ignore[attr-defined]
     assert identity_of(told) != identity_of(Named("a"))
+
+
+def test_what_an_agent_reads_from_its_module_is_part_of_it(tmp_path: Path) -> None:
+    from juror._bench.identity import identity_of
+
+    def agent(text: str, name: str, **given: object) -> Any:
+        file = tmp_path / "my_agent.py"
+        file.write_text(text, "utf-8")
+        linecache.checkcache()
+        module: dict[str, Any] = {"__name__": "my_agent"}
+        exec(compile(text, file, "exec"), module)
+        module.update(given)
+        return identity_of(module[name])
+
+    text = "MODEL = 'gpt'\ndef helper(): return 1\ndef agent(query): return MODEL, helper()\n"
+    one = agent(text, "agent")
+    assert one == agent(text, "agent")
+    assert one != agent(text.replace("return 1", "return 2"), "agent"), "a helper beside it"
+    assert one != agent(text, "agent", MODEL="claude"), "a variable of its module"
+    text = "MODEL = 'gpt'\nclass Agent:\n    def answer(self, query): return MODEL\n"
+    assert agent(text, "Agent") != agent(text, "Agent", MODEL="claude")
+
+
+def test_containers_count_and_keys_do_not() -> None:
+    from juror._bench.identity import identity_of
+
+    def of(**given: object) -> dict[str, str]:
+        agent = Named("a")
+        vars(agent).update(given)
+        return identity_of(agent)
+
+    assert of(options={"temperature": 0.7}) != of(options={"temperature": 0.2})
+    assert of(options={"a": 1, "b": [2]}) == of(options={"b": [2], "a": 1})
+    assert of(stops=["x"]) != of(stops=["y"])
+    assert of(api_key="sk-1") == of(api_key="sk-2") == of(apiKey="sk-3") == of()
+    assert of(options={"api_key": "sk-1"}) == of(options={"api_key": "sk-2"})
+    assert of(max_tokens=1) != of(max_tokens=2)
+    assert of(options={"x": object()}) == of(options={"x": object()})
+
+
+def test_a_run_is_replaced_only_when_everything_is_ready(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    bench(lambda query: "first", run=folder)
+    kept = (folder / "attempts.jsonl").read_bytes()
+
+    class Broken:
+        def __init__(self) -> None:
+            raise ValueError("cannot be made")
+
+    with pytest.raises(ValueError, match="cannot be made"):
+        bench(Broken, run=folder, fresh=True)
+    with pytest.raises(juror.JurorError, match="no tools are served"):
+        bench(lambda query: "x", run=folder, fresh=True, server="http://127.0.0.1:1")
+    assert kept and (folder / "attempts.jsonl").read_bytes() == kept
 
 
 REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
