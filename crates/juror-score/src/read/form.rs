@@ -7,18 +7,24 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Visitor};
 
-/// Defines a form: its fields, each of which may be missing or `null`, how many of them are there,
-/// and the keys that are none of its own.
+/// Defines a form: its fields, each of which may be missing or `null`, which of them are there, and
+/// the keys that are none of its own.
 macro_rules! form {
     ($(#[$doc:meta])* $name:ident<$life:lifetime> { $($field:ident: $type:ty,)* }) => {
         $(#[$doc])*
         struct $name<$life> {
             $($field: Option<$type>,)*
-            /// How many of these keys are there, with any value.
+            /// Which of these keys are there, with any value: a bit for each.
             #[allow(dead_code, reason = "not every reader asks")]
-            n_known: usize,
+            met: u32,
             /// The keys that are none of these, where they stand.
             unknown: Vec<&$life str>,
+        }
+
+        impl $name<'_> {
+            /// The known keys, in the order of their bits.
+            #[allow(dead_code, reason = "not every reader asks")]
+            const KEYS: &'static [&'static str] = &[$(stringify!($field)),*];
         }
 
         impl<$life> serde::Deserialize<$life> for $name<$life> {
@@ -37,7 +43,7 @@ macro_rules! form {
                     ) -> Result<Self::Value, A::Error> {
                         // Nothing in these, or nothing but `null`.
                         $(let mut $field: Option<Option<$type>> = None;)*
-                        let (mut n_known, mut unknown) = (0, Vec::new());
+                        let mut unknown = Vec::new();
                         while let Some(key) = map.next_key::<$crate::read::form::Key<$life>>()? {
                             match key.text() {
                                 $(stringify!($field) => {
@@ -46,7 +52,6 @@ macro_rules! form {
                                         return Err(serde::de::Error::duplicate_field(name));
                                     }
                                     $field = Some(map.next_value()?);
-                                    n_known += 1;
                                 })*
                                 _ => {
                                     map.next_value::<serde::de::IgnoredAny>()?;
@@ -54,7 +59,9 @@ macro_rules! form {
                                 }
                             }
                         }
-                        Ok($name { $($field: $field.flatten(),)* n_known, unknown })
+                        let met = [$($field.is_some()),*].into_iter().rev();
+                        let met = met.fold(0, |bits, is_met| bits << 1 | u32::from(is_met));
+                        Ok($name { $($field: $field.flatten(),)* met, unknown })
                     }
                 }
                 deserializer.deserialize_map(FormVisitor)

@@ -179,7 +179,7 @@ enum What {
     Misspelt(&'static str),
     /// An unknown key.
     Unknown,
-    /// A key that belongs there.
+    /// A key that belongs there, in whatever record.
     Fine,
     /// A value that is no number, and what it is.
     NoNumber(&'static str),
@@ -204,9 +204,11 @@ impl<'a> PassedOver<'a> {
         let known = self.all.iter().find(|odd| is_it(odd)).map(|odd| odd.what);
         let what = match known {
             Some(What::Fine) => return,
-            _ if of.belongs(key) && !matches!(of.meant_by(key), Some(meant) if !has(meant)) => {
-                What::Fine
-            }
+            _ if of.belongs(key) => match of.meant_by(key) {
+                None => What::Fine,
+                Some(meant) if has(meant) || of == Of::Response && has("template_id") => return,
+                Some(meant) => What::Misspelt(meant),
+            },
             _ => match of.near(key).filter(|near| !has(near)) {
                 Some(near) => What::Misspelt(near),
                 None => What::Unknown,

@@ -21,7 +21,7 @@ pub struct Place {
 pub struct Path(pub Vec<Segment>);
 
 /// One part of a path.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Segment {
     /// A field of an object.
     Key(String),

@@ -246,10 +246,10 @@ impl<'a> TemplateForm<'a> {
 
 impl<'a> LineForm<'a> {
     fn read_into(self, read: &mut Read<'a>) -> Option<()> {
-        let (template_id, unknown, n_known) = (self.template_id, self.unknown, self.n_known);
+        // Nobody asks these forms which keys are there.
+        let (template_id, unknown, met) = (self.template_id, self.unknown, 0);
         if self.questions.is_some() {
-            let template =
-                TemplateForm { template_id, questions: self.questions, unknown, n_known };
+            let template = TemplateForm { template_id, questions: self.questions, unknown, met };
             return template.read_into(read, None);
         }
         let question = QuestionForm {
@@ -258,7 +258,7 @@ impl<'a> LineForm<'a> {
             reference_answer: self.reference_answer,
             reference_steps: self.reference_steps,
             unknown,
-            n_known,
+            met,
         };
         read.push(question, json::scalar_text(template_id?)?, (None, None))
     }
@@ -460,6 +460,15 @@ mod tests {
         assert_eq!(ids, ["36660e59", "007", "1.10"]);
         assert_eq!(dataset.questions[0].template, "0o17");
         assert_eq!(dataset.questions[1].text.get(), "\"1e3\"");
+    }
+
+    #[test]
+    fn ids_that_are_merged_inline_are_the_texts_that_were_written() {
+        let yaml = "- template_id: t\n  questions:\n  - {<<: {id: 007}, question_text: x}\n  - {<<: [{id: 0o17}], question_text: x}\n";
+        let document = Document::new("r.yaml", yaml.into(), Format::Yaml).expect("YAML");
+        let dataset = read_reference(&document).expect("a reference");
+        let ids: Vec<_> = dataset.questions.iter().map(|question| question.id.as_ref()).collect();
+        assert_eq!(ids, ["007", "0o17"]);
     }
 
     /// Steps without output, and after them a misspelt key and a word that is hinted at.

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use super::document::{Document, Found, lines_of};
 use super::form::form;
 use super::keys::{Of, PassedOver, unknown_keys};
-use super::problem::{DatasetError, Path, Problem, Problems};
+use super::problem::{DatasetError, Path, Problem, Problems, Segment};
 use crate::json;
 use crate::object::Object;
 use crate::question::Question;
@@ -174,8 +174,17 @@ struct Reader<'a> {
     n_responses: usize,
     /// The first record that has something in it and is none.
     first_other: Option<(&'a str, Path)>,
-    /// Keys that are used twice in a record.
+    /// Keys that are used twice in the records, by the first part of the records' paths.
+    repeated_in: HashMap<Option<Segment>, Repeated>,
+    /// Those of them that are told.
     repeated: Vec<DatasetError>,
+}
+
+/// Keys that are used twice in a record, or in several of one id.
+struct Repeated {
+    first: Problem,
+    /// Those that are not told yet.
+    untold: Vec<DatasetError>,
 }
 
 impl<'a> Reader<'a> {
@@ -187,6 +196,7 @@ impl<'a> Reader<'a> {
             passed_over: PassedOver::default(),
             n_responses: 0,
             first_other: None,
+            repeated_in: HashMap::new(),
             repeated: Vec::new(),
         }
     }
@@ -372,13 +382,15 @@ impl<'a> Reader<'a> {
     /// guess, and no score may rest on it.
     fn repeated_key(&mut self, record: &Path) -> Option<Problem> {
         let all = self.document.repeated_keys();
-        let in_it = |error: &&DatasetError| {
-            let path = &error.place.path.0;
-            path.len() > record.0.len() && path.starts_with(&record.0)
-        };
-        let before = self.repeated.len();
-        self.repeated.extend(all.iter().filter(in_it).cloned());
-        self.repeated.get(before).map(|error| error.problem.clone())
+        if all.is_empty() {
+            return None;
+        }
+        if self.repeated_in.is_empty() {
+            self.repeated_in = by_record(all, record.0.len());
+        }
+        let found = self.repeated_in.get_mut(&record.0.first().cloned())?;
+        self.repeated.append(&mut found.untold);
+        Some(found.first.clone())
     }
 
     /// Takes note of a response that could not be read, if its question is known.
@@ -407,6 +419,18 @@ impl<'a> Reader<'a> {
     fn problem(&mut self, at: &'a str, path: Path, problem: Problem) {
         self.found.push(Found { offset: self.document.offset_of(at), path, problem });
     }
+}
+
+/// Keys that are used twice inside records, by the first part of the records' paths, if they have
+/// one: each is looked at once, however many records there are.
+fn by_record(all: &[DatasetError], depth: usize) -> HashMap<Option<Segment>, Repeated> {
+    let mut by_record: HashMap<Option<Segment>, Repeated> = HashMap::new();
+    for error in all.iter().filter(|error| error.place.path.0.len() > depth) {
+        let record = error.place.path.0.first().filter(|_| depth > 0).cloned();
+        let first = || Repeated { first: error.problem.clone(), untold: Vec::new() };
+        by_record.entry(record).or_insert_with(first).untold.push(error.clone());
+    }
+    by_record
 }
 
 /// What a record that is no response has, in words.
@@ -455,6 +479,8 @@ struct Record<'a> {
     trajectory: Trajectory<'a>,
     /// Whether it has a key of responses besides the id.
     says_something: bool,
+    /// Which keys of responses it has, as the form says it.
+    met: u32,
     /// The keys that nobody knows, each with the step that has it if it is one's.
     unknown: Vec<(Option<usize>, &'a str)>,
 }
@@ -462,26 +488,29 @@ struct Record<'a> {
 impl Record<'_> {
     /// Whether a key is there, of those that a misspelt one may stand for.
     fn has(&self, key: &str) -> bool {
-        let Trajectory { ending, answer, steps, usage } = &self.trajectory;
+        let is_own = |(step, own): &(Option<usize>, &str)| step.is_none() && *own == key;
         match key {
-            "actual_answer" => answer.is_some(),
-            "actual_steps" => steps.is_some(),
-            "status" | "error" => ending.is_error(),
+            // Where nothing is in these, another key may have what was meant for them.
+            "actual_answer" => self.trajectory.answer.is_some(),
+            "actual_steps" => self.trajectory.steps.is_some(),
             "question_id" => self.id.is_some(),
-            _ => usage.iter().any(|(name, _)| name == key),
+            _ => {
+                let known = ResponseForm::KEYS.iter().position(|known| *known == key);
+                known.is_some_and(|at| self.met >> at & 1 == 1) || self.unknown.iter().any(is_own)
+            }
         }
     }
 }
 
 fn read(text: &str) -> Result<Record<'_>, serde_json::Error> {
     let mut form: ResponseForm<'_> = skim::from_str(text)?;
-    let says_something = form.n_known > usize::from(form.question_id.is_some());
+    let says_something = form.met.count_ones() > u32::from(form.question_id.is_some());
     let mut unknown: Vec<_> = form.unknown.drain(..).map(|key| (None, key)).collect();
     for (index, step) in form.actual_steps.iter().flatten().enumerate() {
         unknown.extend(unknown_keys(step).map(|key| (Some(index), key)));
     }
-    let id = form.question_id.and_then(json::scalar_text);
-    Ok(Record { id, trajectory: form.read(), says_something, unknown })
+    let (id, met) = (form.question_id.and_then(json::scalar_text), form.met);
+    Ok(Record { id, trajectory: form.read(), says_something, met, unknown })
 }
 
 form! {
@@ -617,6 +646,50 @@ mod tests {
         let failed =
             |id: &str| matches!(responses.by_question[id].trajectory.ending, Ending::Failed(_));
         assert_eq!((failed("q1"), failed("q2"), failed("q3")), (true, true, false));
+    }
+
+    #[test]
+    fn many_keys_that_are_used_twice_are_each_looked_at_once() {
+        let record = |id: usize| format!("- question_id: q{id}\n  x: 1\n  x: 2\n");
+        let text: String = (0..60_000).map(record).collect();
+        let document = Document::new("r.yaml", text.into(), Format::Yaml).expect("a document");
+        let responses = read_responses(&document).expect("responses");
+        assert_eq!((responses.len(), responses.problems.len()), (60_000, 60_000));
+        let is_failed = |response: &Response| response.trajectory.ending.is_error();
+        assert!(responses.by_question.values().all(is_failed));
+        let same = "q1: {x: 1, x: 2}\n".repeat(3);
+        let document = Document::new("r.yaml", same.into(), Format::Yaml).expect("a document");
+        assert_eq!(document.repeated_keys().len(), 5, "and the id, twice");
+        let told = read_responses(&document).expect("responses").problems;
+        assert_eq!(told.len(), 3, "each once: {told}");
+    }
+
+    fn told_of(text: &str) -> Vec<String> {
+        let document = Document::new("r.json", text.into(), Format::Json).expect("a document");
+        let problems = read_responses(&document).expect("responses").problems;
+        let first_line = |error: &DatasetError| error.problem.hint().unwrap_or_default();
+        problems.errors.iter().map(first_line).collect()
+    }
+
+    #[test]
+    fn a_key_that_is_there_is_not_what_another_one_means() {
+        let record = r#"[{"question_id": "q", "status": "success", "error": null,
+            "actual_answer": "x", "stats": {}, "errors": [], "total_token": 1}]"#;
+        assert_eq!(told_of(record), ["did you mean `total_tokens`?"]);
+        let without = record.replace(r#""status": "success", "error": null,"#, "");
+        assert_eq!(told_of(&without).len(), 3);
+    }
+
+    #[test]
+    fn whether_a_key_is_a_mistake_depends_on_its_own_record() {
+        let good = r#"{"question_id": "q1", "actual_answer": "x", "reference_answer": "x"}"#;
+        let wrong = r#"{"question_id": "q2", "reference_answer": "x", "status": "success"}"#;
+        let hint = ["did you mean `actual_answer`?"];
+        assert_eq!(told_of(&format!("[{good}, {wrong}]")), hint);
+        assert_eq!(told_of(&format!("[{wrong}, {good}]")), hint);
+        // Juror's own results are responses again.
+        let result = wrong.replace("{", r#"{"template_id": "t", "steps_score": 1.0, "#);
+        assert_eq!(told_of(&format!("[{result}, {good}]")), [""; 0]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 use libyaml_safer::{Event, EventData, Mark};
 
-use super::super::problem::{Path, Problem, Segment};
+use super::super::problem::{Path, Problem, Problems, Segment};
 use super::keys::{Keys, OwnKeys};
 use super::merge::merged;
 use super::role::Role;
@@ -154,7 +154,8 @@ impl Writer {
             }
             Some(fields) => match fields.next {
                 Next::Key => Err(NotYaml::new(at, "a key is a text, not a list or a mapping")),
-                Next::Merge(_) => Ok(Role::Data),
+                // What is merged becomes a part of this.
+                Next::Merge(_) => Ok(open.role),
                 Next::Value => Ok(open.role.field(&self.json[self.keys.last()])),
             },
         }
@@ -309,14 +310,16 @@ impl Writer {
         self.json.push(b':');
         if !is_new {
             let problem = Problem::RepeatedKey(text.to_owned());
-            self.repeated.push(Remark { at, path: self.path(), problem });
+            // Those that are not told need only say in which record they stand.
+            let longest = if self.repeated.len() < Problems::MOST { usize::MAX } else { 2 };
+            self.repeated.push(Remark { at, path: self.path(longest), problem });
         }
     }
 
-    /// The way to the value that comes next, or that was written last.
-    fn path(&self) -> Path {
-        let mut path = Vec::with_capacity(self.open.len());
-        for (depth, open) in self.open.iter().enumerate() {
+    /// The way to the value that comes next, or that was written last; no more of it than asked.
+    fn path(&self, longest: usize) -> Path {
+        let mut path = Vec::with_capacity(self.open.len().min(longest));
+        for (depth, open) in self.open.iter().enumerate().take(longest) {
             match &open.fields {
                 None => path.push(Segment::Index(open.n_items.saturating_sub(1))),
                 Some(_) => {
@@ -340,7 +343,7 @@ impl Writer {
     fn hint_at(&mut self, problem: Problem, at: Mark) {
         let kind = std::mem::discriminant(&problem);
         if self.hints.iter().all(|hint| std::mem::discriminant(&hint.problem) != kind) {
-            self.hints.push(Remark { at, path: self.path(), problem });
+            self.hints.push(Remark { at, path: self.path(usize::MAX), problem });
         }
     }
 }
