@@ -107,9 +107,15 @@ impl Lent {
 /// is used twice.
 pub fn load_settings(name: &str) -> Result<Document, LoadError> {
     let (document, _) = load_as(name, Some(Format::Yaml))?;
+    refuse_repeated_keys(&document)?;
+    Ok(document)
+}
+
+/// Fails where a key of a document is used twice.
+pub(crate) fn refuse_repeated_keys(document: &Document) -> Result<(), Problems> {
     let mut repeated = Problems::default();
     document.repeated_keys().iter().for_each(|error| repeated.push(error.clone()));
-    if repeated.is_empty() { Ok(document) } else { Err(repeated.into()) }
+    if repeated.is_empty() { Ok(()) } else { Err(repeated) }
 }
 
 /// Loads a text of any kind; `-` is standard input.

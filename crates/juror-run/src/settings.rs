@@ -18,6 +18,7 @@ use serde::de::{IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
+use crate::input::refuse_repeated_keys;
 use crate::plan::Plan;
 use crate::run_folder::without_keys;
 use crate::tool_settings::ToolsSettings;
@@ -563,6 +564,7 @@ pub fn reserved_key(name: &str) -> Option<&'static str> {
 impl Settings {
     /// Reads settings; fails with every unknown key, or with the first ill-typed value.
     pub fn read(document: &Document) -> Result<Settings, Problems> {
+        refuse_repeated_keys(document)?;
         if document.json().trim() == "null" {
             return Ok(Settings::default());
         }

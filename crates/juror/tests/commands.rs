@@ -1296,3 +1296,38 @@ fn a_step_name_can_stand_for_a_kind() {
     assert_eq!(ended.code, 2);
     assert!(ended.stderr.contains("`retreival`"), "{ended}");
 }
+
+#[test]
+fn validate_judges_a_reference_by_the_settings_beside_it() {
+    let steps = json!([[{"name": "call", "args": {"x": 1}}, {"name": "search", "output": "x"}]]);
+    let place = Place::new()
+        .file("reference.json", reference(&[question("q1", steps)]))
+        .file("args.yaml", "steps: {match_without_output: args}\n")
+        .file("kinds.yaml", "steps: {match_without_output: args, kinds: {search: retrieval}}\n");
+    let ended = place.run("validate reference.json");
+    assert!(ended.code == 2 && ended.stdout.contains("match_without_output"), "{ended}");
+    assert_eq!(place.run("validate args.yaml reference.json").code, 0);
+    let ended = place.run("validate reference.json kinds.yaml");
+    assert!(ended.code == 2 && ended.stdout.contains("not a list of documents"), "{ended}");
+}
+
+#[test]
+fn validate_refuses_settings_that_eval_refuses() {
+    let generation = "{provider: openai, model: m, temperature: 0, temperature: 1}";
+    let place = Place::new().file("juror.yaml", format!("llm: {{generation: {generation}}}\n"));
+    let ended = place.run("validate juror.yaml");
+    assert!(ended.code == 2 && ended.stdout.contains("`temperature` is used twice"), "{ended}");
+}
+
+#[test]
+fn ids_that_no_question_has_are_told_beside_any_number_of_notes() {
+    let mut response = json!({"question_id": "other", "actual_answer": "x"});
+    for key in 0..120 {
+        response[format!("own_{key}")] = json!(1);
+    }
+    let place = Place::new()
+        .file("reference.json", reference(&[question("q1", json!(null))]))
+        .file("responses.json", json!([response]).to_string());
+    let ended = place.run("validate reference.json responses.json");
+    assert!(ended.code == 2 && ended.stdout.contains("no question `other`"), "{ended}");
+}

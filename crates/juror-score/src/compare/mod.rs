@@ -230,6 +230,12 @@ impl Kind {
         if !actual.has_output() || (profile.names == Names::MustAgree && !same_name) {
             return Kind::Never;
         }
+        Kind::by_output(expected, same_name, profile)
+    }
+
+    /// The rule for an expected step that does not match by its arguments, and an actual one that
+    /// has an output.
+    pub(crate) fn by_output(expected: &View<'_>, same_name: bool, profile: &Profile) -> Kind {
         let all_kinds = profile.kinds == StepKinds::All;
         let has = |kind| all_kinds || profile.kind_names.has(kind);
         let both = |name: &str| same_name && expected.name == name;

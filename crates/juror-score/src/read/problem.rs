@@ -135,6 +135,13 @@ pub enum Problem {
         /// What is wrong with its output.
         why: String,
     },
+    /// Documents of an expected retrieval have no id, by which they would count.
+    UncountedDocuments {
+        /// The step.
+        step: String,
+        /// How many.
+        n: usize,
+    },
     /// A question has no response.
     Unanswered(String),
     /// Two responses answer the same question.
@@ -200,6 +207,7 @@ impl Problem {
                 | Problem::NumberAsText(_)
                 | Problem::TruthAsText { .. }
                 | Problem::UnknownQuestion(_)
+                | Problem::UncountedDocuments { .. }
         )
     }
 }
@@ -237,6 +245,17 @@ impl fmt::Display for Problem {
             Problem::EmptyGroup => f.write_str("the group of expected steps is empty"),
             Problem::BadOutput { step, why } => {
                 write!(f, "the output of the expected step `{step}` {why}")
+            }
+            Problem::UncountedDocuments { step, n } => {
+                let (documents, are) = match n {
+                    1 => ("a document".to_owned(), "is"),
+                    n => (format!("{n} documents"), "are"),
+                };
+                write!(
+                    f,
+                    "the output of the expected step `{step}` has {documents} without `id`, which \
+                     {are} not counted among the relevant ones"
+                )
             }
             Problem::Unanswered(id) => write!(f, "the question `{id}` has no response"),
             Problem::DuplicateResponse(id) => {
@@ -296,7 +315,9 @@ impl Problem {
                 Some(format!("columns present: {}", known.join(", ")))
             }
             Problem::MissingOutput(_) => Some(
-                "add `output` to the step, or `match: args` to match it by its arguments".into(),
+                "add `output` to the step, or `match: args` to match it by its arguments; \
+                 `steps.match_without_output: args` in the settings says it of all"
+                    .into(),
             ),
             Problem::EmptyGroup => Some("add a step to the group, or leave the group out".into()),
             Problem::UnknownQuestion(_) => {

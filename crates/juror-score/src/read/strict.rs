@@ -7,19 +7,20 @@ use super::document::{Document, Found};
 use super::not_numbers::Quoted;
 use super::problem::{Problem, Problems};
 use super::reference::Dataset;
-use crate::compare::View;
-use crate::media_type::MediaType;
-use crate::question::{ExpectedStep, MatchedBy};
-use crate::solutions::{ResultFormat, SparqlResult};
+use crate::compare::{Kind, View};
+use crate::profile::Profile;
+use crate::question::ExpectedStep;
+use crate::solutions::SparqlResult;
 
 impl Dataset<'_> {
-    /// Every expected step that no actual step can match, with its place.
-    pub fn unscorable(&self, document: &Document) -> Problems {
+    /// Every expected step that no actual step can match by some rules, or not by all that it
+    /// expects, with its place.
+    pub fn unscorable(&self, document: &Document, profile: &Profile) -> Problems {
         let mut found = Vec::new();
         for (at, question) in self.questions.iter().enumerate() {
             for (group, steps) in question.groups.iter().flatten().enumerate() {
                 for (index, step) in steps.iter().enumerate() {
-                    if let Some(problem) = trouble_with(step) {
+                    if let Some(problem) = trouble_with(step, profile) {
                         let output = step.fields.get("output").map_or("", RawValue::get);
                         let steps = self.path_of(at).key("reference_steps");
                         let path = steps.index(group).index(index).key("output");
@@ -33,38 +34,81 @@ impl Dataset<'_> {
     }
 }
 
-/// Why an expected output cannot be compared as its step asks for.
-fn trouble_with(step: &ExpectedStep<'_>) -> Option<Problem> {
-    let output = step.output.filter(|_| step.matched_by != Some(MatchedBy::Args))?;
-    let media_type = step.media_type.as_deref().unwrap_or_default();
-    let trouble =
-        |why: &str| Some(Problem::BadOutput { step: step.name.to_string(), why: why.to_owned() });
-    if step.name == "retrieval" {
-        let view = View::of_expected(step);
-        return match view.documents() {
+/// Why an expected output cannot be compared as its step asks for, or not all of it.
+fn trouble_with(step: &ExpectedStep<'_>, profile: &Profile) -> Option<Problem> {
+    let output = step.output.filter(|_| !step.matches_by_args(profile))?;
+    let name = || step.name.to_string();
+    let trouble = |why: &str| Some(Problem::BadOutput { step: name(), why: why.to_owned() });
+    let view = View::of_expected(step).known_by(&profile.kind_names);
+    match Kind::by_output(&view, true, profile) {
+        Kind::Retrieval => match view.documents() {
             None => trouble("is not a list of documents"),
             Some([]) => trouble("has no documents"),
             Some(documents) => match documents.iter().filter(|one| one.id.is_none()).count() {
                 0 => None,
                 n if n == documents.len() => trouble("has no ids, by which documents are compared"),
-                1 => trouble("has a document without `id`, which no document equals"),
-                _ => trouble("has documents without `id`, which no document equals"),
+                n => Some(Problem::UncountedDocuments { step: name(), n }),
             },
-        };
-    }
-    if let Some(format) = ResultFormat::from_media_type(media_type) {
-        return match SparqlResult::parse_reference(&output.text(), format) {
+        },
+        Kind::Sparql(format) => match SparqlResult::parse_reference(&output.text(), format) {
             Ok(_) => None,
-            Err(_) => trouble(&format!("is no SPARQL result of the media type `{media_type}`")),
-        };
+            Err(_) => {
+                let media_type = step.media_type.as_deref().unwrap_or_default();
+                trouble(&format!("is no SPARQL result of the media type `{media_type}`"))
+            }
+        },
+        Kind::Json => {
+            let text = output.text();
+            // Python writes words for numbers that are none, and reads them again.
+            let reads = |text: &str| serde_json::from_str::<&RawValue>(text).is_ok();
+            let is_json =
+                reads(&text) || Quoted::of(&text, false).is_some_and(|quoted| reads(&quoted.text));
+            if is_json { None } else { trouble("is no JSON, as its media type says") }
+        }
+        _ => None,
     }
-    if MediaType::of(media_type) == MediaType::Json {
-        let text = output.text();
-        // Python writes words for numbers that are none, and reads them again.
-        let reads = |text: &str| serde_json::from_str::<&RawValue>(text).is_ok();
-        let is_json =
-            reads(&text) || Quoted::of(&text, false).is_some_and(|quoted| reads(&quoted.text));
-        return if is_json { None } else { trouble("is no JSON, as its media type says") };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kind_names::{KindNames, StepKind};
+    use crate::read::{Format, read_reference};
+
+    fn told(step: &str, profile: &Profile) -> Vec<String> {
+        let text = format!(
+            r#"[{{"template_id": "t", "questions": [{{"id": "q", "question_text": "Q",
+                "reference_steps": [[{step}]]}}]}}]"#
+        );
+        let document = Document::new("r.json", text.into(), Format::Json).expect("JSON");
+        let dataset = read_reference(&document).expect("a reference");
+        let told = dataset.unscorable(&document, profile);
+        let level = |problem: &Problem| if problem.is_warning() { "warning" } else { "problem" };
+        let told = told.errors.iter().map(|error| &error.problem);
+        told.map(|problem| format!("{}: {problem}", level(problem))).collect()
     }
-    None
+
+    #[test]
+    fn what_scores_in_part_is_a_warning() {
+        let some = r#"{"name": "retrieval", "output": [{"id": 1}, {"text": "x"}]}"#;
+        assert_eq!(
+            told(some, &Profile::V5),
+            ["warning: the output of the expected step `retrieval` has a document without `id`, \
+              which is not counted among the relevant ones"]
+        );
+        let none = r#"{"name": "retrieval", "output": [{"text": "x"}]}"#;
+        assert!(told(none, &Profile::V5)[0].starts_with("problem: "));
+    }
+
+    #[test]
+    fn an_output_is_looked_at_as_its_rule_reads_it() {
+        let table = r#"{"name": "retrieval", "output_media_type":
+            "application/sparql-results+json", "output": "{\"head\": {}, \"boolean\": true}"}"#;
+        assert_eq!(told(table, &Profile::V5), [""; 0]);
+        assert_eq!(told(table, &Profile::V6).len(), 1, "there it is a retrieval");
+        let search = r#"{"name": "search", "output": "x"}"#;
+        let kind_names = KindNames::new([("search".to_owned(), StepKind::Retrieval)]);
+        assert_eq!(told(search, &Profile::V5), [""; 0]);
+        assert_eq!(told(search, &Profile { kind_names, ..Profile::V5 }).len(), 1);
+    }
 }

@@ -27,7 +27,8 @@ Examples:
   juror validate results.json runs/monday
 
 What a file is, is told from what stands in it; --as says it instead. Where one reference is given,
-its ids are compared with those of the responses.
+its ids are compared with those of the responses; where one file of settings is given, its rules say
+what can score.
 
 All problems of all files are listed with their places: what cannot score, and as warnings what is
 probably a mistake, such as a misspelt key. The exit code is 2 if there is any. Notes, on keys that
@@ -78,6 +79,7 @@ struct Checked {
 
 pub(super) fn run(args: &ValidateArgs) -> anyhow::Result<Exit> {
     let mut checked: Vec<Checked> = args.files.iter().map(|name| check(name, args.kind)).collect();
+    heed_settings(&mut checked);
     compare_ids(&mut checked);
     if args.json {
         talk::data(&format!("{:#}\n", json!(checked.iter().map(as_json).collect::<Vec<_>>())))?;
@@ -186,22 +188,41 @@ fn check_tools(name: &str, checked: &mut Checked) {
     }
 }
 
+/// Reads a reference, and looks for what cannot score by some rules.
+fn check_reference(document: &Document, profile: &Profile) -> Result<(String, Problems), Problems> {
+    let mut dataset = read_reference(document)?;
+    dataset.heed(document, profile);
+    let questions = count(dataset.questions.len(), "question");
+    let mut templates: Vec<&str> =
+        dataset.questions.iter().map(|question| question.template.as_ref()).collect();
+    templates.sort_unstable();
+    templates.dedup();
+    let templates = count(templates.len(), "template");
+    let mut problems = dataset.unscorable(document, profile);
+    problems.extend(dataset.warnings.clone());
+    problems.extend(dataset.other_keys(document));
+    problems.sort();
+    Ok((format!("reference dataset, {questions} in {templates}"), problems))
+}
+
+/// Where settings are given, one file of them, references are judged by their rules.
+fn heed_settings(files: &mut [Checked]) {
+    let of_kind = |file: &&Checked, kind| file.kind == Some(kind) && file.holds.is_some();
+    let mut settings = files.iter().filter(|file| of_kind(file, Kind::Settings));
+    let (Some(file), None) = (settings.next(), settings.next()) else { return };
+    let Some(Ok(settings)) = file.document.as_ref().map(Settings::read) else { return };
+    let profile = settings.plan().profile;
+    for file in files.iter_mut().filter(|file| file.kind == Some(Kind::Reference)) {
+        let checked = file.document.as_ref().map(|document| check_reference(document, &profile));
+        if let Some(Ok((_, problems))) = checked {
+            file.problems = problems;
+        }
+    }
+}
+
 fn read(document: &Document, kind: Kind) -> Result<(String, Problems), Problems> {
     match kind {
-        Kind::Reference => {
-            let dataset = read_reference(document)?;
-            let questions = count(dataset.questions.len(), "question");
-            let mut templates: Vec<&str> =
-                dataset.questions.iter().map(|question| question.template.as_ref()).collect();
-            templates.sort_unstable();
-            templates.dedup();
-            let templates = count(templates.len(), "template");
-            let mut problems = dataset.unscorable(document);
-            problems.extend(dataset.warnings.clone());
-            problems.extend(dataset.other_keys(document));
-            problems.sort();
-            Ok((format!("reference dataset, {questions} in {templates}"), problems))
-        }
+        Kind::Reference => check_reference(document, &Profile::V5),
         Kind::Responses => {
             let responses = read_responses(document)?;
             let mut problems = responses.problems.clone();
