@@ -379,6 +379,7 @@ mod tests {
     #[test]
     fn lines_that_do_not_tell_the_reason_outside_are_read() {
         let folder = tempfile::tempdir().expect("a folder");
+        drop(open(folder.path(), "x", Resume::default()).expect("new"));
         let line = json!({"question_id": "q", "key": "k", "failed_outside": true,
             "notes": [{"key": "my_error", "value": "status 503"}]});
         std::fs::write(folder.path().join("records.jsonl"), format!("{line}\n")).expect("written");
