@@ -194,6 +194,11 @@ impl ToolsSettings {
             self.is_folder_optional = false;
         }
     }
+
+    /// Leaves to another server what its own settings say: nothing is asked anew here.
+    pub fn leave_to_server(&mut self) {
+        self.refresh = None;
+    }
 }
 
 fn one_or_many<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use juror_judge::Secret;
 use juror_run::bench::{
-    JudgeWord, Manner, Open, Reach, Wanted, agent_environment, ignored_by_server,
+    JudgeWord, Manner, Open, Reach, UNUSED_TOKEN, Wanted, agent_environment, ignored_by_server,
 };
 use juror_run::subject::read_secret;
 use juror_run::{Environment, FormWord, PublicConfig, Resume, Settings, load_settings};
@@ -79,6 +79,9 @@ impl Options {
         if self.refresh {
             tools.refresh = Some(true);
         }
+        if self.server.is_some() {
+            tools.leave_to_server();
+        }
         if tools.folder.is_none() {
             return Err(asked("there is no folder of tool files\n  hint: name it with --tools"));
         }
@@ -149,13 +152,17 @@ impl Options {
         let token = self.server_token.clone().or_else(|| environment("JUROR_SERVER_TOKEN"));
         let token = token.filter(|_| self.server.is_some());
         let token = token.map(|token| read_secret(&token, environment)).transpose();
-        token.map_err(|why| asked(format!("--server-token {why}")))
+        token.map_err(|why| asked(format!("--server-token: {why}")))
     }
 
-    /// A word on arguments that say nothing where a server elsewhere answers calls.
+    /// A word on arguments that say nothing: with a server elsewhere, or without one.
     pub(super) fn ignored(&self) -> Option<String> {
-        let cache: &[&str] = if self.cache.is_empty() { &[] } else { &["--cache"] };
-        self.server.as_ref().and_then(|_| ignored_by_server(cache))
+        if self.server.is_none() {
+            return self.server_token.as_ref().map(|_| UNUSED_TOKEN.to_owned());
+        }
+        let given = [("--cache", !self.cache.is_empty()), ("--refresh", self.refresh)];
+        let given = given.into_iter().filter(|(_, is_given)| *is_given);
+        ignored_by_server(&given.map(|(option, _)| option).collect::<Vec<_>>())
     }
 
     /// What the run is called at a server of tools.

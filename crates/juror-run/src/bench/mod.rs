@@ -33,4 +33,4 @@ pub use recorded::RecordedAnswers;
 pub use report::Results;
 pub use run::{Bench, Told, run};
 pub use run_folder::{Chosen, choose_folder};
-pub use serving::{Serving, ignored_by_server};
+pub use serving::{Serving, UNUSED_TOKEN, ignored_by_server};

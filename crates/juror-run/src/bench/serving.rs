@@ -148,6 +148,9 @@ pub fn ignored_by_server(options: &[&str]) -> Option<String> {
     })
 }
 
+/// A word on a token that nobody is told, since the server in this process asks for none.
+pub const UNUSED_TOKEN: &str = "--server-token says nothing without --server\n  hint: name the server that asks for it with --server";
+
 fn served(call: juror_serve::RecordedCall) -> ServedCall {
     ServedCall {
         category: call.category,

@@ -163,6 +163,8 @@ impl ToolArgs {
             ("--sources", self.sources.is_some()),
             ("--on-miss", self.on_miss.is_some()),
             ("--match", self.arguments.is_some()),
+            ("--match-numbers", self.match_numbers.is_some()),
+            ("--refresh", self.refresh),
             ("--no-keep", self.no_keep),
             ("--write-back", self.write_back),
             ("--memory", self.memory.is_some()),

@@ -13,8 +13,8 @@ use clap::{Args, ValueEnum};
 use juror_judge::Models;
 use juror_run::bench::{
     Agent, Bench, Journal, JudgeWord, Manner, Offers, Open, Provenance, Results, Selected, Serving,
-    SolveJudge, Told, Wanted, check_run, choose_folder, ignored_by_server, plain, query_line,
-    run as run_bench, select_queries, shown_agent,
+    SolveJudge, Told, UNUSED_TOKEN, Wanted, check_run, choose_folder, ignored_by_server, plain,
+    query_line, run as run_bench, select_queries, shown_agent,
 };
 use juror_run::subject::chat_agent::Method;
 use juror_run::subject::read_secret;
@@ -229,7 +229,10 @@ impl From<JudgeArg> for JudgeWord {
 
 pub(super) fn run(args: &BenchArgs) -> anyhow::Result<Exit> {
     let environment = Environment::read();
-    let (settings, _) = args.tools.settings(&environment)?;
+    let (mut settings, _) = args.tools.settings(&environment)?;
+    if args.server.is_some() {
+        settings.tools.leave_to_server();
+    }
     let wanted = Wanted {
         place: args.queries.clone(),
         sets: args.sets.clone(),
@@ -263,7 +266,7 @@ async fn bench(
     let repeats = args.repeats.map(std::num::NonZero::get);
     let judge =
         SolveJudge::new(args.judge.map(JudgeWord::from), settings, models.as_ref(), repeats)?;
-    args.warn_of_odd_choices(&judge);
+    args.warn_of_odd_choices(&judge, &get);
     let name = args.name.clone().unwrap_or_else(|| agent_name(&args.agent, &args.method));
     let more = args.limits(models.as_deref());
     let manner = args.manner(&name, &more);
@@ -454,7 +457,12 @@ impl BenchArgs {
     }
 
     /// Tells of options that say nothing, or are hardly meant together.
-    fn warn_of_odd_choices(&self, judge: &SolveJudge) {
+    fn warn_of_odd_choices(&self, judge: &SolveJudge, environment: juror_run::Environment<'_>) {
+        // A variable may be set for other runs.
+        let is_named = self.server_token != environment("JUROR_SERVER_TOKEN");
+        if self.server.is_none() && self.server_token.is_some() && is_named {
+            talk::warn(UNUSED_TOKEN);
+        }
         if self.server.is_some()
             && let Some(warning) = ignored_by_server(&self.tools.of_replies())
         {
