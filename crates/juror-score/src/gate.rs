@@ -266,7 +266,7 @@ mod tests {
     fn what_is_exactly_at_a_share_is_within_it() {
         for tenths in 0..=1000_usize {
             let (whole, tenth) = (tenths / 10, tenths % 10);
-            let (percent, share) = (format!("{whole}.{tenth}%"), format!("{}e-3", tenths));
+            let (percent, share) = (format!("{whole}.{tenth}%"), format!("{tenths}e-3"));
             for text in [percent, share] {
                 let share: Share = text.parse().expect("a share");
                 for times in [1, 7, 1_000_003] {

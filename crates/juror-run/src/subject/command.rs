@@ -205,7 +205,7 @@ impl CommandAgent {
                     }
                     return Ok(());
                 }
-                Line::Other => self.pass_over(process, line),
+                Line::Other => self.pass_over(process, &line),
                 Line::Answer { .. } | Line::Broken => {
                     let shown = self.shown(&line);
                     let why = format!("the agent did not say that it is ready, but `{shown}`");
@@ -228,7 +228,7 @@ impl CommandAgent {
         for _ in 0..MOST_OTHER_LINES {
             let line = process.hear().await?;
             match Line::of(&line) {
-                Line::Other | Line::Ready(_) => self.pass_over(process, line),
+                Line::Other | Line::Ready(_) => self.pass_over(process, &line),
                 Line::Answer { query_id: Some(id) }
                     if id != task.query_id && process.answered.contains(&id) => {}
                 Line::Answer { query_id: None } => {
@@ -246,14 +246,14 @@ impl CommandAgent {
     }
 
     /// Many programs log where they should not; that is no reason to lose an answer.
-    fn pass_over(&self, process: &mut Process, line: String) {
+    fn pass_over(&self, process: &mut Process, line: &str) {
         if !self.has_told.swap(true, Ordering::Relaxed) {
-            let shown = self.shown(&line);
+            let shown = self.shown(line);
             (self.tell)(&format!(
                 "the agent writes lines to standard output that are not of the protocol, such as `{shown}`: they are passed over\n  hint: standard output is for the protocol, and logs belong on standard error"
             ));
         }
-        process.other_line = Some(self.shown(&line));
+        process.other_line = Some(self.shown(line));
     }
 
     /// The beginning of a line, without the token that the agent was told.
