@@ -143,7 +143,10 @@ impl Explainer<'_> {
                 format!("the step failed: {}", quote(&error.unwrap_or_default()))
             }
             Status::Success | Status::Missing => "the step returned nothing".into(),
-            Status::Other => "the step did not succeed".into(),
+            Status::Other => {
+                let word = step.fields.get_set("status").map(json::output_text);
+                format!("the step's status is {}, not `success`", quote(&word.unwrap_or_default()))
+            }
         }
     }
 

@@ -183,6 +183,8 @@ enum What {
     Fine,
     /// A value that is no number, and what it is.
     NoNumber(&'static str),
+    /// A status of a step that is no known word; the key is that word.
+    NoStatus,
 }
 
 /// What was passed over in a file, each once.
@@ -228,6 +230,11 @@ impl<'a> PassedOver<'a> {
         self.add(Of::Response, key, What::NoNumber(found), at, path);
     }
 
+    /// Takes note of a status of a step that is no known word.
+    pub(super) fn no_status(&mut self, word: &'a str, path: impl FnOnce() -> Path) {
+        self.add(Of::Step, word, What::NoStatus, word, path);
+    }
+
     fn add(&mut self, of: Of, key: &'a str, what: What, at: &'a str, path: impl FnOnce() -> Path) {
         let same = |odd: &&mut Odd<'_>| odd.of == of && odd.key == key && odd.what == what;
         if let Some(odd) = self.all.iter_mut().find(same) {
@@ -240,7 +247,9 @@ impl<'a> PassedOver<'a> {
 
     /// What is probably a mistake.
     pub(super) fn mistakes(&self, document: &Document) -> Vec<Found> {
-        self.found(document, |what| matches!(what, What::Misspelt(_) | What::NoNumber(_)))
+        self.found(document, |what| {
+            matches!(what, What::Misspelt(_) | What::NoNumber(_) | What::NoStatus)
+        })
     }
 
     /// Keys that Juror does not use, and that are like none that it does.
@@ -260,6 +269,7 @@ impl Odd<'_> {
         let problem = match self.what {
             What::Misspelt(near) => Problem::UnknownKey { key, of, near: Some(near), n_more },
             What::Unknown | What::Fine => Problem::UnknownKey { key, of, near: None, n_more },
+            What::NoStatus => Problem::UnknownStatus { word: key, n_more },
             What::NoNumber(found) => Problem::NoNumber { key, found, n_more },
         };
         Found { offset: document.offset_of(self.at), path: self.path.clone(), problem }

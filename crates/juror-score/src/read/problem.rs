@@ -168,6 +168,13 @@ pub enum Problem {
         /// How many more are like it.
         n_more: usize,
     },
+    /// A status of a step that is no known word.
+    UnknownStatus {
+        /// The word, as JSON without quotes.
+        word: String,
+        /// How many more are like it.
+        n_more: usize,
+    },
     /// A file of something else than responses.
     NoResponses {
         /// What its first record has: keys, or what it is.
@@ -195,7 +202,10 @@ impl Problem {
 
     /// Whether it stands for all that are like it.
     fn is_folded(&self) -> bool {
-        matches!(self, Problem::UnknownKey { .. } | Problem::NoNumber { .. })
+        matches!(
+            self,
+            Problem::UnknownKey { .. } | Problem::NoNumber { .. } | Problem::UnknownStatus { .. }
+        )
     }
 
     /// Whether it can be scored nevertheless, though probably not as it was meant.
@@ -204,6 +214,7 @@ impl Problem {
             self,
             Problem::UnknownKey { near: Some(_), .. }
                 | Problem::NoNumber { .. }
+                | Problem::UnknownStatus { .. }
                 | Problem::NumberAsText(_)
                 | Problem::TruthAsText { .. }
                 | Problem::UnknownQuestion(_)
@@ -272,6 +283,10 @@ impl fmt::Display for Problem {
                 write!(f, "`{key}` is {found}, not a number, and is left out of the statistics")?;
                 and_more(f, *n_more)
             }
+            Problem::UnknownStatus { word, n_more } => {
+                write!(f, "unknown status `{word}` of a step, which can match nothing")?;
+                and_more(f, *n_more)
+            }
             Problem::NoResponses { found } => {
                 write!(f, "no response in any known form: the first record {found}")
             }
@@ -324,6 +339,9 @@ impl Problem {
                 Some("check that responses and reference belong together".into())
             }
             Problem::UnknownKey { near: Some(near), .. } => Some(format!("did you mean `{near}`?")),
+            Problem::UnknownStatus { .. } => {
+                Some("write `success` or `error`, or leave it out".into())
+            }
             Problem::NoNumber { .. } => Some("write it without quotes".into()),
             Problem::NoResponses { .. } => Some(
                 "looked for `actual_answer`, `actual_steps`, `status`, `error` and token counts, \

@@ -15,7 +15,7 @@ use crate::json;
 use crate::object::Object;
 use crate::question::Question;
 use crate::skim;
-use crate::trajectory::{Ending, Step, Trajectory, Usage};
+use crate::trajectory::{Ending, Status, Step, Trajectory, Usage};
 
 /// The responses of a file, by question.
 #[derive(Debug, Default)]
@@ -352,6 +352,15 @@ impl<'a> Reader<'a> {
                     let has = |key: &str| steps[*index].fields.get(key).is_some();
                     self.passed_over.key(Of::Step, key, has, path);
                 }
+            }
+        }
+        for (index, step) in steps.iter().enumerate() {
+            if step.status == Status::Other
+                && let Some(status) = step.fields.get("status")
+            {
+                let word = status.get().trim_matches('"');
+                let place = || path.key("actual_steps").index(index).key("status");
+                self.passed_over.no_status(word, place);
             }
         }
         for (name, value) in record.trajectory.usage.iter() {
@@ -725,6 +734,23 @@ mod tests {
             assert!(told[0].starts_with("r:2:"), "{told:?}");
             assert!(responses.problems.errors[0].problem.is_warning());
         }
+    }
+
+    #[test]
+    fn a_status_that_is_no_known_word_is_told_of_once() {
+        let step = |status: &str| format!(r#"{{"name": "s", "output": "x", "status": {status}}}"#);
+        let steps = [r#""ok""#, r#""success""#, "null", r#""ok""#, r#""error""#, r#""SUCCESS""#];
+        let steps = steps.map(step).join(", ");
+        let text = format!("{{\"question_id\": \"q1\", \"actual_steps\": [{steps}]}}\n");
+        let document = Document::new("r.jsonl", text.into(), Format::JsonLines).expect("lines");
+        let responses = read_responses(&document).expect("responses");
+        let told = responses.problems.errors.iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!(told.len(), 2, "{told:?}");
+        let first = "unknown status `ok` of a step, which can match nothing, here and 1 times more";
+        assert!(told[0].contains(first), "{told:?}");
+        assert!(told[0].ends_with("hint: write `success` or `error`, or leave it out"), "{told:?}");
+        assert!(told[1].contains("`SUCCESS`"), "{told:?}");
+        assert!(responses.problems.errors.iter().all(|error| error.problem.is_warning()));
     }
 
     #[test]
