@@ -40,8 +40,13 @@ impl ToolsSettings {
     }
 
     /// Whether replies are kept already.
-    pub fn has_store(&self) -> bool {
+    fn has_store(&self) -> bool {
         ToolReplies::is_in(self.store_folder())
+    }
+
+    /// Whether there is anything to serve: tools, or known replies.
+    pub fn has_anything(&self) -> bool {
+        self.folder.is_some() || !self.cache.is_empty() || self.has_store()
     }
 
     fn only_reads(&self) -> bool {

@@ -32,5 +32,5 @@ pub use queries::{QueriesError, Selected, Selection, Wanted, select_queries};
 pub use recorded::RecordedAnswers;
 pub use report::Results;
 pub use run::{Bench, Told, run};
-pub use run_folder::{Chosen, choose_folder};
-pub use serving::{Serving, UNUSED_TOKEN, ignored_by_server};
+pub use run_folder::{Chosen, PassedOver, choose_folder};
+pub use serving::{Serving, UNUSED_TOKEN, ignored_by_server, without_tools};

@@ -1,5 +1,6 @@
 //! Which folder a run is kept in where users name none.
 
+use std::fmt;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -18,8 +19,32 @@ pub struct Chosen {
     pub folder: PathBuf,
     /// Whether it was made for this.
     pub is_new: bool,
-    /// An unfinished run of the same name that was begun otherwise, and what differs.
-    pub passed_over: Option<(PathBuf, Vec<String>)>,
+    /// A run of the same name that might have been meant, and was begun otherwise.
+    pub passed_over: Option<PassedOver>,
+}
+
+/// A run that might have been gone on with.
+#[derive(Debug, PartialEq, Eq)]
+pub struct PassedOver {
+    /// Its folder.
+    pub folder: PathBuf,
+    /// What differs.
+    pub differences: Vec<String>,
+    /// Whether it is finished.
+    pub is_complete: bool,
+}
+
+impl fmt::Display for PassedOver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (folder, changed) = (self.folder.display(), self.differences.join(", "));
+        let kind = if self.is_complete { "last" } else { "unfinished" };
+        write!(f, "begins anew: the {kind} run {folder} was begun otherwise: {changed} changed")?;
+        if self.is_complete {
+            write!(f, "\n  hint: --run {folder} --retry-errors --resume-changed goes on with it")
+        } else {
+            f.write_str("\n  hint: --resume-changed goes on with it all the same")
+        }
+    }
 }
 
 /// The folder of a run: that of an unfinished one of the same identity, else a new one, called by
@@ -42,8 +67,10 @@ fn choose_in(root: &Path, run: &Manifest, resume: Resume) -> Chosen {
         if is_wanted && is_idle(&folder) {
             return Chosen { folder, is_new: false, passed_over: None };
         }
-        if !is_same && !known.is_complete && known.name == run.name {
-            passed_over.get_or_insert((folder, differences));
+        let is_complete = known.is_complete;
+        let may_be_meant = !is_complete || resume.retry_errors;
+        if !is_same && may_be_meant && known.name == run.name {
+            passed_over.get_or_insert(PassedOver { folder, differences, is_complete });
         }
     }
     Chosen { folder: new_folder(root, run), is_new: true, passed_over }
@@ -106,7 +133,11 @@ mod tests {
         other.identity = json!({"agent": "other"});
         let chosen = choose(&other, Resume::default());
         assert_ne!(chosen.folder, first);
-        assert_eq!(chosen.passed_over, Some((first.clone(), vec!["agent".to_owned()])));
+        let passed_over = |is_complete| {
+            let differences = vec!["agent".to_owned()];
+            Some(PassedOver { folder: first.clone(), differences, is_complete })
+        };
+        assert_eq!(chosen.passed_over, passed_over(false));
         let changed = Resume { even_if_changed: true, ..Resume::default() };
         assert_eq!(choose(&other, changed).folder, first);
         let journal = Journal::open(&first, run("a"), Resume::default()).expect("again");
@@ -115,6 +146,8 @@ mod tests {
         assert_ne!(choose(&run("a"), Resume::default()).folder, first, "it is complete");
         let retry = Resume { retry_errors: true, ..Resume::default() };
         assert_eq!(choose(&run("a"), retry).folder, first);
+        assert_eq!(choose(&other, Resume::default()).passed_over, None);
+        assert_eq!(choose(&other, retry).passed_over, passed_over(true));
     }
 
     #[test]

@@ -10,6 +10,7 @@ use tokio::net::TcpListener;
 
 use super::agent::on_one_line;
 use super::journal::ServedCall;
+use crate::settings::Settings;
 use crate::tools::{TellTrouble, Tools};
 
 /// A server of virtual tools: in this process, or elsewhere.
@@ -150,6 +151,13 @@ pub fn ignored_by_server(options: &[&str]) -> Option<String> {
 
 /// A word on a token that nobody is told, since the server in this process asks for none.
 pub const UNUSED_TOKEN: &str = "--server-token says nothing without --server\n  hint: name the server that asks for it with --server";
+
+/// A word on settings that give agents nothing to call.
+pub fn without_tools(settings: &Settings) -> Option<String> {
+    (!settings.tools.has_anything()).then(|| {
+        "there are no tools and no known replies, so that agents have nothing to call\n  hint: name a folder of tool files with --tools, known replies with --cache, or both".into()
+    })
+}
 
 fn served(call: juror_serve::RecordedCall) -> ServedCall {
     ServedCall {

@@ -106,9 +106,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<Exit> {
     let environment = Environment::read();
     let (settings, public) = args.tools.settings(&environment)?;
     anyhow::ensure!(
-        settings.tools.folder.is_some()
-            || !settings.tools.cache.is_empty()
-            || settings.tools.has_store(),
+        settings.tools.has_anything(),
         "nothing to serve\n  hint: name a folder of tool files with --tools, known replies with --cache, or both"
     );
     let log = log(args, &public)?;

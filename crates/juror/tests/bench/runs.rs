@@ -314,3 +314,59 @@ fn several_recorded_answers_to_a_query_are_trials() {
     assert_eq!(refused.code, 2, "{}", refused.stderr);
     assert!(refused.stderr.contains("two answers are to the id `3`"), "{}", refused.stderr);
 }
+
+#[test]
+fn trying_errors_again_says_when_all_is_tried_anew() {
+    let stage = Stage::new();
+    let agent = agent(
+        &stage,
+        "if task['query_id'] == '2': say(task, error='no')\nelse: say(task, final_answer='x')",
+    );
+    let first = bench(&stage, &agent, "--judge none", &[("MODEL", "one")]);
+    let hint = "1 of 4 queries ended with an error: --retry-errors tries them again";
+    assert_eq!((first.code, first.stderr.contains(hint)), (3, true), "{}", first.stderr);
+    let same = bench(&stage, &agent, "--judge none --retry-errors", &[("MODEL", "one")]);
+    assert!(same.stderr.contains("goes on with"), "{}", same.stderr);
+    let other = bench(&stage, &agent, "--judge none --retry-errors", &[("MODEL", "two")]);
+    assert!(other.stderr.contains("begins anew: the last run "), "{}", other.stderr);
+    assert!(other.stderr.contains(" --retry-errors --resume-changed goes on"), "{}", other.stderr);
+    for option in ["--retry-errors", "--resume-changed"] {
+        let options = format!("--judge none --name never{option} {option}");
+        let none = bench(&stage, &agent, &options, &[]);
+        let told = "begins anew: there is no earlier run of this name to go on with";
+        assert!(none.stderr.contains(told), "{}", none.stderr);
+    }
+}
+
+#[test]
+fn a_judge_that_fails_again_is_not_told_to_be_asked_again() {
+    let refused = Reply::Status { status: 400, retry_after: None, body: None };
+    let matching = vec![Matching { contains: String::new(), purpose: None, reply: refused }];
+    let server = Server::start(Script { matching, ..Script::default() });
+    let stage = Stage::new();
+    let agent = agent(&stage, SAYS_MODEL);
+    let address = format!("{}/v1", server.address());
+    let variables = [("OPENAI_API_KEY", "sk-scripted"), ("OPENAI_BASE_URL", address.as_str())];
+    bench(&stage, &agent, "", &variables);
+    let again = bench(&stage, &agent, "--retry-errors", &variables);
+    let told = "4 of the queries tried earlier were judged again, and the judge failed again";
+    assert!(again.stderr.contains(told), "{}", again.stderr);
+    assert!(!again.stderr.contains("--retry-errors tries them again"), "{}", again.stderr);
+}
+
+#[test]
+fn an_agent_without_tools_is_warned_of() {
+    let stage = Stage::new();
+    let agent = agent(&stage, SAYS_MODEL);
+    let told = "there are no tools and no known replies";
+    let with_tools = bench(&stage, &agent, "--judge none", &[]);
+    assert!(!with_tools.stderr.contains(told), "{}", with_tools.stderr);
+    let queries = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/queries.json");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_juror"));
+    command
+        .args(["bench", "-o", "out.json", "--judge", "none", "--queries", queries])
+        .args(["--agent", &agent])
+        .current_dir(stage.folder.path());
+    let without = ended(&mut command);
+    assert_eq!((without.code, without.stderr.contains(told)), (0, true), "{}", without.stderr);
+}

@@ -14,7 +14,7 @@ use juror_judge::Models;
 use juror_run::bench::{
     Agent, Bench, Journal, JudgeWord, Manner, Offers, Open, Provenance, Results, Selected, Serving,
     SolveJudge, Told, UNUSED_TOKEN, Wanted, check_run, choose_folder, ignored_by_server, plain,
-    query_line, run as run_bench, select_queries, shown_agent,
+    query_line, run as run_bench, select_queries, shown_agent, without_tools,
 };
 use juror_run::subject::chat_agent::Method;
 use juror_run::subject::read_secret;
@@ -267,6 +267,7 @@ async fn bench(
     let judge =
         SolveJudge::new(args.judge.map(JudgeWord::from), settings, models.as_ref(), repeats)?;
     args.warn_of_odd_choices(&judge, &get);
+    args.warn_of_no_tools(settings);
     let name = args.name.clone().unwrap_or_else(|| agent_name(&args.agent, &args.method));
     let more = args.limits(models.as_deref());
     let manner = args.manner(&name, &more);
@@ -318,12 +319,7 @@ async fn bench(
     let mut counts = Counts::default();
     let judged = run_bench(&bench, |told| counts.tell(&told, args.quiet, queries.len())).await;
     let judged = judged.map_err(|error| Outside(error.into()))?;
-    if counts.n_known_errors > 0 {
-        let n_errors = counts.n_known_errors;
-        talk::say(&format!(
-            "{n_errors} of the queries tried earlier ended with an error: --retry-errors tries them again"
-        ));
-    }
+    counts.tell_known_errors(args.retry_errors);
     if let Some(why) = counts.stopped {
         talk::say(&format!(
             "stopped: {why}; no results are written: run the same command again to go on"
@@ -346,6 +342,12 @@ async fn bench(
         talk::warn(warning);
     }
     outputs.write(&results, &offers, args)?;
+    if journal.is_some() && !args.quiet && counts.n_errors > 0 {
+        let (n_errors, n_all) = (counts.n_errors, queries.len());
+        talk::say(&format!(
+            "{n_errors} of {n_all} queries ended with an error: --retry-errors tries them again"
+        ));
+    }
     if let Some(journal) = &journal {
         journal.complete().map_err(|error| Outside(error.into()))?;
     }
@@ -367,10 +369,27 @@ fn tell_resumed(journal: &Journal, queries: &[Selected]) {
 struct Counts {
     n_done: usize,
     n_known_errors: usize,
+    /// How many queries just tried ended with an error of the agent's.
+    n_errors: usize,
     stopped: Option<String>,
 }
 
 impl Counts {
+    /// Says what became of queries that ended with an error earlier, and were not tried again.
+    fn tell_known_errors(&self, retry_errors: bool) {
+        let n = self.n_known_errors;
+        match (n, retry_errors) {
+            (0, _) => {}
+            // All that the agent failed on is tried again.
+            (_, true) => talk::say(&format!(
+                "{n} of the queries tried earlier were judged again, and the judge failed again"
+            )),
+            (_, false) => talk::say(&format!(
+                "{n} of the queries tried earlier ended with an error: --retry-errors tries them again"
+            )),
+        }
+    }
+
     fn tell(&mut self, told: &Told<'_>, is_quiet: bool, n_all: usize) {
         match told {
             Told::Known(own) => {
@@ -379,6 +398,8 @@ impl Counts {
             }
             Told::Tried(own) => {
                 self.n_done += 1;
+                let attempted = own.attempted.as_ref();
+                self.n_errors += usize::from(attempted.is_some_and(|own| own.error.is_some()));
                 if !is_quiet {
                     talk::say(&query_line(own, self.n_done, n_all).to_string());
                 }
@@ -436,7 +457,7 @@ impl BenchArgs {
     /// The folder of the run: the one that was named, if it may be used, or one that is chosen.
     fn place(&self, run: &Manifest) -> anyhow::Result<Place> {
         let named = self.run.as_ref().map(PathBuf::from);
-        if self.agent.trim().starts_with("recorded:") {
+        if self.is_recorded() {
             // Recorded answers keep no run: only a name is needed.
             let folder = named.unwrap_or_else(|| plain(&run.name).into());
             return Ok(Place { folder, is_new: false });
@@ -446,14 +467,20 @@ impl BenchArgs {
             return Ok(Place { folder, is_new: false });
         }
         let chosen = choose_folder(run, self.resume());
-        if let Some((other, differences)) = chosen.passed_over {
-            talk::say(&format!(
-                "begins anew: the unfinished run {} was begun otherwise: {} changed\n  hint: --resume-changed goes on with it all the same",
-                other.display(),
-                differences.join(", ")
-            ));
+        if let Some(passed_over) = &chosen.passed_over {
+            talk::say(&passed_over.to_string());
+        } else if chosen.is_new && (self.retry_errors || self.resume_changed) {
+            talk::say("begins anew: there is no earlier run of this name to go on with");
         }
         Ok(Place { folder: chosen.folder, is_new: chosen.is_new })
+    }
+
+    /// Tells that an agent that is tried has nothing to call.
+    fn warn_of_no_tools(&self, settings: &Settings) {
+        let needs_tools = self.server.is_none() && !self.is_recorded();
+        if needs_tools && let Some(warning) = without_tools(settings) {
+            talk::warn(&warning);
+        }
     }
 
     /// Tells of options that say nothing, or are hardly meant together.
@@ -475,6 +502,11 @@ impl BenchArgs {
                 "{model} judges itself: it is both the agent's model and the judge\n  hint: judge by another with --judge none, then `juror judge pass-rate` on the run's folder with other settings"
             ));
         }
+    }
+
+    /// Whether nobody is tried, since the answers are there.
+    fn is_recorded(&self) -> bool {
+        self.agent.trim().starts_with("recorded:")
     }
 
     /// Whether the built-in agent is tried.
