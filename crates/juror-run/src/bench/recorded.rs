@@ -52,9 +52,10 @@ impl RecordedAnswers {
     fn of(recorded: Vec<(String, Recorded<'static>)>) -> RecordedAnswers {
         let mut all = RecordedAnswers::default();
         for (id, Recorded { set, answer, error, .. }) in recorded {
-            let given = match answer.is_nothing() {
-                true => Given { answer: None, error: error.map(Into::into) },
-                false => Given { answer: Some(Arc::new(answer)), error: None },
+            let given = if answer.is_nothing() {
+                Given { answer: None, error: error.map(Into::into) }
+            } else {
+                Given { answer: Some(Arc::new(answer)), error: None }
             };
             let set = set.unwrap_or_default().into_owned();
             all.answers.entry((set, id)).or_default().push(given);

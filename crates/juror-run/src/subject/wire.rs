@@ -205,7 +205,7 @@ impl Parts {
 /// Whether a text is an object with a part of an answer, be it `null`.
 fn names_part(text: &str) -> bool {
     let parts = ["final_answer", "answer_details", "called_apis", "tokens", "usd", "error"];
-    let fields = serde_json::from_str::<HashMap<String, IgnoredAny>>(text);
+    let fields = serde_json::from_str::<HashMap<String, &RawValue>>(text);
     fields.is_ok_and(|fields| parts.iter().any(|part| fields.contains_key(*part)))
 }
 

@@ -697,7 +697,7 @@ mod tests {
         assert_eq!(told_of(&format!("[{good}, {wrong}]")), hint);
         assert_eq!(told_of(&format!("[{wrong}, {good}]")), hint);
         // Juror's own results are responses again.
-        let result = wrong.replace("{", r#"{"template_id": "t", "steps_score": 1.0, "#);
+        let result = wrong.replace('{', r#"{"template_id": "t", "steps_score": 1.0, "#);
         assert_eq!(told_of(&format!("[{result}, {good}]")), [""; 0]);
     }
 

@@ -169,7 +169,9 @@ fn collect(
 ) {
     match value {
         Value::Array(items) => {
-            items.iter().for_each(|item| collect(item, is_marked, is_known, calls));
+            for item in items {
+                collect(item, is_marked, is_known, calls);
+            }
         }
         Value::Object(fields) => match call_of(fields, is_marked, is_known) {
             Some(call) => calls.push(call),
