@@ -31,8 +31,11 @@ impl MediaType {
     /// assert_eq!(MediaType::of("application/json-seq"), MediaType::Other);
     /// ```
     pub fn of(written: &str) -> MediaType {
-        let name = written.split_once(';').map_or(written, |(name, _parameters)| name).trim();
-        let known = KNOWN.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        let name = || written.split_once(';').map_or(written, |(name, _parameters)| name).trim();
+        // Nearly all are written as they are known, and steps are many.
+        let exactly = KNOWN.iter().find(|(known, _)| *known == written);
+        let known =
+            exactly.or_else(|| KNOWN.iter().find(|(known, _)| known.eq_ignore_ascii_case(name())));
         known.map_or(MediaType::Other, |(_, media_type)| *media_type)
     }
 
