@@ -8,13 +8,12 @@ use std::thread::{self, JoinHandle};
 use juror_judge::{Stop, Tell};
 use juror_report::tell_result;
 use juror_run::{
-    AskOptions, Docket, EachRecord, EvaluateError, Event, Interrupt, Judgements, Judges, Lent,
-    LoadError, Plan, Settings, judge_all, judges,
+    AskOptions, Docket, EachRecord, Environment, EvaluateError, Event, Interrupt, Judgements,
+    Judges, Lent, LoadError, Plan, Settings, judge_all, judges,
 };
 use juror_score::read::{Dataset, Document, Problems, Responses, read_both};
 use juror_score::{Note, Record};
 
-use crate::environment::Environment;
 use crate::input::Source;
 use crate::kept::Harvest;
 use crate::problem::{Refusal, Told};
@@ -259,14 +258,13 @@ fn make_judges(
     plan: &Plan,
     say: &SyncSender<Message>,
 ) -> Result<Option<Judges>, Refusal> {
-    let environment = Environment::read();
-    let lookup = |name: &str| environment.get(name);
     let words = say.clone();
     let tell: Tell = Arc::new(move |word: &str| {
         send(&words, Message::Word(word.to_owned(), false));
     });
     settings.word_on_profile().into_iter().for_each(|word| tell(word));
-    judges(settings, &plan.profile, &lookup, AskOptions::default(), tell)
+    let environment = Environment::read(|problem| tell(problem));
+    judges(settings, &plan.profile, &environment, AskOptions::default(), tell)
         .map_err(|error| Refusal::settings_in_words(&error.to_string()))
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use juror_run::{Asking, Event, Interrupt, ProfileNumber, Settings};
+use juror_run::{Asking, Environment, Event, Interrupt, ProfileNumber, Settings};
 use juror_score::ErrorResponses;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -14,7 +14,6 @@ use pyo3::types::{PyDict, PyList};
 use crate::aggregates::plan_of;
 use crate::build::{Pantry, build};
 use crate::engine::{self, How, Loading, Message, Work};
-use crate::environment::Environment;
 use crate::from_json::Builder;
 use crate::input::{Input, settings};
 use crate::kept::{Harvest, Kept};
@@ -125,7 +124,7 @@ fn may_judge(settings: &Settings) -> bool {
     settings.llm.is_some()
         || !settings.custom_evaluations.is_empty()
         || settings.needs_model().is_some()
-        || Environment::read().get("OPENAI_API_KEY").is_some()
+        || Environment::read(|_| ()).get("OPENAI_API_KEY").is_some()
 }
 
 /// Says how far judging has come.

@@ -9,7 +9,6 @@ mod bench;
 mod build;
 mod command;
 mod engine;
-mod environment;
 mod escape;
 mod evaluation;
 mod fill;

@@ -379,6 +379,20 @@ def test_models_are_asked_only_where_wanted(
         assert newer[0]["answer_f1"] == 1.0
 
 
+def test_an_address_from_a_dotenv_file_is_sent_no_key_of_the_user(
+    reference: Data, responses: Data, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with scripted({"key": "sk-of-the-file"}, tmp_path) as address:
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-mine")
+        (tmp_path / ".env").write_text(f"OPENAI_BASE_URL={address}/v1\n")
+        wanted = r"is from \.env \(OPENAI_BASE_URL\), and OPENAI_API_KEY is not"
+        with pytest.raises(juror.SettingsError, match=wanted):
+            juror.run_evaluation(reference, responses)
+        # What the file brings along is used as a whole.
+        (tmp_path / ".env").write_text(f"OPENAI_BASE_URL={address}/v1\nOPENAI_API_KEY=sk-of-the-file\n")
+        assert "answer_f1" in juror.run_evaluation(reference, responses)[0]
+
+
 def test_many_objects_are_judged_as_files_are(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """A few at a time or as a whole: the results are the same, whatever is odd about them."""
     reference, responses = many(300)

@@ -11,6 +11,8 @@ mod answers;
 mod asking;
 pub mod bench;
 mod columns;
+mod dotenv;
+mod environment;
 mod evaluate;
 mod fingerprint;
 mod hidden;
@@ -34,6 +36,7 @@ mod tools;
 
 pub use answers::{AnswerFiles, AnswersError, log_files};
 pub use asking::{Asking, Watch, ask_each, ticks};
+pub use environment::Environment;
 pub use evaluate::{EachRecord, EvaluateError, Event, Judged, Outcome, evaluate};
 pub use input::{Lent, LoadError, load, load_settings, load_text, load_to_keep};
 pub use interrupt::Interrupt;
@@ -41,8 +44,8 @@ pub use judging::{Docket, Judgements, judge_all};
 pub use known_replies::{DEFAULT_TOOL_STORE, ReplyPlace};
 pub use manifest::{Manifest, Resume, RunKind};
 pub use models::{
-    AskOptions, DEFAULT_CACHE, Environment, Judges, SetupError, chat_identity, check_judges,
-    correctness, final_answer_judge, judges, models_for, models_if_any, no_model, pass_rate_judge,
+    AskOptions, DEFAULT_CACHE, Judges, SetupError, chat_identity, check_judges, correctness,
+    final_answer_judge, judges, models_for, models_if_any, no_model, pass_rate_judge,
     preference_judge,
 };
 pub use output::{Output, OutputError};

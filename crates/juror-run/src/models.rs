@@ -13,6 +13,7 @@ use juror_score::{AskedLike, ContextJudge, Profile};
 use serde_json::{Map, Value};
 
 use crate::address::without_credentials;
+use crate::environment::{Environment, Found, Origin};
 use crate::hidden::says_who_asks;
 use crate::manifest::short_hash;
 use crate::reply_store;
@@ -32,9 +33,6 @@ const DEFAULT_EMBEDDING: &str = "text-embedding-ada-002";
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct SetupError(pub String);
-
-/// Looks up an environment variable.
-pub type Environment<'e> = &'e dyn Fn(&str) -> Option<String>;
 
 /// What the command line says about asking models.
 #[derive(Default)]
@@ -73,7 +71,7 @@ pub struct Judges {
 pub fn judges(
     settings: &Settings,
     profile: &Profile,
-    environment: Environment<'_>,
+    environment: &Environment,
     options: AskOptions,
     tell: Tell,
 ) -> Result<Option<Judges>, SetupError> {
@@ -103,8 +101,7 @@ pub fn judges(
 /// Whether judges could be made of the settings, keys and addresses apart.
 pub fn check_judges(settings: &Settings) -> Result<(), SetupError> {
     let options = AskOptions { cache_mode: Some(CacheMode::ReadOnly), ..AskOptions::default() };
-    let nothing = |_: &str| None;
-    let specs = specs(settings, &nothing, &options)?;
+    let specs = specs(settings, &Environment::nothing(), &options)?;
     let embeds = specs.is_some_and(|specs| specs.embedding.is_some());
     panel(settings, &settings.plan().profile, embeds).map(|_| ())
 }
@@ -112,7 +109,7 @@ pub fn check_judges(settings: &Settings) -> Result<(), SetupError> {
 /// A model for a command that makes its own judges, and where its replies are kept.
 pub fn models_for(
     settings: &Settings,
-    environment: Environment<'_>,
+    environment: &Environment,
     options: AskOptions,
     tell: Tell,
 ) -> Result<(Models, Option<String>), SetupError> {
@@ -122,7 +119,7 @@ pub fn models_for(
 /// The same, where settings or environment name a model.
 pub fn models_if_any(
     settings: &Settings,
-    environment: Environment<'_>,
+    environment: &Environment,
     options: AskOptions,
     tell: Tell,
 ) -> Result<Option<(Models, Option<String>)>, SetupError> {
@@ -194,7 +191,7 @@ struct Specs {
 
 fn specs(
     settings: &Settings,
-    environment: Environment<'_>,
+    environment: &Environment,
     options: &AskOptions,
 ) -> Result<Option<Specs>, SetupError> {
     let llm = settings.llm.clone().unwrap_or_default();
@@ -215,7 +212,7 @@ fn specs(
                 .into(),
         )),
         (None, None) => {
-            let has_key = environment("OPENAI_API_KEY").is_some_and(|key| !key.trim().is_empty());
+            let has_key = environment.get("OPENAI_API_KEY").is_some();
             if !has_key && asks {
                 if settings.llm.is_some() {
                     return Err(SetupError(
@@ -253,7 +250,7 @@ fn with_temperature(settings: &ModelSettings) -> ModelSettings {
 
 pub(crate) fn resolve(
     settings: &ModelSettings,
-    environment: Environment<'_>,
+    environment: &Environment,
     timeout: Option<Duration>,
     asks: bool,
 ) -> Result<ModelSpec, String> {
@@ -265,20 +262,19 @@ pub(crate) fn resolve(
             known.join(", ")
         )
     })?;
-    let is_set = |value: &String| !value.trim().is_empty();
-    let first = |names: &[&str]| names.iter().find_map(|name| environment(name).filter(is_set));
     // Where nothing is asked, nothing that asking needs has to be there.
-    let from_environment = |value: &str| match from_environment(value, environment) {
+    let found = |key: &str, value: &str| match find(key, value, environment) {
         Err(_) if !asks => Ok(None),
         value => value.map(Some),
     };
     let given = match settings.base_url.as_deref() {
-        Some(address) => from_environment(address)?,
-        None => first(provider.address_variables),
+        Some(address) => found("base_url", address)?,
+        None => environment.first_of(provider.address_variables),
     };
     let unused = || (!asks).then(|| "http://127.0.0.1".to_owned());
+    let address = given.as_ref().map(|given| given.value.clone());
     let address =
-        given.or(provider.address.map(str::to_owned)).or_else(unused).ok_or_else(|| {
+        address.or(provider.address.map(str::to_owned)).or_else(unused).ok_or_else(|| {
             let variables = provider.address_variables.join(" or ");
             format!("no address\n  hint: set `base_url`, or {variables}")
         })?;
@@ -286,10 +282,21 @@ pub(crate) fn resolve(
         return Err(format!("`{address}` is not an address: it begins with http:// or https://"));
     }
     let is_own_address = provider.is_at(&address);
-    let key = match settings.api_key.as_deref() {
-        Some(key) => from_environment(key)?,
-        None => first(provider.key_variables),
+    // An address that a folder brings along is told nothing that the folder did not bring, too.
+    let brought = given.filter(|given| given.origin == Origin::File && !is_own_address && asks);
+    let key = match (settings.api_key.as_deref(), &brought) {
+        (Some(key), _) => found("api_key", key)?,
+        (None, None) => environment.first_of(provider.key_variables),
+        (None, Some(_)) => {
+            let own = environment.in_file(provider.key_variables);
+            own.or_else(|| environment.in_process(provider.key_variables))
+        }
     };
+    let check = |secret: &Found| match &brought {
+        Some(address) if secret.origin != Origin::File => Err(not_together(address, secret)),
+        _ => Ok(()),
+    };
+    key.iter().try_for_each(check)?;
     if key.is_none() && provider.needs_key && is_own_address && asks {
         return Err(format!(
             "no key for {}\n  hint: set {}, in the environment or in .env, or `api_key`",
@@ -299,16 +306,22 @@ pub(crate) fn resolve(
     }
     let mut headers = Vec::new();
     for (name, value) in &settings.headers {
-        headers.extend(from_environment(value)?.map(|value| (name.clone(), Secret::new(&value))));
+        let Some(value) = found(&format!("headers.{name}"), value)? else { continue };
+        // What is written out is a key only by its name.
+        if value.origin == Origin::Process || says_who_asks(name) {
+            check(&value)?;
+        }
+        headers.push((name.clone(), Secret::new(&value.value)));
     }
     let api_version = settings.api_version.clone().or_else(|| {
-        first(&["AZURE_OPENAI_API_VERSION", "AZURE_API_VERSION", "OPENAI_API_VERSION"])
+        let names = ["AZURE_OPENAI_API_VERSION", "AZURE_API_VERSION", "OPENAI_API_VERSION"];
+        environment.first_of(&names).map(|version| version.value)
     });
     let manners = provider.manners_at(is_own_address);
     Ok(ModelSpec {
         provider,
         model: settings.model.clone(),
-        key: key.map(|key| Secret::new(&key)),
+        key: key.map(|key| Secret::new(&key.value)),
         address,
         is_gateway: settings.gateway,
         api_version,
@@ -321,16 +334,32 @@ pub(crate) fn resolve(
     })
 }
 
-/// A value as written, or from the environment variable that `env:NAME` names.
-pub(crate) fn from_environment(
-    value: &str,
-    environment: Environment<'_>,
-) -> Result<String, String> {
-    match value.strip_prefix("env:") {
-        None => Ok(value.to_owned()),
-        Some(name) => environment(name.trim())
-            .ok_or_else(|| format!("the environment variable {} is not set", name.trim())),
+/// Why a key is not sent to an address that stands in `.env`.
+fn not_together(address: &Found, secret: &Found) -> String {
+    let shown = without_credentials(&address.value);
+    let (name, secret) = (&address.name, &secret.name);
+    format!(
+        "the address `{shown}` is from .env ({name}), and {secret} is not: who wrote the file would be sent your key\n  hint: if you trust that address, set {name} in the environment or name it as `base_url` in the settings; or write a key for it into .env, too"
+    )
+}
+
+/// A value of a setting: as written, or from the variable that `env:NAME` names.
+fn find(key: &str, value: &str, environment: &Environment) -> Result<Found, String> {
+    match value.strip_prefix("env:").map(str::trim) {
+        None => Ok(Found {
+            value: value.to_owned(),
+            name: format!("`{key}`"),
+            origin: Origin::Settings,
+        }),
+        Some(name) => environment
+            .first_of(&[name])
+            .ok_or_else(|| format!("the environment variable {name} is not set")),
     }
+}
+
+/// A value as written, or from the environment variable that `env:NAME` names.
+pub(crate) fn from_environment(value: &str, environment: &Environment) -> Result<String, String> {
+    find("", value, environment).map(|found| found.value)
 }
 
 fn cache_mode(llm: &ModelsSettings, options: &AskOptions) -> CacheMode {
@@ -522,7 +551,7 @@ fn bad_prompt(name: &str, error: &TemplateError) -> SetupError {
 /// What decides what the chat model says: its name, its address, its parameters.
 pub fn chat_identity(
     settings: &Settings,
-    environment: Environment<'_>,
+    environment: &Environment,
 ) -> Result<Option<Value>, SetupError> {
     let specs = specs(settings, environment, &AskOptions::default())?;
     Ok(specs.map(|specs| model_identity(&specs.chat)))
@@ -573,7 +602,7 @@ mod tests {
         let written = serde_json::json!({"provider": "openai", "model": "m", "api_key": key,
             "base_url": base_url});
         let settings: ModelSettings = serde_json::from_value(written).expect("settings");
-        resolve(&settings, &|_| None, None, true)
+        resolve(&settings, &Environment::nothing(), None, true)
     }
 
     #[test]

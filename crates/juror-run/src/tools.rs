@@ -15,11 +15,10 @@ use juror_tools::{
 };
 use serde_json::Value;
 
+use crate::environment::Environment;
 use crate::known_replies::{ReplyPlace, categories_of, known_replies};
 use crate::manifest::short_hash;
-use crate::models::{
-    Environment, SetupError, from_environment, model_identity, own_prices, resolve,
-};
+use crate::models::{SetupError, from_environment, model_identity, own_prices, resolve};
 use crate::settings::Settings;
 use crate::tool_settings::{
     AcceptWord, FormWord, MissWord, NumbersWord, RealSettings, SimulatorSettings, SourceWord,
@@ -64,7 +63,7 @@ pub type TellTrouble = Arc<dyn Fn(&str) + Send + Sync>;
 /// Makes virtual tools ready.
 pub fn open_tools(
     settings: &Settings,
-    environment: Environment<'_>,
+    environment: &Environment,
     tell: &TellTrouble,
 ) -> Result<Tools, SetupError> {
     let tools = &settings.tools;
@@ -217,7 +216,7 @@ fn documentation(
 
 fn simulator(
     settings: &Settings,
-    environment: Environment<'_>,
+    environment: &Environment,
     (documentation, cached): (&Arc<Documentation>, Option<Arc<Cached>>),
     tell: &TellTrouble,
 ) -> Result<Simulator, SetupError> {
@@ -250,7 +249,7 @@ fn simulator(
 /// What decides what a simulator says: its model, where that is, what it is told.
 fn simulator_identity(
     settings: &Settings,
-    environment: Environment<'_>,
+    environment: &Environment,
     simulator: &Simulator,
 ) -> Result<Value, SetupError> {
     let own = settings.tools.simulator.clone().unwrap_or_default();
@@ -265,7 +264,7 @@ fn simulator_identity(
 fn simulator_spec(
     settings: &Settings,
     own: &SimulatorSettings,
-    environment: Environment<'_>,
+    environment: &Environment,
     form: Form,
 ) -> Result<ModelSpec, SetupError> {
     let llm = settings.llm.clone().unwrap_or_default();
@@ -293,7 +292,7 @@ fn simulator_spec(
 fn simulator_models(
     settings: &Settings,
     own: &SimulatorSettings,
-    environment: Environment<'_>,
+    environment: &Environment,
     form: Form,
     tell: &TellTrouble,
 ) -> Result<Models, SetupError> {
@@ -326,7 +325,7 @@ fn simulator_models(
 
 fn real(
     tools: &ToolsSettings,
-    environment: Environment<'_>,
+    environment: &Environment,
     documentation: &Arc<Documentation>,
 ) -> Result<Vec<Box<dyn ToolSource>>, SetupError> {
     let nothing = RealSettings::default();

@@ -4,7 +4,6 @@
 //! package, whose command it is too.
 
 mod cli;
-mod environment;
 mod exit;
 mod progress;
 mod talk;

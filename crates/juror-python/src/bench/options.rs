@@ -148,8 +148,8 @@ impl Options {
     }
 
     /// The token that the server of tools asks for, if it does.
-    pub(super) fn token(&self, environment: Environment<'_>) -> Result<Option<Secret>, Refusal> {
-        let token = self.server_token.clone().or_else(|| environment("JUROR_SERVER_TOKEN"));
+    pub(super) fn token(&self, environment: &Environment) -> Result<Option<Secret>, Refusal> {
+        let token = self.server_token.clone().or_else(|| environment.get("JUROR_SERVER_TOKEN"));
         let token = token.filter(|_| self.server.is_some());
         let token = token.map(|token| read_secret(&token, environment)).transpose();
         token.map_err(|why| asked(format!("--server-token: {why}")))

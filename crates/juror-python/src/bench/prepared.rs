@@ -13,7 +13,8 @@ use juror_run::bench::{
     select_queries,
 };
 use juror_run::{
-    AskOptions, Interrupt, Manifest, Output, TellTrouble, Tools, models_if_any, open_tools,
+    AskOptions, Environment, Interrupt, Manifest, Output, TellTrouble, Tools, models_if_any,
+    open_tools,
 };
 use tokio::runtime::Handle;
 
@@ -21,7 +22,6 @@ use super::ask::{Ask, PythonAgents};
 use super::options::Options;
 use super::refused::{asked, in_python, no_journal, no_output, no_queries};
 use super::told::Told;
-use crate::environment::Environment;
 use crate::problem::Refusal;
 
 /// A run that can begin.
@@ -53,8 +53,7 @@ impl Prepared {
         for problem in &problems {
             tell(problem);
         }
-        let environment = Environment::read();
-        let environment = |name: &str| environment.get(name);
+        let environment = Environment::read(|problem| tell(problem));
         let (word, repeats) = (options.judge()?, options.repeats);
         let models = match word {
             Some(JudgeWord::Heuristic | JudgeWord::Nobody) => None,

@@ -175,7 +175,7 @@ mod tests {
     fn headers_decide_unless_they_say_who_asks() {
         let headers = |lines: &[&str]| {
             let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
-            agent_headers(&Headers::read(&lines, &|_| None).expect("headers"))
+            agent_headers(&Headers::read(&lines, &crate::Environment::nothing()).expect("headers"))
         };
         let one = headers(&["X-Model: small", "Authorization: Bearer 1"]);
         assert_eq!(one, headers(&["X-Model: small", "X-Api-Key: 2"]));

@@ -7,16 +7,17 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use crate::models::Environment;
+use crate::environment::Environment;
 
 /// Stands before the name of a variable that holds what is not to be written down.
 const FROM_ENVIRONMENT: &str = "env:";
 
 /// A secret as users give it: itself, or with words such as `env:NAME` for what variables hold.
-pub fn read_secret(text: &str, environment: Environment<'_>) -> Result<Secret, String> {
+pub fn read_secret(text: &str, environment: &Environment) -> Result<Secret, String> {
     let word = |word: &str| match word.strip_prefix(FROM_ENVIRONMENT) {
         None => Ok(word.to_owned()),
-        Some(name) => environment(name)
+        Some(name) => environment
+            .get(name)
             .map(|value| value.trim().to_owned())
             .filter(|value| !value.is_empty())
             .ok_or_else(|| format!("the variable `{name}` is not set")),
@@ -31,7 +32,7 @@ pub struct Headers(HeaderMap);
 
 impl Headers {
     /// Reads lines such as `Authorization: Bearer env:TOKEN`.
-    pub fn read(lines: &[String], environment: Environment<'_>) -> Result<Headers, String> {
+    pub fn read(lines: &[String], environment: &Environment) -> Result<Headers, String> {
         let mut headers = HeaderMap::new();
         for line in lines {
             // What stands behind the colon may be a key, and is not told.
@@ -83,14 +84,14 @@ impl Serialize for Bearer<'_> {
 mod tests {
     use super::*;
 
-    fn environment(name: &str) -> Option<String> {
-        (name == "TOKEN").then(|| "t0ken\n".to_owned())
+    fn environment() -> Environment {
+        Environment::of_file(&[("TOKEN", "t0ken\n")])
     }
 
     #[test]
     fn values_come_from_variables_and_are_never_shown() {
         let lines = ["Authorization: Bearer env:TOKEN".to_owned(), "X-Tenant: a b:c".to_owned()];
-        let headers = Headers::read(&lines, &environment).expect("headers");
+        let headers = Headers::read(&lines, &environment()).expect("headers");
         let map = headers.to_map();
         assert_eq!(map["authorization"], "Bearer t0ken");
         assert_eq!(map["x-tenant"], "a b:c");
@@ -105,7 +106,7 @@ mod tests {
             ("X: s3cret\u{1}", "the header `X` has a value that no header can have"),
             ("X: env:GONE", "the header `X` has no value: the variable `GONE` is not set"),
         ] {
-            let why = Headers::read(&[line.to_owned()], &environment).expect_err("no header");
+            let why = Headers::read(&[line.to_owned()], &environment()).expect_err("no header");
             assert_eq!(why, wanted);
         }
     }

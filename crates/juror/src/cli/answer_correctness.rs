@@ -8,12 +8,11 @@ use csv::{ReaderBuilder, StringRecord, Terminator, Writer, WriterBuilder};
 use futures_util::stream::{FuturesOrdered, StreamExt as _};
 use juror_judge::{BLANK, CallError, Claims, ClaimsError, Correctness, Models, Stop};
 use juror_report::calls_table;
-use juror_run::{Event, Interrupt, Watch, correctness, load_text, models_for, ticks};
+use juror_run::{Environment, Event, Interrupt, Watch, correctness, load_text, models_for, ticks};
 use juror_score::AskedLike;
 
 use super::ask::{self, AskArgs};
 use super::{RuleArgs, boolish, check_outputs, count};
-use crate::environment::Environment;
 use crate::exit::{Exit, Outside};
 use crate::progress::{Progress, STOPPING};
 use crate::talk;
@@ -88,10 +87,9 @@ pub(super) fn run(args: &AnswerCorrectnessArgs) -> anyhow::Result<Exit> {
     let profile = settings.plan().profile;
     let rows = read_rows(&args.input)?;
     let judge = correctness(&settings, &profile)?;
-    let environment = Environment::read();
-    let lookup = |name: &str| environment.get(name);
+    let environment = Environment::read(talk::warn);
     let options = args.ask.options();
-    let (models, cache) = models_for(&settings, &lookup, options, ask::teller(args.quiet))?;
+    let (models, cache) = models_for(&settings, &environment, options, ask::teller(args.quiet))?;
     let mut table = Table {
         progress: Progress::new(args.quiet, ["row", "rows"]),
         judge: &judge,

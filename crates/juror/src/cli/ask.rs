@@ -5,12 +5,11 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 use juror_judge::{CacheMode, Recorded, Stop, Tally};
 use juror_report::CallRow;
-use juror_run::{AskOptions, Judges, Settings, judges};
+use juror_run::{AskOptions, Environment, Judges, Settings, judges};
 use juror_score::Profile;
 use serde::Serialize;
 
 use super::boolish;
-use crate::environment::Environment;
 use crate::talk;
 
 /// How models are asked.
@@ -108,10 +107,12 @@ impl AskArgs {
             return Ok(None);
         }
         // Recorded replies are the same whatever the environment says.
-        let environment = recorded.is_none().then(Environment::read);
+        let environment = match recorded {
+            Some(_) => Environment::nothing(),
+            None => Environment::read(talk::warn),
+        };
         let options = AskOptions { recorded, ..self.options() };
-        let lookup = |name: &str| environment.as_ref()?.get(name);
-        Ok(judges(settings, profile, &lookup, options, teller(quiet))?)
+        Ok(judges(settings, profile, &environment, options, teller(quiet))?)
     }
 }
 

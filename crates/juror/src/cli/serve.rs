@@ -8,14 +8,13 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use juror_judge::Secret;
-use juror_run::{PublicConfig, TellTrouble, Tools, open_tools};
+use juror_run::{Environment, PublicConfig, TellTrouble, Tools, open_tools};
 use juror_serve::{Event, Limits, Listing, Log, Server, ServerSetup, StatusCode};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 use super::tool_args::ToolArgs;
 use super::{boolish, count};
-use crate::environment::Environment;
 use crate::exit::{Exit, Outside};
 use crate::talk;
 
@@ -103,7 +102,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<Exit> {
         "the token is empty\n  hint: leave --token and JUROR_TOKEN out to ask for none"
     );
     anyhow::ensure!(args.max_body > 0, "--max-body is 0: no request would be short enough");
-    let environment = Environment::read();
+    let environment = Environment::read(talk::warn);
     let (settings, public) = args.tools.settings(&environment)?;
     anyhow::ensure!(
         settings.tools.has_anything(),
@@ -117,7 +116,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<Exit> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Outside(error.into()))?;
     runtime.block_on(async {
-        let tools = open_tools(&settings, &|name| environment.get(name), &tell)?;
+        let tools = open_tools(&settings, &environment, &tell)?;
         for problem in &tools.problems {
             talk::warn(problem);
         }

@@ -4,12 +4,11 @@
 
 use clap::{Args, ValueEnum};
 use juror_run::{
-    ArgumentsWord, FormWord, MissWord, ModelSettings, NumbersWord, PublicConfig, RealSettings,
-    Settings, SimulatorSettings, SourceWord, load_settings,
+    ArgumentsWord, Environment, FormWord, MissWord, ModelSettings, NumbersWord, PublicConfig,
+    RealSettings, Settings, SimulatorSettings, SourceWord, load_settings,
 };
 
 use super::boolish;
-use crate::environment::Environment;
 
 /// Where tools' replies come from.
 #[derive(Args)]

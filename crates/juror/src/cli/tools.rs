@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
-use juror_run::{DEFAULT_TOOL_STORE, TellTrouble, open_tools};
+use juror_run::{DEFAULT_TOOL_STORE, Environment, TellTrouble, open_tools};
 use juror_score::tool::Registry;
 use juror_serve::{Listing, MatchNumbers};
 use juror_store::{NewReply, Origin, ToolReplies, ToolTotal};
@@ -19,7 +19,6 @@ use serde_json::json;
 
 use super::tool_args::ToolArgs;
 use super::{boolish, count};
-use crate::environment::Environment;
 use crate::exit::{Exit, Outside};
 use crate::talk;
 
@@ -191,12 +190,12 @@ fn search(
 }
 
 fn call(name: &str, input: &str, args: &ToolArgs) -> anyhow::Result<Exit> {
-    let environment = Environment::read();
+    let environment = Environment::read(talk::warn);
     let (settings, _) = args.settings(&environment)?;
     let tell: TellTrouble = Arc::new(|text: &str| talk::warn(text));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let tools = open_tools(&settings, &|name| environment.get(name), &tell)?;
+        let tools = open_tools(&settings, &environment, &tell)?;
         for problem in &tools.problems {
             talk::warn(problem);
         }

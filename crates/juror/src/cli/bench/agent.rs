@@ -21,7 +21,7 @@ use crate::talk;
 pub(super) fn reach(
     args: &BenchArgs,
     settings: &Settings,
-    environment: Environment<'_>,
+    environment: &Environment,
 ) -> anyhow::Result<Reach> {
     let words = match args.agent.trim().split_once(':') {
         Some(("command", command)) => command_words(command)?,
@@ -39,7 +39,7 @@ pub(super) fn reach(
 }
 
 /// What is sent to an agent with each query.
-fn headers(args: &BenchArgs, environment: Environment<'_>) -> anyhow::Result<Headers> {
+fn headers(args: &BenchArgs, environment: &Environment) -> anyhow::Result<Headers> {
     anyhow::ensure!(
         is_http(args) || args.agent_headers.is_empty(),
         "--agent-header is for agents at http://… alone\n  hint: give a command what it needs by variables"
@@ -77,7 +77,7 @@ pub(super) struct Around<'a> {
 pub(super) async fn make(
     args: &BenchArgs,
     around: Around<'_>,
-    environment: Environment<'_>,
+    environment: &Environment,
 ) -> anyhow::Result<Agent> {
     let Around { models, serving, tool_count, tell } = around;
     let timeout = Duration::from_secs(u64::from(args.agent_timeout.get()));

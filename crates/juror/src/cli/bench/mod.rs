@@ -19,8 +19,8 @@ use juror_run::bench::{
 use juror_run::subject::chat_agent::Method;
 use juror_run::subject::read_secret;
 use juror_run::{
-    AskOptions, Interrupt, Manifest, Resume, Settings, TellTrouble, Tools, models_if_any,
-    open_tools,
+    AskOptions, Environment, Interrupt, Manifest, Resume, Settings, TellTrouble, Tools,
+    models_if_any, open_tools,
 };
 
 use self::agent::Around;
@@ -28,7 +28,6 @@ use self::outputs::Outputs;
 use super::ask::{parse_dollars, parse_seconds};
 use super::tool_args::ToolArgs;
 use super::{boolish, check_outputs};
-use crate::environment::Environment;
 use crate::exit::{Exit, Outside};
 use crate::talk;
 
@@ -228,7 +227,7 @@ impl From<JudgeArg> for JudgeWord {
 }
 
 pub(super) fn run(args: &BenchArgs) -> anyhow::Result<Exit> {
-    let environment = Environment::read();
+    let environment = Environment::read(talk::warn);
     let (mut settings, _) = args.tools.settings(&environment)?;
     if args.server.is_some() {
         settings.tools.leave_to_server();
@@ -256,26 +255,25 @@ async fn bench(
     queries: &[Selected],
 ) -> anyhow::Result<Exit> {
     let started = Instant::now();
-    let get = |name: &str| environment.get(name);
     let tell: TellTrouble = Arc::new(|text: &str| talk::warn(text));
     if args.is_chat() {
         // A method that there is not is told before a model that there is not.
         args.method.parse::<Method>()?;
     }
-    let models = args.models(settings, &get, &tell)?;
+    let models = args.models(settings, environment, &tell)?;
     let repeats = args.repeats.map(std::num::NonZero::get);
     let judge =
         SolveJudge::new(args.judge.map(JudgeWord::from), settings, models.as_ref(), repeats)?;
-    args.warn_of_odd_choices(&judge, &get);
+    args.warn_of_odd_choices(&judge, environment);
     args.warn_of_no_tools(settings);
     let name = args.name.clone().unwrap_or_else(|| agent_name(&args.agent, &args.method));
     let more = args.limits(models.as_deref());
     let manner = args.manner(&name, &more);
-    let reach = agent::reach(args, settings, &get)?;
+    let reach = agent::reach(args, settings, environment)?;
     let default_output = || manner.result_file(queries, args.limit);
     let output = args.output.clone().unwrap_or_else(default_output);
     let outputs = Outputs::begin(args, &output, &judge, queries)?;
-    let tools = open_tools(settings, &get, &tell)?;
+    let tools = open_tools(settings, environment, &tell)?;
     for problem in &tools.problems {
         talk::warn(problem);
     }
@@ -284,9 +282,9 @@ async fn bench(
     let place = args.place(&run)?;
     let folder = &place.folder;
     let offers = Arc::new(Offers::new(tools.documentation.clone()));
-    let serving = serve(args, &tools, folder, &get, tell.clone()).await?;
+    let serving = serve(args, &tools, folder, environment, tell.clone()).await?;
     let around = Around { models, serving: &serving, tool_count: offers.len(), tell };
-    let agent = agent::make(args, around, &get).await?;
+    let agent = agent::make(args, around, environment).await?;
     let agent = agent.paired(queries).map_err(|why| anyhow::anyhow!("{}: {why}", args.agent))?;
     let trials = match &agent {
         Agent::Recorded(answers) => answers.trials(queries),
@@ -429,7 +427,7 @@ impl BenchArgs {
     fn models(
         &self,
         settings: &Settings,
-        environment: juror_run::Environment<'_>,
+        environment: &Environment,
         tell: &TellTrouble,
     ) -> anyhow::Result<Option<Arc<Models>>> {
         let is_judge = matches!(self.judge, None | Some(JudgeArg::Model));
@@ -484,9 +482,9 @@ impl BenchArgs {
     }
 
     /// Tells of options that say nothing, or are hardly meant together.
-    fn warn_of_odd_choices(&self, judge: &SolveJudge, environment: juror_run::Environment<'_>) {
+    fn warn_of_odd_choices(&self, judge: &SolveJudge, environment: &Environment) {
         // A variable may be set for other runs.
-        let is_named = self.server_token != environment("JUROR_SERVER_TOKEN");
+        let is_named = self.server_token != environment.get("JUROR_SERVER_TOKEN");
         if self.server.is_none() && self.server_token.is_some() && is_named {
             talk::warn(UNUSED_TOKEN);
         }
@@ -542,7 +540,7 @@ async fn serve(
     args: &BenchArgs,
     tools: &Tools,
     folder: &Path,
-    environment: juror_run::Environment<'_>,
+    environment: &Environment,
     tell: TellTrouble,
 ) -> anyhow::Result<Serving> {
     let run = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();

@@ -12,7 +12,8 @@ use juror_judge::Models;
 use juror_report::calls_table;
 use juror_run::bench::{Wanted, select_queries};
 use juror_run::{
-    AnswerFiles, Interrupt, Output, Settings, ask_each, load, load_settings, models_for,
+    AnswerFiles, Environment, Interrupt, Output, Settings, ask_each, load, load_settings,
+    models_for,
 };
 use juror_score::tool::IdFilter;
 use juror_score::tool::answer::Answers;
@@ -20,7 +21,6 @@ use juror_score::tool::answer::Answers;
 use self::items::Count;
 use super::ask::{self, AskArgs};
 use super::{boolish, count};
-use crate::environment::Environment;
 use crate::exit::{Exit, Outside};
 use crate::progress::Progress;
 use crate::talk;
@@ -125,9 +125,8 @@ impl CommonArgs {
     /// Whom to ask, and where replies are kept.
     fn models(&self, settings: &Settings, hint: &str) -> anyhow::Result<(Models, Option<String>)> {
         anyhow::ensure!(!self.ask.no_model, "--no-model: there is nobody to judge{hint}");
-        let environment = Environment::read();
-        let lookup = |name: &str| environment.get(name);
-        models_for(settings, &lookup, self.ask.options(), ask::teller(self.quiet))
+        let environment = Environment::read(talk::warn);
+        models_for(settings, &environment, self.ask.options(), ask::teller(self.quiet))
             .map_err(|error| anyhow::anyhow!("{error}{hint}"))
     }
 
