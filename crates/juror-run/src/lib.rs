@@ -33,6 +33,7 @@ mod settings;
 pub mod subject;
 mod tool_settings;
 mod tools;
+mod torn;
 
 pub use answers::{AnswerFiles, AnswersError, log_files};
 pub use asking::{Asking, Watch, ask_each, ticks};

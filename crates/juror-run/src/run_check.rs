@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use crate::bench::read_attempts;
 use crate::manifest::{self, Manifest, RunKind};
+use crate::torn;
 
 /// What a run's journal has in each line.
 #[derive(Deserialize)]
@@ -49,16 +50,16 @@ pub fn look_at_run(folder: &Path) -> Option<Result<String, String>> {
     Some(counted.map(|counted| format!("{counted}, {ended}")))
 }
 
-/// How many questions a journal has; a last line that was cut off is none yet.
+/// How many questions a journal has; a last line that is torn is none yet.
 fn count_judged(path: &Path) -> Result<usize, String> {
     let text = match std::fs::read(path) {
         Ok(text) => text,
         Err(error) if matches!(error.kind(), NotFound | NotADirectory) => return Ok(0),
         Err(error) => return Err(format!("{}: {error}", path.display())),
     };
-    let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    let (whole, _) = torn::split(&text);
     let mut n_judged = 0;
-    for (index, line) in text[..whole].split(|byte| *byte == b'\n').enumerate() {
+    for (index, line) in whole.split(|byte| *byte == b'\n').enumerate() {
         if line.is_empty() {
             continue;
         }

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::input::reason;
 use crate::manifest::{self, Manifest, Resume, RunKind};
+use crate::torn;
 
 /// Why a run's folder cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -264,7 +265,7 @@ fn check(
     Ok(Some(begun))
 }
 
-/// Reads the questions judged so far. A last line that was cut off is dropped from the file.
+/// Reads the questions judged so far. What is torn of a last line is dropped from the file.
 fn read_records(
     path: &Path,
     records: &mut File,
@@ -274,9 +275,9 @@ fn read_records(
     let mut text = Vec::new();
     records.rewind().map_err(failed)?;
     records.read_to_end(&mut text).map_err(failed)?;
-    let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    let (whole, torn) = torn::split(&text);
     let mut done = HashMap::new();
-    for (index, line) in text[..whole].split(|byte| *byte == b'\n').enumerate() {
+    for (index, line) in whole.split(|byte| *byte == b'\n').enumerate() {
         if line.is_empty() {
             continue;
         }
@@ -292,14 +293,13 @@ fn read_records(
             done.insert(question_id, Done { key, notes, outside });
         }
     }
-    let cut_off = &text[whole..];
     // Only what a run of ours can have left behind is dropped.
-    if !cut_off.is_empty() && !cut_off.starts_with(b"{\"question_id\":") {
-        let line = text[..whole].split(|byte| *byte == b'\n').count();
+    if !torn::is_rest_of(torn, b"{\"question_id\":") {
+        let line = whole.split(|byte| *byte == b'\n').count();
         let why = "it is cut off, and not the beginning of one".into();
         return Err(RunFolderError::Damaged { path: path.to_owned(), line, why });
     }
-    records.set_len(whole as u64).map_err(failed)?;
+    records.set_len(whole.len() as u64).map_err(failed)?;
     Ok(done)
 }
 
@@ -374,6 +374,30 @@ mod tests {
         drop(again);
         let retry = Resume { retry_errors: true, ..Resume::default() };
         assert_eq!(open(folder.path(), "x", retry).expect("again").n_done(), 1);
+    }
+
+    #[test]
+    fn a_run_goes_on_wherever_its_last_line_was_torn() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut run = open(folder.path(), "x", Resume::default()).expect("new");
+        let done = || Done { key: "k".into(), notes: Vec::new(), outside: None };
+        run.keep("q1", &done()).expect("kept");
+        let path = folder.path().join("records.jsonl");
+        let first = std::fs::read(&path).expect("bytes");
+        run.keep("q2", &done()).expect("kept");
+        drop(run);
+        let both = std::fs::read(&path).expect("bytes");
+        let nuls: &[u8] = &[0; 40];
+        for end in first.len()..both.len() {
+            for behind in [&[][..], nuls] {
+                std::fs::write(&path, [&both[..end], behind].concat()).expect("torn");
+                let mut run = open(folder.path(), "x", Resume::default()).expect("gone on with");
+                assert_eq!(run.n_done(), 1, "{end}");
+                run.keep("q2", &done()).expect("kept");
+                drop(run);
+                assert_eq!(std::fs::read(&path).expect("bytes"), both, "{end}");
+            }
+        }
     }
 
     #[test]

@@ -13,6 +13,7 @@ use serde_json::value::RawValue;
 
 use crate::input::reason;
 use crate::manifest::{self, Manifest, Resume, RunKind};
+use crate::torn;
 
 /// What an agent made of a query.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -169,7 +170,7 @@ impl Journal {
         }
         let attempts = if is_replaced { Vec::new() } else { read(&path, &bytes)? };
         // A line that was cut off by a crash is begun anew.
-        let whole = if keeps { whole_lines(&bytes).len() } else { 0 };
+        let whole = if keeps { torn::split(&bytes).0.len() } else { 0 };
         if whole < bytes.len() {
             file.set_len(whole as u64).map_err(io(&path))?;
             file.seek(std::io::SeekFrom::End(0)).map_err(io(&path))?;
@@ -267,14 +268,8 @@ pub fn check(
     Ok(Some(known))
 }
 
-/// Without a line that was cut off, perhaps inside a character.
-fn whole_lines(bytes: &[u8]) -> &[u8] {
-    let end = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
-    &bytes[..end]
-}
-
 fn read(path: &Path, bytes: &[u8]) -> Result<Vec<Attempted>, JournalError> {
-    let whole = whole_lines(bytes);
+    let (whole, _) = torn::split(bytes);
     let lines = whole.strip_suffix(b"\n").unwrap_or(whole).split(|byte| *byte == b'\n');
     let attempted = |(number, line): (usize, &[u8])| {
         serde_json::from_slice(line).map_err(|error| {
@@ -340,6 +335,13 @@ mod tests {
         drop(journal);
         let journal = open(folder.path(), "x").expect("whole");
         assert!(journal.get("A", "2").is_some());
+        drop(journal);
+        let whole = std::fs::read(&file).expect("bytes");
+        std::fs::write(&file, [&whole[..], b"{\"set\"\0\0\0"].concat()).expect("torn");
+        let journal = open(folder.path(), "x").expect("torn by a power cut");
+        assert_eq!(journal.n_done(), 2);
+        drop(journal);
+        assert_eq!(std::fs::read(&file).expect("bytes"), whole);
     }
 
     #[test]
