@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use juror_store::WholeFile;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -101,11 +102,10 @@ impl Manifest {
 
     /// Writes it into a folder, whole or not at all.
     pub(crate) fn write(&self, folder: &Path) -> io::Result<()> {
-        let mut file = tempfile::Builder::new().prefix(".juror-").tempfile_in(folder)?;
+        let mut file = WholeFile::begin_private(&path_in(folder))?;
         serde_json::to_writer_pretty(&mut file, self)?;
         file.write_all(b"\n")?;
-        file.persist(folder.join(FILE)).map_err(|error| error.error)?;
-        Ok(())
+        file.finish()
     }
 
     /// Writes that all results are written.

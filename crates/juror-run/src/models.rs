@@ -403,7 +403,7 @@ fn models(
             (None, CacheMode::Off) => (None, None),
             (None, mode) => {
                 let keeps = mode == CacheMode::ReadWrite && !options.only_count;
-                (Some(reply_store::open(&place, mode, keeps)?), Some(place))
+                (Some(reply_store::open(&place, mode, keeps, tell.clone())?), Some(place))
             }
         };
     let defaults = Limits::default();

@@ -1,10 +1,10 @@
-//! Files that appear whole or not at all.
+//! What is written for users: files that appear whole or not at all, and standard output.
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use juror_report::Format;
-use tempfile::NamedTempFile;
+use juror_store::WholeFile;
 
 use crate::input::reason;
 
@@ -19,7 +19,7 @@ pub struct Output {
 
 #[derive(Debug)]
 enum Sink {
-    File(BufWriter<NamedTempFile>),
+    File(BufWriter<WholeFile>),
     Stdout(io::Stdout),
 }
 
@@ -72,8 +72,7 @@ impl Output {
         if path.is_dir() {
             return Err(failed(io::ErrorKind::IsADirectory.into()));
         }
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let file = begin(&path, folder.unwrap_or(Path::new("."))).map_err(failed)?;
+        let file = WholeFile::begin(&path).map_err(failed)?;
         let sink = Sink::File(BufWriter::with_capacity(1 << 16, file));
         Ok(Output { path, format, sink })
     }
@@ -107,7 +106,7 @@ impl Output {
                     Ok(file) => file,
                     Err(error) => return Err(failed(error.into_error())),
                 };
-                file.persist(&self.path).map(|_| ()).map_err(|error| failed(error.error))
+                file.finish().map_err(failed)
             }
         }
     }
@@ -123,22 +122,4 @@ fn forgive_closed_pipe(written: io::Result<()>) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => other,
     }
-}
-
-/// A temporary file with the mode of the file it will replace, or of any new file.
-#[cfg(unix)]
-fn begin(path: &Path, folder: &Path) -> io::Result<NamedTempFile> {
-    use std::os::unix::fs::PermissionsExt;
-    let any_new = std::fs::Permissions::from_mode(0o666);
-    let file =
-        tempfile::Builder::new().prefix(".juror-").permissions(any_new).tempfile_in(folder)?;
-    if let Ok(metadata) = path.metadata() {
-        file.as_file().set_permissions(metadata.permissions())?;
-    }
-    Ok(file)
-}
-
-#[cfg(not(unix))]
-fn begin(_path: &Path, folder: &Path) -> io::Result<NamedTempFile> {
-    NamedTempFile::with_prefix_in(".juror-", folder)
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use juror_judge::{CacheMode, CallKey, Kept, Recorded, ReplyCache};
+use juror_judge::{CacheMode, CallKey, Kept, Recorded, ReplyCache, Tell};
 use juror_store::{Replies, Reply};
 
 use crate::models::SetupError;
@@ -19,6 +19,7 @@ pub(crate) fn open(
     place: &str,
     mode: CacheMode,
     keeps: bool,
+    tell: Tell,
 ) -> Result<Box<dyn ReplyCache>, SetupError> {
     let path = Path::new(place);
     if is_file(path) {
@@ -38,7 +39,7 @@ pub(crate) fn open(
     }
     let opened = if keeps { Replies::open(path).map(Some) } else { Replies::open_read_only(path) };
     match opened {
-        Ok(Some(replies)) => Ok(Box::new(Store(replies))),
+        Ok(Some(replies)) => Ok(Box::new(Store { replies, tell })),
         Ok(None) if mode == CacheMode::ReadOnly => Err(SetupError(format!(
             "{place}: no replies are kept here\n  hint: only kept replies may be used; name the folder or the file that has them"
         ))),
@@ -47,25 +48,33 @@ pub(crate) fn open(
     }
 }
 
-struct Store(Replies);
+struct Store {
+    replies: Replies,
+    /// Hears of a store that was deleted meanwhile.
+    tell: Tell,
+}
 
 impl ReplyCache for Store {
     fn get(&self, key: &CallKey) -> Result<Option<Kept>, String> {
-        let found = self.0.get(key.as_bytes()).map_err(|error| error.to_string())?;
+        let found = self.replies.get(key.as_bytes()).map_err(|error| error.to_string())?;
         Ok(found.map(kept_of))
     }
 
     fn keep(&self, key: &CallKey, kept: &Kept) -> Result<(), String> {
         let reply = reply_of(kept.clone());
-        self.0.keep(key.as_bytes(), &reply).map_err(|error| error.to_string())
+        self.replies.keep(key.as_bytes(), &reply).map_err(|error| error.to_string())?;
+        self.replies.news().iter().for_each(|news| (self.tell)(news));
+        Ok(())
     }
 
     fn judgements(&self, keys: &[CallKey]) -> Result<Vec<Option<String>>, String> {
-        self.0.judgements(keys.iter().map(CallKey::as_bytes)).map_err(|error| error.to_string())
+        self.replies
+            .judgements(keys.iter().map(CallKey::as_bytes))
+            .map_err(|error| error.to_string())
     }
 
     fn keep_judgement(&self, key: &CallKey, text: &str) -> Result<(), String> {
-        let kept = self.0.keep_judgement(key.as_bytes(), text, now());
+        let kept = self.replies.keep_judgement(key.as_bytes(), text, now());
         kept.map_err(|error| error.to_string())
     }
 }

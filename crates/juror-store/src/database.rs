@@ -1,6 +1,8 @@
 //! A file of `SQLite`: opened, checked to be ours, and left alone when it is not.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -67,80 +69,85 @@ pub(crate) enum Survives {
 }
 
 /// An open store.
-#[derive(Debug)]
 pub(crate) struct Database {
     path: PathBuf,
     connection: Mutex<Connection>,
+    kind: &'static Kind,
+    use_of: Use,
+    /// Which file the connection is to.
+    file: Mutex<Option<FileId>>,
+    /// Whether the file was made again, and nobody was told yet.
+    is_remade: AtomicBool,
+}
+
+/// What a store is opened for, and so what becomes of it when its file is deleted meanwhile.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Use {
+    /// To keep replies in: the file is made again.
+    Keep,
+    /// To look up what another connection of the process keeps: the file is followed.
+    Follow,
+    /// For what it holds now, whatever becomes of its name.
+    Once,
+}
+
+impl fmt::Debug for Database {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Database").field("path", &self.path).finish_non_exhaustive()
+    }
 }
 
 impl Database {
     /// Opens the store in a folder, or makes it.
-    pub(crate) fn open(folder: &Path, kind: &Kind) -> Result<Database, StoreError> {
+    pub(crate) fn open(folder: &Path, kind: &'static Kind) -> Result<Database, StoreError> {
         let path = folder.join(kind.file);
-        std::fs::create_dir_all(folder)
-            .map_err(|error| StoreError::Open { path: path.clone(), reason: error.to_string() })?;
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-        Database::connect(path, kind, flags)
+        let connection = make(&path, kind)?;
+        Ok(Database::new(path, connection, kind, Use::Keep))
     }
 
     /// Opens the store in a folder if there is one.
     pub(crate) fn open_existing(
         folder: &Path,
-        kind: &Kind,
+        kind: &'static Kind,
     ) -> Result<Option<Database>, StoreError> {
         let path = folder.join(kind.file);
         if !path.exists() {
             return Ok(None);
         }
-        Database::connect(path, kind, OpenFlags::SQLITE_OPEN_READ_WRITE).map(Some)
+        let connection = connect(&path, kind, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        Ok(Some(Database::new(path, connection, kind, Use::Once)))
     }
 
     /// Opens the store in a folder, if there is one, without ever writing to it.
     pub(crate) fn open_read_only(
         folder: &Path,
-        kind: &Kind,
+        kind: &'static Kind,
+    ) -> Result<Option<Database>, StoreError> {
+        Database::read(folder, kind, Use::Once)
+    }
+
+    /// Opens the store in a folder for looking up what another connection keeps there.
+    pub(crate) fn open_beside(
+        folder: &Path,
+        kind: &'static Kind,
+    ) -> Result<Option<Database>, StoreError> {
+        Database::read(folder, kind, Use::Follow)
+    }
+
+    fn read(
+        folder: &Path,
+        kind: &'static Kind,
+        use_of: Use,
     ) -> Result<Option<Database>, StoreError> {
         let path = folder.join(kind.file);
-        if !path.exists() {
-            return Ok(None);
-        }
-        let open = |error: rusqlite::Error| opening_error(&path, &error);
-        let plain = Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_ONLY);
-        let connection = match plain.and_then(|connection| {
-            version_of(&connection)?;
-            Ok(connection)
-        }) {
-            Ok(connection) => connection,
-            // On a medium that cannot be written, SQLite has to be told that nobody else writes.
-            Err(_) => {
-                let escaped = path.to_string_lossy().replace('%', "%25").replace('?', "%3f");
-                let uri = format!("file:{}?immutable=1", escaped.replace('#', "%23"));
-                let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
-                Connection::open_with_flags(uri, flags).map_err(open)?
-            }
-        };
-        if version_of(&connection).map_err(open)? != kind.version {
-            let reason = "it has no replies of a known form".into();
-            return Err(StoreError::Damaged { path, reason });
-        }
-        Ok(Some(Database { connection: Mutex::new(connection), path }))
+        let connection = connect_read_only(&path, kind)?;
+        Ok(connection.map(|connection| Database::new(path, connection, kind, use_of)))
     }
 
-    fn connect(path: PathBuf, kind: &Kind, flags: OpenFlags) -> Result<Database, StoreError> {
-        let open = |error: rusqlite::Error| opening_error(&path, &error);
-        let connection = Connection::open_with_flags(&path, flags).map_err(open)?;
-        connection.busy_timeout(PATIENCE).map_err(open)?;
-        // What is not ours is refused before anything is set in it.
-        look(&connection, &path, kind)?;
-        let pragmas = match kind.survives {
-            Survives::Crash => "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;",
-            Survives::PowerCut => "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;",
-        };
-        patiently(|| connection.execute_batch(pragmas)).map_err(open)?;
-        prepare(&connection, &path, kind)?;
-        Ok(Database { connection: Mutex::new(connection), path })
+    fn new(path: PathBuf, connection: Connection, kind: &'static Kind, use_of: Use) -> Database {
+        let (file, connection) = (Mutex::new(FileId::of(&path)), Mutex::new(connection));
+        Database { path, connection, kind, use_of, file, is_remade: AtomicBool::new(false) }
     }
-
     /// The file it is kept in.
     pub(crate) fn path(&self) -> &Path {
         &self.path
@@ -151,12 +158,42 @@ impl Database {
         &self,
         work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
-        work(&mut self.connection()).map_err(|error| self.failed(&error))
+        work(&mut *self.connection()?).map_err(|error| self.failed(&error))
     }
 
-    pub(crate) fn connection(&self) -> MutexGuard<'_, Connection> {
+    /// The connection, to the file that has the store's name now.
+    pub(crate) fn connection(&self) -> Result<MutexGuard<'_, Connection>, StoreError> {
         // A panic of another thread leaves the connection usable: SQLite rolls back.
-        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
+        let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.use_of == Use::Once {
+            return Ok(connection);
+        }
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = FileId::of(&self.path);
+        if now.is_none() || now != *file {
+            let other = match self.use_of {
+                Use::Keep => Some(make_again(&self.path, self.kind)?),
+                Use::Follow | Use::Once => connect_read_only(&self.path, self.kind)?,
+            };
+            if let Some(other) = other {
+                *connection = other;
+                *file = FileId::of(&self.path);
+                self.is_remade.store(true, Ordering::Relaxed);
+            }
+        }
+        drop(file);
+        Ok(connection)
+    }
+
+    /// What users should know, once, if the file was deleted since it was opened.
+    pub(crate) fn news(&self) -> Option<String> {
+        let is_remade = self.is_remade.swap(false, Ordering::Relaxed);
+        is_remade.then(|| {
+            let path = self.path.display();
+            format!(
+                "{path}: deleted while in use, with all it held; made again, and kept from now on"
+            )
+        })
     }
 
     pub(crate) fn failed(&self, error: &rusqlite::Error) -> StoreError {
@@ -165,6 +202,100 @@ impl Database {
         }
         StoreError::Failed { path: self.path.clone(), reason: error.to_string() }
     }
+}
+
+impl Drop for Database {
+    /// Leaves what was kept in the file itself, also where others have it open: whoever closes it
+    /// last may be killed.
+    fn drop(&mut self) {
+        if self.use_of == Use::Keep {
+            let connection = self.connection.get_mut().unwrap_or_else(PoisonError::into_inner);
+            let _ = connection.execute_batch("PRAGMA wal_checkpoint(PASSIVE)");
+        }
+    }
+}
+
+/// What tells one file from another that has its name later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct FileId(u64, u64);
+
+impl FileId {
+    #[cfg(unix)]
+    fn of(path: &Path) -> Option<FileId> {
+        use std::os::unix::fs::MetadataExt;
+        let metadata = std::fs::metadata(path).ok()?;
+        Some(FileId(metadata.dev(), metadata.ino()))
+    }
+
+    /// Elsewhere a file that is open cannot be deleted.
+    #[cfg(not(unix))]
+    fn of(path: &Path) -> Option<FileId> {
+        path.exists().then_some(FileId(0, 0))
+    }
+}
+
+/// Connects to a file in place of one that was deleted.
+fn make_again(path: &Path, kind: &Kind) -> Result<Connection, StoreError> {
+    // What stood beside the old file says nothing of the new one.
+    for ending in ["-wal", "-shm"] {
+        let mut beside = path.as_os_str().to_owned();
+        beside.push(ending);
+        if !path.exists() {
+            let _ = std::fs::remove_file(beside);
+        }
+    }
+    make(path, kind)
+}
+
+/// Connects to a file, which is made if it is not there.
+fn make(path: &Path, kind: &Kind) -> Result<Connection, StoreError> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder)
+        .map_err(|error| StoreError::Open { path: path.to_owned(), reason: error.to_string() })?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+    connect(path, kind, flags)
+}
+
+fn connect(path: &Path, kind: &Kind, flags: OpenFlags) -> Result<Connection, StoreError> {
+    let open = |error: rusqlite::Error| opening_error(path, &error);
+    let connection = Connection::open_with_flags(path, flags).map_err(open)?;
+    connection.busy_timeout(PATIENCE).map_err(open)?;
+    // What is not ours is refused before anything is set in it.
+    look(&connection, path, kind)?;
+    let pragmas = match kind.survives {
+        Survives::Crash => "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;",
+        Survives::PowerCut => "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;",
+    };
+    patiently(|| connection.execute_batch(pragmas)).map_err(open)?;
+    prepare(&connection, path, kind)?;
+    Ok(connection)
+}
+
+/// Connects to a file, if there is one, without ever writing to it.
+fn connect_read_only(path: &Path, kind: &Kind) -> Result<Option<Connection>, StoreError> {
+    if !path.exists() {
+        return Ok(None);
+    }
+    let open = |error: rusqlite::Error| opening_error(path, &error);
+    let plain = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY);
+    let connection = match plain.and_then(|connection| {
+        version_of(&connection)?;
+        Ok(connection)
+    }) {
+        Ok(connection) => connection,
+        // On a medium that cannot be written, SQLite has to be told that nobody else writes.
+        Err(_) => {
+            let escaped = path.to_string_lossy().replace('%', "%25").replace('?', "%3f");
+            let uri = format!("file:{}?immutable=1", escaped.replace('#', "%23"));
+            let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+            Connection::open_with_flags(uri, flags).map_err(open)?
+        }
+    };
+    if version_of(&connection).map_err(open)? != kind.version {
+        let reason = "it has no replies of a known form".into();
+        return Err(StoreError::Damaged { path: path.to_owned(), reason });
+    }
+    Ok(Some(connection))
 }
 
 /// Tries again while another process is in the way. `SQLite` waits by itself, but not when two

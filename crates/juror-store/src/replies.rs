@@ -72,9 +72,14 @@ impl Replies {
         self.0.path()
     }
 
+    /// What users should know, once, if the file was deleted since it was opened.
+    pub fn news(&self) -> Option<String> {
+        self.0.news()
+    }
+
     /// The reply to a call.
     pub fn get(&self, key: &[u8; 32]) -> Result<Option<Reply>, StoreError> {
-        let connection = self.0.connection();
+        let connection = self.0.connection()?;
         let mut statement = connection
             .prepare_cached(
                 "SELECT purpose, model, reply, input_tokens, output_tokens, kept_at
@@ -87,7 +92,7 @@ impl Replies {
 
     /// Keeps a reply; one that is kept already for the key is replaced.
     pub fn keep(&self, key: &[u8; 32], reply: &Reply) -> Result<(), StoreError> {
-        let connection = self.0.connection();
+        let connection = self.0.connection()?;
         keep_in(&connection, key, reply).map_err(|error| self.0.failed(&error))
     }
 
@@ -96,7 +101,7 @@ impl Replies {
         &self,
         keys: impl IntoIterator<Item = &'k [u8; 32]>,
     ) -> Result<Vec<Option<String>>, StoreError> {
-        let mut connection = self.0.connection();
+        let mut connection = self.0.connection()?;
         let read = || -> rusqlite::Result<Vec<Option<String>>> {
             let transaction = connection.transaction()?;
             let mut statement =
@@ -114,7 +119,7 @@ impl Replies {
         notes: &str,
         kept_at: i64,
     ) -> Result<(), StoreError> {
-        let connection = self.0.connection();
+        let connection = self.0.connection()?;
         let insert = "INSERT OR REPLACE INTO judgements (key, notes, kept_at) VALUES (?1, ?2, ?3)";
         let kept = connection
             .prepare_cached(insert)
@@ -125,7 +130,7 @@ impl Replies {
     /// Keeps many replies, all or none; returns how many were new. Replies that are there already
     /// stay.
     pub fn import(&self, replies: &[([u8; 32], Reply)]) -> Result<usize, StoreError> {
-        let mut connection = self.0.connection();
+        let mut connection = self.0.connection()?;
         let mut import = || -> rusqlite::Result<usize> {
             let transaction = connection.transaction()?;
             let mut new = 0;
@@ -148,7 +153,7 @@ impl Replies {
         &self,
         mut each: impl FnMut([u8; 32], Reply) -> Result<(), E>,
     ) -> Result<Result<(), E>, StoreError> {
-        let connection = self.0.connection();
+        let connection = self.0.connection()?;
         let failed = |error: rusqlite::Error| self.0.failed(&error);
         let mut statement = connection
             .prepare(
@@ -168,7 +173,7 @@ impl Replies {
 
     /// How much is kept, by purpose and model.
     pub fn totals(&self) -> Result<Vec<Total>, StoreError> {
-        let connection = self.0.connection();
+        let connection = self.0.connection()?;
         let read = || -> rusqlite::Result<Vec<Total>> {
             let mut statement = connection.prepare(
                 "SELECT purpose, model, count(*), sum(input_tokens), sum(output_tokens),
@@ -197,7 +202,7 @@ impl Replies {
         purpose: Option<&str>,
         model: Option<&str>,
     ) -> Result<usize, StoreError> {
-        let connection = self.0.connection();
+        let connection = self.0.connection()?;
         let prune = || -> rusqlite::Result<usize> {
             let gone = connection.execute(
                 "DELETE FROM replies WHERE (?1 IS NULL OR kept_at < ?1)
@@ -306,6 +311,22 @@ mod tests {
         assert_eq!(seen, [(1, "old".to_owned()), (2, "two".to_owned())]);
         assert_eq!(store.prune(Some(2), None, None).expect("pruned"), 1);
         assert_eq!(store.prune(None, Some("other"), None).expect("pruned"), 0);
+    }
+
+    #[test]
+    fn a_store_that_is_deleted_is_made_again() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Replies::open(&folder.path().join("cache")).expect("open");
+        store.keep(&[1; 32], &reply("lost", 1)).expect("kept");
+        assert_eq!(store.news(), None);
+        std::fs::remove_dir_all(folder.path().join("cache")).expect("deleted");
+        assert_eq!(store.get(&[1; 32]).expect("read"), None);
+        store.keep(&[2; 32], &reply("kept", 2)).expect("kept");
+        assert!(store.news().expect("a word").contains("deleted while in use"));
+        assert_eq!(store.news(), None);
+        drop(store);
+        let again = Replies::open(&folder.path().join("cache")).expect("again");
+        assert_eq!(again.get(&[2; 32]).expect("read"), Some(reply("kept", 2)));
     }
 
     #[test]

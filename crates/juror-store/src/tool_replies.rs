@@ -104,9 +104,10 @@ pub struct ToolTotal {
 /// first reply to a call stays, unless someone asks for it to be replaced.
 #[derive(Debug)]
 pub struct ToolReplies {
-    database: Database,
-    /// A connection of its own for look-ups, which then never wait for a writer.
+    /// A connection of its own for look-ups, which then never wait for a writer. It is closed
+    /// first: only who may write can leave everything in the file when the last one closes it.
     reader: Option<Database>,
+    database: Database,
 }
 
 impl ToolReplies {
@@ -118,13 +119,13 @@ impl ToolReplies {
     /// Opens the store in a folder, or makes it.
     pub fn open(folder: &Path) -> Result<ToolReplies, StoreError> {
         let database = Database::open(folder, &KIND)?;
-        Ok(ToolReplies { database, reader: Database::open_read_only(folder, &KIND)? })
+        Ok(ToolReplies { reader: Database::open_beside(folder, &KIND)?, database })
     }
 
     /// Opens the store in a folder, if there is one, without ever writing to it.
     pub fn open_read_only(folder: &Path) -> Result<Option<ToolReplies>, StoreError> {
         let database = Database::open_read_only(folder, &KIND)?;
-        Ok(database.map(|database| ToolReplies { database, reader: None }))
+        Ok(database.map(|database| ToolReplies { reader: None, database }))
     }
 
     fn reader(&self) -> &Database {
@@ -134,6 +135,11 @@ impl ToolReplies {
     /// The file it is kept in.
     pub fn path(&self) -> &Path {
         self.database.path()
+    }
+
+    /// What users should know, once, if the file was deleted since it was opened.
+    pub fn news(&self) -> Option<String> {
+        self.database.news()
     }
 
     /// The reply of an API to arguments.
@@ -486,6 +492,7 @@ mod tests {
         replies
             .database
             .connection()
+            .expect("open")
             .set_limit(Limit::SQLITE_LIMIT_LENGTH, 1_000)
             .expect("a limit");
         assert!(replies.keep(&[new("x", "a", "1"), new("x", "b", &long)]).is_err());
@@ -494,11 +501,58 @@ mod tests {
     }
 
     #[test]
+    fn a_store_that_was_closed_is_one_file() {
+        let (folder, store) = store();
+        store.keep(&[new("now", "k", "1")]).expect("kept");
+        assert!(store.get(&names("now"), "k").expect("read").is_some());
+        drop(store);
+        let entries = std::fs::read_dir(folder.path()).expect("a folder").flatten();
+        let files: Vec<_> = entries.map(|entry| entry.file_name()).collect();
+        assert_eq!(files, [KIND.file]);
+    }
+
+    #[test]
+    fn what_a_user_kept_is_in_the_file_though_others_have_it_open() {
+        let (folder, store) = store();
+        let other = ToolReplies::open(folder.path()).expect("the same store");
+        store.keep(&[new("now", "k", "1")]).expect("kept");
+        drop(store);
+        // A copy of the file alone is whole.
+        let copy = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join(KIND.file);
+        std::fs::copy(file, copy.path().join(KIND.file)).expect("copied");
+        let copied = ToolReplies::open(copy.path()).expect("a store");
+        assert_eq!(copied.count().expect("read"), 1);
+        drop(other);
+    }
+
+    #[test]
+    fn a_store_that_is_deleted_is_made_again() {
+        for is_all_deleted in [true, false] {
+            let (folder, store) = store();
+            store.keep(&[new("now", "k", "1")]).expect("kept");
+            for entry in std::fs::read_dir(folder.path()).expect("a folder").flatten() {
+                if is_all_deleted || entry.file_name() == KIND.file {
+                    std::fs::remove_file(entry.path()).expect("deleted");
+                }
+            }
+            store.keep(&[new("now", "l", "2")]).expect("kept");
+            assert!(store.news().expect("a word").contains("deleted while in use"));
+            let kept = |key| store.get(&names("now"), key).expect("read").map(|kept| kept.reply);
+            assert_eq!((kept("k"), kept("l").as_deref()), (None, Some("2")));
+            store.keep(&[new("now", "m", "3")]).expect("kept");
+            assert_eq!(store.news(), None);
+            let other = ToolReplies::open(folder.path()).expect("the same store");
+            assert_eq!(other.count().expect("read"), 2);
+        }
+    }
+
+    #[test]
     fn look_ups_do_not_wait_for_a_writer() {
         let (folder, replies) = store();
         replies.keep(&[new("x", "a", "1")]).expect("kept");
         let other = ToolReplies::open(folder.path()).expect("the same store");
-        let connection = other.database.connection();
+        let connection = other.database.connection().expect("open");
         connection.execute_batch("BEGIN IMMEDIATE").expect("a writer at work");
         assert!(replies.get(&names("x"), "a").expect("read").is_some());
         connection.execute_batch("ROLLBACK").expect("done");

@@ -8,6 +8,7 @@ use std::{fs, io};
 use hashbrown::{HashMap, HashSet};
 use juror_score::tool::FolderNames;
 use juror_score::{JsonStyle, dump_json, dumps_text, entries_of_json};
+use juror_store::WholeFile;
 
 use crate::keeper::Keeping;
 
@@ -276,19 +277,22 @@ fn replace_all(known: &mut Entries, others: &Entries) -> bool {
 fn write_file(path: &Path, entries: &Entries) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.part", std::process::id()));
-    let part = folder.join(name);
-    let write = || {
-        let mut file = fs::File::create(&part)?;
-        file.write_all(render(entries).as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&part, path)
-    };
-    write().inspect_err(|_| {
-        // What is left of a failed write is of no use to anyone.
-        let _ = fs::remove_file(&part);
-    })
+    let mut file = WholeFile::begin(path)?;
+    file.write_all(render(entries).as_bytes())?;
+    file.finish_for_good()
+}
+
+/// Removes what killed processes left of files that they were writing.
+pub(crate) fn tidy_up(root: &Path) {
+    for folder in folders_in(root).iter().flat_map(|category| folders_in(category)) {
+        juror_store::collect(&folder);
+    }
+}
+
+fn folders_in(path: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(path).into_iter().flatten().flatten();
+    let is_folder = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
+    entries.filter(is_folder).map(|entry| entry.path()).collect()
 }
 
 /// A file's text, as Python's `json.dump(…, indent=4)` writes it.

@@ -97,8 +97,7 @@ impl Cached {
     pub fn new(setup: CachedSetup, tell: impl Fn(&str) + Send + Sync + 'static) -> Cached {
         let tell: Arc<dyn Fn(&str) + Send + Sync> = Arc::new(tell);
         let told = tell.clone();
-        let keeper =
-            |store| Keeper::start(store, setup.keeping, setup.write_back, move |text| told(text));
+        let keeper = |store| Keeper::start(store, setup.keeping, setup.write_back, told);
         let half = setup.memory.unwrap_or(DEFAULT_MEMORY) / 2;
         Cached {
             memory: Cache::with_weighter(EXPECTED_REPLIES, half, Weight),

@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use juror_store::{KeptReply, NewReply, StoreError, ToolReplies};
 use tokio::sync::oneshot;
 
-use crate::cache_folder::{Entries, Names, add_replies};
+use crate::cache_folder::{Entries, Names, add_replies, tidy_up};
 
 /// The most replies in one transaction.
 const BATCH: usize = 512;
@@ -44,20 +44,23 @@ impl Drop for Keeper {
 }
 
 impl Keeper {
-    /// Starts the thread; `tell` hears of replies that could not be written back to a folder.
+    /// Starts the thread; `tell` hears of replies that could not be written back to a folder, and
+    /// of a store that was deleted meanwhile.
     pub(crate) fn start(
         store: ToolReplies,
         keeping: Keeping,
         write_back: Option<PathBuf>,
-        tell: impl Fn(&str) + Send + 'static,
+        tell: Arc<dyn Fn(&str) + Send + Sync>,
     ) -> Keeper {
         let store = Arc::new(store);
         let (asks, inbox) = mpsc::channel();
         let (news, to_write_back) = mpsc::channel();
         let writer = store.clone();
         let has_folder = write_back.is_some();
+        let tell_of_store = tell.clone();
         let work = move || {
             while let Some(kept) = write(&writer, keeping, &inbox) {
+                writer.news().iter().for_each(|news| tell_of_store(news));
                 if has_folder {
                     // The other thread lives as long as this one sends.
                     let _ = news.send(kept);
@@ -67,7 +70,7 @@ impl Keeper {
         // Without its thread the store refuses to keep, and says so.
         let mut threads = Vec::from_iter(spawn("keeper", work));
         if let Some(root) = write_back {
-            let work = move || write_back_all(&root, keeping, &to_write_back, &tell);
+            let work = move || write_back_all(&root, keeping, &to_write_back, &*tell);
             threads.extend(spawn("write-back", work));
         }
         Keeper { store, keeping, asks: Some(asks), threads }
@@ -148,6 +151,7 @@ fn write_back_all(
     news: &mpsc::Receiver<Vec<NewReply>>,
     tell: &dyn Fn(&str),
 ) {
+    tidy_up(root);
     while let Ok(mut replies) = news.recv() {
         replies.extend(news.try_iter().flatten());
         let mut by_api: BTreeMap<Names, Entries> = BTreeMap::new();

@@ -773,6 +773,27 @@ fn an_interrupted_run_keeps_everything_and_says_how_to_go_on() {
     assert_eq!(stage.server.seen().len(), 40);
 }
 
+#[test]
+#[cfg(unix)]
+fn temporary_files_of_a_killed_run_are_gone_after_the_next() {
+    let stage = Stage::new(40, Script { latency_ms: 40, ..Script::default() });
+    stage.write("juror.yaml", &format!("llm: {{concurrency: 2}}\n{CLAIMS_ONLY}"));
+    let line = "eval reference.json responses.jsonl -c juror.yaml -o out.json";
+    let child = stage.command(line).spawn().expect("the program starts");
+    wait_for_calls(&stage, 5);
+    let killed = Command::new("kill").args(["-KILL", &child.id().to_string()]).status();
+    assert!(killed.expect("kill runs").success());
+    end(child);
+    let n_temporary = || {
+        let entries = fs::read_dir(stage.folder.path()).expect("the folder");
+        let names = entries.map(|entry| entry.expect("an entry").file_name());
+        names.filter(|name| name.to_string_lossy().starts_with(".juror-")).count()
+    };
+    assert_eq!(n_temporary(), 1);
+    let again = stage.run(line);
+    assert_eq!((again.code, n_temporary()), (0, 0), "{again:?}");
+}
+
 /// Waits until the server was asked so often.
 #[cfg(unix)]
 fn wait_for_calls(stage: &Stage, n_calls: usize) {

@@ -140,6 +140,33 @@ fn two_servers_share_a_store() {
 }
 
 #[test]
+fn after_a_stop_in_good_order_the_store_is_one_file() {
+    let (stage, model) = (Stage::new(), echo());
+    let served = stage.serve(&options(&model));
+    assert_eq!(call_all(&served, 4, 20).len(), 20);
+    served.stop();
+    let entries = std::fs::read_dir(stage.folder.path().join("store")).expect("a folder");
+    let files: Vec<_> = entries.map(|entry| entry.expect("an entry").file_name()).collect();
+    assert_eq!(files, ["tools.sqlite"]);
+    assert_eq!(kept(&stage), 20);
+}
+
+#[test]
+fn a_store_that_is_deleted_while_it_serves_is_told_and_made_again() {
+    let (stage, model) = (Stage::new(), echo());
+    let served = stage.serve(&options(&model).replace("--log off", "--log misses"));
+    let ask = |n: usize| served.call(&request("Sky", "Now", json!({"n": n})));
+    assert_eq!(ask(1).header("juror-source"), Some("simulator"));
+    std::fs::remove_dir_all(stage.folder.path().join("store")).expect("deleted");
+    assert_eq!((ask(2).status, ask(3).status), (200, 200));
+    // What is in memory stays known.
+    assert_eq!(ask(1).header("juror-source"), Some("cache"));
+    let (_, said) = served.stop();
+    assert_eq!(said.matches("deleted while in use").count(), 1, "{said}");
+    assert_eq!(kept(&stage), 2);
+}
+
+#[test]
 fn a_full_disk_is_told_and_damages_nothing() {
     let (stage, model) = (Stage::new(), echo());
     // A limit on the size of files stands in for a disk without room.
