@@ -53,35 +53,51 @@ impl std::fmt::Display for QueryLine {
 }
 
 /// What is summed up of a run as a table: a row for each set, and one for all of them where there
-/// are several. Where nobody judged, what was solved is left out.
+/// are several. Where nobody judged, what was solved is left out. Shares and SoPR are of the
+/// answers that were judged; the others are counted where there are any.
 pub fn agents_table(sets: &[(String, &Summary)], is_judged: bool, palette: Palette) -> String {
-    let mut rows = vec![header(is_judged)];
-    rows.extend(sets.iter().map(|(name, summary)| row(name, summary, is_judged)));
+    let has_unjudged = is_judged && sets.iter().any(|(_, summary)| summary.unjudged_count > 0);
+    let shown = Shown { is_judged, has_unjudged };
+    let mut rows = vec![header(shown)];
+    rows.extend(sets.iter().map(|(name, summary)| row(name, summary, shown)));
     layout(&rows, Paint(palette))
 }
 
-fn header(is_judged: bool) -> Vec<String> {
-    let solved = ["solved", "unsure", "unsolved", "SoPR"];
-    let solved = if is_judged { solved.as_slice() } else { &[] };
+/// Which columns a table has.
+#[derive(Clone, Copy)]
+struct Shown {
+    is_judged: bool,
+    has_unjudged: bool,
+}
+
+fn header(shown: Shown) -> Vec<String> {
+    let solved: &[&str] = match shown {
+        Shown { is_judged: false, .. } => &[],
+        Shown { has_unjudged: false, .. } => &["solved", "unsure", "unsolved", "SoPR"],
+        _ => &["solved", "unsure", "unsolved", "unjudged", "SoPR"],
+    };
     let titles = ["", "queries"].iter().chain(solved);
     let titles = titles.chain(&["API Call", "Finish", "errors", "time"]);
     titles.map(|title| (*title).to_owned()).collect()
 }
 
-fn row(name: &str, summary: &Summary, is_judged: bool) -> Vec<String> {
+fn row(name: &str, summary: &Summary, shown: Shown) -> Vec<String> {
     let percent = |value: f64| format!("{value:.1} %");
+    let is_any_judged = summary.unjudged_count < summary.total_evaluations;
+    let share = |value: Option<f64>| match value {
+        Some(value) if is_any_judged => percent(value),
+        _ => "–".into(),
+    };
     let mut cells = vec![shorten(name, 40), summary.total_evaluations.to_string()];
-    if is_judged {
+    if shown.is_judged {
         cells.extend([
-            percent(summary.solved_percentage),
-            percent(summary.unsure_percentage),
-            percent(summary.unsolved_percentage),
-            if summary.unjudged_count < summary.total_evaluations {
-                format!("{:.3}", summary.average_sopr_score)
-            } else {
-                "–".into()
-            },
+            share(summary.solved_percentage),
+            share(summary.unsure_percentage),
+            share(summary.unsolved_percentage),
         ]);
+        cells.extend(shown.has_unjudged.then(|| summary.unjudged_count.to_string()));
+        let sopr = summary.average_sopr_score.filter(|_| is_any_judged);
+        cells.push(sopr.map_or("–".into(), |sopr| format!("{sopr:.3}")));
     }
     let has_gold = summary.api_call_not_applicable_count < summary.total_evaluations;
     let seconds = summary.average_system_answer_time;
@@ -131,9 +147,10 @@ mod tests {
     fn a_table_has_a_row_for_each_set() {
         let one = Summary {
             total_evaluations: 2,
-            solved_percentage: 50.0,
-            unsolved_percentage: 50.0,
-            average_sopr_score: 0.5,
+            solved_percentage: Some(50.0),
+            unsure_percentage: Some(0.0),
+            unsolved_percentage: Some(50.0),
+            average_sopr_score: Some(0.5),
             average_api_call_score: 0.25,
             finish_percentage: 100.0,
             average_system_answer_time: Some(0.5),
@@ -145,7 +162,7 @@ mod tests {
             agents_table(&sets, true, Palette::Plain),
             "          queries  solved  unsure  unsolved   SoPR  API Call   Finish  errors    time\n\
              G1_tool         2  50.0 %   0.0 %    50.0 %  0.500     0.250  100.0 %       0  0.50 s\n\
-             all sets        0   0.0 %   0.0 %     0.0 %      –         –    0.0 %       0       –\n"
+             all sets        0       –       –         –      –         –    0.0 %       0       –\n"
         );
         let plain = agents_table(&sets[..1], false, Palette::Plain);
         assert!(!plain.contains("solved"), "{plain}");

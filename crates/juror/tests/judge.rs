@@ -211,6 +211,30 @@ fn a_reply_without_a_verdict_is_unsure_and_a_judge_that_cannot_be_asked_is_left_
 }
 
 #[test]
+fn rates_say_how_many_queries_they_are_over() {
+    let refused = Reply::Status { status: 400, retry_after: None, body: None };
+    let script = Script { matching: vec![matching("zbroken", refused)], ..Script::default() };
+    let answers = json!({"1": answer("q", "zbroken"), "2": answer("q", "")});
+    let others = json!({"1": answer("q", "zother"), "2": answer("q", "")});
+    let stage = Stage::new(script).file("answers.json", &answers).file("other.json", &others);
+    let text = stage.run("judge pass-rate answers.json").stdout;
+    assert!(text.contains("Solve rate: 0.0 %, over 1 of 2 queries"), "{text}");
+    assert!(text.contains("0 solved, 0 unsure, 1 unsolved, 1 unjudged;"), "{text}");
+    let text = stage.run("judge final-answer answers.json").stdout;
+    assert!(text.contains("right: 0.0 %, over 1 of 2 queries"), "{text}");
+    assert!(text.contains("0 solved, 1 unsolved, 1 unjudged"), "{text}");
+    assert_eq!(stage.json("judge final-answer answers.json", 3)["n_judged_queries"], 1);
+    let text = stage.run("judge preference answers.json other.json").stdout;
+    assert!(text.contains("100.0 % tied, 0.0 % lost, over 1 of 2 queries"), "{text}");
+    assert!(text.contains("0 won, 1 tied, 0 lost, 1 unjudged;"), "{text}");
+    let one = |text| json!({"1": answer("q", text)});
+    let stage = stage.file("one.json", &one("zbroken")).file("two.json", &one("zother"));
+    let text = stage.run("judge preference one.json two.json").stdout;
+    assert!(!text.contains("0.0 %"), "{text}");
+    assert!(text.contains("not known, since nothing could be judged"), "{text}");
+}
+
+#[test]
 fn a_judge_that_refuses_every_call_scores_nothing() {
     let refused = Reply::Status { status: 400, retry_after: None, body: None };
     let script = Script { matching: vec![matching("", refused)], ..Script::default() };
@@ -231,6 +255,7 @@ fn a_judge_that_refuses_every_call_scores_nothing() {
     let summary = stage.json("judge preference answers.json other.json", 3);
     let counts = ["n_wins", "n_ties", "n_losses", "n_unjudged"].map(|name| summary[name].as_u64());
     assert_eq!(counts, [0, 0, 0, 3].map(Some), "{summary:#}");
+    assert_eq!(summary["win_rate"], Value::Null, "nothing was judged");
     let only = Stage::new(Script {
         matching: vec![matching("", Reply::Status { status: 400, retry_after: None, body: None })],
         ..Script::default()

@@ -287,6 +287,42 @@ fn a_judge_that_cannot_be_asked_leaves_queries_unjudged() {
 }
 
 #[test]
+fn percentages_and_sopr_are_of_the_queries_that_were_judged() {
+    let stage = Stage::new();
+    let reply =
+        |contains: &str, reply| Matching { purpose: None, contains: contains.into(), reply };
+    let refused = Reply::Status { status: 400, retry_after: None, body: None };
+    let solved = Reply::Json(serde_json::json!({"answer_status": "Solved", "reason": "so"}));
+    let some = vec![reply("answer two", refused.clone()), reply("answer", solved)];
+    for (matching, share, n_unjudged) in
+        [(some, serde_json::json!(100.0), 1), (vec![reply("", refused)], Value::Null, 4)]
+    {
+        let server = Server::start(Script { matching, ..Script::default() });
+        let address = format!("{}/v1", server.address());
+        let variables = [("OPENAI_API_KEY", "sk-x"), ("OPENAI_BASE_URL", address.as_str())];
+        let words =
+            "say(task, final_answer='answer ' + ('two' if task['query_id'] == '2' else 'x'))";
+        let ended = bench(&stage, &agent(&stage, words), "--fresh", &variables);
+        assert_eq!(ended.code, 3, "{}", ended.stderr);
+        let summary = &stage.results()["summary"];
+        assert_eq!(summary["unjudged_count"], n_unjudged, "{summary:#}");
+        assert_eq!(summary["solved_percentage"], share, "{summary:#}");
+        let sopr = share.as_f64().map(|share| share / 100.0);
+        assert_eq!(summary["average_sopr_score"].as_f64(), sopr, "{summary:#}");
+        let mut table = ended.stdout.lines().skip_while(|line| !line.contains("queries"));
+        let header = table.next().unwrap_or_default();
+        assert!(header.contains("unsolved  unjudged"), "{}", ended.stdout);
+        let row: Vec<&str> = table.next().unwrap_or_default().split_whitespace().collect();
+        let wanted: &[&str] = match sopr {
+            Some(_) => &["4", "100.0", "%", "0.0", "%", "0.0", "%", "1", "1.000"],
+            None => &["4", "–", "–", "–", "4", "–"],
+        };
+        assert_eq!(&row[1..=wanted.len()], wanted, "{}", ended.stdout);
+        assert!(ended.stdout.contains("left out of the percentages and SoPR"), "{}", ended.stdout);
+    }
+}
+
+#[test]
 fn several_recorded_answers_to_a_query_are_trials() {
     let stage = Stage::new();
     let result = |id: u32, text: &str| {

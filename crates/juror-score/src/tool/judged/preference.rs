@@ -165,9 +165,14 @@ impl WinRate {
         rate
     }
 
+    /// How many queries there are.
+    pub fn n_queries(&self) -> usize {
+        self.n_wins + self.n_ties + self.n_losses
+    }
+
     /// The shares of wins, ties and losses; zeros without queries.
     pub fn rates(&self) -> [f64; 3] {
-        let n_queries = self.n_wins + self.n_ties + self.n_losses;
+        let n_queries = self.n_queries();
         [self.n_wins, self.n_ties, self.n_losses].map(|n| over(n as f64, n_queries))
     }
 }

@@ -54,16 +54,16 @@ pub struct Summary {
     pub total_evaluations: usize,
     /// Answers with a score of 1; of several judge runs, where most say so.
     pub solved_count: usize,
-    /// Their share of all answers, in percent.
-    pub solved_percentage: f64,
+    /// Their share of the judged answers, in percent; nothing where none of the answers was judged.
+    pub solved_percentage: Option<f64>,
     /// Answers with a score of a half; of several judge runs, where they come to it.
     pub unsure_count: usize,
-    /// Their share of all answers, in percent.
-    pub unsure_percentage: f64,
-    /// All other answers, those with errors among them.
+    /// Their share of the judged answers, in percent.
+    pub unsure_percentage: Option<f64>,
+    /// All other judged answers, those with errors of agents among them.
     pub unsolved_count: usize,
-    /// Their share of all answers, in percent.
-    pub unsolved_percentage: f64,
+    /// Their share of the judged answers, in percent.
+    pub unsolved_percentage: Option<f64>,
     /// Answers that nobody judged.
     #[serde(skip_serializing_if = "is_zero")]
     pub unjudged_count: usize,
@@ -73,8 +73,8 @@ pub struct Summary {
     pub finish_count: usize,
     /// Their share of all answers, in percent.
     pub finish_percentage: f64,
-    /// The mean score.
-    pub average_sopr_score: f64,
+    /// The mean score of the judged answers.
+    pub average_sopr_score: Option<f64>,
     /// The mean API Call Score, over the answers that have one.
     pub average_api_call_score: f64,
     /// Answers without one, since no API is right for their query.
@@ -95,7 +95,6 @@ impl Summary {
         let count = |is_counted: &dyn Fn(&Evaluated) -> bool| {
             results.iter().filter(|result| is_counted(result)).count()
         };
-        let percent = |count: usize| if n == 0 { 0.0 } else { count as f64 / n as f64 * 100.0 };
         let values = |value: fn(&Evaluated) -> Option<f64>| -> Vec<f64> {
             results.iter().filter_map(value).collect()
         };
@@ -104,6 +103,10 @@ impl Summary {
         let solved_count = count(&|result| result.counts_as() == Some(Status::Solved));
         let unsure_count = count(&|result| result.counts_as() == Some(Status::Unsure));
         let unsolved_count = n - unjudged_count - solved_count - unsure_count;
+        let n_judged = n - unjudged_count;
+        // Of answers that nobody judged nothing is known; without any answer all is 0.
+        let of_judged = |count| (n == 0 || n_judged > 0).then(|| percent(count, n_judged));
+        let sopr = mean(&values(|result| result.sopr_score)).or((n == 0).then_some(0.0));
         let finish_count = count(&|result| result.has_finish);
         let calls = values(|result| result.api_call_score);
         let times = values(|result| Some(result.evaluation_seconds));
@@ -112,16 +115,16 @@ impl Summary {
             total_queries: queries.len(),
             total_evaluations: n,
             solved_count,
-            solved_percentage: percent(solved_count),
+            solved_percentage: of_judged(solved_count),
             unsure_count,
-            unsure_percentage: percent(unsure_count),
+            unsure_percentage: of_judged(unsure_count),
             unsolved_count,
-            unsolved_percentage: percent(unsolved_count),
+            unsolved_percentage: of_judged(unsolved_count),
             unjudged_count,
             error_count: count(&|result| result.is_error),
             finish_count,
-            finish_percentage: percent(finish_count),
-            average_sopr_score: mean(&values(|result| result.sopr_score)).unwrap_or(0.0),
+            finish_percentage: percent(finish_count, n),
+            average_sopr_score: sopr,
             average_api_call_score: mean(&calls).unwrap_or(0.0),
             api_call_not_applicable_count: n - calls.len(),
             total_evaluation_time: compensated_sum(&times),
@@ -129,6 +132,10 @@ impl Summary {
             average_system_answer_time: mean(&answer_times),
         }
     }
+}
+
+fn percent(count: usize, n: usize) -> f64 {
+    if n == 0 { 0.0 } else { count as f64 / n as f64 * 100.0 }
 }
 
 fn mean(values: &[f64]) -> Option<f64> {

@@ -159,7 +159,7 @@ fn judged_by(results: &Results<'_>) -> String {
             let unjudged = match results.n_unjudged() {
                 0 => String::new(),
                 n => format!(
-                    "\n{n} unjudged and left out: the judge could not be asked; judge again with `juror judge pass-rate`, or --retry-errors"
+                    "\n{n} unjudged and left out of the percentages and SoPR: the judge could not be asked; judge again with `juror judge pass-rate`, or --retry-errors"
                 ),
             };
             format!("judged by {}{noise}{cost}{unjudged}", models.chat_name())

@@ -7,8 +7,8 @@ use juror_score::tool::judged::final_answer_rate;
 use serde_json::{Map, Value, json};
 
 use super::super::check_outputs;
-use super::items::{Item, items, n_queries, tell_answers};
-use super::{CommonArgs, begin, percent, queries, read};
+use super::items::{Item, items, n_judged_queries, n_queries, over_judged, tell_answers};
+use super::{CommonArgs, NOT_KNOWN, begin, left_out, percent, queries, read, unjudged};
 use crate::exit::Exit;
 
 const EXAMPLES: &str = "\
@@ -68,19 +68,18 @@ pub(super) fn run(args: &FinalAnswerArgs) -> anyhow::Result<Exit> {
     let n_unsolved = count(&|one| one.verdict() == Some(false));
     let n_unjudged = count(&|one| one.verdict().is_none());
     let n_unusable = count(&|one| one.verdict().is_some() && one.is_solved.is_err());
-    let left_out = match n_unjudged {
-        0 => String::new(),
-        n => format!("\n{n} left out: the judge could not be asked"),
-    };
+    let over = over_judged(&items, |at| judged[at].verdict().is_some());
+    let (unjudged, left_out) = (unjudged(n_unjudged), left_out(n_unjudged));
     let text = format!(
-        "Final answers that are right: {}\n{}: {n_solved} solved, {n_unsolved} unsolved, {n_unusable} of them because the judge's reply says nothing usable{left_out}",
-        rate.map_or("not known".into(), percent),
+        "Final answers that are right: {}\n{}: {n_solved} solved, {n_unsolved} unsolved{unjudged}; {n_unusable} unsolved because the judge's reply says nothing usable{left_out}",
+        rate.map_or(NOT_KNOWN.into(), |rate| percent(rate) + &over),
         queries(n_queries(&items)),
     );
     let cost = judged.iter().fold(Cost::default(), |sum, one| sum.plus(one.cost));
     let json = json!({
         "judged_by": models.chat_name(), "final_answer_rate": rate,
         "n_queries": n_queries(&items), "n_answers": items.len(),
+        "n_judged_queries": n_judged_queries(&items, |at| judged[at].verdict().is_some()),
         "n_solved": n_solved, "n_unjudged": n_unjudged, "n_unusable": n_unusable,
         "n_agent_errors": items.iter().filter(|item| item.has_failed).count(),
         "n_errors": n_unjudged + n_unusable, "cost_usd": cost.usd(),

@@ -9,6 +9,7 @@ use juror_score::tool::Query;
 use juror_score::tool::answer::{Answers, Recorded};
 use serde_json::{Map, Value, json};
 
+use super::queries;
 use crate::talk;
 
 /// Which queries count.
@@ -235,4 +236,18 @@ pub(super) fn tell_answers(items: &[Item<'_>], answers: &Answers<'_>, quiet: boo
 /// How many different queries there are.
 pub(super) fn n_queries(items: &[Item<'_>]) -> usize {
     items.last().map_or(0, |item| item.query_number + 1)
+}
+
+/// How many queries have an answer with a verdict.
+pub(super) fn n_judged_queries(items: &[Item<'_>], is_judged: impl Fn(usize) -> bool) -> usize {
+    let judged = items.iter().enumerate().filter(|(at, _)| is_judged(*at));
+    judged.map(|(_, item)| item.query_number).collect::<HashSet<_>>().len()
+}
+
+/// How many queries a rate is over, where some have no verdict.
+pub(super) fn over_judged(items: &[Item<'_>], is_judged: impl Fn(usize) -> bool) -> String {
+    match (n_judged_queries(items, is_judged), n_queries(items)) {
+        (n_judged, n_all) if n_judged == n_all => String::new(),
+        (n_judged, n_all) => format!(", over {n_judged} of {}", queries(n_all)),
+    }
 }

@@ -226,6 +226,22 @@ fn stem(place: &str) -> String {
 }
 
 /// A share as a percentage.
+/// What is said of a rate without any verdict.
+const NOT_KNOWN: &str = "not known, since nothing could be judged";
+
+/// How many have no verdict, after those that have one.
+fn unjudged(n: usize) -> String {
+    if n == 0 { String::new() } else { format!(", {n} unjudged") }
+}
+
+/// Why some have none.
+fn left_out(n: usize) -> String {
+    if n == 0 {
+        return String::new();
+    }
+    format!("\n{n} left out: the judge could not be asked")
+}
+
 fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }

@@ -11,8 +11,8 @@ use juror_score::tool::{CallScore, called_apis};
 use serde_json::{Value, json};
 
 use super::super::{check_outputs, count};
-use super::items::{Item, items, n_queries, tell_answers};
-use super::{CommonArgs, ask, begin, percent, queries, read, stem};
+use super::items::{Item, items, n_queries, over_judged, tell_answers};
+use super::{CommonArgs, NOT_KNOWN, ask, begin, percent, queries, read, stem, unjudged};
 use crate::exit::Exit;
 use crate::talk;
 
@@ -244,10 +244,11 @@ impl Report<'_> {
         let [solved, unsure, unsolved] = self.counts();
         let failed = self.failed();
         let label = if self.args.heuristic { " (heuristic, a guess)" } else { "" };
+        let over = over_judged(self.items, |at| self.judged[at].majority().is_some());
         let mut lines = match self.pass_rate() {
-            None => vec![format!("Solve rate{label}: not known, since nothing could be judged")],
+            None => vec![format!("Solve rate{label}: {NOT_KNOWN}")],
             Some(rate) => vec![
-                format!("Solve rate{label}: {}", percent(rate.rate)),
+                format!("Solve rate{label}: {}{over}", percent(rate.rate)),
                 format!(
                     "judge noise: {} over {} of {}; this is no error bar",
                     percent(rate.judge_noise),
@@ -266,14 +267,15 @@ impl Report<'_> {
             0 => String::new(),
             n => format!(" ({n} because the agent failed)"),
         };
+        let n_unjudged = self.count(|one| one.majority().is_none());
+        let unjudged = unjudged(n_unjudged);
         lines.push(format!(
-            "{}{several}: {solved} solved, {unsure} unsure, {unsolved} unsolved; \
+            "{}{several}: {solved} solved, {unsure} unsure, {unsolved} unsolved{unjudged}; \
              {} without an answer{crashed}, {} with errors",
             queries(n_queries),
             self.n_missing(),
             failed.len(),
         ));
-        let n_unjudged = self.count(|one| one.majority().is_none());
         if n_unjudged > 0 {
             lines.push(format!(
                 "{n_unjudged} left out: the judge could not be asked; the same command again asks what is missing"

@@ -13,8 +13,8 @@ use juror_score::tool::judged::{
 use serde_json::{Value, json};
 
 use super::super::check_outputs;
-use super::items::{Item, items, n_queries};
-use super::{CommonArgs, begin, percent, queries, read, stem};
+use super::items::{Item, items, n_queries, over_judged};
+use super::{CommonArgs, NOT_KNOWN, begin, left_out, percent, queries, read, stem, unjudged};
 use crate::exit::Exit;
 use crate::talk;
 
@@ -130,18 +130,18 @@ pub(super) fn run(args: &PreferenceArgs) -> anyhow::Result<Exit> {
     // What could not be asked is no tie.
     let rate = WinRate::of(judged.iter().filter(|one| one.is_judged()).map(points));
     let n_unjudged = judged.iter().filter(|one| !one.is_judged()).count();
-    let left_out = match n_unjudged {
-        0 => String::new(),
-        n => format!("\n{n} left out: the judge could not be asked"),
-    };
+    let left_out = left_out(n_unjudged);
+    let over = over_judged(&items, |at| judged[at].is_judged());
     let n_errors = judged.iter().filter(|one| one.n_failed() > 0).count();
-    let [wins, ties, losses] = rate.rates();
+    let rates = (rate.n_queries() > 0).then(|| rate.rates());
+    let shares = match rates.map(|rates| rates.map(percent)) {
+        Some([wins, ties, losses]) => format!("{wins} won, {ties} tied, {losses} lost{over}"),
+        None => NOT_KNOWN.into(),
+    };
+    let unjudged = unjudged(n_unjudged);
     let text = format!(
-        "{candidate_name} against {reference_name}: {} won, {} tied, {} lost\n\
-         {}: {} won, {} tied, {} lost; {rounds} rounds each, {n_errors} with errors{left_out}",
-        percent(wins),
-        percent(ties),
-        percent(losses),
+        "{candidate_name} against {reference_name}: {shares}\n\
+         {}: {} won, {} tied, {} lost{unjudged}; {rounds} rounds each, {n_errors} with errors{left_out}",
         queries(n_queries(&items)),
         rate.n_wins,
         rate.n_ties,
@@ -151,7 +151,8 @@ pub(super) fn run(args: &PreferenceArgs) -> anyhow::Result<Exit> {
     let json = json!({
         "judged_by": models.chat_name(),
         "reference": reference_name, "candidate": candidate_name,
-        "win_rate": wins, "tie_rate": ties, "loss_rate": losses,
+        "win_rate": rates.map(|rates| rates[0]), "tie_rate": rates.map(|rates| rates[1]),
+        "loss_rate": rates.map(|rates| rates[2]),
         "n_queries": n_queries(&items), "n_answers": items.len(), "n_unjudged": n_unjudged,
         "n_wins": rate.n_wins, "n_ties": rate.n_ties, "n_losses": rate.n_losses,
         "n_errors": n_errors, "cost_usd": cost.usd(),
