@@ -1,13 +1,15 @@
 //! What a run and its files are called.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use juror_score::tool::result::file_name;
 use serde_json::{Value, json};
 
 use super::pool::Open;
-use super::queries::Selected;
+use super::queries::{Selected, Wanted};
 use crate::hidden::{Mask, in_agent};
+use crate::manifest::short_hash;
 
 /// How an agent is tried.
 #[derive(Clone, Copy, Debug)]
@@ -37,17 +39,37 @@ impl Manner<'_> {
         config
     }
 
-    /// The file that results are written to where users name none; `limit` is the most queries of
-    /// a set, if there is such a number.
-    pub fn result_file(&self, queries: &[Selected], limit: Option<usize>) -> String {
+    /// The file that results are written to where users name none. Another part of a set is another
+    /// file.
+    pub fn result_file(&self, queries: &[Selected], wanted: &Wanted) -> String {
         let n_tools = match self.open {
             Open::Top(n) => Some(n),
             Open::Search | Open::Own => None,
         };
         let own = if self.open == Open::Own { "_own" } else { "" };
         let name = format!("{}{own}", plain(self.name));
-        format!("results/tools/{}", file_name(&name, &sets_of(queries).join("_"), n_tools, limit))
+        let sets = format!("{}{}", sets_of(queries).join("_"), part(wanted));
+        // Who names queries takes them, however many.
+        let limit = wanted.limit.filter(|_| wanted.ids.is_empty());
+        format!("results/tools/{}", file_name(&name, &sets, n_tools, limit))
     }
+}
+
+/// Ids that the name of a file lists; of more it has the number and a hash.
+const MOST_IDS: usize = 3;
+
+/// Which part of the sets is taken, where users choose by ids.
+fn part(wanted: &Wanted) -> String {
+    let stem =
+        |file: &String| Path::new(file).file_stem().map(|stem| stem.to_string_lossy().into());
+    let of = wanted.filter.as_ref().and_then(stem);
+    let of = of.map(|stem: String| format!("_of_{}", plain(&stem))).unwrap_or_default();
+    let only = match wanted.ids.as_slice() {
+        [] => String::new(),
+        ids if ids.len() <= MOST_IDS => format!("_only_{}", plain(&ids.join("_"))),
+        ids => format!("_only_{}ids_{}", ids.len(), &short_hash(&ids.join("\n"))[..8]),
+    };
+    format!("{of}{only}")
 }
 
 /// A name that can be a part of the name of a file.
@@ -91,8 +113,25 @@ mod tests {
     #[test]
     fn a_result_file_is_called_by_its_agent_tools_and_sets() {
         let manner = Manner { open: Open::Top(20), ..MANNER };
-        let file = manner.result_file(&queries(), Some(5));
+        let file = manner.result_file(&queries(), &Wanted { limit: Some(5), ..Wanted::default() });
         assert_eq!(file, "results/tools/mine_20tools_5queries_G1_G2.json");
+    }
+
+    #[test]
+    fn results_of_a_part_of_a_set_leave_those_of_the_whole_set_alone() {
+        let file = |ids: &[&str], filter: Option<&str>| {
+            let ids = ids.iter().map(|id| (*id).to_owned()).collect();
+            let wanted = Wanted { ids, filter: filter.map(Into::into), ..Wanted::default() };
+            MANNER.result_file(&queries()[..1], &wanted)
+        };
+        assert_eq!(file(&[], None), "results/tools/mine_own_G1.json");
+        assert_eq!(file(&["1"], None), "results/tools/mine_own_G1_only_1.json");
+        assert_eq!(file(&["2", "a/1"], None), "results/tools/mine_own_G1_only_2_a_1.json");
+        let many = file(&["1", "2", "3", "4"], None);
+        assert!(many.starts_with("results/tools/mine_own_G1_only_4ids_"), "{many}");
+        assert_ne!(many, file(&["1", "2", "3", "5"], None));
+        let filtered = file(&["1"], Some("my/few.json"));
+        assert_eq!(filtered, "results/tools/mine_own_G1_of_few_only_1.json");
     }
 
     #[test]
@@ -110,7 +149,7 @@ mod tests {
     fn names_do_no_harm() {
         assert_eq!(plain("../my agent"), ".._my_agent");
         let manner = Manner { name: "my/agent", ..MANNER };
-        let file = manner.result_file(&queries()[..1], None);
+        let file = manner.result_file(&queries()[..1], &Wanted::default());
         assert_eq!(file, "results/tools/my_agent_own_G1.json");
     }
 }

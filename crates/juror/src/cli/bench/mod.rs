@@ -232,14 +232,7 @@ pub(super) fn run(args: &BenchArgs) -> anyhow::Result<Exit> {
     if args.server.is_some() {
         settings.tools.leave_to_server();
     }
-    let wanted = Wanted {
-        place: args.queries.clone(),
-        sets: args.sets.clone(),
-        filter: args.ids.clone(),
-        ids: args.query_ids.clone(),
-        limit: args.limit,
-    };
-    let selection = select_queries(&wanted)?;
+    let selection = select_queries(&args.wanted())?;
     for problem in &selection.told {
         talk::warn(problem);
     }
@@ -270,7 +263,7 @@ async fn bench(
     let more = args.limits(models.as_deref());
     let manner = args.manner(&name, &more);
     let reach = agent::reach(args, settings, environment)?;
-    let default_output = || manner.result_file(queries, args.limit);
+    let default_output = || manner.result_file(queries, &args.wanted());
     let output = args.output.clone().unwrap_or_else(default_output);
     let outputs = Outputs::begin(args, &output, &judge, queries)?;
     let tools = open_tools(settings, environment, &tell)?;
@@ -444,6 +437,17 @@ impl BenchArgs {
         Ok(models.map(|(models, _)| Arc::new(models)))
     }
 
+    /// The queries to take.
+    fn wanted(&self) -> Wanted {
+        Wanted {
+            place: self.queries.clone(),
+            sets: self.sets.clone(),
+            filter: self.ids.clone(),
+            ids: self.query_ids.clone(),
+            limit: self.limit,
+        }
+    }
+
     fn resume(&self) -> Resume {
         Resume {
             fresh: self.fresh,
@@ -576,6 +580,12 @@ fn agent_name(agent: &str, method: &str) -> String {
         Some(("command", command)) => script_of(command),
         Some(("recorded", place)) => place.to_owned(),
         None if agent == "chat" => return plain(&format!("chat_{method}")),
+        // Many agents answer at the same path.
+        Some(("http" | "https", _)) => {
+            let shown = shown_agent(agent);
+            let address = shown.split_once("://").map_or(&*shown, |(_, address)| address);
+            return plain(address.trim_end_matches('/'));
+        }
         _ => shown_agent(agent),
     };
     let stem = Path::new(&name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
@@ -615,9 +625,10 @@ mod tests {
             ("command:/opt/bin/answerer -v", "answerer"),
             ("command:", "command"),
             ("recorded:answers/G1.json", "G1"),
-            ("http://127.0.0.1:9000/answer", "answer"),
-            ("http://me:pw@host", "host"),
-            ("http://host/answer?token=x", "answer_token____"),
+            ("http://127.0.0.1:9000/answer", "127.0.0.1_9000_answer"),
+            ("http://127.0.0.1:9001/answer/", "127.0.0.1_9001_answer"),
+            ("https://me:pw@host.example", "host.example"),
+            ("http://host/answer?token=x", "host_answer_token____"),
         ] {
             assert_eq!(agent_name(agent, "CoT@1"), name, "{agent}");
         }
