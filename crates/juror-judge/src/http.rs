@@ -154,7 +154,7 @@ impl Endpoint {
             }
         };
         let request = client.post(url).headers(self.headers.clone()).json(body);
-        let response = request.send().await.map_err(|error| broken(&error))?;
+        let response = request.send().await.map_err(|error| unreachable_at(url, &error))?;
         if response.status().is_success() {
             return Ok(response);
         }
@@ -199,6 +199,17 @@ async fn read(mut response: Response) -> Result<Vec<u8>, ModelError> {
 
 fn broken(error: &reqwest::Error) -> ModelError {
     ModelError::Unavailable(innermost(error))
+}
+
+/// The address is told without its path, which may hold a key.
+fn unreachable_at(url: &str, error: &reqwest::Error) -> ModelError {
+    ModelError::Unavailable(format!("{}{}", server_of(url), innermost(error)))
+}
+
+/// The scheme, host and port of an address, to stand before what is wrong there.
+pub fn server_of(url: &str) -> String {
+    let server = reqwest::Url::parse(url).map(|url| url.origin().ascii_serialization());
+    server.map(|server| format!("{server}: ")).unwrap_or_default()
 }
 
 /// The innermost cause of an error. It says more than the outermost, which repeats the address.

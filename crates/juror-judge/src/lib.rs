@@ -65,11 +65,12 @@ pub use conversation::{Conversation, Turn, TurnReply};
 pub use correctness::{BLANK, ClaimRules, Claims, ClaimsError, Correctness, read_claims};
 pub use custom::{Custom, Input, ShownSteps};
 pub use final_answer::{FinalAnswerJudge, FinalJudged};
-pub use http::{http_client, innermost};
+pub use http::{http_client, innermost, server_of};
 pub use judge::{Judge, Panel, Verdicts};
 pub use lanes::Width;
 pub use model::{
-    ChatModel, ChatRequest, Embedder, Embeddings, ModelError, ModelReply, Pending, Said, Usage,
+    ChatModel, ChatRequest, Embedder, Embeddings, ModelError, ModelReply, Pending, Said, TIMED_OUT,
+    Usage,
 };
 pub use pass_rate::{Judged, PassRateJudge};
 pub use preference::{PreferenceJudge, Preferred};

@@ -597,6 +597,7 @@ impl Models {
                 wait = wait.max(*told);
             }
             attempt += 1;
+            let _waits = NextTry::of(&self.tally);
             self.or_stop(tokio::time::sleep(wait.min(LONGEST_WAIT))).await?;
         }
     }
@@ -720,6 +721,22 @@ impl Models {
             }
             done = wait => Ok(done),
         }
+    }
+}
+
+/// A call that waits for its next try, and is counted for as long.
+struct NextTry<'m>(&'m Mutex<Tally>);
+
+impl NextTry<'_> {
+    fn of(tally: &Mutex<Tally>) -> NextTry<'_> {
+        locked(tally).to_try_again += 1;
+        NextTry(tally)
+    }
+}
+
+impl Drop for NextTry<'_> {
+    fn drop(&mut self) {
+        locked(self.0).to_try_again -= 1;
     }
 }
 

@@ -67,6 +67,8 @@ pub struct Tally {
     pub(crate) asked: u64,
     /// Those that have ended.
     pub(crate) ended: u64,
+    /// Those that failed and wait for their next try.
+    pub(crate) to_try_again: u64,
 }
 
 /// How far asking has come.
@@ -78,6 +80,8 @@ pub struct Calls {
     pub ended: u64,
     /// Those that a model is answering now.
     pub under_way: u64,
+    /// Those that failed for a passing reason, and wait for their next try.
+    pub to_try_again: u64,
     /// Requests sent, retries too.
     pub requests: u64,
     /// Replies bought.
@@ -102,6 +106,7 @@ impl Tally {
             asked: self.asked,
             ended: self.ended,
             under_way: under_way as u64,
+            to_try_again: self.to_try_again,
             requests: total.requests,
             answered: total.bought,
             known: total.known,

@@ -53,7 +53,7 @@ impl std::fmt::Display for QueryLine {
 }
 
 /// What is summed up of a run as a table: a row for each set, and one for all of them where there
-/// are several. Where nobody judged, what was solved is left out. Shares and SoPR are of the
+/// are several. Where nobody judged, what was solved is left out. Shares and scores are of the
 /// answers that were judged; the others are counted where there are any.
 pub fn agents_table(sets: &[(String, &Summary)], is_judged: bool, palette: Palette) -> String {
     let has_unjudged = is_judged && sets.iter().any(|(_, summary)| summary.unjudged_count > 0);

@@ -255,12 +255,7 @@ pub(crate) fn resolve(
     asks: bool,
 ) -> Result<ModelSpec, String> {
     let provider = Provider::of(&settings.provider).ok_or_else(|| {
-        let known: Vec<&str> = PROVIDERS.iter().map(|provider| provider.names[0]).collect();
-        format!(
-            "there is no provider `{}`\n  hint: one of {}; for any other address use `provider: openai_compatible` with `base_url`",
-            settings.provider,
-            known.join(", ")
-        )
+        format!("{}\n  hint: {}", no_provider(&settings.provider), known_providers())
     })?;
     // Where nothing is asked, nothing that asking needs has to be there.
     let found = |key: &str, value: &str| match find(key, value, environment) {
@@ -278,8 +273,8 @@ pub(crate) fn resolve(
             let variables = provider.address_variables.join(" or ");
             format!("no address\n  hint: set `base_url`, or {variables}")
         })?;
-    if !(address.starts_with("http://") || address.starts_with("https://")) {
-        return Err(format!("`{address}` is not an address: it begins with http:// or https://"));
+    if !is_address(&address) {
+        return Err(no_address(&address));
     }
     let is_own_address = provider.is_at(&address);
     // An address that a folder brings along is told nothing that the folder did not bring, too.
@@ -332,6 +327,30 @@ pub(crate) fn resolve(
         width: manners.width,
         is_paid: manners.is_paid,
     })
+}
+
+/// What is said of a provider that there is not.
+pub(crate) fn no_provider(name: &str) -> String {
+    format!("there is no provider `{name}`")
+}
+
+/// The providers that there are, for a hint.
+pub(crate) fn known_providers() -> String {
+    let known: Vec<&str> = PROVIDERS.iter().map(|provider| provider.names[0]).collect();
+    format!(
+        "one of {}; for any other address use `provider: openai_compatible` with `base_url`",
+        known.join(", ")
+    )
+}
+
+/// Whether a server can be asked at an address.
+pub(crate) fn is_address(address: &str) -> bool {
+    address.starts_with("http://") || address.starts_with("https://")
+}
+
+/// What is said of an address that is none.
+pub(crate) fn no_address(address: &str) -> String {
+    format!("`{address}` is not an address: it begins with http:// or https://")
 }
 
 /// Why a key is not sent to an address that stands in `.env`.

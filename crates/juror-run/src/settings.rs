@@ -1,13 +1,14 @@
 //! Settings as they are written, in `juror.yaml`.
 
 mod check;
+mod typed;
 
 use std::collections::BTreeMap;
 use std::num::NonZero;
 
 use indexmap::IndexMap;
 use juror_judge::Input;
-use juror_score::read::{DatasetError, Document, Path, Problem, Problems, Segment};
+use juror_score::read::{Document, Path, Problem, Problems};
 use juror_score::{
     AnswerErrorKey, Choice, ContextJudge, ErrorResponses, KindNames, METRICS, MissingStatus, Names,
     Noncommittal, Profile, ScoredGroups, Share, StepKind, StepKinds, Traits, WithoutOutput,
@@ -22,6 +23,8 @@ use crate::input::refuse_repeated_keys;
 use crate::plan::Plan;
 use crate::run_folder::without_keys;
 use crate::tool_settings::ToolsSettings;
+
+pub(crate) use self::typed::read_typed;
 
 /// The settings file. Every key is optional.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -562,7 +565,7 @@ pub fn reserved_key(name: &str) -> Option<&'static str> {
 }
 
 impl Settings {
-    /// Reads settings; fails with every unknown key, or with the first ill-typed value.
+    /// Reads settings; fails with everything that is wrong about them.
     pub fn read(document: &Document) -> Result<Settings, Problems> {
         refuse_repeated_keys(document)?;
         if document.json().trim() == "null" {
@@ -574,16 +577,13 @@ impl Settings {
             let problem = Problem::BadSetting { message, hint };
             return Err(document.error_at(Path::default(), problem).into());
         }
-        let mut settings: Settings = read_typed(document)?;
-        let mut problems = Problems::default();
-        let mut deserializer = serde_json::Deserializer::from_str(document.json());
-        let unknown = |path: serde_ignored::Path| problems.push(unknown_key(document, &path));
-        // The same text was read a moment ago.
-        let _: Result<Settings, _> = serde_ignored::deserialize(&mut deserializer, unknown);
+        let (mut settings, mut problems) = typed::read_all::<Settings>(document);
+        let is_whole = problems.is_empty();
         settings.check_custom(document, &mut problems);
-        settings.check_values(document, &mut problems);
+        settings.check_values(document, is_whole, &mut problems);
         let written: Value = serde_json::from_str(document.json()).unwrap_or_default();
         settings.written = without_keys(&written);
+        problems.sort();
         if problems.is_empty() { Ok(settings) } else { Err(problems) }
     }
 
@@ -718,114 +718,6 @@ fn is_release_6(written: &Value) -> bool {
         && has_only(&written["answer_relevance"], &["enabled"])
 }
 
-/// Reads values of the right types; fails with the first that is not.
-pub(crate) fn read_typed<T: serde::de::DeserializeOwned>(
-    document: &Document,
-) -> Result<T, Problems> {
-    let mut deserializer = serde_json::Deserializer::from_str(document.json());
-    serde_path_to_error::deserialize(&mut deserializer)
-        .map_err(|error| ill_typed(document, &error).into())
-}
-
-fn ill_typed(
-    document: &Document,
-    error: &serde_path_to_error::Error<serde_json::Error>,
-) -> DatasetError {
-    use serde_path_to_error::Segment as Part;
-    let segments = error.path().iter().filter_map(|part| match part {
-        Part::Seq { index } => Some(Segment::Index(*index)),
-        Part::Map { key } => Some(Segment::Key(key.clone())),
-        Part::Enum { variant } => Some(Segment::Key(variant.clone())),
-        Part::Unknown => None,
-    });
-    let path = Path(segments.collect());
-    let words = known_words(&path.0);
-    let message = error.inner().to_string();
-    let message = match message.split(" at line ").next().unwrap_or_default() {
-        _ if !words.is_empty() => "not a word that this setting knows".to_owned(),
-        message => check::number_in_words(message).unwrap_or_else(|| message.to_owned()),
-    };
-    let hint = (!words.is_empty()).then(|| format!("one of: {}", words.join(", ")));
-    document.error_at(path, Problem::BadSetting { message, hint })
-}
-
-fn unknown_key(document: &Document, path: &serde_ignored::Path) -> DatasetError {
-    let path = Path(segments(path));
-    let key = match path.0.last() {
-        Some(Segment::Key(key)) => key.clone(),
-        _ => path.to_string(),
-    };
-    let known = known_keys(&path.0[..path.0.len().saturating_sub(1)]);
-    let similarity = |known: &str| strsim::jaro_winkler(known, &key);
-    let nearest = known
-        .iter()
-        .filter(|known| similarity(known) > 0.8)
-        .max_by(|a, b| similarity(a).total_cmp(&similarity(b)));
-    let hint = match nearest {
-        Some(nearest) => format!("did you mean `{nearest}`?"),
-        None => format!("known here: {}", known.join(", ")),
-    };
-    let message = format!("unknown setting `{key}`");
-    document.error_at(path, Problem::BadSetting { message, hint: Some(hint) })
-}
-
-fn segments(path: &serde_ignored::Path) -> Vec<Segment> {
-    use serde_ignored::Path as Part;
-    let (parent, own) = match path {
-        Part::Root => return Vec::new(),
-        Part::Seq { parent, index } => (parent, Some(Segment::Index(*index))),
-        Part::Map { parent, key } => (parent, Some(Segment::Key(key.clone()))),
-        Part::Some { parent }
-        | Part::NewtypeStruct { parent }
-        | Part::NewtypeVariant { parent } => (parent, None),
-    };
-    let mut segments = segments(parent);
-    segments.extend(own);
-    segments
-}
-
-/// The keys the schema allows at a path.
-fn known_keys(path: &[Segment]) -> Vec<String> {
-    let schema = settings_schema();
-    let found = schema_at(&schema, path).and_then(|at| at.get("properties")?.as_object());
-    found.map(|keys| keys.keys().cloned().collect()).unwrap_or_default()
-}
-
-/// The words the schema allows at a path.
-fn known_words(path: &[Segment]) -> Vec<String> {
-    let schema = settings_schema();
-    let found = schema_at(&schema, path).and_then(|at| at.get("oneOf")?.as_array());
-    let word = |option: &Value| option.get("const").and_then(Value::as_str).map(str::to_owned);
-    found.map(|options| options.iter().filter_map(word).collect()).unwrap_or_default()
-}
-
-fn schema_at<'s>(schema: &'s Value, path: &[Segment]) -> Option<&'s Value> {
-    let mut at = schema;
-    for segment in path {
-        at = match segment {
-            Segment::Key(key) => {
-                let object = resolve(schema, at);
-                let known = object.get("properties").and_then(|known| known.get(key));
-                known.or_else(|| object.get("additionalProperties"))?
-            }
-            Segment::Index(_) => resolve(schema, at).get("items")?,
-        };
-    }
-    Some(resolve(schema, at))
-}
-
-/// Follows references and optional values to the schema of an object or list.
-fn resolve<'s>(schema: &'s Value, at: &'s Value) -> &'s Value {
-    if let Some(reference) = at.get("$ref").and_then(Value::as_str) {
-        let target = reference.strip_prefix('#').and_then(|pointer| schema.pointer(pointer));
-        return target.map_or(at, |target| resolve(schema, target));
-    }
-    match at.get("anyOf").and_then(Value::as_array).and_then(|options| options.first()) {
-        Some(first) => resolve(schema, first),
-        None => at,
-    }
-}
-
 /// The JSON Schema of the settings, for editors.
 pub fn settings_schema() -> Value {
     schemars::schema_for!(Settings).into()
@@ -890,7 +782,7 @@ mod tests {
         for (yaml, message) in [
             (model("temperature: 2.1"), "expected a number from 0 to 2, found `2.1`"),
             (model("temperature: -0.1"), "expected a number from 0 to 2, found `-0.1`"),
-            (model("temperature: hot"), "expected a number from 0 to 2, found `hot`"),
+            (model("temperature: hot"), "expected a number from 0 to 2, found the text `hot`"),
             (model("temperature: true"), "expected a number from 0 to 2, found `true`"),
             (model("max_tokens: 0"), "expected a whole number, 1 or more, found `0`"),
             (model("max_tokens: 1.5"), "expected a whole number, 1 or more, found `1.5`"),
@@ -903,12 +795,12 @@ mod tests {
         }
         for (yaml, message) in [
             ("custom_evaluations: []", "there is no custom evaluation in the list"),
-            ("llm: {concurrency: 0}", "expected a whole number, 1 or more, found integer `0`"),
-            ("llm: {retries: -1}", "expected a whole number, 0 or more, found integer `-1`"),
-            ("llm: {retries: often}", "expected a whole number, 0 or more, found string \"often\""),
+            ("llm: {concurrency: 0}", "expected a whole number, 1 or more, found `0`"),
+            ("llm: {retries: -1}", "expected a whole number, 0 or more, found `-1`"),
+            ("llm: {retries: often}", "expected a whole number, 0 or more, found the text `often`"),
             ("llm: {timeout_seconds: 0}", "expected a number above 0"),
-            ("llm: {timeout_seconds: long}", "expected a number, found string \"long\""),
-            ("judge: {repeats: 0}", "expected a whole number, 1 or more, found integer `0`"),
+            ("llm: {timeout_seconds: long}", "expected a number, found the text `long`"),
+            ("judge: {repeats: 0}", "expected a whole number, 1 or more, found `0`"),
             (
                 "tools: {simulator: {model: {provider: openai, model: m, max_tokens: 0}}}",
                 "expected a whole number, 1 or more, found `0`",
@@ -920,6 +812,71 @@ mod tests {
         let fine =
             model("temperature: 2, max_tokens: 1, top_p: 1, seed: x, max_completion_tokens: null");
         assert!(read(&fine).is_ok());
+    }
+
+    #[test]
+    fn all_that_is_wrong_with_settings_is_told_together() {
+        let told = |yaml: &str| -> Vec<String> {
+            let told = read(yaml).expect_err("wrong settings");
+            let places = told.lines().filter_map(|line| line.strip_prefix("juror.yaml:"));
+            places.map(str::to_owned).collect()
+        };
+        let errors = told("steps: {scorin: 1}\nfoo: 3\nprofile: 9\n");
+        assert_eq!(errors.len(), 3, "{errors:?}");
+        assert!(errors[0].starts_with("1:17: unknown setting `scorin`"), "{errors:?}");
+        assert!(errors[1].starts_with("2:6: unknown setting `foo`"), "{errors:?}");
+        assert!(errors[2].starts_with("3:10: there is no profile 9"), "{errors:?}");
+        let errors = told(
+            "llm:\n  concurency: 4\n  timeout_seconds: 0\n  retries: -1\n  \
+             generation: {provider: openai, model: 3, temperature: 9}\n",
+        );
+        let starts = ["2:15: unknown", "3:20: expected", "4:12: expected", "5:41: expected a text"];
+        for (error, start) in errors.iter().zip(starts) {
+            assert!(error.starts_with(start), "{errors:?}");
+        }
+        let errors = told(
+            "answer_relevance: {enabled: true}\n\
+             llm:\n  generation: {provider: openai, model: m}\n  embedding: {provider: 3}\n\
+             custom_evaluations:\n- {name: n, inputs: [wrong], instructions: i, outputs: {}, x: 1}\n",
+        );
+        let starts = ["4:25: expected a text", "6:22: not a word"];
+        assert_eq!(errors.len(), starts.len(), "no more follows from these: {errors:?}");
+        for (error, start) in errors.iter().zip(starts) {
+            assert!(error.starts_with(start), "{errors:?}");
+        }
+    }
+
+    #[test]
+    fn values_are_told_as_they_were_meant() {
+        let model =
+            |own: &str| format!("llm: {{generation: {{provider: openai, model: m, {own}}}}}");
+        for (yaml, message) in [
+            (model("temperature: '0'"), "expected a number from 0 to 2, found the text `0`"),
+            ("llm: {max_cost_usd: .inf}".into(), "expected a number, found `Infinity`"),
+            ("steps: {kinds: {lookup: retreival}}".into(), "hint: did you mean `retrieval`?"),
+            ("steps: {kinds: {lookup: x}}".into(), "hint: one of: sparql_query, retrieval, "),
+            ("steps: {kinds: [x]}".into(), "hint: one of: document, all; or a mapping of names"),
+            ("steps: {scoring: first}".into(), "hint: one of: last_group, all_groups"),
+            ("steps: {scoring: last_grup}".into(), "hint: did you mean `last_group`?"),
+        ] {
+            let error = read(&yaml).expect_err(message);
+            assert!(error.contains(message), "{error}");
+        }
+    }
+
+    #[test]
+    fn models_that_cannot_be_asked_are_told_where_they_stand() {
+        let yaml = "llm:\n  generation: {provider: opnai, model: m}\n  \
+                    embedding:\n    provider: openai\n    model: m\n    base_url: localhost\n";
+        let document = Document::new("juror.yaml", yaml.into(), Format::Yaml).expect("YAML");
+        let settings = Settings::read(&document).expect("settings");
+        let told = settings.check_servers(&document).to_string();
+        assert!(told.starts_with("juror.yaml:2:26: there is no provider `opnai`"), "{told}");
+        assert!(
+            told.contains("at llm.generation.provider\n  hint: did you mean `openai`?"),
+            "{told}"
+        );
+        assert!(told.contains("juror.yaml:6:15: `localhost` is not an address"), "{told}");
     }
 
     #[test]

@@ -98,7 +98,12 @@ fn in_words(asking: &Asking) -> String {
     let calls = &asking.calls;
     let done = count(calls.answered, "call");
     let mut parts = vec![format!("{done} done"), format!("{} under way", calls.under_way)];
-    for (count, what) in [(calls.known, "known"), (calls.failed, "failed")] {
+    let more = [
+        (calls.to_try_again, "to be tried again"),
+        (calls.known, "known"),
+        (calls.failed, "failed"),
+    ];
+    for (count, what) in more {
         if count > 0 {
             parts.push(format!("{count} {what}"));
         }
@@ -147,6 +152,13 @@ mod tests {
         let calls = Calls { asked: 19, under_way: 4, usd: Some(0.0), ..Calls::default() };
         let asking = Asking { calls, ..Asking::default() };
         assert_eq!(in_words(&asking), "0 calls done, 4 under way");
+    }
+
+    #[test]
+    fn calls_that_wait_for_their_next_try_are_told() {
+        let calls = Calls { asked: 2, to_try_again: 2, ..Calls::default() };
+        let asking = Asking { calls, ..Asking::default() };
+        assert_eq!(in_words(&asking), "0 calls done, 0 under way, 2 to be tried again");
     }
 
     #[test]

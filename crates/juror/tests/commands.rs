@@ -820,6 +820,24 @@ fn wrong_arguments_are_refused() {
 }
 
 #[test]
+fn numbers_of_options_are_asked_for_in_plain_words() {
+    let place = small();
+    for (option, words) in [
+        (
+            "--concurrency 0",
+            "invalid value '0' for '--concurrency <N>': expected a whole number, 1 or more",
+        ),
+        ("--jobs few", "expected a whole number, 1 or more"),
+        ("--jobs 99999999999999999999999", "the number is too large"),
+        ("--timeout 1e30", "expected a number of seconds above 0, 86400 at most"),
+        ("--max-cost 0", "expected an amount above 0"),
+    ] {
+        let said = refused(&place, &format!("reference.json responses.jsonl {option}"));
+        assert!(said.stderr.contains(words), "{said}");
+    }
+}
+
+#[test]
 fn outputs_that_meet_an_input_or_each_other_are_refused() {
     let place = small();
     let before = place.read("responses.jsonl");
@@ -1294,7 +1312,7 @@ fn a_step_name_can_stand_for_a_kind() {
     }
     let ended = place.run("eval r.json a.jsonl -c wrong.yaml");
     assert_eq!(ended.code, 2);
-    assert!(ended.stderr.contains("`retreival`"), "{ended}");
+    assert!(ended.stderr.contains("did you mean `retrieval`?"), "{ended}");
 }
 
 #[test]

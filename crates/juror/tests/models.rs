@@ -175,11 +175,47 @@ fn a_reply_that_never_comes_ends_in_an_error() {
     let error = results[0]["answer_eval_error"].as_str().expect("an error");
     assert_eq!(error, "no reply within 1.5 s");
     assert!(ended.stderr.contains("models failed on 1 question"), "{ended:?}");
+    let hint = "hint: give models more time with --timeout or llm.timeout_seconds";
+    assert!(ended.stderr.contains(hint), "{ended:?}");
     // What failed is asked again, and nothing else.
     let again = stage.judge_claims("retries: 1, timeout_seconds: 5");
     assert_eq!(again.code, 0, "{again:?}");
     assert_eq!(n_judged(&stage.results("out.json")), 2);
     assert_eq!(stage.server.bought_twice().len(), 0);
+}
+
+#[test]
+fn models_that_are_too_slow_are_to_be_given_more_time() {
+    let never = || Matching { purpose: None, contains: String::new(), reply: Reply::Hang };
+    let slow = || Script { matching: vec![never()], ..Script::default() };
+    let stage = Stage::new(12, slow());
+    let ended = stage.judge_claims("retries: 0, timeout_seconds: 0.05, concurrency: 1");
+    assert!(ended.stderr.contains("nobody answers: no reply within 0.05 s"), "{ended:?}");
+    assert!(ended.stderr.contains("more time with --timeout"), "{ended:?}");
+    let answer = json!({"1": {"query": "q", "answer": {"method": "CoT@1", "final_answer": "a",
+        "answer_details": [{"role": "tool", "next": [],
+            "message": {"name": "Finish", "arguments": {"return_type": "give_answer"}}}]}}});
+    let stage = Stage::new(1, slow());
+    stage.write("answers.json", &answer.to_string());
+    stage.write("juror.yaml", &format!(
+        "llm: {{retries: 0, generation: {{provider: openai_compatible, model: m, base_url: '{}/v1'}}}}",
+        stage.server.address()
+    ));
+    let ended = stage.run("judge pass-rate answers.json -c juror.yaml --timeout 0.05");
+    assert_eq!(ended.code, 3, "{ended:?}");
+    assert!(ended.stdout.contains("more time with --timeout"), "{ended:?}");
+}
+
+#[test]
+fn an_address_where_nobody_is_is_named() {
+    let stage = Stage::new(1, Script::default());
+    stage.write("juror.yaml",
+        "llm: {retries: 0, generation: {provider: openai_compatible, model: m, base_url: 'http://me:pw@127.0.0.1:9/v1'}}",
+    );
+    let ended = stage.run("eval reference.json responses.jsonl -c juror.yaml");
+    assert_eq!(ended.code, 3, "{ended:?}");
+    let words = "the model cannot be reached: http://127.0.0.1:9: ";
+    assert!(ended.stderr.contains(words) && !ended.stderr.contains("pw"), "{ended:?}");
 }
 
 #[test]

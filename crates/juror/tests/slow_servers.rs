@@ -120,7 +120,7 @@ fn a_time_limit_is_a_number_above_0() {
     for bad in ["0", "-1", "soon", "inf"] {
         let (code, said) = stage.judge("ollama", "", &format!("--timeout={bad}"));
         assert_eq!(code, 2, "{said}");
-        assert!(said.contains("is not a number of seconds above 0"), "{said}");
+        assert!(said.contains("expected a number of seconds above 0"), "{said}");
     }
     assert!(stage.server.seen().is_empty());
 }

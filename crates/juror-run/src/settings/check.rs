@@ -1,10 +1,13 @@
 //! Values of settings that fit their types and make no sense.
 
+use juror_judge::{PROVIDERS, Provider};
 use juror_score::ContextJudge;
 use juror_score::read::{Document, Path, Problem, Problems};
 use serde_json::Value;
 
+use super::typed::nearest;
 use super::{ModelSettings, Settings};
+use crate::models::{is_address, known_providers, no_address, no_provider};
 
 /// What a parameter of a model may be.
 struct Bounds {
@@ -44,21 +47,25 @@ fn is_positive(value: &Value) -> bool {
 
 impl Settings {
     /// Complains about what cannot be meant, each with its place.
-    pub(super) fn check_values(&self, document: &Document, problems: &mut Problems) {
+    /// Where a part could not be read (`is_whole` is false), nothing is said of what is missing.
+    pub(super) fn check_values(
+        &self,
+        document: &Document,
+        is_whole: bool,
+        problems: &mut Problems,
+    ) {
         let mut complain = |path: Path, message: String, hint: &str| {
             let problem = Problem::BadSetting { message, hint: Some(hint.into()) };
             problems.push(document.error_at(path, problem));
         };
         let top = Path::default();
         let llm = self.llm.clone().unwrap_or_default();
-        for (name, model) in [("generation", &llm.generation), ("embedding", &llm.embedding)] {
-            check_model(model.as_ref(), &top.key("llm").key(name), &mut complain);
+        for (path, model) in self.models() {
+            check_model(model, &path, &mut complain);
         }
-        let simulator = &self.tools.simulator;
-        let simulator = simulator.as_ref().and_then(|simulator| simulator.model.as_ref());
-        check_model(simulator, &top.key("tools").key("simulator").key("model"), &mut complain);
         let relevance = self.answer_relevance.as_ref().and_then(|own| own.enabled);
-        if relevance == Some(true) && llm.generation.is_some() && llm.embedding.is_none() {
+        let is_asked_for = relevance == Some(true) && is_whole;
+        if is_asked_for && llm.generation.is_some() && llm.embedding.is_none() {
             let message = "there is no embedding model, by which meanings are compared".into();
             let path = top.key("answer_relevance").key("enabled");
             complain(path, message, "name one in `llm.embedding`, or leave the metric out");
@@ -69,6 +76,45 @@ impl Settings {
             let message = "there is no custom evaluation in the list".into();
             complain(top.key("custom_evaluations"), message, "add one, or leave the key out");
         }
+    }
+
+    /// The models that are named, with their places.
+    fn models(&self) -> Vec<(Path, &ModelSettings)> {
+        let llm = self.llm.as_ref();
+        let top = Path::default();
+        let simulator = self.tools.simulator.as_ref();
+        let models = [
+            (top.key("llm").key("generation"), llm.and_then(|llm| llm.generation.as_ref())),
+            (top.key("llm").key("embedding"), llm.and_then(|llm| llm.embedding.as_ref())),
+            (
+                top.key("tools").key("simulator").key("model"),
+                simulator.and_then(|simulator| simulator.model.as_ref()),
+            ),
+        ];
+        models.into_iter().filter_map(|(path, model)| Some((path, model?))).collect()
+    }
+
+    /// Complains about models that could not be asked, whatever the environment says.
+    pub fn check_servers(&self, document: &Document) -> Problems {
+        let mut problems = Problems::default();
+        let mut complain = |path: Path, message: String, hint: Option<String>| {
+            problems.push(document.error_at(path, Problem::BadSetting { message, hint }));
+        };
+        for (path, model) in self.models() {
+            if Provider::of(&model.provider).is_none() {
+                let known = PROVIDERS.iter().flat_map(|provider| provider.names.iter().copied());
+                let hint = match nearest(&model.provider, known) {
+                    Some(nearest) => format!("did you mean `{nearest}`?"),
+                    None => known_providers(),
+                };
+                complain(path.key("provider"), no_provider(&model.provider), Some(hint));
+            }
+            let address = model.base_url.as_deref().filter(|address| !address.starts_with("env:"));
+            if let Some(address) = address.filter(|address| !is_address(address)) {
+                complain(path.key("base_url"), no_address(address), None);
+            }
+        }
+        problems
     }
 
     /// The first metric that these settings turn on by name and that needs a model.
@@ -87,35 +133,52 @@ impl Settings {
     }
 }
 
-fn check_model(
-    model: Option<&ModelSettings>,
-    path: &Path,
-    complain: &mut impl FnMut(Path, String, &str),
-) {
-    let Some(model) = model else { return };
+fn check_model(model: &ModelSettings, path: &Path, complain: &mut impl FnMut(Path, String, &str)) {
     for Bounds { name, expected, fits } in BOUNDS {
         // A parameter that is `null` is not sent.
         let value = model.parameters.get(name).filter(|value| !value.is_null());
         if let Some(value) = value.filter(|value| !fits(value)) {
-            let message = format!("expected {expected}, found `{}`", shown(value));
+            let message = format!("expected {expected}, found {}", shown(value));
             complain(path.key(name), message, "leave it out for the usual value");
         }
     }
 }
 
 fn shown(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+    match value.as_str() {
+        Some(text) => shown_text(text),
+        None => format!("`{value}`"),
+    }
 }
 
-/// What a value should be, where a reader of numbers has complained in its own words.
-pub(super) fn number_in_words(complaint: &str) -> Option<String> {
+/// A text is told as such, since `"0"` looks like a number; these stand for numbers that JSON does
+/// not know.
+fn shown_text(text: &str) -> String {
+    match text {
+        "NaN" | "Infinity" | "-Infinity" => format!("`{text}`"),
+        _ => format!("the text `{text}`"),
+    }
+}
+
+/// What a value should be, where its reader has complained in its own words.
+pub(super) fn type_in_words(complaint: &str) -> Option<String> {
     let (found, expected) = complaint.split_once(", expected ")?;
     let expected = match expected {
         "a nonzero u32" | "a nonzero u64" | "a nonzero usize" => "a whole number, 1 or more",
         "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number, 0 or more",
         "f64" => "a number",
+        "a string" => "a text",
+        "a boolean" => "true or false",
         _ => return None,
     };
-    let found = found.rsplit_once(": ").map_or(found, |(_, found)| found);
+    let (_, found) = found.split_once(": ")?;
+    let text =
+        found.strip_prefix("string ").and_then(|text| serde_json::from_str::<String>(text).ok());
+    let found = match (text, found) {
+        (Some(text), _) => shown_text(&text),
+        (_, "map") => "keys with their values".to_owned(),
+        (_, "sequence") => "a list".to_owned(),
+        (_, found) => found.find('`').map_or(found, |at| &found[at..]).to_owned(),
+    };
     Some(format!("expected {expected}, found {found}"))
 }

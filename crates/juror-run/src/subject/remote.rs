@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use juror_judge::{Pending, http_client, innermost};
+use juror_judge::{Pending, http_client, innermost, server_of};
 use reqwest::header::HeaderMap;
 use serde::Serialize;
 
@@ -61,7 +61,7 @@ impl RemoteAgent {
         let body = Post { tell: task.tell(), tools_url: task.tools_url };
         let post = self.client.post(self.address.clone()).headers(self.headers.clone());
         let post = post.json(&body);
-        let mut response = post.send().await.map_err(|error| broken(&error))?;
+        let mut response = post.send().await.map_err(|error| self.unreachable(&error))?;
         let status = response.status();
         let mut bytes = Vec::new();
         while let Some(piece) = response.chunk().await.map_err(|error| broken(&error))? {
@@ -78,6 +78,11 @@ impl RemoteAgent {
             )));
         }
         Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    fn unreachable(&self, error: &reqwest::Error) -> AgentError {
+        let server = server_of(self.address.as_str());
+        AgentError(format!("the agent cannot be reached: {server}{}", innermost(error)))
     }
 }
 

@@ -1,9 +1,10 @@
 //! Options for asking models, and what is said about the calls.
 
+use std::str::FromStr;
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use juror_judge::{CacheMode, Recorded, Stop, Tally};
+use juror_judge::{CacheMode, Recorded, Stop, TIMED_OUT, Tally};
 use juror_report::CallRow;
 use juror_run::{AskOptions, Environment, Judges, Settings, judges};
 use juror_score::Profile;
@@ -25,7 +26,7 @@ pub(super) struct AskArgs {
     pub(super) dry_run: bool,
 
     /// Calls at a time; overrides the settings [default: as many as the server bears, 16 at most].
-    #[arg(long, value_name = "N", env = "JUROR_CONCURRENCY")]
+    #[arg(long, value_name = "N", env = "JUROR_CONCURRENCY", value_parser = parse_count::<std::num::NonZero<usize>>)]
     pub(super) concurrency: Option<std::num::NonZero<usize>>,
 
     /// Seconds a reply may take, from when its turn has come; overrides the settings.
@@ -65,14 +66,22 @@ pub(super) enum CacheModeArg {
 /// Reads an amount of money.
 pub(super) fn parse_dollars(text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0);
-    number.ok_or_else(|| format!("`{text}` is not an amount above 0"))
+    number.ok_or_else(|| "expected an amount above 0".to_owned())
+}
+
+/// Reads a number that is not 0.
+pub(super) fn parse_count<T: FromStr>(text: &str) -> Result<T, String> {
+    text.trim().parse().map_err(|_| match text.trim().parse::<u128>() {
+        Ok(number) if number > 0 => "the number is too large".to_owned(),
+        _ => "expected a whole number, 1 or more".to_owned(),
+    })
 }
 
 /// Reads a time.
 pub(super) fn parse_seconds(text: &str) -> Result<f64, String> {
     let is_time = |seconds: &f64| *seconds > 0.0 && *seconds <= LONGEST_TIMEOUT;
     let seconds = text.parse::<f64>().ok().filter(is_time);
-    seconds.ok_or_else(|| format!("`{text}` is not a number of seconds above 0"))
+    seconds.ok_or_else(|| "expected a number of seconds above 0, 86400 at most".to_owned())
 }
 
 impl AskArgs {
@@ -176,6 +185,14 @@ pub(super) fn json_calls(tally: &Tally) -> Vec<JsonCalls> {
     rows(tally).into_iter().map(json).collect()
 }
 
+/// What helps where models are slower than they may be.
+pub(super) const MORE_TIME: &str = "give models more time with --timeout or llm.timeout_seconds";
+
+/// What to do where replies came too late: the same again would end the same.
+pub(super) fn hint_of_time(reason: &str) -> Option<&'static str> {
+    reason.contains(TIMED_OUT).then_some(MORE_TIME)
+}
+
 /// Says why asking stopped and how to go on.
 pub(super) fn tell_stop(stop: &Stop, cache: Option<&str>) {
     let kept = match cache {
@@ -191,6 +208,9 @@ pub(super) fn tell_stop(stop: &Stop, cache: Option<&str>) {
         )),
         Stop::NotThere(_) => talk::say(&format!(
             "error: {stop}\n  hint: check the model's name and its base_url; nothing more was asked; {kept}"
+        )),
+        Stop::Unreachable(why) if hint_of_time(why).is_some() => talk::say(&format!(
+            "error: {stop}\n  hint: {MORE_TIME}; nothing more was asked; {kept}"
         )),
         Stop::Unreachable(_) | Stop::CannotKeep(_) => {
             talk::say(&format!("error: {stop}\n  hint: nothing more was asked; {kept}"));

@@ -16,7 +16,7 @@ use juror_score::{Case, Ending, Miss, Note, Question, Unmet, Verdict, explain, s
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::ask::{self, AskArgs};
+use super::ask::{self, AskArgs, parse_count};
 use super::gate::{self, GateArgs};
 use super::validate::{Kind, kind_of};
 use super::{RuleArgs, boolish, check_outputs, count, profile_name, title};
@@ -115,7 +115,7 @@ pub(super) struct ReportArgs {
     worst: usize,
 
     /// How many threads judge; all cores by default.
-    #[arg(short = 'j', long, value_name = "N", env = "JUROR_JOBS")]
+    #[arg(short = 'j', long, value_name = "N", env = "JUROR_JOBS", value_parser = parse_count::<std::num::NonZero<usize>>)]
     jobs: Option<std::num::NonZero<usize>>,
 
     /// Print the summary as JSON.
@@ -355,8 +355,10 @@ impl Work<'_> {
             let hint = if judgements.is_replay {
                 "judge again with a key, and export the replies anew".to_owned()
             } else {
+                let more_time = ask::hint_of_time(&reason).map(|hint| format!("{hint}, then "));
                 format!(
-                    "run the same command again{}{}",
+                    "{}run the same command again{}{}",
+                    more_time.unwrap_or_default(),
                     if self.run.folder.is_some() { " with --retry-errors" } else { "" },
                     if cache.is_some() { "; replies that came are kept" } else { "" }
                 )

@@ -13,6 +13,7 @@ use juror_serve::{Event, Limits, Listing, Log, Server, ServerSetup, StatusCode};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
+use super::ask::parse_count;
 use super::tool_args::ToolArgs;
 use super::{boolish, count};
 use crate::exit::{Exit, Outside};
@@ -59,11 +60,11 @@ pub(super) struct ServeArgs {
     max_body: usize,
 
     /// Connections at a time; more wait.
-    #[arg(long, help_heading = SERVER, value_name = "N", default_value = "1024", env = "JUROR_MAX_CONNECTIONS")]
+    #[arg(long, help_heading = SERVER, value_name = "N", default_value = "1024", env = "JUROR_MAX_CONNECTIONS", value_parser = parse_count::<std::num::NonZero<u16>>)]
     max_connections: std::num::NonZero<u16>,
 
     /// Seconds a reply may take.
-    #[arg(long, help_heading = SERVER, value_name = "SECONDS", default_value = "300", env = "JUROR_TIMEOUT")]
+    #[arg(long, help_heading = SERVER, value_name = "SECONDS", default_value = "300", env = "JUROR_TIMEOUT", value_parser = parse_count::<std::num::NonZero<u32>>)]
     timeout: std::num::NonZero<u32>,
 
     /// Which calls are logged, one line of JSON each; neither keys nor arguments are.

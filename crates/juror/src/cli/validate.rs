@@ -255,6 +255,10 @@ fn read(document: &Document, kind: Kind) -> Result<(String, Problems), Problems>
         }
         Kind::Settings => {
             let settings = Settings::read(document)?;
+            let problems = settings.check_servers(document);
+            if !problems.is_empty() {
+                return Err(problems);
+            }
             check_judges(&settings).map_err(|error| {
                 let mut lines = error.0.splitn(2, "\n  hint: ");
                 let message = lines.next().unwrap_or_default().to_owned();

@@ -25,7 +25,7 @@ use juror_run::{
 
 use self::agent::Around;
 use self::outputs::Outputs;
-use super::ask::{parse_dollars, parse_seconds};
+use super::ask::{parse_count, parse_dollars, parse_seconds};
 use super::tool_args::ToolArgs;
 use super::{boolish, check_outputs};
 use crate::exit::{Exit, Outside};
@@ -106,11 +106,11 @@ pub(super) struct BenchArgs {
     max_observation: usize,
 
     /// Queries at a time.
-    #[arg(short, long, value_name = "N", default_value = "4", env = "JUROR_JOBS")]
+    #[arg(short, long, value_name = "N", default_value = "4", env = "JUROR_JOBS", value_parser = parse_count::<std::num::NonZero<u16>>)]
     jobs: std::num::NonZero<u16>,
 
     /// Seconds an agent may take to start, and for each query.
-    #[arg(long, value_name = "SECONDS", default_value = "600", env = "JUROR_AGENT_TIMEOUT")]
+    #[arg(long, value_name = "SECONDS", default_value = "600", env = "JUROR_AGENT_TIMEOUT", value_parser = parse_count::<std::num::NonZero<u32>>)]
     agent_timeout: std::num::NonZero<u32>,
 
     /// Header to send to an agent at http://…, as `Name: value`. Words such as env:NAME stand for
@@ -133,12 +133,12 @@ pub(super) struct BenchArgs {
     judge: Option<JudgeArg>,
 
     /// How often a model judges each answer; overrides the settings.
-    #[arg(long, value_name = "N", env = "JUROR_REPEATS")]
+    #[arg(long, value_name = "N", env = "JUROR_REPEATS", value_parser = parse_count::<std::num::NonZero<u32>>)]
     repeats: Option<std::num::NonZero<u32>>,
 
     /// Calls at a time to models, by the built-in agent and the judge together; overrides the
     /// settings.
-    #[arg(long, value_name = "N", env = "JUROR_CONCURRENCY")]
+    #[arg(long, value_name = "N", env = "JUROR_CONCURRENCY", value_parser = parse_count::<std::num::NonZero<usize>>)]
     concurrency: Option<std::num::NonZero<usize>>,
 
     /// Seconds a reply of a model may take, from when its turn has come; overrides the settings.

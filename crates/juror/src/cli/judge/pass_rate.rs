@@ -11,6 +11,7 @@ use juror_score::tool::{CallScore, called_apis};
 use serde_json::{Value, json};
 
 use super::super::{check_outputs, count};
+use super::ask::parse_count;
 use super::items::{Item, items, n_queries, over_judged, tell_answers};
 use super::{CommonArgs, NOT_KNOWN, ask, begin, percent, queries, read, stem, unjudged};
 use crate::exit::Exit;
@@ -42,7 +43,7 @@ pub(super) struct PassRateArgs {
     answers: String,
 
     /// How often each answer is judged; overrides judge.repeats of the settings [default: 1].
-    #[arg(long, value_name = "N", env = "JUROR_REPEATS")]
+    #[arg(long, value_name = "N", env = "JUROR_REPEATS", value_parser = parse_count::<std::num::NonZero<u32>>)]
     repeats: Option<std::num::NonZero<u32>>,
 
     /// The table to write, as the public evaluation has it, with tabs between cells.
@@ -293,6 +294,9 @@ impl Report<'_> {
         if failed.len() > MOST_ERRORS {
             lines.push(format!("  and {} more", failed.len() - MOST_ERRORS));
         }
+        let mut reasons = failed.iter().filter_map(|at| self.judged[*at].failure());
+        let hint = reasons.find_map(|reason| ask::hint_of_time(&reason));
+        lines.extend(hint.map(|hint| format!("  hint: {hint}")));
         lines.join("\n")
     }
 

@@ -13,6 +13,7 @@ use juror_score::tool::judged::{
 use serde_json::{Value, json};
 
 use super::super::check_outputs;
+use super::ask::parse_count;
 use super::items::{Item, items, n_queries, over_judged};
 use super::{CommonArgs, NOT_KNOWN, begin, left_out, percent, queries, read, stem, unjudged};
 use crate::exit::Exit;
@@ -45,7 +46,7 @@ pub(super) struct PreferenceArgs {
 
     /// How often each order is asked about: 1 is two rounds. Overrides judge.repeats of the
     /// settings [default: 1].
-    #[arg(long, value_name = "N", env = "JUROR_REPEATS")]
+    #[arg(long, value_name = "N", env = "JUROR_REPEATS", value_parser = parse_count::<std::num::NonZero<u32>>)]
     repeats: Option<std::num::NonZero<u32>>,
 
     /// What `juror judge pass-rate` or the public evaluation found of the reference, in JSON.

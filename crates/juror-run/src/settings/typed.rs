@@ -1,0 +1,204 @@
+//! Reading settings, and telling everything that does not fit its type or is not known.
+
+use juror_score::read::{DatasetError, Document, Path, Problem, Problems, Segment};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::{check, settings_schema};
+
+/// Reads values of the right types; fails with the first that is not.
+pub(crate) fn read_typed<T: DeserializeOwned>(document: &Document) -> Result<T, Problems> {
+    read_text(document.json()).map_err(|fault| fault.told(document).into())
+}
+
+/// Reads what fits its type, and tells what does not and what is not known. What does not fit is
+/// taken out, and the rest read again, so that one mistake hides no other.
+pub(super) fn read_all<T: DeserializeOwned + Default>(document: &Document) -> (T, Problems) {
+    let mut problems = Problems::default();
+    let mut told: Vec<Path> = Vec::new();
+    let mut text = document.json().to_owned();
+    let read = loop {
+        let fault = match read_text(&text) {
+            Ok(read) => break read,
+            Err(fault) => fault,
+        };
+        // What a part lacks only because it was taken out is no mistake of its own.
+        let follows = told.iter().any(|path| path.0.starts_with(&fault.path.0));
+        let rest = serde_json::from_str(&text).ok();
+        let rest = rest.and_then(|value| without(value, fault.path.0.clone()));
+        if !follows {
+            problems.push(fault.told(document));
+        }
+        match rest {
+            Some(rest) => text = rest.to_string(),
+            None => break T::default(),
+        }
+        told.push(fault.path);
+    };
+    let mut deserializer = serde_json::Deserializer::from_str(&text);
+    let unknown = |path: serde_ignored::Path| problems.push(unknown_key(document, &path));
+    // The same text was read a moment ago.
+    let _: Result<T, _> = serde_ignored::deserialize(&mut deserializer, unknown);
+    (read, problems)
+}
+
+/// A value without the part at a path; of a list, all goes, so that no index changes.
+fn without(mut value: Value, mut path: Vec<Segment>) -> Option<Value> {
+    let last = loop {
+        match path.pop()? {
+            Segment::Key(key) => break key,
+            Segment::Index(_) => {}
+        }
+    };
+    value_at(&mut value, &path)?.as_object_mut()?.remove(&last)?;
+    Some(value)
+}
+
+fn value_at<'v>(value: &'v mut Value, path: &[Segment]) -> Option<&'v mut Value> {
+    path.iter().try_fold(value, |at, segment| match segment {
+        Segment::Key(key) => at.get_mut(key),
+        Segment::Index(index) => at.get_mut(index),
+    })
+}
+
+/// The first value that does not fit its type.
+struct Fault {
+    path: Path,
+    /// What its reader says.
+    message: String,
+}
+
+fn read_text<T: DeserializeOwned>(text: &str) -> Result<T, Fault> {
+    use serde_path_to_error::Segment as Part;
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+        let segments = error.path().iter().filter_map(|part| match part {
+            Part::Seq { index } => Some(Segment::Index(*index)),
+            Part::Map { key } => Some(Segment::Key(key.clone())),
+            Part::Enum { variant } => Some(Segment::Key(variant.clone())),
+            Part::Unknown => None,
+        });
+        let path = Path(segments.collect());
+        let message = error.inner().to_string();
+        let message = message.split(" at line ").next().unwrap_or_default().to_owned();
+        Fault { path, message }
+    })
+}
+
+impl Fault {
+    fn told(&self, document: &Document) -> DatasetError {
+        let words = Words::at(&self.path.0);
+        let (message, hint) = if words.known.is_empty() {
+            let message = check::type_in_words(&self.message);
+            (message.unwrap_or_else(|| self.message.clone()), None)
+        } else {
+            let found = serde_json::from_str::<Value>(document.json()).ok();
+            let found = found.and_then(|mut found| value_at(&mut found, &self.path.0).cloned());
+            let hint = words.hint(found.as_ref().and_then(Value::as_str).unwrap_or_default());
+            ("not a word that this setting knows".to_owned(), Some(hint))
+        };
+        document.error_at(self.path.clone(), Problem::BadSetting { message, hint })
+    }
+}
+
+/// What is most like a word.
+pub(super) fn nearest<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
+    let similarity = |known: &str| strsim::jaro_winkler(known, word);
+    let near = known.filter(|known| similarity(known) > 0.8);
+    near.max_by(|a, b| similarity(a).total_cmp(&similarity(b)))
+}
+
+fn unknown_key(document: &Document, path: &serde_ignored::Path) -> DatasetError {
+    let path = Path(segments(path));
+    let key = match path.0.last() {
+        Some(Segment::Key(key)) => key.clone(),
+        _ => path.to_string(),
+    };
+    let known = known_keys(&path.0[..path.0.len().saturating_sub(1)]);
+    let nearest = nearest(&key, known.iter().map(String::as_str));
+    let hint = match nearest {
+        Some(nearest) => format!("did you mean `{nearest}`?"),
+        None => format!("known here: {}", known.join(", ")),
+    };
+    let message = format!("unknown setting `{key}`");
+    document.error_at(path, Problem::BadSetting { message, hint: Some(hint) })
+}
+
+fn segments(path: &serde_ignored::Path) -> Vec<Segment> {
+    use serde_ignored::Path as Part;
+    let (parent, own) = match path {
+        Part::Root => return Vec::new(),
+        Part::Seq { parent, index } => (parent, Some(Segment::Index(*index))),
+        Part::Map { parent, key } => (parent, Some(Segment::Key(key.clone()))),
+        Part::Some { parent }
+        | Part::NewtypeStruct { parent }
+        | Part::NewtypeVariant { parent } => (parent, None),
+    };
+    let mut segments = segments(parent);
+    segments.extend(own);
+    segments
+}
+
+/// The keys the schema allows at a path.
+fn known_keys(path: &[Segment]) -> Vec<String> {
+    let schema = settings_schema();
+    let found = schema_at(&schema, path).into_iter().find_map(|at| at.get("properties"));
+    let keys = found.and_then(Value::as_object).into_iter().flat_map(serde_json::Map::keys);
+    keys.cloned().collect()
+}
+
+/// The words the schema allows at a path.
+struct Words {
+    known: Vec<String>,
+    /// Whether names with words of their own are allowed in place of a word.
+    or_names: bool,
+}
+
+impl Words {
+    fn at(path: &[Segment]) -> Words {
+        let schema = settings_schema();
+        let options = schema_at(&schema, path);
+        let word = |one: &Value| one.get("const").and_then(Value::as_str).map(str::to_owned);
+        let words = options.iter().filter_map(|at| at.get("oneOf")?.as_array());
+        Words {
+            known: words.flatten().filter_map(word).collect(),
+            or_names: options.iter().any(|at| at.get("additionalProperties").is_some()),
+        }
+    }
+
+    fn hint(&self, found: &str) -> String {
+        if let Some(nearest) = nearest(found, self.known.iter().map(String::as_str)) {
+            return format!("did you mean `{nearest}`?");
+        }
+        let names = if self.or_names { "; or a mapping of names" } else { "" };
+        format!("one of: {}{names}", self.known.join(", "))
+    }
+}
+
+/// What the schema allows at a path: one thing, or one of several.
+fn schema_at<'s>(schema: &'s Value, path: &[Segment]) -> Vec<&'s Value> {
+    let mut at = options(schema, schema);
+    for segment in path {
+        let inside = at.into_iter().filter_map(|object| match segment {
+            Segment::Key(key) => {
+                let known = object.get("properties").and_then(|known| known.get(key));
+                known.or_else(|| object.get("additionalProperties"))
+            }
+            Segment::Index(_) => object.get("items"),
+        });
+        at = inside.flat_map(|inside| options(schema, inside)).collect();
+    }
+    at
+}
+
+/// Follows references and choices to schemas of values.
+fn options<'s>(schema: &'s Value, at: &'s Value) -> Vec<&'s Value> {
+    if let Some(reference) = at.get("$ref").and_then(Value::as_str) {
+        let target = reference.strip_prefix('#').and_then(|pointer| schema.pointer(pointer));
+        return target.map_or_else(|| vec![at], |target| options(schema, target));
+    }
+    match at.get("anyOf").and_then(Value::as_array) {
+        Some(choices) => choices.iter().flat_map(|choice| options(schema, choice)).collect(),
+        None => vec![at],
+    }
+}
