@@ -420,12 +420,15 @@ fn searching_the_pool_is_no_call_of_an_api() {
 #[test]
 fn right_apis_score_though_queries_describe_none() {
     let stage = Stage::new();
-    let queries = json!([{"query_id": 1, "query": "How warm is it, and will it rain?",
-        "relevant APIs": [["Garden Weather", "Current"], ["Other Tool", "Other API"]]}]);
+    let queries = json!([{"query_id": 1, "query": "How old is the club?",
+        "relevant APIs": [["Club Facts", "Founding Year"], ["Other Tool", "Other API"]]}]);
     stage.write("queries.json", &queries.to_string());
-    let body = "call(task, 'Weather', 'garden_weather', 'current', garden='kew')\nsay(task, final_answer='x')";
-    let agent = agent(&stage, body);
-    let ended = stage.command_on("queries.json", &agent, "").output();
+    let called = json!({"role": "tool", "next": [],
+        "message": {"name": "founding_year_for_club_facts", "arguments": {}, "response": "1899"}});
+    let answer = json!({"final_answer": "1899", "answer_details": [called]});
+    let results = json!({"results": [{"query_id": 1, "system_answer": answer}]});
+    stage.write("answers.json", &results.to_string());
+    let ended = stage.command_on("queries.json", "recorded:answers.json", "").output();
     assert_eq!(ended.expect("juror runs").status.code(), Some(0));
     assert_eq!(stage.results()["results"][0]["scores"]["api_call_score"], 0.5);
 }
