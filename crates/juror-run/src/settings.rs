@@ -10,8 +10,9 @@ use indexmap::IndexMap;
 use juror_judge::Input;
 use juror_score::read::{Document, Path, Problem, Problems};
 use juror_score::{
-    AnswerErrorKey, Choice, ContextJudge, ErrorResponses, KindNames, METRICS, MissingStatus, Names,
-    Noncommittal, Profile, ScoredGroups, Share, StepKind, StepKinds, Traits, WithoutOutput,
+    AnswerErrorKey, Choice, ContextJudge, ErrorResponses, KindNames, Limits, METRICS,
+    MissingStatus, Names, Noncommittal, Profile, ScoredGroups, Share, StepKind, StepKinds, Traits,
+    WithoutOutput,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
@@ -43,6 +44,9 @@ pub struct Settings {
     /// to 1 or as a percentage; 0.95 when left out.
     #[schemars(schema_with = "share_schema")]
     pub coverage: Option<Share>,
+    /// What one answer may cost; what asks for more cannot be read.
+    #[serde(deserialize_with = "null_as_default")]
+    pub limits: LimitSettings,
     /// The models that judge answers.
     pub llm: Option<ModelsSettings>,
     /// Who judges, and how.
@@ -150,6 +154,31 @@ pub struct AggregateSettings {
     pub micro_steps: Option<bool>,
     /// Whether `retrieval_*` statistics are repeated inside `steps`, for old readers.
     pub retrieval_in_steps: Option<bool>,
+}
+
+/// What one answer may cost.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct LimitSettings {
+    /// The cells of a table that a step returned; one of a longer text may have a cell for every
+    /// four bytes of it. 1048576 when left out.
+    pub table_cells: Option<NonZero<u32>>,
+    /// How many pairs of an expected and an actual step are compared in a group; 4194304 when left
+    /// out.
+    pub step_pairs: Option<NonZero<u32>>,
+}
+
+impl LimitSettings {
+    fn meant(self) -> Limits {
+        let or = |number: Option<NonZero<u32>>, default| {
+            number.map_or(default, |number| number.get() as usize)
+        };
+        let Limits { table_cells, step_pairs } = Limits::DEFAULT;
+        Limits {
+            table_cells: or(self.table_cells, table_cells),
+            step_pairs: or(self.step_pairs, step_pairs),
+        }
+    }
 }
 
 macro_rules! words {
@@ -689,6 +718,7 @@ impl Settings {
                 .and_then(|correctness| correctness.error_key)
                 .map_or(base.answer_error_key, ErrorKeyRule::meant),
             asked_like: base.asked_like,
+            limits: self.limits.meant(),
         };
         let mut plan = Plan::new(profile);
         for custom in &self.custom_evaluations {
@@ -738,6 +768,15 @@ mod tests {
         let settings = read("profile: 6\nsteps: {scoring: last_group}\n").expect("settings");
         let profile = settings.plan().profile;
         assert_eq!(profile, Profile { scored_groups: ScoredGroups::Last, ..Profile::V6 });
+    }
+
+    #[test]
+    fn limits_can_be_set() {
+        let settings = read("limits: {table_cells: 5, step_pairs: 7}\n").expect("settings");
+        assert_eq!(settings.plan().profile.limits, Limits { table_cells: 5, step_pairs: 7 });
+        let settings = read("limits:\n  table_cells: 5\n").expect("settings");
+        assert_eq!(settings.plan().profile.limits, Limits { table_cells: 5, ..Limits::DEFAULT });
+        assert!(read("limits: {table_cells: 0}\n").is_err());
     }
 
     #[test]

@@ -29,37 +29,110 @@ pub(crate) fn assign(similarity: &[Vec<f64>], order: &[usize]) -> Vec<Option<usi
     assign_with_ties(similarity, order)
 }
 
+/// The same for columns of few kinds, where a row is as similar to all columns of a kind: `columns`
+/// has those of each, in order. If there are more pairs than may be looked at, the best are taken
+/// one after another.
+pub(crate) fn assign_kinds(
+    similarity: &[Vec<f64>],
+    columns: &[Vec<usize>],
+    order: &[usize],
+    most_pairs: usize,
+) -> Vec<Option<usize>> {
+    if let Some(pairing) = assign_kinds_greedily(similarity, columns, order) {
+        return pairing;
+    }
+    // No kind needs more columns than there are rows, and the last come first.
+    let n_rows = similarity.len();
+    let last = |columns: &Vec<usize>| columns.len().saturating_sub(n_rows);
+    let mut kept: Vec<(usize, usize)> = Vec::new();
+    for (kind, columns) in columns.iter().enumerate() {
+        kept.extend(columns[last(columns)..].iter().map(|column| (*column, kind)));
+    }
+    if n_rows.saturating_mul(kept.len()) > most_pairs {
+        return assign_kinds_best_first(similarity, columns);
+    }
+    kept.sort_unstable();
+    let wide: Vec<Vec<f64>> =
+        similarity.iter().map(|row| kept.iter().map(|(_, kind)| row[*kind]).collect()).collect();
+    let pairing = assign(&wide, order);
+    pairing.into_iter().map(|at| at.map(|at| kept[at].0)).collect()
+}
+
+fn assign_kinds_greedily(
+    similarity: &[Vec<f64>],
+    columns: &[Vec<usize>],
+    order: &[usize],
+) -> Option<Vec<Option<usize>>> {
+    let mut free: Vec<&[usize]> = columns.iter().map(Vec::as_slice).collect();
+    let mut pairing = vec![None; similarity.len()];
+    for &row in order {
+        let kinds = (0..free.len()).filter(|&kind| similarity[row][kind] > 0.0);
+        let last = kinds.filter_map(|kind| Some((*free[kind].last()?, kind))).max();
+        let got = last.map_or(0.0, |(_, kind)| similarity[row][kind]);
+        let best = similarity[row].iter().copied().fold(0.0, f64::max);
+        if got + EQUAL < best {
+            return None;
+        }
+        if let Some((column, kind)) = last {
+            free[kind] = &free[kind][..free[kind].len() - 1];
+            pairing[row] = Some(column);
+        }
+    }
+    Some(pairing)
+}
+
+fn assign_kinds_best_first(similarity: &[Vec<f64>], columns: &[Vec<usize>]) -> Vec<Option<usize>> {
+    let mut free: Vec<&[usize]> = columns.iter().map(Vec::as_slice).collect();
+    let mut pairing = vec![None; similarity.len()];
+    for (_, row, kind) in best_first(similarity) {
+        if pairing[row].is_none()
+            && let Some((column, rest)) = free[kind].split_last()
+        {
+            pairing[row] = Some(*column);
+            free[kind] = rest;
+        }
+    }
+    pairing
+}
+
 /// Takes the last column above zero, row by row; `None` unless every row got its best one, which
 /// makes the pairing both optimal and the one that the ties ask for.
 fn assign_greedily(similarity: &[Vec<f64>], order: &[usize]) -> Option<Vec<Option<usize>>> {
     let mut pairing = vec![None; similarity.len()];
+    let mut used = vec![false; similarity.first().map_or(0, Vec::len)];
     for &row in order {
-        let free = |column: &usize| !pairing.contains(&Some(*column));
         let last = (0..similarity[row].len())
             .rev()
-            .filter(|&column| similarity[row][column] > 0.0)
-            .find(free);
+            .find(|&column| similarity[row][column] > 0.0 && !used[column]);
         let got = last.map_or(0.0, |column| similarity[row][column]);
         let best = similarity[row].iter().copied().fold(0.0, f64::max);
         if got + EQUAL < best {
             return None;
         }
         pairing[row] = last;
+        if let Some(column) = last {
+            used[column] = true;
+        }
     }
     Some(pairing)
 }
 
-/// Takes the most similar pair left, again and again.
-fn assign_best_first(similarity: &[Vec<f64>]) -> Vec<Option<usize>> {
+/// All pairs above zero with their similarity, row and column, the most similar first.
+fn best_first(similarity: &[Vec<f64>]) -> Vec<(f64, usize, usize)> {
     let mut pairs: Vec<(f64, usize, usize)> = Vec::new();
     for (row, columns) in similarity.iter().enumerate() {
         let found = columns.iter().enumerate().filter(|(_, similarity)| **similarity > 0.0);
         pairs.extend(found.map(|(column, similarity)| (*similarity, row, column)));
     }
     pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.2.cmp(&a.2)));
+    pairs
+}
+
+/// Takes the most similar pair left, again and again.
+fn assign_best_first(similarity: &[Vec<f64>]) -> Vec<Option<usize>> {
     let mut pairing = vec![None; similarity.len()];
     let mut used = vec![false; similarity.first().map_or(0, Vec::len)];
-    for (_, row, column) in pairs {
+    for (_, row, column) in best_first(similarity) {
         if pairing[row].is_none() && !used[column] {
             pairing[row] = Some(column);
             used[column] = true;
@@ -222,6 +295,34 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn columns_of_a_kind_are_paired_as_if_they_were_not(
+            rows in 1_usize..5,
+            cells in prop::collection::vec(prop::sample::select(vec![0.0, 0.25, 0.5, 1.0]), 15),
+            kind_of in prop::collection::vec(0_usize..3, 0..8),
+            reversed: bool,
+        ) {
+            let similarity: Vec<Vec<f64>> =
+                (0..rows).map(|row| cells[row * 3..row * 3 + 3].to_vec()).collect();
+            let mut columns = vec![Vec::new(); 3];
+            for (column, kind) in kind_of.iter().enumerate() {
+                columns[*kind].push(column);
+            }
+            let wide: Vec<Vec<f64>> = similarity
+                .iter()
+                .map(|row| kind_of.iter().map(|kind| row[*kind]).collect())
+                .collect();
+            let mut order: Vec<usize> = (0..rows).collect();
+            if reversed { order.reverse(); }
+            let pairing = assign_kinds(&similarity, &columns, &order, usize::MAX);
+            prop_assert_eq!(pairing, assign(&wide, &order));
+            let quick = assign_kinds_best_first(&similarity, &columns);
+            let mut used: Vec<usize> = quick.iter().flatten().copied().collect();
+            used.sort_unstable();
+            used.dedup();
+            prop_assert_eq!(used.len(), quick.iter().flatten().count());
+        }
+
         #[test]
         fn the_total_is_the_largest_there_is(
             rows in 1_usize..5,

@@ -3,6 +3,7 @@
 //! A whole number is what its digits say: two that differ in the thirtieth digit are different. Any
 //! other number is what programs hold of it, a double: `0.1` and `0.10000000000000001` are the same.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 
@@ -92,8 +93,8 @@ pub(crate) fn same_json(a: &str, b: &str) -> bool {
     if a == b {
         return true;
     }
-    match (serde_json::from_str::<Value>(a), serde_json::from_str::<Value>(b)) {
-        (Ok(a), Ok(b)) if is_exact(&a) && is_exact(&b) => same_value(&a, &b),
+    match (small_value(a), small_value(b)) {
+        (Some(a), Some(b)) if is_exact(&a) && is_exact(&b) => same_value(&a, &b),
         // Numbers that doubles cannot hold may be what makes a text unreadable, or such as are none.
         _ => {
             let (quoted_a, quoted_b) = (Quoted::of(a, false), Quoted::of(b, false));
@@ -109,8 +110,15 @@ pub(crate) fn same_json(a: &str, b: &str) -> bool {
 
 /// JSON on one line for messages, as it is written where its numbers would change otherwise.
 pub(crate) fn shown(json: &str) -> String {
-    let value = serde_json::from_str::<Value>(json).ok().filter(is_exact);
+    let value = small_value(json).filter(is_exact);
     value.map_or_else(|| json.to_owned(), |value| value.to_string())
+}
+
+/// Reads JSON that is not large. Values of many small parts take a hundred times as much memory as
+/// their text, so large ones are looked at where they stand.
+pub(crate) fn small_value(json: &str) -> Option<Value> {
+    const LARGE: usize = 1 << 18;
+    if json.len() > LARGE { None } else { serde_json::from_str(json).ok() }
 }
 
 /// Values in values beyond this depth are not looked into, as by the ordinary reader.
@@ -157,15 +165,26 @@ fn items_of(list: &RawValue) -> Option<Vec<&RawValue>> {
     serde_json::from_str(list.get()).ok()
 }
 
-fn fields_of(object: &RawValue) -> Option<HashMap<String, &RawValue>> {
+fn fields_of(object: &RawValue) -> Option<HashMap<Cow<'_, str>, &RawValue>> {
     let object: Object<'_> = serde_json::from_str(object.get()).ok()?;
-    Some(object.iter().map(|(key, value)| (key.into_owned(), value)).collect())
+    Some(object.iter().collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn large_values_compare_as_small_ones_do() {
+        let many = |one: &str| format!("[{}{one}]", r#"{"a": 1, "b": [true]}, "#.repeat(20_000));
+        let same = |a: &str, b: &str| same_json(&many(a), &many(b));
+        assert!(small_value(&many("1")).is_none());
+        assert!(same(r#"{"x": 1.0, "\u0079": "z"}"#, r#"{"y": "\u007a", "x": 1}"#));
+        assert!(!same(r#"{"x": 1}"#, r#"{"x": 2}"#));
+        assert!(!same(r#"{"x": 1}"#, r#"{"x": 1, "y": 2}"#));
+        assert!(!same("true", "1"));
+    }
 
     #[test]
     fn numbers_of_any_size_compare_exactly() {

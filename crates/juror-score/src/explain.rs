@@ -9,7 +9,7 @@ use crate::output::Output;
 use crate::profile::{MissingStatus, Profile, StepKinds};
 use crate::question::ExpectedStep;
 use crate::record::Record;
-use crate::solutions::{Comparison, Difference, Prepared, SparqlResult};
+use crate::solutions::{Comparison, Difference, MOST_COLUMNS, Prepared, SparqlResult};
 use crate::trajectory::{Status, Step};
 
 /// The longest piece of an output that is quoted.
@@ -43,7 +43,7 @@ pub fn explain_matching(
     matching: &Matching,
     profile: &Profile,
 ) -> Vec<Miss> {
-    let view = |step| View::of_actual(step).known_by(&profile.kind_names);
+    let view = |step| View::of_actual(step).under(profile);
     let views: Vec<View> = steps.iter().map(view).collect();
     let explainer = Explainer { steps, views: &views, matching, profile };
     let mut misses = Vec::new();
@@ -54,7 +54,7 @@ pub fn explain_matching(
             if pair.is_some_and(|pair| pair.similarity >= 1.0) {
                 continue;
             }
-            let view = View::of_expected(step).known_by(&profile.kind_names);
+            let view = View::of_expected(step).under(profile);
             let expected_step = Expectation::new(step, &view);
             let why = match (pair, incomplete) {
                 (Some(pair), _) => explainer.difference(&expected_step, pair.actual),
@@ -170,6 +170,7 @@ impl Explainer<'_> {
         match Kind::of(expected, actual, self.profile) {
             Kind::Sparql(format) => match (view.result(format), actual.result(format)) {
                 (Some(expected), Some(found)) => sparql_difference(expected, found, step),
+                (Some(_), None) if actual.is_too_large(format) => too_large(self.profile),
                 (Some(_), None) => "the output is not a SPARQL result".into(),
                 (None, _) => "the reference output is not a SPARQL result".into(),
             },
@@ -187,6 +188,14 @@ impl Explainer<'_> {
             Kind::Json | Kind::Plain | Kind::Never => output_difference(view, actual),
         }
     }
+}
+
+fn too_large(profile: &Profile) -> String {
+    format!(
+        "the output is a table of more cells than its text bears, and than `limits.table_cells` \
+         allows ({}), or of more than {MOST_COLUMNS} columns",
+        profile.limits.table_cells
+    )
 }
 
 /// How two outputs differ that compare as they are, or as JSON.
@@ -368,6 +377,21 @@ mod tests {
             misses(&json!([[first, first]]), &json!([first]), &Profile::V6),
             [(0, 0, "a step like it was found for another expected step".to_owned())]
         );
+    }
+
+    #[test]
+    fn a_table_that_is_too_large_is_said_to_be() {
+        let step = |output: &str| {
+            json!({"name": "s", "status": "success", "output": output,
+                "output_media_type": "text/tab-separated-values"})
+        };
+        let (expected, actual) = (step("?a\n1\n"), step("?a\t?b\n\n\n"));
+        let limits = crate::Limits { table_cells: 3, ..crate::Limits::DEFAULT };
+        let profile = Profile { limits, ..Profile::V5 };
+        let told = "the output is a table of more cells than its text bears, and than \
+                    `limits.table_cells` allows (3), or of more than 1024 columns";
+        let misses = misses(&json!([[expected]]), &json!([actual]), &profile);
+        assert_eq!(misses, [(0, 0, told.to_owned())]);
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! Finding the expected steps among the actual ones.
 
-use crate::assignment::assign;
 use crate::compare::{Expectation, View};
 use crate::profile::{Choice, MissingStatus, Profile, ScoredGroups};
 use crate::question::ExpectedStep;
+use crate::repeated::Kinds;
 use crate::trajectory::{Status, Step};
 
 /// Which expected steps were found, and the score that follows.
@@ -37,8 +37,24 @@ impl Matching {
 
 /// Why a question's steps cannot be scored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("group {} of the reference steps is empty", .0 + 1)]
-pub struct EmptyGroup(pub usize);
+pub enum NoMatching {
+    /// A group, counted from 0, expects nothing.
+    #[error("group {} of the reference steps is empty", .0 + 1)]
+    EmptyGroup(usize),
+    /// Comparing every expected with every actual step would take too long.
+    #[error(
+        "{n_expected} expected steps and {n_actual} different steps are more pairs than \
+         `limits.step_pairs` allows ({most})"
+    )]
+    TooManyPairs {
+        /// How many steps a group expects.
+        n_expected: usize,
+        /// How many different steps were taken.
+        n_actual: usize,
+        /// How many pairs may be compared.
+        most: usize,
+    },
+}
 
 /// Pairs expected with actual steps. Groups are looked for from the last, each before the steps
 /// that were found for the group after it; how many groups count is the profile's to say.
@@ -46,8 +62,8 @@ pub fn match_steps(
     groups: &[Vec<ExpectedStep<'_>>],
     steps: &[Step<'_>],
     profile: &Profile,
-) -> Result<Matching, EmptyGroup> {
-    let view = |step| View::of_actual(step).known_by(&profile.kind_names);
+) -> Result<Matching, NoMatching> {
+    let view = |step| View::of_actual(step).under(profile);
     let actual: Vec<View> = steps.iter().map(view).collect();
     match_views(groups, steps, &actual, profile)
 }
@@ -58,10 +74,10 @@ pub(crate) fn match_views(
     steps: &[Step<'_>],
     actual: &[View<'_>],
     profile: &Profile,
-) -> Result<Matching, EmptyGroup> {
+) -> Result<Matching, NoMatching> {
     let scored = scored_groups(groups, profile);
     if let Some(empty) = scored.clone().find(|&group| groups[group].is_empty()) {
-        return Err(EmptyGroup(empty));
+        return Err(NoMatching::EmptyGroup(empty));
     }
     let candidates: Vec<usize> = can_match(steps, profile).collect();
     let mut before = steps.len();
@@ -69,7 +85,7 @@ pub(crate) fn match_views(
     for group in scored.clone().rev() {
         let candidates: Vec<usize> =
             candidates.iter().copied().filter(|index| *index < before).collect();
-        let found = match_group(group, &groups[group], actual, &candidates, profile);
+        let found = match_group(group, &groups[group], actual, &candidates, profile)?;
         let complete = found.len() == groups[group].len();
         before = found.iter().map(|pair| pair.actual).min().unwrap_or(before);
         pairs.extend(found);
@@ -117,35 +133,108 @@ pub(crate) fn can_match<'s>(
     })
 }
 
+/// From this many pairs on it is looked for steps that are repeated, which compare alike.
+const MANY_PAIRS: usize = 1 << 14;
+
 fn match_group(
     group: usize,
     expected: &[ExpectedStep<'_>],
     actual: &[View<'_>],
     candidates: &[usize],
     profile: &Profile,
-) -> Vec<Pair> {
-    let view = |step| View::of_expected(step).known_by(&profile.kind_names);
+) -> Result<Vec<Pair>, NoMatching> {
+    let view = |step| View::of_expected(step).under(profile);
     let views: Vec<View> = expected.iter().map(view).collect();
     let expectations: Vec<Expectation> =
         expected.iter().zip(&views).map(|(step, view)| Expectation::new(step, view)).collect();
+    let kinds = if expected.len().saturating_mul(candidates.len()) < MANY_PAIRS {
+        Kinds::all_different(candidates.len())
+    } else {
+        Kinds::of(candidates.iter().map(|&at| &actual[at]))
+    };
+    let most = profile.limits.step_pairs;
+    if expected.len().saturating_mul(kinds.len()) > most {
+        let (n_expected, n_actual) = (expected.len(), kinds.len());
+        return Err(NoMatching::TooManyPairs { n_expected, n_actual, most });
+    }
+    let of_kind: Vec<&View> = kinds.firsts().map(|at| &actual[candidates[at]]).collect();
     let similarity: Vec<Vec<f64>> = expectations
         .iter()
         .map(|expectation| {
-            candidates.iter().map(|&at| expectation.similarity(&actual[at], profile)).collect()
+            of_kind.iter().map(|actual| expectation.similarity(actual, profile)).collect()
         })
         .collect();
     let mut order: Vec<usize> = (0..expected.len()).collect();
     if profile.choice == Choice::LastToFirst {
         order.reverse();
     }
-    let pairing = assign(&similarity, &order);
-    pairing
-        .iter()
-        .enumerate()
-        .filter_map(|(expected, column)| {
-            let column = (*column)?;
-            let similarity = similarity[expected][column];
-            Some(Pair { group, expected, actual: candidates[column], similarity })
-        })
-        .collect()
+    let pairing = kinds.assign(&similarity, &order, most);
+    let found = pairing.iter().enumerate().filter_map(|(expected, column)| {
+        let column = (*column)?;
+        let similarity = similarity[expected][kinds.of_column(column)];
+        Some(Pair { group, expected, actual: candidates[column], similarity })
+    });
+    Ok(found.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read::{Document, Format, read_reference, read_responses};
+
+    fn matched(expected: &str, actual: &str, profile: &Profile) -> Result<Matching, NoMatching> {
+        let document =
+            |text: String| Document::new("d", text.into_bytes(), Format::Json).expect("JSON");
+        let reference = document(format!(
+            r#"[{{"template_id": "t", "questions": [{{"id": "q", "question_text": "Q",
+                "reference_steps": [[{expected}]]}}]}}]"#
+        ));
+        let responses =
+            document(format!(r#"[{{"question_id": "q", "actual_steps": [{actual}]}}]"#));
+        let dataset = read_reference(&reference).expect("a reference");
+        let responses = read_responses(&responses).expect("responses");
+        let question = &dataset.questions[0];
+        let steps = responses.of(question).steps.as_deref().unwrap_or_default();
+        match_steps(question.groups.as_deref().unwrap_or_default(), steps, profile)
+    }
+
+    fn steps(outputs: impl Iterator<Item = usize>) -> String {
+        let step = |(id, output): (usize, usize)| {
+            format!(r#"{{"id": "{id}", "name": "s", "status": "success", "output": "{output}"}}"#)
+        };
+        outputs.enumerate().map(step).collect::<Vec<_>>().join(",")
+    }
+
+    #[test]
+    fn ten_thousand_equal_steps_are_found() {
+        let equal = steps(std::iter::repeat_n(7, 10_000));
+        let matching = matched(&equal, &equal, &Profile::V5).expect("a matching");
+        assert_eq!((matching.score, matching.pairs.len()), (1.0, 10_000));
+        assert_eq!((matching.pairs[0].actual, matching.pairs[9_999].actual), (9_999, 0));
+    }
+
+    #[test]
+    fn more_pairs_than_may_be_compared_are_not() {
+        let distinct = steps(0..10_000);
+        let refused = matched(&distinct, &distinct, &Profile::V6).err().map(|why| why.to_string());
+        let told = "10000 expected steps and 10000 different steps are more pairs than \
+                    `limits.step_pairs` allows (4194304)";
+        assert_eq!(refused.as_deref(), Some(told));
+        let (few, limits) =
+            (steps(0..200), crate::Limits { step_pairs: 200 * 199, ..Default::default() });
+        let profile = Profile { limits, ..Profile::V5 };
+        assert_eq!(matched(&few, &few, &Profile::V5).expect("a matching").score, 1.0);
+        assert!(matched(&few, &few, &profile).is_err());
+    }
+
+    #[test]
+    fn repeated_steps_are_paired_as_single_ones() {
+        // Twice as many of each are there as are expected: the latest are taken.
+        let expected = steps((0..200).map(|at| at % 3));
+        let actual = steps((0..400).map(|at| at % 4));
+        let matching = matched(&expected, &actual, &Profile::V5).expect("a matching");
+        assert_eq!(matching.pairs.len(), 200);
+        assert!(matching.pairs.iter().all(|pair| pair.expected % 3 == pair.actual % 4));
+        assert!(matching.pairs.iter().all(|pair| pair.actual >= 130));
+    }
 }

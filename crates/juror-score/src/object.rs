@@ -56,10 +56,13 @@ impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
                 f.write_str("an object")
             }
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object<'de>, A::Error> {
-                // Most steps have five or six fields.
-                let mut fields = Vec::with_capacity(6);
+                let mut fields = Vec::new();
                 let mut any_escapes = false;
                 while let Some((key, value)) = map.next_entry::<&RawValue, _>()? {
+                    // Most steps have five or six fields; an empty object needs no memory.
+                    if fields.is_empty() {
+                        fields.reserve_exact(6);
+                    }
                     any_escapes |= key.get().as_bytes().contains(&b'\\');
                     fields.push((key, value));
                 }

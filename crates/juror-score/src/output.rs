@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 
 use crate::json;
+use crate::limits::Limits;
 use crate::solutions::SparqlResult;
 
 /// What a step returned. Files have it as JSON; a program that holds the text itself need not write
@@ -79,10 +80,10 @@ impl<'a> Output<'a> {
 
     /// A SPARQL result in JSON as servers write them; nothing where it takes the ordinary reader
     /// to tell.
-    pub(crate) fn served_result(self) -> Option<SparqlResult<'a>> {
+    pub(crate) fn served_result(self, limits: &Limits) -> Option<SparqlResult<'a>> {
         match self {
-            Output::Json(value) => SparqlResult::parse_escaped(json::inside_of(value)?),
-            Output::Text(text) => SparqlResult::parse_served(text),
+            Output::Json(value) => SparqlResult::parse_escaped(json::inside_of(value)?, limits),
+            Output::Text(text) => SparqlResult::parse_served(text, limits),
         }
     }
 

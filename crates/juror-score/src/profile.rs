@@ -1,6 +1,7 @@
 //! The two sets of rules results can be judged by, and the switches between them.
 
 use crate::kind_names::KindNames;
+use crate::limits::Limits;
 
 /// Which groups of expected steps make up the steps score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,6 +146,8 @@ pub struct Profile {
     pub answer_error_key: AnswerErrorKey,
     /// Details of asking models.
     pub asked_like: AskedLike,
+    /// What one answer may cost.
+    pub limits: Limits,
 }
 
 impl Profile {
@@ -165,6 +168,7 @@ impl Profile {
         noncommittal: Noncommittal::Any,
         answer_error_key: AnswerErrorKey::Eval,
         asked_like: AskedLike::Release5,
+        limits: Limits::DEFAULT,
     };
 
     /// The rules of release 6 of the Python library.
@@ -184,5 +188,6 @@ impl Profile {
         noncommittal: Noncommittal::All,
         answer_error_key: AnswerErrorKey::Correctness,
         asked_like: AskedLike::Release6,
+        limits: Limits::DEFAULT,
     };
 }

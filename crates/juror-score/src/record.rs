@@ -191,7 +191,7 @@ fn owned_texts(view: &View<'_>, whose: &str) -> Result<Vec<String>, String> {
 /// Computes every metric that needs no model.
 pub fn score<'a>(case: &Case<'a>, profile: &Profile) -> Record<'a> {
     let steps = case.trajectory.steps.as_deref().unwrap_or_default();
-    let view = |step| View::of_actual(step).known_by(&profile.kind_names);
+    let view = |step| View::of_actual(step).under(profile);
     let views: Vec<View> = steps.iter().map(view).collect();
     let mut findings = Vec::new();
     let (matching, verdict) = match steps_to_score(case, profile) {

@@ -1,12 +1,13 @@
 //! Steps that retrieve documents.
 
 use std::borrow::Cow;
+use std::fmt;
 
-use serde::Deserialize;
+use serde::de::{Deserialize, Deserializer, Error as _, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::View;
-use crate::exact::ExactNumber;
+use crate::exact::{ExactNumber, small_value};
 use crate::json;
 use crate::object::Object;
 use crate::retrieval::recall_at_k;
@@ -40,8 +41,8 @@ impl<'t> DocumentId<'t> {
         if json::kind_of(value) == "a number" {
             return DocumentId::Number(ExactNumber::of(value.get()));
         }
-        let other = serde_json::from_str::<serde_json::Value>(value.get());
-        DocumentId::Other(other.map_or_else(|_| value.get().to_owned(), |other| other.to_string()))
+        let other = small_value(value.get());
+        DocumentId::Other(other.map_or_else(|| value.get().to_owned(), |other| other.to_string()))
     }
 }
 
@@ -58,15 +59,43 @@ impl Document<'_> {
 }
 
 /// Reads the output of a retrieval step: a JSON list of objects with `id` and `text`.
+///
+/// A text that is too short for all its documents is none: each takes far more memory than `{}`.
 pub(super) fn parse_documents(text: &str) -> Result<Vec<Document<'_>>, serde_json::Error> {
-    let list: Vec<Entry> = serde_json::from_str(text)?;
-    Ok(list.into_iter().map(|entry| entry.0).collect())
+    const MOST: usize = 1 << 16;
+    const BYTES_A_DOCUMENT: usize = 16;
+    let most = MOST.max(text.len() / BYTES_A_DOCUMENT);
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let documents = deserializer.deserialize_seq(Entries { most })?;
+    deserializer.end()?;
+    Ok(documents)
+}
+
+struct Entries {
+    most: usize,
+}
+
+impl<'de> Visitor<'de> for Entries {
+    type Value = Vec<Document<'de>>;
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a list of documents")
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
+        let mut documents = Vec::new();
+        while let Some(Entry(document)) = entries.next_element()? {
+            if documents.len() == self.most {
+                return Err(A::Error::custom("there are too many documents"));
+            }
+            documents.push(document);
+        }
+        Ok(documents)
+    }
 }
 
 struct Entry<'t>(Document<'t>);
 
 impl<'de: 't, 't> Deserialize<'de> for Entry<'t> {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let fields = Object::deserialize(deserializer)?;
         let id = fields.get_set("id").map(DocumentId::from_json);
         let text = fields.get_set("text").and_then(json::text_of);
@@ -127,5 +156,15 @@ mod tests {
         let documents = parse_documents(r#"[{"text": "t"}, {"id": 5}]"#).expect("documents");
         assert_eq!((documents[0].id.clone(), documents[1].text.clone()), (None, None));
         assert!(parse_documents(r#"["id"]"#).is_err());
+    }
+
+    #[test]
+    fn a_short_text_has_no_end_of_documents() {
+        let list = |document: &str| format!("[{}]", vec![document; 70_000].join(","));
+        assert!(parse_documents(&list("{}")).is_err());
+        assert_eq!(
+            parse_documents(&list(r#"{"id": "d", "x": 1}"#)).expect("documents").len(),
+            70_000
+        );
     }
 }

@@ -23,14 +23,15 @@ use serde_json::value::RawValue;
 pub use sparql::compare_sparql_results;
 
 use crate::json;
-use crate::kind_names::{KindNames, StepKind};
+use crate::kind_names::StepKind;
+use crate::limits::Limits;
 use crate::media_type::MediaType;
 use crate::object::Object;
 use crate::output::Output;
 use crate::profile::{Names, Profile, StepKinds};
 use crate::question::ExpectedStep;
 use crate::read::Quoted;
-use crate::solutions::{Prepared, ResultFormat, SparqlResult};
+use crate::solutions::{NotAResult, Prepared, ResultFormat, SparqlResult};
 use crate::trajectory::Step;
 
 /// Whose step it is.
@@ -42,12 +43,16 @@ enum Side {
 
 impl Side {
     /// Reads a SPARQL result; an expected one need not list its columns.
-    fn parse(self, text: &str, format: ResultFormat) -> Option<SparqlResult<'_>> {
-        let result = match self {
-            Side::Expected => SparqlResult::parse_reference(text, format),
-            Side::Actual => SparqlResult::parse(text, format),
-        };
-        result.ok()
+    fn parse<'o>(
+        self,
+        text: &'o str,
+        format: ResultFormat,
+        limits: &Limits,
+    ) -> Result<SparqlResult<'o>, NotAResult> {
+        match self {
+            Side::Expected => SparqlResult::parse_reference_within(text, format, limits),
+            Side::Actual => SparqlResult::parse_within(text, format, limits),
+        }
     }
 }
 
@@ -58,6 +63,7 @@ pub(crate) struct View<'t> {
     output: Option<Output<'t>>,
     media_type: MediaType,
     side: Side,
+    limits: Limits,
     text: OnceCell<Cow<'t, str>>,
     result: OnceCell<Option<SparqlResult<'t>>>,
     documents: OnceCell<Option<Vec<Document<'t>>>>,
@@ -83,12 +89,15 @@ impl<'t> View<'t> {
         side: Side,
     ) -> View<'t> {
         let (text, result, documents) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
-        View { name, fields, output, media_type, side, text, result, documents }
+        let limits = Limits::DEFAULT;
+        View { name, fields, output, media_type, side, limits, text, result, documents }
     }
 
-    /// The same step, called by what its name stands for.
-    pub(crate) fn known_by(mut self, names: &KindNames) -> View<'t> {
-        self.name = names.meant_by(self.name);
+    /// The same step as a profile sees it: called by what its name stands for, and read within
+    /// limits.
+    pub(crate) fn under(mut self, profile: &Profile) -> View<'t> {
+        self.name = profile.kind_names.meant_by(self.name);
+        self.limits = profile.limits;
         self
     }
 
@@ -111,6 +120,17 @@ impl<'t> View<'t> {
     /// Whether the text of the output contains a piece of text.
     pub(crate) fn contains(&self, piece: &str) -> bool {
         self.output.is_some_and(|output| output.contains(piece))
+    }
+
+    /// The step as it is written, but for its id; two that are written alike compare alike.
+    pub(crate) fn written(&self) -> Vec<&'t str> {
+        let output = self.output.map_or("", |output| match output {
+            Output::Json(value) => value.get(),
+            Output::Text(text) => text,
+        });
+        let fields = self.fields.iter_raw().filter(|(key, _)| key.get() != "\"id\"");
+        let fields = fields.flat_map(|(key, value)| [key.get(), value.get()]);
+        [self.name, output].into_iter().chain(fields).collect()
     }
 
     /// Whether a row of the output lists an IRI, where the output is a SPARQL result as servers
@@ -146,34 +166,39 @@ impl<'t> View<'t> {
     /// The output as a SPARQL result: by its own media type, else by its look, else as the other
     /// side is written.
     pub(crate) fn result(&self, other: ResultFormat) -> Option<&SparqlResult<'t>> {
-        self.result.get_or_init(|| self.read_result(other)).as_ref()
+        self.result.get_or_init(|| self.read_result(other).ok()).as_ref()
+    }
+
+    /// Whether the output is a table that is larger than its text bears.
+    pub(crate) fn is_too_large(&self, other: ResultFormat) -> bool {
+        self.read_result(other).is_err_and(|why| why.is_too_large())
     }
 
     fn own_format(&self) -> Option<ResultFormat> {
         self.media_type.result_format()
     }
 
-    fn read_result(&self, other: ResultFormat) -> Option<SparqlResult<'t>> {
-        let output = self.output?;
+    fn read_result(&self, other: ResultFormat) -> Result<SparqlResult<'t>, NotAResult> {
+        let output = self.output.ok_or_else(NotAResult::nothing)?;
         let own = self.own_format();
         let format = own.unwrap_or(other);
         if let Some(json) = output.other_json() {
-            return self.side.parse(json, ResultFormat::Json);
+            return self.side.parse(json, ResultFormat::Json, &self.limits);
         }
         if format == ResultFormat::Json
-            && let Some(result) = output.served_result()
+            && let Some(result) = output.served_result(&self.limits)
             && (self.side == Side::Actual || result.has_columns())
         {
-            return Some(result);
+            return Ok(result);
         }
-        let text = self.text()?;
+        let text = self.text().unwrap_or_default();
         let look = match text.trim_start().as_bytes().first() {
             Some(b'{') => ResultFormat::Json,
             Some(b'<') if format != ResultFormat::Tsv => ResultFormat::Xml,
             _ => format,
         };
         let format = if own.is_some() { format } else { look };
-        self.side.parse(text, format).map(SparqlResult::into_owned)
+        self.side.parse(text, format, &self.limits).map(SparqlResult::into_owned)
     }
 
     /// The output as a list of documents.

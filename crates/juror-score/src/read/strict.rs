@@ -10,7 +10,7 @@ use super::reference::Dataset;
 use crate::compare::{Kind, View};
 use crate::profile::Profile;
 use crate::question::ExpectedStep;
-use crate::solutions::SparqlResult;
+use crate::solutions::{MOST_COLUMNS, SparqlResult};
 
 impl Dataset<'_> {
     /// Every expected step that no actual step can match by some rules, or not by all that it
@@ -39,7 +39,10 @@ fn trouble_with(step: &ExpectedStep<'_>, profile: &Profile) -> Option<Problem> {
     let output = step.output.filter(|_| !step.matches_by_args(profile))?;
     let name = || step.name.to_string();
     let trouble = |why: &str| Some(Problem::BadOutput { step: name(), why: why.to_owned() });
-    let view = View::of_expected(step).known_by(&profile.kind_names);
+    let view = View::of_expected(step).under(profile);
+    let read = |text: &str, format| {
+        SparqlResult::parse_reference_within(text, format, &profile.limits).map(|_| ())
+    };
     match Kind::by_output(&view, true, profile) {
         Kind::Retrieval => match view.documents() {
             None => trouble("is not a list of documents"),
@@ -50,8 +53,13 @@ fn trouble_with(step: &ExpectedStep<'_>, profile: &Profile) -> Option<Problem> {
                 n => Some(Problem::UncountedDocuments { step: name(), n }),
             },
         },
-        Kind::Sparql(format) => match SparqlResult::parse_reference(&output.text(), format) {
-            Ok(_) => None,
+        Kind::Sparql(format) => match read(&output.text(), format) {
+            Ok(()) => None,
+            Err(why) if why.is_too_large() => trouble(&format!(
+                "is a table of more cells than its text bears, and than `limits.table_cells` \
+                 allows ({}), or of more than {MOST_COLUMNS} columns",
+                profile.limits.table_cells
+            )),
             Err(_) => {
                 let media_type = step.media_type.as_deref().unwrap_or_default();
                 trouble(&format!("is no SPARQL result of the media type `{media_type}`"))

@@ -2,39 +2,97 @@
 
 use std::borrow::Cow;
 
-use super::{Cell, NotAResult, Solutions, SparqlResult};
+use csv_core::ReadFieldResult;
+
+use super::{Cell, MOST_COLUMNS, NotAResult, Room, Solutions, SparqlResult};
 
 const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
 
 /// CSV holds plain values only; an empty field is an unbound cell.
-pub(super) fn parse_csv(text: &str) -> Result<SparqlResult<'_>, NotAResult> {
-    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
-    let headers = reader.headers().map_err(|error| not_csv(&error))?.clone();
-    let names: Vec<String> = headers.iter().map(str::to_owned).collect();
-    let mut table = empty_table(names.into_iter().map(Cow::Owned));
-    for record in reader.records() {
-        let record = record.map_err(|error| not_csv(&error))?;
-        let cells = record.iter().map(|field| match field {
-            "" => Cell::Unbound,
-            field => Cell::Text(Cow::Owned(field.to_owned())),
-        });
-        push_row(&mut table, cells);
+pub(super) fn parse_csv(text: &str, room: Room) -> Result<SparqlResult<'_>, NotAResult> {
+    let mut fields = Fields::new(text);
+    let mut names: Vec<Cow<str>> = Vec::new();
+    // Of a text without any there is no first record.
+    while let Some((name, is_last)) = fields.next() {
+        if names.len() == MOST_COLUMNS {
+            return Err(NotAResult::too_large());
+        }
+        names.push(Cow::Owned(name.to_owned()));
+        if is_last {
+            break;
+        }
+    }
+    let mut table = empty_table(names.into_iter());
+    let mut column = 0;
+    while let Some((field, is_last)) = fields.next() {
+        // What stands beyond the columns is in none of them.
+        if let Some(cells) = table.columns.get_mut(column) {
+            cells.push(match field {
+                "" => Cell::Unbound,
+                field => Cell::Text(Cow::Owned(field.to_owned())),
+            });
+        }
+        column += 1;
+        if is_last {
+            column = 0;
+            end_row(&mut table, room)?;
+        }
     }
     Ok(SparqlResult::Table(table))
 }
 
-fn not_csv(error: &csv::Error) -> NotAResult {
-    NotAResult(format!("not a SPARQL result in CSV: {error}"))
+/// The fields of CSV one by one: a record may have any number of them, and most may be none of a
+/// table's.
+struct Fields<'t> {
+    reader: csv_core::Reader,
+    rest: &'t [u8],
+    field: Vec<u8>,
+}
+
+impl<'t> Fields<'t> {
+    fn new(text: &'t str) -> Fields<'t> {
+        let field = vec![0; 256];
+        Fields { reader: csv_core::Reader::new(), rest: text.as_bytes(), field }
+    }
+
+    /// The next field, and whether it ends its record.
+    fn next(&mut self) -> Option<(&str, bool)> {
+        let mut length = 0;
+        loop {
+            let (result, n_read, n_written) =
+                self.reader.read_field(self.rest, &mut self.field[length..]);
+            self.rest = &self.rest[n_read..];
+            length += n_written;
+            match result {
+                // Without input the reader ends what it has begun.
+                ReadFieldResult::InputEmpty => {}
+                ReadFieldResult::OutputFull => self.field.resize(2 * self.field.len(), 0),
+                ReadFieldResult::Field { record_end } => {
+                    // Cut at quotes and commas, text stays text.
+                    let field = str::from_utf8(&self.field[..length]).unwrap_or_default();
+                    return Some((field, record_end));
+                }
+                ReadFieldResult::End => return None,
+            }
+        }
+    }
 }
 
 /// TSV holds RDF terms as Turtle writes them; an empty field is an unbound cell.
-pub(super) fn parse_tsv(text: &str) -> Result<SparqlResult<'_>, NotAResult> {
+pub(super) fn parse_tsv(text: &str, room: Room) -> Result<SparqlResult<'_>, NotAResult> {
     let mut lines = text.lines();
-    let head = lines.next().ok_or_else(|| NotAResult("an empty text is not a result".into()))?;
+    let head = lines.next().ok_or_else(NotAResult::nothing)?;
     let names = head.split('\t').map(|name| name.strip_prefix(['?', '$']).unwrap_or(name));
-    let mut table = empty_table(names.filter(|name| !name.is_empty()).map(Cow::Borrowed));
+    let names = names.filter(|name| !name.is_empty()).take(MOST_COLUMNS + 1);
+    let mut table = empty_table(names.map(Cow::Borrowed));
+    if table.names.len() > MOST_COLUMNS {
+        return Err(NotAResult::too_large());
+    }
     for line in lines {
-        push_row(&mut table, line.split('\t').map(term));
+        for (column, field) in table.columns.iter_mut().zip(line.split('\t')) {
+            column.push(term(field));
+        }
+        end_row(&mut table, room)?;
     }
     Ok(SparqlResult::Table(table))
 }
@@ -44,11 +102,16 @@ fn empty_table<'t>(names: impl Iterator<Item = Cow<'t, str>>) -> Solutions<'t> {
     Solutions { columns: names.iter().map(|_| Vec::new()).collect(), names, n_rows: 0 }
 }
 
-fn push_row<'t>(table: &mut Solutions<'t>, mut cells: impl Iterator<Item = Cell<'t>>) {
-    for column in &mut table.columns {
-        column.push(cells.next().unwrap_or(Cell::Unbound));
-    }
+/// Ends a row: what it left out is unbound.
+fn end_row(table: &mut Solutions<'_>, room: Room) -> Result<(), NotAResult> {
     table.n_rows += 1;
+    if !room.holds(table.columns.len(), table.n_rows) {
+        return Err(NotAResult::too_large());
+    }
+    for column in table.columns.iter_mut().filter(|column| column.len() < table.n_rows) {
+        column.push(Cell::Unbound);
+    }
+    Ok(())
 }
 
 /// A term in Turtle's syntax; what is none compares by its text.
@@ -125,6 +188,8 @@ mod tests {
     use super::*;
     use crate::solutions::Datatype;
 
+    const ROOM: Room = Room { most_cells: 100 };
+
     fn table(result: Result<SparqlResult<'_>, NotAResult>) -> Solutions<'_> {
         match result {
             Ok(SparqlResult::Table(table)) => table,
@@ -134,7 +199,7 @@ mod tests {
 
     #[test]
     fn csv_fields_are_plain_and_empty_ones_unbound() {
-        let table = table(parse_csv("x,y\r\nurn:a,\"a, \"\"b\"\"\"\r\n,5\r\n"));
+        let table = table(parse_csv("x,y\r\nurn:a,\"a, \"\"b\"\"\"\r\n,5\r\n", ROOM));
         assert_eq!(table.names, ["x", "y"]);
         assert_eq!(table.columns[0], [Cell::Text("urn:a".into()), Cell::Unbound]);
         assert_eq!(table.columns[1], [Cell::Text("a, \"b\"".into()), Cell::Text("5".into())]);
@@ -143,7 +208,7 @@ mod tests {
     #[test]
     fn tsv_fields_are_terms() {
         let text = "?x\t?y\n<urn:a>\t\"say \\\"hi\\\"\"@en\n_:b1\t5\n\t\"2.5\"^^<http://www.w3.org/2001/XMLSchema#decimal>\n";
-        let table = table(parse_tsv(text));
+        let table = table(parse_tsv(text, ROOM));
         assert_eq!(table.names, ["x", "y"]);
         assert_eq!(table.columns[0][..2], [Cell::Text("urn:a".into()), Cell::Text("b1".into())]);
         assert_eq!(table.columns[0][2], Cell::Unbound);

@@ -8,22 +8,28 @@ use serde::de::{
 };
 use serde_json::value::RawValue;
 
-use super::{Cell, MOST_COLUMNS, NotAResult, Solutions, SparqlResult, fits};
+use super::{Cell, MOST_COLUMNS, NotAResult, Room, Solutions, SparqlResult, TOO_LARGE};
+use crate::exact::small_value;
+use crate::limits::Limits;
 use crate::object::{Key, MapOnly};
 
-pub(super) fn parse(text: &str) -> Result<SparqlResult<'_>, NotAResult> {
-    parse_with(text, false)
+pub(super) fn parse(text: &str, room: Room) -> Result<SparqlResult<'_>, NotAResult> {
+    parse_with(text, room, false)
 }
 
 /// Reads a result whose columns are those of its rows where no head lists them.
-pub(super) fn parse_headless(text: &str) -> Result<SparqlResult<'_>, NotAResult> {
-    parse_with(text, true)
+pub(super) fn parse_headless(text: &str, room: Room) -> Result<SparqlResult<'_>, NotAResult> {
+    parse_with(text, room, true)
 }
 
-fn parse_with(text: &str, may_be_headless: bool) -> Result<SparqlResult<'_>, NotAResult> {
+fn parse_with(
+    text: &str,
+    room: Room,
+    may_be_headless: bool,
+) -> Result<SparqlResult<'_>, NotAResult> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let result = deserializer
-        .deserialize_map(ResultVisitor { text_length: text.len(), may_be_headless })
+        .deserialize_map(ResultVisitor { room, may_be_headless })
         .and_then(|result| deserializer.end().map(|()| result))
         .map_err(|error| NotAResult(format!("not a SPARQL result in JSON: {error}")))?;
     Ok(result)
@@ -66,13 +72,13 @@ struct Head<'t> {
 }
 
 struct ResultVisitor {
-    text_length: usize,
+    room: Room,
     /// Whether the rows tell the columns where the head does not.
     may_be_headless: bool,
 }
 
 fn too_large<E: serde::de::Error>() -> E {
-    E::custom("the table is too large for its text")
+    E::custom(TOO_LARGE)
 }
 
 impl<'de> Visitor<'de> for ResultVisitor {
@@ -92,7 +98,7 @@ impl<'de> Visitor<'de> for ResultVisitor {
                     head = if self.may_be_headless { vars } else { Some(vars.unwrap_or_default()) };
                 }
                 "results" => {
-                    let new = Rows::new(head.as_deref(), self.text_length);
+                    let new = Rows::new(head.as_deref(), self.room);
                     rows = Some(map.next_value_seed(ResultsSeed(new))?);
                 }
                 _ => {
@@ -106,7 +112,7 @@ impl<'de> Visitor<'de> for ResultVisitor {
         let tells = |rows: &&Rows| self.may_be_headless && rows.were_given;
         let of_rows = || rows.as_ref().filter(tells).map(|rows| rows.names.clone());
         let names = head.or_else(of_rows).ok_or_else(|| A::Error::missing_field("head"))?;
-        let rows = rows.unwrap_or_else(|| Rows::new(Some(&names), self.text_length));
+        let rows = rows.unwrap_or_else(|| Rows::new(Some(&names), self.room));
         let table = rows.into_solutions(names).ok_or_else(too_large)?;
         Ok(SparqlResult::Table(table))
     }
@@ -120,12 +126,11 @@ pub(super) struct Rows<'t> {
     n_rows: usize,
     /// Whether rows were given at all, be it none.
     were_given: bool,
-    /// The length of the text that is read.
-    text_length: usize,
+    room: Room,
 }
 
 impl<'t> Rows<'t> {
-    pub(super) fn new(known: Option<&[Cow<'t, str>]>, text_length: usize) -> Rows<'t> {
+    pub(super) fn new(known: Option<&[Cow<'t, str>]>, room: Room) -> Rows<'t> {
         let mut names: Vec<Cow<'t, str>> = Vec::new();
         for name in known.unwrap_or_default().iter().take(MOST_COLUMNS + 1) {
             if !names.contains(name) {
@@ -133,7 +138,7 @@ impl<'t> Rows<'t> {
             }
         }
         Rows {
-            text_length,
+            room,
             columns: names.iter().map(|_| Vec::new()).collect(),
             names,
             names_known: known.is_some(),
@@ -185,7 +190,7 @@ impl<'t> Rows<'t> {
     /// Ends a row; `None` if the table has become too large for the text it comes from.
     pub(super) fn end_row(&mut self) -> Option<()> {
         self.n_rows += 1;
-        if !fits(self.columns.len(), self.n_rows, self.text_length) {
+        if !self.room.holds(self.columns.len(), self.n_rows) {
             return None;
         }
         for cells in &mut self.columns {
@@ -196,24 +201,36 @@ impl<'t> Rows<'t> {
         Some(())
     }
 
-    /// The table; `None` if it has too many columns.
+    /// The table; `None` if it has too many columns, or says too much again in repeated ones.
     pub(super) fn into_solutions(mut self, vars: Vec<Cow<'t, str>>) -> Option<Solutions<'t>> {
-        if !fits(vars.len(), self.n_rows, self.text_length) {
+        if !self.room.holds(vars.len(), self.n_rows) {
             return None;
         }
+        let mut may_repeat = self.room.most_cells * Limits::BYTES_A_CELL;
         let mut columns: Vec<Vec<Cell<'t>>> = Vec::with_capacity(vars.len());
         for (index, var) in vars.iter().enumerate() {
             let at = self.names.iter().position(|name| name == var);
             let first = vars[..index].iter().position(|earlier| earlier == var);
             columns.push(match (at, first) {
                 // A name listed twice is the same column twice.
-                (_, Some(first)) => columns[first].clone(),
+                (_, Some(first)) => {
+                    may_repeat = may_repeat.checked_sub(text_length(&columns[first]))?;
+                    columns[first].clone()
+                }
                 (Some(at), None) => std::mem::take(&mut self.columns[at]),
                 (None, None) => vec![Cell::Unbound; self.n_rows],
             });
         }
         Some(Solutions { names: vars, columns, n_rows: self.n_rows })
     }
+}
+
+fn text_length(cells: &[Cell<'_>]) -> usize {
+    let length = |cell: &Cell| match cell {
+        Cell::Unbound => 0,
+        Cell::Text(text) | Cell::Typed(_, text) => text.len(),
+    };
+    cells.iter().map(length).sum()
 }
 
 struct ResultsSeed<'t>(Rows<'t>);
@@ -367,9 +384,9 @@ impl<'de> DeserializeSeed<'de> for ValueSeed {
             "null" => None,
             quoted if quoted.starts_with('"') => crate::json::text_of(raw),
             // A nested term, as RDF-star has them: by its value, whatever the order of its keys.
-            other => Some(match serde_json::from_str::<serde_json::Value>(other) {
-                Ok(value) => Cow::Owned(value.to_string()),
-                Err(_) => Cow::Borrowed(other),
+            other => Some(match small_value(other) {
+                Some(value) => Cow::Owned(value.to_string()),
+                None => Cow::Borrowed(other),
             }),
         })
     }
@@ -379,6 +396,16 @@ impl<'de> DeserializeSeed<'de> for ValueSeed {
 mod tests {
     use super::*;
     use crate::solutions::Datatype;
+
+    const ROOM: Room = Room { most_cells: 1 << 10 };
+
+    fn parse(text: &str) -> Result<SparqlResult<'_>, NotAResult> {
+        super::parse(text, ROOM)
+    }
+
+    fn parse_headless(text: &str) -> Result<SparqlResult<'_>, NotAResult> {
+        super::parse_headless(text, ROOM)
+    }
 
     fn table(text: &str) -> Solutions<'_> {
         match parse(text).expect("a result") {

@@ -13,6 +13,7 @@ use std::borrow::Cow;
 
 use served::{Escaped, Plain};
 
+use crate::limits::Limits;
 use crate::media_type::MediaType;
 
 pub use compare::{Comparison, Prepared, PreparedTable};
@@ -91,13 +92,25 @@ impl<'t> Cell<'t> {
 }
 
 /// More columns than this are not read: no query returns them, and comparing them would not end.
-const MOST_COLUMNS: usize = 1024;
+pub(crate) const MOST_COLUMNS: usize = 1024;
 
-/// Whether a table of so many cells may come of a text of this length. Rows can leave most cells
-/// out, so a small text could ask for any amount of memory.
-fn fits(n_columns: usize, n_rows: usize, text_length: usize) -> bool {
-    n_columns <= MOST_COLUMNS
-        && n_columns.saturating_mul(n_rows) <= text_length.saturating_mul(16).max(1 << 22)
+/// What is said of a table that has more cells than it may have.
+const TOO_LARGE: &str = "the table is too large for its text";
+
+/// How large a table may become.
+#[derive(Clone, Copy, Default)]
+struct Room {
+    most_cells: usize,
+}
+
+impl Room {
+    fn of(text: &str, limits: &Limits) -> Room {
+        Room { most_cells: limits.cells_of(text.len()) }
+    }
+
+    fn holds(self, n_columns: usize, n_rows: usize) -> bool {
+        n_columns <= MOST_COLUMNS && n_columns.saturating_mul(n_rows) <= self.most_cells
+    }
 }
 
 impl Solutions<'_> {
@@ -146,14 +159,39 @@ impl ResultFormat {
 #[error("{0}")]
 pub struct NotAResult(String);
 
+impl NotAResult {
+    pub(crate) fn nothing() -> NotAResult {
+        NotAResult("an empty text is not a result".into())
+    }
+
+    fn too_large() -> NotAResult {
+        NotAResult(TOO_LARGE.into())
+    }
+
+    /// Whether it is a table, and larger than tables may be.
+    pub fn is_too_large(&self) -> bool {
+        self.0.contains(TOO_LARGE)
+    }
+}
+
 impl<'t> SparqlResult<'t> {
     /// Reads the text of a result.
     pub fn parse(text: &'t str, format: ResultFormat) -> Result<SparqlResult<'t>, NotAResult> {
+        SparqlResult::parse_within(text, format, &Limits::DEFAULT)
+    }
+
+    /// Reads the text of a result, however large it may be.
+    pub fn parse_within(
+        text: &'t str,
+        format: ResultFormat,
+        limits: &Limits,
+    ) -> Result<SparqlResult<'t>, NotAResult> {
+        let room = Room::of(text, limits);
         match format {
-            ResultFormat::Json => json::parse(text),
-            ResultFormat::Xml => xml::parse(text),
-            ResultFormat::Csv => delimited::parse_csv(text),
-            ResultFormat::Tsv => delimited::parse_tsv(text),
+            ResultFormat::Json => json::parse(text, room),
+            ResultFormat::Xml => xml::parse(text, room),
+            ResultFormat::Csv => delimited::parse_csv(text, room),
+            ResultFormat::Tsv => delimited::parse_tsv(text, room),
         }
     }
 
@@ -163,13 +201,23 @@ impl<'t> SparqlResult<'t> {
         text: &'t str,
         format: ResultFormat,
     ) -> Result<SparqlResult<'t>, NotAResult> {
-        let listed = SparqlResult::parse(text, format);
+        SparqlResult::parse_reference_within(text, format, &Limits::DEFAULT)
+    }
+
+    /// The same, however large it may be.
+    pub fn parse_reference_within(
+        text: &'t str,
+        format: ResultFormat,
+        limits: &Limits,
+    ) -> Result<SparqlResult<'t>, NotAResult> {
+        let listed = SparqlResult::parse_within(text, format, limits);
         if listed.as_ref().is_ok_and(SparqlResult::has_columns) {
             return listed;
         }
+        let room = Room::of(text, limits);
         match format {
-            ResultFormat::Json => json::parse_headless(text),
-            ResultFormat::Xml => xml::parse_headless(text),
+            ResultFormat::Json => json::parse_headless(text, room),
+            ResultFormat::Xml => xml::parse_headless(text, room),
             ResultFormat::Csv | ResultFormat::Tsv => listed,
         }
     }
@@ -184,14 +232,14 @@ impl<'t> SparqlResult<'t> {
 
     /// Reads a result in JSON as servers write them; `None` where [`SparqlResult::parse`] has to
     /// tell.
-    pub fn parse_served(text: &'t str) -> Option<SparqlResult<'t>> {
-        served::parse::<Plain>(text)
+    pub fn parse_served(text: &'t str, limits: &Limits) -> Option<SparqlResult<'t>> {
+        served::parse::<Plain>(text, Room::of(text, limits))
     }
 
     /// The same for a result that stands in a JSON string, from the inside of that string, which
     /// is not unescaped for it.
-    pub fn parse_escaped(quoted: &'t str) -> Option<SparqlResult<'t>> {
-        served::parse::<Escaped>(quoted)
+    pub fn parse_escaped(quoted: &'t str, limits: &Limits) -> Option<SparqlResult<'t>> {
+        served::parse::<Escaped>(quoted, Room::of(quoted, limits))
     }
 
     /// The column names of a result as servers write them, where its head comes first.
@@ -239,5 +287,91 @@ impl<'t> SparqlResult<'t> {
                 }
             },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_too_large(text: &str, format: ResultFormat) -> bool {
+        SparqlResult::parse(text, format).is_err_and(|why| why.is_too_large())
+    }
+
+    #[test]
+    fn a_small_text_makes_no_large_table() {
+        let wide = |separator: &str| {
+            let names: Vec<String> = (0..1000).map(|name| format!("x{name}")).collect();
+            names.join(separator)
+        };
+        let rows = 100_000;
+        let tsv = format!("?{}\n{}", wide("\t?"), "\n".repeat(rows));
+        let csv = format!("{}\n{}", wide(","), "1\n".repeat(rows));
+        let json = format!(
+            "{{\"head\":{{\"vars\":[\"{}\"]}},\"results\":{{\"bindings\":[{{}}{}]}}}}",
+            wide("\",\""),
+            ",{}".repeat(rows)
+        );
+        let head = format!("<sparql><variable name='{}'/>", wide("'/><variable name='"));
+        let xml = format!("{head}{}</sparql>", "<result/>".repeat(rows));
+        let nested = ["<result>".repeat(rows), "</result>".repeat(rows)].concat();
+        for (text, format) in [
+            (&tsv, ResultFormat::Tsv),
+            (&csv, ResultFormat::Csv),
+            (&json, ResultFormat::Json),
+            (&xml, ResultFormat::Xml),
+            (&format!("{head}{nested}</sparql>"), ResultFormat::Xml),
+        ] {
+            assert!(is_too_large(text, format), "{format:?}");
+            assert_eq!(SparqlResult::parse_served(text, &Limits::DEFAULT), None);
+            let limits = Limits { table_cells: 1000 * (rows + 1), ..Limits::DEFAULT };
+            let most = Room::of(text, &limits);
+            assert!(most.holds(1000, rows + 1) && !most.holds(1025, 1));
+        }
+    }
+
+    #[test]
+    fn a_long_text_may_have_many_cells() {
+        let n_rows = Limits::DEFAULT.table_cells;
+        let csv = format!("a,b\n{}", "12345,12345\n".repeat(n_rows));
+        let read = SparqlResult::parse(&csv, ResultFormat::Csv);
+        assert!(matches!(read, Ok(SparqlResult::Table(table)) if table.n_rows == n_rows));
+    }
+
+    #[test]
+    fn a_limit_can_be_lifted() {
+        let limits = |table_cells| Limits { table_cells, ..Limits::DEFAULT };
+        for (text, format) in
+            [("a,b\n1\n2\n3\n", ResultFormat::Csv), ("?a\t?b\n1\n2\n3\n", ResultFormat::Tsv)]
+        {
+            let read = |cells| SparqlResult::parse_within(text, format, &limits(cells));
+            assert!(read(6).is_ok(), "{text}");
+            assert!(read(5).is_err_and(|why| why.is_too_large()), "{text}");
+        }
+    }
+
+    #[test]
+    fn columns_that_are_listed_again_and_again_do_not_repeat_a_long_text() {
+        let text = |length: usize| {
+            let (names, text) = (["\"a\""; 1024].join(","), "x".repeat(length));
+            format!(
+                r#"{{"head": {{"vars": [{names}]}},
+                   "results": {{"bindings": [{{"a": {{"value": "{text}"}}}}]}}}}"#
+            )
+        };
+        assert!(SparqlResult::parse(&text(1000), ResultFormat::Json).is_ok());
+        assert!(is_too_large(&text(1 << 20), ResultFormat::Json));
+        assert_eq!(SparqlResult::parse_served(&text(1 << 20), &Limits::DEFAULT), None);
+    }
+
+    #[test]
+    fn no_table_has_more_columns_than_any_query() {
+        let csv = ",".repeat(1 << 20);
+        assert!(is_too_large(&csv, ResultFormat::Csv));
+        let tsv = "x\t".repeat(1 << 20);
+        assert!(is_too_large(&tsv, ResultFormat::Tsv));
+        let rows = format!("a,b\n{}\n1,2\n", ",".repeat(1 << 20));
+        let read = SparqlResult::parse(&rows, ResultFormat::Csv);
+        assert!(matches!(read, Ok(SparqlResult::Table(table)) if table.n_rows == 2));
     }
 }

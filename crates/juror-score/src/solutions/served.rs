@@ -12,13 +12,13 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 use super::json::Rows;
-use super::{Cell, Datatype, SparqlResult};
+use super::{Cell, Datatype, Room, SparqlResult};
 use crate::json;
 
 /// Reads a result; `None` when the ordinary reader has to look.
-pub(super) fn parse<W: Writing>(text: &str) -> Option<SparqlResult<'_>> {
+pub(super) fn parse<W: Writing>(text: &str, room: Room) -> Option<SparqlResult<'_>> {
     let mut cursor = Cursor::<W>::new(text);
-    let result = cursor.result()?;
+    let result = cursor.result(room)?;
     cursor.skip_space();
     (cursor.at == text.len()).then_some(result)
 }
@@ -213,7 +213,7 @@ impl<'q, W: Writing> Cursor<'q, W> {
         Cursor { text, at: 0, writing: PhantomData }
     }
 
-    fn result(&mut self) -> Option<SparqlResult<'q>> {
+    fn result(&mut self, room: Room) -> Option<SparqlResult<'q>> {
         let mut truth = None;
         let mut head: Option<Vec<Cow<'q, str>>> = None;
         let mut rows: Option<Rows<'q>> = None;
@@ -222,7 +222,7 @@ impl<'q, W: Writing> Cursor<'q, W> {
                 "head" if head.is_none() => head = Some(cursor.head()?),
                 "boolean" if truth.is_none() => truth = Some(cursor.truth()?),
                 "results" if rows.is_none() => {
-                    rows = Some(cursor.results(Rows::new(head.as_deref(), cursor.text.len()))?);
+                    rows = Some(cursor.results(Rows::new(head.as_deref(), room))?);
                 }
                 _ => return None,
             }
@@ -232,7 +232,7 @@ impl<'q, W: Writing> Cursor<'q, W> {
             return Some(SparqlResult::Truth(truth));
         }
         let head = head?;
-        let rows = rows.unwrap_or_else(|| Rows::new(Some(&head), self.text.len()));
+        let rows = rows.unwrap_or_else(|| Rows::new(Some(&head), room));
         Some(SparqlResult::Table(rows.into_solutions(head)?))
     }
 
@@ -533,6 +533,12 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
+    const ROOM: Room = Room { most_cells: 1 << 20 };
+
+    fn parse<W: Writing>(text: &str) -> Option<SparqlResult<'_>> {
+        super::parse::<W>(text, ROOM)
+    }
+
     fn inside(text: &str) -> String {
         let quoted = Value::from(text).to_string();
         quoted[1..quoted.len() - 1].to_owned()
@@ -546,7 +552,7 @@ mod tests {
         assert_eq!(fast, in_string, "{text}");
         assert_eq!(parse_names::<Plain>(text), parse_names::<Escaped>(&quoted), "{text}");
         if let Some(fast) = &fast {
-            assert_eq!(super::super::json::parse(text).as_ref(), Ok(fast), "{text}");
+            assert_eq!(super::super::json::parse(text, ROOM).as_ref(), Ok(fast), "{text}");
         }
         fast.is_some()
     }

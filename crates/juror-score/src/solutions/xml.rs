@@ -5,19 +5,18 @@ use std::borrow::Cow;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
-use super::{Cell, NotAResult, Solutions, SparqlResult, fits};
+use super::{Cell, NotAResult, Room, Solutions, SparqlResult};
 
-pub(super) fn parse(text: &str) -> Result<SparqlResult<'_>, NotAResult> {
-    read(text, Parser::default())
+pub(super) fn parse(text: &str, room: Room) -> Result<SparqlResult<'_>, NotAResult> {
+    read(text, Parser { room, ..Parser::default() })
 }
 
 /// Reads a result whose columns are those of its rows.
-pub(super) fn parse_headless(text: &str) -> Result<SparqlResult<'_>, NotAResult> {
-    read(text, Parser { is_headless: true, ..Parser::default() })
+pub(super) fn parse_headless(text: &str, room: Room) -> Result<SparqlResult<'_>, NotAResult> {
+    read(text, Parser { room, is_headless: true, ..Parser::default() })
 }
 
 fn read(text: &str, mut document: Parser) -> Result<SparqlResult<'_>, NotAResult> {
-    document.text_length = text.len();
     let mut reader = Reader::from_str(text);
     loop {
         match reader.read_event() {
@@ -37,7 +36,7 @@ fn wrong(message: impl Into<String>) -> NotAResult {
 /// as far as the meaning depends on it.
 #[derive(Default)]
 struct Parser {
-    text_length: usize,
+    room: Room,
     is_result: bool,
     /// Whether rows may have columns that were not listed.
     is_headless: bool,
@@ -60,13 +59,9 @@ impl Parser {
             Event::Start(element) => self.start(element),
             Event::Empty(element) => {
                 self.start(element)?;
-                self.end(element.local_name().as_ref());
-                Ok(())
+                self.end(element.local_name().as_ref())
             }
-            Event::End(element) => {
-                self.end(element.local_name().as_ref());
-                Ok(())
-            }
+            Event::End(element) => self.end(element.local_name().as_ref()),
             Event::Text(text) => {
                 self.text.push_str(&text.xml10_content());
                 Ok(())
@@ -102,12 +97,7 @@ impl Parser {
                     attribute(element, "name").ok_or_else(|| wrong("variable without name"))?;
                 self.add_column(name)?;
             }
-            "result" => {
-                self.row = vec![None; self.table.names.len()];
-                if !fits(self.table.names.len(), self.table.n_rows + 1, self.text_length) {
-                    return Err(wrong("the table is too large for its text"));
-                }
-            }
+            "result" => self.row = vec![None; self.table.names.len()],
             "binding" => {
                 let name = attribute(element, "name").unwrap_or_default();
                 if self.is_headless {
@@ -131,13 +121,13 @@ impl Parser {
             self.table.names.push(Cow::Owned(name));
             self.table.columns.push(vec![Cell::Unbound; self.table.n_rows]);
         }
-        if !fits(self.table.names.len(), self.table.n_rows, self.text_length) {
-            return Err(wrong("the table is too large for its text"));
+        if !self.room.holds(self.table.names.len(), self.table.n_rows) {
+            return Err(NotAResult::too_large());
         }
         Ok(())
     }
 
-    fn end(&mut self, name: &str) {
+    fn end(&mut self, name: &str) -> Result<(), NotAResult> {
         match name {
             "uri" | "bnode" | "literal" => {
                 if let (Some(term), Some(column)) = (self.term.take(), self.column) {
@@ -150,6 +140,9 @@ impl Parser {
             }
             "binding" => self.column = None,
             "result" => {
+                if !self.room.holds(self.table.names.len(), self.table.n_rows + 1) {
+                    return Err(NotAResult::too_large());
+                }
                 let row = std::mem::take(&mut self.row);
                 let mut row = row.into_iter();
                 for column in &mut self.table.columns {
@@ -160,6 +153,7 @@ impl Parser {
             "boolean" => self.truth = Some(self.text.trim() == "true"),
             _ => {}
         }
+        Ok(())
     }
 
     fn finish(self) -> Result<SparqlResult<'static>, NotAResult> {
@@ -183,6 +177,16 @@ fn attribute(element: &BytesStart, name: &str) -> Option<String> {
 mod tests {
     use super::*;
     use crate::solutions::Datatype;
+
+    const ROOM: Room = Room { most_cells: 1 << 10 };
+
+    fn parse(text: &str) -> Result<SparqlResult<'_>, NotAResult> {
+        super::parse(text, ROOM)
+    }
+
+    fn parse_headless(text: &str) -> Result<SparqlResult<'_>, NotAResult> {
+        super::parse_headless(text, ROOM)
+    }
 
     #[test]
     fn terms_become_cells() {
