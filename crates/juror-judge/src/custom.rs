@@ -8,7 +8,7 @@ use crate::judge::{Judge, Verdicts, is_blank};
 use crate::model::Pending;
 use crate::prompt::{Template, TemplateError};
 use crate::queue::Models;
-use crate::reply::{imitates_verdict, read_verdict, shown};
+use crate::reply::{Material, imitates_verdict, read_verdict, shown};
 use crate::schema::Schema;
 
 /// The frame around the user's instructions.
@@ -165,14 +165,16 @@ impl Custom {
         serde_json::to_string_pretty(&shown).unwrap_or_default()
     }
 
-    fn read(&self, reply: &str) -> Result<Vec<Value>, String> {
+    fn read(&self, reply: &str, material: &Material<'_>) -> Result<Vec<Value>, String> {
         let of_object = |value: &Value| {
             let value = |key: &String| value.get(key).cloned();
             let values: Option<Vec<Value>> = self.outputs.iter().map(value).collect();
             values.ok_or_else(|| "an output is missing".to_owned())
         };
-        if let Ok(values) = read_verdict(reply, of_object) {
-            return Ok(values);
+        match read_verdict(reply, material, of_object, Vec::eq) {
+            Ok(values) => return Ok(values),
+            Err(unread) if unread.is_disputed => return Err(unread.why),
+            Err(_) => {}
         }
         let values: Vec<&str> = reply.split('\t').collect();
         if values.len() != self.outputs.len() {
@@ -240,7 +242,7 @@ impl Judge for Custom {
                 texts.iter().map(|(name, text)| (*name, text.as_str())).collect();
             let prompt = self.template.fill(&texts);
             let call = ChatCall::new(self.purpose.clone(), prompt, Some(self.schema.clone()));
-            let answer = models.ask(&call, |reply| self.read(reply)).await;
+            let answer = models.ask(&call, |reply| self.read(reply, &call.prompt.material())).await;
             match answer.outcome {
                 Ok(values) => {
                     let notes = self.outputs.iter().zip(values);

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use crate::correctness::{Claims, ClaimsError};
-use crate::reply::{read_verdict, shown, whole_number};
+use crate::reply::{Material, read_verdict, shown, whole_number};
 use crate::schema::Schema;
 
 pub(crate) const PURPOSE: &str = "listed_claims";
@@ -32,10 +32,10 @@ pub(crate) fn schema() -> Schema {
 }
 
 /// Reads lists of claims and counts them.
-pub(crate) fn read_listed(reply: &str) -> Result<Claims, ClaimsError> {
-    let listed = read_verdict(reply, listed_of_object);
+pub(crate) fn read_listed(reply: &str, material: &Material<'_>) -> Result<Claims, ClaimsError> {
+    let listed = read_verdict(reply, material, listed_of_object, Listed::eq);
     let unusable = |problem: String| ClaimsError { problem, reason: String::new() };
-    let listed = listed.map_err(unusable)?;
+    let listed = listed.map_err(|unread| unusable(unread.why))?;
     if listed.reference.is_empty() || listed.actual.is_empty() {
         let whose = if listed.reference.is_empty() { "reference" } else { "actual" };
         return Err(unusable(format!("the {whose} answer has no claims: {}", shown(reply))));
@@ -137,7 +137,7 @@ mod tests {
 
     fn read(reference: &Value, actual: &Value) -> Result<(u64, u64, u64), String> {
         let reply = json!({"reference_claims": reference, "actual_claims": actual}).to_string();
-        let claims = read_listed(&reply).map_err(|error| error.problem)?;
+        let claims = read_listed(&reply, &Material::default()).map_err(|error| error.problem)?;
         Ok((claims.reference, claims.actual, claims.matching))
     }
 
@@ -148,7 +148,7 @@ mod tests {
             {"claim": "z", "matches": 0}]);
         assert_eq!(read(&reference, &actual), Ok((2, 3, 1)));
         let reply = json!({"reference_claims": reference, "actual_claims": actual}).to_string();
-        let claims = read_listed(&reply).expect("claims");
+        let claims = read_listed(&reply, &Material::default()).expect("claims");
         assert_eq!(claims.reason, "not in the answer: b; not in the reference answer: z");
         let listed = claims.listed.expect("evidence");
         assert_eq!(listed["reference"][0], json!({"claim": "a", "matched_by": [1, 2]}));

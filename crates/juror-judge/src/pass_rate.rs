@@ -6,10 +6,12 @@ use juror_score::tool::judged::{
     Ask, Basis, GiveUp, Outcome, Progress, Status, begin, go_on, majority,
 };
 
+use serde_json::Value;
+
 use crate::call::ChatCall;
 use crate::prompt::{Template, TemplateError};
 use crate::queue::{CallError, Models};
-use crate::reply::{imitates_verdict, read_verdict, text};
+use crate::reply::{Material, imitates_verdict, read_verdict, text};
 use crate::schema::Schema;
 use crate::tally::Cost;
 use crate::trajectory;
@@ -162,7 +164,9 @@ impl PassRateJudge {
                     return Run { outcome: Ok(outcome), reason, cost, error };
                 }
             };
-            let reply = models.ask(&self.call(ask, query, answer, repeat), read_status).await;
+            let call = self.call(ask, query, answer, repeat);
+            let read = |reply: &str| read_status(reply, &call.prompt.material());
+            let reply = models.ask(&call, read).await;
             cost = cost.plus(reply.cost);
             progress = match reply.outcome {
                 Ok((status, reason)) => {
@@ -204,13 +208,17 @@ pub(crate) fn schema(statuses: &[&str]) -> Schema {
 }
 
 /// Reads a status and its reason.
-pub(crate) fn read_status(reply: &str) -> Result<(Status, String), String> {
-    read_verdict(reply, |value| {
+pub(crate) fn read_status(
+    reply: &str,
+    material: &Material<'_>,
+) -> Result<(Status, String), String> {
+    let read = |value: &Value| {
         let word = value.get("answer_status").ok_or("`answer_status` is missing")?;
         let status = word.as_str().and_then(Status::of_reply);
         let status = status.ok_or_else(|| format!("`answer_status` is {word}, not a status"))?;
         Ok((status, text(value, "reason").to_owned()))
-    })
+    };
+    read_verdict(reply, material, read, |(one, _), (other, _)| one == other).map_err(Into::into)
 }
 
 #[cfg(test)]
@@ -220,7 +228,7 @@ mod tests {
     #[test]
     fn statuses_are_read_or_told() {
         let check = |reply: &str, wanted: Result<Status, &str>| {
-            let found = read_status(reply).map(|(status, _)| status);
+            let found = read_status(reply, &Material::default()).map(|(status, _)| status);
             match wanted {
                 Ok(status) => assert_eq!(found, Ok(status), "{reply}"),
                 Err(why) => assert!(found.is_err_and(|error| error.starts_with(why)), "{reply}"),

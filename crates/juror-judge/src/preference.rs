@@ -4,11 +4,13 @@ use futures_util::future::join_all;
 use juror_score::tool::answer::Answer;
 use juror_score::tool::judged::{Contest, Round, Side, Vote, first_shown};
 
+use serde_json::Value;
+
 use crate::call::ChatCall;
 use crate::pass_rate::{PassRateJudge, not_asked};
 use crate::prompt::{Template, TemplateError};
 use crate::queue::{CallError, Models};
-use crate::reply::{read_verdict, text};
+use crate::reply::{Material, read_verdict, text};
 use crate::schema::Schema;
 use crate::tally::Cost;
 use crate::trajectory;
@@ -163,7 +165,8 @@ impl PreferenceJudge {
         // Each order is asked about in turn, so that two rounds are one repeat. The key of a round
         // does not depend on which order came first.
         let call = ChatCall { repeat: round / 2, ..ChatCall::new(PURPOSE, prompt, Some(schema())) };
-        let reply = models.ask(&call, |reply| read_vote(reply, first)).await;
+        let reply =
+            models.ask(&call, |reply| read_vote(reply, &call.prompt.material(), first)).await;
         let reason = match &reply.outcome {
             Ok((_, reason)) => Some(reason.clone()).filter(|reason| !reason.is_empty()),
             Err(error) if error.is_unasked() => Some(not_asked(&error.to_string())),
@@ -180,23 +183,24 @@ impl Preferred {
     }
 }
 
-/// An agent's steps and final answer.
+/// An agent's steps and final answer. That is one line, too: it shows no steps after it.
 fn shown(answer: &Answer<'_>) -> String {
-    let final_answer = trajectory::final_answer(answer);
-    format!("{}\n\nFinal answer:\n{final_answer}", trajectory::steps(answer))
+    let final_answer = trajectory::on_one_line(&trajectory::final_answer(answer));
+    format!("{}\n\nFinal answer: {final_answer}", trajectory::steps(answer))
 }
 
 fn schema() -> Schema {
     Schema::object([("reason", Schema::text()), ("index", Schema::bit())])
 }
 
-fn read_vote(reply: &str, first: Side) -> Result<(Vote, String), String> {
-    read_verdict(reply, |value| {
+fn read_vote(reply: &str, material: &Material<'_>, first: Side) -> Result<(Vote, String), String> {
+    let read = |value: &Value| {
         let index = value.get("index").ok_or("`index` is missing")?;
         let vote = index.as_u64().and_then(|index| Vote::of_index(index, first));
         let vote = vote.ok_or_else(|| format!("`index` is {index}, not 0 or 1"))?;
         Ok((vote, text(value, "reason").to_owned()))
-    })
+    };
+    read_verdict(reply, material, read, |(one, _), (other, _)| one == other).map_err(Into::into)
 }
 
 #[cfg(test)]
@@ -207,7 +211,7 @@ mod tests {
     #[test]
     fn an_index_means_who_was_shown_there() {
         let check = |reply: &str, first, wanted: Option<Side>| {
-            let found = read_vote(reply, first).ok().map(|(vote, _)| vote);
+            let found = read_vote(reply, &Material::default(), first).ok().map(|(vote, _)| vote);
             assert_eq!(found, wanted.map(Vote::For), "{reply}");
         };
         check(r#"{"index": 0}"#, Side::Reference, Some(Side::Reference));

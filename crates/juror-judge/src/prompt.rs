@@ -6,6 +6,8 @@
 
 use std::fmt::Write;
 
+use crate::reply::Material;
+
 /// A prompt as it is kept in a file: first what the model is to be, then, below a line `---`, what
 /// it is asked, with places such as `{{question}}` for texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,6 +50,8 @@ pub enum TemplateError {
 pub struct Prompt {
     pub(crate) system: Option<Vec<Part>>,
     pub(crate) user: Vec<Part>,
+    /// Which parts of `user` hold texts under judgement.
+    judged: Vec<usize>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -139,13 +143,13 @@ impl Template {
 
     /// Puts texts into their places.
     pub fn fill(&self, texts: &[(&str, &str)]) -> Prompt {
-        let mut user = Vec::new();
+        let (mut user, mut judged) = (Vec::new(), Vec::new());
         for piece in &self.user {
             match piece {
                 Piece::Text(text) => user.push(Part::Text(text.clone())),
                 Piece::Place(name) => {
                     let text = texts.iter().find(|(known, _)| known == name);
-                    fence(name, text.map_or("", |(_, text)| text), &mut user);
+                    judged.push(fence(name, text.map_or("", |(_, text)| text), &mut user));
                 }
             }
         }
@@ -159,7 +163,7 @@ impl Template {
         if let Some(own) = &self.system {
             system.insert(0, Part::Text(format!("{own}\n\n")));
         }
-        Prompt { system: Some(system), user }
+        Prompt { system: Some(system), user, judged }
     }
 }
 
@@ -230,19 +234,31 @@ fn hash_of(text: &str) -> String {
     blake3::hash(format!("{FENCES}\n{text}").as_bytes()).to_hex()[..16].to_owned()
 }
 
-/// A text between two lines that only the judge could have written.
-pub(crate) fn fence(name: &str, text: &str, out: &mut Vec<Part>) {
+/// Puts a text between two lines that only the judge could have written; gives its place.
+fn fence(name: &str, text: &str, out: &mut Vec<Part>) -> usize {
     out.push(Part::Text(format!("--- begin {name} ")));
     out.push(Part::Marker);
+    let place = out.len();
     out.push(Part::Text(format!(" ---\n{text}\n--- end {name} ")));
     out.push(Part::Marker);
     out.push(Part::Text(" ---".into()));
+    place
 }
 
 impl Prompt {
     /// A prompt of texts as they stand, without fences.
     pub fn plain(system: Option<String>, user: String) -> Prompt {
-        Prompt { system: system.map(|text| vec![Part::Text(text)]), user: vec![Part::Text(user)] }
+        let system = system.map(|text| vec![Part::Text(text)]);
+        Prompt { system, user: vec![Part::Text(user)], judged: Vec::new() }
+    }
+
+    /// The texts under judgement.
+    pub(crate) fn material(&self) -> Material<'_> {
+        let texts = self.judged.iter().filter_map(|place| match self.user.get(*place) {
+            Some(Part::Text(text)) => Some(text.as_str()),
+            _ => None,
+        });
+        Material::new(texts)
     }
 
     /// The prompt's texts with a marker that stands in none of them.

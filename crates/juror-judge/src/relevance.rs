@@ -31,6 +31,7 @@ pub struct Relevance {
     noncommittal: Noncommittal,
 }
 
+#[derive(PartialEq, Eq)]
 struct Generated {
     question: String,
     noncommittal: bool,
@@ -55,7 +56,13 @@ impl Relevance {
         );
         let asked = (0..N_QUESTIONS).map(|repeat| {
             let call = ChatCall { repeat, ..call.clone() };
-            async move { models.ask(&call, |reply| read_verdict(reply, read_generated)).await }
+            async move {
+                let read = |reply: &str| {
+                    read_verdict(reply, &call.prompt.material(), read_generated, Generated::eq)
+                        .map_err(Into::into)
+                };
+                models.ask(&call, read).await
+            }
         });
         let mut cost = Cost::default();
         let mut generated = Ok(Vec::new());

@@ -65,6 +65,13 @@ struct Statement {
     attributed: bool,
 }
 
+impl Statement {
+    /// What is said of it, without the reason.
+    fn verdict(&self) -> (&str, bool) {
+        (&self.text, self.attributed)
+    }
+}
+
 impl Retrieval {
     /// A judge with prompts of Juror's kind.
     pub fn new(
@@ -161,7 +168,14 @@ impl Retrieval {
         ]);
         let call = ChatCall::new(purpose, prompt, Some(attribution_schema()));
         let call = ChatCall { repeat: task.repeat, ..call };
-        let answer = models.ask(&call, |reply| read_verdict(reply, read_statements)).await;
+        let says_same = |one: &Vec<Statement>, other: &Vec<Statement>| {
+            one.iter().map(Statement::verdict).eq(other.iter().map(Statement::verdict))
+        };
+        let read = |reply: &str| {
+            read_verdict(reply, &call.prompt.material(), read_statements, says_same)
+                .map_err(Into::into)
+        };
+        let answer = models.ask(&call, read).await;
         measured.cost = answer.cost;
         match answer.outcome {
             Err(error) => measured.error(&error),
@@ -189,13 +203,18 @@ impl Retrieval {
             Ok(reference) => reference,
             Err(why) => return measured.failed(why),
         };
-        let read = |reply: &str| read_verdict(reply, |value| bit(value, "useful"));
         let asked = contexts.iter().map(|context| {
             let texts = [("question", question), ("reference", reference), ("context", context)];
             let prompt = self.usefulness.fill(&texts);
             let call = ChatCall::new(purpose, prompt, Some(usefulness_schema()));
             let call = ChatCall { repeat: task.repeat, ..call };
-            async move { models.ask(&call, read).await }
+            async move {
+                let read = |reply: &str| {
+                    let read = |value: &Value| bit(value, "useful");
+                    read_verdict(reply, &call.prompt.material(), read, bool::eq).map_err(Into::into)
+                };
+                models.ask(&call, read).await
+            }
         });
         let mut useful = Ok(Vec::with_capacity(contexts.len()));
         for answer in join_all(asked).await {

@@ -15,7 +15,7 @@ use crate::models::Judges;
 use crate::run_folder::{Done, RunFolder, RunFolderError};
 
 /// Raised when what is made of replies changes.
-const FORM: &str = "2";
+const FORM: &str = "3";
 
 /// What models found out about a dataset.
 #[derive(Debug, Default)]

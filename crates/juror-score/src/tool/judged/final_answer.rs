@@ -30,17 +30,26 @@ pub fn read_final_verdict(reply: &str) -> bool {
     labelled(reply).and_then(says).or_else(|| says(reply)).unwrap_or(false)
 }
 
+/// What each line says that is labelled as the status: the line, and whether it says solved.
+pub fn labelled_verdicts(reply: &str) -> Vec<(&str, bool)> {
+    let said = labels(reply).filter_map(|(line, said)| Some((line, says(said?)?)));
+    said.collect()
+}
+
 /// What stands after the last label.
 fn labelled(reply: &str) -> Option<&str> {
+    labels(reply).last()?.1
+}
+
+/// The lines with a label, each with what stands after it: in the line, else in the next.
+fn labels(reply: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
     let mut lines = reply.lines();
-    let mut found = None;
-    while let Some(line) = lines.next() {
-        let Some(rest) = after_label(line) else { continue };
+    std::iter::from_fn(move || {
+        let (line, rest) = lines.find_map(|line| Some((line, after_label(line)?)))?;
         let is_said = rest.chars().any(char::is_alphanumeric);
-        found =
-            if is_said { Some(rest) } else { lines.clone().find(|line| !line.trim().is_empty()) };
-    }
-    found
+        let next = || lines.clone().find(|line| !line.trim().is_empty());
+        Some((line, if is_said { Some(rest) } else { next() }))
+    })
 }
 
 fn after_label(line: &str) -> Option<&str> {

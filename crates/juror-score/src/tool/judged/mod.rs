@@ -14,7 +14,7 @@ mod status;
 
 pub use asking::{Ask, Basis, GiveUp, Outcome, Progress, begin, begin_with, go_on};
 pub use file::{Judgement, read_judgements, write_judgements, write_judgements_csv};
-pub use final_answer::{final_answer_rate, read_final_verdict, text_to_judge};
+pub use final_answer::{final_answer_rate, labelled_verdicts, read_final_verdict, text_to_judge};
 pub use heuristic::guess_status;
 pub use pass_rate::{PassRate, Said};
 pub use preference::{
