@@ -13,6 +13,8 @@
 //!
 //! You will not find rules of tools here, nor where replies come from: see [`juror_tools`].
 
+mod callers;
+mod connection;
 mod impatient;
 mod listing;
 mod metrics;
@@ -20,6 +22,7 @@ mod query;
 mod reply;
 mod routes;
 mod runs;
+mod seats;
 mod server;
 
 pub use hyper::StatusCode;

@@ -1,24 +1,28 @@
 //! From a request to its reply.
 
+use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Incoming;
-use hyper::header::{AUTHORIZATION, HOST, HeaderValue, ORIGIN, WWW_AUTHENTICATE};
+use hyper::header::{CONNECTION, HeaderValue, WWW_AUTHENTICATE};
 use hyper::{Method, Request, StatusCode};
 use juror_score::{JsonStyle, dump_json, entries_of_json};
 use juror_tools::{Asked, Failure, INPUT_ERROR, Refusal, Served, ServedFrom, ToolCall, error_body};
 use serde::Serialize;
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
+use tokio::sync::SemaphorePermit;
 
-use crate::impatient::Receiving;
+use crate::callers::{TurnedAway, brings, look_at};
 use crate::query::{decoded, field};
 use crate::reply::{self, Reply};
 use crate::runs::RecordedCall;
+use crate::seats::{Phase, Seat};
 use crate::server::{Event, Server};
 
 /// How many APIs a search gives when it does not say.
@@ -52,27 +56,71 @@ impl Server {
     pub(crate) async fn answer(
         self: &Arc<Server>,
         request: Request<Incoming>,
-        receiving: &Receiving,
+        seat: &Seat,
     ) -> Reply {
-        self.metrics.requests.fetch_add(1, Ordering::Relaxed);
-        let path = request.uri().path();
-        if path != "/health" && !self.lets_in(&request) {
+        seat.set(Phase::Working);
+        let n_requests = self.metrics.requests.fetch_add(1, Ordering::Relaxed);
+        let reply = self.answer_in_turn(request, seat).await;
+        seat.replied(n_requests);
+        reply
+    }
+
+    /// Answers a request when there is a place for it; how the server is, in any case.
+    async fn answer_in_turn(self: &Arc<Server>, request: Request<Incoming>, seat: &Seat) -> Reply {
+        let is_health = request.uri().path() == "/health";
+        if let Err(TurnedAway { status, why }) =
+            look_at(&request, seat.reached, &self.setup.allowed_hosts)
+        {
+            return self.refuse(status, &why);
+        }
+        if is_health {
+            return self.health(request.method());
+        }
+        if self.setup.token.as_ref().is_some_and(|token| !brings(&request, token)) {
             let mut reply = self.refuse(StatusCode::UNAUTHORIZED, "A bearer token is needed");
             reply.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             return reply;
         }
-        if is_of_another_page(&request) {
-            return self.refuse(StatusCode::FORBIDDEN, "Requests of web pages are not answered");
+        let Some(_place) = self.place(seat).await else {
+            let most = self.setup.limits.connections;
+            let why = format!("{most} requests are worked on, and others wait (--max-connections)");
+            return closing(self.refuse(StatusCode::SERVICE_UNAVAILABLE, &why));
+        };
+        self.route(request, seat).await
+    }
+
+    /// A place for a request that is worked on; none if the connection is asked to end meanwhile.
+    async fn place(&self, seat: &Seat) -> Option<SemaphorePermit<'_>> {
+        if let Ok(place) = self.places.try_acquire() {
+            return Some(place);
         }
+        seat.set(Phase::Queued);
+        let place = tokio::select! {
+            place = self.places.acquire() => place.ok(),
+            _ = seat.told() => None,
+        };
+        seat.set(Phase::Working);
+        place
+    }
+
+    fn health(&self, method: &Method) -> Reply {
+        match *method {
+            Method::GET | Method::HEAD => reply::json_bytes(StatusCode::OK, self.health.clone()),
+            _ => self.refuse(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed"),
+        }
+    }
+
+    async fn route(self: &Arc<Server>, request: Request<Incoming>, seat: &Seat) -> Reply {
+        let path = request.uri().path();
         if path == "/virtual" {
-            return self.call(request, None, receiving).await;
+            return self.call(request, None, seat).await;
         }
         let parts: Vec<&str> = path.trim_start_matches('/').split('/').collect();
         let query = request.uri().query().unwrap_or_default().to_owned();
         let no_names = || self.refuse(StatusCode::BAD_REQUEST, "No usable names of run and query");
         match (request.method(), parts.as_slice()) {
             (_, ["runs", run, query, "virtual"]) => match belongs(run, query) {
-                Some(belongs) => self.call(request, Some(belongs), receiving).await,
+                Some(belongs) => self.call(request, Some(belongs), seat).await,
                 None => no_names(),
             },
             (&Method::GET, ["runs", run, query, "calls"]) => match belongs(run, query) {
@@ -93,19 +141,13 @@ impl Server {
             (&Method::GET, ["tools", "search"]) => {
                 self.aside(move |server| server.search(&query)).await
             }
-            (&Method::GET | &Method::HEAD, ["health"]) => {
-                reply::json_bytes(StatusCode::OK, self.health.clone())
-            }
             (&Method::GET, ["metrics"]) => {
                 let (tools, n_apis) = (&self.setup.tools, self.setup.listing.len());
                 reply::text(self.metrics.render(tools.counts(), n_apis))
             }
             (
                 _,
-                ["tools" | "health" | "metrics"]
-                | ["tools", "search"]
-                | ["runs", _]
-                | ["runs", _, _, "calls"],
+                ["tools" | "metrics"] | ["tools", "search"] | ["runs", _] | ["runs", _, _, "calls"],
             ) => self.refuse(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed"),
             _ => self.refuse(StatusCode::NOT_FOUND, "Not Found"),
         }
@@ -123,15 +165,6 @@ impl Server {
         })
     }
 
-    fn lets_in(&self, request: &Request<Incoming>) -> bool {
-        let Some(token) = &self.setup.token else { return true };
-        let given = request.headers().get(AUTHORIZATION).map(HeaderValue::as_bytes);
-        let given = given.and_then(|given| given.split_at_checked(b"Bearer ".len()));
-        given.is_some_and(|(scheme, given)| {
-            scheme.eq_ignore_ascii_case(b"Bearer ") && is_equal(given, token.expose().as_bytes())
-        })
-    }
-
     fn refuse(&self, status: StatusCode, why: &str) -> Reply {
         self.metrics.refused();
         (self.setup.log)(&Event::Refused { why, status: status.as_u16() });
@@ -142,13 +175,13 @@ impl Server {
         self: &Arc<Server>,
         request: Request<Incoming>,
         of: Option<Belongs>,
-        receiving: &Receiving,
+        seat: &Seat,
     ) -> Reply {
         if request.method() != Method::POST {
             return self.refuse(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed");
         }
         let numbers = self.setup.match_numbers.of(&request);
-        let body = match self.body(request, receiving).await {
+        let body = match self.body(request, seat).await {
             Ok(body) => body,
             Err(refusal) => return refusal,
         };
@@ -273,23 +306,27 @@ impl Server {
         self.runs.record(&run, &query, recorded);
     }
 
-    /// The body of a request. A client that stops sending loses its connection.
-    async fn body(
-        &self,
-        request: Request<Incoming>,
-        receiving: &Receiving,
-    ) -> Result<Bytes, Reply> {
-        let limit = self.setup.limits.body;
-        receiving.store(true, Ordering::Relaxed);
-        let body = Limited::new(request.into_body(), limit).collect().await;
-        receiving.store(false, Ordering::Relaxed);
+    /// The body of a request, if it comes whole and in time.
+    async fn body(&self, request: Request<Incoming>, seat: &Seat) -> Result<Bytes, Reply> {
+        let limits = &self.setup.limits;
+        seat.set(Phase::Body);
+        let coming = Limited::new(request.into_body(), limits.body).collect();
+        let body = at_once_or_within(limits.receiving, coming).await;
+        seat.set(Phase::Working);
         match body {
-            Ok(body) => Ok(body.to_bytes()),
-            Err(error) if error.is::<LengthLimitError>() => {
-                let why = format!("The request is longer than {limit} bytes");
-                Err(self.refuse(StatusCode::PAYLOAD_TOO_LARGE, &why))
+            Some(Ok(body)) => Ok(body.to_bytes()),
+            Some(Err(error)) if error.is::<LengthLimitError>() => {
+                let why = format!("The request is longer than {} bytes (--max-body)", limits.body);
+                Err(closing(self.refuse(StatusCode::PAYLOAD_TOO_LARGE, &why)))
             }
-            Err(_) => Err(self.refuse(StatusCode::BAD_REQUEST, "The request broke off")),
+            Some(Err(_)) => {
+                Err(closing(self.refuse(StatusCode::BAD_REQUEST, "The request broke off")))
+            }
+            None => {
+                let seconds = limits.receiving.as_secs_f64();
+                let why = format!("The body took over {seconds} s (--body-timeout)");
+                Err(closing(self.refuse(StatusCode::REQUEST_TIMEOUT, &why)))
+            }
         }
     }
 
@@ -339,12 +376,21 @@ fn belongs(run: &str, query: &str) -> Option<Belongs> {
     Some(Belongs { run: name(run)?, query: name(query)? })
 }
 
-/// Whether a request was made by a page of another server in someone's browser.
-fn is_of_another_page(request: &Request<Incoming>) -> bool {
-    let header = |name| request.headers().get(name).and_then(|value| value.to_str().ok());
-    let Some(origin) = request.headers().get(ORIGIN) else { return false };
-    let own = header(HOST).map(|host| format!("http://{host}"));
-    origin.to_str().ok() != own.as_deref()
+/// What a future comes to, if it does in time. Most bodies come with their heads, and no clock is set
+/// for them.
+async fn at_once_or_within<T>(limit: Duration, future: impl Future<Output = T>) -> Option<T> {
+    tokio::pin!(future);
+    let first = poll_fn(|context| Poll::Ready(future.as_mut().poll(context))).await;
+    match first {
+        Poll::Ready(output) => Some(output),
+        Poll::Pending => tokio::time::timeout(limit, future).await.ok(),
+    }
+}
+
+/// A reply that is the last on its connection, since what the client sends is not read to its end.
+fn closing(mut reply: Reply) -> Reply {
+    reply.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    reply
 }
 
 /// Arguments as they are recorded: JSON that every reader knows, without the caller's key.
@@ -361,9 +407,4 @@ fn shown_input(input: &str) -> Box<RawValue> {
     };
     let shown = without_key().unwrap_or_else(|| wire.clone());
     RawValue::from_string(shown).unwrap_or_else(|_| to_raw_value(&wire).unwrap_or_default())
-}
-
-/// Compares without telling by the time taken where two texts differ.
-fn is_equal(a: &[u8], b: &[u8]) -> bool {
-    a.len() == b.len() && a.iter().zip(b).fold(0, |differ, (a, b)| differ | (a ^ b)) == 0
 }

@@ -2,35 +2,39 @@
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
 use hyper::{Request, StatusCode};
-use hyper_util::rt::{TokioIo, TokioTimer};
 use juror_judge::Secret;
 use juror_tools::{Numbers, VirtualTools};
 use serde_json::json;
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::net::TcpListener;
+use tokio::sync::{Semaphore, mpsc};
 
-use crate::impatient::{Impatient, Receiving};
 use crate::listing::Listing;
-use crate::metrics::{Metrics, OpenConnection};
+use crate::metrics::Metrics;
 use crate::reply;
 use crate::runs::Runs;
+use crate::seats::Seats;
 
 /// What may be asked of the server.
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// The longest body of a request, in bytes.
     pub body: usize,
-    /// Connections at a time; more wait.
+    /// Connections that are worked for at a time; requests of others wait. Some more may be open, and
+    /// for yet another the one that has waited longest gives way.
     pub connections: usize,
     /// How long a connection may be idle between requests.
     pub idle: Duration,
-    /// How long a client may take to send a body, and to take a piece of a reply.
+    /// How long a new connection may be silent, and how long the head of a request may take from its
+    /// first byte to its last.
+    pub head: Duration,
+    /// How long the body of a request may take, from the end of its head to its last byte.
+    pub receiving: Duration,
+    /// How long a client may take nothing of a reply.
     pub sending: Duration,
     /// How long a reply may take.
     pub reply: Duration,
@@ -44,6 +48,8 @@ impl Default for Limits {
             body: 1 << 20,
             connections: 1024,
             idle: Duration::from_mins(10),
+            head: Duration::from_secs(10),
+            receiving: Duration::from_secs(30),
             sending: Duration::from_secs(30),
             reply: Duration::from_mins(5),
             stopping: Duration::from_secs(10),
@@ -51,8 +57,8 @@ impl Default for Limits {
     }
 }
 
-/// The longest head of a request, in bytes.
-const MOST_HEAD: usize = 64 << 10;
+/// Connections that may be open beyond the most that are worked for.
+const MOST_EXTRA: usize = 64;
 
 /// How often hits are written down.
 const HITS_EVERY: Duration = Duration::from_secs(5);
@@ -133,6 +139,9 @@ pub struct ServerSetup {
     pub listing: Listing,
     /// The token that requests have to bring, if any.
     pub token: Option<Secret>,
+    /// Names that the server is known by besides those of this machine. Where there are any, or who
+    /// asks is on this machine, no others are answered to.
+    pub allowed_hosts: Vec<String>,
     /// What may be asked.
     pub limits: Limits,
     /// Hears of events.
@@ -144,6 +153,11 @@ pub struct Server {
     pub(crate) setup: ServerSetup,
     pub(crate) runs: Runs,
     pub(crate) metrics: Metrics,
+    pub(crate) seats: Seats,
+    /// Places for requests that are worked on.
+    pub(crate) places: Semaphore,
+    /// Whether there were ever as many connections as may be.
+    was_full: AtomicBool,
     /// What `/health` says: nothing in it ever changes.
     pub(crate) health: Bytes,
 }
@@ -154,7 +168,15 @@ impl Server {
         let health = json!({"status": "ok", "version": env!("CARGO_PKG_VERSION"),
             "sources": setup.tools.source_names(), "apis": setup.listing.len()});
         let health = Bytes::from(health.to_string());
-        Arc::new(Server { setup, runs: Runs::default(), metrics: Metrics::default(), health })
+        Arc::new(Server {
+            places: Semaphore::new(setup.limits.connections),
+            setup,
+            runs: Runs::default(),
+            metrics: Metrics::default(),
+            seats: Seats::default(),
+            was_full: AtomicBool::new(false),
+            health,
+        })
     }
 
     /// The calls that were recorded.
@@ -164,74 +186,55 @@ impl Server {
 
     /// Serves until `stop` is done, then lets calls on their way end.
     pub async fn serve(self: Arc<Server>, listener: TcpListener, stop: impl Future<Output = ()>) {
-        let (stopping, _) = watch::channel(false);
-        let slots = Arc::new(Semaphore::new(self.setup.limits.connections));
+        let (alive, mut all_gone) = mpsc::channel::<()>(1);
         let hits = tokio::spawn(self.clone().write_hits());
         tokio::pin!(stop);
         loop {
-            let connection = async {
-                // The semaphore is never closed.
-                let slot = slots.clone().acquire_owned().await.ok();
-                (slot, listener.accept().await)
-            };
-            let (slot, accepted) = tokio::select! {
+            let accepted = tokio::select! {
                 () = &mut stop => break,
-                connection = connection => connection,
+                accepted = listener.accept() => accepted,
             };
             match accepted {
                 Ok((stream, _)) => {
-                    let (server, stop) = (self.clone(), stopping.subscribe());
+                    self.make_room();
+                    let (server, alive) = (self.clone(), alive.clone());
                     tokio::spawn(async move {
-                        server.attend(stream, stop).await;
-                        drop(slot);
+                        server.attend(stream).await;
+                        drop(alive);
                     });
                 }
                 Err(error) => self.wait_after(&error).await,
             }
         }
-        drop(listener);
-        stopping.send_replace(true);
-        let all = u32::try_from(self.setup.limits.connections).unwrap_or(u32::MAX);
-        let _ = tokio::time::timeout(self.setup.limits.stopping, slots.acquire_many(all)).await;
+        drop((listener, alive));
+        self.seats.end_all();
+        let _ = tokio::time::timeout(self.setup.limits.stopping, all_gone.recv()).await;
         hits.abort();
         self.write_hits_once().await;
     }
 
-    async fn wait_after(&self, error: &io::Error) {
-        (self.setup.log)(&Event::Trouble(&format!("a connection cannot be taken: {error}")));
-        tokio::time::sleep(AFTER_FAILURE).await;
+    /// Sees to it that one more connection does not make too many. There may be a few more than are
+    /// worked for at a time, so that somebody always waits who can give way: however many come, the
+    /// server can say how it is.
+    fn make_room(&self) {
+        let most = self.setup.limits.connections;
+        if self.seats.len() < most + MOST_EXTRA {
+            return;
+        }
+        if !self.was_full.swap(true, Ordering::Relaxed) {
+            let told = format!(
+                "more than {most} connections are open (--max-connections): those that have waited longest give way to others"
+            );
+            (self.setup.log)(&Event::Trouble(&told));
+        }
+        self.seats.make_room();
     }
 
-    /// Serves one connection until it ends, or until the request on its way is answered once the
-    /// server stops.
-    async fn attend(self: &Arc<Server>, stream: TcpStream, mut stop: watch::Receiver<bool>) {
-        // Replies are written whole; waiting to fill a packet only delays them.
-        let _ = stream.set_nodelay(true);
-        let _open = OpenConnection::count(&self.metrics);
-        let receiving = Receiving::default();
-        let service = service_fn(|request| {
-            let (server, receiving) = (self.clone(), receiving.clone());
-            async move { Ok::<_, std::convert::Infallible>(server.answer(request, &receiving).await) }
-        });
-        let stream = Impatient::new(stream, self.setup.limits.sending, receiving.clone());
-        let connection = http1::Builder::new()
-            .timer(TokioTimer::new())
-            .header_read_timeout(self.setup.limits.idle)
-            .max_buf_size(MOST_HEAD)
-            .pipeline_flush(true)
-            .serve_connection(TokioIo::new(stream), service);
-        tokio::pin!(connection);
-        let stopped = async {
-            let _ = stop.wait_for(|stop| *stop).await;
-        };
-        // How a connection ends is the client's business.
-        tokio::select! {
-            _ = &mut connection => {}
-            () = stopped => {
-                connection.as_mut().graceful_shutdown();
-                let _ = connection.await;
-            }
-        }
+    async fn wait_after(&self, error: &io::Error) {
+        (self.setup.log)(&Event::Trouble(&format!("a connection cannot be taken: {error}")));
+        // Others have come meanwhile, as a rule.
+        (0..MOST_EXTRA / 2).for_each(|_| _ = self.seats.make_room());
+        tokio::time::sleep(AFTER_FAILURE).await;
     }
 
     async fn write_hits(self: Arc<Server>) {

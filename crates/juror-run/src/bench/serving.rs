@@ -48,6 +48,7 @@ impl Serving {
             unknown: if tools.replays { StatusCode::NOT_FOUND } else { StatusCode::OK },
             listing: Listing::new(tools.documentation.clone()),
             token: None,
+            allowed_hosts: Vec::new(),
             limits: Limits::default(),
             log,
         });

@@ -55,13 +55,30 @@ pub(super) struct ServeArgs {
     #[arg(long, help_heading = SERVER, value_name = "TOKEN", env = "JUROR_TOKEN", hide_env_values = true)]
     token: Option<String>,
 
+    /// Host name that requests may ask for besides localhost and addresses of this machine; may be
+    /// repeated. Other names are refused on loopback, and everywhere once one is named.
+    #[arg(long, help_heading = SERVER, value_name = "NAME", env = "JUROR_ALLOW_HOST", value_delimiter = ',', value_parser = parse_name)]
+    allow_host: Vec<String>,
+
     /// Longest request, in bytes.
     #[arg(long, help_heading = SERVER, value_name = "BYTES", default_value_t = 1 << 20, env = "JUROR_MAX_BODY")]
     max_body: usize,
 
-    /// Connections at a time; more wait.
+    /// Connections at a time; others wait, and those that have waited longest give way to new ones.
     #[arg(long, help_heading = SERVER, value_name = "N", default_value = "1024", env = "JUROR_MAX_CONNECTIONS", value_parser = parse_count::<std::num::NonZero<u16>>)]
     max_connections: std::num::NonZero<u16>,
+
+    /// Seconds the head of a request may take, and a new connection until it asks anything.
+    #[arg(long, help_heading = SERVER, value_name = "SECONDS", default_value = "10", env = "JUROR_HEAD_TIMEOUT", value_parser = parse_seconds)]
+    head_timeout: Duration,
+
+    /// Seconds the body of a request may take.
+    #[arg(long, help_heading = SERVER, value_name = "SECONDS", default_value = "30", env = "JUROR_BODY_TIMEOUT", value_parser = parse_seconds)]
+    body_timeout: Duration,
+
+    /// Seconds a connection may be idle between requests.
+    #[arg(long, help_heading = SERVER, value_name = "SECONDS", default_value = "600", env = "JUROR_IDLE_TIMEOUT", value_parser = parse_seconds)]
+    idle_timeout: Duration,
 
     /// Seconds a reply may take.
     #[arg(long, help_heading = SERVER, value_name = "SECONDS", default_value = "300", env = "JUROR_TIMEOUT", value_parser = parse_count::<std::num::NonZero<u32>>)]
@@ -95,6 +112,23 @@ fn parse_host(text: &str) -> Result<IpAddr, String> {
         return Ok(IpAddr::from([127, 0, 0, 1]));
     }
     text.parse().map_err(|_| "an IP address is needed, such as 127.0.0.1 or 0.0.0.0".to_owned())
+}
+
+fn parse_name(text: &str) -> Result<String, String> {
+    let is_name = !text.is_empty() && !text.contains(['/', '@', ' ', '*']);
+    let name = is_name.then(|| text.to_owned());
+    name.ok_or_else(|| "a host name is needed, such as juror.example or juror.example:8080".into())
+}
+
+/// The longest that a client may be given: a year.
+const MOST_SECONDS: f64 = 31_536_000.0;
+
+fn parse_seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "a number of seconds is needed".to_owned())?;
+    if !(0.001..=MOST_SECONDS).contains(&seconds) {
+        return Err(format!("seconds from 0.001 to {MOST_SECONDS} are needed"));
+    }
+    Ok(Duration::from_secs_f64(seconds))
 }
 
 pub(super) fn run(args: &ServeArgs) -> anyhow::Result<Exit> {
@@ -150,6 +184,9 @@ async fn serve(
     let limits = Limits {
         body: args.max_body,
         connections: usize::from(args.max_connections.get()),
+        idle: args.idle_timeout,
+        head: args.head_timeout,
+        receiving: args.body_timeout,
         reply: Duration::from_secs(u64::from(args.timeout.get())),
         ..Limits::default()
     };
@@ -159,6 +196,7 @@ async fn serve(
         unknown: if tools.replays { StatusCode::NOT_FOUND } else { StatusCode::OK },
         listing,
         token: args.token.as_deref().map(Secret::new),
+        allowed_hosts: args.allow_host.clone(),
         limits,
         log,
     });

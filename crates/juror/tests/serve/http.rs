@@ -39,7 +39,7 @@ impl Client {
     }
 
     pub(crate) fn get(&mut self, path: &str) -> Reply {
-        self.ask(&format!("GET {path} HTTP/1.1\r\nhost: t\r\n\r\n"), b"").expect("a reply")
+        self.ask(&format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n\r\n"), b"").expect("a reply")
     }
 
     pub(crate) fn post(&mut self, path: &str, body: impl AsRef<[u8]>) -> Reply {
@@ -50,7 +50,7 @@ impl Client {
     pub(crate) fn try_post(&mut self, path: &str, body: impl AsRef<[u8]>) -> Option<Reply> {
         let body = body.as_ref();
         let head = format!(
-            "POST {path} HTTP/1.1\r\nhost: t\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+            "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
             body.len()
         );
         self.ask(&head, body)

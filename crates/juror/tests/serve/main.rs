@@ -5,9 +5,11 @@
 mod bad_input;
 mod conformance;
 mod durability;
+mod hosts;
 mod http;
 mod known;
 mod numbers;
+mod patience;
 mod replay;
 mod routes;
 mod sources;

@@ -25,7 +25,7 @@ fn stage() -> Stage {
 fn ask(served: &Served, path: &str, input: &str) -> Reply {
     let body = request("Sky", "Now", json!(input)).to_string();
     let head = format!(
-        "POST {path} HTTP/1.1\r\nhost: t\r\njuror-match: numbers\r\ncontent-length: {}\r\n\r\n",
+        "POST {path} HTTP/1.1\r\nhost: localhost\r\njuror-match: numbers\r\ncontent-length: {}\r\n\r\n",
         body.len()
     );
     served.client().ask(&head, body.as_bytes()).expect("a reply")

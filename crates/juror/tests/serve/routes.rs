@@ -65,7 +65,8 @@ fn recorded_calls_are_told_as_they_were() {
     ] {
         assert!(calls.contains(part), "{part}\n{calls}");
     }
-    let forget = client.ask("DELETE /runs/r HTTP/1.1\r\nhost: t\r\n\r\n", b"").expect("a reply");
+    let forget =
+        client.ask("DELETE /runs/r HTTP/1.1\r\nhost: localhost\r\n\r\n", b"").expect("a reply");
     assert_eq!(forget.json()["forgotten_queries"], 1);
     assert_eq!(client.get("/runs/r/q/calls").json()["calls"], json!([]));
     assert!(client.get("/metrics").body.contains("juror_connections 1\n"));
@@ -172,7 +173,7 @@ fn a_token_is_asked_for_everywhere_but_for_health() {
     let body = request("Sky", "Now", json!({"city": "Oslo"})).to_string();
     let mut ask = |token: &str| {
         let head = format!(
-            "POST /virtual HTTP/1.1\r\nhost: t\r\nauthorization: {token}\r\ncontent-length: {}\r\n\r\n",
+            "POST /virtual HTTP/1.1\r\nhost: localhost\r\nauthorization: {token}\r\ncontent-length: {}\r\n\r\n",
             body.len()
         );
         client.ask(&head, body.as_bytes()).expect("a reply").status
@@ -216,7 +217,7 @@ fn other_methods_and_paths_are_told_so_in_json() {
         ("GET /nothing", 404),
         ("GET /../../etc/passwd", 404),
     ] {
-        let reply = client.ask(&format!("{head} HTTP/1.1\r\nhost: t\r\n\r\n"), b"");
+        let reply = client.ask(&format!("{head} HTTP/1.1\r\nhost: localhost\r\n\r\n"), b"");
         let reply = reply.expect("a reply");
         assert_eq!(reply.status, status, "{head}");
         assert_eq!(reply.json()["response"], "", "{head}");

@@ -75,7 +75,7 @@ fn a_call_whose_caller_left_is_still_made_kept_and_recorded() {
     let body = request("Sky", "Now", json!({"city": "Rome"})).to_string();
     let mut leaving = std::net::TcpStream::connect(&served.address).expect("a connection");
     let head = format!(
-        "POST /runs/r/q/virtual HTTP/1.1\r\nhost: t\r\ncontent-length: {}\r\n\r\n",
+        "POST /runs/r/q/virtual HTTP/1.1\r\nhost: localhost\r\ncontent-length: {}\r\n\r\n",
         body.len()
     );
     std::io::Write::write_all(&mut leaving, format!("{head}{body}").as_bytes()).expect("sent");
