@@ -45,7 +45,9 @@ pub fn explain_matching(
 ) -> Vec<Miss> {
     let view = |step| View::of_actual(step).under(profile);
     let views: Vec<View> = steps.iter().map(view).collect();
-    let explainer = Explainer { steps, views: &views, matching, profile };
+    let mut is_found = vec![false; steps.len()];
+    matching.pairs.iter().for_each(|pair| is_found[pair.actual] = true);
+    let explainer = Explainer { steps, views: &views, is_found: &is_found, matching, profile };
     let mut misses = Vec::new();
     let mut incomplete = None;
     for group in scored_groups(groups, profile).rev() {
@@ -77,6 +79,8 @@ pub fn explain_matching(
 struct Explainer<'e> {
     steps: &'e [Step<'e>],
     views: &'e [View<'e>],
+    /// Which steps were found for an expected one.
+    is_found: &'e [bool],
     matching: &'e Matching,
     profile: &'e Profile,
 }
@@ -100,6 +104,9 @@ impl Explainer<'_> {
             .filter(|index| by_args || self.views[*index].has_output());
         if let Some(why) = self.not_free(expected, group, can_match.clone()) {
             return why;
+        }
+        if let Some(failed) = self.failed_call(expected, can_match.clone()) {
+            return self.no_match(failed);
         }
         if let Some(nearest) = self.nearest(expected, can_match) {
             return self.difference(expected, nearest);
@@ -132,6 +139,21 @@ impl Explainer<'_> {
         })
     }
 
+    /// The call that was expected, where arguments decide and it was made in vain.
+    fn failed_call(
+        &self,
+        expected: &Expectation<'_>,
+        mut can_match: impl Iterator<Item = usize> + Clone,
+    ) -> Option<&Step<'_>> {
+        let is_it = |at: &usize| {
+            let actual = &self.views[*at];
+            actual.name == expected.view.name && differing(expected.view, actual).is_empty()
+        };
+        let by_args = expected.step.matches_by_args(self.profile);
+        let found = (0..self.steps.len()).filter(|_| by_args).rfind(is_it)?;
+        (!can_match.any(|at| at == found)).then(|| &self.steps[found])
+    }
+
     /// Why a step of the right name cannot match anything.
     fn no_match(&self, step: &Step<'_>) -> String {
         match step.status {
@@ -150,18 +172,18 @@ impl Explainer<'_> {
         }
     }
 
-    /// The step to tell the difference from: the latest, among those with the fewest differences
-    /// in arguments where these decide.
+    /// The step to tell the difference from: one that was not found for another expected step, if
+    /// there is one; the latest, among those with the fewest differences in arguments where these
+    /// decide.
     fn nearest(
         &self,
         expected: &Expectation<'_>,
         can_match: impl Iterator<Item = usize>,
     ) -> Option<usize> {
-        if !expected.step.matches_by_args(self.profile) {
-            return can_match.last();
-        }
-        let n_differing = |at: &usize| differing(expected.view, &self.views[*at]).len();
-        can_match.min_by_key(|at| (n_differing(at), std::cmp::Reverse(*at)))
+        let by_args = expected.step.matches_by_args(self.profile);
+        let n_differing =
+            |at: usize| if by_args { differing(expected.view, &self.views[at]).len() } else { 0 };
+        can_match.min_by_key(|at| (self.is_found[*at], n_differing(*at), std::cmp::Reverse(*at)))
     }
 
     /// How an actual step differs from the expected one.
@@ -392,6 +414,29 @@ mod tests {
                     `limits.table_cells` allows (3), or of more than 1024 columns";
         let misses = misses(&json!([[expected]]), &json!([actual]), &profile);
         assert_eq!(misses, [(0, 0, told.to_owned())]);
+    }
+
+    #[test]
+    fn the_call_that_was_meant_is_the_one_that_is_explained() {
+        let profile = Profile::V6;
+        let expected = |c: u32| json!({"name": "s", "args": {"c": c}, "match": "args"});
+        let call = |c: u32, status: &str| {
+            let mut call = json!({"name": "s", "args": {"c": c}, "status": status});
+            let part = if status == "error" { "error" } else { "output" };
+            call[part] = "x".into();
+            call
+        };
+        let told = |actual: Value| misses(&json!([[expected(1), expected(2)]]), &actual, &profile);
+        let failed = told(json!([call(1, "error"), call(2, "success")]));
+        assert_eq!(failed, [(0, 0, "the step failed: `x`".to_owned())]);
+        let other = told(json!([call(3, "success"), call(2, "success")]));
+        assert_eq!(other, [(0, 0, "c: expected `1`, got `3`".to_owned())]);
+        let outputs = json!([[{"name": "s", "output": "a"}, {"name": "s", "output": "b"}]]);
+        let step = |output: &str| json!({"name": "s", "status": "success", "output": output});
+        assert_eq!(
+            misses(&outputs, &json!([step("c"), step("b")]), &profile),
+            [(0, 0, "expected `a`, got `c`".to_owned())]
+        );
     }
 
     #[test]
