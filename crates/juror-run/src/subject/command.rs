@@ -286,10 +286,17 @@ impl Process {
         // Texts and numbers can always be written.
         let mut line = serde_json::to_vec(tell).unwrap_or_default();
         line.push(b'\n');
-        let gone = || AgentError("the agent reads no more".into());
-        let input = self.input.as_mut().ok_or_else(gone)?;
-        input.write_all(&line).await.map_err(|_| gone())?;
-        input.flush().await.map_err(|_| gone())
+        let said = match &mut self.input {
+            Some(input) => input.write_all(&line).await.is_ok() && input.flush().await.is_ok(),
+            None => false,
+        };
+        if said { Ok(()) } else { Err(self.deaf().await) }
+    }
+
+    /// Why nobody reads: most often the command has ended, or is about to.
+    async fn deaf(&mut self) -> AgentError {
+        let ended = tokio::time::timeout(LAST_WORDS, self.ended()).await;
+        ended.unwrap_or_else(|_| AgentError("the agent reads no more".into()))
     }
 
     /// The next line that is not empty.

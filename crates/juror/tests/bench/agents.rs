@@ -163,6 +163,18 @@ fn the_built_in_agent_runs_both_methods() {
 }
 
 #[test]
+fn a_command_that_ends_at_once_is_told_with_its_status() {
+    let stage = Stage::new();
+    for command in ["command:false", "command:sh -c 'exit 1'"] {
+        // Whether it still reads when it is spoken to is a matter of chance.
+        for _ in 0..5 {
+            let ended = stage.bench(command, "--judge none");
+            assert!(ended.stderr.contains("the agent ended (exit status: 1)"), "{}", ended.stderr);
+        }
+    }
+}
+
+#[test]
 fn what_is_asked_wrongly_is_told() {
     let stage = Stage::new();
     for (agent, options, words) in [
