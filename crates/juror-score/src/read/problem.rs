@@ -175,6 +175,13 @@ pub enum Problem {
         /// How many more are like it.
         n_more: usize,
     },
+    /// Steps of results with metrics that do not count, since they are no retrieval steps.
+    UncountedMetrics {
+        /// The name of the steps.
+        step: String,
+        /// How many there are.
+        n: usize,
+    },
     /// A file of something else than responses.
     NoResponses {
         /// What its first record has: keys, or what it is.
@@ -219,6 +226,7 @@ impl Problem {
                 | Problem::TruthAsText { .. }
                 | Problem::UnknownQuestion(_)
                 | Problem::UncountedDocuments { .. }
+                | Problem::UncountedMetrics { .. }
         )
     }
 }
@@ -287,6 +295,15 @@ impl fmt::Display for Problem {
                 write!(f, "unknown status `{word}` of a step, which can match nothing")?;
                 and_more(f, *n_more)
             }
+            Problem::UncountedMetrics { step, n: 1 } => {
+                write!(f, "a step named `{step}` has metrics of retrieval, which are not counted")
+            }
+            Problem::UncountedMetrics { step, n } => {
+                write!(
+                    f,
+                    "{n} steps named `{step}` have metrics of retrieval, which are not counted"
+                )
+            }
             Problem::NoResponses { found } => {
                 write!(f, "no response in any known form: the first record {found}")
             }
@@ -342,6 +359,10 @@ impl Problem {
             Problem::UnknownStatus { .. } => {
                 Some("write `success` or `error`, or leave it out".into())
             }
+            Problem::UncountedMetrics { .. } => Some(
+                "give the settings whose `steps.kinds` says that these are retrieval steps, with -c"
+                    .into(),
+            ),
             Problem::NoNumber { .. } => Some("write it without quotes".into()),
             Problem::NoResponses { .. } => Some(
                 "looked for `actual_answer`, `actual_steps`, `status`, `error` and token counts, \

@@ -1,5 +1,7 @@
 //! Results written earlier, read back for their statistics.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -32,10 +34,11 @@ pub fn read_results(
     }
     let mut nameless = Vec::new();
     let mut complaints = Vec::new();
+    let mut uncounted = Uncounted::new();
     let mut observe = |mut result: ResultForm<'_>, offset: usize| match result.template_id.take() {
         Some(id) => {
             n_results += 1;
-            result.observe(&id, aggregator);
+            result.observe(&id, offset, aggregator, &mut uncounted);
         }
         None => nameless.push(offset),
     };
@@ -77,10 +80,18 @@ pub fn read_results(
         problem: Problem::MissingField { field: "template_id", of: "result" },
     };
     complaints.extend(nameless.into_iter().map(missing));
+    complaints.extend(uncounted.into_iter().map(|(step, (n, offset))| Found {
+        offset,
+        path: Path::default(),
+        problem: Problem::UncountedMetrics { step, n },
+    }));
     problems.extend(document.locate(complaints));
     document.hints().for_each(|hint| problems.push(hint));
     Ok((n_results, problems))
 }
+
+/// Names of steps with metrics that do not count: how many steps, and where the first result is.
+type Uncounted = BTreeMap<String, (usize, usize)>;
 
 /// A list of results, each handed on as soon as it is read.
 struct ResultsSeed<'f, 'de>(&'f mut dyn FnMut(ResultForm<'de>));
@@ -112,7 +123,7 @@ struct ResultForm<'a> {
     is_error: bool,
     reference_answer: Option<&'a RawValue>,
     reference_steps: Option<&'a RawValue>,
-    numbers: Vec<(std::borrow::Cow<'a, str>, Number)>,
+    numbers: Vec<(Cow<'a, str>, Number)>,
     steps: Vec<Object<'a>>,
 }
 
@@ -163,13 +174,23 @@ impl<'de: 'a, 'a> Deserialize<'de> for ResultForm<'a> {
 }
 
 impl ResultForm<'_> {
-    fn observe(self, template: &str, aggregator: &mut Aggregator) {
+    fn observe(
+        self,
+        template: &str,
+        offset: usize,
+        aggregator: &mut Aggregator,
+        uncounted: &mut Uncounted,
+    ) {
         let steps: Vec<Step> = self.steps.into_iter().map(Step::new).collect();
         let profile = aggregator.profile();
         let expected = Traits::of_written(self.reference_answer, self.reference_steps, profile);
         let names = steps.iter().map(|step| step.name.as_ref());
         let traits = expected.with_taken(names, self.is_error, profile);
-        let observed = |step| observed_step(step, &profile.kind_names);
+        let names = &profile.kind_names;
+        for step in steps.iter().filter(|step| has_uncounted(step, names)) {
+            uncounted.entry(step.name.to_string()).or_insert((0, offset)).0 += 1;
+        }
+        let observed = |step| observed_step(step, names);
         let observed = steps.iter().map(observed).collect();
         aggregator.observe(&Observation {
             template,
@@ -181,11 +202,22 @@ impl ResultForm<'_> {
     }
 }
 
+/// Whether a step has metrics of retrieval, though it is none.
+fn has_uncounted(step: &Step<'_>, names: &KindNames) -> bool {
+    let is_metric = |(name, raw): (Cow<'_, str>, &RawValue)| {
+        name.starts_with("retrieval_")
+            && step_metric(&name).is_some()
+            && Number::from_json(raw.get()).is_some()
+    };
+    !names.is_retrieval(&step.name) && step.fields.iter().any(is_metric)
+}
+
+fn step_metric(name: &str) -> Option<&'static str> {
+    crate::metric::metric(name).filter(|info| info.level == Level::Step).map(|info| info.name)
+}
+
 fn observed_step<'s>(step: &'s Step<'_>, names: &KindNames) -> ObservedStep<'s> {
     let view = View::of_actual(step);
-    let step_metric = |name: &str| {
-        crate::metric::metric(name).filter(|info| info.level == Level::Step).map(|info| info.name)
-    };
     let values = if names.is_retrieval(&step.name) {
         let fields = step.fields.iter();
         fields
