@@ -485,6 +485,38 @@ fn results_of_agents_filters_and_runs_are_validated_too() {
 }
 
 #[test]
+fn validate_and_the_commands_agree_on_what_files_are() {
+    let result = json!({"query_id": 1, "system_answer": {"final_answer": "x"}});
+    let place = small()
+        .file("agents.json", json!([result]).to_string())
+        .file("agents.jsonl", format!("{result}\n{result}\n"))
+        .file("none.json", "[]")
+        .file("texts.json", r#"{"norway": "Oslo"}"#)
+        .file("numbers.json", "[1, 2, 3]")
+        .file("queries.json", json!([{"query_id": 7, "api_list": []}]).to_string())
+        .file("twice.json", r#"{"profile": 5, "profile": 6}"#);
+    let said = |line: &str, code: i32, words: &str| {
+        let ended = place.run(line);
+        assert_eq!(ended.code, code, "{line}: {ended}");
+        assert!(ended.stdout.contains(words) || ended.stderr.contains(words), "{line}: {ended}");
+    };
+    said("validate agents.json agents.jsonl", 0, "1 result of agents: ok");
+    said("validate agents.jsonl", 0, "2 results of agents: ok");
+    said("judge pass-rate agents.jsonl --no-model", 2, "there is nobody to judge");
+    said("judge pass-rate agents.json --no-model", 2, "there is nobody to judge");
+    said("validate none.json", 0, "0 responses: ok");
+    let texts = "no response in any known form: the first record is a text";
+    said("eval reference.json texts.json", 2, texts);
+    said("validate texts.json", 2, texts);
+    said("validate reference.json numbers.json", 2, "the first record is a number");
+    said("validate numbers.json", 0, "3 ids: ok");
+    said("validate queries.json", 2, "no `query`");
+    said("validate twice.json", 2, "`profile` is used twice");
+    let cache = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/tool_cache");
+    said(&format!("validate {cache}"), 0, "known replies of");
+}
+
+#[test]
 fn validate_tells_what_files_are() {
     let place = small().file("juror.yaml", "profile: 6\n").file("odd.json", "[[1]]");
     place.run("eval reference.json responses.jsonl -q -o out.json");
@@ -1310,6 +1342,13 @@ fn a_step_name_can_stand_for_a_kind() {
         let recall = &template["retrieval_context_recall"]["mean"];
         assert_eq!(recall.as_f64(), (profile == 5).then_some(0.5));
     }
+    place.run("eval r.json a.jsonl --profile 5 -c kinds.yaml -q -o kinds.json");
+    let (alone, told) = ("aggregate kinds.json", "2 steps named `search_documents` have metrics");
+    let ended = place.run(alone);
+    assert!(ended.code == 0 && ended.stderr.contains(told), "{ended}");
+    assert!(!place.run("validate kinds.json").stdout.contains(told));
+    let ended = place.run(&format!("{alone} -c kinds.yaml"));
+    assert!(ended.stderr.is_empty(), "{ended}");
     let ended = place.run("eval r.json a.jsonl -c wrong.yaml");
     assert_eq!(ended.code, 2);
     assert!(ended.stderr.contains("did you mean `retrieval`?"), "{ended}");

@@ -181,6 +181,11 @@ impl Document {
         &self.name
     }
 
+    /// How it is written.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
     /// The text as JSON: one value, or one a line.
     pub fn json(&self) -> &str {
         self.json.as_deref().unwrap_or(self.text())

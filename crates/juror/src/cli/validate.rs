@@ -6,12 +6,12 @@ use juror_run::{
     settings_schema,
 };
 use juror_score::read::{
-    Document, Path, Problem, Problems, read_reference, read_responses, read_results,
+    Document, Format, Path, Problem, Problems, read_reference, read_responses, read_results,
 };
 use juror_score::tool::result::read_result_file;
 use juror_score::tool::{IdFilter, read_queries};
 use juror_score::{Aggregator, Object, Profile};
-use juror_tools::load_folder;
+use juror_tools::{CacheFolder, load_folder, read_entries};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -38,7 +38,7 @@ Juror does not use and questions without a response, change nothing.";
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ValidateArgs {
-    /// Files to check, and folders of tool files or of a run; - is standard input.
+    /// Files to check, and folders of tool files, known replies or a run; - is standard input.
     #[arg(value_name = "FILE", required = true)]
     files: Vec<String>,
 
@@ -79,6 +79,9 @@ struct Checked {
 
 pub(super) fn run(args: &ValidateArgs) -> anyhow::Result<Exit> {
     let mut checked: Vec<Checked> = args.files.iter().map(|name| check(name, args.kind)).collect();
+    if args.kind.is_none() {
+        look_for_responses(&mut checked);
+    }
     heed_settings(&mut checked);
     compare_ids(&mut checked);
     if args.json {
@@ -89,6 +92,23 @@ pub(super) fn run(args: &ValidateArgs) -> anyhow::Result<Exit> {
         }
     }
     Ok(if checked.iter().all(Checked::is_well) { Exit::Done } else { Exit::AskedWrongly })
+}
+
+/// Beside a reference and without queries, a list of texts or numbers is meant for responses.
+fn look_for_responses(files: &mut [Checked]) {
+    let has = |kind| files.iter().any(|file| file.kind == Some(kind));
+    if !has(Kind::Reference) || has(Kind::Queries) {
+        return;
+    }
+    for file in files.iter_mut().filter(|file| file.kind == Some(Kind::Ids)) {
+        let Some(document) = &file.document else { continue };
+        file.kind = Some(Kind::Responses);
+        file.holds = None;
+        match read(document, Kind::Responses) {
+            Ok((holds, problems)) => (file.holds, file.problems) = (Some(holds), problems),
+            Err(problems) => file.problems = problems,
+        }
+    }
 }
 
 /// Where there is one reference, tells which ids it and each file of responses do not share.
@@ -145,17 +165,22 @@ fn check(name: &str, kind: Option<Kind>) -> Checked {
                 checked.problems = problems;
             }
         }
-        Ok(document) => match kind.or_else(|| kind_of(&document)).or_else(|| broken(&document)) {
+        Ok(document) => match kind.or_else(|| kind_of(&document)).or_else(|| guess(&document)) {
             Some(kind) => {
-                match read(&document, kind) {
-                    Ok((holds, problems)) => {
-                        checked.holds = Some(holds);
-                        checked.problems = problems;
-                    }
-                    Err(problems) => checked.problems = problems,
-                }
                 checked.kind = Some(kind);
-                checked.document = Some(document);
+                match as_kind(document, kind) {
+                    Err(problems) => checked.problems = problems,
+                    Ok(document) => {
+                        match read(&document, kind) {
+                            Ok((holds, problems)) => {
+                                checked.holds = Some(holds);
+                                checked.problems = problems;
+                            }
+                            Err(problems) => checked.problems = problems,
+                        }
+                        checked.document = Some(document);
+                    }
+                }
             }
             None => {
                 checked.unreadable =
@@ -164,6 +189,16 @@ fn check(name: &str, kind: Option<Kind>) -> Checked {
         },
     }
     checked
+}
+
+/// A document as commands read files of its kind: settings are YAML, whatever their name.
+fn as_kind(document: Document, kind: Kind) -> Result<Document, Problems> {
+    match kind {
+        Kind::Settings if document.format() != Format::Yaml => {
+            Document::new(document.name(), document.json().into(), Format::Yaml)
+        }
+        _ => Ok(document),
+    }
 }
 
 fn check_folder(name: &str, checked: &mut Checked) {
@@ -177,6 +212,9 @@ fn check_folder(name: &str, checked: &mut Checked) {
 fn check_tools(name: &str, checked: &mut Checked) {
     match load_folder(std::path::Path::new(name)) {
         Err(error) => checked.unreadable = Some(format!("{name}: {error}")),
+        Ok(catalog) if catalog.tools.is_empty() && has_known_replies(name) => {
+            check_cache(name, checked);
+        }
         Ok(catalog) if catalog.n_apis() == 0 && catalog.problems.is_empty() => {
             checked.unreadable = Some(format!("{name}: no tool files are found here"));
         }
@@ -186,6 +224,41 @@ fn check_tools(name: &str, checked: &mut Checked) {
             checked.problems = catalog.problems;
         }
     }
+}
+
+/// Whether a folder has known replies of tools: each with `error` and `response`.
+fn has_known_replies(name: &str) -> bool {
+    let Ok(folder) = CacheFolder::look_through(std::path::Path::new(name)) else { return false };
+    let is_reply = |(_, reply): (String, String)| {
+        let reply: Option<Object> = serde_json::from_str(&reply).ok();
+        reply.is_some_and(|reply| reply.get("error").is_some() && reply.get("response").is_some())
+    };
+    let files = folder.apis().into_iter().flat_map(|(_, files)| files.iter());
+    files.take(MOST_LOOKED_AT).any(|file| {
+        read_entries(file).is_ok_and(|replies| replies.into_iter().next().is_some_and(is_reply))
+    })
+}
+
+/// How many files are looked at to tell what a folder holds.
+const MOST_LOOKED_AT: usize = 20;
+
+fn check_cache(name: &str, checked: &mut Checked) {
+    let folder = match CacheFolder::look_through(std::path::Path::new(name)) {
+        Ok(folder) => folder,
+        Err(error) => return checked.unreadable = Some(error.to_string()),
+    };
+    let mut n_replies = 0;
+    let mut told: Vec<String> = folder.problems().iter().map(ToString::to_string).collect();
+    for file in folder.apis().into_iter().flat_map(|(_, files)| files) {
+        match read_entries(file) {
+            Ok(entries) => n_replies += entries.len(),
+            Err(problem) => told.push(problem.to_string()),
+        }
+    }
+    let replies =
+        if n_replies == 1 { "1 known reply" } else { &format!("{n_replies} known replies") };
+    checked.holds = Some(format!("{replies} of {}", count(folder.n_apis(), "API")));
+    checked.unreadable = (!told.is_empty()).then(|| told.join("\n"));
 }
 
 /// Reads a reference, and looks for what cannot score by some rules.
@@ -233,6 +306,8 @@ fn read(document: &Document, kind: Kind) -> Result<(String, Problems), Problems>
         Kind::Results => {
             let mut aggregator = Aggregator::new(&Profile::V5, &[]);
             let (n, problems) = read_results(document, &mut aggregator)?;
+            // By which settings they were made is not known here.
+            let problems = problems.such(|own| !matches!(own, Problem::UncountedMetrics { .. }));
             Ok((count(n, "result"), problems))
         }
         Kind::Queries => {
@@ -271,10 +346,18 @@ fn read(document: &Document, kind: Kind) -> Result<(String, Problems), Problems>
     }
 }
 
-/// A file that is not JSON at all is read as responses, whose reader tells where it breaks.
-fn broken(document: &Document) -> Option<Kind> {
-    let is_json = serde_json::from_str::<&RawValue>(document.json()).is_ok();
-    (!is_json).then_some(Kind::Responses)
+/// What nobody can tell is read as responses where their reader knows what to say: of a file that
+/// is not JSON, of an empty list, and of texts by names.
+fn guess(document: &Document) -> Option<Kind> {
+    let Ok(whole) = serde_json::from_str::<&RawValue>(document.json()) else {
+        return Some(Kind::Responses);
+    };
+    let list: Option<Vec<&RawValue>> = serde_json::from_str(whole.get()).ok();
+    let fields: Option<Object> = serde_json::from_str(whole.get()).ok();
+    let is_text = |(_, value): (std::borrow::Cow<'_, str>, &RawValue)| value.get().starts_with('"');
+    let has_texts =
+        fields.is_some_and(|own| own.iter().next().is_some() && own.iter().all(is_text));
+    (has_texts || list.is_some_and(|list| list.is_empty())).then_some(Kind::Responses)
 }
 
 /// What a file is, told from the keys of its first record.
@@ -308,7 +391,7 @@ pub(super) fn kind_of(document: &Document) -> Option<Kind> {
     if of_agent || (has("results") && has("metadata")) {
         return Some(Kind::AgentResults);
     }
-    if has("query") && (has("query_id") || has("api_list")) {
+    if has("api_list") || (has("query") && has("query_id")) {
         return Some(Kind::Queries);
     }
     if has("template_id") && has("question_id") {

@@ -8,7 +8,7 @@ use super::Answer;
 use super::details::{Node, read_nodes};
 use super::json::{Json, is_something, text_of, text_or_empty};
 use super::results::{read_result, results_of};
-use crate::read::{Document, Path, Problem, Problems};
+use crate::read::{Document, Format, Path, Problem, Problems};
 use crate::tool::look::Look;
 use crate::walk::{Lost, Walk, Walked, fields_of};
 
@@ -65,11 +65,15 @@ fn tool_name(tool: &str) -> Option<Cow<'_, str>> {
 pub type Answers<'a> = Vec<(Cow<'a, str>, Recorded<'a>)>;
 
 /// Reads a file of converted answers: an object of answers by the ids of their queries; or the
-/// result file of a benchmark run. What cannot be read is told and left out; of an id that comes
+/// result file of a benchmark run, or its results alone, in a list or one a line. What cannot be read is told and left out; of an id that comes
 /// twice, both are kept.
 pub fn read_answers(document: &Document) -> (Answers<'_>, Problems) {
     let mut look = Look::new(document);
     let mut answers = Vec::new();
+    if let Some(results) = results_alone(document) {
+        read_each(&mut look, results, &Path::default(), &mut answers);
+        return (answers, look.problems());
+    }
     let entries = read_entries(document.json());
     if entries.is_err() {
         // What is wrong is told where it is.
@@ -77,7 +81,7 @@ pub fn read_answers(document: &Document) -> (Answers<'_>, Problems) {
     }
     let entries = entries.unwrap_or_default();
     if let Some(results) = results_of(&entries) {
-        read_results(&mut look, results, &mut answers);
+        read_results(&mut look, results, &Path::default().key("results"), &mut answers);
         return (answers, look.problems());
     }
     for (id, text) in entries {
@@ -91,11 +95,24 @@ pub fn read_answers(document: &Document) -> (Answers<'_>, Problems) {
 
 const ANSWER: &str = "an answer with a list of nodes";
 
-fn read_results<'d>(look: &mut Look<'d>, results: &'d str, answers: &mut Answers<'d>) {
-    let top = Path::default().key("results");
+fn read_results<'d>(look: &mut Look<'d>, results: &'d str, top: &Path, answers: &mut Answers<'d>) {
     let Ok(items) = Walk::new(results).items() else {
-        return note(look, top, results, "a list of results");
+        return note(look, top.clone(), results, "a list of results");
     };
+    read_each(look, items, top, answers);
+}
+
+/// Results that nothing is around: a list of them, or one a line.
+fn results_alone(document: &Document) -> Option<Vec<&str>> {
+    let values = document.values();
+    if document.format() == Format::JsonLines {
+        return values.first().and_then(|first| read_result(first)).map(|_| values);
+    }
+    let items = Walk::new(document.json()).items().ok();
+    items.filter(|items| !items.is_empty())
+}
+
+fn read_each<'d>(look: &mut Look<'d>, items: Vec<&'d str>, top: &Path, answers: &mut Answers<'d>) {
     for (index, text) in items.into_iter().enumerate() {
         match read_result(text) {
             Some((id, recorded)) => answers.push((Cow::Owned(id), recorded)),
@@ -229,7 +246,6 @@ fn read_called_api(item: &str) -> Option<(String, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::read::Format;
 
     #[test]
     fn a_bad_answer_is_told_and_the_others_are_read() {
@@ -277,6 +293,17 @@ mod tests {
             problems.to_string(),
             "r.json:2:91: expected a result with a query_id and a system_answer, found a number\n  at results[1]"
         );
+        let list = r#" [{"query_id": 588, "system_answer": {"final_answer": "x"}}, 5]"#;
+        let list = Document::new("l.json", list.into(), Format::Json).expect("UTF-8");
+        let (answers, problems) = read_answers(&list);
+        assert_eq!(answers.len(), 1, "the results may stand alone");
+        let lines = r#"{"query_id": 1, "system_answer": {"final_answer": "x"}}"#;
+        let lines = format!("{lines}\n5\n{lines}\n");
+        let lines = Document::new("l.jsonl", lines.into(), Format::JsonLines).expect("UTF-8");
+        let (answers, told) = read_answers(&lines);
+        assert_eq!(answers.len(), 2, "one may stand on each line");
+        assert!(told.to_string().starts_with("l.jsonl:2:1: expected a result"), "{told}");
+        assert!(problems.to_string().ends_with("found a number\n  at [1]"), "{problems}");
         let id = Document::new("a.json", r#"{"results": {"answer": {}}}"#.into(), Format::Json);
         assert_eq!(read_answers(&id.expect("UTF-8")).0.len(), 1, "an id may be called so");
     }

@@ -6,7 +6,7 @@ use super::summary::{Evaluated, Summary};
 use super::write::UNJUDGED;
 use crate::json;
 use crate::object::Object;
-use crate::read::{Document, Path, Problem, Problems};
+use crate::read::{Document, Format, Path, Problem, Problems};
 use crate::stats::Number;
 use crate::tool::judged::Status;
 use crate::tool::look::Look;
@@ -30,13 +30,16 @@ impl ResultFile {
     }
 }
 
-/// Reads a result file: an object with `metadata` and `results`, or the list of results alone.
+/// Reads a result file: an object with `metadata` and `results`, or the results alone, in a list or
+/// one a line.
 /// What cannot be used is told and left out.
 pub fn read_result_file(document: &Document) -> (ResultFile, Problems) {
     let mut look = Look::new(document);
     let mut file = ResultFile::default();
     let top = Path::default();
-    let results = match look.value() {
+    let lines = lines_of(document);
+    let value = if lines.is_some() { None } else { look.value() };
+    let results = match value {
         Some(list) if list.get().starts_with('[') => {
             look.list(list, &top, "a list of results").map(|results| (results, top))
         }
@@ -48,7 +51,7 @@ pub fn read_result_file(document: &Document) -> (ResultFile, Problems) {
             }
             (look.list_field(&fields, "results", &top), top.key("results"))
         }),
-        None => None,
+        None => lines.map(|lines| (lines, top)),
     };
     let (results, path) = results.unwrap_or_default();
     for (index, value) in results.into_iter().enumerate() {
@@ -58,6 +61,15 @@ pub fn read_result_file(document: &Document) -> (ResultFile, Problems) {
         }
     }
     (file, look.problems())
+}
+
+/// The results of a file that has one a line.
+fn lines_of(document: &Document) -> Option<Vec<&RawValue>> {
+    let values = document.values();
+    let lines =
+        values.iter().map(|line| serde_json::from_str(line).ok()).collect::<Option<Vec<_>>>();
+    let has_lines = document.format() == Format::JsonLines && values.len() > 1;
+    lines.filter(|_| has_lines)
 }
 
 /// `MASBench` has in `metadata` itself what the document has there in `config`.
