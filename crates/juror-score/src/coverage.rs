@@ -7,6 +7,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::json;
 use crate::kind_names::StepKind;
 use crate::profile::{Profile, ScoredGroups};
 use crate::record::Case;
@@ -45,9 +46,9 @@ impl Traits {
     }
 
     /// What a result written earlier has, by its reference answer and expected steps as JSON.
-    pub(crate) fn of_written(
+    pub(crate) fn of_written<'a>(
         answer: Option<&RawValue>,
-        steps: Option<&RawValue>,
+        steps: Option<&'a RawValue>,
         profile: &Profile,
     ) -> Traits {
         #[derive(Deserialize)]
@@ -57,22 +58,24 @@ impl Traits {
             #[serde(borrow)]
             output: Option<&'a RawValue>,
         }
-        impl<'a> Named<'a> {
-            fn name(&self) -> &'a str {
-                self.name.map_or("", |name| name.get().trim_matches('"'))
-            }
-        }
         let has_answer = answer.is_some_and(is_said);
         let text = steps.map_or("null", RawValue::get);
         // Names are looked at only where one of them matters.
         let is_plain = !profile.kind_names.has(StepKind::Retrieval);
-        if is_plain && memchr::memmem::find(text.as_bytes(), b"\"retrieval\"").is_none() {
+        let is_named = || memchr::memmem::find(text.as_bytes(), b"\"retrieval\"").is_some();
+        if is_plain && !is_named() && !json::may_hide_letters(text) {
             let inside = text.strip_prefix('[').map(str::trim_start);
             let has_steps = inside.is_some_and(|inside| !inside.starts_with(']'));
             return Traits { answer: has_answer, steps: has_steps, ..Traits::NONE };
         }
         let groups: Vec<Vec<Named<'_>>> = serde_json::from_str(text).unwrap_or_default();
-        Traits::expected(has_answer, &groups, |step| (step.name(), step.output.is_some()), profile)
+        let read = |step: &Named<'a>| {
+            let name = step.name.and_then(json::scalar_text).unwrap_or_default();
+            (name, step.output.is_some())
+        };
+        let groups: Vec<Vec<_>> =
+            groups.iter().map(|group| group.iter().map(read).collect()).collect();
+        Traits::expected(has_answer, &groups, |(name, has_output)| (name, *has_output), profile)
     }
 
     /// What a question has by its reference: whether that has an answer, and of each of its steps
@@ -143,6 +146,10 @@ pub(crate) fn is_said(answer: &RawValue) -> bool {
         rest = rest.trim_start();
         match [r"\n", r"\t", r"\r"].iter().find_map(|space| rest.strip_prefix(space)) {
             Some(after) => rest = after,
+            // Space that is written as another escape.
+            None if rest.starts_with(r"\u") || rest.starts_with(r"\f") => {
+                return !json::unescape(rest).trim().is_empty();
+            }
             None => return !rest.is_empty(),
         }
     }
@@ -174,6 +181,8 @@ mod tests {
             (r#""""#, false),
             (r#"" \n\t \r ""#, false),
             ("null", false),
+            (r#"" \n\u0020\f\u00a0""#, false),
+            (r#"" \u0020\u0078""#, true),
             (r#"" \n x""#, true),
             (r#""\"""#, true),
             ("0", true),
@@ -208,6 +217,8 @@ mod tests {
         let (five, six) = (of(first, &Profile::V5), of(first, &Profile::V6));
         assert!(five.retrieval && !five.expected_retrieval, "the last group is scored");
         assert!(six.retrieval && six.expected_retrieval);
+        let escaped = first.replace("retrieval", r"\u0072etrieva\u006c");
+        assert_eq!((of(&escaped, &Profile::V5), of(&escaped, &Profile::V6)), (five, six));
         for without in [r#"{"name": "retrieval"}"#, r#"{"name": "retrieval", "output": null}"#] {
             let traits = of(&format!("[[{without}]]"), &Profile::V6);
             assert!(traits.retrieval && !traits.expected_retrieval, "no contexts to compare");

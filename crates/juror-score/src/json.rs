@@ -17,6 +17,19 @@ pub(crate) fn inside_of(value: &RawValue) -> Option<&str> {
     value.get().strip_prefix('"')?.strip_suffix('"')
 }
 
+/// Whether a value is a text that says a word, however it is written.
+pub(crate) fn is_word(value: &RawValue, word: &str) -> bool {
+    inside_of(value).is_some_and(|inside| inside == word || same_text(inside, word))
+}
+
+/// Whether a text of JSON may have a letter of ASCII written as an escape, which hides words that
+/// are looked for as they are.
+pub(crate) fn may_hide_letters(json: &str) -> bool {
+    let bytes = json.as_bytes();
+    let is_letter = |at: usize| matches!(bytes.get(at + 4), Some(b'4'..=b'7'));
+    memchr::memmem::find_iter(bytes, b"\\u00").any(is_letter)
+}
+
 /// A text, or a number or boolean written where a text is expected.
 pub(crate) fn scalar_text(value: &RawValue) -> Option<Cow<'_, str>> {
     match value.get().as_bytes().first()? {
@@ -320,6 +333,19 @@ mod tests {
                 assert_eq!(same_text(a, b), unescape(a) == unescape(b), "{a} and {b}");
             }
         }
+    }
+
+    #[test]
+    fn words_are_the_same_however_they_are_written() {
+        let is_error = |json: &str| is_word(serde_json::from_str(json).expect("JSON"), "error");
+        for json in [r#""error""#, r#""\u0065rror""#, r#""e\u0072\u0072or""#] {
+            assert!(is_error(json), "{json}");
+        }
+        for json in [r#""errors""#, r#""\\u0065rror""#, "null", r#"["error"]"#, "5"] {
+            assert!(!is_error(json), "{json}");
+        }
+        assert!(may_hide_letters(r#""\u0072etrieval""#) && may_hide_letters(r#""\u004e""#));
+        assert!(!may_hide_letters(r#""caf\u00e9 \"x\" \u2014""#));
     }
 
     #[test]

@@ -82,7 +82,7 @@ fn plainly_has_rows(text: &str) -> bool {
     let first = list.and_then(|list| list.strip_prefix('[')).map(str::trim_ascii_start);
     first.is_some_and(|first| first.starts_with('{'))
         && key.find(rest.as_bytes()).is_none()
-        && memchr::memmem::find(text.as_bytes(), b"\\u00").is_none()
+        && !json::may_hide_letters(text)
 }
 
 /// Whether the key can be there at all, as it is or escaped.
@@ -98,13 +98,11 @@ fn clearly_has_rows(quoted: &str) -> bool {
     let Some(at) = key.find(bytes) else { return false };
     let rest = &quoted[at + "bindings".len()..];
     // A letter of the key could itself be escaped, in a second one that is not seen.
-    let is_letter = |at: usize| matches!(bytes.get(at + 4), Some(b'6' | b'7'));
-    let is_plain = || !memchr::memmem::find_iter(bytes, b"\\u00").any(is_letter);
     let list = rest.strip_prefix("\\\"").map(skip_space).and_then(|rest| rest.strip_prefix(':'));
     let first = list.map(skip_space).and_then(|rest| rest.strip_prefix('[')).map(skip_space);
     first.is_some_and(|first| first.starts_with('{'))
         && key.find(rest.as_bytes()).is_none()
-        && is_plain()
+        && !json::may_hide_letters(quoted)
 }
 
 /// What follows spaces and escaped line ends.

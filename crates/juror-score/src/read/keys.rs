@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 
 use super::document::{Document, Found};
 use super::problem::{Path, Problem, Problems};
+use crate::json;
 use crate::metric::metric;
 use crate::object::Object;
 
@@ -157,7 +158,11 @@ fn is_step_key(key: &[u8]) -> bool {
 pub(super) fn unknown_keys<'a>(step: &Object<'a>) -> impl Iterator<Item = &'a str> {
     let inside = |key: &'a RawValue| &key.get()[1..key.get().len() - 1];
     let keys = step.iter_raw().map(move |(key, _)| inside(key));
-    keys.filter(|key| !is_step_key(key.as_bytes()))
+    keys.filter(|key| {
+        let is_escaped = || memchr::memchr(b'\\', key.as_bytes()).is_some();
+        let is_known = |key: &str| is_step_key(key.as_bytes());
+        !is_known(key) && !(is_escaped() && is_known(&json::unescape(key)))
+    })
 }
 
 /// Something that is passed over, wherever it stands.

@@ -538,7 +538,7 @@ form! {
 
 impl<'a> ResponseForm<'a> {
     fn read(self) -> Trajectory<'a> {
-        let says_error = self.status.is_some_and(|status| status.get() == "\"error\"");
+        let says_error = self.status.is_some_and(|status| json::is_word(status, "error"));
         let ending = match self.error {
             Some(error) => Ending::Failed(Cow::Borrowed(error.get())),
             None if says_error => Ending::Failed(Cow::Borrowed("\"no error message\"")),
@@ -617,6 +617,26 @@ mod tests {
         let mut problems = responses.problems.clone();
         problems.extend(responses.unknown(document, questions));
         problems.errors.iter().map(|error| (error.place.line, error.place.column)).collect()
+    }
+
+    #[test]
+    fn a_status_says_error_however_it_is_written() {
+        let text = [
+            r#"{"question_id": "q", "status": "\u0065rror"}"#,
+            r#"{"question_id": "\u0072", "st\u0061tus": "success", "actual_steps": ["#,
+            r#"{"\u006eame": "s", "status": "\u0073uccess"}, {"name": "s", "status": "e\u0072ror"}]}"#,
+        ];
+        let text = format!("{}\n{}{}\n", text[0], text[1], text[2]);
+        let document = Document::new("r.jsonl", text.into(), Format::JsonLines).expect("a text");
+        let responses = read_responses(&document).expect("responses");
+        assert!(responses.by_question["q"].trajectory.ending.is_error());
+        let other = &responses.by_question["r"].trajectory;
+        let steps = other.steps.as_deref().expect("steps");
+        assert!(!other.ending.is_error());
+        assert_eq!((steps[0].status, steps[1].status), (Status::Success, Status::Error));
+        assert_eq!(steps[0].name, "s");
+        assert!(responses.problems.is_empty(), "{}", responses.problems);
+        assert!(responses.other_keys(&document).is_empty());
     }
 
     #[test]

@@ -153,7 +153,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for ResultForm<'a> {
                         }
                         "status" => {
                             let raw: &RawValue = map.next_value()?;
-                            form.is_error |= raw.get() == "\"error\"";
+                            form.is_error |= json::is_word(raw, "error");
                         }
                         "reference_answer" => form.reference_answer = map.next_value()?,
                         "reference_steps" => form.reference_steps = map.next_value()?,
@@ -231,5 +231,23 @@ fn observed_step<'s>(step: &'s Step<'_>, names: &KindNames) -> ObservedStep<'s> 
         is_error: step.status == Status::Error,
         is_empty: step.status != Status::Error && view.is_empty_result(),
         values,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::Profile;
+    use crate::read::Format;
+
+    #[test]
+    fn a_result_is_an_error_however_its_status_is_written() {
+        let text = r#"[{"template_id": "t", "status": "\u0065rror"},
+            {"template_id": "t", "status": "error"}, {"template_id": "t", "status": "success"}]"#;
+        let document = Document::new("r.json", text.into(), Format::Json).expect("JSON");
+        let mut aggregator = Aggregator::new(&Profile::V5, &[]);
+        let (n_results, _) = read_results(&document, &mut aggregator).expect("results");
+        let micro = aggregator.finish().micro;
+        assert_eq!((n_results, micro.n_errors), (3, 2));
     }
 }

@@ -13,6 +13,7 @@ use super::file::Recorded;
 use super::json::{Json, is_something, text_or_empty};
 use super::raw::{Log, read_log};
 use super::{Answer, Said, said};
+use crate::json;
 use crate::object::Object;
 use crate::read::{Document, Path, Problem, Problems};
 use crate::tool::look::Look;
@@ -102,7 +103,7 @@ fn without_children(node: &str) -> Json<'_> {
         return Json::read(node);
     }
     let field = |(key, value): (&RawValue, &RawValue)| {
-        let is_children = key.get() == "\"children\"";
+        let is_children = json::is_word(key, "children");
         format!("{}: {}", key.get(), if is_children { "null" } else { value.get() })
     };
     let fields: Vec<String> = fields.iter_raw().map(field).collect();
@@ -154,6 +155,15 @@ mod tests {
             r#"{"answer_generation": {"valid_data": true, "train_messages": [[5]]}}"#,
             "log.json:1:1: messages or nodes are not objects, or nested too deep",
         );
+    }
+
+    #[test]
+    fn nodes_inside_a_node_are_left_away_however_their_key_is_written() {
+        for key in ["children", r"\u0063hildren"] {
+            let node = format!(r#"{{"node_type": "x", "{key}": [{{"a": 1}}]}}"#);
+            let left = format!(r#"{{"node_type": "x", "{key}": null}}"#);
+            assert_eq!(without_children(&node), Json::read(&left), "{key}");
+        }
     }
 
     #[test]
