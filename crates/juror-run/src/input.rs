@@ -8,6 +8,7 @@ use juror_score::read::{Document, Format, Problems};
 
 use crate::interrupt::Interrupt;
 use crate::mapped::MappedText;
+use crate::unpack::unpack;
 
 /// Why a file could not be brought into memory.
 #[derive(Debug, thiserror::Error)]
@@ -128,7 +129,7 @@ pub fn load_text(name: &str) -> Result<String, LoadError> {
     } else {
         read(&File::open(name).map_err(failed)?).map_err(failed)?
     };
-    let text = String::from_utf8(decompress(bytes).map_err(failed)?).map_err(|error| {
+    let text = String::from_utf8(unpack(bytes).map_err(failed)?).map_err(|error| {
         let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = good.split(|byte| *byte == b'\n').count();
         failed(io::Error::new(io::ErrorKind::InvalidData, format!("line {line} is not UTF-8")))
@@ -142,7 +143,7 @@ fn load_as(name: &str, format: Option<Format>) -> Result<(Document, Option<Lent>
     if name == "-" {
         let mut bytes = Vec::new();
         io::stdin().lock().read_to_end(&mut bytes).map_err(failed)?;
-        return Ok((document("<stdin>", decompress(bytes).map_err(failed)?, format)?, None));
+        return Ok((document("<stdin>", unpack(bytes).map_err(failed)?, format)?, None));
     }
     let file = File::open(name).map_err(failed)?;
     let state = State::of(&file).map_err(failed)?;
@@ -153,7 +154,7 @@ fn load_as(name: &str, format: Option<Format>) -> Result<(Document, Option<Lent>
         let lent = Lent { name: name.to_owned(), format, file, state };
         return Ok((document, (format != Format::Yaml).then_some(lent)));
     }
-    Ok((document(name, decompress(read(&file).map_err(failed)?).map_err(failed)?, format)?, None))
+    Ok((document(name, unpack(read(&file).map_err(failed)?).map_err(failed)?, format)?, None))
 }
 
 fn document(name: &str, bytes: Vec<u8>, format: Option<Format>) -> Result<Document, LoadError> {
@@ -167,20 +168,6 @@ fn read(mut file: &File) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
     file.read_to_end(&mut bytes)?;
     Ok(bytes)
-}
-
-fn decompress(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
-    let mut plain = Vec::new();
-    match bytes.as_slice() {
-        [0x1f, 0x8b, ..] => {
-            flate2::read::MultiGzDecoder::new(bytes.as_slice()).read_to_end(&mut plain)?;
-        }
-        [0x28, 0xb5, 0x2f, 0xfd, ..] => {
-            zstd::stream::read::Decoder::new(bytes.as_slice())?.read_to_end(&mut plain)?;
-        }
-        _ => return Ok(bytes),
-    }
-    Ok(plain)
 }
 
 #[cfg(test)]

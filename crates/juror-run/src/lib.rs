@@ -34,6 +34,7 @@ pub mod subject;
 mod tool_settings;
 mod tools;
 mod torn;
+mod unpack;
 
 pub use answers::{AnswerFiles, AnswersError, log_files};
 pub use asking::{Asking, Watch, ask_each, ticks};

@@ -105,8 +105,16 @@ pub(super) struct Converted {
     pub(super) hints: Vec<Remark>,
 }
 
+/// More tag directives are refused: the parser compares each with all before it.
+const MOST_DIRECTIVES: usize = 100;
+
 /// Reads a YAML document.
 pub(super) fn convert(yaml: &str) -> Result<Converted, NotYaml> {
+    if let Some(at) = memchr::memmem::find_iter(yaml.as_bytes(), b"\n%TAG").nth(MOST_DIRECTIVES) {
+        let (line, column) = line_and_column(yaml, at + 1);
+        let message = format!("there are more than {MOST_DIRECTIVES} `%TAG` directives");
+        return Err(NotYaml { message, hint: None, line, column });
+    }
     let mut writer = write::Writer::new(yaml);
     for event in events(yaml) {
         let event = event.map_err(|error| NotYaml::from_parser(&error, yaml))?;

@@ -78,13 +78,36 @@ fn aliases_of_aliases_do_not_fill_the_memory() {
         let items = vec![format!("*a{}", level - 1); 10].join(", ");
         lines.push(format!("a{level}: &a{level} [{items}]"));
     }
-    assert_eq!(place(&lines.join("\n")).2, "aliases make this file too large");
+    assert_eq!(place(&lines.join("\n")).2, "aliases make this file too large here");
+}
+
+#[test]
+fn aliases_of_aliases_are_no_deeper_than_what_is_written_out() {
+    let mut lines = vec!["- &a0 []".to_owned()];
+    for level in 1..300 {
+        lines.push(format!("- &a{level} [*a{}]", level - 1));
+    }
+    // The list of all is one more.
+    assert_eq!(
+        place(&lines.join("\n")),
+        (256, 10, "lists and mappings are nested more than 256 deep here".into())
+    );
+    let merged = "- &a {x: [[1]]}\n- &b {<<: *a}\n- [*b]\n";
+    assert_eq!(json(merged), r#"[{"x":[[1]]},{"x":[[1]]},[{"x":[[1]]}]]"#);
+}
+
+#[test]
+fn directives_are_few() {
+    let directives: Vec<String> = (0..100_000).map(|at| format!("%TAG !a{at}! x")).collect();
+    let told = "there are more than 100 `%TAG` directives";
+    assert_eq!(place(&directives.join("\n")), (102, 1, told.to_owned()));
 }
 
 #[test]
 fn deep_nesting_is_told() {
+    assert_eq!(json(&format!("{}{}", "[".repeat(256), "]".repeat(256))).len(), 512);
     for yaml in ["[".repeat(100_000), "- ".repeat(100_000), "{a: ".repeat(100_000)] {
-        assert_eq!(place(&yaml).0, 1);
+        assert_eq!(place(&yaml).2, "lists and mappings are nested more than 256 deep here");
     }
 }
 

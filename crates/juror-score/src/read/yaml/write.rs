@@ -10,8 +10,9 @@ use super::role::Role;
 use super::scalar::{self, BadTag, Scalar, resolve, resolve_tagged};
 use super::{NotYaml, Remark};
 
-/// Deeper values are taken for an attack.
-const DEEPEST: usize = 1000;
+/// Deeper values are taken for an attack. `PyYAML` gives up at little more, and the parser looks at
+/// every open list for every word in it.
+const DEEPEST: usize = 256;
 
 /// What aliases and merged keys may add to a small text, and to each byte of a large one: some
 /// lines of aliases of aliases could otherwise fill any memory.
@@ -41,7 +42,8 @@ pub(super) struct Writer {
 /// What an anchor stands for.
 enum Anchored {
     Scalar(Plainness, String),
-    Json(Vec<u8>),
+    /// The JSON of a list or mapping, and how deep it is.
+    Json(Vec<u8>, usize),
 }
 
 /// What tells how a scalar is meant.
@@ -60,6 +62,8 @@ struct Open {
     /// Where its JSON begins.
     start: usize,
     n_items: usize,
+    /// How deep the lists and mappings in it are.
+    depth: usize,
     anchor: Option<String>,
     role: Role,
     /// For a mapping.
@@ -185,20 +189,32 @@ impl Writer {
         at: Mark,
     ) -> Result<(), NotYaml> {
         let role = self.begin_value(at)?;
-        if self.open.len() == DEEPEST {
-            return Err(NotYaml::new(at, "lists and mappings are nested too deeply here"));
-        }
+        self.check_depth(1, at)?;
         if let Some(anchor) = &anchor {
             // Until it is whole there is nothing that an alias could stand for.
             self.anchors.remove(anchor);
         }
-        self.open.push(Open { start: self.json.len(), n_items: 0, anchor, role, fields });
+        self.open.push(Open { start: self.json.len(), n_items: 0, depth: 0, anchor, role, fields });
         self.json.push(bracket);
         Ok(())
     }
 
+    /// What comes next is so deep: notes it, or refuses it.
+    fn check_depth(&mut self, depth: usize, at: Mark) -> Result<(), NotYaml> {
+        if self.open.len() + depth > DEEPEST {
+            let message = format!("lists and mappings are nested more than {DEEPEST} deep here");
+            return Err(NotYaml::new(at, message));
+        }
+        if let Some(open) = self.open.last_mut() {
+            open.depth = open.depth.max(depth);
+        }
+        Ok(())
+    }
+
     fn close(&mut self, bracket: u8, at: Mark) -> Result<(), NotYaml> {
-        let Some(Open { start, anchor, fields, .. }) = self.open.pop() else { return Ok(()) };
+        let Some(open) = self.open.pop() else { return Ok(()) };
+        let Open { start, depth, anchor, fields, .. } = open;
+        self.check_depth(depth + 1, at)?;
         self.json.push(bracket);
         if let Some(Fields { keys, merges, .. }) = fields {
             self.keys.forget(&keys);
@@ -214,7 +230,7 @@ impl Writer {
         if let Some(anchor) = anchor {
             let json = self.json[start..].to_vec();
             self.spend(json.len(), at)?;
-            self.anchors.insert(anchor, Anchored::Json(json));
+            self.anchors.insert(anchor, Anchored::Json(json, depth + 1));
         }
         self.end_value(at)
     }
@@ -230,8 +246,9 @@ impl Writer {
                 self.spend(text.len(), at)?;
                 self.scalar(text, plainness, at)?;
             }
-            Anchored::Json(json) => {
+            Anchored::Json(json, depth) => {
                 self.spend(json.len(), at)?;
+                self.check_depth(*depth, at)?;
                 self.begin_value(at)?;
                 self.json.extend_from_slice(json);
                 self.end_value(at)?;
@@ -244,7 +261,7 @@ impl Writer {
     fn spend(&mut self, n_bytes: usize, at: Mark) -> Result<(), NotYaml> {
         let rest = self.budget.checked_sub(n_bytes);
         self.budget = rest.ok_or_else(|| {
-            NotYaml::new(at, "aliases make this file too large")
+            NotYaml::new(at, "aliases make this file too large here")
                 .hint("write out what they stand for, or leave some of them away")
         })?;
         Ok(())

@@ -1,0 +1,92 @@
+//! Files that are compressed, and how large they may become.
+
+use std::io::{self, Read};
+
+/// The variable that says how many bytes a compressed file may become at most.
+const MOST: &str = "JUROR_MAX_UNPACKED";
+
+/// What a small file may become where nobody says.
+const MOST_OF_ANY: u64 = 256 << 20;
+
+/// How many times its size a large file may become. Text becomes a tenth, repetitive text a
+/// fiftieth; a file of a few kilobytes could otherwise fill all memory.
+const TIMES: u64 = 100;
+
+/// The bytes of a file, without gzip and zstd.
+pub(crate) fn unpack(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
+    let set = std::env::var(MOST).ok().filter(|set| !set.trim().is_empty());
+    let most = match set {
+        Some(set) => set.trim().parse().map_err(|_| {
+            let why = format!("`{MOST}` is `{set}`, and has to be a number of bytes");
+            io::Error::new(io::ErrorKind::InvalidInput, why)
+        })?,
+        None => MOST_OF_ANY.max(TIMES * bytes.len() as u64),
+    };
+    unpack_within(bytes, most)
+}
+
+fn unpack_within(bytes: Vec<u8>, most: u64) -> io::Result<Vec<u8>> {
+    match bytes.as_slice() {
+        [0x1f, 0x8b, ..] => read(flate2::read::MultiGzDecoder::new(bytes.as_slice()), most),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => {
+            read(zstd::stream::read::Decoder::new(bytes.as_slice())?, most)
+        }
+        _ => Ok(bytes),
+    }
+}
+
+fn read(decoder: impl Read, most: u64) -> io::Result<Vec<u8>> {
+    let mut plain = Vec::new();
+    decoder.take(most.saturating_add(1)).read_to_end(&mut plain)?;
+    if plain.len() as u64 <= most {
+        return Ok(plain);
+    }
+    let why = format!(
+        "it becomes more than {most} bytes when it is decompressed\n  hint: if it can be trusted, \
+         allow more with the variable {MOST}, or decompress it first"
+    );
+    Err(io::Error::new(io::ErrorKind::InvalidData, why))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    fn packed(text: &[u8]) -> [Vec<u8>; 2] {
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(text).expect("packed");
+        let zstd = zstd::stream::encode_all(text, 1).expect("packed");
+        [gzip.finish().expect("packed"), zstd]
+    }
+
+    #[test]
+    fn a_file_becomes_no_larger_than_it_may() {
+        for packed in packed(&[b' '; 1000]) {
+            assert_eq!(unpack_within(packed.clone(), 1000).expect("unpacked").len(), 1000);
+            let refused = unpack_within(packed, 999).expect_err("refused").to_string();
+            assert!(refused.starts_with("it becomes more than 999 bytes"), "{refused}");
+            assert!(refused.contains("JUROR_MAX_UNPACKED"), "{refused}");
+        }
+        assert_eq!(unpack_within(b"plain".to_vec(), 1).expect("as it is"), b"plain");
+    }
+
+    #[test]
+    fn parts_that_are_packed_one_after_another_count_together() {
+        for packed in packed(&[b' '; 1000]) {
+            let twice = packed.repeat(2);
+            assert_eq!(unpack_within(twice.clone(), 2000).expect("unpacked").len(), 2000);
+            assert!(unpack_within(twice, 1999).is_err());
+        }
+    }
+
+    #[test]
+    fn a_small_file_does_not_fill_the_memory() {
+        // A frame for each megabyte, of which the last are never looked at.
+        let frame = zstd::stream::encode_all(vec![0; 1 << 20].as_slice(), 1).expect("packed");
+        let bomb = frame.repeat(10_000);
+        assert!(bomb.len() < 2 << 20, "{}", bomb.len());
+        assert!(unpack(bomb).is_err());
+    }
+}
