@@ -31,7 +31,9 @@ pub struct Pair {
 impl Matching {
     /// The pair of an expected step.
     pub fn pair_of(&self, group: usize, expected: usize) -> Option<&Pair> {
-        self.pairs.iter().find(|pair| pair.group == group && pair.expected == expected)
+        let found =
+            self.pairs.binary_search_by_key(&(group, expected), |pair| (pair.group, pair.expected));
+        found.ok().map(|at| &self.pairs[at])
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use hashbrown::HashSet;
 use serde_json::value::RawValue;
 
 use crate::object::Object;
@@ -110,8 +111,7 @@ impl ExpectedStep<'_> {
     pub(crate) fn missing_columns(&self) -> Option<(Vec<usize>, Vec<String>)> {
         let required = self.rules.required_columns.as_deref().filter(|names| !names.is_empty())?;
         let known = self.columns()?;
-        let is_missing = |&index: &usize| !known.iter().any(|known| *known == required[index]);
-        let missing: Vec<usize> = (0..required.len()).filter(is_missing).collect();
+        let missing = absent(required, &known);
         (!missing.is_empty()).then_some((missing, known))
     }
 
@@ -119,6 +119,19 @@ impl ExpectedStep<'_> {
     pub fn has_required_columns(&self) -> bool {
         self.missing_columns().is_none()
     }
+}
+
+/// The positions of the names that are not among others.
+fn absent(names: &[Cow<'_, str>], known: &[String]) -> Vec<usize> {
+    const FEW: usize = 32;
+    let among = |is_known: &dyn Fn(&str) -> bool| {
+        (0..names.len()).filter(|index| !is_known(&names[*index])).collect()
+    };
+    if known.len() <= FEW {
+        return among(&|name| known.iter().any(|known| known == name));
+    }
+    let known: HashSet<&str> = known.iter().map(String::as_str).collect();
+    among(&|name| known.contains(name))
 }
 
 /// How two SPARQL results are compared.

@@ -128,7 +128,9 @@ impl Record<'_> {
 
     /// Why an expected step was missed, where somebody asked.
     pub fn miss_of(&self, group: usize, expected: usize) -> Option<&Miss> {
-        self.misses.iter().find(|miss| miss.group == group && miss.expected == expected)
+        let place = |miss: &Miss| (miss.group, miss.expected);
+        let found = self.misses.binary_search_by_key(&(group, expected), place);
+        found.ok().map(|at| &self.misses[at])
     }
 
     /// The numbers that its steps have for a metric of steps.

@@ -1,5 +1,6 @@
 //! Steps that find an entity: whatever tool found it, the expected IRI must be in what it returned.
 
+use hashbrown::HashSet;
 use serde_json::value::RawValue;
 
 use super::View;
@@ -22,11 +23,11 @@ pub(super) fn matches(expected: &View<'_>, actual: &View<'_>) -> bool {
 fn lists(output: &str, iri: &str) -> bool {
     rows_of(output).unwrap_or_default().into_iter().any(|row| {
         let Ok(row) = skim::from_str::<Object>(row.get()) else { return false };
-        row.iter().any(|(column, term)| {
-            // Of a repeated column the last one counts.
-            let is_last = row.get(&column).is_some_and(|last| std::ptr::eq(last, term));
-            is_last && is_uri(term, iri)
-        })
+        // Of a repeated column the last one counts.
+        let mut columns = HashSet::new();
+        let mut fields: Vec<_> = row.iter().collect();
+        fields.reverse();
+        fields.into_iter().any(|(column, term)| columns.insert(column) && is_uri(term, iri))
     })
 }
 
@@ -49,6 +50,20 @@ fn is_uri(term: &RawValue, iri: &str) -> bool {
 mod tests {
     use super::*;
     use crate::output::Output;
+    use crate::solutions::{ResultFormat, SparqlResult};
+
+    #[test]
+    fn a_row_of_many_columns_is_looked_through_once() {
+        let column = |at: usize| format!(r#""c{at}": {{"type": "uri", "value": "urn:{at}"}}"#);
+        let columns: Vec<String> = (0..60_000).map(column).collect();
+        let output = format!(r#"{{"results": {{"bindings": [{{{}}}]}}}}"#, columns.join(","));
+        assert!(lists(&output, "urn:59999"));
+        assert!(!lists(&output, "urn:60000"));
+        assert_eq!(Output::Text(&output).served_has_iri("urn:60000"), None);
+        let result = output.replace("]}}", r#"]}, "head": {"vars": ["c1"]}}"#);
+        let table = SparqlResult::parse(&result, ResultFormat::Json);
+        assert!(table.is_err_and(|why| why.is_too_large()));
+    }
 
     #[test]
     fn only_uris_of_rows_are_listed() {

@@ -154,15 +154,16 @@ fn is_step_key(key: &[u8]) -> bool {
     )
 }
 
-/// The keys of a step that are not known, where they stand.
+/// The first keys of a step that are not known, where they stand: no more of a file are told.
 pub(super) fn unknown_keys<'a>(step: &Object<'a>) -> impl Iterator<Item = &'a str> {
     let inside = |key: &'a RawValue| &key.get()[1..key.get().len() - 1];
     let keys = step.iter_raw().map(move |(key, _)| inside(key));
     keys.filter(|key| {
         let is_escaped = || memchr::memchr(b'\\', key.as_bytes()).is_some();
         let is_known = |key: &str| is_step_key(key.as_bytes());
-        !is_known(key) && !(is_escaped() && is_known(&json::unescape(key)))
+        !(is_known(key) || is_escaped() && is_known(&json::unescape(key)))
     })
+    .take(Problems::MOST)
 }
 
 /// Something that is passed over, wherever it stands.

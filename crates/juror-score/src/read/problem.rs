@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::mem::{Discriminant, discriminant};
+use std::sync::Arc;
 
 /// A position in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -122,7 +123,7 @@ pub enum Problem {
         /// The column.
         name: String,
         /// The columns that are there.
-        known: Vec<String>,
+        known: Arc<[String]>,
     },
     /// An expected step has no output to compare with.
     MissingOutput(String),
@@ -344,7 +345,10 @@ impl Problem {
                 Some("the reference output has no columns".into())
             }
             Problem::UnknownColumn { known, .. } => {
-                Some(format!("columns present: {}", known.join(", ")))
+                const MOST: usize = 50;
+                let n_more = known.len().saturating_sub(MOST);
+                let more = if n_more > 0 { format!(" and {n_more} more") } else { String::new() };
+                Some(format!("columns present: {}{more}", known[..known.len() - n_more].join(", ")))
             }
             Problem::MissingOutput(_) => Some(
                 "add `output` to the step, or `match: args` to match it by its arguments; \

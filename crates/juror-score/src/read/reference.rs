@@ -1,6 +1,7 @@
 //! Reference datasets: templates of questions with what is expected of their answers.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use hashbrown::HashSet;
 use serde_json::value::RawValue;
@@ -155,7 +156,7 @@ impl<'a> Read<'a> {
         template: Cow<'a, str>,
         origin: Origin,
     ) -> Option<()> {
-        for key in &question.unknown {
+        for key in question.unknown.iter().take(Problems::MOST) {
             let has = |key: &str| question.has(key);
             self.passed_over.key(Of::Question, key, has, || path_of(origin).key(key));
         }
@@ -233,7 +234,7 @@ form! {
 impl<'a> TemplateForm<'a> {
     fn read_into(self, read: &mut Read<'a>, index: Option<usize>) -> Option<()> {
         let template = json::scalar_text(self.template_id?)?;
-        for key in self.unknown {
+        for key in self.unknown.into_iter().take(Problems::MOST) {
             let has = |key: &str| matches!(key, "template_id" | "questions");
             read.passed_over.key(Of::Template, key, has, || path_of((index, None)).key(key));
         }
@@ -390,11 +391,12 @@ impl StepCheck {
     fn columns(&mut self, document: &Document, step: &ExpectedStep<'_>, path: impl Fn() -> Path) {
         let Some((missing, known)) = step.missing_columns() else { return };
         let required = step.rules.required_columns.as_deref().unwrap_or_default();
+        let list = step.fields.get("required_columns").map_or("", RawValue::get);
+        let at = serde_json::from_str::<Vec<&RawValue>>(list).unwrap_or_default();
+        let known: Arc<[String]> = known.into();
         for index in missing {
-            let name = &required[index];
-            let list = step.fields.get("required_columns").map_or("", RawValue::get);
-            let at = serde_json::from_str::<Vec<&RawValue>>(list).unwrap_or_default();
-            let problem = Problem::UnknownColumn { name: name.to_string(), known: known.clone() };
+            let name = required[index].to_string();
+            let problem = Problem::UnknownColumn { name, known: Arc::clone(&known) };
             self.problems.push(Found {
                 offset: at.get(index).map_or(0, |at| document.offset_of(at.get())),
                 path: path().key("required_columns").index(index),
@@ -409,6 +411,25 @@ mod tests {
     use super::*;
     use crate::profile::WithoutOutput;
     use crate::read::Format;
+
+    #[test]
+    fn required_columns_that_are_missing_are_told_whatever_their_number() {
+        let names: Vec<String> = (0..10_000).map(|name| format!("\"missing{name}\"")).collect();
+        let heads: Vec<String> = (0..10_000).map(|name| format!("\\\"c{name}\\\"")).collect();
+        let text = format!(
+            r#"[{{"template_id": "t", "questions": [{{"id": "q", "question_text": "Q",
+               "reference_steps": [[{{"name": "s", "required_columns": [{}],
+               "output_media_type": "application/sparql-results+json",
+               "output": "{{\"head\": {{\"vars\": [{}]}}}}"}}]]}}]}}]"#,
+            names.join(","),
+            heads.join(",")
+        );
+        let document = Document::new("r.json", text.into(), Format::Json).expect("JSON");
+        let problems = read_reference(&document).expect_err("missing columns");
+        assert_eq!(problems.errors.len() + problems.n_more, 10_000);
+        let told = problems.errors[99].to_string();
+        assert!(told.contains("`missing99`") && told.ends_with("c49 and 9950 more"), "{told}");
+    }
 
     fn told(yaml: &str) -> Vec<String> {
         let document = Document::new("r.yaml", yaml.into(), Format::Yaml).expect("YAML");

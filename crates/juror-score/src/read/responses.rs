@@ -514,7 +514,8 @@ impl Record<'_> {
 fn read(text: &str) -> Result<Record<'_>, serde_json::Error> {
     let mut form: ResponseForm<'_> = skim::from_str(text)?;
     let says_something = form.met.count_ones() > u32::from(form.question_id.is_some());
-    let mut unknown: Vec<_> = form.unknown.drain(..).map(|key| (None, key)).collect();
+    let mut unknown: Vec<_> =
+        form.unknown.drain(..).take(Problems::MOST).map(|key| (None, key)).collect();
     for (index, step) in form.actual_steps.iter().flatten().enumerate() {
         unknown.extend(unknown_keys(step).map(|key| (Some(index), key)));
     }

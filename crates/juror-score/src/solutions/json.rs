@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use hashbrown::HashMap;
 use serde::de::{
     DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
 };
@@ -122,6 +123,8 @@ impl<'de> Visitor<'de> for ResultVisitor {
 pub(super) struct Rows<'t> {
     names: Vec<Cow<'t, str>>,
     names_known: bool,
+    /// The positions of the names, where there are many.
+    places: HashMap<Cow<'t, str>, usize>,
     columns: Vec<Vec<Cell<'t>>>,
     n_rows: usize,
     /// Whether rows were given at all, be it none.
@@ -130,21 +133,24 @@ pub(super) struct Rows<'t> {
 }
 
 impl<'t> Rows<'t> {
+    const FEW_NAMES: usize = 32;
+
     pub(super) fn new(known: Option<&[Cow<'t, str>]>, room: Room) -> Rows<'t> {
-        let mut names: Vec<Cow<'t, str>> = Vec::new();
-        for name in known.unwrap_or_default().iter().take(MOST_COLUMNS + 1) {
-            if !names.contains(name) {
-                names.push(name.clone());
-            }
-        }
-        Rows {
+        let mut rows = Rows {
             room,
-            columns: names.iter().map(|_| Vec::new()).collect(),
-            names,
+            columns: Vec::new(),
+            names: Vec::new(),
             names_known: known.is_some(),
+            places: HashMap::new(),
             n_rows: 0,
             were_given: false,
+        };
+        for name in known.unwrap_or_default().iter().take(MOST_COLUMNS + 1) {
+            if rows.position(name).is_none() {
+                rows.add_column(name.clone());
+            }
         }
+        rows
     }
 
     /// Makes room for as many rows more, within reason.
@@ -152,20 +158,38 @@ impl<'t> Rows<'t> {
         self.columns.iter_mut().for_each(|cells| cells.reserve(n_rows.min(256)));
     }
 
-    /// The column of a name, looked for first where the last row had it.
+    /// The column of a name, looked for first where the last row had it. One more name than a
+    /// table may have is enough to know that it has too many.
     pub(super) fn column_of(&mut self, name: Cow<'t, str>, guess: usize) -> Option<usize> {
         if self.names.get(guess).is_some_and(|known| *known == name) {
             return Some(guess);
         }
-        if let Some(found) = self.names.iter().position(|known| *known == name) {
+        if let Some(found) = self.position(&name) {
             return Some(found);
         }
-        if self.names_known {
+        if self.names_known || self.names.len() > MOST_COLUMNS {
             return None;
         }
+        self.add_column(name);
+        Some(self.names.len() - 1)
+    }
+
+    /// Where a name stands; where there are many, they are looked up.
+    fn position(&self, name: &str) -> Option<usize> {
+        if self.names.len() <= Rows::FEW_NAMES {
+            return self.names.iter().position(|known| known == name);
+        }
+        self.places.get(name).copied()
+    }
+
+    fn add_column(&mut self, name: Cow<'t, str>) {
         self.names.push(name);
         self.columns.push(Vec::new());
-        Some(self.names.len() - 1)
+        if self.names.len() > Rows::FEW_NAMES {
+            let n_known = self.places.len();
+            let new = self.names.iter().enumerate().skip(n_known);
+            self.places.extend(new.map(|(at, name)| (name.clone(), at)));
+        }
     }
 
     pub(super) fn put(&mut self, column: usize, cell: Cell<'t>) {

@@ -268,12 +268,14 @@ impl<'q, W: Writing> Cursor<'q, W> {
     }
 
     fn rows_have_iri(&mut self, iri: &str) -> Option<bool> {
+        // So many that none of them is worth a table.
+        const FEW_COLUMNS: usize = 64;
         let (mut found, mut names) = (false, Vec::new());
         self.bindings(|cursor| {
             names.clear();
             cursor.fields(|cursor, name| {
                 // Of a repeated column the last one counts: that is for the other reader.
-                (!names.contains(&name)).then_some(())?;
+                (names.len() < FEW_COLUMNS && !names.contains(&name)).then_some(())?;
                 names.push(name);
                 let cell = cursor.cell()?;
                 found |= cell.is_iri && cell.value.is_some_and(|value| value == iri);

@@ -1,5 +1,6 @@
 //! APIs as functions that a model can call, in the form that `OpenAI` gave them.
 
+use hashbrown::HashSet;
 use indexmap::IndexMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -96,12 +97,13 @@ pub fn function(name: &str, standard_tool: &str, api: &Api, form: Form) -> Funct
     let mut properties = IndexMap::new();
     let mut add = |list: &[Parameter], is_required: bool| -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
+        let mut listed: HashSet<String> = HashSet::new();
         for parameter in list {
             let name = standard_name(&parameter.name);
             if form == Form::Official || !name.is_empty() {
                 properties.insert(name.clone(), property(parameter, is_required, form));
             }
-            let is_repeated = form == Form::Schema && names.contains(&name);
+            let is_repeated = form == Form::Schema && !listed.insert(name.clone());
             if !name.is_empty() && !is_repeated {
                 names.push(name);
             }

@@ -26,11 +26,14 @@ pub fn unique_names(names: &[String], identities: &[String], cut: Cut) -> Vec<St
     let is_shared = |name: &String| counts.get(name.as_str()).is_some_and(|count| *count > 1);
     let mut taken: HashSet<String> =
         names.iter().filter(|name| !is_shared(name)).cloned().collect();
+    // How many of the same name and identity there were: their hashes are taken.
+    let mut n_before: HashMap<(&str, &str), u32> = HashMap::new();
     let pairs = names.iter().zip(identities);
     pairs
         .map(|(name, identity)| {
             if is_shared(name) {
-                hashed_name(name, identity, cut, &mut taken)
+                let attempt = n_before.entry((name, identity)).or_default();
+                hashed_name(name, identity, cut, attempt, &mut taken)
             } else {
                 name.clone()
             }
@@ -38,20 +41,20 @@ pub fn unique_names(names: &[String], identities: &[String], cut: Cut) -> Vec<St
         .collect()
 }
 
-/// A name with the first hash that makes it a new one.
+/// A name with the first hash that makes it a new one, from an attempt on.
 pub(super) fn hashed_name(
     name: &str,
     identity: &str,
     cut: Cut,
+    attempt: &mut u32,
     taken: &mut HashSet<String>,
 ) -> String {
-    let mut attempt = 0;
     loop {
-        let candidate = with_hash(name, short_hash(identity, attempt), cut);
+        let candidate = with_hash(name, short_hash(identity, *attempt), cut);
+        *attempt += 1;
         if taken.insert(candidate.clone()) {
             return candidate;
         }
-        attempt += 1;
     }
 }
 
@@ -90,6 +93,14 @@ mod tests {
         assert_eq!(names[1], "b");
         assert_ne!(names[0], names[2]);
         assert!(names[0].starts_with("a_") && names[0].len() == 8, "{names:?}");
+    }
+
+    #[test]
+    fn ten_thousand_apis_of_one_name_have_names_of_their_own() {
+        let names = vec!["a".to_owned(); 10_000];
+        let made = unique_names(&names, &names, Cut::Back);
+        assert_eq!(made.iter().collect::<HashSet<_>>().len(), 10_000);
+        assert_eq!(made[..3], unique_names(&names[..3], &names[..3], Cut::Back)[..]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 
 use super::callable::Callable;
 use super::offer::Offer;
@@ -63,9 +63,13 @@ impl Offered {
 pub(super) fn offer_all(offers: &[Offer<'_>], form: Form) -> Vec<Arc<Offered>> {
     let registry = Registry::new(offers.iter().map(entry).collect());
     let mut offered = Vec::with_capacity(offers.len());
+    let mut taken = HashSet::with_capacity(offers.len());
+    // How often a name of an API was told apart from others.
+    let mut attempts: HashMap<(String, String), u32> = HashMap::new();
     for (offer, name) in offers.iter().zip(registry.function_names()) {
         let name = offer.name.unwrap_or(name);
-        push(&mut offered, name, offer, form);
+        let name = new_name(name, offer, form, &mut taken, &mut attempts);
+        offered.push(Arc::new(Offered::new(&name, offer, form)));
     }
     offered
 }
@@ -78,22 +82,30 @@ pub(super) fn add<'o>(
 ) -> &'o Offered {
     let at = offered.iter().position(|known| known.is(offer)).unwrap_or_else(|| {
         let registry = Registry::new(vec![entry(offer)]);
-        push(offered, offer.name.unwrap_or(&registry.function_names()[0]), offer, form);
+        let name = offer.name.unwrap_or(&registry.function_names()[0]);
+        let mut taken = offered.iter().map(|known| known.callable.name.clone()).collect();
+        let name = new_name(name, offer, form, &mut taken, &mut HashMap::new());
+        offered.push(Arc::new(Offered::new(&name, offer, form)));
         offered.len() - 1
     });
     &offered[at]
 }
 
-fn push(offered: &mut Vec<Arc<Offered>>, name: &str, offer: &Offer<'_>, form: Form) {
+/// A name that is not taken yet, and is then.
+fn new_name(
+    name: &str,
+    offer: &Offer<'_>,
+    form: Form,
+    taken: &mut HashSet<String>,
+    attempts: &mut HashMap<(String, String), u32>,
+) -> String {
     let name = if form == Form::Schema { plain_name(name) } else { name.to_owned() };
-    let mut taken: HashSet<String> =
-        offered.iter().map(|known| known.callable.name.clone()).collect();
-    let name = if taken.contains(&name) {
-        hashed_name(&name, &entry(offer).identity(), Cut::Front, &mut taken)
-    } else {
-        name
-    };
-    offered.push(Arc::new(Offered::new(&name, offer, form)));
+    if taken.insert(name.clone()) {
+        return name;
+    }
+    let identity = entry(offer).identity();
+    let attempt = attempts.entry((name.clone(), identity.clone())).or_default();
+    hashed_name(&name, &identity, Cut::Front, attempt, taken)
 }
 
 fn entry(offer: &Offer<'_>) -> Entry {

@@ -1,5 +1,6 @@
 //! What an agent is told before it begins.
 
+use std::collections::HashSet;
 use std::fmt::Write;
 
 use super::Wording;
@@ -15,16 +16,15 @@ const LONGEST_DESCRIPTION: usize = 512;
 pub(super) fn describe(wording: &Wording, offers: &[Offer<'_>], has_search: bool) -> String {
     let list = if offers.is_empty() && has_search { &wording.no_tools } else { &wording.tools };
     let mut text = [wording.task.as_str(), list].concat();
-    let mut told: Vec<(&str, String)> = Vec::new();
+    let mut told: HashSet<(&str, String)> = HashSet::new();
     for offer in offers {
         let tool = (offer.category, standardize(offer.tool));
-        if told.contains(&tool) {
-            continue;
+        let name = tool.1.clone();
+        if told.insert(tool) {
+            let description = one_line(offer.tool_description);
+            // Writing to a string does not fail.
+            let _ = writeln!(text, "{}.{name}: {description}", told.len());
         }
-        let description = one_line(offer.tool_description);
-        // Writing to a string does not fail.
-        let _ = writeln!(text, "{}.{}: {description}", told.len() + 1, tool.1);
-        told.push(tool);
     }
     text
 }
