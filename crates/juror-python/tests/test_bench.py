@@ -681,12 +681,17 @@ def meeting_point(n_calls: int) -> Iterator[str]:
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            self.rfile.read(int(self.headers["content-length"]))
+            self.rfile.read(int(self.headers.get("content-length", 0)))
+            if not self.path.endswith("/virtual"):
+                self.reply({"virtual": f"{self.path}/seal/virtual"})
+                return
             all_there.wait(30)
             self.reply({"error": "", "response": self.path})
 
         def do_GET(self) -> None:
             self.reply({"calls": []})
+
+        do_DELETE = do_GET
 
         def reply(self, value: Any) -> None:
             body = json.dumps(value).encode()
@@ -715,7 +720,7 @@ def test_calls_release_the_interpreter_lock() -> None:
         result = bench(agent, server=server, jobs=4, name="slow")
     # A server that was there before knows the run by a name that no other has.
     paths = [re.sub(r"slow-[\w-]+/", "slow/", path) for path in answers(result)]
-    assert paths == [f"/runs/slow/queries.{number}/virtual" for number in range(1, 5)]
+    assert paths == [f"/runs/slow/queries.{number}/seal/virtual" for number in range(1, 5)]
 
 
 def test_awaited_calls_wait_side_by_side() -> None:
@@ -726,7 +731,7 @@ def test_awaited_calls_wait_side_by_side() -> None:
 
     with meeting_point(40) as server:
         result = bench(agent, server=server, query_ids=[1], name="x")
-    assert re.sub(r"x-[\w-]+/", "x/", answers(result)[0]) == "{'/runs/x/queries.1/virtual'}"
+    assert re.sub(r"x-[\w-]+/", "x/", answers(result)[0]) == "{'/runs/x/queries.1/seal/virtual'}"
 
 
 def test_a_server_that_asks_for_a_token_is_brought_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -741,10 +746,12 @@ def test_a_server_that_asks_for_a_token_is_brought_it(monkeypatch: pytest.Monkey
             self.wfile.write(body)
 
         def do_POST(self) -> None:
-            self.reply({"error": "", "response": "dry"})
+            self.reply({"error": "", "response": "dry", "virtual": f"{self.path}/seal/virtual"})
 
         def do_GET(self) -> None:
             self.reply({"calls": []})
+
+        do_DELETE = do_GET
 
         def log_message(self, format: str, *args: Any) -> None:
             pass

@@ -3,9 +3,10 @@
 //! | request | reply |
 //! |---|---|
 //! | `POST /virtual` | the tool's reply, as the published servers give it |
-//! | `POST /runs/{run}/{query}/virtual` | the same; the call is recorded for that query |
-//! | `GET /runs/{run}/{query}/calls` | the calls that were recorded |
-//! | `DELETE /runs/{run}` | forgets them |
+//! | `POST /runs/{run}/{query}` | opens a query: the address where its calls are made and recorded |
+//! | `POST /runs/{run}/{query}/{seal}/virtual` | that address, with a part that nobody can guess |
+//! | `GET /runs/{run}/{query}/calls` | the calls that were recorded, for who opened the run |
+//! | `DELETE /runs/{run}/{query}`, `DELETE /runs/{run}` | forgets them, for who opened the run |
 //! | `GET /tools?offset=…&limit=…` | all APIs as functions |
 //! | `GET /tools/search?q=…&k=…` | the APIs that fit a text best |
 //! | `GET /health` | that the server is up, and what it serves |
@@ -21,11 +22,12 @@ mod metrics;
 mod query;
 mod reply;
 mod routes;
+mod run_routes;
 mod runs;
 mod seats;
 mod server;
 
 pub use hyper::StatusCode;
 pub use listing::Listing;
-pub use runs::{RecordedCall, Runs};
+pub use runs::{NoRun, RecordedCall, Runs, unguessable};
 pub use server::{Event, Limits, Log, MatchNumbers, Server, ServerSetup};

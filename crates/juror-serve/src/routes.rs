@@ -13,15 +13,14 @@ use hyper::header::{CONNECTION, HeaderValue, WWW_AUTHENTICATE};
 use hyper::{Method, Request, StatusCode};
 use juror_score::{JsonStyle, dump_json, entries_of_json};
 use juror_tools::{Asked, Failure, INPUT_ERROR, Refusal, Served, ServedFrom, ToolCall, error_body};
-use serde::Serialize;
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::SemaphorePermit;
 
 use crate::callers::{TurnedAway, brings, look_at};
-use crate::query::{decoded, field};
+use crate::query::field;
 use crate::reply::{self, Reply};
-use crate::runs::RecordedCall;
+use crate::runs::{Address, RecordedCall};
 use crate::seats::{Phase, Seat};
 use crate::server::{Event, Server};
 
@@ -31,25 +30,8 @@ const DEFAULT_FOUND: usize = 10;
 /// The most that a search gives.
 const MOST_FOUND: usize = 1000;
 
-/// The longest name of a run or a query, in bytes.
-const LONGEST_NAME: usize = 200;
-
 /// What the published servers say to a word to the user.
 const CHAT: &str = r#"{"error":"","response":"Chat with user."}"#;
-
-/// The run and query that a call belongs to.
-struct Belongs {
-    run: String,
-    query: String,
-}
-
-/// The calls of a query.
-#[derive(Serialize)]
-struct Calls<'c> {
-    run: &'c str,
-    query: &'c str,
-    calls: &'c [RecordedCall],
-}
 
 impl Server {
     /// Answers a request.
@@ -117,26 +99,8 @@ impl Server {
         }
         let parts: Vec<&str> = path.trim_start_matches('/').split('/').collect();
         let query = request.uri().query().unwrap_or_default().to_owned();
-        let no_names = || self.refuse(StatusCode::BAD_REQUEST, "No usable names of run and query");
         match (request.method(), parts.as_slice()) {
-            (_, ["runs", run, query, "virtual"]) => match belongs(run, query) {
-                Some(belongs) => self.call(request, Some(belongs), seat).await,
-                None => no_names(),
-            },
-            (&Method::GET, ["runs", run, query, "calls"]) => match belongs(run, query) {
-                Some(belongs) => self.calls(&belongs),
-                None => no_names(),
-            },
-            (&Method::DELETE, ["runs", run]) => match belongs(run, "-") {
-                Some(Belongs { run, .. }) => {
-                    let n_queries = self.runs.forget(&run);
-                    reply::json(
-                        StatusCode::OK,
-                        &json!({"run": run, "forgotten_queries": n_queries}),
-                    )
-                }
-                None => no_names(),
-            },
+            (_, ["runs", _, ..]) => self.answer_of_runs(request, seat).await,
             (&Method::GET, ["tools"]) => self.aside(move |server| server.list(&query)).await,
             (&Method::GET, ["tools", "search"]) => {
                 self.aside(move |server| server.search(&query)).await
@@ -145,10 +109,9 @@ impl Server {
                 let (tools, n_apis) = (&self.setup.tools, self.setup.listing.len());
                 reply::text(self.metrics.render(tools.counts(), n_apis))
             }
-            (
-                _,
-                ["tools" | "metrics"] | ["tools", "search"] | ["runs", _] | ["runs", _, _, "calls"],
-            ) => self.refuse(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed"),
+            (_, ["tools" | "metrics"] | ["tools", "search"]) => {
+                self.refuse(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed")
+            }
             _ => self.refuse(StatusCode::NOT_FOUND, "Not Found"),
         }
     }
@@ -165,20 +128,23 @@ impl Server {
         })
     }
 
-    fn refuse(&self, status: StatusCode, why: &str) -> Reply {
+    pub(crate) fn refuse(&self, status: StatusCode, why: &str) -> Reply {
         self.metrics.refused();
         (self.setup.log)(&Event::Refused { why, status: status.as_u16() });
         reply::problem(status, why)
     }
 
-    async fn call(
+    pub(crate) async fn call(
         self: &Arc<Server>,
         request: Request<Incoming>,
-        of: Option<Belongs>,
+        of: Option<Address>,
         seat: &Seat,
     ) -> Reply {
         if request.method() != Method::POST {
             return self.refuse(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed");
+        }
+        if let Some(Err(why)) = of.as_ref().map(|of| self.runs.check(of)) {
+            return self.refuse_of_runs(why);
         }
         let numbers = self.setup.match_numbers.of(&request);
         let body = match self.body(request, seat).await {
@@ -186,10 +152,6 @@ impl Server {
             Err(refusal) => return refusal,
         };
         let start = Instant::now();
-        if of.as_ref().is_some_and(|of| !self.runs.has_room(&of.run, &of.query)) {
-            let why = "No more calls can be recorded for this query";
-            return self.refuse(StatusCode::INSUFFICIENT_STORAGE, why);
-        }
         let mut call = match ToolCall::read(&body) {
             Ok(call) => call,
             Err(refusal) => return self.refuse_call(refusal, of),
@@ -209,7 +171,7 @@ impl Server {
     }
 
     /// Waits for a reply that is not at hand.
-    async fn make(&self, call: ToolCall, of: Option<Belongs>, start: Instant) -> Reply {
+    async fn make(&self, call: ToolCall, of: Option<Address>, start: Instant) -> Reply {
         let limit = self.setup.limits.reply;
         let served = tokio::time::timeout(limit, self.setup.tools.call(call.clone())).await;
         let served = served.unwrap_or_else(|_| {
@@ -223,7 +185,7 @@ impl Server {
         &self,
         call: &ToolCall,
         served: &Served,
-        of: Option<Belongs>,
+        of: Option<Address>,
         start: Instant,
     ) -> Reply {
         self.tell(call, served, of, start.elapsed());
@@ -239,7 +201,7 @@ impl Server {
     }
 
     /// Counts a call, records it and lets the log know.
-    fn tell(&self, call: &ToolCall, served: &Served, of: Option<Belongs>, took: Duration) {
+    fn tell(&self, call: &ToolCall, served: &Served, of: Option<Address>, took: Duration) {
         self.metrics.served(served.from, took);
         (self.setup.log)(&Event::Served {
             category: &call.category,
@@ -250,7 +212,7 @@ impl Server {
             took,
             troubles: &served.troubles,
         });
-        let Some(Belongs { run, query }) = of else { return };
+        let Some(address) = of else { return };
         let recorded = RecordedCall {
             category: call.category.clone(),
             tool_name: call.tool.clone(),
@@ -262,10 +224,10 @@ impl Server {
             failed: served.failed_outside(),
             seconds: took.as_secs_f64(),
         };
-        self.runs.record(&run, &query, recorded);
+        self.runs.record(&address, recorded);
     }
 
-    fn refuse_call(&self, refusal: Refusal, of: Option<Belongs>) -> Reply {
+    fn refuse_call(&self, refusal: Refusal, of: Option<Address>) -> Reply {
         match refusal {
             Refusal::ChatWithUser(asked) => {
                 let body = Bytes::from_static(CHAT.as_bytes());
@@ -290,8 +252,8 @@ impl Server {
     }
 
     /// Records what was asked for of a query's calls though it was no call.
-    fn record_refused(&self, asked: Asked, reply: Bytes, of: Option<Belongs>) {
-        let Some(Belongs { run, query }) = of else { return };
+    fn record_refused(&self, asked: Asked, reply: Bytes, of: Option<Address>) {
+        let Some(address) = of else { return };
         let recorded = RecordedCall {
             category: asked.category,
             tool_name: asked.tool,
@@ -303,7 +265,7 @@ impl Server {
             failed: None,
             seconds: 0.0,
         };
-        self.runs.record(&run, &query, recorded);
+        self.runs.record(&address, recorded);
     }
 
     /// The body of a request, if it comes whole and in time.
@@ -328,14 +290,6 @@ impl Server {
                 Err(closing(self.refuse(StatusCode::REQUEST_TIMEOUT, &why)))
             }
         }
-    }
-
-    fn calls(&self, of: &Belongs) -> Reply {
-        let calls = self.runs.calls(&of.run, &of.query);
-        let calls = Calls { run: &of.run, query: &of.query, calls: &calls };
-        // Texts, numbers and JSON as it came can always be written.
-        let body = serde_json::to_vec(&calls).unwrap_or_default();
-        reply::json_bytes(StatusCode::OK, Bytes::from(body))
     }
 
     fn list(&self, query: &str) -> Reply {
@@ -369,11 +323,6 @@ impl Server {
         };
         reply::json_bytes(StatusCode::OK, self.setup.listing.search(&wanted, most))
     }
-}
-
-fn belongs(run: &str, query: &str) -> Option<Belongs> {
-    let name = |part: &str| decoded(part).filter(|name| (1..=LONGEST_NAME).contains(&name.len()));
-    Some(Belongs { run: name(run)?, query: name(query)? })
 }
 
 /// What a future comes to, if it does in time. Most bodies come with their heads, and no clock is set

@@ -4,8 +4,11 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
+use juror_judge::Secret;
 use serde::Serialize;
 use serde_json::value::RawValue;
+
+use crate::callers::is_equal;
 
 /// A call as it was served.
 #[derive(Clone, Debug, Serialize)]
@@ -39,53 +42,174 @@ fn as_json<S: serde::Serializer>(reply: &Bytes, serializer: S) -> Result<S::Ok, 
     raw.serialize(serializer)
 }
 
-/// The most that is recorded: calls of one query, and bytes in all.
+/// The most that is recorded: calls of one query, bytes of them, and bytes in all.
 const MOST_CALLS: usize = 10_000;
+const MOST_QUERY_BYTES: usize = 1 << 27;
 const MOST_BYTES: usize = 1 << 30;
 
-/// The calls of all runs.
+/// What a query takes in memory before anything is called, near enough.
+const QUERY_BYTES: usize = 512;
+
+/// The shortest key of a run, in bytes.
+const SHORTEST_KEY: usize = 16;
+
+/// The calls of all runs. They are recorded at addresses that are given out to whoever has the key of
+/// a run: each has a part that nobody can guess, so that an agent who was told the one of its query
+/// can record nothing for others, and forget nothing.
 #[derive(Debug, Default)]
 pub struct Runs(Mutex<Recorded>);
 
 #[derive(Debug, Default)]
 struct Recorded {
-    calls: HashMap<(String, String), Vec<RecordedCall>>,
+    runs: HashMap<String, Run>,
     n_bytes: usize,
 }
 
+#[derive(Debug)]
+struct Run {
+    key: Secret,
+    queries: HashMap<String, Query>,
+}
+
+#[derive(Debug)]
+struct Query {
+    /// The part of its address that nobody can guess.
+    seal: Secret,
+    calls: Vec<RecordedCall>,
+    n_bytes: usize,
+}
+
+/// Where calls of a query are recorded, as who calls knows it.
+#[derive(Clone, Debug)]
+pub(crate) struct Address {
+    pub(crate) run: String,
+    pub(crate) query: String,
+    pub(crate) seal: String,
+}
+
+impl Address {
+    pub(crate) fn new(run: &str, query: &str, seal: &str) -> Address {
+        Address { run: run.to_owned(), query: query.to_owned(), seal: seal.to_owned() }
+    }
+}
+
+/// Why calls of a query cannot be recorded, told or forgotten.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoRun {
+    /// Only who brings its key may do that.
+    #[error("The key that the run was opened with is needed (juror-run-key)")]
+    NoKey,
+    /// It was opened with another key.
+    #[error("The run was opened with another key (juror-run-key)")]
+    OfAnother,
+    /// There is no such run or query.
+    #[error("No such run or query is open")]
+    Unknown,
+    /// The key could be guessed.
+    #[error("A key of a run has at least 16 bytes (juror-run-key)")]
+    ShortKey,
+    /// There is no room for more.
+    #[error("No more calls can be recorded")]
+    Full,
+    /// The system gives nothing that cannot be guessed.
+    #[error("The system gives no random numbers")]
+    NoChance,
+}
+
+/// A text that nobody can guess.
+pub fn unguessable() -> Result<Secret, NoRun> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|_| NoRun::NoChance)?;
+    Ok(Secret::new(&format!("{:032x}", u128::from_ne_bytes(bytes))))
+}
+
 impl Runs {
-    /// Whether another call of a query can be recorded: one that cannot is not to be served.
-    pub fn has_room(&self, run: &str, query: &str) -> bool {
-        let recorded = self.locked();
-        let calls = recorded.calls.get(&(run.to_owned(), query.to_owned()));
-        recorded.n_bytes < MOST_BYTES && calls.is_none_or(|calls| calls.len() < MOST_CALLS)
+    /// Opens a query of a run, with nothing called yet; the run belongs to whoever opens its first.
+    /// Returns the part of the query's address that nobody can guess.
+    pub fn open(&self, run: &str, query: &str, key: &Secret) -> Result<Secret, NoRun> {
+        if key.expose().len() < SHORTEST_KEY {
+            return Err(NoRun::ShortKey);
+        }
+        let seal = unguessable()?;
+        let mut recorded = self.locked();
+        if recorded.n_bytes >= MOST_BYTES {
+            return Err(NoRun::Full);
+        }
+        if recorded.runs.contains_key(run) {
+            recorded.own(run, key)?;
+        }
+        let empty = || Run { key: key.clone(), queries: HashMap::new() };
+        let own = recorded.runs.entry(run.to_owned()).or_insert_with(empty);
+        let n_bytes = QUERY_BYTES + run.len() + query.len();
+        let opened = Query { seal: seal.clone(), calls: Vec::new(), n_bytes };
+        let before = own.queries.insert(query.to_owned(), opened);
+        recorded.n_bytes += n_bytes;
+        recorded.n_bytes -= before.map_or(0, |before| before.n_bytes);
+        Ok(seal)
     }
 
-    /// Records a call.
-    pub fn record(&self, run: &str, query: &str, call: RecordedCall) {
+    /// Whether another call can be recorded: one that cannot is not to be served.
+    pub(crate) fn check(&self, address: &Address) -> Result<(), NoRun> {
         let mut recorded = self.locked();
-        recorded.n_bytes += call.n_bytes();
-        recorded.calls.entry((run.to_owned(), query.to_owned())).or_default().push(call);
+        let is_full = recorded.n_bytes >= MOST_BYTES;
+        let query = recorded.at(address).ok_or(NoRun::Unknown)?;
+        let is_full = is_full || query.calls.len() >= MOST_CALLS;
+        if is_full || query.n_bytes >= MOST_QUERY_BYTES { Err(NoRun::Full) } else { Ok(()) }
+    }
+
+    /// Records a call, unless its query was closed meanwhile.
+    pub(crate) fn record(&self, address: &Address, call: RecordedCall) {
+        let mut recorded = self.locked();
+        let n_bytes = call.n_bytes();
+        if let Some(query) = recorded.at(address) {
+            query.n_bytes += n_bytes;
+            query.calls.push(call);
+            recorded.n_bytes += n_bytes;
+        }
     }
 
     /// The calls of a query, in the order they were served.
-    pub fn calls(&self, run: &str, query: &str) -> Vec<RecordedCall> {
-        let key = (run.to_owned(), query.to_owned());
-        self.locked().calls.get(&key).cloned().unwrap_or_default()
+    pub fn calls(&self, run: &str, query: &str, key: &Secret) -> Result<Vec<RecordedCall>, NoRun> {
+        let mut recorded = self.locked();
+        let query = recorded.own(run, key)?.queries.get(query).ok_or(NoRun::Unknown)?;
+        Ok(query.calls.clone())
     }
 
-    /// Forgets the calls of a run; returns of how many queries.
-    pub fn forget(&self, run: &str) -> usize {
+    /// The same, and closes the query: from then on nothing is recorded for it.
+    pub fn close(&self, run: &str, query: &str, key: &Secret) -> Result<Vec<RecordedCall>, NoRun> {
         let mut recorded = self.locked();
-        let before = recorded.calls.len();
-        recorded.calls.retain(|(own, _), _| own != run);
-        let calls = recorded.calls.values().flatten();
-        recorded.n_bytes = calls.map(RecordedCall::n_bytes).sum();
-        before - recorded.calls.len()
+        let closed = recorded.own(run, key)?.queries.remove(query).ok_or(NoRun::Unknown)?;
+        recorded.n_bytes -= closed.n_bytes;
+        Ok(closed.calls)
+    }
+
+    /// Forgets a run; returns how many queries it had.
+    pub fn forget(&self, run: &str, key: &Secret) -> Result<usize, NoRun> {
+        let mut recorded = self.locked();
+        recorded.own(run, key)?;
+        let queries = recorded.runs.remove(run).map(|run| run.queries).unwrap_or_default();
+        recorded.n_bytes -= queries.values().map(|query| query.n_bytes).sum::<usize>();
+        Ok(queries.len())
     }
 
     fn locked(&self) -> MutexGuard<'_, Recorded> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Recorded {
+    /// A run, for who has its key.
+    fn own(&mut self, run: &str, key: &Secret) -> Result<&mut Run, NoRun> {
+        let run = self.runs.get_mut(run).ok_or(NoRun::Unknown)?;
+        let is_own = is_equal(run.key.expose().as_bytes(), key.expose().as_bytes());
+        if is_own { Ok(run) } else { Err(NoRun::OfAnother) }
+    }
+
+    /// The query at an address, for who was told it.
+    fn at(&mut self, address: &Address) -> Option<&mut Query> {
+        let query = self.runs.get_mut(&address.run)?.queries.get_mut(&address.query)?;
+        let is_it = is_equal(query.seal.expose().as_bytes(), address.seal.as_bytes());
+        is_it.then_some(query)
     }
 }
 
@@ -94,5 +218,71 @@ impl RecordedCall {
     fn n_bytes(&self) -> usize {
         let names = self.category.len() + self.tool_name.len() + self.api_name.len();
         names + self.tool_input.get().len() + self.reply.len() + size_of::<RecordedCall>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static LONG: [u8; 1 << 20] = [b' '; 1 << 20];
+
+    fn call(reply: &'static [u8]) -> RecordedCall {
+        RecordedCall {
+            category: "c".into(),
+            tool_name: "t".into(),
+            api_name: "a".into(),
+            tool_input: RawValue::NULL.to_owned(),
+            reply: Bytes::from_static(reply),
+            source: "cache",
+            found_by: None,
+            failed: None,
+            seconds: 0.0,
+        }
+    }
+
+    fn address(run: &str, query: &str, seal: &Secret) -> Address {
+        Address::new(run, query, seal.expose())
+    }
+
+    #[test]
+    fn only_the_address_of_a_query_records_for_it_and_only_the_key_tells_and_forgets() {
+        let runs = Runs::default();
+        let [key, other] = [(); 2].map(|()| unguessable().expect("chance"));
+        assert_ne!(key.expose(), other.expose());
+        let one = address("r", "1", &runs.open("r", "1", &key).expect("opened"));
+        let two = address("r", "2", &runs.open("r", "2", &key).expect("opened"));
+        assert_ne!(one.seal, two.seal);
+        runs.record(&one, call(b"1"));
+        let forged = Address { seal: one.seal.clone(), ..two.clone() };
+        assert_eq!(runs.check(&forged), Err(NoRun::Unknown));
+        runs.record(&forged, call(b"2"));
+        let n_calls = |query: &str| runs.calls("r", query, &key).map(|calls| calls.len());
+        assert_eq!((n_calls("1"), n_calls("2")), (Ok(1), Ok(0)));
+        assert_eq!(runs.open("r", "3", &other).err(), Some(NoRun::OfAnother));
+        assert_eq!(runs.calls("r", "1", &other).err(), Some(NoRun::OfAnother));
+        assert_eq!(runs.close("r", "1", &other).err(), Some(NoRun::OfAnother));
+        assert_eq!(runs.forget("r", &other).err(), Some(NoRun::OfAnother));
+        assert_eq!(runs.open("s", "1", &Secret::new("short")).err(), Some(NoRun::ShortKey));
+        assert_eq!(runs.close("r", "1", &key).map(|calls| calls.len()), Ok(1));
+        // A query that is closed takes no more, nor does one that was opened anew, where it was.
+        assert_eq!(runs.check(&one), Err(NoRun::Unknown));
+        let again = address("r", "1", &runs.open("r", "1", &key).expect("opened"));
+        assert_eq!((runs.check(&one), runs.check(&again)), (Err(NoRun::Unknown), Ok(())));
+        assert_eq!(runs.forget("r", &key), Ok(2));
+        assert_eq!(runs.locked().n_bytes, 0);
+    }
+
+    #[test]
+    fn one_query_cannot_use_up_the_room_of_all() {
+        let runs = Runs::default();
+        let key = unguessable().expect("chance");
+        let one = address("r", "1", &runs.open("r", "1", &key).expect("opened"));
+        let two = address("r", "2", &runs.open("r", "2", &key).expect("opened"));
+        // The reply is shared, and counts as often as it is recorded.
+        while runs.check(&one).is_ok() {
+            runs.record(&one, call(&LONG));
+        }
+        assert_eq!((runs.check(&one), runs.check(&two)), (Err(NoRun::Full), Ok(())));
     }
 }

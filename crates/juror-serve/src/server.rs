@@ -137,6 +137,9 @@ pub struct ServerSetup {
     pub unknown: StatusCode,
     /// The APIs to list.
     pub listing: Listing,
+    /// Whether queries of runs can be opened over HTTP. Where agents alone ask, who runs them opens
+    /// what they need.
+    pub opens_runs: bool,
     /// The token that requests have to bring, if any.
     pub token: Option<Secret>,
     /// Names that the server is known by besides those of this machine. Where there are any, or who

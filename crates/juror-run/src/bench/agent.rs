@@ -80,31 +80,19 @@ impl Agent {
         serving: &Serving,
     ) -> Result<Attempted, Stopped> {
         let start = Instant::now();
-        let url = serving.virtual_url(&selected.set, &selected.id);
-        let mut attempted = match self {
-            Agent::Recorded(recorded) => return Ok(recorded.attempt(selected)),
-            Agent::Chat(chat) => {
-                let client = serving.client().clone();
-                let token = serving.token().cloned();
-                let setup = VirtualServerSetup { token, ..VirtualServerSetup::new(url) };
-                let server = VirtualServer::new(setup, client);
-                chat.attempt(selected, open, offers, server).await?
-            }
-            Agent::Asked(subject) => {
-                let tools = offers.listed(&selected.query, open);
-                let task = Task {
-                    query_id: &selected.id,
-                    query: &selected.query.text,
-                    virtual_url: &url,
-                    tools_url: &serving.tools_url(),
-                    tools: tools.as_deref(),
-                    token: serving.token(),
-                };
-                of_answered(selected, subject.answer(task).await)
+        if let Agent::Recorded(recorded) = self {
+            return Ok(recorded.attempt(selected));
+        }
+        let url = match serving.open(&selected.set, &selected.id).await {
+            Ok(url) => url,
+            Err(why) => {
+                let error = Some(format!("its tools cannot be served: {why}"));
+                return Ok(Attempted { error, ..nothing(selected) });
             }
         };
+        let mut attempted = self.ask(selected, open, offers, serving, &url).await?;
         attempted.seconds.get_or_insert(start.elapsed().as_secs_f64());
-        match serving.calls(&selected.set, &selected.id).await {
+        match serving.close(&selected.set, &selected.id).await {
             Ok(calls) => {
                 attempted.calls = calls;
                 if matches!(self, Agent::Asked(_)) {
@@ -117,6 +105,39 @@ impl Agent {
             }
         }
         Ok(attempted)
+    }
+
+    /// What the agent says to a query, with the tools at an address.
+    async fn ask(
+        &self,
+        selected: &Selected,
+        open: Open,
+        offers: &Arc<Offers>,
+        serving: &Serving,
+        url: &str,
+    ) -> Result<Attempted, Stopped> {
+        Ok(match self {
+            Agent::Recorded(recorded) => recorded.attempt(selected),
+            Agent::Chat(chat) => {
+                let client = serving.client().clone();
+                let token = serving.token().cloned();
+                let setup = VirtualServerSetup { token, ..VirtualServerSetup::new(url) };
+                let server = VirtualServer::new(setup, client);
+                chat.attempt(selected, open, offers, server).await?
+            }
+            Agent::Asked(subject) => {
+                let tools = offers.listed(&selected.query, open);
+                let task = Task {
+                    query_id: &selected.id,
+                    query: &selected.query.text,
+                    virtual_url: url,
+                    tools_url: &serving.tools_url(),
+                    tools: tools.as_deref(),
+                    token: serving.token(),
+                };
+                of_answered(selected, subject.answer(task).await)
+            }
+        })
     }
 }
 

@@ -4,7 +4,10 @@ use std::io;
 use std::sync::Arc;
 
 use juror_judge::{Secret, http_client, innermost};
-use juror_serve::{Event, Limits, Listing, MatchNumbers, Server, ServerSetup, StatusCode};
+use juror_serve::{
+    Event, Limits, Listing, MatchNumbers, Server, ServerSetup, StatusCode, unguessable,
+};
+use reqwest::Method;
 use serde::Deserialize;
 use tokio::net::TcpListener;
 
@@ -19,11 +22,20 @@ pub struct Serving {
     address: String,
     /// What this run is called there.
     run: String,
+    /// What shows that the run is ours. No agent is told it.
+    key: Secret,
     client: reqwest::Client,
     /// What it asks for, if it is elsewhere.
     token: Option<Secret>,
     /// The server, if it is in this process.
     server: Option<Arc<Server>>,
+}
+
+/// A query that was opened.
+#[derive(Deserialize)]
+struct Opened {
+    /// Where it calls tools, without the server's address.
+    r#virtual: String,
 }
 
 #[derive(Deserialize)]
@@ -47,6 +59,7 @@ impl Serving {
             match_numbers: tools.match_numbers.unwrap_or(MatchNumbers::Always),
             unknown: if tools.replays { StatusCode::NOT_FOUND } else { StatusCode::OK },
             listing: Listing::new(tools.documentation.clone()),
+            opens_runs: false,
             token: None,
             allowed_hosts: Vec::new(),
             limits: Limits::default(),
@@ -54,7 +67,8 @@ impl Serving {
         });
         tokio::spawn(server.clone().serve(listener, std::future::pending()));
         let client = http_client().map_err(io::Error::other)?;
-        Ok(Serving { address, run, client, token: None, server: Some(server) })
+        let key = unguessable().map_err(io::Error::other)?;
+        Ok(Serving { address, run, key, client, token: None, server: Some(server) })
     }
 
     /// A server that runs already. It keeps the calls of all who ever asked it, so that this run
@@ -67,34 +81,45 @@ impl Serving {
         let address = address.trim_end_matches('/').to_owned();
         let now = jiff::Timestamp::now().as_nanosecond();
         let run = format!("{run}-{}-{now:x}", std::process::id());
-        let serving = Serving { address, run, client: http_client()?, token, server: None };
-        let health = serving.get(&format!("{}/health", serving.address)).await;
+        let key = unguessable().map_err(|error| error.to_string())?;
+        let serving = Serving { address, run, key, client: http_client()?, token, server: None };
+        let health = serving.read(Method::GET, &format!("{}/health", serving.address)).await;
         health.map_err(|why| {
             format!(
                 "{}: no tools are served here: {why}\n  hint: start `juror serve` first, or leave --server out",
                 serving.address
             )
         })?;
-        match serving.ask(&format!("{}?limit=0", serving.tools_url())).await {
+        match serving.ask(Method::GET, &format!("{}?limit=0", serving.tools_url())).await {
             Ok(response) if response.status() == StatusCode::UNAUTHORIZED => Err(format!(
                 "{}: the server of tools {}\n  hint: give the one that it was started with by --server-token env:NAME or JUROR_SERVER_TOKEN",
                 serving.address,
                 if serving.token.is_some() { "takes another token" } else { "asks for a token" }
             )),
-            Ok(_) | Err(_) => Ok(serving),
+            Ok(_) | Err(_) => {
+                // The run is ours from here on, before any agent can open it.
+                serving.open_there("-").await.map_err(|why| {
+                    format!(
+                        "{}: no calls can be recorded here: {why}\n  hint: serve the tools with `juror serve` of this release",
+                        serving.address
+                    )
+                })?;
+                Ok(serving)
+            }
         }
     }
 
-    async fn ask(&self, url: &str) -> Result<reqwest::Response, String> {
-        let mut request = self.client.get(url);
+    async fn ask(&self, method: Method, url: &str) -> Result<reqwest::Response, String> {
+        let mut request = self.client.request(method, url);
         if let Some(token) = &self.token {
             request = request.bearer_auth(token.expose());
         }
+        request = request.header("juror-run-key", self.key.expose());
         request.send().await.map_err(|error| innermost(&error))
     }
 
-    async fn get(&self, url: &str) -> Result<Vec<u8>, String> {
-        let response = self.ask(url).await?;
+    async fn read(&self, method: Method, url: &str) -> Result<Vec<u8>, String> {
+        let response = self.ask(method, url).await?;
         let status = response.status();
         let bytes = response.bytes().await.map_err(|error| innermost(&error))?;
         if !status.is_success() {
@@ -118,24 +143,39 @@ impl Serving {
         format!("{}/tools", self.address)
     }
 
-    /// Where an agent calls tools for a query.
-    pub fn virtual_url(&self, set: &str, id: &str) -> String {
-        format!("{}/virtual", self.query_url(set, id))
+    /// Opens a query: where its agent calls tools. A part of the address cannot be guessed, so that
+    /// nobody else calls there.
+    pub async fn open(&self, set: &str, id: &str) -> Result<String, String> {
+        let query = name(set, id);
+        let Some(server) = &self.server else { return self.open_there(&query).await };
+        let seal = server.runs().open(&self.run, &query, &self.key);
+        let seal = seal.map_err(|error| error.to_string())?;
+        Ok(format!("{}/{}/virtual", self.query_url(&query), seal.expose()))
     }
 
-    fn query_url(&self, set: &str, id: &str) -> String {
-        format!("{}/runs/{}/{}", self.address, escaped(&self.run), escaped(&name(set, id)))
+    async fn open_there(&self, query: &str) -> Result<String, String> {
+        let bytes = self.read(Method::POST, &self.query_url(query)).await?;
+        let opened: Opened = serde_json::from_slice(&bytes).map_err(|error| error.to_string())?;
+        Ok(format!("{}{}", self.address, opened.r#virtual))
     }
 
-    /// The calls that were served for a query.
-    pub async fn calls(&self, set: &str, id: &str) -> Result<Vec<ServedCall>, String> {
+    fn query_url(&self, query: &str) -> String {
+        format!("{}/runs/{}/{}", self.address, escaped(&self.run), escaped(query))
+    }
+
+    /// The calls that were served for a query. It is closed: what comes later is not its agent's.
+    pub async fn close(&self, set: &str, id: &str) -> Result<Vec<ServedCall>, String> {
+        let query = name(set, id);
         if let Some(server) = &self.server {
-            let calls = server.runs().calls(&self.run, &name(set, id));
+            let calls = server.runs().close(&self.run, &query, &self.key);
+            let calls = calls.map_err(|error| error.to_string())?;
             return Ok(calls.into_iter().map(served).collect());
         }
-        let url = format!("{}/calls", self.query_url(set, id));
-        let bytes = self.get(&url).await?;
+        let url = self.query_url(&query);
+        let bytes = self.read(Method::GET, &format!("{url}/calls")).await?;
         let calls: Calls = serde_json::from_slice(&bytes).map_err(|error| error.to_string())?;
+        // If it cannot be closed, its calls are known all the same.
+        let _ = self.read(Method::DELETE, &url).await;
         Ok(calls.calls)
     }
 }

@@ -195,6 +195,7 @@ async fn serve(
         match_numbers: tools.match_numbers.unwrap_or_default(),
         unknown: if tools.replays { StatusCode::NOT_FOUND } else { StatusCode::OK },
         listing,
+        opens_runs: true,
         token: args.token.as_deref().map(Secret::new),
         allowed_hosts: args.allow_host.clone(),
         limits,

@@ -3,6 +3,7 @@
 #![expect(clippy::print_stderr, reason = "tests tell what they skipped")]
 
 mod agents;
+mod forging;
 mod many;
 mod runs;
 mod said;

@@ -80,9 +80,10 @@ fn equal_numbers_are_found_for_those_who_ask_in_folders_and_in_stores() {
 fn a_call_that_is_recorded_says_how_its_reply_was_found() {
     let stage = stage();
     let served = stage.serve("--tools tools --cache numbers --log all");
-    ask(&served, "/runs/r/q/virtual", r#"{"n": 43984.0}"#);
-    ask(&served, "/runs/r/q/virtual", r#"{"n": 43984}"#);
-    let calls = served.client().get("/runs/r/q/calls").json()["calls"].clone();
+    let opened = served.open("r", "q");
+    ask(&served, &opened.virtual_path, r#"{"n": 43984.0}"#);
+    ask(&served, &opened.virtual_path, r#"{"n": 43984}"#);
+    let calls = opened.calls(&mut served.client()).json()["calls"].clone();
     assert_eq!((&calls[0]["match"], &calls[0]["source"]), (&json!("numbers"), &json!("cache")));
     assert_eq!(calls[1].get("match"), None);
     let (_, said) = served.stop();

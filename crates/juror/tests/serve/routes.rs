@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::stage::{KEY, Stage, request};
+use crate::stage::{KEY, Opened, Stage, request};
 
 #[test]
 fn calls_of_a_query_are_recorded_where_they_are_served() {
@@ -10,13 +10,15 @@ fn calls_of_a_query_are_recorded_where_they_are_served() {
     let served = stage.serve("--tools tools --cache cache");
     let mut client = served.client();
     let call = request("Sky", "Now", json!({"city": "Oslo"})).to_string();
-    let path = "/runs/r%201/588/virtual";
+    let opened = served.open("r%201", "588");
+    let path = opened.virtual_path.as_str();
     assert_eq!(client.post(path, &call).json()["response"], "rain");
     let miss = request("Sky", "Now", json!("{\"city\": \"Rome\"}")).to_string();
     assert_eq!(client.post(path, &miss).header("juror-source"), Some("none"));
-    client.post("/runs/r%201/608/virtual", &call);
+    let other = served.open_more(&opened, "r%201", "608");
+    client.post(&other.virtual_path, &call);
     client.post("/virtual", &call);
-    let recorded = client.get("/runs/r%201/588/calls").json();
+    let recorded = opened.calls(&mut client).json();
     assert_eq!((&recorded["run"], &recorded["query"]), (&json!("r 1"), &json!("588")));
     let calls = recorded["calls"].as_array().expect("calls");
     let shown: Vec<Value> = calls
@@ -31,10 +33,57 @@ fn calls_of_a_query_are_recorded_where_they_are_served() {
     );
     assert_eq!(calls[0]["reply"], json!({"error": "", "response": "rain"}));
     assert!(!recorded.to_string().contains(KEY));
-    assert_eq!(client.get("/runs/r%201/999/calls").json()["calls"], json!([]));
-    for path in ["/runs//588/virtual", "/runs/a/%ff/virtual", "/runs/a/b/c/virtual"] {
+    for path in [
+        "/runs//588/s/virtual",
+        "/runs/a/%ff/s/virtual",
+        "/runs/a/b/c/d/virtual",
+        "/runs/a/b/virtual",
+        "/runs/r%201/588/virtual",
+    ] {
         assert!(client.post(path, &call).status >= 400, "{path}");
     }
+}
+
+#[test]
+fn only_the_address_of_a_query_records_and_only_the_key_of_a_run_tells_and_forgets() {
+    let stage = Stage::new();
+    let served = stage.serve("--tools tools --cache cache");
+    let mut client = served.client();
+    let call = request("Sky", "Now", json!({"city": "Oslo"})).to_string();
+    let one = served.open("r", "1");
+    let two = served.open_more(&one, "r", "2");
+    assert_eq!(two.key, one.key);
+    client.post(&one.virtual_path, &call);
+    let forged = one.virtual_path.replace("/1/", "/2/");
+    assert_eq!(client.post(&forged, &call).status, 404);
+    let n_calls = |opened: &Opened| {
+        let calls = opened.calls(&mut served.client()).json();
+        calls["calls"].as_array().expect("calls").len()
+    };
+    assert_eq!((n_calls(&one), n_calls(&two)), (1, 0));
+    let stranger = served.open("other", "1");
+    for path in ["/runs/r", "/runs/r/1"] {
+        assert_eq!(stranger.ask(&mut client, "DELETE", path).status, 403, "{path}");
+        let head = format!("DELETE {path} HTTP/1.1\r\nhost: localhost\r\n\r\n");
+        let refused = client.ask(&head, b"").expect("a reply");
+        assert_eq!(refused.status, 403, "{path}");
+        let needed = "The key that the run was opened with is needed (juror-run-key)";
+        assert_eq!(refused.json()["error"], needed);
+    }
+    assert_eq!(client.get("/runs/r/1/calls").status, 403);
+    assert_eq!(client.post("/runs/r/3", b"").status, 403, "the run is another's");
+    assert_eq!(stranger.ask(&mut client, "POST", "/runs/r/3").status, 403);
+    let short = "POST /runs/s/1 HTTP/1.1\r\nhost: localhost\r\njuror-run-key: short\r\n\r\n";
+    assert_eq!(client.ask(short, b"").expect("a reply").status, 400);
+    assert_eq!((n_calls(&one), n_calls(&two)), (1, 0));
+    // What is closed is closed, and opening it again gives another address.
+    assert_eq!(one.ask(&mut client, "DELETE", "/runs/r/1").json()["forgotten_calls"], 1);
+    assert_eq!(client.post(&one.virtual_path, &call).status, 404);
+    let again = served.open_more(&one, "r", "1");
+    assert_ne!(again.virtual_path, one.virtual_path);
+    assert_eq!(client.post(&one.virtual_path, &call).status, 404);
+    assert_eq!(n_calls(&again), 0);
+    assert_eq!(one.ask(&mut client, "DELETE", "/runs/r").json()["forgotten_queries"], 2);
 }
 
 #[test]
@@ -44,18 +93,19 @@ fn recorded_calls_are_told_as_they_were() {
         r#"{"{}": {"error": "", "response": "\ud83d"}, "{'n': 1}": [1e999, {"z": 1, "b": 12345678901234567890123}]}"#);
     let served = stage.serve("--tools tools --cache cache");
     let mut client = served.client();
+    let opened = served.open("r", "q");
     let mut call = |input: &str| {
         let body = format!(
             r#"{{"category": "Weather", "tool_name": "Sky", "api_name": "odd", "tool_input": {input}, "strip": "", "toolbench_key": ""}}"#
         );
-        client.post("/runs/r/q/virtual", body).status
+        client.post(&opened.virtual_path, body).status
     };
     for input in
         ["{}", r#"{"n": 1}"#, r#""{\"n\": NaN}""#, r#"{"toolbench_key": "k", "z": 1, "a": 2}"#, "5"]
     {
         assert_eq!(call(input), 200, "{input}");
     }
-    let calls = client.get("/runs/r/q/calls").body;
+    let calls = opened.calls(&mut client).body;
     for part in [
         r#""reply":{"error":"","response":"\ud83d"}"#,
         r#""reply":[1e999,{"z":1,"b":12345678901234567890123}]"#,
@@ -65,10 +115,8 @@ fn recorded_calls_are_told_as_they_were() {
     ] {
         assert!(calls.contains(part), "{part}\n{calls}");
     }
-    let forget =
-        client.ask("DELETE /runs/r HTTP/1.1\r\nhost: localhost\r\n\r\n", b"").expect("a reply");
-    assert_eq!(forget.json()["forgotten_queries"], 1);
-    assert_eq!(client.get("/runs/r/q/calls").json()["calls"], json!([]));
+    assert_eq!(opened.ask(&mut client, "DELETE", "/runs/r").json()["forgotten_queries"], 1);
+    assert_eq!(opened.calls(&mut client).status, 404);
     assert!(client.get("/metrics").body.contains("juror_connections 1\n"));
 }
 

@@ -74,8 +74,10 @@ fn a_call_whose_caller_left_is_still_made_kept_and_recorded() {
     let served = stage.serve(&with_model(&model));
     let body = request("Sky", "Now", json!({"city": "Rome"})).to_string();
     let mut leaving = std::net::TcpStream::connect(&served.address).expect("a connection");
+    let opened = served.open("r", "q");
     let head = format!(
-        "POST /runs/r/q/virtual HTTP/1.1\r\nhost: localhost\r\ncontent-length: {}\r\n\r\n",
+        "POST {} HTTP/1.1\r\nhost: localhost\r\ncontent-length: {}\r\n\r\n",
+        opened.virtual_path,
         body.len()
     );
     std::io::Write::write_all(&mut leaving, format!("{head}{body}").as_bytes()).expect("sent");
@@ -85,7 +87,7 @@ fn a_call_whose_caller_left_is_still_made_kept_and_recorded() {
     drop(leaving);
     gate.open();
     let mut client = served.client();
-    while client.get("/runs/r/q/calls").json()["calls"].as_array().expect("calls").is_empty() {
+    while opened.calls(&mut client).json()["calls"].as_array().expect("calls").is_empty() {
         std::thread::yield_now();
     }
     assert_eq!(client.post("/virtual", body).header("juror-source"), Some("cache"));

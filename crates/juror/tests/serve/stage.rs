@@ -111,7 +111,47 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_default()
 }
 
+/// A query of a run that was opened.
+pub(crate) struct Opened {
+    /// Where its calls are made.
+    pub(crate) virtual_path: String,
+    calls_path: String,
+    pub(crate) key: String,
+}
+
+impl Opened {
+    /// What is told of its calls.
+    pub(crate) fn calls(&self, client: &mut Client) -> Reply {
+        self.ask(client, "GET", &self.calls_path)
+    }
+
+    /// Asks for something with the run's key.
+    pub(crate) fn ask(&self, client: &mut Client, method: &str, path: &str) -> Reply {
+        let key = &self.key;
+        let head =
+            format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\njuror-run-key: {key}\r\n\r\n");
+        client.ask(&head, b"").expect("a reply")
+    }
+}
+
 impl Served {
+    /// Opens a query, the first of its run.
+    pub(crate) fn open(&self, run: &str, query: &str) -> Opened {
+        Served::opened(&self.client().post(&format!("/runs/{run}/{query}"), b""))
+    }
+
+    /// Opens another query of a run.
+    pub(crate) fn open_more(&self, of: &Opened, run: &str, query: &str) -> Opened {
+        Served::opened(&of.ask(&mut self.client(), "POST", &format!("/runs/{run}/{query}")))
+    }
+
+    fn opened(reply: &Reply) -> Opened {
+        assert_eq!(reply.status, 200, "{}", reply.body);
+        let opened = reply.json();
+        let part = |name: &str| opened[name].as_str().expect("a text").to_owned();
+        Opened { virtual_path: part("virtual"), calls_path: part("calls"), key: part("key") }
+    }
+
     pub(crate) fn client(&self) -> Client {
         Client::connect(&self.address)
     }
