@@ -4,7 +4,7 @@
 
 The model is offered the APIs that fit the query, a function to search for more, and `Finish`. It
 calls functions until it calls `Finish`, says something without a call, or has used up its steps.
-OPENAI_BASE_URL and OPENAI_API_KEY say whom to ask.
+OPENAI_BASE_URL and OPENAI_API_KEY say whom to ask; `--agent-env OPENAI_API_KEY` passes the key on.
 """
 
 import argparse

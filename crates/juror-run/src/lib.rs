@@ -41,7 +41,7 @@ pub use asking::{Asking, Watch, ask_each, ticks};
 pub use environment::Environment;
 pub use evaluate::{EachRecord, EvaluateError, Event, Judged, Outcome, evaluate};
 pub use input::{Lent, LoadError, load, load_settings, load_text, load_to_keep};
-pub use interrupt::Interrupt;
+pub use interrupt::{Interrupt, StopSignals};
 pub use judging::{Docket, Judgements, judge_all};
 pub use known_replies::{DEFAULT_TOOL_STORE, ReplyPlace};
 pub use manifest::{Manifest, Resume, RunKind};

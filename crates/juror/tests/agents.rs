@@ -36,6 +36,7 @@ fn bench(agent: &str, options: &str, variables: &[(&str, &str)]) -> Ended {
     let folder = tempfile::tempdir().expect("a folder");
     let output = Command::new(env!("CARGO_BIN_EXE_juror"))
         .args(["bench", "-o", "out.json", "--run", "run", "--judge", "heuristic"])
+        .args(["--agent-env", "OPENAI_API_KEY"])
         .args(["--queries", &format!("{EXAMPLES}/queries.json")])
         .args(["--tools", &format!("{EXAMPLES}/tools")])
         .args(["--agent", &format!("command:python3 {EXAMPLES}/agents/{agent}")])

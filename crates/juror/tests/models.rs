@@ -787,15 +787,23 @@ fn a_run_refuses_other_inputs_and_asks_again_only_what_failed() {
 #[test]
 #[cfg(unix)]
 fn an_interrupted_run_keeps_everything_and_says_how_to_go_on() {
+    // Ctrl-C, a system that ends processes, a terminal that goes away.
+    for signal in ["-INT", "-TERM", "-HUP"] {
+        stop_and_go_on(signal);
+    }
+}
+
+#[cfg(unix)]
+fn stop_and_go_on(signal: &str) {
     let stage = Stage::new(40, Script { latency_ms: 40, ..Script::default() });
     stage.write("juror.yaml", &format!("llm: {{concurrency: 2}}\n{CLAIMS_ONLY}"));
     let line = "eval reference.json responses.jsonl -c juror.yaml -o out.json";
     let child = stage.command(line).spawn().expect("the program starts");
     wait_for_calls(&stage, 5);
-    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    let killed = Command::new("kill").args([signal, &child.id().to_string()]).status();
     assert!(killed.expect("kill runs").success());
     let ended = end(child);
-    assert_eq!(ended.code, 3, "{ended:?}");
+    assert_eq!(ended.code, 3, "{signal}: {ended:?}");
     assert!(ended.stderr.contains("run the same command again to go on"), "{ended:?}");
     assert!(!stage.path("out.json").exists());
     let left = fs::read_dir(stage.folder.path()).expect("the folder").filter(|entry| {

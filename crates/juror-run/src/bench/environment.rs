@@ -1,15 +1,20 @@
-//! Which variables and headers decide what an agent answers.
+//! Which variables and headers reach an agent, and which decide what it answers.
+//!
+//! A variable that is called as keys are stays with Juror, unless users name it, and never tells runs
+//! apart: it decides who pays, not what is said. All others reach the agent, and tell runs apart;
+//! where users name some of them, those alone do.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 use crate::hidden::{says_who_asks, words_of};
 use crate::manifest::short_hash;
+use crate::settings::Settings;
 use crate::subject::Headers;
 
-/// The environment that reaches an agent which is a process, or part of this one: names, and
-/// hashes of values. Where users name variables, those alone decide; else all but those that
-/// differ from one terminal to the next, and keys, which decide who pays and not what is said.
+/// The environment that decides what an agent answers which is a process, or part of this one:
+/// names, and hashes of values. Where users name variables, keys apart, those alone decide; else all
+/// but those that differ from one terminal to the next, and keys.
 pub fn agent_environment(
     named: &[String],
     variables: impl IntoIterator<Item = (OsString, OsString)>,
@@ -19,14 +24,46 @@ pub fn agent_environment(
         .into_iter()
         .map(|(name, value)| (text(name), short_hash(&text(value))[..8].to_owned()))
         .collect();
+    let named: Vec<&String> = named.iter().filter(|name| !is_key(name)).collect();
     if named.is_empty() {
         return all.into_iter().filter(|(name, _)| decides(name)).collect();
     }
-    let of = |name: &String| {
-        let value = all.get(name).cloned();
-        (name.clone(), value.unwrap_or_else(|| "not set".into()))
+    let of = |name: &&String| {
+        let value = all.get(*name).cloned();
+        ((*name).clone(), value.unwrap_or_else(|| "not set".into()))
     };
     named.iter().map(of).collect()
+}
+
+/// The variables that are set and do not reach an agent which is a process: those that are called
+/// as keys are, and those that settings take secrets from, unless users name them.
+pub fn kept_back(
+    named: &[String],
+    settings: &Settings,
+    variables: impl IntoIterator<Item = (OsString, OsString)>,
+) -> Vec<String> {
+    let own = secret_variables(settings);
+    let is_kept =
+        |name: &String| (is_key(name) || own.contains(&name.as_str())) && !named.contains(name);
+    let set = variables.into_iter().filter_map(|(name, _)| name.into_string().ok());
+    let mut kept: Vec<String> = set.filter(is_kept).collect();
+    kept.sort();
+    kept
+}
+
+/// The variables that settings take keys and headers from, as `env:NAME`.
+fn secret_variables(settings: &Settings) -> Vec<&str> {
+    let llm = settings.llm.iter().flat_map(|llm| [&llm.generation, &llm.embedding]);
+    let simulator = settings.tools.simulator.as_ref().map(|own| &own.model);
+    let models = llm.chain(simulator).flatten();
+    let of_models = models.flat_map(|model| model.api_key.iter().chain(model.headers.values()));
+    let real = settings.tools.real.iter();
+    let of_tools = real.flat_map(|real| {
+        let headers = real.hosts.values().flatten().flat_map(BTreeMap::values);
+        real.key.iter().chain(headers)
+    });
+    let secrets = of_models.chain(of_tools);
+    secrets.filter_map(|secret| secret.strip_prefix("env:").map(str::trim)).collect()
 }
 
 /// The headers that are sent to an agent and may decide its answers: names, and hashes of values.
@@ -139,14 +176,18 @@ const PASSING_FAMILIES: [&str; 24] = [
     "JENKINS_",
 ];
 
-/// Last words of the names of keys, which decide who pays.
-const KEYS: [&str; 6] = ["key", "apikey", "token", "secret", "password", "credentials"];
+/// Last words of the names of keys.
+const KEYS: [&str; 8] =
+    ["key", "apikey", "token", "secret", "password", "passwd", "passphrase", "credentials"];
+
+fn is_key(name: &str) -> bool {
+    words_of(name).last().is_some_and(|word| KEYS.contains(&word.as_str()))
+}
 
 fn decides(name: &str) -> bool {
-    let is_key = words_of(name).last().is_some_and(|word| KEYS.contains(&word.as_str()));
     let is_passing = PASSING.contains(&name)
         || PASSING_FAMILIES.iter().any(|beginning| name.starts_with(beginning));
-    !is_key && !is_passing
+    !is_key(name) && !is_passing
 }
 
 #[cfg(test)]
@@ -189,6 +230,27 @@ mod tests {
         let again = environment(&["MODEL", "SEED"], &[("MODEL", "gpt"), ("PATH", "/usr/bin")]);
         assert_eq!(one, again);
         assert_eq!(one["SEED"], "not set");
+    }
+
+    #[test]
+    fn keys_reach_an_agent_only_by_name_and_never_tell_runs_apart() {
+        let set = ["OPENAI_API_KEY", "RAPIDAPI_KEY", "JUROR_TOKEN", "GATE", "MAX_TOKENS", "PATH"];
+        let variables = || set.map(|name| (OsString::from(name), OsString::from("x")));
+        let settings = r#"{"llm": {"generation": {"provider": "openai", "model": "m",
+            "api_key": "env: GATE"}}}"#;
+        let settings: Settings = serde_json::from_str(settings).expect("settings");
+        let named = ["OPENAI_API_KEY".to_owned(), "NOT_SET".to_owned()];
+        assert_eq!(
+            kept_back(&[], &settings, variables()),
+            ["GATE", "JUROR_TOKEN", "OPENAI_API_KEY", "RAPIDAPI_KEY"]
+        );
+        assert_eq!(
+            kept_back(&named, &settings, variables()),
+            ["GATE", "JUROR_TOKEN", "RAPIDAPI_KEY"]
+        );
+        let own = [("MODEL", "gpt"), ("OPENAI_API_KEY", "x")];
+        assert_eq!(environment(&["OPENAI_API_KEY"], &own), environment(&[], &own));
+        assert_eq!(environment(&["OPENAI_API_KEY", "MODEL"], &own), environment(&["MODEL"], &own));
     }
 
     #[test]

@@ -17,7 +17,7 @@ mod run_folder;
 mod serving;
 
 pub use agent::{Agent, Chat};
-pub use environment::{agent_environment, agent_headers};
+pub use environment::{agent_environment, agent_headers, kept_back};
 pub use identity::{Provenance, Reach};
 pub use journal::{
     Attempted, Journal, JournalError, ServedCall, check as check_run, read_attempts,

@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use juror_judge::{Pending, Secret};
-#[cfg(unix)]
-use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::{Mutex, Semaphore};
 
+#[cfg(unix)]
+use super::guard::Guard;
 use super::headers::Bearer;
 use super::wire::{Answered, Line, PROTOCOL, Tell, read_answered};
 use super::{AgentError, Subject, Task};
@@ -42,6 +42,12 @@ pub struct CommandAgent {
     tell: TellTrouble,
     /// Whether a line that is not of the protocol was told of.
     has_told: AtomicBool,
+    kept_back: Vec<String>,
+    /// Whether it was told that variables are kept back.
+    has_told_of_keys: AtomicBool,
+    /// Whether it was told that there are no guards.
+    #[cfg(unix)]
+    has_told_of_guards: AtomicBool,
 }
 
 /// What a command is started with.
@@ -58,6 +64,8 @@ pub struct CommandSetup {
     pub processes: usize,
     /// The token that the server of tools asks for, if it does.
     pub token: Option<Secret>,
+    /// Variables of the environment that are not passed on.
+    pub kept_back: Vec<String>,
     /// Hears what the user should know.
     pub tell: TellTrouble,
 }
@@ -71,8 +79,9 @@ struct Process {
     answered: HashSet<String>,
     /// The last line that was not of the protocol, since it was last asked.
     other_line: Option<String>,
+    /// Ends what the process has started, with it.
     #[cfg(unix)]
-    group: Option<Pid>,
+    _guard: Option<Guard>,
 }
 
 impl CommandAgent {
@@ -89,7 +98,19 @@ impl CommandAgent {
             token: setup.token,
             tell: setup.tell,
             has_told: AtomicBool::new(false),
+            kept_back: setup.kept_back,
+            has_told_of_keys: AtomicBool::new(false),
+            #[cfg(unix)]
+            has_told_of_guards: AtomicBool::new(false),
         }
+    }
+
+    /// Says which variables the agent is not given, where there are such.
+    pub fn word_on_keys(&self) -> Option<String> {
+        let names = self.kept_back.join(", ");
+        (!names.is_empty()).then(|| {
+            format!("the agent is not given {names}: --agent-env NAME passes a key on to it")
+        })
     }
 
     /// Asks for an answer. A process that crashes, hangs or says something else is ended, and the
@@ -97,6 +118,16 @@ impl CommandAgent {
     async fn ask(&self, task: &Task<'_>) -> Result<Answered, AgentError> {
         // The semaphore is never closed.
         let _slot = self.slots.acquire().await;
+        let answered = self.ask_any(task).await;
+        let has_failed = answered.as_ref().map_or(true, |answered| answered.error.is_some());
+        if has_failed && !self.has_told_of_keys.swap(true, Ordering::Relaxed) {
+            // Who lacks a key seldom says so in these words.
+            self.word_on_keys().into_iter().for_each(|word| (self.tell)(&word));
+        }
+        answered
+    }
+
+    async fn ask_any(&self, task: &Task<'_>) -> Result<Answered, AgentError> {
         if let Some(process) = self.idle_process().await {
             let (answered, has_left) = self.put(process, task).await;
             // It may have been about to end in good order, and never have seen the query.
@@ -158,10 +189,15 @@ impl CommandAgent {
         let (program, arguments) =
             self.words.split_first().ok_or(AgentError("no command".into()))?;
         let mut command = Command::new(program);
+        for name in &self.kept_back {
+            command.env_remove(name);
+        }
         // A group of its own: an interrupt at the terminal is for Juror to hear, and whatever the
         // command starts ends with it.
         #[cfg(unix)]
-        command.process_group(0);
+        let guard = self.guard();
+        #[cfg(unix)]
+        command.process_group(guard.as_ref().map_or(0, Guard::group));
         let mut child = command
             .args(arguments)
             .stdin(Stdio::piped())
@@ -173,7 +209,7 @@ impl CommandAgent {
         let input = child.stdin.take().ok_or_else(gone)?;
         let output = BufReader::new(child.stdout.take().ok_or_else(gone)?);
         #[cfg(unix)]
-        let group = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
+        let guard = guard.or_else(|| Guard::of(&child));
         let mut process = Process {
             child,
             input: Some(input),
@@ -181,7 +217,7 @@ impl CommandAgent {
             answered: HashSet::new(),
             other_line: None,
             #[cfg(unix)]
-            group,
+            _guard: guard,
         };
         let setup = Tell::Setup {
             protocol: PROTOCOL,
@@ -192,6 +228,20 @@ impl CommandAgent {
         process.say(&setup).await?;
         let is_ready = self.wait_until_ready(&mut process).await;
         is_ready.map_err(|error| process.with_other_line(error)).map(|()| process)
+    }
+
+    /// Who ends an agent when Juror is gone; nobody where there is no shell.
+    #[cfg(unix)]
+    fn guard(&self) -> Option<Guard> {
+        let guard = Guard::start();
+        if let Err(error) = &guard
+            && !self.has_told_of_guards.swap(true, Ordering::Relaxed)
+        {
+            (self.tell)(&format!(
+                "no shell can be started to watch over the agent ({error}): it may go on if Juror is killed"
+            ));
+        }
+        guard.ok()
     }
 
     async fn wait_until_ready(&self, process: &mut Process) -> Result<(), AgentError> {
@@ -345,17 +395,6 @@ impl Process {
     }
 }
 
-impl Drop for Process {
-    /// The process itself is ended by its handle, and here all that it started.
-    fn drop(&mut self) {
-        #[cfg(unix)]
-        if let Some(group) = self.group {
-            // It may be gone already.
-            let _ = kill_process_group(group, Signal::KILL);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -369,6 +408,7 @@ mod tests {
             tool_count: 0,
             processes: 1,
             token: Some(Secret::new("hush-hush")),
+            kept_back: Vec::new(),
             tell: std::sync::Arc::new(|_| {}),
         });
         let line = format!("{}hush-hush", " ".repeat(115));

@@ -2,6 +2,8 @@
 
 pub mod chat_agent;
 mod command;
+#[cfg(unix)]
+mod guard;
 mod headers;
 mod mend;
 mod remote;

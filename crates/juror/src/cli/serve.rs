@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use juror_judge::Secret;
-use juror_run::{Environment, PublicConfig, TellTrouble, Tools, open_tools};
+use juror_run::{Environment, PublicConfig, StopSignals, TellTrouble, Tools, open_tools};
 use juror_serve::{Event, Limits, Listing, Log, Server, ServerSetup, StatusCode};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -212,30 +212,16 @@ async fn serve(
 
 /// Done when the user or the system asks to stop.
 fn stop_signal(quiet: bool) -> anyhow::Result<impl Future<Output = ()>> {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        let mut interrupted = signal(SignalKind::interrupt())?;
-        let mut terminated = signal(SignalKind::terminate())?;
-        Ok(async move {
-            tokio::select! {
-                _ = interrupted.recv() => {}
-                _ = terminated.recv() => {}
+    let mut signals = StopSignals::listen()?;
+    Ok(async move {
+        signals.next().await;
+        tokio::spawn(async move {
+            if !quiet {
+                talk::say("stopping: calls on their way are waited for (Ctrl-C again to end now)");
             }
-            tokio::spawn(async move {
-                if !quiet {
-                    talk::say(
-                        "stopping: calls on their way are waited for (Ctrl-C again to end now)",
-                    );
-                }
-                interrupted.recv().await;
-                std::process::exit(Exit::OutsideFailed as i32);
-            });
-        })
-    }
-    #[cfg(not(unix))]
-    Ok(async {
-        let _ = tokio::signal::ctrl_c().await;
+            signals.next().await;
+            std::process::exit(Exit::OutsideFailed as i32);
+        });
     })
 }
 

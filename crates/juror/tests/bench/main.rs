@@ -3,6 +3,8 @@
 #![expect(clippy::print_stderr, reason = "tests tell what they skipped")]
 
 mod agents;
+#[cfg(unix)]
+mod bounds;
 mod forging;
 mod many;
 mod runs;

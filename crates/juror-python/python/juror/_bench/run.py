@@ -99,8 +99,8 @@ def bench(
         run: The folder to keep the run in, so that the same call goes on with a run that was cut
             off. One that is finished is refused. Nothing is kept if it is left out.
         fresh: Begin anew, in place of the run that the folder holds.
-        agent_env: Variables of the environment that decide what the agent answers; those alone
-            tell runs apart. All but those of terminals and sessions, and keys, if left out.
+        agent_env: Variables of the environment that are meant for the agent; those alone tell runs
+            apart, keys aside. All but those of terminals and sessions, and keys, if left out.
         resume_changed: Go on with an unfinished run though something about it changed.
         retry_errors: Go on with the run in the folder, finished or not, and try queries again
             that ended with an error.

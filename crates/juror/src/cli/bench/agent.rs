@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Context;
 use juror_judge::Models;
 use juror_run::bench::{
-    Agent, Chat, Reach, RecordedAnswers, Serving, agent_environment, agent_headers,
+    Agent, Chat, Reach, RecordedAnswers, Serving, agent_environment, agent_headers, kept_back,
 };
 use juror_run::subject::chat_agent::{AgentLimits, ChatAgent, Method, prompts};
 use juror_run::subject::{CommandAgent, CommandSetup, Headers, RemoteAgent};
@@ -70,6 +70,8 @@ pub(super) struct Around<'a> {
     pub(super) serving: &'a Serving,
     /// How many APIs there are.
     pub(super) tool_count: usize,
+    /// What settings say, of keys among others.
+    pub(super) settings: &'a Settings,
     /// Hears what the user should know.
     pub(super) tell: TellTrouble,
 }
@@ -79,7 +81,7 @@ pub(super) async fn make(
     around: Around<'_>,
     environment: &Environment,
 ) -> anyhow::Result<Agent> {
-    let Around { models, serving, tool_count, tell } = around;
+    let Around { models, serving, tool_count, settings, tell } = around;
     let timeout = Duration::from_secs(u64::from(args.agent_timeout.get()));
     let agent = args.agent.trim();
     if args.is_chat() {
@@ -114,12 +116,22 @@ pub(super) async fn make(
             let processes = usize::from(args.jobs.get());
             let tools_url = serving.tools_url();
             let token = serving.token().cloned();
-            let setup =
-                CommandSetup { words, timeout, tools_url, tool_count, processes, token, tell };
-            let agent = CommandAgent::new(setup);
+            let kept_back = kept_back(&args.agent_env, settings, std::env::vars_os());
+            let agent = CommandAgent::new(CommandSetup {
+                words,
+                timeout,
+                tools_url,
+                tool_count,
+                processes,
+                token,
+                kept_back,
+                tell,
+            });
             agent.check().await.map_err(|why| {
+                let keys = agent.word_on_keys().map(|word| format!("\n  hint: {word}"));
                 anyhow::anyhow!(
-                    "the agent cannot be tried: {why}\n  hint: a command is sent a line of JSON and says {{\"type\": \"ready\"}}; see docs/benchmark.md"
+                    "the agent cannot be tried: {why}\n  hint: a command is sent a line of JSON and says {{\"type\": \"ready\"}}; see docs/benchmark.md{}",
+                    keys.unwrap_or_default()
                 )
             })?;
             Ok(Agent::Asked(Box::new(agent)))

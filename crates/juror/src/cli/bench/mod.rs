@@ -169,8 +169,9 @@ pub(super) struct BenchArgs {
     #[arg(long, env = "JUROR_RESUME_CHANGED", value_parser = boolish())]
     resume_changed: bool,
 
-    /// Variable of the environment that decides what the agent answers. May be repeated; then
-    /// those alone tell runs apart [default: all but those of terminals and sessions, and keys].
+    /// Variable of the environment that is meant for the agent. May be repeated. A key, such as
+    /// OPENAI_API_KEY, reaches a command only if it is named here; of all other variables, those
+    /// named here alone tell runs apart [default: all but those of terminals and sessions].
     #[arg(long, value_name = "NAME", env = "JUROR_AGENT_ENV", value_delimiter = ',')]
     agent_env: Vec<String>,
 
@@ -276,7 +277,7 @@ async fn bench(
     let folder = &place.folder;
     let offers = Arc::new(Offers::new(tools.documentation.clone()));
     let serving = serve(args, &tools, folder, environment, tell.clone()).await?;
-    let around = Around { models, serving: &serving, tool_count: offers.len(), tell };
+    let around = Around { models, serving: &serving, tool_count: offers.len(), settings, tell };
     let agent = agent::make(args, around, environment).await?;
     let agent = agent.paired(queries).map_err(|why| anyhow::anyhow!("{}: {why}", args.agent))?;
     let trials = match &agent {
