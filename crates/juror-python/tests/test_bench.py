@@ -222,6 +222,13 @@ def test_an_answer_is_a_text_or_a_dict(said: Any, answer: str | None, error: str
         assert (attempts(tmp_path / "run")[0]["final_answer"] or "") == answer
 
 
+def test_a_run_without_tools_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = "there is no folder of tool files\n  hint: name it with `tools=`"
+    with pytest.raises(juror.SettingsError, match=words):
+        juror.bench(lambda query: "x", queries=EXAMPLES / "queries.json", judge="none", limit=1)
+
+
 def test_calls_that_an_agent_claims_do_not_count(caplog: pytest.LogCaptureFixture) -> None:
     told = {"final_answer": "x", "called_apis": [("Garden Weather", "Current")]}
     (one,) = bench(lambda query: told, query_ids=[1])["results"]

@@ -679,7 +679,7 @@ def test_a_dump_without_responses_is_refused() -> None:
     ("config", "message"),
     [
         ({"llm": {"generation": {"temperature": 2.1}}}, "expected a number from 0 to 2, found `2.1`"),
-        ({"llm": {"generation": {"temperature": "hot"}}}, "expected a number from 0 to 2, found `hot`"),
+        ({"llm": {"generation": {"temperature": "hot"}}}, "expected a number from 0 to 2, found the text `hot`"),
         ({"llm": {"generation": {"max_tokens": 0}}}, "expected a whole number, 1 or more"),
         ({"custom_evaluations": []}, "there is no custom evaluation in the list"),
         ({"llm": {"generation": {}}, "answer_relevance": {"enabled": True}}, "no embedding model"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import math
 from pathlib import Path
@@ -75,6 +76,20 @@ def test_numbers_that_are_none_are_read_wherever_they_come_from(
         aggregates = juror.compute_aggregates([result])
         assert aggregates["micro"]["elapsed_sec"]["sum"] == 0, source
         assert aggregates["micro"]["input_tokens"]["sum"] == 5, source
+
+
+def test_results_hand_on_what_json_does_not_know() -> None:
+    day = datetime.date(2026, 5, 1)
+    taken = {"name": "a", "args": {"day": day}, "status": "success", "output": "x"}
+    figures: dict[str, Any] = {"elapsed_sec": math.nan, "total_tokens": "12"}
+    response = {"question_id": "q", "actual_steps": [taken], **figures}
+    [result] = juror.run_evaluation(REFERENCE, {"q": response})
+    assert math.isnan(result["elapsed_sec"]) and result["total_tokens"] == "12"
+    assert result["actual_steps"][0]["args"]["day"] is day
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        json.dumps(result, allow_nan=False, default=str)
+    micro = juror.compute_aggregates([result])["micro"]
+    assert [micro[name]["sum"] for name in ("elapsed_sec", "total_tokens")] == [0, 0]
 
 
 def test_a_reference_with_numbers_that_are_none_is_read(tmp_path: Path) -> None:

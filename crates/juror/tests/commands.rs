@@ -852,6 +852,17 @@ fn wrong_arguments_are_refused() {
 }
 
 #[test]
+fn a_file_that_is_read_as_yaml_by_its_look_says_so() {
+    let place = small().file("log.txt", "12:03 INFO: begun: now\n12:04 INFO: done\n");
+    let said = refused(&place, "reference.json log.txt").stderr;
+    assert!(
+        said.contains("log.txt:1:18: not valid YAML: mapping values are not allowed"),
+        "{said}"
+    );
+    assert!(said.contains("hint: what looks like no JSON is read as YAML"), "{said}");
+}
+
+#[test]
 fn numbers_of_options_are_asked_for_in_plain_words() {
     let place = small();
     for (option, words) in [

@@ -49,6 +49,10 @@ impl Format {
     }
 }
 
+/// What to say of a file that is not YAML, where nothing but its look says that it could be.
+const READ_AS_YAML: &str =
+    "what looks like no JSON is read as YAML; a name that ends in .json or .jsonl says what it is";
+
 /// A text that a document can hold: a string, or memory of another kind.
 pub type Text = Box<dyn AsRef<str> + Send + Sync>;
 
@@ -115,6 +119,8 @@ impl Document {
         if document.format == Format::Yaml {
             let converted = yaml::convert(document.text()).map_err(|error| {
                 let NotYaml { message, hint, line, column } = error;
+                let is_named = Format::from_name(&document.name).is_some();
+                let hint = hint.or((!is_named).then_some(READ_AS_YAML));
                 document.error(line, column, Path::default(), Problem::BadYaml { message, hint })
             })?;
             document.repeated_keys = document.placed(converted.repeated);

@@ -197,6 +197,9 @@ pub enum Problem {
     },
 }
 
+/// What a number is found to be that no float can hold.
+pub(super) const TOO_LARGE: &str = "too large a number";
+
 impl Problem {
     /// Whether it is worth a word and nothing more: keys of the user's own are no mistake, and
     /// responses to a part of the questions are common.
@@ -235,9 +238,8 @@ impl Problem {
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Problem::Syntax(message)
-            | Problem::BadYaml { message, .. }
-            | Problem::BadSetting { message, .. } => f.write_str(message),
+            Problem::Syntax(message) | Problem::BadSetting { message, .. } => f.write_str(message),
+            Problem::BadYaml { message, .. } => write!(f, "not valid YAML: {message}"),
             Problem::RepeatedKey(key) => write!(f, "the key `{key}` is used twice"),
             Problem::TruthAsText { word, truth } => {
                 write!(f, "`{word}` is read as a text, which other readers take for {truth}")
@@ -286,6 +288,10 @@ impl fmt::Display for Problem {
             }
             Problem::UnknownKey { key, of, n_more, .. } => {
                 write!(f, "unknown key `{key}` of {} {of}", article(of))?;
+                and_more(f, *n_more)
+            }
+            Problem::NoNumber { key, found: TOO_LARGE, n_more } => {
+                write!(f, "`{key}` is {TOO_LARGE}, and is left out of the statistics")?;
                 and_more(f, *n_more)
             }
             Problem::NoNumber { key, found, n_more } => {
@@ -367,6 +373,7 @@ impl Problem {
                 "give the settings whose `steps.kinds` says that these are retrieval steps, with -c"
                     .into(),
             ),
+            Problem::NoNumber { found: TOO_LARGE, .. } => None,
             Problem::NoNumber { .. } => Some("write it without quotes".into()),
             Problem::NoResponses { .. } => Some(
                 "looked for `actual_answer`, `actual_steps`, `status`, `error` and token counts, \

@@ -10,11 +10,12 @@ use serde_json::value::RawValue;
 use super::document::{Document, Found, lines_of};
 use super::form::form;
 use super::keys::{Of, PassedOver, unknown_keys};
-use super::problem::{DatasetError, Path, Problem, Problems, Segment};
+use super::problem::{DatasetError, Path, Problem, Problems, Segment, TOO_LARGE};
 use crate::json;
 use crate::object::Object;
 use crate::question::Question;
 use crate::skim;
+use crate::stats::Number;
 use crate::trajectory::{Ending, Status, Step, Trajectory, Usage};
 
 /// The responses of a file, by question.
@@ -366,11 +367,13 @@ impl<'a> Reader<'a> {
         for (name, value) in record.trajectory.usage.iter() {
             // Numbers that are none, such as NaN, are told of otherwise.
             let is_told = matches!(value.get(), "\"NaN\"" | "\"Infinity\"" | "\"-Infinity\"");
-            if !is_told && matches!(value.get().as_bytes(), [b'"' | b't' | b'f' | b'[' | b'{', ..])
-            {
-                let found = json::kind_of(value);
-                self.passed_over.no_number(name, found, value.get(), || path.key(name));
-            }
+            let found = match value.get().as_bytes() {
+                _ if is_told => continue,
+                [b'"' | b't' | b'f' | b'[' | b'{', ..] => json::kind_of(value),
+                [b'-' | b'0'..=b'9', ..] if Number::from_json(value.get()).is_none() => TOO_LARGE,
+                _ => continue,
+            };
+            self.passed_over.no_number(name, found, value.get(), || path.key(name));
         }
     }
 
@@ -772,6 +775,16 @@ mod tests {
         assert!(told[0].ends_with("hint: write `success` or `error`, or leave it out"), "{told:?}");
         assert!(told[1].contains("`SUCCESS`"), "{told:?}");
         assert!(responses.problems.errors.iter().all(|error| error.problem.is_warning()));
+    }
+
+    #[test]
+    fn a_number_that_is_too_large_to_count_is_told_of() {
+        let text = "{\"question_id\": \"q1\", \"output_tokens\": 1e400, \"input_tokens\": 5}\n";
+        let document = Document::new("r.jsonl", text.into(), Format::JsonLines).expect("lines");
+        let responses = read_responses(&document).expect("responses");
+        let told = responses.problems.to_string();
+        let wanted = "`output_tokens` is too large a number, and is left out of the statistics";
+        assert!(told.contains(wanted) && !told.contains("hint"), "{told}");
     }
 
     #[test]
