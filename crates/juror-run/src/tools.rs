@@ -270,7 +270,7 @@ fn simulator_spec(
     let llm = settings.llm.clone().unwrap_or_default();
     let model = own.model.clone().or(llm.generation.clone()).ok_or_else(|| {
         SetupError(
-            "a simulator is wanted, but there is no model\n  hint: name it in `tools.simulator.model`, or with --model and --model-url"
+            "a simulator is wanted, but there is no model\n  hint: name it in `tools.simulator.model` or `llm.generation`, or with --model and --model-url; OPENAI_API_KEY alone names none here"
                 .into(),
         )
     })?;

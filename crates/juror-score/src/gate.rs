@@ -199,15 +199,12 @@ impl fmt::Display for Limit {
     }
 }
 
-/// A share as people read it, never rounded up: 94.99 % is not 95 %.
-struct Percent(f64);
-
-impl fmt::Display for Percent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A share such as 0.07 is a little below seven hundredths.
-        let tenths = (self.0 * 1000.0 + 1e-9).floor();
-        write!(f, "{} %", tenths / 10.0)
-    }
+/// A share as people read it: rounded, but not so far that it would pass (94.99 % is not 95 %).
+fn percent(share: f64, passes: impl Fn(f64) -> bool) -> String {
+    let rounded = |tens: f64| (share * 100.0 * tens).round() / tens;
+    let tens = [10.0, 100.0, 1e3, 1e4, 1e5, 1e6].map(rounded);
+    let shown = tens.into_iter().find(|percent| !passes(*percent)).unwrap_or(tens[5]);
+    format!("{shown} %")
 }
 
 impl fmt::Display for Unmet {
@@ -225,7 +222,7 @@ impl fmt::Display for Unmet {
                     f,
                     "{metric} has a verdict for {n_scored} of the {n_applicable} questions to which \
                      it applies ({}), at least {least} was asked",
-                    Percent(coverage.share()),
+                    percent(coverage.share(), |shown| shown >= least.percent),
                 )?;
                 match n_errors {
                     0 => Ok(()),
@@ -234,7 +231,11 @@ impl fmt::Display for Unmet {
                 }
             }
             Unmet::Errors { n_errors, n_questions, most } => {
-                let share = Percent(*n_errors as f64 / (*n_questions).max(1) as f64);
+                let share = *n_errors as f64 / (*n_questions).max(1) as f64;
+                let share = percent(share, |shown| match most {
+                    Limit::Share(most) => shown <= most.percent,
+                    Limit::Count(_) => false,
+                });
                 write!(
                     f,
                     "{n_errors} of {n_questions} responses failed or are missing ({share}), at \
@@ -284,15 +285,18 @@ mod tests {
     }
 
     #[test]
-    fn percentages_are_never_rounded_up() {
+    fn percentages_are_rounded_unless_they_would_pass_then() {
         for (share, text) in [
-            (0.95, "95 %"),
-            (0.9499, "94.9 %"),
+            (0.9499, "94.99 %"),
+            (0.9494, "94.9 %"),
+            (3.0 / 19.0, "15.8 %"),
             (1.0 / 300.0, "0.3 %"),
             (0.07, "7 %"),
-            (1.0, "100 %"),
+            (0.0, "0 %"),
         ] {
-            assert_eq!(Percent(share).to_string(), text);
+            assert_eq!(percent(share, |shown| shown >= 95.0), text);
         }
+        assert_eq!(percent(0.0204, |shown| shown <= 2.0), "2.04 %");
+        assert_eq!(percent(1.0, |_| false), "100 %");
     }
 }

@@ -70,7 +70,8 @@ struct Extras<'a> {
     /// How often the built-in agent was stopped before its steps ran out.
     #[serde(skip_serializing_if = "is_zero")]
     stopped: usize,
-    agent_tokens: u64,
+    /// Nothing where the agent does not tell.
+    agent_tokens: Option<u64>,
     agent_usd: Option<f64>,
     judge_repeats: u32,
     /// How much the judge's runs differ.
@@ -251,7 +252,7 @@ impl Results<'_> {
             claims_differ: self.n_claims_that_differ(),
             calls_from_text: self.calls_from_text(),
             stopped: self.attempted().filter(|attempted| attempted.stopped.is_some()).count(),
-            agent_tokens: self.agent_tokens(),
+            agent_tokens: Some(self.agent_tokens()).filter(|tokens| *tokens > 0),
             agent_usd: self.agent_usd(),
             judge_repeats: self.judge.repeats(),
             judge_noise: self.pass_rate().judge_noise,

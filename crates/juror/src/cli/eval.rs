@@ -463,7 +463,7 @@ impl Shown<'_> {
         let mut title = title(&self.plan.profile, &questions, &self.outcome.aggregates);
         let n_missing = n_missing.count();
         if n_missing > 0 {
-            title = format!("{title}, {n_missing} of them without a response");
+            title = format!("{title} ({n_missing} without a response)");
         }
         let n_more = below.len().saturating_sub(self.args.worst);
         let calls = ask::rows(&self.judgements.tally);

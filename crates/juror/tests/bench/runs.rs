@@ -391,11 +391,36 @@ fn a_judge_that_fails_again_is_not_told_to_be_asked_again() {
 }
 
 #[test]
+fn a_judge_that_nobody_asked_has_not_judged() {
+    let stage = Stage::new();
+    let server = Server::start(Script::default());
+    let address = format!("{}/v1", server.address());
+    let variables = [("OPENAI_API_KEY", "sk-x"), ("OPENAI_BASE_URL", address.as_str())];
+    let agent = agent(&stage, "say(task, final_answer='')");
+    let ended = bench(&stage, &agent, "--repeats 3", &variables);
+    assert_eq!((ended.code, server.seen().len()), (0, 0), "{}", ended.stderr);
+    let told = "openai/gpt-4o-mini would judge, and no answer had to be asked about";
+    assert!(ended.stdout.contains(told), "{}", ended.stdout);
+}
+
+#[test]
+fn a_key_alone_names_no_model_for_a_simulator() {
+    let stage = Stage::new();
+    let agent = agent(&stage, SAYS_MODEL);
+    let key = [("OPENAI_API_KEY", "sk-x")];
+    let ended = bench(&stage, &agent, "--simulator chat --judge none", &key);
+    assert_eq!(ended.code, 2, "{}", ended.stderr);
+    assert!(ended.stderr.contains("OPENAI_API_KEY alone names none here"), "{}", ended.stderr);
+}
+
+#[test]
 fn an_agent_without_tools_is_warned_of() {
     let stage = Stage::new();
     let agent = agent(&stage, SAYS_MODEL);
     let told = "there are no tools and no known replies";
     let with_tools = bench(&stage, &agent, "--judge none", &[]);
+    let used = &stage.results()["juror"];
+    assert_eq!([&used["agent_tokens"], &used["agent_usd"]], [&Value::Null; 2], "it tells neither");
     assert!(!with_tools.stderr.contains(told), "{}", with_tools.stderr);
     let queries = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/queries.json");
     let mut command = Command::new(env!("CARGO_BIN_EXE_juror"));

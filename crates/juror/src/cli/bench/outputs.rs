@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use juror_judge::Cost;
 use juror_report::agents_table;
 use juror_run::Output;
 use juror_run::bench::{Offers, Results, Selected, SolveJudge};
@@ -139,12 +140,21 @@ fn used(results: &Results<'_>) -> String {
     format!("{calls}the agent used {tokens} tokens{usd}\n")
 }
 
+/// Whether no answer was such that the judge had to be asked: all gave up, say.
+fn has_asked_nobody(results: &Results<'_>) -> bool {
+    let has_failed = results.judged.iter().any(|own| own.verdict.failure.is_some());
+    results.judge_cost() == Cost::default() && !has_failed
+}
+
 /// Who judged, and how steadily.
 fn judged_by(results: &Results<'_>) -> String {
     match results.judge {
         SolveJudge::Nobody => "nobody judged what is solved; see --judge".into(),
         SolveJudge::Heuristic => {
             "solved by the heuristic: a guess from the form of answers, no judgement".into()
+        }
+        SolveJudge::Model { models, .. } if has_asked_nobody(results) => {
+            format!("{} would judge, and no answer had to be asked about", models.chat_name())
         }
         SolveJudge::Model { models, repeats, .. } => {
             let noise = match repeats {
