@@ -27,6 +27,25 @@ that does not apply is left out. A model judges `answer_*`, `retrieval_answer_*`
 of profile 6 `retrieval_context_*`: [models.md](models.md) says what it is asked, and when.
 ";
 
+/// Crates that are locked in several versions because crates of others ask for them: `ring` has
+/// `getrandom` 0.2 and `windows-sys` 0.52, Arrow's hashes have `getrandom` 0.3 and its `r-efi` 5;
+/// the macros of `jiff`, Java and Windows have `syn` 2; `defmt`, in no build, has `bitflags` 1.
+const SEVERAL_VERSIONS: [&str; 5] = ["bitflags", "getrandom", "r-efi", "syn", "windows-sys"];
+
+#[test]
+fn no_crate_is_locked_twice_where_that_is_ours_to_say() {
+    let lock = std::fs::read_to_string(project("Cargo.lock")).expect("a lock");
+    let names: Vec<&str> = lock.lines().filter_map(|line| line.strip_prefix("name = ")).collect();
+    let mut twice: Vec<&str> = names
+        .windows(2)
+        .filter(|two| two[0] == two[1])
+        .map(|two| two[0].trim_matches('"'))
+        .collect();
+    twice.dedup();
+    twice.retain(|name| !SEVERAL_VERSIONS.contains(name));
+    assert_eq!(twice, Vec::<&str>::new());
+}
+
 #[test]
 fn the_page_of_metrics_is_fresh() {
     check("docs/metrics.md", &metrics_page());

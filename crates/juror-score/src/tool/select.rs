@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 /// The name under which a selection is kept.
 pub fn selection_key(query: &str, most: usize, model: &str) -> String {
     let hash = Sha256::digest(format!("{query}|max_tools={most}|model={model}"));
-    format!("{hash:x}")
+    hash.iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
 }
 
 /// A tool that can be chosen.
