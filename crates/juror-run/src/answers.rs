@@ -86,7 +86,8 @@ pub fn log_files(name: &str, method: Option<&str>) -> Result<Vec<(String, String
         return Err(AnswersError::WhichMethod { name: name.to_owned(), methods: methods() });
     };
     let log = |(name, path): (&&str, &&std::path::PathBuf)| {
-        Some((answer_id(name, method)?.to_owned(), path.to_string_lossy().into_owned()))
+        let id = answer_id(name, method).filter(|_| path.is_file())?;
+        Some((id.to_owned(), path.to_string_lossy().into_owned()))
     };
     let mut logs: Vec<(String, String)> = names.iter().filter_map(log).collect();
     logs.sort_by(|(one, _), (other, _)| in_order(one).cmp(&in_order(other)));

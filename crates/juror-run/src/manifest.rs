@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use juror_store::WholeFile;
+use juror_store::{WholeFile, read_plain};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -87,7 +87,7 @@ impl Manifest {
     /// What a folder says; nothing where it says nothing. An inner error says why that is nothing of
     /// this release.
     pub(crate) fn read(folder: &Path) -> io::Result<Option<Result<Manifest, serde_json::Error>>> {
-        match std::fs::read(folder.join(FILE)) {
+        match read_plain(&folder.join(FILE)) {
             Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes).and_then(Manifest::known))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),

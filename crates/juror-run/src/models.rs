@@ -10,6 +10,7 @@ use juror_judge::{
     TemplateError, Width,
 };
 use juror_score::{AskedLike, ContextJudge, Profile};
+use juror_store::read_plain_text;
 use serde_json::{Map, Value};
 
 use crate::address::without_credentials;
@@ -529,7 +530,7 @@ fn prompt(settings: &Settings, name: &str) -> Result<(String, String), SetupErro
     let Some(folder) = &settings.judge.prompts else { return Ok((name.to_owned(), built_in)) };
     check_prompts(folder)?;
     let path = Path::new(folder).join(format!("{name}.md"));
-    match std::fs::read_to_string(&path) {
+    match read_plain_text(&path) {
         Ok(text) => Ok((path.display().to_string(), text.replace("\r\n", "\n"))),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             Ok((name.to_owned(), built_in))

@@ -4,6 +4,7 @@ use std::io::ErrorKind::{NotADirectory, NotFound};
 use std::path::Path;
 
 use juror_score::Note;
+use juror_store::read_plain;
 use serde::Deserialize;
 
 use crate::bench::read_attempts;
@@ -52,7 +53,7 @@ pub fn look_at_run(folder: &Path) -> Option<Result<String, String>> {
 
 /// How many questions a journal has; a last line that is torn is none yet.
 fn count_judged(path: &Path) -> Result<usize, String> {
-    let text = match std::fs::read(path) {
+    let text = match read_plain(path) {
         Ok(text) => text,
         Err(error) if matches!(error.kind(), NotFound | NotADirectory) => return Ok(0),
         Err(error) => return Err(format!("{}: {error}", path.display())),

@@ -16,16 +16,19 @@
 //! assert_eq!(replies.get(&[7; 32]).unwrap(), Some(reply));
 //! ```
 //!
-//! [`WholeFile`] is any other file that must not be seen half written.
+//! [`WholeFile`] is any other file that must not be seen half written, and [`read_plain`] reads
+//! what was found in a folder.
 //!
 //! You will not find scoring here, nor any knowledge of who calls it.
 
 mod database;
+mod plain_file;
 mod replies;
 mod tool_replies;
 mod whole_file;
 
 pub use database::StoreError;
+pub use plain_file::{read_plain, read_plain_text};
 pub use replies::{Replies, Reply, Total};
 pub use tool_replies::{KeptReply, NewReply, Origin, ToolReplies, ToolReply, ToolTotal};
 pub use whole_file::{WholeFile, collect};

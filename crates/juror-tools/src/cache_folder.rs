@@ -8,7 +8,7 @@ use std::{fs, io};
 use hashbrown::{HashMap, HashSet};
 use juror_score::tool::FolderNames;
 use juror_score::{JsonStyle, dump_json, dumps_text, entries_of_json};
-use juror_store::WholeFile;
+use juror_store::{WholeFile, read_plain};
 
 use crate::keeper::Keeping;
 
@@ -146,7 +146,7 @@ fn names_of(category: &str, tool: &str, api: &str) -> Names {
 
 /// Reads the replies in a file.
 pub fn read_entries(path: &Path) -> Result<Entries, FolderProblem> {
-    let bytes = fs::read(path).map_err(|error| problem(path, &error))?;
+    let bytes = read_plain(path).map_err(|error| problem(path, &error))?;
     let bad = |reason: String| FolderProblem { path: path.to_owned(), reason };
     let text = std::str::from_utf8(&bytes).map_err(|error| bad(format!("not UTF-8: {error}")))?;
     let not_json = |offset: usize| {

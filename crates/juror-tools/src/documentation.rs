@@ -133,7 +133,7 @@ impl Documentation {
 
     /// Reads a tool's file again: what was loaded is what agents need, not the file to the letter.
     fn read(&self, tool: &Tool) -> Option<ToolDocument> {
-        let text = std::fs::read_to_string(self.root.join(&tool.file)).ok()?;
+        let text = juror_store::read_plain_text(&self.root.join(&tool.file)).ok()?;
         let fields: Object<'_> = serde_json::from_str(&text).ok()?;
         let apis: Vec<Object<'_>> = serde_json::from_str(fields.get("api_list")?.get()).ok()?;
         let description = fields.get("tool_description").map(ToOwned::to_owned);

@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::{fs, io, thread};
+use std::{io, thread};
 
 use juror_score::read::{self, DatasetError, Document, Format, Place, Problem, Problems};
 use juror_score::tool::{Found, Tool, gather, read_tool_file};
+use juror_store::read_plain;
 
 use crate::folder::{self, ToolFile};
 
@@ -90,7 +91,7 @@ fn read_all(files: &[ToolFile]) -> Vec<Read> {
 }
 
 fn read(file: &ToolFile) -> Read {
-    let bytes = match fs::read(&file.path) {
+    let bytes = match read_plain(&file.path) {
         Ok(bytes) => bytes,
         Err(error) => return (None, unreadable(&file.name, &error).into()),
     };

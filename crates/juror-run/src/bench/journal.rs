@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use juror_score::tool::answer::Answer;
+use juror_store::read_plain;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -222,7 +223,7 @@ impl Journal {
 /// run.
 pub fn read_attempts(folder: &Path) -> Result<Option<Vec<Attempted>>, JournalError> {
     let path = folder.join(ATTEMPTS);
-    let bytes = match std::fs::read(&path) {
+    let bytes = match read_plain(&path) {
         Ok(bytes) => bytes,
         Err(error) if matches!(error.kind(), NotFound | NotADirectory) => return Ok(None),
         Err(error) => return Err(JournalError::Io { path, error }),

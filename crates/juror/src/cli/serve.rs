@@ -281,10 +281,17 @@ fn write_line(file: Option<&Mutex<File>>, line: &Value) {
     }
 }
 
-/// Names are logged, but not at any length.
-fn cut(name: &str) -> String {
-    name.chars().take(200).collect()
+/// What others wrote is logged, but not at any length.
+fn cut(text: &str) -> String {
+    let shown: String = text.chars().take(200).collect();
+    match text.len() - shown.len() {
+        0 => shown,
+        n_more => format!("{shown}… and {n_more} more bytes"),
+    }
 }
+
+/// The most troubles of a call that are logged.
+const MOST_TROUBLES: usize = 8;
 
 fn line_of(event: &Event<'_>) -> Value {
     let time = jiff::Timestamp::now().to_string();
@@ -298,14 +305,15 @@ fn line_of(event: &Event<'_>) -> Value {
                 line["match"] = json!(found_by);
             }
             if !troubles.is_empty() {
-                line["troubles"] = json!(troubles);
+                let shown = troubles.iter().take(MOST_TROUBLES).map(|trouble| cut(trouble));
+                line["troubles"] = shown.collect();
             }
             line
         }
         Event::Refused { why, status } => {
-            json!({"time": time, "event": "refused", "why": why, "status": status})
+            json!({"time": time, "event": "refused", "why": cut(why), "status": status})
         }
-        Event::Trouble(text) => json!({"time": time, "event": "trouble", "what": text}),
+        Event::Trouble(text) => json!({"time": time, "event": "trouble", "what": cut(text)}),
         _ => json!({"time": time, "event": "other"}),
     }
 }

@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use serde_json::{Value, json};
 
 use crate::conformance::read_files;
-use crate::http::StandIn;
+use crate::http::{Answer, StandIn};
 use crate::stage::{Stage, request};
 
 #[test]
@@ -187,4 +187,43 @@ fn unreadable_files_are_reported_and_left() {
     assert_eq!(stage.read("cache/Weather/sky_for_Weather/list.json"), "[1, 2]");
     let value: Value = serde_json::from_str(&stage.run("tools stats --json").1).expect("JSON");
     assert_eq!(value[0]["replies"], 2);
+}
+
+#[test]
+fn log_lines_stay_short_whatever_is_asked_or_said() {
+    let stage = Stage::new();
+    let long = "x".repeat(100_000);
+    let text = long.clone();
+    let real = StandIn::start(move |_, _| Answer::Say(500, text.clone()));
+    let model = StandIn::model(vec![long.clone()], &long);
+    let served = stage.serve(&format!(
+        "--tools tools --cache cache --log all --simulator chat --model m --model-url {} --proxy {}",
+        model.url("/v1"),
+        real.url("/virtual")
+    ));
+    served.call(&request("Sky", "Now", json!({"city": long})));
+    served.call(&request(&long, &long, json!({})));
+    served.call(&request("Sky", &long, json!({})));
+    let (_, said) = served.stop();
+    let longest = said.lines().map(str::len).max().unwrap_or(0);
+    assert!(longest < 5_000, "{longest}");
+    assert!(said.contains("more bytes"), "{said}");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_pipe_among_the_files_is_told_and_not_waited_for() {
+    let stage = Stage::new();
+    let pipes = ["tools/Weather/pipe.json", "cache/Weather/sky_for_Weather/Pipe.json"];
+    for pipe in pipes {
+        let made =
+            std::process::Command::new("mkfifo").arg(stage.folder.path().join(pipe)).status();
+        assert!(made.expect("mkfifo runs").success());
+    }
+    let served = stage.serve("--tools tools --cache cache");
+    let reply = served.call(&request("Sky", "Now", json!({"city": "Oslo"})));
+    assert_eq!(reply.header("juror-source"), Some("cache"));
+    served.call(&request("Sky", "Pipe", json!({})));
+    let (_, said) = served.stop();
+    assert!(said.contains("Weather/pipe.json") && said.contains("it is no plain file"), "{said}");
 }
