@@ -98,7 +98,10 @@ pub(crate) fn run(
 ) {
     let Work { reference, responses, how, unwanted } = work;
     let outcome = load_both(reference, responses).and_then(|(inputs, lent)| {
-        let is_done = judge(how, &inputs, say, used)?;
+        let check = || [&lent.0, &lent.1].into_iter().flatten().try_for_each(Lent::check);
+        // Whatever is wrong with a file that was cut short, that is why.
+        let is_done = judge(how, &inputs, &check, say, used)
+            .map_err(|refusal| check().map_or_else(Refusal::File, |()| refusal))?;
         Ok(is_done.then_some((inputs, lent)))
     });
     // Where nobody listens, nobody misses it.
@@ -121,6 +124,7 @@ pub(crate) fn run(
 fn judge(
     how: How,
     inputs: &Inputs,
+    check: &dyn Fn() -> Result<(), LoadError>,
     say: &SyncSender<Message>,
     used: &Receiver<Recipe>,
 ) -> Result<bool, Refusal> {
@@ -153,6 +157,7 @@ fn judge(
         Ok(is_done.then_some(judgements))
     })?;
     let Some(judgements) = judgements else { return Ok(false) };
+    check().map_err(Refusal::File)?;
     tell_failures(&judgements, say);
     // Letting go of what was read takes a while, and nobody has to wait for it.
     Ok(send(say, Message::Done))

@@ -9,6 +9,7 @@ use juror_score::read::{Document, Format, Problems};
 use crate::interrupt::Interrupt;
 use crate::mapped::MappedText;
 use crate::unpack::unpack;
+use crate::watched::cut_short;
 
 /// Why a file could not be brought into memory.
 #[derive(Debug, thiserror::Error)]
@@ -78,6 +79,13 @@ impl State {
 }
 
 impl Lent {
+    /// Fails where the file became shorter since it was read: what was made of it is worth nothing.
+    pub fn check(&self) -> Result<(), LoadError> {
+        let failed = |error| LoadError::Io { name: self.name.clone(), error };
+        let is_shorter = State::of(&self.file).map_err(failed)?.size < self.state.size;
+        if is_shorter { Err(failed(cut_short())) } else { Ok(()) }
+    }
+
     /// The document in memory of its own; fails where the file was changed meanwhile, and stops
     /// when nobody wants it any more.
     pub fn keep(self, unwanted: &Interrupt) -> Result<Document, LoadError> {
@@ -147,9 +155,14 @@ fn load_as(name: &str, format: Option<Format>) -> Result<(Document, Option<Lent>
     }
     let file = File::open(name).map_err(failed)?;
     let state = State::of(&file).map_err(failed)?;
-    if let Some(text) = MappedText::of(&file) {
+    if let Some(text) = MappedText::of(&file, name).map_err(failed)? {
         let format = format.unwrap_or_else(|| Format::from_look(text.as_ref().as_bytes()));
-        let document = Document::from_text(name, Box::new(text), format)?;
+        let probe = text.probe();
+        let document = Document::from_text(name, Box::new(text), format);
+        if probe.is_torn() {
+            return Err(failed(cut_short()));
+        }
+        let document = document?;
         // What YAML says stands in memory of its own, as JSON.
         let lent = Lent { name: name.to_owned(), format, file, state };
         return Ok((document, (format != Format::Yaml).then_some(lent)));
@@ -173,6 +186,8 @@ fn read(mut file: &File) -> io::Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    #[cfg(unix)]
+    use crate::watched::torn_input;
 
     #[test]
     fn a_large_file_is_kept_unless_it_changes() {
@@ -196,6 +211,25 @@ mod tests {
         unwanted.set();
         let error = refusal(lent, &unwanted);
         assert!(error.ends_with("nobody wants it any more"), "{error}");
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_file_that_is_cut_short_while_it_is_read_is_told_of() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("large.jsonl");
+        let name = path.to_str().expect("a name");
+        std::fs::write(&path, "{}\n".repeat(1 << 20)).expect("written");
+        let (document, lent) = load_to_keep(name).expect("loaded");
+        let file = File::options().write(true).open(&path).expect("opened");
+        file.set_len(10_000).expect("cut short");
+        // What is gone reads as zeros, where it used to end the process.
+        assert!(document.json().bytes().rev().take(1 << 20).all(|byte| byte == 0));
+        let lent = lent.expect("read in place");
+        let error = lent.check().expect_err("cut short").to_string();
+        assert!(error.contains("large.jsonl: cannot read: it was cut short"), "{error}");
+        drop(document);
+        assert_eq!(torn_input().as_deref(), Some(name));
     }
 
     #[test]

@@ -35,6 +35,7 @@ mod tool_settings;
 mod tools;
 mod torn;
 mod unpack;
+mod watched;
 
 pub use answers::{AnswerFiles, AnswersError, log_files};
 pub use asking::{Asking, Watch, ask_each, ticks};
@@ -66,3 +67,4 @@ pub use tool_settings::{
     SimulatorSettings, SourceWord, ToolsSettings,
 };
 pub use tools::{TellTrouble, Tools, open_tools};
+pub use watched::{CUT_SHORT, torn_input};

@@ -7,6 +7,7 @@ use juror_report::Format;
 use juror_store::WholeFile;
 
 use crate::input::reason;
+use crate::watched::is_any_torn;
 
 /// A file being written. It stands under a temporary name beside its own until it is finished.
 #[derive(Debug)]
@@ -99,6 +100,9 @@ impl Output {
     pub fn finish(self) -> Result<(), OutputError> {
         let name = self.path.display().to_string();
         let failed = |error| OutputError::Io { name, error };
+        if is_any_torn() {
+            return Err(failed(io::Error::other("an input was cut short while it was read")));
+        }
         match self.sink {
             Sink::Stdout(mut out) => forgive_closed_pipe(out.flush()).map_err(failed),
             Sink::File(file) => {

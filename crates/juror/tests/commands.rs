@@ -1399,3 +1399,39 @@ fn ids_that_no_question_has_are_told_beside_any_number_of_notes() {
     let ended = place.run("validate reference.json responses.json");
     assert!(ended.code == 2 && ended.stdout.contains("no question `other`"), "{ended}");
 }
+
+/// The reference comes by standard input, which the program waits for while the responses are
+/// mapped already.
+#[test]
+#[cfg(target_os = "linux")]
+fn an_input_that_is_cut_short_while_it_is_read_ends_the_run_with_3() {
+    let response = |n: usize| json!({"question_id": format!("q{n}"), "status": "success", "actual_answer": "x".repeat(200)});
+    let lines: Vec<String> = (0..10_000).map(|n| response(n).to_string()).collect();
+    let place = Place::new().file("responses.jsonl", lines.join("\n"));
+    let mut child = Command::new(env!("CARGO_BIN_EXE_juror"))
+        .args("eval - responses.jsonl -o out.json".split(' '))
+        .current_dir(place.folder.path())
+        .env_clear()
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let maps = format!("/proc/{}/maps", child.id());
+    while !fs::read_to_string(&maps).expect("the program runs").contains("responses.jsonl") {
+        std::thread::yield_now();
+    }
+    let file = fs::File::options().write(true).open(place.path("responses.jsonl"));
+    file.expect("opened").set_len(5_000).expect("cut short");
+    let questions = [json!({"id": "q1", "question_text": "?"})];
+    let reference = json!([{"template_id": "t", "questions": questions}]).to_string();
+    let _ = child.stdin.take().expect("a pipe").write_all(reference.as_bytes());
+    let output = child.wait_with_output().expect("the program ends");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{:?} {said}", output.status);
+    assert!(
+        said.contains("responses.jsonl: cannot read: it was cut short while it was read"),
+        "{said}"
+    );
+    assert_eq!(place.names(), ["responses.jsonl"]);
+}
