@@ -1,0 +1,350 @@
+//! Every reader of what others may write.
+
+use std::hint::black_box;
+use std::io::Write;
+use std::path::Path;
+
+use juror_report::{Columns, write_result};
+use juror_run::bench::read_attempts;
+use juror_run::subject::read_answered;
+use juror_run::{Settings, load, look_at_run};
+use juror_score::read::{
+    Document, Format, read_reference, read_responses, read_results, yaml_to_json,
+};
+use juror_score::solutions::{Prepared, ResultFormat, SparqlResult};
+use juror_score::tool::agent::written_calls;
+use juror_score::tool::answer::{Thoughts, convert, read_answer, read_answers, read_finish};
+use juror_score::tool::judged::read_judgements;
+use juror_score::tool::result::read_result_file;
+use juror_score::tool::{
+    Ending, Folders, Rule, accept, read_mirror_reply, read_queries, read_selected_names,
+    read_tool_file,
+};
+use juror_score::{
+    Aggregator, Case, JsonStyle, Limits, Profile, Rules, dump_json, entries_of_json, explain,
+    json_of_literal, score, str_of_json,
+};
+use juror_tools::ToolCall;
+use serde_json::value::RawValue;
+
+use crate::seeds::{self, Seeds};
+
+/// One reader.
+pub(crate) struct Reader {
+    pub(crate) name: &'static str,
+    pub(crate) seeds: fn() -> Seeds,
+    /// Reads an input; the folder is for what has to stand in files.
+    pub(crate) read: fn(&[u8], &Path),
+    /// Its share of the inputs: less for those that need files.
+    pub(crate) share: usize,
+}
+
+pub(crate) const READERS: &[Reader] = &[
+    reader("reference", seeds::references, reference),
+    reader("responses", seeds::responses, responses),
+    reader("evaluation", seeds::evaluations, evaluation),
+    reader("settings", seeds::settings, settings),
+    reader("yaml", seeds::yaml, yaml),
+    of_files("compressed", seeds::responses, compressed),
+    reader("sparql-json", seeds::sparql_json, sparql_json),
+    reader("sparql-xml", seeds::sparql_xml, sparql_xml),
+    reader("sparql-csv", seeds::sparql_csv, sparql_csv),
+    reader("sparql-tsv", seeds::sparql_tsv, sparql_tsv),
+    reader("tool-files", seeds::tools, tools),
+    reader("queries", seeds::queries, queries),
+    reader("tool-caches", seeds::caches, caches),
+    reader("tool-replies", seeds::tool_replies, tool_replies),
+    reader("requests", seeds::requests, requests),
+    reader("agents-lines", seeds::answered, answered),
+    reader("agents-words", seeds::said, said),
+    reader("verdicts", seeds::verdicts, verdicts),
+    reader("results", seeds::results, results),
+    reader("answer-files", seeds::answer_files, answer_files),
+    reader("logs", seeds::logs, logs),
+    reader("model-replies", seeds::model_replies, model_replies),
+    of_files("runs", seeds::runs, runs),
+];
+
+const fn reader(name: &'static str, seeds: fn() -> Seeds, read: fn(&[u8], &Path)) -> Reader {
+    Reader { name, seeds, read, share: 10 }
+}
+
+const fn of_files(name: &'static str, seeds: fn() -> Seeds, read: fn(&[u8], &Path)) -> Reader {
+    Reader { name, seeds, read, share: 2 }
+}
+
+/// The reader that an input is for.
+pub(crate) fn reader_of(index: u64) -> usize {
+    let all: usize = READERS.iter().map(|reader| reader.share).sum();
+    let mut at = usize::try_from(index % all as u64).unwrap_or_default();
+    for (n, reader) in READERS.iter().enumerate() {
+        if at < reader.share {
+            return n;
+        }
+        at -= reader.share;
+    }
+    0
+}
+
+fn document(input: &[u8]) -> Option<Document> {
+    let made = Document::new("input", input.to_vec(), Format::from_look(input));
+    made.map_err(|problems| black_box(problems.to_string())).ok()
+}
+
+fn reference(input: &[u8], _: &Path) {
+    let Some(document) = document(input) else { return };
+    match read_reference(&document) {
+        Ok(mut dataset) => {
+            dataset.heed(&document, &Profile::V6);
+            black_box((dataset.questions.len(), dataset.warnings.to_string()));
+            black_box(dataset.other_keys(&document).to_string());
+        }
+        Err(problems) => drop(black_box(problems.to_string())),
+    }
+}
+
+fn responses(input: &[u8], _: &Path) {
+    let Some(document) = document(input) else { return };
+    match read_responses(&document) {
+        Ok(responses) => {
+            black_box((responses.len(), responses.problems.to_string()));
+            black_box(responses.other_keys(&document).to_string());
+        }
+        Err(problems) => drop(black_box(problems.to_string())),
+    }
+}
+
+#[derive(Default)]
+struct Both<'i> {
+    reference: &'i str,
+    responses: &'i str,
+}
+
+fn both(input: &str) -> Option<Both<'_>> {
+    let fields: std::collections::HashMap<&str, &RawValue> = serde_json::from_str(input).ok()?;
+    let part = |name: &str| fields.get(name).map(|value| value.get());
+    Some(Both { reference: part("reference")?, responses: part("responses")? })
+}
+
+fn evaluation(input: &[u8], _: &Path) {
+    let Some(both) = std::str::from_utf8(input).ok().and_then(both) else { return };
+    let (Some(reference), Some(answers)) =
+        (document(both.reference.as_bytes()), document(both.responses.as_bytes()))
+    else {
+        return;
+    };
+    let (Ok(dataset), Ok(responses)) = (read_reference(&reference), read_responses(&answers))
+    else {
+        return;
+    };
+    for profile in [Profile::V5, Profile::V6] {
+        let mut aggregator = Aggregator::new(&profile, &[]);
+        let mut out = Vec::new();
+        for (index, question) in dataset.questions.iter().enumerate() {
+            let case = Case { question, trajectory: responses.of(question) };
+            let record = score(&case, &profile);
+            black_box(explain(&record, &profile));
+            aggregator.add(&record);
+            let columns = Columns::default();
+            for format in [juror_report::Format::Json, juror_report::Format::Yaml] {
+                write_result(&record, &profile, &columns, format, index, &mut out);
+            }
+        }
+        let aggregates = aggregator.finish();
+        black_box(juror_report::render_aggregates(&aggregates, juror_report::Format::Yaml));
+    }
+}
+
+fn settings(input: &[u8], _: &Path) {
+    let Ok(document) = Document::new("input", input.to_vec(), Format::Yaml) else { return };
+    match Settings::read(&document) {
+        Ok(settings) => drop(black_box(settings.plan())),
+        Err(problems) => drop(black_box(problems.to_string())),
+    }
+}
+
+fn yaml(input: &[u8], _: &Path) {
+    if let Ok(text) = std::str::from_utf8(input) {
+        drop(black_box(yaml_to_json(text)));
+    }
+}
+
+/// Compressed here, or taken for compressed as they are, with the first bytes that say so.
+fn compressed(input: &[u8], folder: &Path) {
+    let bytes = match input.len() % 4 {
+        0 => {
+            let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+            let _ = gzip.write_all(input);
+            gzip.finish().unwrap_or_default()
+        }
+        1 => zstd::encode_all(input, 1).unwrap_or_default(),
+        2 => [b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03", input].concat(),
+        _ => [b"\x28\xb5\x2f\xfd", input].concat(),
+    };
+    let path = folder.join("input");
+    if std::fs::write(&path, bytes).is_ok() {
+        let name = path.to_string_lossy();
+        drop(black_box(load(&name).map_err(|error| error.to_string())));
+    }
+}
+
+fn sparql_json(input: &[u8], _: &Path) {
+    let Ok(text) = std::str::from_utf8(input) else { return };
+    let escaped = serde_json::to_string(text).unwrap_or_default();
+    black_box(SparqlResult::parse_served(text, &Limits::default()));
+    black_box(SparqlResult::parse_escaped(&escaped, &Limits::default()));
+    black_box((
+        SparqlResult::parse_served_names(text),
+        SparqlResult::parse_escaped_names(&escaped),
+    ));
+    compare(text, ResultFormat::Json);
+}
+
+fn sparql_xml(input: &[u8], _: &Path) {
+    if let Ok(text) = std::str::from_utf8(input) {
+        compare(text, ResultFormat::Xml);
+    }
+}
+
+fn sparql_csv(input: &[u8], _: &Path) {
+    if let Ok(text) = std::str::from_utf8(input) {
+        compare(text, ResultFormat::Csv);
+    }
+}
+
+fn sparql_tsv(input: &[u8], _: &Path) {
+    if let Ok(text) = std::str::from_utf8(input) {
+        compare(text, ResultFormat::Tsv);
+    }
+}
+
+/// A result against itself, and against its rows in another order.
+fn compare(text: &str, format: ResultFormat) {
+    black_box(SparqlResult::parse_names(text, format));
+    let Ok(result) = SparqlResult::parse(text, format) else { return };
+    for (ordered, ignore_duplicates) in [(true, false), (false, false), (false, true)] {
+        let rules = Rules { required_columns: None, ordered, ignore_duplicates };
+        black_box(Prepared::new(&result, &rules).compare(&result));
+    }
+    if let SparqlResult::Table(solutions) = &result {
+        let mut other = solutions.clone();
+        other.columns.iter_mut().for_each(|column| column.reverse());
+        other.columns.reverse();
+        other.names.reverse();
+        let other = SparqlResult::Table(other);
+        black_box(Prepared::new(&result, &Rules::default()).compare(&other));
+    }
+}
+
+fn tools(input: &[u8], _: &Path) {
+    let Ok(document) = Document::new("input", input.to_vec(), Format::Json) else { return };
+    let (found, problems) = read_tool_file(&document, &Folders::default());
+    black_box(problems.to_string());
+    black_box(found.map(|found| juror_score::tool::gather(vec![found])));
+}
+
+fn queries(input: &[u8], _: &Path) {
+    let Some(document) = document(input) else { return };
+    let (queries, problems) = read_queries(&document);
+    black_box((queries.len(), problems.to_string()));
+}
+
+fn caches(input: &[u8], _: &Path) {
+    let Ok(text) = std::str::from_utf8(input) else { return };
+    for style in [JsonStyle::Compact, JsonStyle::Wire, JsonStyle::Spaced, JsonStyle::Indented] {
+        drop(black_box(dump_json(text, style)));
+    }
+    drop(black_box(str_of_json(text)));
+    drop(black_box(json_of_literal(text)));
+    for (key, _) in entries_of_json(text).unwrap_or_default() {
+        drop(black_box(json_of_literal(&key)));
+    }
+}
+
+fn tool_replies(input: &[u8], _: &Path) {
+    let Ok(text) = std::str::from_utf8(input) else { return };
+    for ending in [Ending::Kept, Ending::Trimmed] {
+        black_box(read_mirror_reply(text, ending));
+    }
+    for rule in [Rule::Compatible, Rule::Strict] {
+        let _ = black_box(accept(text, rule));
+    }
+}
+
+fn requests(input: &[u8], _: &Path) {
+    if let Ok(call) = ToolCall::read(input) {
+        black_box((call.id().len(), call.kept_names()));
+    }
+}
+
+fn answered(input: &[u8], _: &Path) {
+    if let Ok(text) = std::str::from_utf8(input) {
+        drop(black_box(read_answered(text, "1")));
+    }
+}
+
+fn said(input: &[u8], _: &Path) {
+    let Ok(text) = std::str::from_utf8(input) else { return };
+    black_box(written_calls(text, |name| name.len() < 8));
+    black_box(read_finish(text));
+    black_box(read_answer(text).map(|answer| (answer.steps(), answer.calls().count())));
+}
+
+fn verdicts(input: &[u8], _: &Path) {
+    let Ok(text) = std::str::from_utf8(input) else { return };
+    drop(black_box(juror_judge::read_claims(text)));
+    black_box(read_selected_names(text, &["a", "b", "a_for_t"]));
+}
+
+fn results(input: &[u8], _: &Path) {
+    let Some(document) = document(input) else { return };
+    for profile in [Profile::V5, Profile::V6] {
+        let mut aggregator = Aggregator::new(&profile, &[]);
+        drop(black_box(read_results(&document, &mut aggregator)));
+        black_box(juror_report::render_aggregates(
+            &aggregator.finish(),
+            juror_report::Format::Json,
+        ));
+    }
+}
+
+fn answer_files(input: &[u8], _: &Path) {
+    let Some(document) = document(input) else { return };
+    let (answers, problems) = read_answers(&document);
+    black_box((answers.len(), problems.to_string()));
+    let (judgements, problems) = read_judgements(&document);
+    black_box((judgements.len(), problems.to_string()));
+    let (file, problems) = read_result_file(&document);
+    black_box((file.summary(), problems.to_string()));
+}
+
+fn logs(input: &[u8], _: &Path) {
+    let Some(document) = document(input) else { return };
+    for (method, thoughts) in [("CoT@1", Thoughts::Dropped), ("DFS_woFilter_w2", Thoughts::Kept)] {
+        match convert(&document, method, thoughts) {
+            Ok(recorded) => drop(black_box((recorded.tool_names().len(), recorded.answer.steps()))),
+            Err(problems) => drop(black_box(problems.to_string())),
+        }
+    }
+}
+
+fn model_replies(input: &[u8], _: &Path) {
+    if let Ok(text) = std::str::from_utf8(input) {
+        drop(black_box(juror_judge::Recorded::read(text).map(|_| ())));
+    }
+}
+
+/// As what is known of a run, or as one of its journals.
+fn runs(input: &[u8], folder: &Path) {
+    let (manifest, journal) = match input.len() % 3 {
+        0 => (input, &b""[..]),
+        _ => (seeds::RUN.as_bytes(), input),
+    };
+    let written = std::fs::write(folder.join("run.json"), manifest)
+        .and_then(|()| std::fs::write(folder.join("records.jsonl"), journal))
+        .and_then(|()| std::fs::write(folder.join("attempts.jsonl"), journal));
+    if written.is_ok() {
+        black_box(look_at_run(folder));
+        drop(black_box(read_attempts(folder)));
+    }
+}

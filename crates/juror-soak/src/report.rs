@@ -1,0 +1,135 @@
+//! What workers say, and the table at the end.
+
+use std::fmt::{self, Write as _};
+
+use crate::meter::Cost;
+use crate::readers::READERS;
+
+/// Something an input did that none may.
+#[derive(Clone, Debug)]
+pub(crate) struct Finding {
+    pub(crate) kind: Kind,
+    pub(crate) reader: usize,
+    pub(crate) index: u64,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Kind {
+    Panic(String),
+    Slow(Cost),
+    Heavy(Cost),
+    /// The process ended: its stack or its memory ran out, or it hung.
+    Crash(String),
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (reader, index) = (READERS[self.reader].name, self.index);
+        write!(f, "found {} {index} {reader} ", self.kind.name())?;
+        match &self.kind {
+            Kind::Panic(why) | Kind::Crash(why) => write!(f, "{why}"),
+            Kind::Slow(cost) | Kind::Heavy(cost) => {
+                write!(f, "{} ms, {} KB", cost.nanoseconds / 1_000_000, cost.bytes >> 10)
+            }
+        }
+    }
+}
+
+impl Kind {
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Kind::Panic(_) => "panic",
+            Kind::Slow(_) => "slow",
+            Kind::Heavy(_) => "heavy",
+            Kind::Crash(_) => "crash",
+        }
+    }
+}
+
+/// The most that an input cost, its size and its number.
+type Worst = (u64, u64, u64);
+
+/// What came of a reader's inputs.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Tally {
+    pub(crate) n_inputs: u64,
+    n_bytes: u64,
+    slowest: Worst,
+    heaviest: Worst,
+}
+
+impl Tally {
+    pub(crate) fn add(&mut self, size: usize, cost: Cost, index: u64) {
+        let size = size as u64;
+        self.n_inputs += 1;
+        self.n_bytes += size;
+        self.slowest = self.slowest.max((cost.nanoseconds, size, index));
+        self.heaviest = self.heaviest.max((cost.bytes as u64, size, index));
+    }
+
+    pub(crate) fn join(&mut self, other: &Tally) {
+        self.n_inputs += other.n_inputs;
+        self.n_bytes += other.n_bytes;
+        self.slowest = self.slowest.max(other.slowest);
+        self.heaviest = self.heaviest.max(other.heaviest);
+    }
+
+    /// As a worker says it.
+    pub(crate) fn line(&self, reader: usize) -> String {
+        let Tally { n_inputs, n_bytes, slowest, heaviest } = self;
+        let worst = |(cost, size, index): &Worst| format!("{cost} {size} {index}");
+        format!("tally {reader} {n_inputs} {n_bytes} {} {}", worst(slowest), worst(heaviest))
+    }
+
+    /// What a worker said: which reader, and its tally.
+    pub(crate) fn read(line: &str) -> Option<(usize, Tally)> {
+        let numbers = line.strip_prefix("tally ")?.split(' ').map(|number| number.parse().ok());
+        let numbers: Vec<u64> = numbers.collect::<Option<_>>()?;
+        let &[reader, n_inputs, n_bytes, ref worst @ ..] = numbers.as_slice() else { return None };
+        let worst_at =
+            |at: usize| Some((*worst.get(at)?, *worst.get(at + 1)?, *worst.get(at + 2)?));
+        let (slowest, heaviest) = (worst_at(0)?, worst_at(3)?);
+        Some((usize::try_from(reader).ok()?, Tally { n_inputs, n_bytes, slowest, heaviest }))
+    }
+}
+
+/// The table of all readers.
+pub(crate) fn table(tallies: &[Tally]) -> String {
+    let mut rows = format!(
+        "{:<14} {:>10} {:>7} {:>10} {:>9} {:>10} {:>9}\n",
+        "reader", "inputs", "MB", "slowest ms", "of bytes", "highest KB", "of bytes"
+    );
+    let all = tallies.iter().fold(Tally::default(), |mut all, tally| {
+        all.join(tally);
+        all
+    });
+    let named = READERS.iter().map(|reader| reader.name).zip(tallies);
+    for (name, tally) in named.chain([("all", &all)]) {
+        let (slowest, heaviest) = (tally.slowest, tally.heaviest);
+        let _ = writeln!(
+            rows,
+            "{name:<14} {:>10} {:>7} {:>10.1} {:>9} {:>10} {:>9}",
+            tally.n_inputs,
+            tally.n_bytes >> 20,
+            slowest.0 as f64 / 1e6,
+            slowest.1,
+            heaviest.0 >> 10,
+            heaviest.1
+        );
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tallies_are_read_as_they_are_said() {
+        let mut tally = Tally::default();
+        tally.add(7, Cost { nanoseconds: 5, bytes: 9 }, 3);
+        tally.add(8, Cost { nanoseconds: 4, bytes: 10 }, 4);
+        assert_eq!(Tally::read(&tally.line(2)), Some((2, tally)));
+        assert_eq!(Tally::read("found panic 1 yaml x"), None);
+    }
+}

@@ -1,0 +1,168 @@
+//! Starts workers, starts them again where an input ended one, and gathers what they say.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use anyhow::Context;
+
+use crate::Soak;
+use crate::readers::{READERS, reader_of};
+use crate::report::{Finding, Kind, Tally, table};
+use crate::worker::{HUNG_CODE, Maker};
+
+/// The most inputs of a kind and a reader that are written down.
+const MOST_WRITTEN: usize = 20;
+
+struct Gathered {
+    /// For each job, what its worker said last, and the sum of those before.
+    now: Vec<Vec<Tally>>,
+    before: Vec<Tally>,
+    n_findings: Vec<(String, usize)>,
+    told: Instant,
+}
+
+/// Runs all jobs; how many findings there are.
+pub(crate) fn supervise(soak: &Soak) -> anyhow::Result<usize> {
+    std::fs::create_dir_all(&soak.failures).with_context(|| soak.failures.clone())?;
+    let folder = tempfile::tempdir()?;
+    let jobs = usize::try_from(soak.jobs)?;
+    let gathered = Mutex::new(Gathered {
+        now: vec![vec![Tally::default(); READERS.len()]; jobs],
+        before: vec![Tally::default(); READERS.len()],
+        n_findings: Vec::new(),
+        told: Instant::now(),
+    });
+    let maker = Maker::new(soak.seed);
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..soak.jobs)
+            .map(|job| {
+                let (gathered, maker) = (&gathered, &maker);
+                let state = folder.path().join(job.to_string());
+                scope.spawn(move || run_job(soak, job, &state, maker, gathered))
+            })
+            .collect();
+        threads.into_iter().try_for_each(|thread| {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
+    })?;
+    let gathered = gathered.into_inner().unwrap_or_else(PoisonError::into_inner);
+    println!("{}", table(&gathered.all()));
+    for (what, n) in &gathered.n_findings {
+        println!("{n} inputs: {what}");
+    }
+    Ok(gathered.n_findings.iter().map(|(_, n)| n).sum())
+}
+
+fn run_job(
+    soak: &Soak,
+    job: u64,
+    state: &Path,
+    maker: &Maker,
+    gathered: &Mutex<Gathered>,
+) -> anyhow::Result<()> {
+    let mut from = job;
+    while from < soak.inputs {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.args(soak.arguments()).args(["--worker", &format!("{job},{from}")]);
+        command.arg("--state").arg(state).stdout(Stdio::piped());
+        let mut worker = command.spawn()?;
+        let said = worker.stdout.take().context("a worker has an output")?;
+        for line in BufReader::new(said).lines() {
+            hear(soak, &line?, job, maker, gathered)?;
+        }
+        let ended = worker.wait()?;
+        locked(gathered).sum_up(job);
+        if ended.success() {
+            return Ok(());
+        }
+        let bytes: [u8; 8] = std::fs::read(state)?.try_into().ok().context("a worker's state")?;
+        let index = u64::from_le_bytes(bytes);
+        let reader = soak.only_reader().unwrap_or_else(|| reader_of(index));
+        let found = Finding { kind: Kind::Crash(words(ended)), reader, index };
+        note(soak, &found.to_string(), maker, gathered)?;
+        from = index + soak.jobs;
+    }
+    Ok(())
+}
+
+fn words(ended: ExitStatus) -> String {
+    if ended.code() == Some(HUNG_CODE) { "it hung".into() } else { ended.to_string() }
+}
+
+fn locked(gathered: &Mutex<Gathered>) -> std::sync::MutexGuard<'_, Gathered> {
+    gathered.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn hear(
+    soak: &Soak,
+    line: &str,
+    job: u64,
+    maker: &Maker,
+    gathered: &Mutex<Gathered>,
+) -> anyhow::Result<()> {
+    if line.starts_with("found ") {
+        return note(soak, line, maker, gathered);
+    }
+    let Some((reader, tally)) = Tally::read(line) else { return Ok(()) };
+    let mut gathered = locked(gathered);
+    gathered.now[usize::try_from(job)?][reader] = tally;
+    if gathered.told.elapsed().as_secs() >= 10 {
+        gathered.told = Instant::now();
+        let n_inputs: u64 = gathered.all().iter().map(|tally| tally.n_inputs).sum();
+        eprintln!("{n_inputs} of {} inputs", soak.inputs);
+    }
+    Ok(())
+}
+
+/// Writes an input down, and counts it: `found KIND INDEX READER …`.
+fn note(soak: &Soak, line: &str, maker: &Maker, gathered: &Mutex<Gathered>) -> anyhow::Result<()> {
+    let mut words = line.split(' ').skip(1);
+    let (kind, index) = (words.next().context("a kind")?, words.next().context("a number")?);
+    let name = words.next().context("a reader")?;
+    let what = format!("{kind} of {name}");
+    let n_before = locked(gathered).count(&what);
+    if n_before < MOST_WRITTEN {
+        println!("{}", line.trim_start_matches("found "));
+        let reader = READERS.iter().position(|reader| reader.name == name).context("a reader")?;
+        let path =
+            PathBuf::from(&soak.failures).join(format!("{name}-{kind}-{}-{index}", soak.seed));
+        std::fs::write(path, maker.input(index.parse()?, reader))?;
+    }
+    Ok(())
+}
+
+impl Gathered {
+    fn all(&self) -> Vec<Tally> {
+        let mut all = self.before.clone();
+        for job in &self.now {
+            all.iter_mut().zip(job).for_each(|(all, own)| all.join(own));
+        }
+        all
+    }
+
+    /// A worker has ended: the next begins to count anew.
+    fn sum_up(&mut self, job: u64) {
+        let Some(now) = usize::try_from(job).ok().and_then(|job| self.now.get_mut(job)) else {
+            return;
+        };
+        let ended = std::mem::replace(now, vec![Tally::default(); READERS.len()]);
+        self.before.iter_mut().zip(&ended).for_each(|(all, own)| all.join(own));
+    }
+
+    /// How many of the kind there were before this one.
+    fn count(&mut self, what: &str) -> usize {
+        match self.n_findings.iter_mut().find(|(known, _)| known == what) {
+            Some((_, n)) => {
+                *n += 1;
+                *n - 1
+            }
+            None => {
+                self.n_findings.push((what.to_owned(), 1));
+                0
+            }
+        }
+    }
+}

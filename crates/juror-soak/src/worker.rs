@@ -1,0 +1,132 @@
+//! One process that reads inputs, one after another, and says what they cost.
+
+use std::fs::File;
+use std::io::Write;
+use std::os::unix::fs::FileExt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use crate::Soak;
+use crate::meter::{Cost, metered};
+use crate::mutate;
+use crate::random::Random;
+use crate::readers::{READERS, reader_of};
+use crate::report::{Finding, Kind, Tally};
+use crate::seeds::Seeds;
+
+/// How often the worker says how far it is.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// An input that takes longer has hung.
+const HUNG: Duration = Duration::from_mins(2);
+
+/// Makes inputs.
+pub(crate) struct Maker {
+    seed: u64,
+    seeds: Vec<Seeds>,
+}
+
+impl Maker {
+    pub(crate) fn new(seed: u64) -> Maker {
+        Maker { seed, seeds: READERS.iter().map(|reader| (reader.seeds)()).collect() }
+    }
+
+    /// The input of a number, for its reader; always the same for the same seed.
+    pub(crate) fn input(&self, index: u64, reader: usize) -> Vec<u8> {
+        mutate::input(&mut Random::of_input(self.seed, index), &self.seeds[reader])
+    }
+}
+
+/// Reads every input of a job, from one on; tells standard output.
+pub(crate) fn work(soak: &Soak, job: u64, from: u64, state: &Path) -> anyhow::Result<()> {
+    let maker = Maker::new(soak.seed);
+    let folder = tempfile::tempdir()?;
+    let state = File::create(state)?;
+    let mut tallies = vec![Tally::default(); READERS.len()];
+    watch();
+    std::panic::set_hook(Box::new(|_| ()));
+    let mut told = Instant::now();
+    let mut index = from;
+    while index < soak.inputs {
+        let reader = soak.only_reader().unwrap_or_else(|| reader_of(index));
+        let input = maker.input(index, reader);
+        // What a crash leaves behind: which input it was.
+        state.write_all_at(&index.to_le_bytes(), 0)?;
+        BEATS.fetch_add(1, Relaxed);
+        let finding = try_one(reader, &input, folder.path(), &mut tallies[reader], index);
+        if let Some(kind) = finding {
+            tell(&format!("{}\n", Finding { kind, reader, index }))?;
+        }
+        index += soak.jobs;
+        if told.elapsed() > EVERY || index >= soak.inputs {
+            told = Instant::now();
+            let lines = tallies.iter().enumerate().filter(|(_, tally)| tally.n_inputs > 0);
+            let lines: Vec<String> = lines.map(|(n, tally)| tally.line(n)).collect();
+            tell(&format!("{}\n", lines.join("\n")))?;
+        }
+    }
+    tell(&format!("end {job}\n"))
+}
+
+fn tell(lines: &str) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(lines.as_bytes())?;
+    out.flush()?;
+    Ok(())
+}
+
+/// Reads one input, and counts it.
+pub(crate) fn try_one(
+    reader: usize,
+    input: &[u8],
+    folder: &Path,
+    tally: &mut Tally,
+    index: u64,
+) -> Option<Kind> {
+    let read = READERS[reader].read;
+    let (outcome, cost) = metered(|| catch_unwind(AssertUnwindSafe(|| read(input, folder))));
+    tally.add(input.len(), cost, index);
+    let Cost { nanoseconds, bytes } = cost;
+    if let Err(panic) = outcome {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no words");
+        return Some(Kind::Panic(text.lines().next().unwrap_or_default().to_owned()));
+    }
+    if nanoseconds > most_nanoseconds(input.len()) {
+        return Some(Kind::Slow(cost));
+    }
+    (bytes > most_bytes(input.len())).then_some(Kind::Heavy(cost))
+}
+
+/// A microsecond a byte, and a twentieth of a second for whatever is small.
+fn most_nanoseconds(size: usize) -> u64 {
+    50_000_000 + 1_000 * size as u64
+}
+
+/// Twenty times the input, and four megabytes for whatever is small.
+fn most_bytes(size: usize) -> usize {
+    (4 << 20) + 20 * size
+}
+
+static BEATS: AtomicU64 = AtomicU64::new(0);
+
+/// Ends the process when an input hangs.
+fn watch() {
+    std::thread::spawn(|| {
+        let mut last = (0, Instant::now());
+        loop {
+            std::thread::sleep(Duration::from_secs(1));
+            let beats = BEATS.load(Relaxed);
+            if beats != last.0 {
+                last = (beats, Instant::now());
+            } else if last.1.elapsed() > HUNG {
+                std::process::exit(HUNG_CODE);
+            }
+        }
+    });
+}
+
+/// How a worker ends whose input hung.
+pub(crate) const HUNG_CODE: i32 = 9;
