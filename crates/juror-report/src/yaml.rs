@@ -4,11 +4,15 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use juror_score::{Object, text_of};
+use juror_score::{Object, end_of_string, text_of};
 use serde_json::value::RawValue;
 
 /// Deeper values are written on one line, as JSON, which is YAML too.
 const DEEPEST: usize = 64;
+
+/// Longer keys are marked as such: readers look for the end of one in 1,024 characters, and no
+/// further.
+const LONGEST_KEY: usize = 1000;
 
 /// Appends a JSON value as one item of a YAML list.
 pub(crate) fn write_item(json: &str, out: &mut Vec<u8>) {
@@ -33,7 +37,7 @@ enum Place {
 fn write_text_value(json: &str, depth: usize, place: Place, out: &mut Vec<u8>) {
     match serde_json::from_str::<&RawValue>(json) {
         Ok(value) => write_value(value, depth, place, out),
-        Err(_) => write_line(json, out),
+        Err(_) => write_flow(json, out),
     }
 }
 
@@ -49,7 +53,7 @@ fn write_value(value: &RawValue, depth: usize, place: Place, out: &mut Vec<u8>) 
             Ok(items) => write_list(&items, depth, place, out),
             Err(_) => write_line(json, out),
         },
-        _ => write_line(json, out),
+        _ => write_flow(json, out),
     }
 }
 
@@ -65,7 +69,7 @@ fn write_object(object: &Object<'_>, depth: usize, place: Place, out: &mut Vec<u
         if index > 0 || place != Place::AfterDash {
             indent(depth, out);
         }
-        out.extend_from_slice(inline(&key).as_bytes());
+        write_key(&key, depth, out);
         out.push(b':');
         let nested = matches!(value.get().as_bytes().first(), Some(b'{' | b'['));
         if !nested || depth + 1 >= DEEPEST || is_empty(value) {
@@ -76,6 +80,40 @@ fn write_object(object: &Object<'_>, depth: usize, place: Place, out: &mut Vec<u
         let deeper = if is_list { depth } else { depth + 1 };
         write_value(value, deeper, Place::AfterKey, out);
     }
+}
+
+fn write_key(key: &str, depth: usize, out: &mut Vec<u8>) {
+    let key = inline(key);
+    if key.len() <= LONGEST_KEY {
+        return out.extend_from_slice(key.as_bytes());
+    }
+    out.extend_from_slice(b"? ");
+    write_line(&key, out);
+    indent(depth, out);
+}
+
+/// Writes JSON on one line, its long keys marked.
+fn write_flow(json: &str, out: &mut Vec<u8>) {
+    let mut copied = 0;
+    for (start, end) in strings_of(json) {
+        let is_key = json[end..].trim_ascii_start().starts_with(':');
+        if is_key && end - start > LONGEST_KEY {
+            out.extend_from_slice(&json.as_bytes()[copied..start]);
+            out.extend_from_slice(b"? ");
+            copied = start;
+        }
+    }
+    write_line(&json[copied..], out);
+}
+
+/// Where the strings of a JSON text begin and end, quotes and all.
+fn strings_of(json: &str) -> impl Iterator<Item = (usize, usize)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let start = at + memchr::memchr(b'"', &json.as_bytes()[at..])?;
+        at = end_of_string(json, start)?;
+        Some((start, at))
+    })
 }
 
 fn write_list(items: &[&RawValue], depth: usize, place: Place, out: &mut Vec<u8>) {
@@ -210,6 +248,27 @@ mod tests {
             assert!(inline(text).starts_with('"'), "{text}");
         }
         assert_eq!(inline("List all items (of 3)"), "List all items (of 3)");
+    }
+
+    #[test]
+    fn keys_of_any_length_read_back() {
+        for length in [999, 1000, 1001, 1024, 5000] {
+            for key in ["k".repeat(length), "é: ".repeat(length)] {
+                let inner = serde_json::json!({&key: [1, {&key: {"k": 1}}], "z": {&key: key}});
+                let mut value = serde_json::json!([inner, {"a": inner, &key: [[inner]]}]);
+                for _ in 0..70 {
+                    value = serde_json::json!([value]);
+                }
+                for value in [inner, value] {
+                    let mut out = Vec::new();
+                    write_document(&value.to_string(), &mut out);
+                    let yaml = String::from_utf8(out).expect("UTF-8");
+                    let read = juror_score::read::yaml_to_json(&yaml).expect("YAML");
+                    let read: serde_json::Value = serde_json::from_str(&read).expect("JSON");
+                    assert_eq!(read, value);
+                }
+            }
+        }
     }
 
     /// Whatever the texts, what is written reads back as the same value.

@@ -132,10 +132,12 @@ impl Writer<'_> {
 
     fn number(&mut self) -> Written {
         let start = self.out.len();
-        write_number(self.scan.number()?, self.out);
+        let written = self.scan.number()?;
+        write_number(written, self.out);
         if self.out[start..].ends_with("inf") {
-            self.out.truncate(self.out.len() - "inf".len());
-            self.out.push_str("Infinity");
+            // Beyond all doubles: Python's word for it is no JSON, and says less.
+            self.out.truncate(start);
+            self.out.push_str(written);
         }
         Ok(())
     }
@@ -211,7 +213,7 @@ mod tests {
         let ascii = Layout { indent: None, ascii: true };
         let check =
             |json: &str, layout: Layout, dumped: &str| assert_eq!(dump(json, layout), dumped);
-        check(r#"{"a":[1,2.50,1E400],"b":{}}"#, ascii, r#"{"a": [1, 2.5, Infinity], "b": {}}"#);
+        check(r#"{"a":[1,2.50],"b":{}}"#, ascii, r#"{"a": [1, 2.5], "b": {}}"#);
         check(
             "\"é\\u00e9\\/\\u0041\\n\\u000a\\u0008\\\\u😀\\ud800\\u007f\"",
             ascii,
@@ -224,6 +226,14 @@ mod tests {
             indented,
             "{\n  \"a\": [\n    1,\n    []\n  ],\n  \"b\": {}\n}",
         );
+    }
+
+    #[test]
+    fn a_number_beyond_all_doubles_stays_a_number() {
+        for number in ["1E400", "-1e400", "1.5e999"] {
+            assert_eq!(dump(&format!("[{number}]"), Layout::LINE), format!("[{number}]"));
+        }
+        assert_eq!(dump("[NaN, -Infinity]", Layout::LINE), "[NaN, -Infinity]");
     }
 
     #[test]
