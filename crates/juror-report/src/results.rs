@@ -145,23 +145,41 @@ fn tell_reference_steps(record: &Record<'_>, sink: &mut impl ResultSink) {
 
 fn tell_actual_steps(record: &Record<'_>, sink: &mut impl ResultSink) {
     let steps: &[Step] = record.case.trajectory.steps.as_deref().unwrap_or_default();
+    let findings = ByStep::new(&record.findings, |finding| finding.step);
+    let notes = ByStep::new(record.notes, |note| note.step);
     sink.open_list();
     for (index, step) in steps.iter().enumerate() {
         let judged_again = |key: &str| {
-            record.findings_of_step(index).any(|finding| finding.metric == key)
-                || record.notes_of(Some(index)).any(|note| note.key == key)
+            findings.of(index).any(|finding| finding.metric == key)
+                || notes.of(index).any(|note| note.key == key)
         };
         sink.open_object();
         sink.fields(&step.fields, judged_again);
-        for found in record.findings_of_step(index) {
+        for found in findings.of(index) {
             finding(sink, found);
         }
-        for noted in record.notes_of(Some(index)) {
+        for noted in notes.of(index) {
             note(sink, noted);
         }
         sink.close_object();
     }
     sink.close_list();
+}
+
+/// What is known of steps, in the order of the steps: there may be many of either.
+struct ByStep<'r, T>(Vec<(usize, &'r T)>);
+
+impl<'r, T> ByStep<'r, T> {
+    fn new(all: &'r [T], step: impl Fn(&T) -> Option<usize>) -> ByStep<'r, T> {
+        let mut of_steps: Vec<_> = all.iter().filter_map(|one| Some((step(one)?, one))).collect();
+        of_steps.sort_by_key(|(step, _)| *step);
+        ByStep(of_steps)
+    }
+
+    fn of(&self, step: usize) -> impl Iterator<Item = &'r T> {
+        let start = self.0.partition_point(|(other, _)| *other < step);
+        self.0[start..].iter().take_while(move |(other, _)| *other == step).map(|(_, one)| *one)
+    }
 }
 
 fn text(sink: &mut impl ResultSink, key: &str, text: &str) {

@@ -1,5 +1,7 @@
 //! Why expected steps were not found, in words.
 
+use hashbrown::HashSet;
+
 use crate::compare::{Differing, DocumentId, Expectation, Kind, View, differing};
 use crate::exact::shown;
 use crate::json;
@@ -316,10 +318,11 @@ fn retrieval_difference(expected: &View<'_>, actual: &View<'_>) -> String {
     let Some(retrieved) = actual.documents() else {
         return "the output is not a list of documents".into();
     };
+    let found: HashSet<_> = retrieved.iter().filter_map(|document| document.id.as_ref()).collect();
     let missing: Vec<String> = relevant
         .iter()
-        .filter(|document| !retrieved.iter().any(|found| found.id == document.id))
         .filter_map(|document| document.id.as_ref())
+        .filter(|id| !found.contains(id))
         .map(|id| match id {
             DocumentId::Text(text) => text.to_string(),
             DocumentId::Number(number) => number.to_string(),

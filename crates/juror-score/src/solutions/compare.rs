@@ -15,13 +15,18 @@ use std::thread;
 
 use hashbrown::HashMap;
 
+use super::candidates::{Candidate, Found, candidates_by_value, candidates_of, is_little};
 use super::column::ReferenceColumn;
 use super::verbatim::Verbatim;
 use super::{Solutions, SparqlResult};
 use crate::question::Rules;
 
-/// How many rows the search may visit before it gives up; only contrived tables come near.
-const BUDGET: usize = 50_000_000;
+/// How many rows the search may visit before it gives up, and how many values may be looked up
+/// before it; only contrived tables come near.
+const BUDGET: usize = 8_000_000;
+
+/// What trying a column takes besides its rows, in rows.
+const A_TRY: usize = 16;
 
 /// From how many rows on each column is worth a thread.
 const MANY_ROWS: usize = 100_000;
@@ -77,8 +82,9 @@ pub struct PreparedTable<'t> {
     columns: OnceLock<Vec<ReferenceColumn<'t>>>,
 }
 
+/// What makes two tables the same.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Mode {
+pub(super) enum Mode {
     Set,
     Multiset,
     Sequence,
@@ -158,10 +164,16 @@ impl<'t> PreparedTable<'t> {
     }
 
     fn search(&self, actual: &Solutions<'_>) -> Comparison {
-        match self.candidates(actual) {
-            None => Comparison::Different,
-            Some(candidates) => {
-                Search::new(self, actual.n_rows, candidates).descend(0, &[], &mut Vec::new())
+        self.search_among(self.candidates(actual), actual)
+    }
+
+    fn search_among(&self, candidates: Found, actual: &Solutions<'_>) -> Comparison {
+        match candidates {
+            Found::Nothing => Comparison::Different,
+            Found::TooMuch => Comparison::Undecided,
+            Found::Candidates(candidates) => {
+                let mut used = vec![false; actual.columns.len()];
+                Search::new(self, actual.n_rows, candidates).descend(0, &[], &mut used)
             }
         }
     }
@@ -176,56 +188,21 @@ impl<'t> PreparedTable<'t> {
         self.columns.get_or_init(|| for_each_column(&self.required, n_rows, column_at))
     }
 
-    /// For each required column the actual columns it may stand for, translated; `None` as soon as
-    /// one has none.
-    fn candidates(&self, actual: &Solutions<'_>) -> Option<Vec<Vec<Candidate>>> {
-        if self.table.n_rows.max(actual.n_rows) < MANY_ROWS {
-            return self
-                .columns()
-                .iter()
-                .map(|column| self.candidates_of(column, actual))
-                .collect();
+    /// For each required column the actual columns it may stand for.
+    fn candidates(&self, actual: &Solutions<'_>) -> Found {
+        let columns = self.columns();
+        if !is_little(columns.len(), actual) {
+            let n_cells = actual.columns.len() * actual.n_rows + columns.len() * self.table.n_rows;
+            return candidates_by_value(columns, actual, self.mode, BUDGET.max(4 * n_cells));
         }
-        let of = |column: &ReferenceColumn<'_>| self.candidates_of(column, actual);
-        for_each_column(self.columns(), actual.n_rows, of).into_iter().collect()
+        let of = |column: &ReferenceColumn<'_>| candidates_of(column, actual, self.mode);
+        let found = if self.table.n_rows.max(actual.n_rows) < MANY_ROWS {
+            columns.iter().map(of).collect::<Option<Vec<_>>>()
+        } else {
+            for_each_column(columns, actual.n_rows, of).into_iter().collect()
+        };
+        found.map_or(Found::Nothing, Found::Candidates)
     }
-
-    /// The actual columns that a required column may stand for; `None` when there is none.
-    fn candidates_of(
-        &self,
-        column: &ReferenceColumn<'_>,
-        actual: &Solutions<'_>,
-    ) -> Option<Vec<Candidate>> {
-        let counts = column.counts(&column.values);
-        let mut candidates: Vec<Candidate> = Vec::new();
-        for (at, cells) in actual.columns.iter().enumerate() {
-            let Some(values) = column.translate(cells) else { continue };
-            if self.agrees(column, &counts, &values) {
-                let same_cells = |earlier: &Candidate| actual.columns[earlier.at] == *cells;
-                let alike = candidates.iter().position(same_cells);
-                let kind = alike.unwrap_or(candidates.len());
-                candidates.push(Candidate { at, values, kind });
-            }
-        }
-        (!candidates.is_empty()).then_some(candidates)
-    }
-
-    /// Whether a translated actual column has the values of the reference column.
-    fn agrees(&self, column: &ReferenceColumn, counts: &[u32], values: &[u32]) -> bool {
-        match self.mode {
-            Mode::Sequence => values == column.values,
-            Mode::Multiset => column.counts(values) == counts,
-            Mode::Set => !column.counts(values).contains(&0),
-        }
-    }
-}
-
-/// An actual column in terms of a required one.
-struct Candidate {
-    at: usize,
-    values: Vec<u32>,
-    /// The first candidate with the same cells: columns alike are interchangeable.
-    kind: usize,
 }
 
 /// One level of the search: a required column, and how its values split the reference rows.
@@ -271,22 +248,22 @@ impl Search {
         Search { levels: levels.collect(), mode: reference.mode, n_rows, visited: Cell::new(0) }
     }
 
-    fn descend(&self, depth: usize, classes: &[u32], used: &mut Vec<usize>) -> Comparison {
+    fn descend(&self, depth: usize, classes: &[u32], used: &mut [bool]) -> Comparison {
         let Some(level) = self.levels.get(depth) else { return Comparison::Same };
-        let mut tried: Vec<usize> = Vec::new();
+        let mut tried = vec![false; used.len()];
         for candidate in &level.candidates {
-            if used.contains(&candidate.at) || tried.contains(&candidate.kind) {
+            if used[candidate.at] || std::mem::replace(&mut tried[candidate.kind], true) {
                 continue;
             }
-            tried.push(candidate.kind);
-            self.visited.set(self.visited.get() + self.n_rows);
-            if self.visited.get() > BUDGET.max(self.n_rows * self.levels.len() * 4) {
+            self.visited.set(self.visited.get() + self.n_rows + A_TRY);
+            if self.visited.get() > BUDGET.max((self.n_rows + A_TRY) * self.levels.len() * 4) {
                 return Comparison::Undecided;
             }
-            let Some(next) = self.refine(level, classes, &candidate.values) else { continue };
-            used.push(candidate.at);
+            let values = candidate.values.rows();
+            let Some(next) = self.refine(level, classes, &values) else { continue };
+            used[candidate.at] = true;
             let found = self.descend(depth + 1, &next, used);
-            used.pop();
+            used[candidate.at] = false;
             if found != Comparison::Different {
                 return found;
             }
@@ -482,7 +459,91 @@ mod tests {
         })
     }
 
+    /// Compares tables of as many columns, first to last, whose cells a function gives.
+    fn compared(
+        n_rows: usize,
+        n_columns: usize,
+        rules: &Rules<'_>,
+        cell: impl Fn(bool, usize, usize) -> u64,
+    ) -> Comparison {
+        let table = |is_expected: bool| {
+            let column = |at: usize| {
+                let cell = |row: usize| Cell::Text(cell(is_expected, row, at).to_string().into());
+                (0..n_rows).map(cell).collect()
+            };
+            SparqlResult::Table(Solutions {
+                names: (0..n_columns).map(|at| at.to_string().into()).collect(),
+                columns: (0..n_columns).map(column).collect(),
+                n_rows,
+            })
+        };
+        Prepared::new(&table(true), rules).compare(&table(false))
+    }
+
+    /// A number that looks random.
+    fn scrambled(number: usize) -> u64 {
+        let number = (number as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        number ^ (number >> 27)
+    }
+
+    #[test]
+    fn tables_of_random_bits_do_not_take_forever() {
+        let set = Rules { ignore_duplicates: true, ..Rules::default() };
+        let bag = Rules { ignore_duplicates: false, ..Rules::default() };
+        for (n_rows, n_columns) in [(1000, 20), (20, 1000), (200, 200), (3, 1024)] {
+            let bit = |is_expected: bool, row: usize, column: usize| {
+                scrambled((usize::from(is_expected) << 40) + row * n_columns + column) >> 40 & 1
+            };
+            for rules in [&set, &bag] {
+                let found = compared(n_rows, n_columns, rules, bit);
+                assert_ne!(found, Comparison::Same, "{n_rows} x {n_columns}");
+            }
+        }
+    }
+
+    #[test]
+    fn wide_tables_of_the_same_columns_are_told() {
+        let rules = Rules::default();
+        let turned = |_: bool, row: usize, column: usize| (row as u64 + 7 * column as u64) % 1500;
+        // Every column has the same values, in another order: too many could be each other.
+        assert_ne!(compared(1500, 600, &rules, turned), Comparison::Different);
+        let same = |is_expected: bool, row: usize, column: usize| {
+            let column = if is_expected { column } else { 599 - column };
+            scrambled(row * 600 + column) % 50 * 1000 + column as u64
+        };
+        assert_eq!(compared(1500, 600, &rules, same), Comparison::Same);
+        let one = |_: bool, row: usize, _: usize| row as u64;
+        assert_eq!(compared(1500, 1000, &rules, one), Comparison::Same);
+    }
+
     proptest! {
+        #[test]
+        fn values_are_found_as_cells_are(
+            rows in prop::collection::vec(prop::collection::vec(cell(), 3), 1..6),
+            others in prop::collection::vec(prop::collection::vec(cell(), 4), 1..6),
+            is_shuffled: bool,
+            rules in rules(),
+        ) {
+            let others = if is_shuffled {
+                rows.iter().map(|row| row.iter().rev().chain(&row[..1]).cloned().collect()).collect()
+            } else {
+                others
+            };
+            let (one, other) = (table(&rows), table(&others));
+            let prepared = Prepared::new(&one, &rules);
+            let (Prepared::Table(expected), SparqlResult::Table(actual)) = (&prepared, &other)
+            else {
+                panic!("two tables")
+            };
+            if expected.mode == Mode::Set || rows.len() == others.len() {
+                let by_value =
+                    candidates_by_value(expected.columns(), actual, expected.mode, usize::MAX);
+                let found = expected.search_among(by_value, actual);
+                prop_assert_eq!(found, expected.search(actual));
+            }
+        }
+
         #[test]
         fn what_is_told_quickly_the_search_tells_too(
             (rows, mut others) in prop::collection::vec(prop::collection::vec(cell(), 2), 1..6)

@@ -8,6 +8,9 @@ use super::column::ReferenceColumn;
 use super::{Cell, Solutions};
 use crate::question::Rules;
 
+/// Where more cells would have to be looked up, columns are paired by their names alone.
+const MOST_LOOKUPS: usize = 10_000_000;
+
 /// What keeps two tables from agreeing, by the likeliest pairing of columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Difference {
@@ -35,12 +38,16 @@ impl Difference {
             None => reference.names.clone(),
         };
         let mut difference = Difference::default();
+        let n_lookups = required.len().saturating_mul(actual.columns.len() * actual.n_rows);
+        let by_name = n_lookups > MOST_LOOKUPS;
         let mut pairs = Vec::new();
         let mut used = Vec::new();
         for name in &required {
             let Some(at) = reference.names.iter().position(|known| known == name) else { continue };
             let column = ReferenceColumn::new(&reference.columns[at]);
-            match likeliest(&column, name, actual, &used) {
+            match likeliest(&column, name, actual, |at| {
+                !used.contains(&at) && (!by_name || actual.names[at] == *name)
+            }) {
                 Some((partner, values)) => {
                     used.push(partner);
                     pairs.push((at, column, values));
@@ -99,10 +106,10 @@ fn likeliest(
     column: &ReferenceColumn<'_>,
     name: &str,
     actual: &Solutions<'_>,
-    used: &[usize],
+    is_free: impl Fn(usize) -> bool,
 ) -> Option<(usize, Vec<Option<u32>>)> {
     let mut best: Option<(usize, usize, Vec<Option<u32>>)> = None;
-    for (at, cells) in actual.columns.iter().enumerate().filter(|(at, _)| !used.contains(at)) {
+    for (at, cells) in actual.columns.iter().enumerate().filter(|(at, _)| is_free(*at)) {
         let values: Vec<Option<u32>> = cells.iter().map(|cell| column.find(cell)).collect();
         let n_shared = values.iter().flatten().count();
         let weight = 2 * n_shared + usize::from(actual.names[at] == name);

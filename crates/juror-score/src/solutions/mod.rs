@@ -1,5 +1,6 @@
 //! Results of SPARQL queries: reading them in four formats, and telling whether two agree.
 
+mod candidates;
 mod column;
 mod compare;
 mod delimited;

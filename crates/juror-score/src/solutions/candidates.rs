@@ -1,0 +1,226 @@
+//! Which actual columns a required column may stand for.
+//!
+//! Most tables have few columns, or columns that differ at once: every cell is looked up in the
+//! required column. Where that could take long, or more memory than the tables, only the distinct
+//! values of a column are looked up, and columns with the same cells are looked at once.
+
+use std::borrow::Cow;
+use std::hash::{BuildHasher, Hash, Hasher};
+use std::sync::Arc;
+
+use hashbrown::{DefaultHashBuilder, HashMap};
+
+use super::column::ReferenceColumn;
+use super::compare::Mode;
+use super::{Cell, Datatype, Solutions};
+
+/// An actual column in terms of a required one.
+pub(super) struct Candidate {
+    pub(super) at: usize,
+    pub(super) values: Values,
+    /// A number that candidates with the same cells have in common: columns alike are
+    /// interchangeable.
+    pub(super) kind: usize,
+}
+
+/// The values of a column, row by row, in terms of a required one.
+pub(super) enum Values {
+    Rows(Vec<u32>),
+    /// By the numbers of its own values.
+    Mapped(Arc<[u32]>, Arc<Numbered>),
+}
+
+impl Values {
+    pub(super) fn rows(&self) -> Cow<'_, [u32]> {
+        match self {
+            Values::Rows(values) => Cow::Borrowed(values),
+            Values::Mapped(map, column) => {
+                Cow::Owned(column.ids.iter().map(|id| map[*id as usize]).collect())
+            }
+        }
+    }
+}
+
+/// What was found for all required columns.
+pub(super) enum Found {
+    /// For each the actual columns it may stand for.
+    Candidates(Vec<Vec<Candidate>>),
+    /// One may stand for none.
+    Nothing,
+    /// It would take too long to tell.
+    TooMuch,
+}
+
+/// Whether looking up every cell takes no more time and memory than tables may take.
+pub(super) fn is_little(n_required: usize, actual: &Solutions<'_>) -> bool {
+    const LITTLE: usize = 1 << 22;
+    const A_CELL: usize = 4;
+    let (n_columns, n_rows) = (actual.columns.len(), actual.n_rows);
+    let most = n_required.saturating_mul(n_columns).saturating_mul(n_rows);
+    most <= LITTLE + A_CELL * n_rows * (n_required + n_columns)
+}
+
+/// The candidates of a column, found cell by cell.
+pub(super) fn candidates_of(
+    column: &ReferenceColumn<'_>,
+    actual: &Solutions<'_>,
+    mode: Mode,
+) -> Option<Vec<Candidate>> {
+    let counts = column.counts(&column.values);
+    let mut candidates: Vec<Candidate> = Vec::new();
+    for (at, cells) in actual.columns.iter().enumerate() {
+        let Some(values) = column.translate(cells) else { continue };
+        let agrees = match mode {
+            Mode::Sequence => values == column.values,
+            Mode::Multiset => column.counts(&values) == counts,
+            Mode::Set => !column.counts(&values).contains(&0),
+        };
+        if agrees {
+            let same_cells = |earlier: &Candidate| actual.columns[earlier.at] == *cells;
+            let alike = candidates.iter().position(same_cells);
+            let kind = alike.unwrap_or(candidates.len());
+            candidates.push(Candidate { at, values: Values::Rows(values), kind });
+        }
+    }
+    (!candidates.is_empty()).then_some(candidates)
+}
+
+/// The candidates of all columns, found value by value; gives up after so many steps.
+pub(super) fn candidates_by_value(
+    columns: &[ReferenceColumn<'_>],
+    actual: &Solutions<'_>,
+    mode: Mode,
+    most_steps: usize,
+) -> Found {
+    let kinds = kinds_of(actual);
+    let mut n_steps = 0;
+    let mut all = Vec::with_capacity(columns.len());
+    for column in columns {
+        let counts = column.counts(&column.values);
+        let mut candidates = Vec::new();
+        for (kind, Kind { places, numbered }) in kinds.iter().enumerate() {
+            let cells = &actual.columns[places[0]];
+            let map = numbered.in_terms_of(column, cells, &mut n_steps);
+            n_steps += map.as_ref().map_or(0, |_| column.n_values as usize);
+            if let Some(map) = map.filter(|map| numbered.agrees(map, column, &counts, mode)) {
+                let map: Arc<[u32]> = map.into();
+                candidates.extend(places.iter().map(|&at| {
+                    let values = Values::Mapped(Arc::clone(&map), Arc::clone(numbered));
+                    Candidate { at, values, kind }
+                }));
+            }
+            if n_steps > most_steps {
+                return Found::TooMuch;
+            }
+        }
+        if candidates.is_empty() {
+            return Found::Nothing;
+        }
+        all.push(candidates);
+    }
+    Found::Candidates(all)
+}
+
+/// Actual columns with the same cells.
+struct Kind {
+    places: Vec<usize>,
+    numbered: Arc<Numbered>,
+}
+
+fn kinds_of(actual: &Solutions<'_>) -> Vec<Kind> {
+    let state = DefaultHashBuilder::default();
+    let mut by_hash: HashMap<u64, Vec<usize>> = HashMap::new();
+    let mut kinds: Vec<Kind> = Vec::new();
+    for (at, cells) in actual.columns.iter().enumerate() {
+        let alike = by_hash.entry(hash_of(cells, &state)).or_default();
+        let is_it = |kind: &&usize| actual.columns[kinds[**kind].places[0]] == *cells;
+        if let Some(&kind) = alike.iter().find(is_it) {
+            kinds[kind].places.push(at);
+            continue;
+        }
+        alike.push(kinds.len());
+        kinds.push(Kind { places: vec![at], numbered: Arc::new(Numbered::of(cells)) });
+    }
+    kinds
+}
+
+fn hash_of(cells: &[Cell<'_>], state: &DefaultHashBuilder) -> u64 {
+    let mut hasher = state.build_hasher();
+    for cell in cells {
+        identity_of(cell).hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+/// What tells cells apart.
+fn identity_of<'c>(cell: &'c Cell<'_>) -> Option<(Option<Datatype>, &'c str)> {
+    match cell {
+        Cell::Unbound => None,
+        Cell::Text(text) => Some((None, text)),
+        Cell::Typed(datatype, text) => Some((Some(*datatype), text)),
+    }
+}
+
+/// A column by the numbers of its distinct cells.
+pub(super) struct Numbered {
+    /// The number of each row.
+    ids: Vec<u32>,
+    /// How often each number stands in the column.
+    counts: Vec<u32>,
+    /// The row where each number first stands.
+    firsts: Vec<usize>,
+}
+
+impl Numbered {
+    fn of(cells: &[Cell<'_>]) -> Numbered {
+        let mut known = HashMap::new();
+        let (mut counts, mut firsts) = (Vec::new(), Vec::new());
+        let number = |(row, cell): (usize, _)| {
+            let id = *known.entry(identity_of(cell)).or_insert_with(|| {
+                firsts.push(row);
+                counts.push(0);
+                counts.len() - 1
+            });
+            counts[id] += 1;
+            u32::try_from(id).unwrap_or(u32::MAX)
+        };
+        let ids = cells.iter().enumerate().map(number).collect();
+        Numbered { ids, counts, firsts }
+    }
+
+    /// Each number in terms of a required column; `None` as soon as one has no equal there.
+    fn in_terms_of(
+        &self,
+        column: &ReferenceColumn<'_>,
+        cells: &[Cell<'_>],
+        n_steps: &mut usize,
+    ) -> Option<Vec<u32>> {
+        let find = |row: &usize| {
+            *n_steps += 1;
+            column.find(&cells[*row])
+        };
+        self.firsts.iter().map(find).collect()
+    }
+
+    /// Whether the column has the values of a required one.
+    fn agrees(
+        &self,
+        map: &[u32],
+        column: &ReferenceColumn<'_>,
+        wanted: &[u32],
+        mode: Mode,
+    ) -> bool {
+        if mode == Mode::Sequence {
+            let mut rows = self.ids.iter().zip(&column.values);
+            return rows.all(|(id, value)| map[*id as usize] == *value);
+        }
+        let mut counts = vec![0; column.n_values as usize];
+        for (value, count) in map.iter().zip(&self.counts) {
+            counts[*value as usize] += count;
+        }
+        match mode {
+            Mode::Set => !counts.contains(&0),
+            Mode::Multiset | Mode::Sequence => counts == wanted,
+        }
+    }
+}
