@@ -216,8 +216,8 @@ impl Explainer<'_> {
 
 fn too_large(profile: &Profile) -> String {
     format!(
-        "the output is a table of more cells than its text bears, and than `limits.table_cells` \
-         allows ({}), or of more than {MOST_COLUMNS} columns",
+        "the output is a table of more cells than `limits.table_cells` allows ({}), or of more \
+         than {MOST_COLUMNS} columns",
         profile.limits.table_cells
     )
 }
@@ -413,8 +413,8 @@ mod tests {
         let (expected, actual) = (step("?a\n1\n"), step("?a\t?b\n\n\n"));
         let limits = crate::Limits { table_cells: 3, ..crate::Limits::DEFAULT };
         let profile = Profile { limits, ..Profile::V5 };
-        let told = "the output is a table of more cells than its text bears, and than \
-                    `limits.table_cells` allows (3), or of more than 1024 columns";
+        let told = "the output is a table of more cells than `limits.table_cells` allows (3), or \
+                    of more than 1024 columns";
         let misses = misses(&json!([[expected]]), &json!([actual]), &profile);
         assert_eq!(misses, [(0, 0, told.to_owned())]);
     }

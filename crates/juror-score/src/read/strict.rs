@@ -56,8 +56,8 @@ fn trouble_with(step: &ExpectedStep<'_>, profile: &Profile) -> Option<Problem> {
         Kind::Sparql(format) => match read(&output.text(), format) {
             Ok(()) => None,
             Err(why) if why.is_too_large() => trouble(&format!(
-                "is a table of more cells than its text bears, and than `limits.table_cells` \
-                 allows ({}), or of more than {MOST_COLUMNS} columns",
+                "is a table of more cells than `limits.table_cells` allows ({}), or of more than \
+                 {MOST_COLUMNS} columns",
                 profile.limits.table_cells
             )),
             Err(_) => {

@@ -3,6 +3,7 @@
 use libyaml_safer::{EventData, Mark};
 
 use super::super::problem::{Path, Segment};
+use super::write::DEEPEST;
 use super::{events, place_of};
 
 /// The line and column of the value at each path; of a path that leads nowhere, of the last value
@@ -15,6 +16,9 @@ pub(in super::super) fn locate<'p>(
     let mut search = Search { places: vec![(1, 1); paths.len()], paths, open: Vec::new() };
     for event in events(yaml) {
         let Ok(event) = event else { break };
+        if search.open.len() > DEEPEST {
+            break;
+        }
         search.event(&event.data, event.start_mark);
     }
     search.places

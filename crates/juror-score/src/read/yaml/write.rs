@@ -12,7 +12,7 @@ use super::{NotYaml, Remark};
 
 /// Deeper values are taken for an attack. `PyYAML` gives up at little more, and the parser looks at
 /// every open list for every word in it.
-const DEEPEST: usize = 256;
+pub(super) const DEEPEST: usize = 256;
 
 /// What aliases and merged keys may add to a small text, and to each byte of a large one: some
 /// lines of aliases of aliases could otherwise fill any memory.
