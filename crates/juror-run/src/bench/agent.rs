@@ -83,16 +83,16 @@ impl Agent {
         if let Agent::Recorded(recorded) = self {
             return Ok(recorded.attempt(selected));
         }
-        let url = match serving.open(&selected.set, &selected.id).await {
-            Ok(url) => url,
+        let query = match serving.open(&selected.set, &selected.id).await {
+            Ok(query) => query,
             Err(why) => {
                 let error = Some(format!("its tools cannot be served: {why}"));
                 return Ok(Attempted { error, ..nothing(selected) });
             }
         };
-        let mut attempted = self.ask(selected, open, offers, serving, &url).await?;
+        let mut attempted = self.ask(selected, open, offers, serving, &query.url).await?;
         attempted.seconds.get_or_insert(start.elapsed().as_secs_f64());
-        match serving.close(&selected.set, &selected.id).await {
+        match serving.close(query).await {
             Ok(calls) => {
                 attempted.calls = calls;
                 if matches!(self, Agent::Asked(_)) {

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use juror_judge::{Secret, http_client, innermost};
 use juror_serve::{
@@ -29,6 +30,16 @@ pub struct Serving {
     token: Option<Secret>,
     /// The server, if it is in this process.
     server: Option<Arc<Server>>,
+    /// How many queries were opened.
+    n_opened: AtomicU64,
+}
+
+/// A query whose agent can call tools.
+pub struct OpenQuery {
+    /// What it is called there.
+    name: String,
+    /// Where its agent calls tools.
+    pub url: String,
 }
 
 /// A query that was opened.
@@ -68,7 +79,8 @@ impl Serving {
         tokio::spawn(server.clone().serve(listener, std::future::pending()));
         let client = http_client().map_err(io::Error::other)?;
         let key = unguessable().map_err(io::Error::other)?;
-        Ok(Serving { address, run, key, client, token: None, server: Some(server) })
+        let (server, n_opened) = (Some(server), AtomicU64::new(0));
+        Ok(Serving { address, run, key, client, token: None, server, n_opened })
     }
 
     /// A server that runs already. It keeps the calls of all who ever asked it, so that this run
@@ -82,7 +94,8 @@ impl Serving {
         let now = jiff::Timestamp::now().as_nanosecond();
         let run = format!("{run}-{}-{now:x}", std::process::id());
         let key = unguessable().map_err(|error| error.to_string())?;
-        let serving = Serving { address, run, key, client: http_client()?, token, server: None };
+        let (client, n_opened) = (http_client()?, AtomicU64::new(0));
+        let serving = Serving { address, run, key, client, token, server: None, n_opened };
         let health = serving.read(Method::GET, &format!("{}/health", serving.address)).await;
         health.map_err(|why| {
             format!(
@@ -143,14 +156,20 @@ impl Serving {
         format!("{}/tools", self.address)
     }
 
-    /// Opens a query: where its agent calls tools. A part of the address cannot be guessed, so that
-    /// nobody else calls there.
-    pub async fn open(&self, set: &str, id: &str) -> Result<String, String> {
-        let query = name(set, id);
-        let Some(server) = &self.server else { return self.open_there(&query).await };
-        let seal = server.runs().open(&self.run, &query, &self.key);
-        let seal = seal.map_err(|error| error.to_string())?;
-        Ok(format!("{}/{}/virtual", self.query_url(&query), seal.expose()))
+    /// Opens a query for its agent. A part of the address cannot be guessed, so that nobody else calls
+    /// there.
+    pub async fn open(&self, set: &str, id: &str) -> Result<OpenQuery, String> {
+        // Queries of several sets may have the same id, as may two of one set.
+        let name = format!("{set}.{id}.{}", self.n_opened.fetch_add(1, Ordering::Relaxed) + 1);
+        let url = match &self.server {
+            None => self.open_there(&name).await?,
+            Some(server) => {
+                let seal = server.runs().open(&self.run, &name, &self.key);
+                let seal = seal.map_err(|error| error.to_string())?;
+                format!("{}/{}/virtual", self.query_url(&name), seal.expose())
+            }
+        };
+        Ok(OpenQuery { name, url })
     }
 
     async fn open_there(&self, query: &str) -> Result<String, String> {
@@ -164,8 +183,8 @@ impl Serving {
     }
 
     /// The calls that were served for a query. It is closed: what comes later is not its agent's.
-    pub async fn close(&self, set: &str, id: &str) -> Result<Vec<ServedCall>, String> {
-        let query = name(set, id);
+    pub async fn close(&self, query: OpenQuery) -> Result<Vec<ServedCall>, String> {
+        let query = query.name;
         if let Some(server) = &self.server {
             let calls = server.runs().close(&self.run, &query, &self.key);
             let calls = calls.map_err(|error| error.to_string())?;
@@ -211,11 +230,6 @@ fn served(call: juror_serve::RecordedCall) -> ServedCall {
         found_by: call.found_by.map(str::to_owned),
         failed: call.failed,
     }
-}
-
-/// Queries of several sets may have the same id.
-fn name(set: &str, id: &str) -> String {
-    format!("{set}.{id}")
 }
 
 fn escaped(part: &str) -> String {

@@ -18,7 +18,8 @@ def ask(method, path, body=None, more={}):
         with urllib.request.urlopen(request) as reply: return reply.status
     except urllib.error.HTTPError as error: return error.code
 call(task, 'Weather', 'garden_weather', 'current', garden='Thornfold')
-names = [query.rsplit('.', 1)[0] + '.' + number for number in '1234']
+names = [f'queries.{id}.{number}' for id in '1234' for number in '1234']
+assert query in names
 said = set()
 for key in [{}, {'juror-run-key': seal}, {'juror-run-key': '0' * 32}]:
     for name in names:
@@ -71,4 +72,27 @@ fn nor_does_it_on_a_server_that_others_use() {
     check(&stage, &format!("--server {address}"));
     served.kill().expect("killed");
     served.wait().expect("ended");
+}
+
+#[test]
+fn queries_of_one_id_keep_their_calls_apart() {
+    let stage = Stage::new();
+    let query = |n: u8| json!({"query_id": 7, "query": format!("Question {n}"), "api_list": []});
+    stage.write("twice.json", &json!([query(1), query(2)]).to_string());
+    // Each calls before either answers.
+    let body = "import glob\n\
+        api = 'current' if task['query'].endswith('1') else '7_day_forecast'\n\
+        call(task, 'Weather', 'garden_weather', api, garden='Thornfold')\n\
+        open('called_' + api, 'w').close()\n\
+        while len(glob.glob('called_*')) < 2: pass\n\
+        say(task, final_answer='x')";
+    let agent = agent(&stage, body);
+    let queries = stage.path("twice.json").to_string_lossy().into_owned();
+    let output = stage.command_on(&queries, &agent, "--judge none --jobs 2").output();
+    let output = output.expect("juror runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let results = stage.results();
+    let called = |at: usize| results["results"][at]["system_answer"]["called_apis"].clone();
+    assert_eq!(called(0), json!([["Garden Weather", "Current"]]));
+    assert_eq!(called(1), json!([["Garden Weather", "7 day forecast"]]));
 }
