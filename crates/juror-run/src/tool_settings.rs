@@ -1,6 +1,7 @@
 //! Settings of virtual tools: the section `tools`, and the public server's own configuration.
 
 use std::collections::BTreeMap;
+use std::num::NonZero;
 use std::path::Path;
 
 use juror_score::read::{Document, Problems};
@@ -46,6 +47,8 @@ pub struct ToolsSettings {
     pub numbers: Option<NumbersWord>,
     /// Megabytes of known replies to hold in memory; 1024 when left out.
     pub memory_mb: Option<u32>,
+    /// Megabytes of calls that may be on their way; 128 when left out.
+    pub in_flight_mb: Option<NonZero<u32>>,
     /// The model that plays tools.
     #[serde(skip_serializing)]
     pub simulator: Option<SimulatorSettings>,

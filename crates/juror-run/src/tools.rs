@@ -10,7 +10,7 @@ use juror_judge::{
 use juror_score::tool::{LAST_RESORT_CATEGORY, Rule};
 use juror_serve::MatchNumbers;
 use juror_tools::{
-    Cached, CachedSetup, Direct, Documentation, Form, Host, Manner, Proxy, Resting, Shown,
+    Cached, CachedSetup, Direct, Documentation, Form, Host, Manner, Proxy, Resting, Room, Shown,
     Simulator, Source, ToolSource, VirtualTools, load_folder,
 };
 use serde_json::Value;
@@ -111,7 +111,8 @@ pub fn open_tools(
         }
     }
     let keeps = tools.keep.unwrap_or(true);
-    let virtual_tools = VirtualTools::new(cached, sources, keeps);
+    let room = tools.in_flight_mb.map(|megabytes| Room::new(megabytes.get())).unwrap_or_default();
+    let virtual_tools = VirtualTools::new(cached, sources, keeps, room);
     let match_numbers = tools.numbers.map(|word| match word {
         NumbersWord::Exact => MatchNumbers::Never,
         NumbersWord::Equal => MatchNumbers::Always,

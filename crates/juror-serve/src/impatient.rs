@@ -196,6 +196,9 @@ impl AsyncWrite for Impatient<'_> {
         if flushed.is_ready() && self.seat.phase() == Phase::Replying {
             self.until = None;
             self.seat.set(Phase::Silent);
+            // Whoever reads has tried to already, and comes back when there is something: the clock
+            // has to be set here.
+            self.has_waited_too_long(context);
         }
         flushed
     }

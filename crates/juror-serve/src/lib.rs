@@ -14,6 +14,7 @@
 //!
 //! You will not find rules of tools here, nor where replies come from: see [`juror_tools`].
 
+mod body;
 mod callers;
 mod connection;
 mod impatient;

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use http_body_util::Full;
-use hyper::header::{CONTENT_TYPE, HeaderName, HeaderValue};
+use hyper::header::{CONNECTION, CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::{Response, StatusCode};
 use juror_tools::{Served, error_body};
 use serde_json::Value;
@@ -37,6 +37,12 @@ pub(crate) fn json(status: StatusCode, value: &Value) -> Reply {
 /// What went wrong, in the form of a tool's reply, which clients know.
 pub(crate) fn problem(status: StatusCode, error: &str) -> Reply {
     json_bytes(status, error_body(error))
+}
+
+/// A reply that is the last on its connection, since what the client sends is not read to its end.
+pub(crate) fn closing(mut reply: Reply) -> Reply {
+    reply.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    reply
 }
 
 /// Text for people and Prometheus.

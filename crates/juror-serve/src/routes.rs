@@ -1,15 +1,12 @@
 //! From a request to its reply.
 
-use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Incoming;
-use hyper::header::{CONNECTION, HeaderValue, WWW_AUTHENTICATE};
+use hyper::header::{HeaderValue, WWW_AUTHENTICATE};
 use hyper::{Method, Request, StatusCode};
 use juror_score::{JsonStyle, dump_json, entries_of_json};
 use juror_tools::{Asked, Failure, INPUT_ERROR, Refusal, Served, ServedFrom, ToolCall, error_body};
@@ -66,7 +63,7 @@ impl Server {
         let Some(_place) = self.place(seat).await else {
             let most = self.setup.limits.connections;
             let why = format!("{most} requests are worked on, and others wait (--max-connections)");
-            return closing(self.refuse(StatusCode::SERVICE_UNAVAILABLE, &why));
+            return reply::closing(self.refuse(StatusCode::SERVICE_UNAVAILABLE, &why));
         };
         self.route(request, seat).await
     }
@@ -147,8 +144,8 @@ impl Server {
             return self.refuse_of_runs(why);
         }
         let numbers = self.setup.match_numbers.of(&request);
-        let body = match self.body(request, seat).await {
-            Ok(body) => body,
+        let (body, held) = match self.body(request, seat).await {
+            Ok(read) => read,
             Err(refusal) => return refusal,
         };
         let start = Instant::now();
@@ -160,9 +157,18 @@ impl Server {
         match self.setup.tools.at_once(&call) {
             Some(served) => self.deliver(&call, &served, of, start),
             None => {
+                let Some(held) = held.or_else(|| self.setup.tools.room().take(body.len())) else {
+                    let served = Served::busy(&self.setup.tools.room().full());
+                    return self.deliver(&call, &served, of, start);
+                };
+                drop(body);
                 // In a task of its own, so that the call is counted though its caller leaves.
                 let server = self.clone();
-                let made = tokio::spawn(async move { server.make(call, of, start).await });
+                let made = tokio::spawn(async move {
+                    let made = server.make(call, of, start).await;
+                    drop(held);
+                    made
+                });
                 made.await.unwrap_or_else(|_| {
                     self.refuse(StatusCode::INTERNAL_SERVER_ERROR, "Juror failed to answer")
                 })
@@ -172,7 +178,7 @@ impl Server {
 
     /// Waits for a reply that is not at hand.
     async fn make(&self, call: ToolCall, of: Option<Address>, start: Instant) -> Reply {
-        let limit = self.setup.limits.reply;
+        let (limit, call) = (self.setup.limits.reply, Arc::new(call));
         let served = tokio::time::timeout(limit, self.setup.tools.call(call.clone())).await;
         let served = served.unwrap_or_else(|_| {
             let troubles = vec![format!("no reply within {} s", limit.as_secs())];
@@ -268,30 +274,6 @@ impl Server {
         self.runs.record(&address, recorded);
     }
 
-    /// The body of a request, if it comes whole and in time.
-    async fn body(&self, request: Request<Incoming>, seat: &Seat) -> Result<Bytes, Reply> {
-        let limits = &self.setup.limits;
-        seat.set(Phase::Body);
-        let coming = Limited::new(request.into_body(), limits.body).collect();
-        let body = at_once_or_within(limits.receiving, coming).await;
-        seat.set(Phase::Working);
-        match body {
-            Some(Ok(body)) => Ok(body.to_bytes()),
-            Some(Err(error)) if error.is::<LengthLimitError>() => {
-                let why = format!("The request is longer than {} bytes (--max-body)", limits.body);
-                Err(closing(self.refuse(StatusCode::PAYLOAD_TOO_LARGE, &why)))
-            }
-            Some(Err(_)) => {
-                Err(closing(self.refuse(StatusCode::BAD_REQUEST, "The request broke off")))
-            }
-            None => {
-                let seconds = limits.receiving.as_secs_f64();
-                let why = format!("The body took over {seconds} s (--body-timeout)");
-                Err(closing(self.refuse(StatusCode::REQUEST_TIMEOUT, &why)))
-            }
-        }
-    }
-
     fn list(&self, query: &str) -> Reply {
         let number = |name: &str| field(query, name).map(|text| text.parse::<usize>());
         let listing = &self.setup.listing;
@@ -323,23 +305,6 @@ impl Server {
         };
         reply::json_bytes(StatusCode::OK, self.setup.listing.search(&wanted, most))
     }
-}
-
-/// What a future comes to, if it does in time. Most bodies come with their heads, and no clock is set
-/// for them.
-async fn at_once_or_within<T>(limit: Duration, future: impl Future<Output = T>) -> Option<T> {
-    tokio::pin!(future);
-    let first = poll_fn(|context| Poll::Ready(future.as_mut().poll(context))).await;
-    match first {
-        Poll::Ready(output) => Some(output),
-        Poll::Pending => tokio::time::timeout(limit, future).await.ok(),
-    }
-}
-
-/// A reply that is the last on its connection, since what the client sends is not read to its end.
-fn closing(mut reply: Reply) -> Reply {
-    reply.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
-    reply
 }
 
 /// Arguments as they are recorded: JSON that every reader knows, without the caller's key.

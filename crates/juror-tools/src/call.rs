@@ -156,6 +156,13 @@ impl ToolCall {
         &self.id
     }
 
+    /// What its texts take in memory, in bytes.
+    pub fn n_bytes(&self) -> usize {
+        let names = self.category.len() + self.tool.len() + self.api.len();
+        let texts = self.input.len() + self.key.len() + self.id.len();
+        names + texts + self.toolbench_key.expose().len()
+    }
+
     /// The names that replies are kept under.
     pub fn kept_names(&self) -> [String; 3] {
         let FolderNames { category, tool, api, .. } = &*self.names;

@@ -11,9 +11,11 @@ use hashbrown::HashMap;
 use juror_score::Alike;
 use juror_store::{NewReply, Origin};
 use serde_json::json;
+use sha2::{Digest, Sha256};
 
 use crate::cached::{Cached, Known, wire};
 use crate::call::{Numbers, ToolCall};
+use crate::room::{Held, Room};
 use crate::source::{Made, NoReply, ToolSource};
 
 /// The most calls that are worked on at a time; those who ask for more are told so.
@@ -112,16 +114,29 @@ pub struct VirtualTools {
     keeps: bool,
     counts: Counts,
     in_flight: Mutex<HashMap<Flight, Pending>>,
+    room: Room,
 }
 
-/// What calls have in common that wait for one reply.
-type Flight = (String, Numbers);
+/// What calls have in common that wait for one reply: a hash of names and arguments, which may be
+/// long.
+type Flight = ([u8; 32], Numbers);
 
 impl VirtualTools {
-    /// Virtual tools that ask `sources` in order, and keep what those make if `keeps`.
-    pub fn new(cached: Arc<Cached>, sources: Vec<Source>, keeps: bool) -> Arc<VirtualTools> {
+    /// Virtual tools that ask `sources` in order, and keep what those make if `keeps`. Calls on their
+    /// way have a `room` in memory.
+    pub fn new(
+        cached: Arc<Cached>,
+        sources: Vec<Source>,
+        keeps: bool,
+        room: Room,
+    ) -> Arc<VirtualTools> {
         let (counts, in_flight) = (Counts::default(), Mutex::default());
-        Arc::new(VirtualTools { cached, sources, keeps, counts, in_flight })
+        Arc::new(VirtualTools { cached, sources, keeps, counts, in_flight, room })
+    }
+
+    /// Room in memory for calls on their way.
+    pub fn room(&self) -> &Room {
+        &self.room
     }
 
     /// What is known.
@@ -155,7 +170,8 @@ impl VirtualTools {
 
     /// The reply to a call. Equal calls that come while one is on its way wait for its reply, and
     /// the work goes on if the caller leaves.
-    pub async fn call(self: &Arc<VirtualTools>, call: ToolCall) -> Served {
+    pub async fn call(self: &Arc<VirtualTools>, call: impl Into<Arc<ToolCall>>) -> Served {
+        let call = call.into();
         if let Some(served) = self.at_once(&call) {
             return served;
         }
@@ -168,14 +184,13 @@ impl VirtualTools {
                     pending.clone()
                 }
                 None if in_flight.len() >= MOST_IN_FLIGHT => {
-                    return Served::failed(
-                        Failure::Busy,
-                        "Too many calls are on their way",
-                        vec![],
-                    );
+                    return Served::busy("Too many calls are on their way");
                 }
                 None => {
-                    let pending = self.begin(call);
+                    let Some(held) = self.room.take(call.n_bytes()) else {
+                        return Served::busy(&self.room.full());
+                    };
+                    let pending = self.begin(call, flight, held);
                     in_flight.insert(flight, pending.clone());
                     pending
                 }
@@ -185,11 +200,11 @@ impl VirtualTools {
     }
 
     /// Works on a call in a task of its own.
-    fn begin(self: &Arc<VirtualTools>, call: ToolCall) -> Pending {
+    fn begin(self: &Arc<VirtualTools>, call: Arc<ToolCall>, flight: Flight, held: Held) -> Pending {
         let this = self.clone();
         let task = tokio::spawn(async move {
-            // Taken off the list however the work ends.
-            let on_list = OnList { tools: this.clone(), flight: flight_of(&call) };
+            // Taken off the list however the work ends, and the room given back.
+            let on_list = OnList { tools: this.clone(), flight, _held: held };
             let served = this.work(&call).await;
             drop(on_list);
             served
@@ -201,7 +216,7 @@ impl VirtualTools {
         task.map(move |done| done.unwrap_or_else(bug)).boxed().shared()
     }
 
-    async fn work(&self, call: &ToolCall) -> Served {
+    async fn work(&self, call: &Arc<ToolCall>) -> Served {
         let mut troubles = Vec::new();
         let mut told = "No reply to this call is known".to_owned();
         let mut failure = Failure::Unknown;
@@ -251,7 +266,7 @@ impl VirtualTools {
     }
 
     /// Looks a reply up, where waiting for a disk delays nobody else.
-    async fn look_up(&self, call: &ToolCall) -> Result<Option<Arc<Known>>, String> {
+    async fn look_up(&self, call: &Arc<ToolCall>) -> Result<Option<Arc<Known>>, String> {
         let (cached, call) = (self.cached.clone(), call.clone());
         let found = tokio::task::spawn_blocking(move || cached.find(&call)).await;
         found.map_err(|error| error.to_string())?.map_err(|error| error.to_string())
@@ -327,13 +342,14 @@ impl VirtualTools {
 }
 
 fn flight_of(call: &ToolCall) -> Flight {
-    (call.id().to_owned(), call.numbers)
+    (Sha256::digest(call.id()).into(), call.numbers)
 }
 
 /// A call on the list of those on their way.
 struct OnList {
     tools: Arc<VirtualTools>,
     flight: Flight,
+    _held: Held,
 }
 
 impl Drop for OnList {
@@ -372,6 +388,11 @@ impl Served {
             Failure::Unknown | Failure::Busy | Failure::Bug => false,
         };
         is_outside.then(|| self.troubles.join("; "))
+    }
+
+    /// The reply that says that there is no room for the call.
+    pub fn busy(told: &str) -> Served {
+        Served::failed(Failure::Busy, told, vec![told.to_owned()])
     }
 
     /// The reply that says that there is none, and why.
@@ -445,11 +466,60 @@ mod tests {
     async fn a_source_that_panics_spoils_one_call_alone() {
         let source = Counting { n_asked: AtomicUsize::new(0), panics_first: true };
         let cached = Arc::new(Cached::new(CachedSetup::default(), |_| {}));
-        let tools = VirtualTools::new(cached, vec![Source::Maker(Box::new(source))], false);
+        let tools = VirtualTools::new(
+            cached,
+            vec![Source::Maker(Box::new(source))],
+            false,
+            Room::default(),
+        );
         let served = tools.call(call()).await;
         assert_eq!(served.failure, Some(Failure::Bug));
         assert_eq!(&*tools.call(call()).await.body, b"1");
         assert!(tools.in_flight().is_empty());
+    }
+
+    /// Says nothing before it may.
+    struct Slow(tokio::sync::Semaphore);
+
+    impl ToolSource for Arc<Slow> {
+        fn name(&self) -> &'static str {
+            "real"
+        }
+
+        fn reply<'a>(&'a self, _: &'a ToolCall) -> juror_judge::Pending<'a, Result<Made, NoReply>> {
+            Box::pin(async {
+                let _ = self.0.acquire().await;
+                Ok(Made { reply: "1".into(), origin: Origin::Real, model: None })
+            })
+        }
+    }
+
+    #[tokio::test]
+    async fn calls_are_bounded_in_bytes_though_nobody_waits_for_them() {
+        let slow = Arc::new(Slow(tokio::sync::Semaphore::new(0)));
+        let cached = Arc::new(Cached::new(CachedSetup::default(), |_| {}));
+        let sources = vec![Source::Maker(Box::new(slow.clone()))];
+        let tools = VirtualTools::new(cached, sources, false, Room::new(1));
+        let long = |n: usize| {
+            let input = json!({"text": "x".repeat(100_000), "n": n}).to_string();
+            ToolCall::new("Data", "a", "b", &input, "").expect("a call")
+        };
+        let mut n_taken = 0;
+        let refused = loop {
+            match tools.call(long(n_taken)).now_or_never() {
+                None => n_taken += 1,
+                Some(served) => break served,
+            }
+        };
+        assert_eq!(refused.failure, Some(Failure::Busy));
+        let told = String::from_utf8_lossy(&refused.body).into_owned();
+        assert!(told.contains("1 MB of calls are on their way (--in-flight)"), "{told}");
+        assert_eq!((n_taken, tools.in_flight().len()), (3, 3));
+        slow.0.add_permits(1);
+        while !tools.in_flight().is_empty() {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(tools.call(long(0)).await.failure, None);
     }
 
     #[tokio::test]
@@ -461,7 +531,7 @@ mod tests {
         let source = Counting { n_asked: AtomicUsize::new(0), panics_first: false };
         let sources = vec![Source::Maker(Box::new(source)), Source::Cache];
         let cached = Arc::new(cached);
-        let tools = VirtualTools::new(cached.clone(), sources, true);
+        let tools = VirtualTools::new(cached.clone(), sources, true, Room::default());
         let first = tools.call(call()).await;
         assert_eq!((&*first.body, first.from), (&b"0"[..], ServedFrom::Real));
         let second = tools.call(call()).await;

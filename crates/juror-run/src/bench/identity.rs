@@ -92,10 +92,11 @@ fn cache_hashes(places: &[ReplyPlace]) -> BTreeMap<String, String> {
 
 /// What settings say of how calls are answered, without keys.
 fn tool_options(tools: &ToolsSettings) -> String {
-    // How much is held in memory, and whether more is kept, change no reply; what caches and
+    // How much is held in memory or on its way, and whether more is kept, change no reply; what caches and
     // models there are is told apart.
     let options = ToolsSettings {
         memory_mb: None,
+        in_flight_mb: None,
         keep: None,
         write_back: None,
         folder: None,
@@ -210,7 +211,7 @@ mod tests {
             assert_eq!(of(json!({})).differences(&of(other.clone())), ["tool options"], "{other}");
         }
         let real = json!({"proxy": "http://p", "key": "2", "hosts": {"h": {"X-Api-Key": "2"}}});
-        let again = of(json!({"real": real, "memory_mb": 5, "keep": false}));
+        let again = of(json!({"real": real, "memory_mb": 5, "in_flight_mb": 5, "keep": false}));
         assert!(one.differences(&again).is_empty(), "keys decide who pays");
     }
 

@@ -2,6 +2,8 @@
 
 #![expect(clippy::doc_markdown, reason = "these comments are the help that users read")]
 
+use std::num::NonZero;
+
 use clap::{Args, ValueEnum};
 use juror_run::{
     ArgumentsWord, Environment, FormWord, MissWord, ModelSettings, NumbersWord, PublicConfig,
@@ -66,6 +68,11 @@ pub(super) struct ToolArgs {
     /// Megabytes of known replies to hold in memory [default: 1024].
     #[arg(long, value_name = "MB", env = "JUROR_TOOL_MEMORY")]
     memory: Option<u32>,
+
+    /// Megabytes of calls that may be on their way to models and real tools; those who ask for more
+    /// are told so [default: 128].
+    #[arg(long, value_name = "MB", env = "JUROR_IN_FLIGHT")]
+    in_flight: Option<NonZero<u32>>,
 
     /// Let a model play tools: any chat model, or a MirrorAPI model.
     #[arg(long, value_name = "KIND", env = "JUROR_SIMULATOR")]
@@ -167,6 +174,7 @@ impl ToolArgs {
             ("--no-keep", self.no_keep),
             ("--write-back", self.write_back),
             ("--memory", self.memory.is_some()),
+            ("--in-flight", self.in_flight.is_some()),
             ("--simulator", self.simulator.is_some()),
             ("--model", self.model.is_some()),
             ("--model-url", self.model_url.is_some()),
@@ -183,6 +191,7 @@ impl ToolArgs {
         }
         tools.store = self.store.clone().or(tools.store.take());
         tools.memory_mb = self.memory.or(tools.memory_mb);
+        tools.in_flight_mb = self.in_flight.or(tools.in_flight_mb);
         if self.no_keep {
             tools.keep = Some(false);
         }

@@ -211,3 +211,48 @@ fn a_request_that_is_no_request_is_told_so() {
         "POST /virtual HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n";
     check(body.as_bytes(), "400 Bad Request", "The request broke off");
 }
+
+#[test]
+fn calls_that_were_abandoned_are_bounded_in_bytes() {
+    let (stage, gate) = (Stage::new(), Gate::default());
+    let model = StandIn::model_behind(&gate, Vec::new(), r#"{"error": "", "response": "made up"}"#);
+    let served = stage.serve(&format!(
+        "--tools tools --cache cache --in-flight 8 --simulator chat --model m --model-url {}",
+        model.url("/v1")
+    ));
+    let mut client = served.client();
+    let mut n_refused = || {
+        let metrics = client.get("/metrics").body;
+        let n_of = |name: &str| {
+            let line = metrics.lines().find_map(|line| line.strip_prefix(name)).expect("a count");
+            line.trim().parse::<usize>().expect("a number")
+        };
+        n_of("juror_refused_total ") + n_of("juror_call_seconds_count{source=\"none\"} ")
+    };
+    let long =
+        |n: usize| request("Sky", "Now", json!({"city": "x".repeat(900_000), "n": n})).to_string();
+    for n in 0..20 {
+        let body = long(n);
+        let mut leaving = connect(&served);
+        let head = format!(
+            "POST /virtual HTTP/1.1\r\nhost: localhost\r\ncontent-length: {}\r\n\r\n",
+            body.len()
+        );
+        // A request that there is no room for may be refused before all of it is sent.
+        let _ = leaving.write_all(format!("{head}{body}").as_bytes());
+        while model.asked().len() + n_refused() <= n {
+            std::thread::yield_now();
+        }
+    }
+    let n_asked = model.asked().len();
+    assert!((1..=3).contains(&n_asked), "{n_asked}");
+    let refused = served.client().post("/virtual", long(99));
+    assert_eq!(refused.status, 503);
+    assert_eq!(refused.json()["error"], "8 MB of calls are on their way (--in-flight)");
+    gate.open();
+    // What was abandoned is made all the same, and gives its room back.
+    while served.client().post("/virtual", long(99)).status == 503 {
+        std::thread::yield_now();
+    }
+    assert_eq!(served.client().post("/virtual", long(0)).header("juror-source"), Some("cache"));
+}
