@@ -227,6 +227,7 @@ impl Server {
             reply: served.body.clone(),
             source: served.from.as_str(),
             found_by: served.found_by(),
+            kept_from: served.kept_from(),
             failed: served.failed_outside(),
             seconds: took.as_secs_f64(),
         };
@@ -268,6 +269,7 @@ impl Server {
             reply,
             source: ServedFrom::Nowhere.as_str(),
             found_by: None,
+            kept_from: None,
             failed: None,
             seconds: 0.0,
         };

@@ -29,6 +29,9 @@ pub struct RecordedCall {
     /// In what the arguments of a known reply differ from these: `numbers`, `order`.
     #[serde(rename = "match", skip_serializing_if = "Option::is_none")]
     pub found_by: Option<&'static str>,
+    /// Who made a known reply that no cache folder brought: `simulator` or `real`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept_from: Option<&'static str>,
     /// Why there is no reply though one might have been had, such as a source that is down.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
@@ -236,6 +239,7 @@ mod tests {
             reply: Bytes::from_static(reply),
             source: "cache",
             found_by: None,
+            kept_from: None,
             failed: None,
             seconds: 0.0,
         }

@@ -381,6 +381,15 @@ impl Served {
         }
     }
 
+    /// Who made a known reply that no cache folder brought: `simulator` or `real`.
+    pub fn kept_from(&self) -> Option<&'static str> {
+        match self.origin.filter(|_| self.from == ServedFrom::Cache)? {
+            Origin::Imported => None,
+            Origin::Simulated => Some(ServedFrom::Simulator.as_str()),
+            Origin::Real => Some(ServedFrom::Real.as_str()),
+        }
+    }
+
     /// Why there is no reply though one might have been had: something outside failed.
     pub fn failed_outside(&self) -> Option<String> {
         let is_outside = match self.failure? {

@@ -135,7 +135,8 @@ impl Prepared {
             judged: &judged,
             took,
         };
-        let warnings = [results.warning_of_failed_calls(), results.warning_of_claims()];
+        let kept = results.warning_of_kept_replies().map(|words| in_python(&words));
+        let warnings = [kept, results.warning_of_failed_calls(), results.warning_of_claims()];
         for text in warnings.into_iter().flatten() {
             // Nobody listens when the run was given up.
             let _ = told.send(Told::Trouble { text });

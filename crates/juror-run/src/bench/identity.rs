@@ -31,6 +31,13 @@ pub struct Provenance {
     data: DataHashes,
 }
 
+impl Provenance {
+    /// Whether a simulator may be asked; of a server elsewhere nobody knows.
+    pub(super) fn may_simulate(&self) -> bool {
+        self.sources.as_ref().is_none_or(|sources| sources.contains(&"simulator"))
+    }
+}
+
 /// Stand for the data of a run: equal data has equal hashes.
 #[derive(Clone, Debug, Serialize)]
 struct DataHashes {

@@ -87,6 +87,9 @@ pub struct ServedCall {
     /// In what the arguments of a known reply differ from these: `numbers`, `order`.
     #[serde(rename = "match", default, skip_serializing_if = "Option::is_none")]
     pub found_by: Option<String>,
+    /// Who made a known reply that no cache folder brought: `simulator` or `real`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept_from: Option<String>,
     /// Why there is no reply though one might have been had, such as a source that is down.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,

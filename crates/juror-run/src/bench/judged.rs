@@ -205,6 +205,7 @@ mod tests {
             reply: to_raw_value(&json!({})).expect("JSON"),
             source: "none".into(),
             found_by: None,
+            kept_from: None,
             failed: None,
         };
         let entry = |api: &str| Entry { category: None, tool: "Tool".into(), api: api.into() };

@@ -58,6 +58,9 @@ struct Extras<'a> {
     /// How many of those that were known are to equal numbers that are written otherwise.
     #[serde(skip_serializing_if = "is_zero")]
     equal_numbers: usize,
+    /// How many of those that were known were made earlier and kept, by who made them.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    kept_replies: BTreeMap<String, usize>,
     /// How many calls have no reply because something outside failed, by what that was.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     failed_calls: BTreeMap<String, usize>,
@@ -190,6 +193,29 @@ impl Results<'_> {
         calls.filter(|call| call.found_by.as_ref().is_some_and(by_numbers)).count()
     }
 
+    /// How many of the known replies were made earlier and kept in a store, by who made them.
+    pub fn kept_replies(&self) -> BTreeMap<String, usize> {
+        let mut kept = BTreeMap::new();
+        let calls = self.attempted().flat_map(|attempted| &attempted.calls);
+        for who in calls.filter_map(|call| call.kept_from.clone()) {
+            *kept.entry(who).or_default() += 1;
+        }
+        kept
+    }
+
+    /// A word on replies that a model made in an earlier run, where this one asks no such model:
+    /// nobody would think of them.
+    pub fn warning_of_kept_replies(&self) -> Option<String> {
+        let n_simulated = *self.kept_replies().get("simulator")?;
+        if self.provenance.may_simulate() {
+            return None;
+        }
+        let n_all: usize = self.tool_replies().values().sum();
+        Some(format!(
+            "{n_simulated} of {n_all} calls were answered by what a simulator said in an earlier run\n  hint: the store comes before other known replies; name another with --store to leave them out"
+        ))
+    }
+
     /// How many calls have no reply because something outside failed, by what that was.
     pub fn failed_calls(&self) -> BTreeMap<String, usize> {
         let mut failed = BTreeMap::new();
@@ -248,6 +274,7 @@ impl Results<'_> {
             judge_prompts: self.judge.prompts(),
             tool_replies: self.tool_replies(),
             equal_numbers: self.n_equal_numbers(),
+            kept_replies: self.kept_replies(),
             failed_calls: self.failed_calls(),
             claims_differ: self.n_claims_that_differ(),
             calls_from_text: self.calls_from_text(),

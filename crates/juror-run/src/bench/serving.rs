@@ -228,6 +228,7 @@ fn served(call: juror_serve::RecordedCall) -> ServedCall {
         reply: on_one_line(&String::from_utf8_lossy(&call.reply)),
         source: call.source.to_owned(),
         found_by: call.found_by.map(str::to_owned),
+        kept_from: call.kept_from.map(str::to_owned),
         failed: call.failed,
     }
 }

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use juror_scripted::{Reply, Script, Server};
 use serde_json::json;
 
-use crate::stage::{Stage, agent};
+use crate::stage::{Stage, agent, example_agent};
 
 /// A process that prints an address first, and ends with the test.
 struct Listening {
@@ -254,6 +254,36 @@ fn a_model_that_only_talks_is_stopped_and_told_of() {
     assert_eq!(answer["stopped"], "3 replies in a row called nothing");
     assert!(said.contains("1 of 1 queries were stopped, as the model called nothing"), "{said}");
     assert_eq!(results["results"][0]["evaluation"]["has_finish"], false);
+}
+
+#[test]
+fn replies_that_a_simulator_gave_earlier_are_told_of() {
+    let stage = Stage::new();
+    let server = Server::start(Script::default());
+    let address = format!("{}/v1", server.address());
+    let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+    let bench = |more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_juror"));
+        let output = command
+            .args(["bench", "-q", "-o", "out.json", "--judge", "heuristic", "--store", "kept"])
+            .args(["--queries", &format!("{examples}/queries.json")])
+            .args(["--tools", &format!("{examples}/tools"), "--agent", &example_agent()])
+            .args(more)
+            .current_dir(stage.folder.path())
+            .output()
+            .expect("juror runs");
+        (String::from_utf8_lossy(&output.stderr).into_owned(), stage.results())
+    };
+    let told = "calls were answered by what a simulator said in an earlier run";
+    let model = ["--model", "m", "--model-url", &address];
+    let (said, first) = bench(&model);
+    assert!(!said.contains(told), "{said}");
+    assert!(first["juror"]["tool_replies"]["simulator"].as_u64() > Some(0), "{said}");
+    let (said, again) = bench(&["--cache", &format!("{examples}/tool_cache")]);
+    assert!(said.contains(told), "{said}");
+    assert!(again["juror"]["kept_replies"]["simulator"].as_u64() > Some(0), "{again:#}");
+    let (said, _) = bench(&[&model[..], &["--fresh"]].concat());
+    assert!(!said.contains(told), "a simulator is meant: {said}");
 }
 
 #[test]

@@ -328,8 +328,12 @@ async fn bench(
         judged: &judged,
         took: started.elapsed(),
     };
-    let warnings =
-        [results.warning_of_failed_calls(), results.warning_of_claims(), results.warning_of_text()];
+    let warnings = [
+        results.warning_of_kept_replies(),
+        results.warning_of_failed_calls(),
+        results.warning_of_claims(),
+        results.warning_of_text(),
+    ];
     for warning in warnings.iter().flatten() {
         talk::warn(warning);
     }
