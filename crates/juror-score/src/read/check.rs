@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use serde_json::value::RawValue;
 
 use super::document::{Document, Found};
+use super::keys::{Of, misspelt};
 use super::problem::{Path, Problem};
 use crate::json;
 use crate::object::Object;
@@ -131,7 +132,16 @@ impl<'d> Check<'d> {
     ) -> Option<&'d RawValue> {
         let found = fields.get_set(field);
         if found.is_none() {
-            self.problem(value, path.clone(), Problem::MissingField { field, of });
+            let kind = match of {
+                "template" => Of::Template,
+                "step" => Of::ExpectedStep,
+                _ => Of::Question,
+            };
+            let problem = match misspelt(kind, fields).find(|(_, near)| *near == field) {
+                Some((found, _)) => Problem::MisspeltField { field, of, found },
+                None => Problem::MissingField { field, of },
+            };
+            self.problem(value, path.clone(), problem);
         }
         found
     }

@@ -124,6 +124,18 @@ impl Of {
     }
 }
 
+/// The keys of an object that were probably meant for known ones which the object lacks.
+pub(super) fn misspelt(
+    of: Of,
+    fields: &Object<'_>,
+) -> impl Iterator<Item = (String, &'static str)> {
+    fields.iter().filter_map(move |(key, _)| {
+        let is_known = of.known().contains(&&*key);
+        let near = of.near(&key).filter(|near| !is_known && fields.get(near).is_none());
+        near.map(|near| (key.into_owned(), near))
+    })
+}
+
 /// How alike a key must be to be taken for a known one.
 const NEAR: f64 = 0.75;
 

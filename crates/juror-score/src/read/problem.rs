@@ -160,6 +160,15 @@ pub enum Problem {
         /// How many more have it.
         n_more: usize,
     },
+    /// A field is missing, and another stands there that was probably meant for it.
+    MisspeltField {
+        /// The name of the field.
+        field: &'static str,
+        /// What it belongs to.
+        of: &'static str,
+        /// The key that is there.
+        found: String,
+    },
     /// A value that is no number where statistics need one.
     NoNumber {
         /// Its key.
@@ -187,6 +196,8 @@ pub enum Problem {
     NoResponses {
         /// What its first record has: keys, or what it is.
         found: String,
+        /// A key of it, and the known one that was probably meant.
+        near: Option<(String, &'static str)>,
     },
     /// A setting is unknown or ill-typed.
     BadSetting {
@@ -251,6 +262,9 @@ impl fmt::Display for Problem {
                 write!(f, "`{word}` is read as a text, here and wherever it stands for a number")
             }
             Problem::MissingField { field, of } => write!(f, "this {of} has no `{field}`"),
+            Problem::MisspeltField { field, of, found } => {
+                write!(f, "this {of} has no `{field}`, but `{found}`")
+            }
             Problem::WrongType { expected, found } => {
                 write!(f, "expected {expected}, found {found}")
             }
@@ -311,7 +325,7 @@ impl fmt::Display for Problem {
                     "{n} steps named `{step}` have metrics of retrieval, which are not counted"
                 )
             }
-            Problem::NoResponses { found } => {
+            Problem::NoResponses { found, .. } => {
                 write!(f, "no response in any known form: the first record {found}")
             }
         }
@@ -345,6 +359,7 @@ impl Problem {
             Problem::NotANumber(_) => Some(
                 "leave the value out or write null; json.dumps(…, allow_nan=False) finds it".into(),
             ),
+            Problem::MisspeltField { field, .. } => Some(format!("did you mean `{field}`?")),
             Problem::MissingField { field, of } => Some(format!("add `{field}` to the {of}")),
             Problem::DuplicateQuestion(_) => Some("ids are unique over all templates".into()),
             Problem::UnknownColumn { known, .. } if known.is_empty() => {
@@ -375,7 +390,10 @@ impl Problem {
             ),
             Problem::NoNumber { found: TOO_LARGE, .. } => None,
             Problem::NoNumber { .. } => Some("write it without quotes".into()),
-            Problem::NoResponses { .. } => Some(
+            Problem::NoResponses { near: Some((key, near)), .. } => {
+                Some(format!("did you mean `{near}` by `{key}`?"))
+            }
+            Problem::NoResponses { near: None, .. } => Some(
                 "looked for `actual_answer`, `actual_steps`, `status`, `error` and token counts, \
                  in objects by question id or with a `question_id`"
                     .into(),

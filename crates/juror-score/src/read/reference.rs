@@ -413,6 +413,16 @@ mod tests {
     use crate::read::Format;
 
     #[test]
+    fn a_key_that_was_meant_for_a_missing_one_is_named() {
+        let text = r#"[{"template_id": "t", "questions": [{"id": "a", "question_txt": "?"}]}]"#;
+        let document = Document::new("r.json", text.into(), Format::Json).expect("UTF-8");
+        let told = read_reference(&document).expect_err("no text").to_string();
+        let wanted = "this question has no `question_text`, but `question_txt`";
+        assert!(told.contains(wanted), "{told}");
+        assert!(told.ends_with("hint: did you mean `question_text`?"), "{told}");
+    }
+
+    #[test]
     fn required_columns_that_are_missing_are_told_whatever_their_number() {
         let names: Vec<String> = (0..10_000).map(|name| format!("\"missing{name}\"")).collect();
         let heads: Vec<String> = (0..10_000).map(|name| format!("\\\"c{name}\\\"")).collect();

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::document::{Document, Found, lines_of};
 use super::form::form;
-use super::keys::{Of, PassedOver, unknown_keys};
+use super::keys::{Of, PassedOver, misspelt, unknown_keys};
 use super::problem::{DatasetError, Path, Problem, Problems, Segment, TOO_LARGE};
 use crate::json;
 use crate::object::Object;
@@ -207,7 +207,9 @@ impl<'a> Reader<'a> {
     fn finish(self) -> Result<Responses<'a>, Problems> {
         let Reader { document, mut responses, mut found, passed_over, .. } = self;
         if let (0, Some((record, path))) = (self.n_responses, self.first_other) {
-            let problem = Problem::NoResponses { found: what_is_in(record) };
+            let fields: Option<Object<'_>> = serde_json::from_str(record).ok();
+            let near = fields.and_then(|fields| misspelt(Of::Response, &fields).next());
+            let problem = Problem::NoResponses { found: what_is_in(record), near };
             let offset = document.offset_of(record);
             return Err(document.locate(vec![Found { offset, path, problem }]));
         }
@@ -775,6 +777,21 @@ mod tests {
         assert!(told[0].ends_with("hint: write `success` or `error`, or leave it out"), "{told:?}");
         assert!(told[1].contains("`SUCCESS`"), "{told:?}");
         assert!(responses.problems.errors.iter().all(|error| error.problem.is_warning()));
+    }
+
+    #[test]
+    fn responses_whose_keys_are_all_misspelt_are_told_what_was_meant() {
+        let told = |line: &str| {
+            let text = format!("{line}\n").into_bytes();
+            let document = Document::new("r.jsonl", text, Format::JsonLines).expect("lines");
+            read_responses(&document).expect_err("no responses").to_string()
+        };
+        let answer = told(r#"{"question_id": "norway", "answer": "Oslo"}"#);
+        assert!(answer.ends_with("hint: did you mean `actual_answer` by `answer`?"), "{answer}");
+        let steps = told(r#"{"question_id": "norway", "actual_step": []}"#);
+        assert!(steps.ends_with("did you mean `actual_steps` by `actual_step`?"), "{steps}");
+        let other = told(r#"{"question_id": "norway", "moose": 1}"#);
+        assert!(other.contains("hint: looked for"), "{other}");
     }
 
     #[test]
