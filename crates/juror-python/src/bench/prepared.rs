@@ -135,9 +135,7 @@ impl Prepared {
             judged: &judged,
             took,
         };
-        let kept = results.warning_of_kept_replies().map(|words| in_python(&words));
-        let warnings = [kept, results.warning_of_failed_calls(), results.warning_of_claims()];
-        for text in warnings.into_iter().flatten() {
+        for text in results.warnings().iter().map(|words| in_python(words)) {
             // Nobody listens when the run was given up.
             let _ = told.send(Told::Trouble { text });
         }

@@ -170,8 +170,19 @@ impl Results<'_> {
         self.attempted().map(|attempted| attempted.calls_from_text).sum()
     }
 
+    /// Everything about the run that deserves a word.
+    pub fn warnings(&self) -> Vec<String> {
+        let warnings = [
+            self.warning_of_kept_replies(),
+            self.warning_of_failed_calls(),
+            self.warning_of_claims(),
+            self.warning_of_text(),
+        ];
+        warnings.into_iter().flatten().collect()
+    }
+
     /// A word on models that do not call functions as their server should.
-    pub fn warning_of_text(&self) -> Option<String> {
+    fn warning_of_text(&self) -> Option<String> {
         let (n_calls, n_all) = (self.calls_from_text(), self.judged.len());
         let n_stopped = self.attempted().filter(|attempted| attempted.stopped.is_some()).count();
         let calls = format!("{n_calls} calls were read from the text of the model's replies");
@@ -205,7 +216,7 @@ impl Results<'_> {
 
     /// A word on replies that a model made in an earlier run, where this one asks no such model:
     /// nobody would think of them.
-    pub fn warning_of_kept_replies(&self) -> Option<String> {
+    fn warning_of_kept_replies(&self) -> Option<String> {
         let n_simulated = *self.kept_replies().get("simulator")?;
         if self.provenance.may_simulate() {
             return None;
@@ -227,7 +238,7 @@ impl Results<'_> {
     }
 
     /// A word on sources of replies that are down: no agent is to blame for them.
-    pub fn warning_of_failed_calls(&self) -> Option<String> {
+    fn warning_of_failed_calls(&self) -> Option<String> {
         let failed = self.failed_calls();
         let (why, _) = failed.iter().max_by_key(|(_, n_calls)| **n_calls)?;
         let n_failed: usize = failed.values().sum();
@@ -246,7 +257,7 @@ impl Results<'_> {
     }
 
     /// A word on agents that claim other calls than those that arrived.
-    pub fn warning_of_claims(&self) -> Option<String> {
+    fn warning_of_claims(&self) -> Option<String> {
         let (n, n_all) = (self.n_claims_that_differ(), self.judged.len());
         (n > 0).then(|| {
             format!(

@@ -328,15 +328,7 @@ async fn bench(
         judged: &judged,
         took: started.elapsed(),
     };
-    let warnings = [
-        results.warning_of_kept_replies(),
-        results.warning_of_failed_calls(),
-        results.warning_of_claims(),
-        results.warning_of_text(),
-    ];
-    for warning in warnings.iter().flatten() {
-        talk::warn(warning);
-    }
+    results.warnings().iter().for_each(|warning| talk::warn(warning));
     outputs.write(&results, &offers, args)?;
     if journal.is_some() && !args.quiet && counts.n_errors > 0 {
         let (n_errors, n_all) = (counts.n_errors, queries.len());
