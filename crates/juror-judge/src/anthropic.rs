@@ -32,7 +32,7 @@ impl Anthropic {
     pub(crate) fn new(spec: &ModelSpec, tell: Tell) -> Result<Anthropic, String> {
         let endpoint =
             Endpoint::new(spec.key.as_ref(), ("x-api-key", ""), &spec.headers, spec.timeout)?;
-        let version = if spec.address.trim_end_matches('/').ends_with("/v1") { "" } else { "v1/" };
+        let version = if spec.base().ends_with("/v1") { "" } else { "v1/" };
         Ok(Anthropic {
             endpoint: endpoint.with_header("anthropic-version", "2023-06-01"),
             url: spec.url(&format!("{version}messages")),

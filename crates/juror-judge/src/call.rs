@@ -75,7 +75,7 @@ impl KeyMaker {
     /// Two servers may call different models by one name, so that the address is part of it. A
     /// provider's own address goes without saying.
     pub(crate) fn of_model(kind: &str, spec: &ModelSpec) -> KeyMaker {
-        KeyMaker::at(kind, spec, spec.other_address())
+        KeyMaker::at(kind, spec, spec.other_address().as_deref())
     }
 
     /// The same for the provider's own address, wherever the model is asked.

@@ -19,22 +19,39 @@ const FORMS: [Form; 3] = [Form::Schema, Form::JsonMode, Form::Text];
 
 pub(crate) struct Gemini {
     endpoint: Endpoint,
-    base: String,
+    urls: Urls,
     model: String,
     stream: bool,
     parameters: Map<String, Value>,
     adaptation: Adaptation,
 }
 
+/// Where each kind of request goes.
+struct Urls {
+    generate: String,
+    stream: String,
+    embed: String,
+}
+
+impl Urls {
+    fn new(spec: &ModelSpec, version: &str) -> Urls {
+        let url = |verb: &str| spec.url(&format!("{version}models/{}:{verb}", spec.model));
+        Urls {
+            generate: url("generateContent"),
+            stream: url("streamGenerateContent?alt=sse"),
+            embed: url("batchEmbedContents"),
+        }
+    }
+}
+
 impl Gemini {
     pub(crate) fn new(spec: &ModelSpec, tell: Tell) -> Result<Gemini, String> {
         let header = ("x-goog-api-key", "");
         let parameters = renamed(&spec.parameters);
-        let version =
-            if spec.address.trim_end_matches('/').ends_with("/v1beta") { "" } else { "v1beta/" };
+        let version = if spec.base().ends_with("/v1beta") { "" } else { "v1beta/" };
         Ok(Gemini {
             endpoint: Endpoint::new(spec.key.as_ref(), header, &spec.headers, spec.timeout)?,
-            base: spec.url(&format!("{version}models/{}", spec.model)),
+            urls: Urls::new(spec, version),
             model: spec.model.clone(),
             stream: spec.stream,
             adaptation: Adaptation::new(&spec.name(), &FORMS, &parameters, tell),
@@ -68,15 +85,15 @@ impl Gemini {
     async fn ask(&self, body: &Body) -> Result<ModelReply, ModelError> {
         let mut reply = Reply::default();
         if self.stream {
-            let url = format!("{}:streamGenerateContent?alt=sse", self.base);
+            let url = &self.urls.stream;
             let take = |event: Value| {
                 reply.take(&event);
                 Ok(())
             };
-            self.endpoint.post_stream(&url, body, take).await?;
+            self.endpoint.post_stream(url, body, take).await?;
         } else {
-            let url = format!("{}:generateContent", self.base);
-            reply.take(&self.endpoint.post(&url, body).await?);
+            let url = &self.urls.generate;
+            reply.take(&self.endpoint.post(url, body).await?);
         }
         reply.finish()
     }
@@ -177,8 +194,8 @@ impl Embedder for Gemini {
                 request
             };
             let requests: Vec<_> = texts.iter().map(request).collect();
-            let url = format!("{}:batchEmbedContents", self.base);
-            let reply = self.endpoint.post(&url, &json!({"requests": requests})).await;
+            let url = &self.urls.embed;
+            let reply = self.endpoint.post(url, &json!({"requests": requests})).await;
             let reply = reply.map_err(|e| e.map_text(|text| self.endpoint.repeatable(text)))?;
             let missing = || ModelError::Garbled("it has no `embeddings`".into());
             let list = reply.get("embeddings").and_then(Value::as_array).ok_or_else(missing)?;

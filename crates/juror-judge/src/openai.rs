@@ -125,7 +125,7 @@ struct Forced<'a> {
 
 /// Azure has an address a model, and a newer one that is like everybody else's.
 fn url(spec: &ModelSpec, path: &str) -> String {
-    let is_plain = spec.address.trim_end_matches('/').ends_with("/v1");
+    let is_plain = spec.base().ends_with("/v1");
     if spec.provider.protocol != Protocol::Azure || is_plain {
         return spec.url(path);
     }

@@ -10,7 +10,7 @@ use crate::gemini::Gemini;
 use crate::lanes::Width;
 use crate::model::{ChatModel, Embedder};
 use crate::openai::OpenAi;
-use crate::secret::Secret;
+use crate::secret::{Secret, Secrets, is_secret_parameter, says_who_asks};
 
 /// The protocol a provider speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -215,14 +215,59 @@ impl ModelSpec {
     }
 
     /// Where it is asked, unless that is its provider's own address, or leads there.
-    pub fn other_address(&self) -> Option<&str> {
+    /// Parameters that hold keys are left out: they do not decide what is replied.
+    pub fn other_address(&self) -> Option<String> {
         let is_other = !self.provider.is_at(&self.address) && !self.is_gateway;
-        is_other.then(|| self.address.trim_end_matches('/'))
+        is_other.then(|| {
+            let open = self.parameters_of_address().filter(|(_, _, is_secret)| !is_secret);
+            let open: Vec<&str> = open.map(|(parameter, ..)| parameter).collect();
+            match open[..] {
+                [] => self.base().to_owned(),
+                _ => format!("{}?{}", self.base(), open.join("&")),
+            }
+        })
     }
 
-    /// The address with a path after it.
+    /// The address up to its parameters.
+    pub(crate) fn base(&self) -> &str {
+        let end = self.address.find(['?', '#']).unwrap_or(self.address.len());
+        self.address[..end].trim_end_matches('/')
+    }
+
+    fn query(&self) -> Option<&str> {
+        let address = self.address.split('#').next().unwrap_or_default();
+        address.split_once('?').map(|(_, query)| query).filter(|query| !query.is_empty())
+    }
+
+    /// The parameters of the address, each with its value, and whether that is a key.
+    fn parameters_of_address(&self) -> impl Iterator<Item = (&str, &str, bool)> {
+        self.query().into_iter().flat_map(|query| query.split('&')).map(|parameter| {
+            let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+            (parameter, value, is_secret_parameter(name, value))
+        })
+    }
+
+    /// The address with a path after it, and the address's parameters after those of the path.
     pub(crate) fn url(&self, path: &str) -> String {
-        format!("{}/{path}", self.address.trim_end_matches('/'))
+        let url = format!("{}/{path}", self.base());
+        match self.query() {
+            None => url,
+            Some(query) if path.contains('?') => format!("{url}&{query}"),
+            Some(query) => format!("{url}?{query}"),
+        }
+    }
+
+    /// All that the model is asked with and nobody else may see.
+    pub(crate) fn secrets(&self) -> Secrets {
+        let key = self.key.iter().map(Secret::expose);
+        let headers = self.headers.iter().filter(|(name, _)| says_who_asks(name));
+        let headers = headers.map(|(_, value)| value.expose());
+        let parameters = self.parameters_of_address().filter(|(_, _, is_secret)| *is_secret);
+        let parameters = parameters.map(|(_, value, _)| value);
+        let (_, rest) = self.base().split_once("://").unwrap_or_default();
+        let user = rest.split('/').next().and_then(|authority| authority.rsplit_once('@'));
+        let password = user.and_then(|(user, _)| user.split_once(':')).map(|(_, word)| word);
+        Secrets::new(key.chain(headers).chain(parameters).chain(password))
     }
 
     /// A model that writes.

@@ -19,6 +19,7 @@ use crate::model::{
 };
 use crate::prices::Prices;
 use crate::provider::ModelSpec;
+use crate::secret::Secrets;
 use crate::tally::{Calls, Cost, Tally};
 use crate::vectors;
 
@@ -184,6 +185,8 @@ pub struct Models {
     retry_unreadable: bool,
     only_count: bool,
     tell: Tell,
+    /// What replies must not repeat.
+    secrets: [Secrets; 2],
     /// The models that somebody is paid for.
     paid: Vec<String>,
     told: Mutex<BTreeSet<String>>,
@@ -279,6 +282,10 @@ impl Models {
             retry_unreadable: setup.retry_unreadable,
             only_count: setup.only_count,
             tell: setup.tell,
+            secrets: [
+                setup.chat.secrets(),
+                setup.embedding.as_ref().map(ModelSpec::secrets).unwrap_or_default(),
+            ],
             paid,
             told: Mutex::default(),
             paused_until: Mutex::default(),
@@ -679,6 +686,7 @@ impl Models {
             Said::Text(text) => text,
             Said::Declined(why) => format!("{DECLINED}{why}"),
         };
+        let reply_text = self.secrets.iter().fold(reply_text, |text, own| own.redact(text));
         // A provider that does not tell still wants to be paid.
         let usage = reply.usage.unwrap_or(Usage {
             input_tokens: ticket.input_tokens,

@@ -1,11 +1,14 @@
 //! Addresses as they may be shown and kept.
 
+use crate::hidden::{Mask, in_address};
+
 /// What ends the part of an address that may hold a name and a password.
 const ENDS: [char; 4] = ['/', '\\', '?', '#'];
 
-/// An address without a name and a password in it, and without slashes at its end.
+/// An address without a name and a password in it, without slashes at its end, and with stars for
+/// parameters that hold keys.
 pub(crate) fn without_credentials(address: &str) -> String {
-    without_user(address.trim_end_matches('/'))
+    in_address(address.trim_end_matches('/'), Mask::Stars)
 }
 
 /// An address without a name and a password in it.
@@ -33,6 +36,7 @@ mod tests {
             ("https://user:pass@host?at=a@b", "https://host?at=a@b"),
             ("https://a/v1/@m", "https://a/v1/@m"),
             ("https://a/v1//", "https://a/v1"),
+            ("https://a/v1?key=hush&tenant=b", "https://a/v1?key=***&tenant=b"),
             ("http://a?m=@b#@c", "http://a?m=@b#@c"),
         ] {
             assert_eq!(without_credentials(address), shown, "{address}");

@@ -1,5 +1,7 @@
 //! What looks like a key in what users name: it is never written down.
 
+use juror_judge::{is_secret_name, is_secret_parameter};
+
 use crate::address::without_user;
 use crate::manifest::short_hash;
 
@@ -19,38 +21,6 @@ impl Mask {
             Mask::Hash => format!("#{}", &short_hash(value)[..8]),
         }
     }
-}
-
-/// Words that names of keys are made of. `tokens` and `keywords` are none of them.
-const SECRET_WORDS: [&str; 5] = ["key", "apikey", "token", "secret", "password"];
-
-/// Whether an option, a variable or a parameter of an address is called as keys are: one of its
-/// whole words says so.
-fn is_secret_name(name: &str) -> bool {
-    words_of(name).iter().any(|word| SECRET_WORDS.contains(&word.as_str()))
-}
-
-/// Whether a header says who asks, and nothing of what is asked.
-pub(crate) fn says_who_asks(header: &str) -> bool {
-    let header = header.to_ascii_lowercase();
-    header.ends_with("authorization") || header == "cookie" || is_secret_name(&header)
-}
-
-/// The words of a name, in lower case: `OPENAI_API_KEY`, `--api-key` and `apiKey` end with `key`.
-pub(crate) fn words_of(name: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut was_small = false;
-    for c in name.chars() {
-        if !c.is_alphanumeric() || (was_small && c.is_uppercase()) {
-            words.push(String::new());
-        }
-        if let Some(word) = words.last_mut().filter(|_| c.is_alphanumeric()) {
-            word.extend(c.to_lowercase());
-        }
-        was_small = c.is_lowercase();
-    }
-    words.retain(|word| !word.is_empty());
-    words
 }
 
 /// An agent as users name it, a command or an address, with what looks like a key masked.
@@ -95,7 +65,9 @@ pub(crate) fn in_address(address: &str, mask: Mask) -> String {
         return open;
     };
     let parameters = query.split('&').map(|parameter| match parameter.split_once('=') {
-        Some((name, value)) if is_secret_name(name) => format!("{name}={}", mask.over(value)),
+        Some((name, value)) if is_secret_parameter(name, value) => {
+            format!("{name}={}", mask.over(value))
+        }
         _ => parameter.to_owned(),
     });
     format!("{path}?{}", parameters.collect::<Vec<_>>().join("&"))
@@ -145,6 +117,11 @@ mod tests {
             ),
             ("https://host/mail/a@b.c", "https://host/mail/a@b.c"),
             ("https://me@host?apiKey=1", "https://host?apiKey=***"),
+            (
+                "https://host/v1?code=1&api-version=2024-10-21",
+                "https://host/v1?code=***&api-version=2024-10-21",
+            ),
+            ("https://host/?x=sk-0123456789abcdefgh", "https://host/?x=***"),
             ("chat", "chat"),
         ] {
             assert_eq!(in_address(address, Mask::Stars), shown);

@@ -7,7 +7,7 @@ use juror_judge::{
     Against, CacheMode, ClaimRules, Correctness, Custom, FinalAnswerJudge, Judge, Limits,
     ModelSpec, Models, ModelsSetup, PROMPTS, PROVIDERS, Panel, PassRateJudge, PreferenceJudge,
     Price, Prices, Provider, Relevance, ReplyCache, Retrieval, Secret, ShownSteps, Tell,
-    TemplateError, Width,
+    TemplateError, Width, says_who_asks,
 };
 use juror_score::{AskedLike, ContextJudge, Profile};
 use juror_store::read_plain_text;
@@ -15,7 +15,6 @@ use serde_json::{Map, Value};
 
 use crate::address::without_credentials;
 use crate::environment::{Environment, Found, Origin};
-use crate::hidden::says_who_asks;
 use crate::manifest::short_hash;
 use crate::reply_store;
 use crate::run_folder::without_keys;
@@ -351,7 +350,9 @@ pub(crate) fn is_address(address: &str) -> bool {
 
 /// What is said of an address that is none.
 pub(crate) fn no_address(address: &str) -> String {
-    format!("`{address}` is not an address: it begins with http:// or https://")
+    // What stands after it may be a key.
+    let shown = address.split('?').next().unwrap_or_default();
+    format!("`{shown}` is not an address: it begins with http:// or https://")
 }
 
 /// Why a key is not sent to an address that stands in `.env`.
@@ -602,7 +603,7 @@ fn identity(profile: &Profile, specs: &Specs, panel: &Panel) -> Value {
         let parameters = blake3::hash(written.as_bytes()).to_hex()[..16].to_owned();
         let mut own = serde_json::json!({"model": spec.name(), "parameters": parameters});
         if let Some(address) = spec.other_address() {
-            own["address"] = without_credentials(address).into();
+            own["address"] = without_credentials(&address).into();
         }
         own
     };

@@ -9,6 +9,7 @@ use juror_score::Note;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::hidden::{Mask, in_address};
 use crate::input::reason;
 use crate::manifest::{self, Manifest, Resume, RunKind};
 use crate::torn;
@@ -326,6 +327,9 @@ pub fn without_keys(settings: &Value) -> Value {
         Value::Array(items) => items.iter().map(without_keys).collect(),
         // An address may carry a name and a password.
         Value::String(text) if text.contains("://") && text.contains('@') => Value::from("***"),
+        Value::String(text) if text.starts_with("http://") || text.starts_with("https://") => {
+            Value::from(in_address(text, Mask::Stars))
+        }
         other => other.clone(),
     }
 }

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::path::Path;
 
+use juror_judge::says_who_asks;
 use juror_score::read::{Document, Problems};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::hidden::says_who_asks;
+use crate::address::without_credentials;
 use crate::settings::{ModelSettings, Settings, null_as_default, positive};
 
 /// Where tools answer from.
@@ -179,7 +180,8 @@ impl std::fmt::Debug for RealSettings {
 impl RealSettings {
     /// The same without keys, which decide who pays and not what is said.
     pub(crate) fn without_secrets(&self) -> RealSettings {
-        let mut open = RealSettings { key: None, ..self.clone() };
+        let proxy = self.proxy.as_deref().map(without_credentials);
+        let mut open = RealSettings { key: None, proxy, ..self.clone() };
         for (name, value) in open.hosts.values_mut().flatten().flatten() {
             if says_who_asks(name) {
                 value.clear();

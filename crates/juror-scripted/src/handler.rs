@@ -43,7 +43,8 @@ pub(crate) async fn handle(
     let body = parsed.unwrap_or_default();
     let key = read_key(endpoint.protocol, &headers);
     let text = String::from_utf8_lossy(&bytes).into_owned();
-    let record = Record::new(Ask::read(&endpoint, &body), key, body, text);
+    let ask = Ask::read(&endpoint, &body);
+    let record = Record::new(ask, key, query.to_owned(), body, text);
     let (record, answer) = play.take(record, problem);
     play.work().await;
     Delivery { record, in_flight, breaker }.send(answer).await

@@ -44,6 +44,8 @@ pub struct Seen {
     pub model: String,
     /// The key it showed.
     pub key: Option<String>,
+    /// The parameters of its address.
+    pub query: String,
     /// Its body; null if that was not JSON.
     pub body: Value,
     /// Its body as it arrived: keys are in the order in which they were sent.
@@ -58,14 +60,21 @@ pub struct Seen {
 pub(crate) struct Record {
     pub(crate) ask: Ask,
     pub(crate) key: Option<String>,
+    query: String,
     pub(crate) body: Value,
     text: String,
     answered: AtomicBool,
 }
 
 impl Record {
-    pub(crate) fn new(ask: Ask, key: Option<String>, body: Value, text: String) -> Record {
-        Record { ask, key, body, text, answered: AtomicBool::new(false) }
+    pub(crate) fn new(
+        ask: Ask,
+        key: Option<String>,
+        query: String,
+        body: Value,
+        text: String,
+    ) -> Record {
+        Record { ask, key, query, body, text, answered: AtomicBool::new(false) }
     }
 
     pub(crate) fn set_answered(&self) {
@@ -83,6 +92,7 @@ impl Record {
             purpose: self.ask.purpose.clone(),
             model: self.ask.model.clone(),
             key: self.key.clone(),
+            query: self.query.clone(),
             body: self.body.clone(),
             text: self.text.clone(),
             prompt: self.ask.prompt.clone(),

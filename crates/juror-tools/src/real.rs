@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use juror_judge::{Pending, Secret, innermost};
+use juror_judge::{Pending, Secret, Secrets, innermost, says_who_asks};
 use juror_score::tool::names::standard_name;
 use juror_score::tool::{Api, Rule, Tool, accept};
 use juror_score::{JsonStyle, dump_json, entries_of_json, text_of};
@@ -134,7 +134,7 @@ impl ToolSource for Proxy {
                 return Err(no_reply(why).unasked());
             }
             let reply = compact(&bytes).ok_or_else(|| no_reply("the proxy answers no JSON"))?;
-            accepted(reply, self.rule)
+            accepted(Secrets::new([key]).redact(reply), self.rule)
         })
     }
 }
@@ -149,7 +149,7 @@ impl ToolSource for Direct {
             let (tool, api) = self.documentation.api(&call.names).ok_or_else(|| {
                 no_reply(format!("no tool file knows {} of {}", call.api, call.tool))
             })?;
-            let request = self.request(tool, api, &call.input)?;
+            let (request, secrets) = self.request(tool, api, &call.input)?;
             let (status, bytes) = fetch(request, self.timeout).await?;
             if !(200..300).contains(&status) {
                 return Err(no_reply(format!("the API answers with status {status}")));
@@ -159,20 +159,21 @@ impl ToolSource for Direct {
                 Some(json) => json,
                 None => Value::from(text.as_ref()).to_string(),
             };
-            accepted(format!("{{\"error\":\"\",\"response\":{response}}}"), self.rule)
+            let reply = format!("{{\"error\":\"\",\"response\":{response}}}");
+            accepted(secrets.redact(reply), self.rule)
         })
     }
 }
 
 impl Direct {
-    /// The request of a call. Arguments fill the places in the address; the rest go into the query,
+    /// The request of a call, and what its reply must not repeat. Arguments fill the places in the address; the rest go into the query,
     /// or into the body where the method has one.
     fn request(
         &self,
         tool: &Tool,
         api: &Api,
         input: &str,
-    ) -> Result<reqwest::RequestBuilder, NoReply> {
+    ) -> Result<(reqwest::RequestBuilder, Secrets), NoReply> {
         let arguments =
             entries_of_json(input).map_err(|_| no_reply("the arguments are no object"))?;
         let arguments = arguments
@@ -192,6 +193,8 @@ impl Direct {
                 .extend_pairs(rest.iter().map(|(name, value)| (name, text_of_json(value))));
         }
         let mut headers = host.headers.clone();
+        let secret = headers.iter().filter(|(name, _)| says_who_asks(name.as_str()));
+        let secrets = Secrets::new(secret.filter_map(|(_, value)| value.to_str().ok()));
         if let (false, Ok(value)) = (tool.host.is_empty(), HeaderValue::from_str(&tool.host)) {
             headers.entry("x-rapidapi-host").or_insert(value);
         }
@@ -200,7 +203,7 @@ impl Direct {
             let fields = rest.into_iter().map(|(name, value)| (name, raw(value)));
             request = request.json(&Fields(fields.collect()));
         }
-        Ok(request)
+        Ok((request, secrets))
     }
 
     fn allowed(&self, url: &Url) -> Result<&Host, NoReply> {

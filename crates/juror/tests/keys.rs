@@ -3,7 +3,8 @@
 use std::fs;
 use std::process::{Command, Output, Stdio};
 
-use juror_scripted::{Script, Server};
+use juror_scripted::{Matching, Reply, Script, Server};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 const KEY: &str = "sk-must-never-be-seen";
@@ -175,4 +176,98 @@ fn settings_that_nobody_named_are_not_read() {
     let ended = run(&folder, EVAL, &[("OPENAI_API_KEY", KEY), ("OPENAI_BASE_URL", &address)]);
     assert_eq!(ended.status.code(), Some(0), "{}", told(&ended));
     assert!(!own.seen().is_empty() && elsewhere.seen().is_empty());
+}
+
+/// All files below a folder that hold a text.
+fn holding(folder: &TempDir, text: &str) -> Vec<String> {
+    let mut folders = vec![folder.path().to_owned()];
+    let mut found = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if fs::read(&path)
+                .is_ok_and(|bytes| bytes.windows(text.len()).any(|part| part == text.as_bytes()))
+            {
+                found.push(path.display().to_string());
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn a_key_in_an_address_is_sent_after_the_path_and_written_nowhere() {
+    for (provider, more, path) in [
+        ("openai", "", "/v1"),
+        ("openai", "", "/v1/"),
+        ("azure", "api-version=2024-10-21&", ""),
+        ("anthropic", "", ""),
+        ("gemini", "", ""),
+        ("gemini", "alt=sse&", ""),
+    ] {
+        let server = Server::start(Script::default());
+        let folder = folder();
+        let model = json!({"provider": provider, "model": "m", "stream": more.contains("sse"),
+            "base_url": format!("{}{path}?tenant=a&key={KEY}#top", server.address())});
+        let settings = json!({"llm": {"generation": model}});
+        fs::write(folder.path().join("juror.json"), settings.to_string()).expect("a file");
+        let line = "eval reference.json responses.jsonl -o out.json -c juror.json --run run";
+        let ended = run(&folder, line, &[]);
+        let told = told(&ended);
+        assert_eq!(ended.status.code(), Some(0), "{provider}: {told}");
+        let seen = server.seen().pop().expect("a call");
+        assert_eq!(seen.query, format!("{more}tenant=a&key={KEY}"), "{provider}");
+        assert!(!told.contains(KEY), "{told}");
+        fs::remove_file(folder.path().join("juror.json")).expect("the settings");
+        assert_eq!(holding(&folder, KEY), [""; 0], "{provider}");
+        let run = fs::read_to_string(folder.path().join("run/run.json")).expect("a run");
+        assert!(run.contains("tenant=a&key=***"), "{run}");
+    }
+}
+
+#[test]
+fn another_key_in_an_address_is_the_same_call() {
+    let server = Server::start(Script::default());
+    let folder = folder();
+    for key in ["first-key-of-two", "second-key-of-two"] {
+        let address = format!("{}/v1?tenant=a&api_key={key}", server.address());
+        let variables = [("OPENAI_API_KEY", KEY), ("OPENAI_BASE_URL", &address)];
+        assert_eq!(run(&folder, EVAL, &variables).status.code(), Some(0));
+    }
+    assert_eq!(server.bought_twice().len(), 0, "replies are known by what decides them");
+}
+
+#[test]
+fn replies_that_repeat_a_key_are_kept_without_it() {
+    let claims = json!({"reason": format!("You sent {KEY} and token-of-the-header."),
+        "reference_claims": 1, "actual_claims": 1, "matching_claims": 1});
+    for stream in [false, true] {
+        let matching = Matching {
+            purpose: Some("answer_claims".into()),
+            contains: String::new(),
+            reply: Reply::Json(claims.clone()),
+        };
+        let server = Server::start(Script { matching: vec![matching], ..Script::default() });
+        let folder = folder();
+        let settings = format!(
+            "llm: {{generation: {{provider: openai, model: m, stream: {stream}, headers: {{x-api-token: \"env:TOKEN\"}}}}}}\n{CLAIMS_ONLY}"
+        );
+        fs::write(folder.path().join("juror.yaml"), settings).expect("a file");
+        let address = format!("{}/v1", server.address());
+        let variables = [
+            ("OPENAI_API_KEY", KEY),
+            ("OPENAI_BASE_URL", &address),
+            ("TOKEN", "token-of-the-header"),
+        ];
+        let ended = run(&folder, &format!("{WITH_SETTINGS} --run run"), &variables);
+        assert_eq!(ended.status.code(), Some(0), "{}", told(&ended));
+        for secret in [KEY, "token-of-the-header"] {
+            assert_eq!(holding(&folder, secret), [""; 0], "{secret}");
+        }
+        let results = fs::read_to_string(folder.path().join("out.json")).expect("results");
+        let results: Value = serde_json::from_str(&results).expect("JSON");
+        assert_eq!(results[0]["answer_correctness_reason"], "You sent *** and ***.");
+    }
 }

@@ -23,15 +23,15 @@ pub(super) async fn ask(
     let body = body(model, talk, habits);
     let mut reply = Reply::default();
     if model.stream {
-        let url = format!("{}:streamGenerateContent?alt=sse", model.base);
+        let url = &model.urls.stream;
         let take = |data: &str| {
             reply.take(&read_event(data)?, &read_event(data)?);
             Ok(())
         };
-        model.endpoint.post_for_events(&url, &body, take).await?;
+        model.endpoint.post_for_events(url, &body, take).await?;
     } else {
-        let url = format!("{}:generateContent", model.base);
-        let text = model.endpoint.post_for_text(&url, &body).await?;
+        let url = &model.urls.generate;
+        let text = model.endpoint.post_for_text(url, &body).await?;
         reply.take(&read_json(&text)?, &read_json(&text)?);
     }
     reply.finish(talk)

@@ -7,7 +7,8 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
-use crate::hidden::{says_who_asks, words_of};
+use juror_judge::{says_who_asks, words_of};
+
 use crate::manifest::short_hash;
 use crate::settings::Settings;
 use crate::subject::Headers;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
-use juror_judge::{Pending, Secret};
+use juror_judge::{Pending, Secret, Secrets};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::{Mutex, Semaphore};
@@ -39,6 +39,8 @@ pub struct CommandAgent {
     /// What it calls itself.
     name: OnceLock<String>,
     token: Option<Secret>,
+    /// What its answers must not repeat.
+    secrets: Secrets,
     tell: TellTrouble,
     /// Whether a line that is not of the protocol was told of.
     has_told: AtomicBool,
@@ -95,6 +97,7 @@ impl CommandAgent {
             idle: Mutex::default(),
             slots: Semaphore::new(setup.processes.max(1)),
             name: OnceLock::new(),
+            secrets: Secrets::new(setup.token.iter().map(Secret::expose)),
             token: setup.token,
             tell: setup.tell,
             has_told: AtomicBool::new(false),
@@ -276,7 +279,8 @@ impl CommandAgent {
         let start = Instant::now();
         process.say(&task.tell()).await?;
         for _ in 0..MOST_OTHER_LINES {
-            let line = process.hear().await?;
+            // Answers are kept, and the token is nobody's business.
+            let line = self.secrets.redact(process.hear().await?);
             match Line::of(&line) {
                 Line::Other | Line::Ready(_) => self.pass_over(process, &line),
                 Line::Answer { query_id: Some(id) }

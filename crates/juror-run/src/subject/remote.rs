@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use juror_judge::{Pending, http_client, innermost, server_of};
+use juror_judge::{Pending, Secret, Secrets, http_client, innermost, says_who_asks, server_of};
 use reqwest::header::HeaderMap;
 use serde::Serialize;
 
@@ -70,14 +70,22 @@ impl RemoteAgent {
                 return Err(AgentError("the agent's answer is too long".into()));
             }
         }
+        let text = self.secrets(task).redact(String::from_utf8_lossy(&bytes).into_owned());
         if !status.is_success() {
-            let shown: String = String::from_utf8_lossy(&bytes).chars().take(200).collect();
+            let shown: String = text.chars().take(200).collect();
             return Err(AgentError(format!(
                 "the agent answers with status {}: {shown}",
                 status.as_u16()
             )));
         }
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
+        Ok(text)
+    }
+
+    /// What the agent is sent and its answers must not repeat: they are kept.
+    fn secrets(&self, task: &Task<'_>) -> Secrets {
+        let headers = self.headers.iter().filter(|(name, _)| says_who_asks(name.as_str()));
+        let headers = headers.filter_map(|(_, value)| value.to_str().ok());
+        Secrets::new(headers.chain(task.token.map(Secret::expose)))
     }
 
     fn unreachable(&self, error: &reqwest::Error) -> AgentError {

@@ -166,6 +166,21 @@ fn headers_for_an_agent_are_sent_and_never_shown() {
 }
 
 #[test]
+fn answers_that_repeat_a_key_are_kept_without_it() {
+    let answer = "json.dumps({'final_answer': 'sent: ' + self.headers['Authorization'] + '.'})";
+    let agent = Listening::agent(answer);
+    let stage = Stage::new();
+    let mut command = stage.command(&agent.address, "--limit 1");
+    command.args(["--agent-header", "Authorization: Bearer env:AGENT_KEY"]);
+    let output = command.env("AGENT_KEY", "a-key-of-some-length").output().expect("juror runs");
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let answer = &stage.results()["results"][0]["system_answer"]["final_answer"];
+    assert_eq!(answer, "sent: ***.");
+    let kept = std::fs::read_to_string(stage.path("run/attempts.jsonl")).expect("attempts");
+    assert!(!kept.contains("a-key-of-some-length"), "{kept}");
+}
+
+#[test]
 fn a_server_that_asks_for_a_token_can_be_used() {
     let stage = Stage::new();
     let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");

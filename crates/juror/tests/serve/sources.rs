@@ -211,6 +211,36 @@ fn tools_are_asked_at_their_own_address_if_their_host_is_listed() {
 }
 
 #[test]
+fn what_tools_repeat_of_a_key_is_kept_by_nobody() {
+    let echo = || {
+        StandIn::start(|_, asked| {
+            let headers: Vec<&String> = asked.headers.iter().map(|(_, value)| value).collect();
+            Answer::Say(200, json!({"error": "", "response": {"headers": headers}}).to_string())
+        })
+    };
+    let (proxy, own) = (echo(), echo());
+    let stage = Stage::empty();
+    let tool = json!({"tool_name": "Sky", "api_list": [
+        {"name": "Now", "method": "GET", "url": own.url("/now")}]});
+    stage.write("tools/Weather/sky.json", &tool.to_string());
+    let host = own.url("");
+    let direct = json!({"tools": {"folder": "tools", "real": {"hosts": {host: {"X-Key": KEY}}}}});
+    let through = json!({"tools": {"folder": "tools", "real": {"proxy": proxy.url("/virtual")}}});
+    for settings in [direct, through] {
+        stage.write("juror.yaml", &settings.to_string());
+        let served = stage.serve_command(stage.command("serve --port 0 -c juror.yaml --refresh"));
+        let reply = served.call(&request("Sky", "Now", json!({})));
+        assert_eq!(reply.header("juror-source"), Some("real"));
+        let text = reply.json().to_string();
+        assert!(text.contains("***") && !text.contains(KEY), "{text}");
+        served.stop();
+        let (_, shown, _) = stage.run("tools call Weather/Sky/Now {} --on-miss fail");
+        assert!(shown.contains("***") && !shown.contains(KEY), "{shown}");
+    }
+    assert_eq!((proxy.asked().len(), own.asked().len()), (1, 1));
+}
+
+#[test]
 fn a_replay_asks_nobody() {
     let stage = Stage::new();
     let model = StandIn::model(Vec::new(), SIMULATED);
