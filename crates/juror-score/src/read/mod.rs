@@ -24,4 +24,4 @@ pub use problem::{DatasetError, Folded, Path, Place, Problem, Problems, Segment}
 pub use reference::{Dataset, read_reference};
 pub use responses::{Responses, read_responses};
 pub use results::read_results;
-pub use yaml::yaml_to_json;
+pub use yaml::{is_caught, yaml_to_json};

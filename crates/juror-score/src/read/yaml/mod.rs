@@ -3,6 +3,7 @@
 //! Scalars say what they say to `PyYAML`'s safe loader, since that is what the files were written
 //! for; `docs/differences.md` lists the exceptions.
 
+mod events;
 mod keys;
 mod locate;
 mod merge;
@@ -11,11 +12,11 @@ mod role;
 mod scalar;
 mod write;
 
+use events::events;
+pub use events::is_caught;
 pub(super) use locate::locate;
 
-use std::io::BufReader;
-
-use libyaml_safer::{Encoding, Error, ErrorKind, Event, Mark, Parser};
+use libyaml_safer::{Error, ErrorKind, Mark};
 
 use super::document::line_and_column;
 use super::problem::{Path, Problem};
@@ -68,21 +69,6 @@ fn is_allowed(c: char) -> bool {
         && !matches!(c, '\u{fffe}' | '\u{ffff}')
 }
 
-/// The events of a text, up to its end or its first mistake.
-fn events(yaml: &str) -> impl Iterator<Item = Result<Event, Error>> {
-    // The parser unpacks what it is given: a little at a time.
-    const PIECE: usize = 1 << 14;
-    let mut parser = Parser::new();
-    parser.set_input(BufReader::with_capacity(PIECE, yaml.as_bytes()));
-    parser.set_encoding(Encoding::Utf8);
-    let mut has_failed = false;
-    std::iter::from_fn(move || {
-        let event = if has_failed { None } else { parser.next() };
-        has_failed |= matches!(event, Some(Err(_)));
-        event
-    })
-}
-
 /// Something worth a word, with its place.
 pub(super) struct Remark {
     at: Mark,
@@ -117,8 +103,7 @@ pub(super) fn convert(yaml: &str) -> Result<Converted, NotYaml> {
     }
     let mut writer = write::Writer::new(yaml);
     for event in events(yaml) {
-        let event = event.map_err(|error| NotYaml::from_parser(&error, yaml))?;
-        writer.event(event)?;
+        writer.event(event?)?;
     }
     let write::Writer { mut json, repeated, hints, .. } = writer;
     if json.is_empty() {

@@ -161,3 +161,30 @@ fn words_that_others_take_for_truths_are_hinted_at_once() {
     assert_eq!(hints[0].path.to_string(), "[1].b");
     assert!(convert("[y, n, true]").expect("YAML").hints.is_empty());
 }
+
+/// As `PyYAML` reads them.
+#[test]
+fn a_text_may_end_inside_a_line() {
+    for (yaml, json) in [
+        ("a: |\n  x", r#"{"a":"x"}"#),
+        ("a: |\n  x\n  y", r#"{"a":"x\ny"}"#),
+        ("a: |+\n  x", r#"{"a":"x"}"#),
+        ("a: |-\n  x", r#"{"a":"x"}"#),
+        ("a: >\n  x\n  y", r#"{"a":"x y"}"#),
+        ("a: |\n  x\n  ", r#"{"a":"x\n"}"#),
+        ("a: |\n  x\n", r#"{"a":"x\n"}"#),
+        ("a: |+\n  x\n\n", r#"{"a":"x\n\n"}"#),
+        ("a: |\n  x\n# c", r#"{"a":"x\n"}"#),
+        ("a: b", r#"{"a":"b"}"#),
+        ("- 'b'", r#"["b"]"#),
+    ] {
+        assert_eq!(yaml_to_json(yaml).as_deref(), Ok(json), "{yaml:?}");
+    }
+}
+
+#[test]
+fn what_the_parser_is_not_ready_for_is_an_error() {
+    for yaml in ["\"a\\", "[!x, a]", "a: [1, !.inf, 2]"] {
+        assert!(yaml_to_json(yaml).is_err(), "{yaml:?}");
+    }
+}

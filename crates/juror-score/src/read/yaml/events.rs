@@ -1,0 +1,78 @@
+//! The events of YAML, as the parser finds them.
+
+use std::cell::Cell;
+use std::io::{BufRead, BufReader, Read};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use libyaml_safer::{Encoding, Event, EventData, Mark, Parser, ScalarStyle};
+
+use super::NotYaml;
+
+/// The parser unpacks what it is given: a little at a time.
+const PIECE: usize = 1 << 14;
+
+/// The events of a text, up to its end or its first mistake.
+pub(super) fn events(yaml: &str) -> impl Iterator<Item = Result<Event, NotYaml>> {
+    // Where a text ends inside a line, the parser asks for what is not there, and panics.
+    let end: &[u8] = if ends_inside_a_line(yaml) { b"\n" } else { b"" };
+    let mut parser = Parser::new();
+    parser.set_input(BufReader::with_capacity(PIECE, yaml.as_bytes().chain(end)));
+    parser.set_encoding(Encoding::Utf8);
+    let mut has_failed = false;
+    let mut last = Mark::default();
+    std::iter::from_fn(move || {
+        let event = if has_failed { None } else { next(&mut parser, last, yaml) };
+        match &event {
+            Some(Ok(event)) => last = event.end_mark,
+            _ => has_failed = true,
+        }
+        event.map(|event| event.map(|event| without_end(event, yaml)))
+    })
+}
+
+fn next(
+    parser: &mut Parser<impl BufRead>,
+    last: Mark,
+    yaml: &str,
+) -> Option<Result<Event, NotYaml>> {
+    CAUGHT.set(true);
+    let next = catch_unwind(AssertUnwindSafe(|| parser.next()));
+    CAUGHT.set(false);
+    match next {
+        Ok(next) => next.map(|next| next.map_err(|error| NotYaml::from_parser(&error, yaml))),
+        // There are few texts that it is not ready for.
+        Err(_) => {
+            let hint = "a tag, such as `!x`, needs a space before a comma";
+            Some(Err(NotYaml::new(last, "what follows cannot be read").hint(hint)))
+        }
+    }
+}
+
+thread_local! {
+    static CAUGHT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether a panic of this thread is caught, and becomes the complaint about a file: nobody has to
+/// hear of it.
+pub fn is_caught() -> bool {
+    CAUGHT.get()
+}
+
+/// Whether the last line says something, and nothing ends it.
+fn ends_inside_a_line(yaml: &str) -> bool {
+    let is_end = |c: char| matches!(c, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}');
+    yaml.rsplit(is_end).next().is_some_and(|line| line.contains(|c| c != ' '))
+}
+
+/// A text in lines that ends where the file does has no end of line that the file has not.
+fn without_end(mut event: Event, yaml: &str) -> Event {
+    let is_behind = event.end_mark.index > yaml.len() as u64;
+    if let EventData::Scalar { value, style: ScalarStyle::Literal | ScalarStyle::Folded, .. } =
+        &mut event.data
+        && is_behind
+        && value.ends_with('\n')
+    {
+        value.pop();
+    }
+    event
+}
