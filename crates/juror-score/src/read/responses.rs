@@ -516,8 +516,18 @@ impl Record<'_> {
     }
 }
 
+/// How many steps a response may have whatever its length, and how much text stands for one in a
+/// longer response: a step takes far more memory than `{}`.
+const MOST_STEPS: usize = 1 << 16;
+const BYTES_A_STEP: usize = 16;
+
 fn read(text: &str) -> Result<Record<'_>, serde_json::Error> {
     let mut form: ResponseForm<'_> = skim::from_str(text)?;
+    let n_steps = form.actual_steps.as_ref().map_or(0, Vec::len);
+    if n_steps > MOST_STEPS.max(text.len() / BYTES_A_STEP) {
+        let message = format!("expected at most {MOST_STEPS} steps, or steps that say something");
+        return Err(serde::de::Error::custom(message));
+    }
     let says_something = form.met.count_ones() > u32::from(form.question_id.is_some());
     let mut unknown: Vec<_> =
         form.unknown.drain(..).take(Problems::MOST).map(|key| (None, key)).collect();
@@ -623,6 +633,25 @@ mod tests {
         let mut problems = responses.problems.clone();
         problems.extend(responses.unknown(document, questions));
         problems.errors.iter().map(|error| (error.place.line, error.place.column)).collect()
+    }
+
+    #[test]
+    fn a_short_response_has_no_end_of_steps() {
+        let record = |id: &str, step: &str, n: usize| {
+            format!(r#"{{"question_id": "{id}", "actual_steps": [{}]}}"#, vec![step; n].join(","))
+        };
+        let text = [
+            record("few", "{}", MOST_STEPS),
+            record("many", "{}", MOST_STEPS + 1),
+            record("long", r#"{"name": "search"}"#, MOST_STEPS + 1),
+        ];
+        let document =
+            Document::new("r.jsonl", text.join("\n").into(), Format::JsonLines).expect("a text");
+        let responses = read_responses(&document).expect("responses");
+        let failed = |id: &str| responses.by_question[id].trajectory.ending.is_error();
+        assert_eq!((failed("few"), failed("many"), failed("long")), (false, true, false));
+        let told = responses.problems.errors[0].to_string();
+        assert!(told.starts_with("r.jsonl:2:1: expected at most 65536 steps"), "{told}");
     }
 
     #[test]
