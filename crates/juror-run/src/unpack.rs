@@ -27,16 +27,26 @@ pub(crate) fn unpack(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
 
 fn unpack_within(bytes: Vec<u8>, most: u64) -> io::Result<Vec<u8>> {
     match bytes.as_slice() {
-        [0x1f, 0x8b, ..] => read(flate2::read::MultiGzDecoder::new(bytes.as_slice()), most),
+        [0x1f, 0x8b, .., a, b, c, d] => {
+            // The end of a file says how long its last part is.
+            let length = u32::from_le_bytes([*a, *b, *c, *d]);
+            read(flate2::read::MultiGzDecoder::new(bytes.as_slice()), length.into(), most)
+        }
         [0x28, 0xb5, 0x2f, 0xfd, ..] => {
-            read(zstd::stream::read::Decoder::new(bytes.as_slice())?, most)
+            let length = zstd::zstd_safe::get_frame_content_size(&bytes).ok().flatten();
+            let decoder = zstd::stream::read::Decoder::new(bytes.as_slice())?;
+            read(decoder, length.unwrap_or(0), most)
         }
         _ => Ok(bytes),
     }
 }
 
-fn read(decoder: impl Read, most: u64) -> io::Result<Vec<u8>> {
+/// Reads all of it, which is said to be of a length.
+fn read(decoder: impl Read, length: u64, most: u64) -> io::Result<Vec<u8>> {
     let mut plain = Vec::new();
+    // Growing would hold the text twice. Whatever is said, it takes no more than it may.
+    let room = usize::try_from(length.min(most).saturating_add(1)).unwrap_or(0);
+    plain.try_reserve_exact(room).map_err(io::Error::from)?;
     decoder.take(most.saturating_add(1)).read_to_end(&mut plain)?;
     if plain.len() as u64 <= most {
         return Ok(plain);
