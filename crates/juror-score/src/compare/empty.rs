@@ -57,18 +57,16 @@ fn is_delimited(format: Option<ResultFormat>) -> bool {
 fn is_empty_other(text: &str, format: Option<ResultFormat>) -> bool {
     let text = text.trim_ascii_start();
     // Rows of a table in TSV may begin with `<`, too, but its header does not.
-    let format = match format {
-        _ if text.starts_with('<') => ResultFormat::Xml,
-        Some(format) if is_delimited(Some(format)) => format,
-        _ => return false,
-    };
-    if format == ResultFormat::Xml && text.contains("<result>") {
+    match format {
+        _ if text.starts_with('<') => {}
+        Some(format) => return SparqlResult::is_header_alone(text, format),
+        None => return false,
+    }
+    if text.contains("<result>") {
         return false;
     }
-    match SparqlResult::parse(text, format) {
-        Ok(SparqlResult::Table(table)) => {
-            table.n_rows == 0 && (format == ResultFormat::Xml || !table.names.is_empty())
-        }
+    match SparqlResult::parse(text, ResultFormat::Xml) {
+        Ok(SparqlResult::Table(table)) => table.n_rows == 0,
         Ok(SparqlResult::Truth(_)) | Err(_) => false,
     }
 }

@@ -41,6 +41,25 @@ pub(super) fn parse_csv(text: &str, room: Room) -> Result<SparqlResult<'_>, NotA
     Ok(SparqlResult::Table(table))
 }
 
+/// Whether a table has columns and no rows.
+pub(super) fn is_header_of_csv(text: &str) -> bool {
+    let mut fields = Fields::new(text);
+    loop {
+        match fields.next() {
+            Some((_, true)) => return fields.next().is_none(),
+            Some((_, false)) => {}
+            None => return false,
+        }
+    }
+}
+
+/// The same for TSV.
+pub(super) fn is_header_of_tsv(text: &str) -> bool {
+    let mut lines = text.lines();
+    let is_name = |name: &str| !name.strip_prefix(['?', '$']).unwrap_or(name).is_empty();
+    lines.next().is_some_and(|head| head.split('\t').any(is_name)) && lines.next().is_none()
+}
+
 /// The fields of CSV one by one: a record may have any number of them, and most may be none of a
 /// table's.
 struct Fields<'t> {

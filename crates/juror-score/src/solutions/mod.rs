@@ -264,6 +264,15 @@ impl<'t> SparqlResult<'t> {
         served::has_iri::<Escaped>(quoted, iri)
     }
 
+    /// Whether a text in CSV or TSV lists columns, and has no rows; looks no further than that.
+    pub(crate) fn is_header_alone(text: &str, format: ResultFormat) -> bool {
+        match format {
+            ResultFormat::Csv => delimited::is_header_of_csv(text),
+            ResultFormat::Tsv => delimited::is_header_of_tsv(text),
+            ResultFormat::Json | ResultFormat::Xml => false,
+        }
+    }
+
     /// The same result, borrowing from nothing.
     pub fn into_owned(self) -> SparqlResult<'static> {
         match self {
