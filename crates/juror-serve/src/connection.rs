@@ -78,6 +78,8 @@ impl Server {
             .serve_connection(TokioIo::new(stream), service);
         tokio::pin!(connection);
         let ended = tokio::select! {
+            // A request that has come is seen before the word to give way.
+            biased;
             ended = &mut connection => ended,
             word = seat.told() => {
                 if seat.gives_up(word) {

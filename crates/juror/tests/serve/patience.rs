@@ -89,8 +89,13 @@ fn idle_connections_give_way_and_requests_that_are_worked_on_do_not() {
         // All are worked for: others wait, more than there is room for are told so.
         let waiting: Vec<_> = (0..100)
             .map(|n| {
-                let mut client = served.client();
-                scope.spawn(move || client.try_post("/virtual", call(&format!("w{n}"))))
+                let (mut stream, body) = (connect(&served), call(&format!("w{n}")));
+                let head = format!(
+                    "POST /virtual HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: {}\r\n\r\n",
+                    body.len()
+                );
+                stream.write_all(format!("{head}{body}").as_bytes()).expect("sent");
+                stream
             })
             .collect();
         for _ in 0..100 {
@@ -101,14 +106,14 @@ fn idle_connections_give_way_and_requests_that_are_worked_on_do_not() {
         for call in calls {
             assert_eq!(call.join().expect("a reply")["response"], "made up");
         }
-        for waiting in waiting {
-            let reply = waiting.join().expect("no panic").expect("a reply");
-            match reply.status {
-                200 => assert_eq!(reply.json()["response"], "made up"),
-                status => {
-                    assert_eq!(status, 503);
-                    let error = "2 requests are worked on, and others wait (--max-connections)";
-                    assert_eq!(reply.json()["error"], error);
+        for mut waiting in waiting {
+            let said = rest(&mut waiting);
+            match told(&said) {
+                ("HTTP/1.1 200 OK", _) => assert!(said.contains("made up"), "{said}"),
+                (status, error) => {
+                    assert_eq!(status, "HTTP/1.1 503 Service Unavailable");
+                    let wanted = "2 requests are worked on, and others wait (--max-connections)";
+                    assert_eq!(error, wanted);
                 }
             }
         }
