@@ -37,6 +37,8 @@ pub(crate) struct Reader {
     pub(crate) read: fn(&[u8], &Path),
     /// Its share of the inputs: less for those that need files.
     pub(crate) share: usize,
+    /// The bytes that any input may take, however small it is.
+    pub(crate) constant: usize,
 }
 
 pub(crate) const READERS: &[Reader] = &[
@@ -46,10 +48,10 @@ pub(crate) const READERS: &[Reader] = &[
     reader("settings", seeds::settings, settings),
     reader("yaml", seeds::yaml, yaml),
     of_files("compressed", seeds::responses, compressed),
-    reader("sparql-json", seeds::sparql_json, sparql_json),
-    reader("sparql-xml", seeds::sparql_xml, sparql_xml),
-    reader("sparql-csv", seeds::sparql_csv, sparql_csv),
-    reader("sparql-tsv", seeds::sparql_tsv, sparql_tsv),
+    of_tables("sparql-json", seeds::sparql_json, sparql_json),
+    of_tables("sparql-xml", seeds::sparql_xml, sparql_xml),
+    of_tables("sparql-csv", seeds::sparql_csv, sparql_csv),
+    of_tables("sparql-tsv", seeds::sparql_tsv, sparql_tsv),
     reader("tool-files", seeds::tools, tools),
     reader("queries", seeds::queries, queries),
     reader("tool-caches", seeds::caches, caches),
@@ -66,11 +68,16 @@ pub(crate) const READERS: &[Reader] = &[
 ];
 
 const fn reader(name: &'static str, seeds: fn() -> Seeds, read: fn(&[u8], &Path)) -> Reader {
-    Reader { name, seeds, read, share: 10 }
+    Reader { name, seeds, read, share: 10, constant: 8 << 20 }
 }
 
 const fn of_files(name: &'static str, seeds: fn() -> Seeds, read: fn(&[u8], &Path)) -> Reader {
-    Reader { name, seeds, read, share: 2 }
+    Reader { name, seeds, read, share: 2, constant: 8 << 20 }
+}
+
+/// A small text may have as many cells as `limits.table_cells` allows; tables are held twice here.
+const fn of_tables(name: &'static str, seeds: fn() -> Seeds, read: fn(&[u8], &Path)) -> Reader {
+    Reader { name, seeds, read, share: 10, constant: 64 << 20 }
 }
 
 /// The reader that an input is for.

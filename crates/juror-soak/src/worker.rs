@@ -97,17 +97,13 @@ pub(crate) fn try_one(
     if nanoseconds > most_nanoseconds(input.len()) {
         return Some(Kind::Slow(cost));
     }
-    (bytes > most_bytes(input.len())).then_some(Kind::Heavy(cost))
+    let most = READERS[reader].constant + 20 * input.len();
+    (bytes > most).then_some(Kind::Heavy(cost))
 }
 
 /// A microsecond a byte, and a twentieth of a second for whatever is small.
 fn most_nanoseconds(size: usize) -> u64 {
     50_000_000 + 1_000 * size as u64
-}
-
-/// Twenty times the input, and four megabytes for whatever is small.
-fn most_bytes(size: usize) -> usize {
-    (4 << 20) + 20 * size
 }
 
 static BEATS: AtomicU64 = AtomicU64::new(0);
