@@ -10,7 +10,7 @@ use crate::model::Pending;
 use crate::prompt::{Template, TemplateError};
 use crate::queue::{Answer, Models};
 use crate::reply::{
-    Material, imitates_verdict, objects, only, shown, text, whole_json, whole_number,
+    Material, Object, imitates_verdict, objects, only, shown, text, whole_json, whole_number,
     without_thoughts,
 };
 use crate::schema::Schema;
@@ -110,9 +110,9 @@ impl Correctness {
             Method::Listed => Some(listed::schema()),
         };
         let call = ChatCall::new(self.purpose(), self.template.fill(&named), schema);
+        let material = call.prompt.material();
         let read = |reply: &str| {
             let reply = if self.rules.trims_lines { reply.trim_matches('\n') } else { reply };
-            let material = call.prompt.material();
             match self.method {
                 Method::Counted | Method::OwnPrompt => read_claims_about(reply, &material),
                 Method::Listed => listed::read_listed(reply, &material),
@@ -210,30 +210,37 @@ fn read_claims_about(reply: &str, material: &Material<'_>) -> Result<Claims, Cla
         return counted.checked();
     }
     let as_a_whole = counts_of_line(reply);
-    let all = counts_in(reply, material);
+    let all = counts_in(reply);
     if all.is_empty() {
         return as_a_whole?.checked();
     }
-    let own = all.into_iter().filter_map(|(counted, is_own)| is_own.then_some(counted));
-    let own = only(own, Counted::says_same).map_err(|why| {
-        let problem = format!("{why}: {}", shown(reply));
-        ClaimsError { problem, reason: String::new() }
-    })?;
+    let is_own = |(_, place): &(Counted, Place<'_>)| match place {
+        Place::Object(object) => !material.holds(object),
+        Place::Line(line) => line.trim() == reply.trim() || !material.has_line(line),
+    };
+    let (own, _) =
+        only(all, is_own, |(one, _), (other, _)| one.says_same(other)).map_err(|why| {
+            let problem = format!("{why}: {}", shown(reply));
+            ClaimsError { problem, reason: String::new() }
+        })?;
     // A reason may have more lines than one.
     as_a_whole.ok().filter(|counted| counted.says_same(&own)).unwrap_or(own).checked()
 }
 
-/// All counts in a reply that is not JSON as a whole, and whether each is the model's own: objects,
-/// and lines of values between tabs.
-fn counts_in(reply: &str, material: &Material<'_>) -> Vec<(Counted, bool)> {
-    let objects = objects(reply).into_iter().filter_map(|object| {
-        let counted = claims_of_object(&object.value).ok()?;
-        Some((counted, !material.holds(&object)))
-    });
-    let lines = reply.lines().filter_map(|line| {
-        let is_all = line.trim() == reply.trim();
-        Some((counts_of_line(line).ok()?, is_all || !material.has_line(line)))
-    });
+/// Where counts stand in a reply that is not JSON as a whole.
+enum Place<'r> {
+    Object(Object<'r>),
+    /// Values between tabs.
+    Line(&'r str),
+}
+
+/// All counts in a reply that is not JSON as a whole.
+fn counts_in(reply: &str) -> Vec<(Counted, Place<'_>)> {
+    let objects = objects(reply)
+        .into_iter()
+        .filter_map(|object| Some((claims_of_object(&object.value).ok()?, Place::Object(object))));
+    let lines =
+        reply.lines().filter_map(|line| Some((counts_of_line(line).ok()?, Place::Line(line))));
     objects.chain(lines).collect()
 }
 

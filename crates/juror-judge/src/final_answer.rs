@@ -102,8 +102,9 @@ fn read_words(reply: &str, material: &Material<'_>) -> Result<bool, String> {
     if agree {
         return Ok(read_final_verdict(reply));
     }
-    let own = labelled.into_iter().filter(|(line, _)| !material.has_line(line));
-    only(own.map(|(_, is_solved)| is_solved), bool::eq)
+    let is_own = |(line, _): &(&str, bool)| !material.has_line(line);
+    only(labelled, is_own, |(_, one), (_, other)| one == other)
+        .map(|(_, is_solved)| is_solved)
         .map_err(|why| format!("{why}: {}", shown(reply)))
 }
 
