@@ -1,16 +1,19 @@
 //! Why expected steps were not found, in words.
 
+use std::cell::OnceCell;
+
 use hashbrown::HashSet;
 
 use crate::compare::{Differing, DocumentId, Expectation, Kind, View, differing};
 use crate::exact::shown;
 use crate::json;
 use crate::kind_names::StepKind;
-use crate::match_steps::{Matching, can_match, scored_groups};
+use crate::match_steps::{Matching, Pair, can_match, scored_groups};
 use crate::output::Output;
 use crate::profile::{MissingStatus, Profile, StepKinds};
 use crate::question::ExpectedStep;
 use crate::record::Record;
+use crate::repeated::Kinds;
 use crate::solutions::{Comparison, Difference, MOST_COLUMNS, Prepared, SparqlResult};
 use crate::trajectory::{Status, Step};
 
@@ -49,10 +52,14 @@ pub fn explain_matching(
     let views: Vec<View> = steps.iter().map(view).collect();
     let mut is_found = vec![false; steps.len()];
     matching.pairs.iter().for_each(|pair| is_found[pair.actual] = true);
-    let explainer = Explainer { steps, views: &views, is_found: &is_found, matching, profile };
+    let alike = OnceCell::new();
+    let explainer = Explainer { steps, views: &views, is_found: &is_found, alike, profile };
     let mut misses = Vec::new();
     let mut incomplete = None;
     for group in scored_groups(groups, profile).rev() {
+        let complete = (0..groups[group].len()).all(|at| matching.pair_of(group, at).is_some());
+        let looked_for =
+            (!complete && incomplete.is_none()).then(|| LookedFor::of(group, groups, matching));
         for (expected, step) in groups[group].iter().enumerate() {
             let pair = matching.pair_of(group, expected);
             if pair.is_some_and(|pair| pair.similarity >= 1.0) {
@@ -60,16 +67,16 @@ pub fn explain_matching(
             }
             let view = View::of_expected(step).under(profile);
             let expected_step = Expectation::new(step, &view);
-            let why = match (pair, incomplete) {
-                (Some(pair), _) => explainer.difference(&expected_step, pair.actual),
-                (None, Some(later)) => {
+            let why = match (pair, &looked_for, incomplete) {
+                (Some(pair), ..) => explainer.difference(&expected_step, pair.actual),
+                (None, Some(group), _) => explainer.not_found(&expected_step, group),
+                (None, None, later) => {
+                    let later = later.unwrap_or(group);
                     format!("not looked for, since group {} is incomplete", later + 1)
                 }
-                (None, None) => explainer.not_found(&expected_step, group),
             };
             misses.push(Miss { group, expected, name: step.name.to_string(), why });
         }
-        let complete = (0..groups[group].len()).all(|at| matching.pair_of(group, at).is_some());
         if !complete && incomplete.is_none() {
             incomplete = Some(group);
         }
@@ -78,42 +85,89 @@ pub fn explain_matching(
     misses
 }
 
+/// The group that was looked for last.
+struct LookedFor {
+    n_expected: usize,
+    /// The first of the steps that were found for later groups: it had to come before.
+    before: Option<Pair>,
+}
+
+impl LookedFor {
+    fn of(group: usize, groups: &[Vec<ExpectedStep<'_>>], matching: &Matching) -> LookedFor {
+        let later = matching.pairs.iter().filter(|pair| pair.group > group);
+        let before = later.min_by_key(|pair| pair.actual).copied();
+        LookedFor { n_expected: groups[group].len(), before }
+    }
+}
+
+/// Actual steps that are written alike, by position: each explains as much as the others.
+struct Alike {
+    first: usize,
+    last: usize,
+    /// The last one that was not found for another expected step, if there is one.
+    last_free: Option<usize>,
+    can_match: bool,
+}
+
 struct Explainer<'e> {
     steps: &'e [Step<'e>],
     views: &'e [View<'e>],
     /// Which steps were found for an expected one.
     is_found: &'e [bool],
-    matching: &'e Matching,
+    /// The steps by what is written, in the order of the first of each.
+    alike: OnceCell<Vec<Alike>>,
     profile: &'e Profile,
 }
 
 impl Explainer<'_> {
-    fn not_found(&self, expected: &Expectation<'_>, group: usize) -> String {
+    fn alike(&self) -> &[Alike] {
+        self.alike.get_or_init(|| {
+            let mut can_match_at = vec![false; self.steps.len()];
+            can_match(self.steps, self.profile).for_each(|at| can_match_at[at] = true);
+            let kinds = Kinds::of(self.views.iter());
+            let alike = |steps: &[usize]| {
+                let (first, last) = (*steps.first()?, *steps.last()?);
+                let last_free = steps.iter().rfind(|at| !self.is_found[**at]).copied();
+                Some(Alike { first, last, last_free, can_match: can_match_at[first] })
+            };
+            kinds.columns().filter_map(alike).collect()
+        })
+    }
+
+    fn not_found(&self, expected: &Expectation<'_>, group: &LookedFor) -> String {
         let (step, view) = (expected.step, expected.view);
         if step.lacks_output(self.profile) {
             return "the reference gives no output to compare with".into();
         }
+        let most = self.profile.limits.step_pairs;
+        if group.n_expected.saturating_mul(self.alike().len()) > most {
+            return format!(
+                "no step was found for it; `limits.step_pairs` ({most}) allows no closer look"
+            );
+        }
         let kind_names = &self.profile.kind_names;
         let has_kind = |kind| self.profile.kinds == StepKinds::All || kind_names.has(kind);
         let finds_iris = view.name == "iri_discovery" && has_kind(StepKind::IriDiscovery);
-        let same_name = |index: &usize| match self.views[*index].name {
+        let same_name = |at: usize| match self.views[at].name {
             "autocomplete_search" | "sparql_query" if finds_iris => true,
             name => name == view.name,
         };
         let by_args = step.matches_by_args(self.profile);
-        let can_match = can_match(self.steps, self.profile)
-            .filter(same_name)
-            .filter(|index| by_args || self.views[*index].has_output());
+        let can_match = self.alike().iter().filter(|alike| {
+            let at = alike.first;
+            alike.can_match && same_name(at) && (by_args || self.views[at].has_output())
+        });
         if let Some(why) = self.not_free(expected, group, can_match.clone()) {
             return why;
         }
-        if let Some(failed) = self.failed_call(expected, can_match.clone()) {
+        if let Some(failed) = self.failed_call(expected) {
             return self.no_match(failed);
         }
         if let Some(nearest) = self.nearest(expected, can_match) {
             return self.difference(expected, nearest);
         }
-        match (0..self.steps.len()).rfind(|at| self.views[*at].name == view.name) {
+        let of_name = self.alike().iter().filter(|alike| self.views[alike.first].name == view.name);
+        match of_name.map(|alike| alike.last).max() {
             None if self.steps.is_empty() => "no steps were taken".into(),
             None if finds_iris => "no search or query was made for it".into(),
             None => "no step of this name was taken".into(),
@@ -123,37 +177,34 @@ impl Explainer<'_> {
 
     /// Why a step that is as expected was not taken for it, if there is one: another expected step
     /// has it, or it came too late.
-    fn not_free(
+    fn not_free<'a>(
         &self,
         expected: &Expectation<'_>,
-        group: usize,
-        mut can_match: impl Iterator<Item = usize>,
+        group: &LookedFor,
+        can_match: impl Iterator<Item = &'a Alike>,
     ) -> Option<String> {
-        let is_alike = |at: &usize| expected.similarity(&self.views[*at], self.profile) > 0.0;
-        let alike = can_match.find(is_alike)?;
-        let later = self.matching.pairs.iter().filter(|pair| pair.group > group);
-        let first = later.min_by_key(|pair| pair.actual).filter(|first| first.actual < alike);
-        Some(match first {
-            Some(first) => {
-                format!("the step came only after one that was found for group {}", first.group + 1)
+        let is_like_it = |at: &usize| expected.similarity(&self.views[*at], self.profile) > 0.0;
+        let like_it = can_match.map(|alike| alike.first).find(is_like_it)?;
+        Some(match group.before.filter(|before| before.actual < like_it) {
+            Some(before) => {
+                let later = before.group + 1;
+                format!("the step came only after one that was found for group {later}")
             }
             None => "a step like it was found for another expected step".into(),
         })
     }
 
     /// The call that was expected, where arguments decide and it was made in vain.
-    fn failed_call(
-        &self,
-        expected: &Expectation<'_>,
-        mut can_match: impl Iterator<Item = usize> + Clone,
-    ) -> Option<&Step<'_>> {
-        let is_it = |at: &usize| {
-            let actual = &self.views[*at];
+    fn failed_call(&self, expected: &Expectation<'_>) -> Option<&Step<'_>> {
+        if !expected.step.matches_by_args(self.profile) {
+            return None;
+        }
+        let is_it = |alike: &&Alike| {
+            let actual = &self.views[alike.first];
             actual.name == expected.view.name && differing(expected.view, actual).is_empty()
         };
-        let by_args = expected.step.matches_by_args(self.profile);
-        let found = (0..self.steps.len()).filter(|_| by_args).rfind(is_it)?;
-        (!can_match.any(|at| at == found)).then(|| &self.steps[found])
+        let found = self.alike().iter().filter(is_it).max_by_key(|alike| alike.last)?;
+        (!found.can_match).then(|| &self.steps[found.last])
     }
 
     /// Why a step of the right name cannot match anything.
@@ -177,15 +228,16 @@ impl Explainer<'_> {
     /// The step to tell the difference from: one that was not found for another expected step, if
     /// there is one; the latest, among those with the fewest differences in arguments where these
     /// decide.
-    fn nearest(
+    fn nearest<'a>(
         &self,
         expected: &Expectation<'_>,
-        can_match: impl Iterator<Item = usize>,
+        can_match: impl Iterator<Item = &'a Alike>,
     ) -> Option<usize> {
         let by_args = expected.step.matches_by_args(self.profile);
         let n_differing =
             |at: usize| if by_args { differing(expected.view, &self.views[at]).len() } else { 0 };
-        can_match.min_by_key(|at| (self.is_found[*at], n_differing(*at), std::cmp::Reverse(*at)))
+        let latest = can_match.map(|alike| alike.last_free.unwrap_or(alike.last));
+        latest.min_by_key(|at| (self.is_found[*at], n_differing(*at), std::cmp::Reverse(*at)))
     }
 
     /// How an actual step differs from the expected one.
@@ -402,6 +454,26 @@ mod tests {
             misses(&json!([[first, first]]), &json!([first]), &Profile::V6),
             [(0, 0, "a step like it was found for another expected step".to_owned())]
         );
+    }
+
+    #[test]
+    fn ten_thousand_misses_are_explained_by_the_steps_that_differ() {
+        let step = |output: &str| json!({"name": "s", "status": "success", "output": output});
+        let (wanted, got) = (vec![step("a"); 10_000], vec![step("b"); 10_000]);
+        let explained = misses(&json!([wanted]), &json!(got), &Profile::V6);
+        assert_eq!(explained.len(), 10_000);
+        assert!(explained.iter().all(|(_, _, why)| why == "expected `a`, got `b`"));
+    }
+
+    #[test]
+    fn steps_beyond_the_limit_on_pairs_are_not_looked_at_for_an_explanation() {
+        let expected = json!([[{"name": "s", "args": {"c": 1}, "match": "args"}]]);
+        let failed = |c: u32| json!({"name": "s", "args": {"c": c}, "status": "error"});
+        let actual = json!([failed(1), failed(2), failed(3)]);
+        let limits = crate::Limits { step_pairs: 2, ..crate::Limits::DEFAULT };
+        let told = misses(&expected, &actual, &Profile { limits, ..Profile::V6 });
+        let why = "no step was found for it; `limits.step_pairs` (2) allows no closer look";
+        assert_eq!(told, [(0, 0, why.to_owned())]);
     }
 
     #[test]

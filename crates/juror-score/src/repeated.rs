@@ -44,6 +44,11 @@ impl Kinds {
         self.columns.iter().map(|columns| columns[0])
     }
 
+    /// The columns of each kind, in the order of the first of each.
+    pub(crate) fn columns(&self) -> impl Iterator<Item = &[usize]> {
+        self.columns.iter().map(Vec::as_slice)
+    }
+
     /// The kind of a column.
     pub(crate) fn of_column(&self, column: usize) -> usize {
         self.of.get(column).copied().unwrap_or(column)
