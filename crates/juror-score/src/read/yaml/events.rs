@@ -58,10 +58,14 @@ pub fn is_caught() -> bool {
     CAUGHT.get()
 }
 
+/// Whether the parser takes a character for the end of a line.
+pub(super) fn ends_line(c: char) -> bool {
+    matches!(c, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
 /// Whether the last line says something, and nothing ends it.
 fn ends_inside_a_line(yaml: &str) -> bool {
-    let is_end = |c: char| matches!(c, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}');
-    yaml.rsplit(is_end).next().is_some_and(|line| line.contains(|c| c != ' '))
+    yaml.rsplit(ends_line).next().is_some_and(|line| line.contains(|c| c != ' '))
 }
 
 /// A text in lines that ends where the file does has no end of line that the file has not.

@@ -12,8 +12,8 @@ mod role;
 mod scalar;
 mod write;
 
-use events::events;
 pub use events::is_caught;
+use events::{ends_line, events};
 pub(super) use locate::locate;
 
 use libyaml_safer::{Error, ErrorKind, Mark};
@@ -96,8 +96,10 @@ const MOST_DIRECTIVES: usize = 100;
 
 /// Reads a YAML document.
 pub(super) fn convert(yaml: &str) -> Result<Converted, NotYaml> {
-    if let Some(at) = memchr::memmem::find_iter(yaml.as_bytes(), b"\n%TAG").nth(MOST_DIRECTIVES) {
-        let (line, column) = line_and_column(yaml, at + 1);
+    let begins_line = |at: &usize| yaml[..*at].chars().next_back().is_none_or(ends_line);
+    let mut directives = memchr::memmem::find_iter(yaml.as_bytes(), b"%TAG").filter(begins_line);
+    if let Some(at) = directives.nth(MOST_DIRECTIVES) {
+        let (line, column) = line_and_column(yaml, at);
         let message = format!("there are more than {MOST_DIRECTIVES} `%TAG` directives");
         return Err(NotYaml { message, hint: None, line, column });
     }

@@ -100,7 +100,11 @@ fn aliases_of_aliases_are_no_deeper_than_what_is_written_out() {
 fn directives_are_few() {
     let directives: Vec<String> = (0..100_000).map(|at| format!("%TAG !a{at}! x")).collect();
     let told = "there are more than 100 `%TAG` directives";
-    assert_eq!(place(&directives.join("\n")), (102, 1, told.to_owned()));
+    assert_eq!(place(&directives.join("\n")), (101, 1, told.to_owned()));
+    for end in ["\r\n", "\r", "\u{85}", "\u{2028}", "\u{2029}"] {
+        assert_eq!(place(&directives.join(end)).2, told, "{end:?}");
+    }
+    assert_eq!(json(&format!("x{}", " %TAG".repeat(200))).len(), 1003);
 }
 
 #[test]
