@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use juror_score::{
-    Ending, ErrorResponses, Finding, Note, Object, Profile, Record, Step, Verdict, text_of,
+    ByStep, Ending, ErrorResponses, Finding, Note, Object, Profile, Record, Step, Verdict, text_of,
 };
 
 /// What a result is told to, piece by piece, in the order in which it is written: JSON text, or the
@@ -164,22 +164,6 @@ fn tell_actual_steps(record: &Record<'_>, sink: &mut impl ResultSink) {
         sink.close_object();
     }
     sink.close_list();
-}
-
-/// What is known of steps, in the order of the steps: there may be many of either.
-struct ByStep<'r, T>(Vec<(usize, &'r T)>);
-
-impl<'r, T> ByStep<'r, T> {
-    fn new(all: &'r [T], step: impl Fn(&T) -> Option<usize>) -> ByStep<'r, T> {
-        let mut of_steps: Vec<_> = all.iter().filter_map(|one| Some((step(one)?, one))).collect();
-        of_steps.sort_by_key(|(step, _)| *step);
-        ByStep(of_steps)
-    }
-
-    fn of(&self, step: usize) -> impl Iterator<Item = &'r T> {
-        let start = self.0.partition_point(|(other, _)| *other < step);
-        self.0[start..].iter().take_while(move |(other, _)| *other == step).map(|(_, one)| *one)
-    }
 }
 
 fn text(sink: &mut impl ResultSink, key: &str, text: &str) {

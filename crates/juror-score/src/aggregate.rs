@@ -6,13 +6,13 @@ use std::borrow::Cow;
 
 use hashbrown::DefaultHashBuilder;
 use indexmap::IndexMap;
-use serde_json::Value;
 
+use crate::by_step::ByStep;
 use crate::coverage::{Coverage, Traits};
 use crate::kind_names::KindNames;
 use crate::metric::{Level, METRICS, MetricInfo};
 use crate::profile::{ErrorResponses, Profile};
-use crate::record::{Record, Verdict};
+use crate::record::{Finding, Note, Record, Verdict};
 use crate::stats::{Number, Series, Spread, compensated_sum};
 use crate::trajectory::Status;
 
@@ -178,6 +178,11 @@ struct Taken {
     last: usize,
 }
 
+/// The number that a note tells, with its name.
+fn noted(note: &Note) -> Option<(&str, Number)> {
+    Some((&*note.key, Number::real(note.value.as_f64()?)?))
+}
+
 impl Aggregator {
     /// An empty aggregator; `custom` names the outputs of custom evaluations.
     pub fn new(profile: &Profile, custom: &[String]) -> Aggregator {
@@ -207,24 +212,23 @@ impl Aggregator {
             Verdict::Scored(value) => Number::real(*value),
             _ => None,
         };
-        let noted = |step| {
-            let number = |value: &Value| Number::real(value.as_f64()?);
-            record.notes_of(step).filter_map(move |note| Some((&*note.key, number(&note.value)?)))
-        };
+        let scored = |finding: &Finding| Some((finding.metric, value(&finding.verdict)?));
+        let findings = ByStep::new(&record.findings, |finding| finding.step);
+        let notes = ByStep::new(record.notes, |note| note.step);
         let of_question = record.findings.iter().filter(|finding| finding.step.is_none());
         let usage = record.case.trajectory.usage.iter();
         let values = of_question
-            .filter_map(|finding| Some((finding.metric, value(&finding.verdict)?)))
-            .chain(noted(None))
+            .filter_map(scored)
+            .chain(record.notes_of(None).filter_map(noted))
             .chain(usage.filter_map(|(name, raw)| Some((name, Number::from_json(raw.get())?))));
         let observed = steps.iter().enumerate().map(|(index, step)| ObservedStep {
             name: &step.name,
             is_error: step.status == Status::Error,
             is_empty: record.empty_results[index],
-            values: record
-                .findings_of_step(index)
-                .filter_map(|finding| Some((finding.metric, value(&finding.verdict)?)))
-                .chain(noted(Some(index)))
+            values: findings
+                .of(index)
+                .filter_map(scored)
+                .chain(notes.of(index).filter_map(noted))
                 .collect(),
         });
         self.observe(&Observation {
@@ -443,4 +447,38 @@ fn place_of(name: &str, level: Level, custom: &[String], next: usize) -> Option<
     let before = || METRICS[..next].iter().position(is_it);
     let custom_place = || Some(METRICS.len() + custom.iter().position(|known| known == name)?);
     after().or_else(before).or_else(custom_place)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read::{Document, Format, read_reference, read_responses};
+    use crate::record::{Case, score};
+
+    #[test]
+    fn each_of_many_steps_counts_with_its_own_notes() {
+        let n_steps = 30_000;
+        let step = r#"{"name": "retrieval", "status": "success", "output": "x"}"#;
+        let responses = format!(
+            r#"[{{"question_id": "q", "actual_steps": [{}]}}]"#,
+            vec![step; n_steps].join(",")
+        );
+        let reference =
+            r#"[{"template_id": "t", "questions": [{"id": "q", "question_text": "Q"}]}]"#;
+        let document =
+            |text: &str| Document::new("d", text.as_bytes().to_vec(), Format::Json).expect("JSON");
+        let (reference, responses) = (document(reference), document(&responses));
+        let dataset = read_reference(&reference).expect("a reference");
+        let responses = read_responses(&responses).expect("responses");
+        let question = &dataset.questions[0];
+        let case = Case { question, trajectory: responses.of(question) };
+        let note = |at| Note::new("retrieval_context_recall", 0.5).of_step(Some(at));
+        let notes: Vec<Note> = (0..n_steps).map(note).collect();
+        let record = Record { notes: &notes, ..score(&case, &Profile::V6) };
+        let mut aggregator = Aggregator::new(&Profile::V6, &[]);
+        aggregator.add(&record);
+        let micro = aggregator.finish().micro;
+        let recall = &micro.metrics["retrieval_context_recall"];
+        assert_eq!((recall.n, recall.sum), (n_steps, 0.5 * n_steps as f64));
+    }
 }

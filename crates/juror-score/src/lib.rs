@@ -32,6 +32,7 @@
 mod aggregate;
 mod assignment;
 mod brackets;
+mod by_step;
 pub mod compare;
 mod coverage;
 mod exact;
@@ -62,6 +63,7 @@ mod walk;
 pub use aggregate::{
     Aggregates, Aggregator, Observation, ObservedStep, Ordered, StepCounts, Summary,
 };
+pub use by_step::ByStep;
 pub use coverage::{Coverage, Traits};
 pub use exact::ExactNumber;
 pub use explain::{Miss, explain, explain_matching};

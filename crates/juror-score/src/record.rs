@@ -143,11 +143,6 @@ impl Record<'_> {
         let noted = self.notes.iter().filter(move |note| note.step.is_some() && note.key == metric);
         scored.chain(noted.filter_map(|note| note.value.as_f64()))
     }
-
-    /// The findings about one actual step.
-    pub fn findings_of_step(&self, step: usize) -> impl Iterator<Item = &Finding> {
-        self.findings.iter().filter(move |finding| finding.step == Some(step))
-    }
 }
 
 impl<'a> Case<'a> {

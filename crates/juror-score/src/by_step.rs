@@ -1,0 +1,32 @@
+//! What is known of the steps of a trajectory.
+
+/// What is known of steps, in the order of the steps: there may be many of either.
+pub struct ByStep<'r, T>(Vec<(usize, &'r T)>);
+
+impl<'r, T> ByStep<'r, T> {
+    /// Sorts what is known by the step it is about; what is about none is left out.
+    pub fn new(all: &'r [T], step: impl Fn(&T) -> Option<usize>) -> ByStep<'r, T> {
+        let mut of_steps: Vec<_> = all.iter().filter_map(|one| Some((step(one)?, one))).collect();
+        of_steps.sort_by_key(|(step, _)| *step);
+        ByStep(of_steps)
+    }
+
+    /// What is known of a step, in the order it came in.
+    pub fn of(&self, step: usize) -> impl Iterator<Item = &'r T> {
+        let start = self.0.partition_point(|(other, _)| *other < step);
+        self.0[start..].iter().take_while(move |(other, _)| *other == step).map(|(_, one)| *one)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_known_of_a_step_keeps_its_order() {
+        let all = [(Some(2), 'a'), (Some(0), 'b'), (None, 'c'), (Some(2), 'd')];
+        let by_step = ByStep::new(&all, |(step, _)| *step);
+        let of = |step| by_step.of(step).map(|(_, letter)| *letter).collect::<String>();
+        assert_eq!([of(0), of(1), of(2), of(3)], ["b", "", "ad", ""]);
+    }
+}
