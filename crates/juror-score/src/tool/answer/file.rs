@@ -65,8 +65,8 @@ fn tool_name(tool: &str) -> Option<Cow<'_, str>> {
 pub type Answers<'a> = Vec<(Cow<'a, str>, Recorded<'a>)>;
 
 /// Reads a file of converted answers: an object of answers by the ids of their queries; or the
-/// result file of a benchmark run, or its results alone, in a list or one a line. What cannot be read is told and left out; of an id that comes
-/// twice, both are kept.
+/// result file of a benchmark run, or its results alone, in a list or one a line. What cannot be
+/// read is told and left out; of an id that comes twice, both are kept.
 pub fn read_answers(document: &Document) -> (Answers<'_>, Problems) {
     let mut look = Look::new(document);
     let mut answers = Vec::new();
@@ -106,7 +106,7 @@ fn read_results<'d>(look: &mut Look<'d>, results: &'d str, top: &Path, answers: 
 fn results_alone(document: &Document) -> Option<Vec<&str>> {
     let values = document.values();
     if document.format() == Format::JsonLines {
-        return values.first().and_then(|first| read_result(first)).map(|_| values);
+        return values.iter().any(|line| read_result(line).is_some()).then_some(values);
     }
     let items = Walk::new(document.json()).items().ok();
     items.filter(|items| !items.is_empty())
@@ -302,6 +302,12 @@ mod tests {
         let lines = Document::new("l.jsonl", lines.into(), Format::JsonLines).expect("UTF-8");
         let (answers, told) = read_answers(&lines);
         assert_eq!(answers.len(), 2, "one may stand on each line");
+        let broken =
+            "{\"query_id\n{\"query_id\": 1, \"system_answer\": {\"final_answer\": \"x\"}}\n";
+        let broken = Document::new("b.jsonl", broken.into(), Format::JsonLines).expect("UTF-8");
+        let (kept, of_first) = read_answers(&broken);
+        assert_eq!(kept.len(), 1, "the first line may be the broken one");
+        assert!(of_first.to_string().starts_with("b.jsonl:1:"), "{of_first}");
         assert!(told.to_string().starts_with("l.jsonl:2:1: expected a result"), "{told}");
         assert!(problems.to_string().ends_with("found a number\n  at [1]"), "{problems}");
         let id = Document::new("a.json", r#"{"results": {"answer": {}}}"#.into(), Format::Json);

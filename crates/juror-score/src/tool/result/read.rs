@@ -37,9 +37,16 @@ pub fn read_result_file(document: &Document) -> (ResultFile, Problems) {
     let mut look = Look::new(document);
     let mut file = ResultFile::default();
     let top = Path::default();
-    let lines = lines_of(document);
-    let value = if lines.is_some() { None } else { look.value() };
-    let results = match value {
+    if let Some(lines) = lines_of(document) {
+        for (index, line) in lines.into_iter().enumerate() {
+            match serde_json::from_str(line) {
+                Ok(value) => file.results.extend(read_value(&mut look, value, &top.index(index))),
+                Err(error) => look.complain(line, &error),
+            }
+        }
+        return (file, look.problems());
+    }
+    let results = match look.value() {
         Some(list) if list.get().starts_with('[') => {
             look.list(list, &top, "a list of results").map(|results| (results, top))
         }
@@ -51,25 +58,34 @@ pub fn read_result_file(document: &Document) -> (ResultFile, Problems) {
             }
             (look.list_field(&fields, "results", &top), top.key("results"))
         }),
-        None => lines.map(|lines| (lines, top)),
+        None => None,
     };
     let (results, path) = results.unwrap_or_default();
     for (index, value) in results.into_iter().enumerate() {
-        let path = path.index(index);
-        if let Some(fields) = look.object(value, &path, "a result") {
-            file.results.push(read_result(&mut look, &fields, &path));
-        }
+        file.results.extend(read_value(&mut look, value, &path.index(index)));
     }
     (file, look.problems())
 }
 
-/// The results of a file that has one a line.
-fn lines_of(document: &Document) -> Option<Vec<&RawValue>> {
-    let values = document.values();
-    let lines =
-        values.iter().map(|line| serde_json::from_str(line).ok()).collect::<Option<Vec<_>>>();
-    let has_lines = document.format() == Format::JsonLines && values.len() > 1;
-    lines.filter(|_| has_lines)
+/// The lines of a file that has one result on each; nothing where the file is one value, unless
+/// that is a result.
+fn lines_of(document: &Document) -> Option<Vec<&str>> {
+    if document.format() != Format::JsonLines {
+        return None;
+    }
+    let is_result = |value: &RawValue| {
+        let fields: Option<Object<'_>> = crate::skim::from_str(value.get()).ok();
+        fields.is_some_and(|fields| fields.get("results").or(fields.get("metadata")).is_none())
+    };
+    match crate::skim::from_str(document.json()) {
+        Ok(value) => is_result(value).then(|| vec![document.json()]),
+        Err(_) => Some(document.values()).filter(|lines| !lines.is_empty()),
+    }
+}
+
+fn read_value<'d>(look: &mut Look<'d>, value: &'d RawValue, path: &Path) -> Option<Evaluated> {
+    let fields = look.object(value, path, "a result")?;
+    Some(read_result(look, &fields, path))
 }
 
 /// `MASBench` has in `metadata` itself what the document has there in `config`.
@@ -116,4 +132,41 @@ fn part<'d>(look: &mut Look<'d>, fields: &Object<'d>, name: &str, path: &Path) -
 
 fn number(fields: &Object<'_>, name: &str) -> Option<f64> {
     Number::from_json(fields.get(name)?.get()).map(|number| number.value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> (Vec<String>, String) {
+        let file = Document::new("r.jsonl", text.into(), Format::JsonLines).expect("UTF-8");
+        let (file, problems) = read_result_file(&file);
+        let ids = file.results.into_iter().map(|result| result.query_id);
+        (ids.collect(), problems.to_string())
+    }
+
+    #[test]
+    fn a_run_of_one_query_has_its_result_on_one_line() {
+        assert_eq!(read("{\"query_id\": 1}\n"), (vec!["1".to_owned()], String::new()));
+        let whole = "{\"metadata\": {}, \"results\": [{\"query_id\": 1}, {\"query_id\": 2}]}\n";
+        assert_eq!(read(whole).0, ["1", "2"], "a whole file may stand on a line");
+        let list = "[{\"query_id\": 1},\n {\"query_id\": 2}]\n";
+        assert_eq!(read(list).0, ["1", "2"], "or be called so");
+    }
+
+    #[test]
+    fn a_line_that_is_no_result_is_told_and_the_others_are_read() {
+        let (ids, told) = read("{\"query_id\": 1}\n{\"query_id\n\n5\n{\"query_id\": 2}\n");
+        assert_eq!(ids, ["1", "2"]);
+        let told: Vec<&str> = told.lines().filter(|line| line.starts_with("r.jsonl")).collect();
+        assert_eq!(told.len(), 2, "{told:?}");
+        assert!(told[0].starts_with("r.jsonl:2:"), "{told:?}");
+        assert!(told[1].starts_with("r.jsonl:4:1: expected a result"), "{told:?}");
+    }
+
+    #[test]
+    fn a_file_without_lines_is_told() {
+        let (ids, told) = read("\n");
+        assert!(ids.is_empty() && told.contains("not valid JSON"), "{told}");
+    }
 }
