@@ -42,7 +42,8 @@ struct Parser {
     is_headless: bool,
     truth: Option<bool>,
     table: Solutions<'static>,
-    row: Vec<Option<Cell<'static>>>,
+    /// The row that was begun and has not ended.
+    row: Option<Vec<Option<Cell<'static>>>>,
     column: Option<usize>,
     term: Option<Term>,
     text: String,
@@ -97,12 +98,16 @@ impl Parser {
                     attribute(element, "name").ok_or_else(|| wrong("variable without name"))?;
                 self.add_column(name)?;
             }
-            "result" => self.row = vec![None; self.table.names.len()],
+            // A row costs as much as there are columns: none is begun that does not end.
+            "result" if self.row.is_some() => return Err(wrong("a `result` inside a `result`")),
+            "result" => self.row = Some(vec![None; self.table.names.len()]),
             "binding" => {
                 let name = attribute(element, "name").unwrap_or_default();
                 if self.is_headless {
                     self.add_column(name.clone())?;
-                    self.row.resize(self.table.names.len(), None);
+                    if let Some(row) = &mut self.row {
+                        row.resize(self.table.names.len(), None);
+                    }
                 }
                 self.column = self.table.names.iter().position(|known| *known == name);
             }
@@ -133,7 +138,7 @@ impl Parser {
                 if let (Some(term), Some(column)) = (self.term.take(), self.column) {
                     let datatype = term.datatype.as_deref().filter(|_| term.is_literal);
                     let text = Cow::Owned(std::mem::take(&mut self.text));
-                    if let Some(cell) = self.row.get_mut(column) {
+                    if let Some(cell) = self.row.as_mut().and_then(|row| row.get_mut(column)) {
                         *cell = Some(Cell::literal(text, datatype));
                     }
                 }
@@ -143,8 +148,7 @@ impl Parser {
                 if !self.room.holds(self.table.names.len(), self.table.n_rows + 1) {
                     return Err(NotAResult::too_large());
                 }
-                let row = std::mem::take(&mut self.row);
-                let mut row = row.into_iter();
+                let mut row = self.row.take().unwrap_or_default().into_iter();
                 for column in &mut self.table.columns {
                     column.push(row.next().flatten().unwrap_or(Cell::Unbound));
                 }
@@ -214,10 +218,18 @@ mod tests {
     #[test]
     fn columns_are_of_one_length_however_the_document_is_mixed_up() {
         let xml = "<sparql><head><variable name='a'/></head><results><result><binding name='a'><uri>x</uri>\
-            </binding><result/></result><variable name='b'/><variable name='a'/><result/></results></sparql>";
+            </binding></result><result/><variable name='b'/><variable name='a'/><result/></results></sparql>";
         let Ok(SparqlResult::Table(table)) = parse(xml) else { panic!("a table") };
         assert_eq!(table.names, ["a", "b"]);
         assert!(table.columns.iter().all(|column| column.len() == table.n_rows));
+    }
+
+    #[test]
+    fn a_row_inside_a_row_is_refused() {
+        let names: String = (0..1000).map(|n| format!("<variable name='{n}'/>")).collect();
+        let xml = format!("<sparql><head>{names}</head><results>{}", "<result>".repeat(100_000));
+        let error = parse(&xml).expect_err("refused");
+        assert_eq!(error.to_string(), "a `result` inside a `result`");
     }
 
     #[test]
