@@ -40,12 +40,18 @@ fn next(
     CAUGHT.set(false);
     match next {
         Ok(next) => next.map(|next| next.map_err(|error| NotYaml::from_parser(&error, yaml))),
-        // There are few texts that it is not ready for.
-        Err(_) => {
-            let hint = "a tag, such as `!x`, needs a space before a comma";
-            Some(Err(NotYaml::new(last, "what follows cannot be read").hint(hint)))
-        }
+        Err(_) => Some(Err(not_ready(last, yaml))),
     }
+}
+
+/// There are few texts that the parser is not ready for; the known ones have a tag.
+fn not_ready(last: Mark, yaml: &str) -> NotYaml {
+    let error = NotYaml::new(last, "what follows cannot be read");
+    let start = usize::try_from(last.index).unwrap_or_default();
+    if yaml.get(start..).is_some_and(|rest| rest.contains('!')) {
+        return error.hint("a tag, such as `!x`, needs a space before a comma");
+    }
+    error
 }
 
 thread_local! {
@@ -79,4 +85,19 @@ fn without_end(mut event: Event, yaml: &str) -> Event {
         value.pop();
     }
     event
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_where_a_tag_follows_are_tags_hinted_at() {
+        let mut last = Mark::default();
+        let has_hint = |last, yaml| not_ready(last, yaml).hint.is_some();
+        assert!(has_hint(last, "[!x, a]"));
+        assert!(!has_hint(last, "\"a\\"));
+        last.index = 6;
+        assert!(!has_hint(last, "- !x a\n- b"));
+    }
 }
