@@ -1,8 +1,8 @@
 //! A file of `SQLite`: opened, checked to be ours, and left alone when it is not.
 
 use std::fmt;
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -76,8 +76,28 @@ pub(crate) struct Database {
     use_of: Use,
     /// Which file the connection is to.
     file: Mutex<Option<FileId>>,
-    /// Whether the file was made again, and nobody was told yet.
-    is_remade: AtomicBool,
+    /// What became of the file since it was opened, and nobody was told yet.
+    news: Mutex<Option<News>>,
+}
+
+/// What became of a file that was in use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum News {
+    /// It was deleted, and made again.
+    Remade,
+    /// Another was put in its place.
+    Replaced,
+}
+
+impl News {
+    fn words(self) -> &'static str {
+        match self {
+            News::Remade => {
+                "deleted while in use, with all it held; made again, and kept from now on"
+            }
+            News::Replaced => "replaced by another while in use, which is used from now on",
+        }
+    }
 }
 
 /// What a store is opened for, and so what becomes of it when its file is deleted meanwhile.
@@ -146,8 +166,9 @@ impl Database {
 
     fn new(path: PathBuf, connection: Connection, kind: &'static Kind, use_of: Use) -> Database {
         let (file, connection) = (Mutex::new(FileId::of(&path)), Mutex::new(connection));
-        Database { path, connection, kind, use_of, file, is_remade: AtomicBool::new(false) }
+        Database { path, connection, kind, use_of, file, news: Mutex::default() }
     }
+
     /// The file it is kept in.
     pub(crate) fn path(&self) -> &Path {
         &self.path
@@ -172,28 +193,24 @@ impl Database {
         let now = FileId::of(&self.path);
         if now.is_none() || now != *file {
             let other = match self.use_of {
-                Use::Keep => Some(make_again(&self.path, self.kind)?),
+                Use::Keep => Some(make(&self.path, self.kind)?),
                 Use::Follow | Use::Once => connect_read_only(&self.path, self.kind)?,
             };
             if let Some(other) = other {
                 *connection = other;
                 *file = FileId::of(&self.path);
-                self.is_remade.store(true, Ordering::Relaxed);
+                let news = if now.is_none() { News::Remade } else { News::Replaced };
+                *self.news.lock().unwrap_or_else(PoisonError::into_inner) = Some(news);
             }
         }
         drop(file);
         Ok(connection)
     }
 
-    /// What users should know, once, if the file was deleted since it was opened.
+    /// What users should know, once, if the file was deleted or replaced since it was opened.
     pub(crate) fn news(&self) -> Option<String> {
-        let is_remade = self.is_remade.swap(false, Ordering::Relaxed);
-        is_remade.then(|| {
-            let path = self.path.display();
-            format!(
-                "{path}: deleted while in use, with all it held; made again, and kept from now on"
-            )
-        })
+        let news = self.news.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        Some(format!("{}: {}", self.path.display(), news.words()))
     }
 
     pub(crate) fn failed(&self, error: &rusqlite::Error) -> StoreError {
@@ -234,26 +251,41 @@ impl FileId {
     }
 }
 
-/// Connects to a file in place of one that was deleted.
-fn make_again(path: &Path, kind: &Kind) -> Result<Connection, StoreError> {
-    // What stood beside the old file says nothing of the new one.
-    for ending in ["-wal", "-shm"] {
-        let mut beside = path.as_os_str().to_owned();
-        beside.push(ending);
-        if !path.exists() {
-            let _ = std::fs::remove_file(beside);
-        }
-    }
-    make(path, kind)
-}
-
 /// Connects to a file, which is made if it is not there.
 fn make(path: &Path, kind: &Kind) -> Result<Connection, StoreError> {
     let folder = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)
         .map_err(|error| StoreError::Open { path: path.to_owned(), reason: error.to_string() })?;
+    // Two that make the file at once must not take what the other has just written.
+    let _turn = turn_in(folder);
+    if !path.exists() {
+        // What stood beside a file that was deleted says nothing of the new one.
+        for ending in ["-wal", "-shm"] {
+            let mut beside = path.as_os_str().to_owned();
+            beside.push(ending);
+            let _ = std::fs::remove_file(beside);
+        }
+    }
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
     connect(path, kind, flags)
+}
+
+/// Waits until no other process makes a file in a folder, and keeps others waiting while it is
+/// held. Nothing where folders cannot be locked: there a file that is open cannot be deleted, or
+/// the file system knows no locks.
+fn turn_in(folder: &Path) -> Option<File> {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let folder = File::open(folder).ok()?;
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match folder.try_lock() {
+            Ok(()) => return Some(folder),
+            Err(TryLockError::WouldBlock) if Instant::now() < until => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            Err(_) => return None,
+        }
+    }
 }
 
 fn connect(path: &Path, kind: &Kind, flags: OpenFlags) -> Result<Connection, StoreError> {
@@ -279,10 +311,12 @@ fn connect_read_only(path: &Path, kind: &Kind) -> Result<Option<Connection>, Sto
     let open = |error: rusqlite::Error| opening_error(path, &error);
     let plain = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY);
     let connection = match plain.and_then(|connection| {
+        connection.busy_timeout(PATIENCE)?;
         version_of(&connection)?;
         Ok(connection)
     }) {
         Ok(connection) => connection,
+        Err(error) if !is_unwritable(&error) => return Err(open(error)),
         // On a medium that cannot be written, SQLite has to be told that nobody else writes.
         Err(_) => {
             let escaped = path.to_string_lossy().replace('%', "%25").replace('?', "%3f");
@@ -291,7 +325,12 @@ fn connect_read_only(path: &Path, kind: &Kind) -> Result<Option<Connection>, Sto
             Connection::open_with_flags(uri, flags).map_err(open)?
         }
     };
-    if version_of(&connection).map_err(open)? != kind.version {
+    let version = version_of(&connection).map_err(open)?;
+    if version == 0 && n_tables_of(&connection).map_err(open)? == 0 {
+        // Somebody is about to make it.
+        return Ok(None);
+    }
+    if version != kind.version {
         let reason = "it has no replies of a known form".into();
         return Err(StoreError::Damaged { path: path.to_owned(), reason });
     }
@@ -310,6 +349,11 @@ fn patiently<T>(mut work: impl FnMut() -> rusqlite::Result<T>) -> rusqlite::Resu
             outcome => return outcome,
         }
     }
+}
+
+/// Whether the reason may be a medium, or a folder, that nothing can be written to.
+fn is_unwritable(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly))
 }
 
 fn is_busy(error: &rusqlite::Error) -> bool {
@@ -332,8 +376,7 @@ fn look(connection: &Connection, path: &Path, kind: &Kind) -> Result<Look, Store
     };
     // The tables and their version are made in one transaction, perhaps by another process at this
     // moment: a version that is read after the tables belongs to them.
-    let count = "SELECT count(*) FROM sqlite_schema";
-    let n_tables: i64 = connection.query_row(count, [], |row| row.get(0)).map_err(failed)?;
+    let n_tables = n_tables_of(connection).map_err(failed)?;
     let version = version_of(connection).map_err(failed)?;
     match version {
         version if version == kind.version => Ok(Look::Ours),
@@ -359,6 +402,10 @@ fn prepare(connection: &Connection, path: &Path, kind: &Kind) -> Result<(), Stor
     connection.execute_batch("COMMIT").map_err(failed)
 }
 
+fn n_tables_of(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
+}
+
 fn version_of(connection: &Connection) -> rusqlite::Result<i64> {
     connection.query_row("PRAGMA user_version", [], |row| row.get(0))
 }
@@ -374,4 +421,19 @@ fn opening_error(path: &Path, error: &rusqlite::Error) -> StoreError {
 
 fn is_damage(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_makes_a_store_at_a_time() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let turn = turn_in(folder.path()).expect("a turn");
+        let other = File::open(folder.path()).expect("a folder");
+        assert!(matches!(other.try_lock(), Err(TryLockError::WouldBlock)));
+        drop(turn);
+        other.try_lock().expect("the other's turn");
+    }
 }

@@ -548,6 +548,40 @@ mod tests {
     }
 
     #[test]
+    fn a_store_that_another_takes_the_place_of_is_told_as_that() {
+        let (folder, store) = store();
+        store.keep(&[new("now", "k", "1")]).expect("kept");
+        let (backup, other) = self::store();
+        other.keep(&[new("now", "k", "2")]).expect("kept");
+        drop(other);
+        let file = folder.path().join(KIND.file);
+        for entry in std::fs::read_dir(folder.path()).expect("a folder").flatten() {
+            std::fs::remove_file(entry.path()).expect("deleted");
+        }
+        std::fs::rename(backup.path().join(KIND.file), file).expect("put back");
+        store.keep(&[new("now", "l", "3")]).expect("kept");
+        let news = store.news().expect("a word");
+        assert!(news.contains("replaced by another"), "{news}");
+        assert_eq!(store.count().expect("read"), 2);
+    }
+
+    #[test]
+    fn a_look_up_waits_for_a_store_that_is_being_made_again() {
+        let (folder, store) = store();
+        store.keep(&[new("now", "k", "1")]).expect("kept");
+        assert!(store.get(&names("now"), "k").expect("read").is_some());
+        for entry in std::fs::read_dir(folder.path()).expect("a folder").flatten() {
+            std::fs::remove_file(entry.path()).expect("deleted");
+        }
+        // Another process has made the file, and not yet its tables.
+        std::fs::write(folder.path().join(KIND.file), "").expect("written");
+        assert!(store.get(&names("now"), "k").expect("read").is_some());
+        store.keep(&[new("now", "l", "2")]).expect("kept");
+        let kept = |key| store.get(&names("now"), key).expect("read").map(|kept| kept.reply);
+        assert_eq!((kept("k"), kept("l").as_deref()), (None, Some("2")));
+    }
+
+    #[test]
     fn look_ups_do_not_wait_for_a_writer() {
         let (folder, replies) = store();
         replies.keep(&[new("x", "a", "1")]).expect("kept");
