@@ -16,6 +16,7 @@ mod random;
 mod readers;
 mod report;
 mod seeds;
+mod shapes;
 mod supervisor;
 mod worker;
 
@@ -106,8 +107,7 @@ fn main() -> anyhow::Result<ExitCode> {
         anyhow::bail!("there is no reader `{name}`\n  hint: --list tells them");
     }
     if let (Some(worker), Some(state)) = (&soak.worker, &soak.state) {
-        let (job, from) = worker.split_once(',').context("a job and a number")?;
-        worker::work(&soak, job.parse()?, from.parse()?, state.as_ref())?;
+        worker::work(&soak, worker.parse()?, state.as_ref())?;
         return Ok(ExitCode::SUCCESS);
     }
     if let (Some(reader), true) = (soak.only_reader(), soak.one.is_some() || soak.file.is_some()) {

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::random::Random;
+use crate::shapes::Shape;
 
 /// What is put into texts: signs of every format that is read, and numbers at their limits.
 const WORDS: &[&str] = &[
@@ -17,6 +18,9 @@ const WORDS: &[&str] = &[
     ":",
     "\n",
     "\r\n",
+    "\r",
+    "\u{85}",
+    "\u{2029}",
     "\t",
     "\0",
     " ",
@@ -49,6 +53,8 @@ const WORDS: &[&str] = &[
     "|\n",
     ">-\n",
     "%YAML 1.1\n",
+    "%TAG !a! tag:x,2000:\n",
+    "\r%TAG !b! tag:x,2000:\r",
     "#",
     "<binding",
     "</result>",
@@ -83,12 +89,16 @@ const WORDS: &[&str] = &[
 /// The largest input that is grown.
 const LARGEST: usize = 160 << 10;
 
+/// The largest input of a kind that is known to hurt.
+const LARGEST_SHAPE: usize = 1 << 20;
+
 /// The next input.
-pub(crate) fn input(random: &mut Random, seeds: &[Vec<u8>]) -> Vec<u8> {
+pub(crate) fn input(random: &mut Random, seeds: &[Vec<u8>], shapes: &[Shape]) -> Vec<u8> {
     let Some(seed) = random.pick(seeds) else { return Vec::new() };
     match random.below(400) {
         0 => seed.clone(),
         1 => grown(random, seed),
+        2 if !shapes.is_empty() => shaped(random, shapes),
         2..200 => match serde_json::from_slice(seed) {
             Ok(value) => of_json(random, value),
             Err(_) => of_bytes(random, seed.clone(), seeds),
@@ -214,10 +224,20 @@ fn change(random: &mut Random, node: &mut Value) {
     }
 }
 
+/// The size of a large input.
+fn size(random: &mut Random) -> usize {
+    ((4 << 10) << random.below(6)).min(LARGEST)
+}
+
+/// A large input of a kind that is known to hurt.
+fn shaped(random: &mut Random, shapes: &[Shape]) -> Vec<u8> {
+    let size = if random.one_in(16) { LARGEST_SHAPE } else { size(random) };
+    random.pick(shapes).map_or_else(Vec::new, |shape| shape(random, size))
+}
+
 /// A large input: one part of a seed, many times over.
 fn grown(random: &mut Random, seed: &[u8]) -> Vec<u8> {
-    let size = (4 << 10) << random.below(6);
-    let size = size.min(LARGEST);
+    let size = size(random);
     match serde_json::from_slice::<Value>(seed) {
         Ok(value) if random.below(3) > 0 => grown_json(random, value, size),
         _ => {

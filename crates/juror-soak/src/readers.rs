@@ -28,11 +28,14 @@ use juror_tools::ToolCall;
 use serde_json::value::RawValue;
 
 use crate::seeds::{self, Seeds};
+use crate::shapes::{self, Shape};
 
 /// One reader.
 pub(crate) struct Reader {
     pub(crate) name: &'static str,
     pub(crate) seeds: fn() -> Seeds,
+    /// What is known to hurt readers of its kind.
+    pub(crate) shapes: &'static [Shape],
     /// Reads an input; the folder is for what has to stand in files.
     pub(crate) read: fn(&[u8], &Path),
     /// Its share of the inputs: less for those that need files.
@@ -41,25 +44,29 @@ pub(crate) struct Reader {
     pub(crate) constant: usize,
 }
 
+const YAML: &[Shape] = &[shapes::aliases, shapes::deep_yaml, shapes::directives];
+
 pub(crate) const READERS: &[Reader] = &[
     reader("reference", seeds::references, reference),
     reader("responses", seeds::responses, responses),
-    reader("evaluation", seeds::evaluations, evaluation),
-    reader("settings", seeds::settings, settings),
-    reader("yaml", seeds::yaml, yaml),
+    reader("evaluation", seeds::evaluations, evaluation)
+        .hurt_by(&[shapes::many_steps, shapes::missing_columns]),
+    reader("settings", seeds::settings, settings).hurt_by(YAML),
+    reader("yaml", seeds::yaml, yaml).hurt_by(YAML),
     of_files("compressed", seeds::responses, compressed),
-    of_tables("sparql-json", seeds::sparql_json, sparql_json),
-    of_tables("sparql-xml", seeds::sparql_xml, sparql_xml),
-    of_tables("sparql-csv", seeds::sparql_csv, sparql_csv),
-    of_tables("sparql-tsv", seeds::sparql_tsv, sparql_tsv),
-    reader("tool-files", seeds::tools, tools),
+    of_tables("sparql-json", seeds::sparql_json, sparql_json).hurt_by(&[shapes::rows_first_json]),
+    of_tables("sparql-xml", seeds::sparql_xml, sparql_xml).hurt_by(&[shapes::nested_rows_xml]),
+    of_tables("sparql-csv", seeds::sparql_csv, sparql_csv)
+        .hurt_by(&[shapes::short_lines_csv, shapes::bits_csv]),
+    of_tables("sparql-tsv", seeds::sparql_tsv, sparql_tsv).hurt_by(&[shapes::empty_lines_tsv]),
+    reader("tool-files", seeds::tools, tools).hurt_by(&[shapes::apis_of_one_name]),
     reader("queries", seeds::queries, queries),
     reader("tool-caches", seeds::caches, caches),
     reader("tool-replies", seeds::tool_replies, tool_replies),
     reader("requests", seeds::requests, requests),
     reader("agents-lines", seeds::answered, answered),
     reader("agents-words", seeds::said, said),
-    reader("verdicts", seeds::verdicts, verdicts),
+    reader("verdicts", seeds::verdicts, verdicts).hurt_by(&[shapes::many_verdicts]),
     reader("results", seeds::results, results),
     reader("answer-files", seeds::answer_files, answer_files),
     reader("logs", seeds::logs, logs),
@@ -68,16 +75,23 @@ pub(crate) const READERS: &[Reader] = &[
 ];
 
 const fn reader(name: &'static str, seeds: fn() -> Seeds, read: fn(&[u8], &Path)) -> Reader {
-    Reader { name, seeds, read, share: 10, constant: 8 << 20 }
+    Reader { name, seeds, shapes: &[], read, share: 10, constant: 8 << 20 }
 }
 
 const fn of_files(name: &'static str, seeds: fn() -> Seeds, read: fn(&[u8], &Path)) -> Reader {
-    Reader { name, seeds, read, share: 2, constant: 8 << 20 }
+    Reader { name, seeds, shapes: &[], read, share: 2, constant: 8 << 20 }
 }
 
 /// A small text may have as many cells as `limits.table_cells` allows; tables are held twice here.
 const fn of_tables(name: &'static str, seeds: fn() -> Seeds, read: fn(&[u8], &Path)) -> Reader {
-    Reader { name, seeds, read, share: 10, constant: 64 << 20 }
+    Reader { name, seeds, shapes: &[], read, share: 10, constant: 64 << 20 }
+}
+
+impl Reader {
+    const fn hurt_by(mut self, shapes: &'static [Shape]) -> Reader {
+        self.shapes = shapes;
+        self
+    }
 }
 
 /// The reader that an input is for.
@@ -197,14 +211,28 @@ fn compressed(input: &[u8], folder: &Path) {
 
 fn sparql_json(input: &[u8], _: &Path) {
     let Ok(text) = std::str::from_utf8(input) else { return };
-    let escaped = serde_json::to_string(text).unwrap_or_default();
-    black_box(SparqlResult::parse_served(text, &Limits::default()));
-    black_box(SparqlResult::parse_escaped(&escaped, &Limits::default()));
-    black_box((
-        SparqlResult::parse_served_names(text),
-        SparqlResult::parse_escaped_names(&escaped),
-    ));
+    let escaped = in_string(text);
+    quick_readers_agree(text, &escaped);
+    let names = SparqlResult::parse_served_names(text);
+    assert!(names == SparqlResult::parse_escaped_names(&escaped), "names differ in a string");
     compare(text, ResultFormat::Json);
+}
+
+/// A result is the same as it is and in a string, and the same to the ordinary reader.
+fn quick_readers_agree(text: &str, escaped: &str) {
+    let limits = Limits::default();
+    let served = SparqlResult::parse_served(text, &limits);
+    assert!(served == SparqlResult::parse_escaped(escaped, &limits), "differs in a string");
+    if let Some(served) = served {
+        let ordinary = SparqlResult::parse(text, ResultFormat::Json);
+        assert!(ordinary.is_ok_and(|ordinary| ordinary == served), "the ordinary reader differs");
+    }
+}
+
+/// What stands between the quotes of the JSON string that says a text.
+fn in_string(text: &str) -> String {
+    let quoted = serde_json::to_string(text).unwrap_or_default();
+    quoted.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or_default().to_owned()
 }
 
 fn sparql_xml(input: &[u8], _: &Path) {
@@ -353,5 +381,58 @@ fn runs(input: &[u8], folder: &Path) {
     if written.is_ok() {
         black_box(look_at_run(folder));
         drop(black_box(read_attempts(folder)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::worker::Maker;
+
+    #[test]
+    fn results_in_strings_reach_the_reader_of_such_results() {
+        let seeds = seeds::sparql_json();
+        let texts = seeds.iter().filter_map(|seed| std::str::from_utf8(seed).ok());
+        let reads = |text: &str| {
+            SparqlResult::parse_escaped(&in_string(text), &Limits::default()).is_some()
+        };
+        let n_read = texts.filter(|text| reads(text)).count();
+        assert!(n_read > seeds.len() / 2, "{n_read} of {}", seeds.len());
+    }
+
+    #[test]
+    fn what_is_known_to_hurt_is_made_in_every_soak() {
+        let maker = Maker::new(1);
+        for (n, reader) in READERS.iter().enumerate().filter(|(_, own)| !own.shapes.is_empty()) {
+            let sizes = (0..4_000).map(|index| maker.input(index, n).len());
+            let n_large = sizes.filter(|size| *size > 3 << 10).count();
+            assert!(n_large > 8, "{}: {n_large}", reader.name);
+        }
+    }
+
+    #[test]
+    fn shapes_are_of_the_size_that_is_asked_for() {
+        for shape in READERS.iter().flat_map(|reader| reader.shapes) {
+            let mut random = crate::random::Random::of_input(3, 5);
+            let (small, large) = (shape(&mut random, 1 << 10), shape(&mut random, 64 << 10));
+            assert!(small.len() < 80 << 10 && large.len() < 256 << 10);
+            assert!(std::str::from_utf8(&large).is_ok());
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "differs in a string")]
+    fn quick_readers_that_differ_are_a_finding() {
+        let truth = r#"{"head": {}, "boolean": true}"#;
+        quick_readers_agree(truth, &in_string(&truth.replace("true", "false")));
+    }
+
+    #[test]
+    fn quick_readers_agree_on_what_is_made_for_them() {
+        let reader = READERS.iter().position(|reader| reader.name == "sparql-json");
+        let (reader, maker) = (reader.expect("a reader"), Maker::new(7));
+        for index in 0..2_000 {
+            sparql_json(&maker.input(index, reader), Path::new(""));
+        }
     }
 }

@@ -36,7 +36,8 @@ pub(crate) fn supervise(soak: &Soak) -> anyhow::Result<usize> {
         told: Instant::now(),
     });
     let maker = Maker::new(soak.seed);
-    std::thread::scope(|scope| {
+    // One job that fails leaves the others at work, and what they found is told.
+    let ended: Vec<anyhow::Result<()>> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..soak.jobs)
             .map(|job| {
                 let (gathered, maker) = (&gathered, &maker);
@@ -44,15 +45,17 @@ pub(crate) fn supervise(soak: &Soak) -> anyhow::Result<usize> {
                 scope.spawn(move || run_job(soak, job, &state, maker, gathered))
             })
             .collect();
-        threads.into_iter().try_for_each(|thread| {
+        let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
             thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        })
-    })?;
+        };
+        threads.into_iter().map(join).collect()
+    });
     let gathered = gathered.into_inner().unwrap_or_else(PoisonError::into_inner);
     println!("{}", table(&gathered.all()));
     for (what, n) in &gathered.n_findings {
         println!("{n} inputs: {what}");
     }
+    ended.into_iter().collect::<anyhow::Result<()>>()?;
     Ok(gathered.n_findings.iter().map(|(_, n)| n).sum())
 }
 
@@ -66,7 +69,7 @@ fn run_job(
     let mut from = job;
     while from < soak.inputs {
         let mut command = Command::new(std::env::current_exe()?);
-        command.args(soak.arguments()).args(["--worker", &format!("{job},{from}")]);
+        command.args(soak.arguments()).args(["--worker", &from.to_string()]);
         command.arg("--state").arg(state).stdout(Stdio::piped());
         let mut worker = command.spawn()?;
         let said = worker.stdout.take().context("a worker has an output")?;

@@ -1,0 +1,152 @@
+//! Inputs that are known to hurt: what once took readers more than time in line with its size, at
+//! any size. Chance alone does not build them.
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+
+use crate::random::Random;
+
+/// Makes an input of about a size.
+pub(crate) type Shape = fn(&mut Random, usize) -> Vec<u8>;
+
+/// Many names, told by numbers, so that no two are equal.
+fn names(n: usize, before: &str, between: &str) -> String {
+    let names: Vec<String> = (0..n).map(|n| format!("{before}{n}")).collect();
+    names.join(between)
+}
+
+/// A number of columns that a table may have, or just cannot.
+fn width(random: &mut Random) -> usize {
+    random.pick(&[1, 20, 1000, 1024, 1025]).copied().unwrap_or(1)
+}
+
+/// A wide table of lines that say nothing.
+pub(crate) fn empty_lines_tsv(random: &mut Random, size: usize) -> Vec<u8> {
+    format!("{}\n{}", names(width(random), "?x", "\t"), "\n".repeat(size)).into_bytes()
+}
+
+pub(crate) fn short_lines_csv(random: &mut Random, size: usize) -> Vec<u8> {
+    format!("{}\n{}", names(width(random), "x", ","), "1\n".repeat(size / 2)).into_bytes()
+}
+
+/// Columns that are alike but for their last cells.
+pub(crate) fn bits_csv(random: &mut Random, size: usize) -> Vec<u8> {
+    let n_columns = width(random).min(1024);
+    let n_rows = size / (2 * n_columns) + 1;
+    let is_random = random.one_in(2);
+    let mut text = names(n_columns, "x", ",");
+    for row in 0..n_rows {
+        text.push('\n');
+        for column in 0..n_columns {
+            let is_set = if is_random { random.one_in(2) } else { row + column + 1 == n_columns };
+            text.push_str(if is_set { "1," } else { "0," });
+        }
+        text.pop();
+    }
+    text.into_bytes()
+}
+
+/// Rows before the names of their columns, of many columns.
+pub(crate) fn rows_first_json(random: &mut Random, size: usize) -> Vec<u8> {
+    let n = if random.one_in(2) { width(random) } else { size / 30 };
+    let row = names(n, "\"x", "\":{\"value\":\"\"},");
+    let rows = if n == 0 { String::new() } else { format!("{{{row}\":{{\"value\":\"\"}}}}") };
+    let n_empty = size.saturating_sub(rows.len()) / 3;
+    let vars = names(n, "\"x", "\",");
+    format!(
+        "{{\"results\":{{\"bindings\":[{rows}{}]}},\"head\":{{\"vars\":[{vars}\"]}}}}",
+        ",{}".repeat(n_empty)
+    )
+    .into_bytes()
+}
+
+/// Rows that stand in each other, in a wide table.
+pub(crate) fn nested_rows_xml(random: &mut Random, size: usize) -> Vec<u8> {
+    let names = names(width(random), "<variable name='x", "'/>");
+    let row = if random.one_in(2) { "<result>" } else { "<result/>" };
+    let rows = row.repeat(size / row.len());
+    format!("<sparql><head>{names}'/></head><results>{rows}</results></sparql>").into_bytes()
+}
+
+/// Many steps against many: all equal, all others, or few kinds.
+pub(crate) fn many_steps(random: &mut Random, size: usize) -> Vec<u8> {
+    let n_steps = size / 300 + 1;
+    let kinds = [random.pick(&[1, 7, n_steps]).copied(), random.pick(&[1, 7, n_steps]).copied()];
+    let step = |side: usize, n: usize, is_failed: bool| {
+        let value = n % kinds[side].unwrap_or(1);
+        let status = if is_failed { "error" } else { "success" };
+        json!({"name": "search", "args": {"q": format!("{side} {value}")}, "id": n.to_string(),
+            "status": status, "output": format!("[{side}, {value}]"),
+            "output_media_type": "application/json"})
+    };
+    let is_failed = random.one_in(3);
+    let expected: Vec<Value> = (0..n_steps).map(|n| step(0, n, false)).collect();
+    let actual: Vec<Value> = (0..n_steps).map(|n| step(1, n, is_failed)).collect();
+    of_steps(&json!([expected]), &json!(actual))
+}
+
+/// Columns that are wanted, and not there.
+pub(crate) fn missing_columns(_: &mut Random, size: usize) -> Vec<u8> {
+    let wanted: Vec<String> = (0..size / 8).map(|n| format!("x{n}")).collect();
+    let output = "{\"head\":{\"vars\":[\"a\"]},\"results\":{\"bindings\":[{}]}}";
+    let step = json!({"name": "sparql_query", "args": {"query": "q"}, "id": "1",
+        "status": "success", "output": output, "required_columns": wanted,
+        "output_media_type": "application/sparql-results+json"});
+    of_steps(&json!([[step]]), &json!([step]))
+}
+
+fn of_steps(expected: &Value, actual: &Value) -> Vec<u8> {
+    let both = json!({
+        "reference": [{"template_id": "t", "questions": [{"id": "q", "question_text": "?",
+            "reference_answer": "a", "reference_steps": expected}]}],
+        "responses": [{"question_id": "q", "status": "success", "actual_answer": "a",
+            "actual_steps": actual, "input_tokens": 1, "elapsed_sec": 0.5}]
+    });
+    both.to_string().into_bytes()
+}
+
+/// APIs of one name, or of names that become one.
+pub(crate) fn apis_of_one_name(random: &mut Random, size: usize) -> Vec<u8> {
+    let names: &[&str] = if random.one_in(2) { &["a"] } else { &["a b", "a_b", "A-B", "a b!"] };
+    let apis = (0..size / 60 + 1).map(|n| {
+        json!({"name": names[n % names.len()], "description": "", "required_parameters": [],
+            "optional_parameters": []})
+    });
+    let apis: Vec<Value> = apis.collect();
+    json!({"tool_name": "t", "tool_description": "", "api_list": apis}).to_string().into_bytes()
+}
+
+/// Aliases of aliases, each of which stands for several of those before.
+pub(crate) fn aliases(random: &mut Random, size: usize) -> Vec<u8> {
+    let n_each = 1 + random.below(9);
+    let mut text = "a0: &a0 x\n".to_owned();
+    for n in 1..=(size / (8 * n_each + 12)).min(2_000) {
+        let list = vec![format!("*a{}", n - 1); n_each].join(", ");
+        let _ = writeln!(text, "a{n}: &a{n} [{list}]");
+    }
+    text.into_bytes()
+}
+
+pub(crate) fn deep_yaml(random: &mut Random, size: usize) -> Vec<u8> {
+    let open = random.pick(&["[", "{a: ", "- ", "? ", "!x [", "&a ["]).copied().unwrap_or("[");
+    open.repeat(size / open.len()).into_bytes()
+}
+
+/// Directives, whatever ends their lines.
+pub(crate) fn directives(random: &mut Random, size: usize) -> Vec<u8> {
+    let ends = ["\n", "\r\n", "\r", "\u{85}", "\u{2028}", "\u{2029}"];
+    let end = random.pick(&ends).copied().unwrap_or("\n");
+    let lines = (0..size / 24).map(|n| format!("%TAG !t{n}! tag:x,2000:{end}"));
+    format!("{}---{end}a: 1{end}", lines.collect::<String>()).into_bytes()
+}
+
+/// A verdict after a verdict, all equal or all others.
+pub(crate) fn many_verdicts(random: &mut Random, size: usize) -> Vec<u8> {
+    let is_same = random.one_in(2);
+    let verdicts = (0..size / 70 + 1).map(|n| {
+        let n = if is_same { 1 } else { n };
+        format!("{{\"reference_claims\": {n}, \"actual_claims\": {n}, \"matching_claims\": {n}}}\n")
+    });
+    verdicts.collect::<String>().into_bytes()
+}
