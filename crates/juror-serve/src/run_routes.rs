@@ -92,7 +92,7 @@ impl Server {
         let status = match why {
             NoRun::NoKey | NoRun::OfAnother => StatusCode::FORBIDDEN,
             NoRun::Unknown => StatusCode::NOT_FOUND,
-            NoRun::ShortKey => StatusCode::BAD_REQUEST,
+            NoRun::BadKey => StatusCode::BAD_REQUEST,
             NoRun::Full => StatusCode::INSUFFICIENT_STORAGE,
             NoRun::NoChance => StatusCode::INTERNAL_SERVER_ERROR,
         };

@@ -1,6 +1,7 @@
 //! Calls recorded where they are served, for each query of a run.
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
@@ -53,8 +54,9 @@ const MOST_BYTES: usize = 1 << 30;
 /// What a query takes in memory before anything is called, near enough.
 const QUERY_BYTES: usize = 512;
 
-/// The shortest key of a run, in bytes.
-const SHORTEST_KEY: usize = 16;
+/// How long the key of a run is, in bytes: too long to be guessed, and not so long that keys fill the
+/// memory.
+const KEY_LENGTHS: RangeInclusive<usize> = 16..=128;
 
 /// The calls of all runs. They are recorded at addresses that are given out to whoever has the key of
 /// a run: each has a part that nobody can guess, so that an agent who was told the one of its query
@@ -108,9 +110,9 @@ pub enum NoRun {
     /// There is no such run or query.
     #[error("No such run or query is open")]
     Unknown,
-    /// The key could be guessed.
-    #[error("A key of a run has at least 16 bytes (juror-run-key)")]
-    ShortKey,
+    /// The key could be guessed, or takes too much room.
+    #[error("A key of a run has 16 to 128 bytes (juror-run-key)")]
+    BadKey,
     /// There is no room for more.
     #[error("No more calls can be recorded")]
     Full,
@@ -130,8 +132,8 @@ impl Runs {
     /// Opens a query of a run, with nothing called yet; the run belongs to whoever opens its first.
     /// Returns the part of the query's address that nobody can guess.
     pub fn open(&self, run: &str, query: &str, key: &Secret) -> Result<Secret, NoRun> {
-        if key.expose().len() < SHORTEST_KEY {
-            return Err(NoRun::ShortKey);
+        if !KEY_LENGTHS.contains(&key.expose().len()) {
+            return Err(NoRun::BadKey);
         }
         let seal = unguessable()?;
         let mut recorded = self.locked();
@@ -143,7 +145,7 @@ impl Runs {
         }
         let empty = || Run { key: key.clone(), queries: HashMap::new() };
         let own = recorded.runs.entry(run.to_owned()).or_insert_with(empty);
-        let n_bytes = QUERY_BYTES + run.len() + query.len();
+        let n_bytes = QUERY_BYTES + run.len() + query.len() + key.expose().len();
         let opened = Query { seal: seal.clone(), calls: Vec::new(), n_bytes };
         let before = own.queries.insert(query.to_owned(), opened);
         recorded.n_bytes += n_bytes;
@@ -178,10 +180,15 @@ impl Runs {
         Ok(query.calls.clone())
     }
 
-    /// The same, and closes the query: from then on nothing is recorded for it.
+    /// The same, and closes the query: from then on nothing is recorded for it. A run whose last query
+    /// is closed is forgotten, and its name free for whoever opens it next.
     pub fn close(&self, run: &str, query: &str, key: &Secret) -> Result<Vec<RecordedCall>, NoRun> {
         let mut recorded = self.locked();
-        let closed = recorded.own(run, key)?.queries.remove(query).ok_or(NoRun::Unknown)?;
+        let own = recorded.own(run, key)?;
+        let closed = own.queries.remove(query).ok_or(NoRun::Unknown)?;
+        if own.queries.is_empty() {
+            recorded.runs.remove(run);
+        }
         recorded.n_bytes -= closed.n_bytes;
         Ok(closed.calls)
     }
@@ -267,7 +274,7 @@ mod tests {
         assert_eq!(runs.calls("r", "1", &other).err(), Some(NoRun::OfAnother));
         assert_eq!(runs.close("r", "1", &other).err(), Some(NoRun::OfAnother));
         assert_eq!(runs.forget("r", &other).err(), Some(NoRun::OfAnother));
-        assert_eq!(runs.open("s", "1", &Secret::new("short")).err(), Some(NoRun::ShortKey));
+        assert_eq!(runs.open("s", "1", &Secret::new("short")).err(), Some(NoRun::BadKey));
         assert_eq!(runs.close("r", "1", &key).map(|calls| calls.len()), Ok(1));
         // A query that is closed takes no more, nor does one that was opened anew, where it was.
         assert_eq!(runs.check(&one), Err(NoRun::Unknown));
@@ -288,5 +295,32 @@ mod tests {
             runs.record(&one, call(&LONG));
         }
         assert_eq!((runs.check(&one), runs.check(&two)), (Err(NoRun::Full), Ok(())));
+    }
+
+    #[test]
+    fn a_key_that_is_longer_than_a_key_is_refused() {
+        let runs = Runs::default();
+        let key_of = |length: usize| Secret::new(&"k".repeat(length));
+        assert_eq!(runs.open("r", "1", &key_of(129)).err(), Some(NoRun::BadKey));
+        assert!(runs.open("r", "1", &key_of(128)).is_ok());
+        assert!(runs.locked().n_bytes >= 128 + QUERY_BYTES);
+    }
+
+    #[test]
+    fn runs_whose_queries_are_closed_take_no_room() {
+        let runs = Runs::default();
+        let [key, other] = [(); 2].map(|()| unguessable().expect("chance"));
+        for n in 0..100 {
+            let run = n.to_string();
+            runs.open(&run, "1", &key).expect("opened");
+            runs.close(&run, "1", &key).expect("closed");
+        }
+        assert_eq!(runs.locked().runs.len(), 0);
+        assert_eq!(runs.locked().n_bytes, 0);
+        // While a query is open, the run is its own.
+        runs.open("r", "-", &key).expect("opened");
+        runs.open("r", "1", &key).expect("opened");
+        runs.close("r", "1", &key).expect("closed");
+        assert_eq!(runs.open("r", "1", &other).err(), Some(NoRun::OfAnother));
     }
 }
