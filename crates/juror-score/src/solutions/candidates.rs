@@ -68,6 +68,7 @@ pub(super) fn candidates_of(
 ) -> Option<Vec<Candidate>> {
     let counts = column.counts(&column.values);
     let mut candidates: Vec<Candidate> = Vec::new();
+    let mut known = Known::default();
     for (at, cells) in actual.columns.iter().enumerate() {
         let Some(values) = column.translate(cells) else { continue };
         let agrees = match mode {
@@ -76,13 +77,48 @@ pub(super) fn candidates_of(
             Mode::Set => !column.counts(&values).contains(&0),
         };
         if agrees {
-            let same_cells = |earlier: &Candidate| actual.columns[earlier.at] == *cells;
-            let alike = candidates.iter().position(same_cells);
-            let kind = alike.unwrap_or(candidates.len());
+            let kind = known.kind_of(cells, &candidates, actual);
             candidates.push(Candidate { at, values: Values::Rows(values), kind });
         }
     }
     (!candidates.is_empty()).then_some(candidates)
+}
+
+/// The candidates of a column, to be found again by their cells.
+#[derive(Default)]
+struct Known {
+    state: DefaultHashBuilder,
+    /// The first of each kind, by what its cells hash to.
+    by_hash: HashMap<u64, Vec<usize>>,
+    n_hashed: usize,
+}
+
+impl Known {
+    /// So many candidates are compared one by one: most columns have one, or few.
+    const FEW: usize = 8;
+
+    /// The first candidate with the same cells, or the next to come.
+    fn kind_of(
+        &mut self,
+        cells: &[Cell<'_>],
+        candidates: &[Candidate],
+        actual: &Solutions<'_>,
+    ) -> usize {
+        let has_cells = |at: &usize| actual.columns[candidates[*at].at] == *cells;
+        if candidates.len() <= Known::FEW {
+            return (0..candidates.len()).find(has_cells).unwrap_or(candidates.len());
+        }
+        for (at, candidate) in candidates.iter().enumerate().skip(self.n_hashed) {
+            if candidate.kind == at {
+                let hash = hash_of(&actual.columns[candidate.at], &self.state);
+                self.by_hash.entry(hash).or_default().push(at);
+            }
+        }
+        self.n_hashed = candidates.len();
+        let alike = self.by_hash.get(&hash_of(cells, &self.state));
+        let first = alike.and_then(|alike| alike.iter().copied().find(has_cells));
+        first.unwrap_or(candidates.len())
+    }
 }
 
 /// The candidates of all columns, found value by value; gives up after so many steps.
@@ -222,5 +258,36 @@ impl Numbered {
             Mode::Set => !counts.contains(&0),
             Mode::Multiset | Mode::Sequence => counts == wanted,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::question::Rules;
+    use crate::solutions::SparqlResult;
+    use crate::solutions::compare::Prepared;
+
+    fn column(number: usize) -> Vec<Cell<'static>> {
+        let bit = |row: usize| if row < 10 { row & 1 } else { number >> (row - 10) & 1 };
+        (0..20).map(|row| Cell::Text(bit(row).to_string().into())).collect()
+    }
+
+    fn table(columns: Vec<Vec<Cell<'static>>>) -> Solutions<'static> {
+        let names = (0..columns.len()).map(|name| name.to_string().into()).collect();
+        Solutions { names, columns, n_rows: 20 }
+    }
+
+    #[test]
+    fn columns_with_the_same_cells_are_of_a_kind() {
+        let expected = SparqlResult::Table(table(vec![column(0)]));
+        let rules = Rules::default();
+        let prepared = Prepared::new(&expected, &rules);
+        let Prepared::Table(expected) = &prepared else { panic!("a table") };
+        // Each comes twice, one behind the other's last.
+        let actual = table((0..1024).map(|number| column(number % 512)).collect());
+        let found = candidates_of(&expected.columns()[0], &actual, Mode::Set).expect("candidates");
+        let kinds: Vec<usize> = found.iter().map(|candidate| candidate.kind).collect();
+        assert_eq!(kinds, (0..1024).map(|number| number % 512).collect::<Vec<_>>());
     }
 }

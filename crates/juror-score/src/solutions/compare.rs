@@ -179,7 +179,7 @@ impl<'t> PreparedTable<'t> {
     }
 
     /// The required columns, ready for the search.
-    fn columns(&self) -> &[ReferenceColumn<'t>] {
+    pub(super) fn columns(&self) -> &[ReferenceColumn<'t>] {
         let (table, n_rows) = (self.table, self.table.n_rows);
         let column_at = |at: &Option<usize>| match at {
             Some(at) => ReferenceColumn::new(&table.columns[*at]),
