@@ -1,5 +1,8 @@
 //! Pairing expected with actual steps so that the total similarity is the largest possible.
 
+use std::collections::BinaryHeap;
+use std::slice;
+
 /// Two totals closer than this are equally good.
 const EQUAL: f64 = 1e-9;
 
@@ -81,15 +84,29 @@ fn assign_kinds_greedily(
     Some(pairing)
 }
 
+/// Takes the most similar pair left, again and again; of those that are equally similar the one
+/// with the last column.
 fn assign_kinds_best_first(similarity: &[Vec<f64>], columns: &[Vec<usize>]) -> Vec<Option<usize>> {
     let mut free: Vec<&[usize]> = columns.iter().map(Vec::as_slice).collect();
     let mut pairing = vec![None; similarity.len()];
-    for (_, row, kind) in best_first(similarity) {
-        if pairing[row].is_none()
-            && let Some((column, rest)) = free[kind].split_last()
-        {
-            pairing[row] = Some(*column);
-            free[kind] = rest;
+    let pairs = best_first(similarity);
+    for equal in pairs.chunk_by(|one, other| one.0.total_cmp(&other.0).is_eq()) {
+        let mut rows: Vec<(usize, slice::Iter<'_, _>)> =
+            equal.chunk_by(|one, other| one.2 == other.2).map(|of| (of[0].2, of.iter())).collect();
+        let last = |free: &[&[usize]], kind: usize| free[kind].last().copied();
+        let mut latest: BinaryHeap<(usize, usize)> = rows
+            .iter()
+            .enumerate()
+            .filter_map(|(at, (kind, _))| Some((last(&free, *kind)?, at)))
+            .collect();
+        while let Some((column, at)) = latest.pop() {
+            let (kind, rows) = &mut rows[at];
+            let Some((_, row, _)) = rows.find(|(_, row, _)| pairing[*row].is_none()) else {
+                continue;
+            };
+            pairing[*row] = Some(column);
+            free[*kind] = &free[*kind][..free[*kind].len() - 1];
+            latest.extend(last(&free, *kind).map(|column| (column, at)));
         }
     }
     pairing
@@ -317,10 +334,7 @@ mod tests {
             let pairing = assign_kinds(&similarity, &columns, &order, usize::MAX);
             prop_assert_eq!(pairing, assign(&wide, &order));
             let quick = assign_kinds_best_first(&similarity, &columns);
-            let mut used: Vec<usize> = quick.iter().flatten().copied().collect();
-            used.sort_unstable();
-            used.dedup();
-            prop_assert_eq!(used.len(), quick.iter().flatten().count());
+            prop_assert_eq!(quick, assign_best_first(&wide));
         }
 
         #[test]
