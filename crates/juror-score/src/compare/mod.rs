@@ -65,7 +65,7 @@ pub(crate) struct View<'t> {
     side: Side,
     limits: Limits,
     text: OnceCell<Cow<'t, str>>,
-    result: OnceCell<Option<SparqlResult<'t>>>,
+    result: OnceCell<Result<SparqlResult<'t>, NotAResult>>,
     documents: OnceCell<Option<Vec<Document<'t>>>>,
 }
 
@@ -157,7 +157,7 @@ impl<'t> View<'t> {
         let format = self.own_format();
         // Where it was read as JSON, that tells.
         let is_json = format.is_none_or(|format| format == ResultFormat::Json);
-        if is_json && self.result.get().and_then(Option::as_ref).is_some_and(has_rows) {
+        if is_json && self.result.get().is_some_and(|read| read.as_ref().is_ok_and(has_rows)) {
             return false;
         }
         empty::is_empty_output(output, format)
@@ -166,12 +166,16 @@ impl<'t> View<'t> {
     /// The output as a SPARQL result: by its own media type, else by its look, else as the other
     /// side is written.
     pub(crate) fn result(&self, other: ResultFormat) -> Option<&SparqlResult<'t>> {
-        self.result.get_or_init(|| self.read_result(other).ok()).as_ref()
+        self.read(other).as_ref().ok()
     }
 
     /// Whether the output is a table that is larger than its text bears.
     pub(crate) fn is_too_large(&self, other: ResultFormat) -> bool {
-        self.read_result(other).is_err_and(|why| why.is_too_large())
+        self.read(other).as_ref().is_err_and(NotAResult::is_too_large)
+    }
+
+    fn read(&self, other: ResultFormat) -> &Result<SparqlResult<'t>, NotAResult> {
+        self.result.get_or_init(|| self.read_result(other))
     }
 
     fn own_format(&self) -> Option<ResultFormat> {

@@ -11,18 +11,7 @@ const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
 /// CSV holds plain values only; an empty field is an unbound cell.
 pub(super) fn parse_csv(text: &str, room: Room) -> Result<SparqlResult<'_>, NotAResult> {
     let mut fields = Fields::new(text);
-    let mut names: Vec<Cow<str>> = Vec::new();
-    // Of a text without any there is no first record.
-    while let Some((name, is_last)) = fields.next() {
-        if names.len() == MOST_COLUMNS {
-            return Err(NotAResult::too_large());
-        }
-        names.push(Cow::Owned(name.to_owned()));
-        if is_last {
-            break;
-        }
-    }
-    let mut table = empty_table(names.into_iter());
+    let mut table = empty_table(names_in(&mut fields)?.into_iter().map(Cow::Owned));
     let mut column = 0;
     while let Some((field, is_last)) = fields.next() {
         // What stands beyond the columns is in none of them.
@@ -39,6 +28,32 @@ pub(super) fn parse_csv(text: &str, room: Room) -> Result<SparqlResult<'_>, NotA
         }
     }
     Ok(SparqlResult::Table(table))
+}
+
+/// The names that the first record lists; of a text without any there is none.
+fn names_in(fields: &mut Fields<'_>) -> Result<Vec<String>, NotAResult> {
+    let mut names = Vec::new();
+    while let Some((name, is_last)) = fields.next() {
+        if names.len() == MOST_COLUMNS {
+            return Err(NotAResult::TooLarge);
+        }
+        names.push(name.to_owned());
+        if is_last {
+            break;
+        }
+    }
+    Ok(names)
+}
+
+/// The names of the columns, without reading the rows.
+pub(super) fn parse_names_of_csv(text: &str) -> Option<Vec<String>> {
+    names_in(&mut Fields::new(text)).ok()
+}
+
+/// The same for TSV.
+pub(super) fn parse_names_of_tsv(text: &str) -> Option<Vec<String>> {
+    let names = names_of_tsv(text.lines().next()?).ok()?;
+    Some(names.into_iter().map(str::to_owned).collect())
 }
 
 /// Whether a table has columns and no rows.
@@ -101,12 +116,7 @@ impl<'t> Fields<'t> {
 pub(super) fn parse_tsv(text: &str, room: Room) -> Result<SparqlResult<'_>, NotAResult> {
     let mut lines = text.lines();
     let head = lines.next().ok_or_else(NotAResult::nothing)?;
-    let names = head.split('\t').map(|name| name.strip_prefix(['?', '$']).unwrap_or(name));
-    let names = names.filter(|name| !name.is_empty()).take(MOST_COLUMNS + 1);
-    let mut table = empty_table(names.map(Cow::Borrowed));
-    if table.names.len() > MOST_COLUMNS {
-        return Err(NotAResult::too_large());
-    }
+    let mut table = empty_table(names_of_tsv(head)?.into_iter().map(Cow::Borrowed));
     for line in lines {
         for (column, field) in table.columns.iter_mut().zip(line.split('\t')) {
             column.push(term(field));
@@ -114,6 +124,13 @@ pub(super) fn parse_tsv(text: &str, room: Room) -> Result<SparqlResult<'_>, NotA
         end_row(&mut table, room)?;
     }
     Ok(SparqlResult::Table(table))
+}
+
+fn names_of_tsv(head: &str) -> Result<Vec<&str>, NotAResult> {
+    let names = head.split('\t').map(|name| name.strip_prefix(['?', '$']).unwrap_or(name));
+    let names = names.filter(|name| !name.is_empty()).take(MOST_COLUMNS + 1);
+    let names: Vec<&str> = names.collect();
+    if names.len() > MOST_COLUMNS { Err(NotAResult::TooLarge) } else { Ok(names) }
 }
 
 fn empty_table<'t>(names: impl Iterator<Item = Cow<'t, str>>) -> Solutions<'t> {
@@ -125,7 +142,7 @@ fn empty_table<'t>(names: impl Iterator<Item = Cow<'t, str>>) -> Solutions<'t> {
 fn end_row(table: &mut Solutions<'_>, room: Room) -> Result<(), NotAResult> {
     table.n_rows += 1;
     if !room.holds(table.columns.len(), table.n_rows) {
-        return Err(NotAResult::too_large());
+        return Err(NotAResult::TooLarge);
     }
     for column in table.columns.iter_mut().filter(|column| column.len() < table.n_rows) {
         column.push(Cell::Unbound);

@@ -9,7 +9,7 @@ use serde::de::{
 };
 use serde_json::value::RawValue;
 
-use super::{Cell, MOST_COLUMNS, NotAResult, Room, Solutions, SparqlResult, TOO_LARGE};
+use super::{Cell, MOST_COLUMNS, NotAResult, Room, Solutions, SparqlResult};
 use crate::exact::small_value;
 use crate::limits::Limits;
 use crate::object::{Key, MapOnly};
@@ -32,8 +32,19 @@ fn parse_with(
     let result = deserializer
         .deserialize_map(ResultVisitor { room, may_be_headless })
         .and_then(|result| deserializer.end().map(|()| result))
-        .map_err(|error| NotAResult(format!("not a SPARQL result in JSON: {error}")))?;
+        .map_err(|error| told(&error))?;
     Ok(result)
+}
+
+/// Errors cross the parser as words alone; no others begin with these.
+const TOO_LARGE: &str = "the table is too large";
+
+fn told(error: &serde_json::Error) -> NotAResult {
+    let words = error.to_string();
+    if words.starts_with(TOO_LARGE) {
+        return NotAResult::TooLarge;
+    }
+    NotAResult::Other(format!("not a SPARQL result in JSON: {words}"))
 }
 
 /// The names in `head.vars`, without reading the rows that follow.

@@ -95,9 +95,6 @@ impl<'t> Cell<'t> {
 /// More columns than this are not read: no query returns them, and comparing them would not end.
 pub(crate) const MOST_COLUMNS: usize = 1024;
 
-/// What is said of a table that has more cells than it may have.
-const TOO_LARGE: &str = "the table is too large for its text";
-
 /// How large a table may become.
 #[derive(Clone, Copy, Default)]
 struct Room {
@@ -107,6 +104,19 @@ struct Room {
 impl Room {
     fn of(text: &str, limits: &Limits) -> Room {
         Room { most_cells: limits.cells_of(text.len()) }
+    }
+
+    /// The same for a text that stands in a JSON string: no more than the text itself has, which is
+    /// shorter. Where that is too little, the text is read the ordinary way, which tells.
+    fn of_escaped(quoted: &str, limits: &Limits) -> Room {
+        if limits.cells_of(quoted.len()) == limits.table_cells {
+            return Room { most_cells: limits.table_cells };
+        }
+        let n_backslashes = memchr::memchr_iter(b'\\', quoted.as_bytes()).count();
+        // `\u0041` is one byte for six, all others are one for two.
+        let has_codes = memchr::memmem::find(quoted.as_bytes(), b"\\u").is_some();
+        let dropped = n_backslashes * if has_codes { 5 } else { 1 };
+        Room { most_cells: limits.cells_of(quoted.len().saturating_sub(dropped)) }
     }
 
     fn holds(self, n_columns: usize, n_rows: usize) -> bool {
@@ -157,21 +167,23 @@ impl ResultFormat {
 
 /// Why a text is not a SPARQL result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct NotAResult(String);
+pub enum NotAResult {
+    /// It is a table, and larger than tables may be.
+    #[error("the table is too large for its text")]
+    TooLarge,
+    /// It is something else.
+    #[error("{0}")]
+    Other(String),
+}
 
 impl NotAResult {
     pub(crate) fn nothing() -> NotAResult {
-        NotAResult("an empty text is not a result".into())
-    }
-
-    fn too_large() -> NotAResult {
-        NotAResult(TOO_LARGE.into())
+        NotAResult::Other("an empty text is not a result".into())
     }
 
     /// Whether it is a table, and larger than tables may be.
     pub fn is_too_large(&self) -> bool {
-        self.0.contains(TOO_LARGE)
+        *self == NotAResult::TooLarge
     }
 }
 
@@ -181,7 +193,7 @@ impl<'t> SparqlResult<'t> {
         SparqlResult::parse_within(text, format, &Limits::DEFAULT)
     }
 
-    /// Reads the text of a result, however large it may be.
+    /// Reads the text of a result within limits.
     pub fn parse_within(
         text: &'t str,
         format: ResultFormat,
@@ -205,7 +217,7 @@ impl<'t> SparqlResult<'t> {
         SparqlResult::parse_reference_within(text, format, &Limits::DEFAULT)
     }
 
-    /// The same, however large it may be.
+    /// The same within limits.
     pub fn parse_reference_within(
         text: &'t str,
         format: ResultFormat,
@@ -240,7 +252,7 @@ impl<'t> SparqlResult<'t> {
     /// The same for a result that stands in a JSON string, from the inside of that string, which
     /// is not unescaped for it.
     pub fn parse_escaped(quoted: &'t str, limits: &Limits) -> Option<SparqlResult<'t>> {
-        served::parse::<Escaped>(quoted, Room::of(quoted, limits))
+        served::parse::<Escaped>(quoted, Room::of_escaped(quoted, limits))
     }
 
     /// The column names of a result as servers write them, where its head comes first.
@@ -281,21 +293,14 @@ impl<'t> SparqlResult<'t> {
         }
     }
 
-    /// The column names that are listed, reading no further than needed.
+    /// The column names that are listed, reading no further than needed: a table may be too large
+    /// to be read.
     pub fn parse_names(text: &str, format: ResultFormat) -> Option<Vec<String>> {
         match format {
             ResultFormat::Json => json::parse_names(text),
-            _ => match SparqlResult::parse(text, format).ok()? {
-                SparqlResult::Truth(_) => None,
-                SparqlResult::Table(table)
-                    if table.names.is_empty() && format == ResultFormat::Xml =>
-                {
-                    None
-                }
-                SparqlResult::Table(table) => {
-                    Some(table.names.into_iter().map(Cow::into_owned).collect())
-                }
-            },
+            ResultFormat::Xml => xml::parse_names(text),
+            ResultFormat::Csv => delimited::parse_names_of_csv(text),
+            ResultFormat::Tsv => delimited::parse_names_of_tsv(text),
         }
     }
 }
@@ -336,6 +341,52 @@ mod tests {
             let most = Room::of(text, &limits);
             assert!(most.holds(1000, rows + 1) && !most.holds(1025, 1));
         }
+    }
+
+    #[test]
+    fn the_columns_of_a_table_are_known_however_large_it_is() {
+        let rows = 1_000_000;
+        let tsv = format!("?a\t$b\n{}", "\n".repeat(rows));
+        let csv = format!("a,b\n{}", "1\n".repeat(rows));
+        let head = "<sparql><head><variable name='a'/><variable name='b'/></head>";
+        let xml = format!("{head}<results>{}", "<result/>".repeat(10));
+        for (text, format) in
+            [(&tsv, ResultFormat::Tsv), (&csv, ResultFormat::Csv), (&xml, ResultFormat::Xml)]
+        {
+            let limits = Limits { table_cells: 9, ..Limits::DEFAULT };
+            let read = SparqlResult::parse_within(text, format, &limits);
+            assert!(format == ResultFormat::Xml || read.is_err_and(|why| why.is_too_large()));
+            let names = SparqlResult::parse_names(text, format);
+            assert_eq!(names, Some(vec!["a".to_owned(), "b".to_owned()]), "{format:?}");
+        }
+        for text in ["<html/>", "<sparql><head/><boolean>true</boolean></sparql>", "", "<sparql"] {
+            assert_eq!(SparqlResult::parse_names(text, ResultFormat::Xml), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_table_has_the_same_room_however_its_text_is_escaped() {
+        let limits = Limits { table_cells: 0, ..Limits::DEFAULT };
+        for n_columns in 1..=16 {
+            let names: Vec<String> = (0..n_columns).map(|name| format!("\"{name}\"")).collect();
+            let rows = vec![r#"{"0":{"value":"1"}}"#; 1000].join(",");
+            let head = format!(r#"{{"head":{{"vars":[{}]}}"#, names.join(","));
+            let text = format!(r#"{head},"results":{{"bindings":[{rows}]}}}}"#);
+            let read = SparqlResult::parse_within(&text, ResultFormat::Json, &limits);
+            let quoted = serde_json::to_string(&text).expect("JSON");
+            let coded = quoted.replace("\\\"", "\\u0022");
+            for quoted in [quoted, coded] {
+                let inside = &quoted[1..quoted.len() - 1];
+                let escaped = SparqlResult::parse_escaped(inside, &limits);
+                assert!(read.is_ok() || escaped.is_none(), "{n_columns}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_text_can_say_that_it_is_too_large() {
+        let text = r#"{"head": "the table is too large for its text"}"#;
+        assert!(!is_too_large(text, ResultFormat::Json));
     }
 
     #[test]

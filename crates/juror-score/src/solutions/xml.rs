@@ -28,8 +28,26 @@ fn read(text: &str, mut document: Parser) -> Result<SparqlResult<'_>, NotAResult
     document.finish()
 }
 
+/// The names that the head lists, without reading the rows that follow.
+pub(super) fn parse_names(text: &str) -> Option<Vec<String>> {
+    let mut reader = Reader::from_str(text);
+    let mut document = Parser { room: Room { most_cells: usize::MAX }, ..Parser::default() };
+    let is_behind = |element: &BytesStart| {
+        matches!(element.local_name().as_ref(), "results" | "result" | "boolean")
+    };
+    loop {
+        match reader.read_event().ok()? {
+            Event::Eof => break,
+            Event::Start(element) | Event::Empty(element) if is_behind(&element) => break,
+            event => document.take(&event).ok()?,
+        }
+    }
+    let names: Vec<String> = document.table.names.into_iter().map(Cow::into_owned).collect();
+    (document.is_result && !names.is_empty()).then_some(names)
+}
+
 fn wrong(message: impl Into<String>) -> NotAResult {
-    NotAResult(message.into())
+    NotAResult::Other(message.into())
 }
 
 /// What has been read so far. Elements are known by their local names; the nesting is checked only
@@ -127,7 +145,7 @@ impl Parser {
             self.table.columns.push(vec![Cell::Unbound; self.table.n_rows]);
         }
         if !self.room.holds(self.table.names.len(), self.table.n_rows) {
-            return Err(NotAResult::too_large());
+            return Err(NotAResult::TooLarge);
         }
         Ok(())
     }
@@ -146,7 +164,7 @@ impl Parser {
             "binding" => self.column = None,
             "result" => {
                 if !self.room.holds(self.table.names.len(), self.table.n_rows + 1) {
-                    return Err(NotAResult::too_large());
+                    return Err(NotAResult::TooLarge);
                 }
                 let mut row = self.row.take().unwrap_or_default().into_iter();
                 for column in &mut self.table.columns {
