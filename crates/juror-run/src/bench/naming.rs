@@ -58,18 +58,28 @@ impl Manner<'_> {
 /// Ids that the name of a file lists; of more it has the number and a hash.
 const MOST_IDS: usize = 3;
 
-/// Which part of the sets is taken, where users choose by ids.
+/// Which part of the sets is taken, where users choose by ids. What is not told in full has a hash:
+/// no two parts have one name.
 fn part(wanted: &Wanted) -> String {
-    let stem =
-        |file: &String| Path::new(file).file_stem().map(|stem| stem.to_string_lossy().into());
-    let of = wanted.filter.as_ref().and_then(stem);
-    let of = of.map(|stem: String| format!("_of_{}", plain(&stem))).unwrap_or_default();
+    let of = wanted.filter.as_deref().map(|file| {
+        let stem = Path::new(file).file_stem().unwrap_or_default().to_string_lossy();
+        let stem = plain(&stem);
+        let is_all = file == format!("{stem}.json");
+        format!("_of_{stem}{}", if is_all { String::new() } else { hash_of(file) })
+    });
     let only = match wanted.ids.as_slice() {
         [] => String::new(),
-        ids if ids.len() <= MOST_IDS => format!("_only_{}", plain(&ids.join("_"))),
-        ids => format!("_only_{}ids_{}", ids.len(), &short_hash(&ids.join("\n"))[..8]),
+        [id] if plain(id) == *id => format!("_only_{id}"),
+        ids if ids.len() <= MOST_IDS => {
+            format!("_only_{}{}", plain(&ids.join("_")), hash_of(&ids.join("\n")))
+        }
+        ids => format!("_only_{}ids{}", ids.len(), hash_of(&ids.join("\n"))),
     };
-    format!("{of}{only}")
+    format!("{}{only}", of.unwrap_or_default())
+}
+
+fn hash_of(text: &str) -> String {
+    format!("_{}", &short_hash(text)[..8])
 }
 
 /// A name that can be a part of the name of a file.
@@ -126,12 +136,36 @@ mod tests {
         };
         assert_eq!(file(&[], None), "results/tools/mine_own_G1.json");
         assert_eq!(file(&["1"], None), "results/tools/mine_own_G1_only_1.json");
-        assert_eq!(file(&["2", "a/1"], None), "results/tools/mine_own_G1_only_2_a_1.json");
+        let two = file(&["2", "a/1"], None);
+        assert!(two.starts_with("results/tools/mine_own_G1_only_2_a_1_"), "{two}");
         let many = file(&["1", "2", "3", "4"], None);
         assert!(many.starts_with("results/tools/mine_own_G1_only_4ids_"), "{many}");
         assert_ne!(many, file(&["1", "2", "3", "5"], None));
-        let filtered = file(&["1"], Some("my/few.json"));
+        let filtered = file(&["1"], Some("few.json"));
         assert_eq!(filtered, "results/tools/mine_own_G1_of_few_only_1.json");
+    }
+
+    #[test]
+    fn no_two_parts_of_a_set_share_a_file() {
+        let file = |ids: &[&str], filter: Option<&str>| {
+            let ids = ids.iter().map(|id| (*id).to_owned()).collect();
+            let wanted = Wanted { ids, filter: filter.map(Into::into), ..Wanted::default() };
+            MANNER.result_file(&queries()[..1], &wanted)
+        };
+        let parts = [
+            file(&["1", "2"], None),
+            file(&["1_2"], None),
+            file(&["1/2"], None),
+            file(&["1 2"], None),
+            file(&[], Some("few.json")),
+            file(&[], Some("a/few.json")),
+            file(&[], Some("b/few.json")),
+            file(&[], Some("few.jsonl")),
+            file(&[], Some("few")),
+        ];
+        let others: std::collections::BTreeSet<&String> = parts.iter().collect();
+        assert_eq!(others.len(), parts.len(), "{parts:?}");
+        assert_eq!(parts[0], file(&["1", "2"], None), "the same part has the same file");
     }
 
     #[test]
