@@ -12,7 +12,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// What is enough for all that people have.
+    /// What holds where the settings say nothing: a table of this size takes 32 MB.
     pub const DEFAULT: Limits = Limits { table_cells: 1 << 20, step_pairs: 1 << 22 };
 
     /// How much text stands for a cell of a large table. Cells take eight times as much memory.
