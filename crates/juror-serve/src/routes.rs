@@ -60,18 +60,20 @@ impl Server {
             reply.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             return reply;
         }
-        let Some(_place) = self.place(seat).await else {
-            let most = self.setup.limits.connections;
-            let why = format!("{most} requests are worked on, and others wait (--max-connections)");
-            return reply::closing(self.refuse(StatusCode::SERVICE_UNAVAILABLE, &why));
-        };
-        self.route(request, seat).await
+        // A call takes its place when its body is there, so that slow bodies keep nobody waiting.
+        if request.uri().path().ends_with("/virtual") {
+            return self.route(request, seat).await;
+        }
+        match self.place(seat).await {
+            Ok(_place) => self.route(request, seat).await,
+            Err(refusal) => refusal,
+        }
     }
 
     /// A place for a request that is worked on; none if the connection is asked to end meanwhile.
-    async fn place(&self, seat: &Seat) -> Option<SemaphorePermit<'_>> {
+    async fn place(&self, seat: &Seat) -> Result<SemaphorePermit<'_>, Reply> {
         if let Ok(place) = self.places.try_acquire() {
-            return Some(place);
+            return Ok(place);
         }
         seat.set(Phase::Queued);
         let place = tokio::select! {
@@ -79,7 +81,11 @@ impl Server {
             _ = seat.told() => None,
         };
         seat.set(Phase::Working);
-        place
+        place.ok_or_else(|| {
+            let most = self.setup.limits.connections;
+            let why = format!("{most} requests are worked on, and others wait (--max-connections)");
+            reply::closing(self.refuse(StatusCode::SERVICE_UNAVAILABLE, &why))
+        })
     }
 
     fn health(&self, method: &Method) -> Reply {
@@ -146,6 +152,10 @@ impl Server {
         let numbers = self.setup.match_numbers.of(&request);
         let (body, held) = match self.body(request, seat).await {
             Ok(read) => read,
+            Err(refusal) => return refusal,
+        };
+        let _place = match self.place(seat).await {
+            Ok(place) => place,
             Err(refusal) => return refusal,
         };
         let start = Instant::now();

@@ -121,6 +121,27 @@ fn idle_connections_give_way_and_requests_that_are_worked_on_do_not() {
 }
 
 #[test]
+fn bodies_that_are_waited_for_keep_nobody_from_being_served() {
+    let stage = Stage::new();
+    let served = stage.serve("--tools tools --cache cache --max-connections 2 --body-timeout 1000");
+    let head = "POST /virtual HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000\r\n\r\n{";
+    let slow: Vec<TcpStream> = (0..8)
+        .map(|_| {
+            let mut stream = connect(&served);
+            stream.write_all(head.as_bytes()).expect("sent");
+            stream
+        })
+        .collect();
+    for _ in 0..8 {
+        assert_eq!(served.client().get("/health").status, 200);
+        let reply = served.call(&request("Sky", "Now", json!({"city": "Oslo"})));
+        assert_eq!(reply.json()["response"], "rain");
+        assert_eq!(served.client().get("/tools").status, 200);
+    }
+    drop(slow);
+}
+
+#[test]
 fn health_answers_though_file_handles_run_out() {
     let stage = Stage::new();
     let serve = "ulimit -n 40; exec \"$0\" serve --port 0 --tools tools --cache cache";
