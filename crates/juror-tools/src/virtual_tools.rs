@@ -393,8 +393,13 @@ impl Served {
     /// Why there is no reply though one might have been had: something outside failed.
     pub fn failed_outside(&self) -> Option<String> {
         let is_outside = match self.failure? {
-            Failure::Unasked | Failure::LookUp | Failure::NotKept | Failure::Late => true,
-            Failure::Unknown | Failure::Busy | Failure::Bug => false,
+            // Limits that were met, the last two, are no fault of who called.
+            Failure::Unasked
+            | Failure::LookUp
+            | Failure::NotKept
+            | Failure::Late
+            | Failure::Busy => true,
+            Failure::Unknown | Failure::Bug => false,
         };
         is_outside.then(|| self.troubles.join("; "))
     }
@@ -521,6 +526,8 @@ mod tests {
             }
         };
         assert_eq!(refused.failure, Some(Failure::Busy));
+        let why = refused.failed_outside();
+        assert!(why.is_some_and(|why| why.contains("--in-flight")), "who called is not to blame");
         let told = String::from_utf8_lossy(&refused.body).into_owned();
         assert!(told.contains("1 MB of calls are on their way (--in-flight)"), "{told}");
         assert_eq!((n_taken, tools.in_flight().len()), (3, 3));
