@@ -886,6 +886,14 @@ mod tests {
     }
 
     #[test]
+    fn many_values_of_wrong_types_are_not_all_told() {
+        let kinds: String = (0..500).map(|n| format!("    a{n}: x\n")).collect();
+        let told = read(&format!("steps:\n  kinds:\n{kinds}")).expect_err("wrong settings");
+        assert_eq!(told.matches(": not a word").count(), 50, "{told}");
+        assert!(told.contains("over 50 settings are of wrong types"), "{told}");
+    }
+
+    #[test]
     fn values_are_told_as_they_were_meant() {
         let model =
             |own: &str| format!("llm: {{generation: {{provider: openai, model: m, {own}}}}}");

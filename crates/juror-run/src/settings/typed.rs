@@ -1,10 +1,17 @@
 //! Reading settings, and telling everything that does not fit its type or is not known.
 
+use std::sync::LazyLock;
+
 use juror_score::read::{DatasetError, Document, Path, Problem, Problems, Segment};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{check, settings_schema};
+
+/// The most values of wrong types that are told of: each takes a reading of all the rest.
+const MOST_FAULTS: usize = 50;
+
+static SCHEMA: LazyLock<Value> = LazyLock::new(settings_schema);
 
 /// Reads values of the right types; fails with the first that is not.
 pub(crate) fn read_typed<T: DeserializeOwned>(document: &Document) -> Result<T, Problems> {
@@ -22,6 +29,10 @@ pub(super) fn read_all<T: DeserializeOwned + Default>(document: &Document) -> (T
             Ok(read) => break read,
             Err(fault) => fault,
         };
+        if told.len() >= MOST_FAULTS {
+            problems.push(more_faults(document));
+            break T::default();
+        }
         // What a part lacks only because it was taken out is no mistake of its own.
         let follows = told.iter().any(|path| path.0.starts_with(&fault.path.0));
         let rest = serde_json::from_str(&text).ok();
@@ -40,6 +51,12 @@ pub(super) fn read_all<T: DeserializeOwned + Default>(document: &Document) -> (T
     // The same text was read a moment ago.
     let _: Result<T, _> = serde_ignored::deserialize(&mut deserializer, unknown);
     (read, problems)
+}
+
+fn more_faults(document: &Document) -> DatasetError {
+    let message =
+        format!("over {MOST_FAULTS} settings are of wrong types: the others are not told");
+    document.error_at(Path(Vec::new()), Problem::BadSetting { message, hint: None })
 }
 
 /// A value without the part at a path; of a list, all goes, so that no index changes.
@@ -141,8 +158,7 @@ fn segments(path: &serde_ignored::Path) -> Vec<Segment> {
 
 /// The keys the schema allows at a path.
 fn known_keys(path: &[Segment]) -> Vec<String> {
-    let schema = settings_schema();
-    let found = schema_at(&schema, path).into_iter().find_map(|at| at.get("properties"));
+    let found = schema_at(&SCHEMA, path).into_iter().find_map(|at| at.get("properties"));
     let keys = found.and_then(Value::as_object).into_iter().flat_map(serde_json::Map::keys);
     keys.cloned().collect()
 }
@@ -156,8 +172,7 @@ struct Words {
 
 impl Words {
     fn at(path: &[Segment]) -> Words {
-        let schema = settings_schema();
-        let options = schema_at(&schema, path);
+        let options = schema_at(&SCHEMA, path);
         let word = |one: &Value| one.get("const").and_then(Value::as_str).map(str::to_owned);
         let words = options.iter().filter_map(|at| at.get("oneOf")?.as_array());
         Words {
