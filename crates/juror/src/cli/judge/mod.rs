@@ -225,7 +225,6 @@ fn stem(place: &str) -> String {
     name.map_or_else(|| "agent".to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
-/// A share as a percentage.
 /// What is said of a rate without any verdict.
 const NOT_KNOWN: &str = "not known, since nothing could be judged";
 
@@ -242,6 +241,7 @@ fn left_out(n: usize) -> String {
     format!("\n{n} left out: the judge could not be asked")
 }
 
+/// A share as a percentage.
 fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }
