@@ -109,7 +109,7 @@ fn of_steps(expected: &Value, actual: &Value) -> Vec<u8> {
 /// APIs of one name, or of names that become one.
 pub(crate) fn apis_of_one_name(random: &mut Random, size: usize) -> Vec<u8> {
     let names: &[&str] = if random.one_in(2) { &["a"] } else { &["a b", "a_b", "A-B", "a b!"] };
-    let apis = (0..size / 60 + 1).map(|n| {
+    let apis = (0..=size / 60).map(|n| {
         json!({"name": names[n % names.len()], "description": "", "required_parameters": [],
             "optional_parameters": []})
     });
@@ -144,7 +144,7 @@ pub(crate) fn directives(random: &mut Random, size: usize) -> Vec<u8> {
 /// A verdict after a verdict, all equal or all others.
 pub(crate) fn many_verdicts(random: &mut Random, size: usize) -> Vec<u8> {
     let is_same = random.one_in(2);
-    let verdicts = (0..size / 70 + 1).map(|n| {
+    let verdicts = (0..=size / 70).map(|n| {
         let n = if is_same { 1 } else { n };
         format!("{{\"reference_claims\": {n}, \"actual_claims\": {n}, \"matching_claims\": {n}}}\n")
     });
