@@ -887,8 +887,9 @@ mod tests {
 
     #[test]
     fn many_values_of_wrong_types_are_not_all_told() {
-        let kinds: String = (0..500).map(|n| format!("    a{n}: x\n")).collect();
-        let told = read(&format!("steps:\n  kinds:\n{kinds}")).expect_err("wrong settings");
+        let kinds: Vec<String> = (0..500).map(|n| format!("    a{n}: x\n")).collect();
+        let told =
+            read(&format!("steps:\n  kinds:\n{}", kinds.concat())).expect_err("wrong settings");
         assert_eq!(told.matches(": not a word").count(), 50, "{told}");
         assert!(told.contains("over 50 settings are of wrong types"), "{told}");
     }
