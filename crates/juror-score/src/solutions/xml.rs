@@ -244,8 +244,12 @@ mod tests {
 
     #[test]
     fn a_row_inside_a_row_is_refused() {
-        let names: String = (0..1000).map(|n| format!("<variable name='{n}'/>")).collect();
-        let xml = format!("<sparql><head>{names}</head><results>{}", "<result>".repeat(100_000));
+        let names: Vec<_> = (0..1000).map(|n| format!("<variable name='{n}'/>")).collect();
+        let xml = format!(
+            "<sparql><head>{}</head><results>{}",
+            names.concat(),
+            "<result>".repeat(100_000)
+        );
         let error = parse(&xml).expect_err("refused");
         assert_eq!(error.to_string(), "a `result` inside a `result`");
     }
