@@ -73,7 +73,8 @@ fn calls_that_wait_in_the_servers_queue_are_not_given_up() {
     let stage = Stage::new(100, one_slot(50));
     let (code, said) = stage.judge("openai_compatible", "", "--concurrency 100 --timeout 3");
     assert_eq!(code, 0, "{said}");
-    assert_eq!(stage.server.max_in_flight(), 100, "what was asked for is obeyed");
+    // The first may be answered before the last has arrived; an unknown server would get 16.
+    assert!(stage.server.max_in_flight() > 50, "what was asked for is obeyed");
     stage.check_each_asked_once();
 }
 
