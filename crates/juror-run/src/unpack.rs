@@ -8,6 +8,9 @@ const MOST: &str = "JUROR_MAX_UNPACKED";
 /// What a small file may become where nobody says.
 const MOST_OF_ANY: u64 = 256 << 20;
 
+/// How many times longer than compressed a text usually is, at most.
+const LIKELY_TIMES: u64 = 20;
+
 /// How many times its size a large file may become. Text becomes a tenth, repetitive text a
 /// fiftieth; a file of a few kilobytes could otherwise fill all memory.
 const TIMES: u64 = 100;
@@ -26,26 +29,31 @@ pub(crate) fn unpack(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
 }
 
 fn unpack_within(bytes: Vec<u8>, most: u64) -> io::Result<Vec<u8>> {
+    // A few bytes can claim any length; what they are believed is what text usually becomes.
+    let most_room = (LIKELY_TIMES * bytes.len() as u64).min(most);
     match bytes.as_slice() {
         [0x1f, 0x8b, .., a, b, c, d] => {
             // The end of a file says how long its last part is.
             let length = u32::from_le_bytes([*a, *b, *c, *d]);
-            read(flate2::read::MultiGzDecoder::new(bytes.as_slice()), length.into(), most)
+            read(
+                flate2::read::MultiGzDecoder::new(bytes.as_slice()),
+                u64::from(length).min(most_room),
+                most,
+            )
         }
         [0x28, 0xb5, 0x2f, 0xfd, ..] => {
             let length = zstd::zstd_safe::get_frame_content_size(&bytes).ok().flatten();
             let decoder = zstd::stream::read::Decoder::new(bytes.as_slice())?;
-            read(decoder, length.unwrap_or(0), most)
+            read(decoder, length.unwrap_or(0).min(most_room), most)
         }
         _ => Ok(bytes),
     }
 }
 
-/// Reads all of it, which is said to be of a length.
-fn read(decoder: impl Read, length: u64, most: u64) -> io::Result<Vec<u8>> {
+/// Reads all of it, with room for a likely length made beforehand: growing would hold the text twice.
+fn read(decoder: impl Read, likely: u64, most: u64) -> io::Result<Vec<u8>> {
     let mut plain = Vec::new();
-    // Growing would hold the text twice. Whatever is said, it takes no more than it may.
-    let room = usize::try_from(length.min(most).saturating_add(1)).unwrap_or(0);
+    let room = usize::try_from(likely.saturating_add(1)).unwrap_or(0);
     plain.try_reserve_exact(room).map_err(io::Error::from)?;
     decoder.take(most.saturating_add(1)).read_to_end(&mut plain)?;
     if plain.len() as u64 <= most {
