@@ -1,8 +1,5 @@
 //! Agents that would rather have calls counted than make them.
 
-use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
-
 use serde_json::{Value, json};
 
 use crate::stage::{Stage, agent};
@@ -58,20 +55,8 @@ fn an_agent_records_calls_for_its_own_query_alone_and_forgets_none() {
 #[test]
 fn nor_does_it_on_a_server_that_others_use() {
     let stage = Stage::new();
-    let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
-    let mut serve = Command::new(env!("CARGO_BIN_EXE_juror"));
-    serve
-        .args(["serve", "--port", "0", "--no-keep", "--quiet"])
-        .args(["--tools", &format!("{examples}/tools")])
-        .args(["--cache", &format!("{examples}/tool_cache")])
-        .current_dir(stage.folder.path())
-        .stderr(Stdio::null());
-    let mut served = serve.stdout(Stdio::piped()).spawn().expect("juror serves");
-    let output = served.stdout.take().expect("its output");
-    let address = BufReader::new(output).lines().next().expect("a line").expect("text");
-    check(&stage, &format!("--server {address}"));
-    served.kill().expect("killed");
-    served.wait().expect("ended");
+    let served = stage.serve();
+    check(&stage, &format!("--server {}", served.address));
 }
 
 #[test]

@@ -218,21 +218,10 @@ fn results_name_prompts_sources_and_data_by_hash() {
 #[test]
 fn results_say_nothing_of_replies_that_another_server_gives() {
     let stage = Stage::new();
-    let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
-    let mut serve = Command::new(env!("CARGO_BIN_EXE_juror"));
-    serve
-        .args(["serve", "--port", "0", "--no-keep"])
-        .args(["--tools", &format!("{examples}/tools")])
-        .args(["--cache", &format!("{examples}/tool_cache")])
-        .current_dir(stage.folder.path())
-        .stderr(Stdio::null());
-    let mut served = serve.stdout(Stdio::piped()).spawn().expect("juror serves");
-    let output = served.stdout.take().expect("its output");
-    let address = BufReader::new(output).lines().next().expect("a line").expect("text");
+    let served = stage.serve();
+    let address = &served.address;
     let agent = agent(&stage, SAYS_MODEL);
     let ended = bench(&stage, &agent, &format!("--judge none --server {address}"), &[]);
-    served.kill().expect("killed");
-    served.wait().expect("ended");
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     let juror = &stage.results()["juror"];
     for claim in ["/sources", "/simulator", "/data/cache"] {

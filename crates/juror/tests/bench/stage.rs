@@ -1,8 +1,9 @@
 //! A folder, and the program run in it.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
@@ -17,7 +18,38 @@ pub(crate) struct Ended {
     pub(crate) stderr: String,
 }
 
+/// A server of the example tools, for as long as it is kept.
+pub(crate) struct Serving {
+    pub(crate) address: String,
+    process: Child,
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        // It may have ended by itself, which the test that uses it tells.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
 impl Stage {
+    /// Serves the example tools from this folder.
+    pub(crate) fn serve(&self) -> Serving {
+        let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+        let mut process = Command::new(env!("CARGO_BIN_EXE_juror"))
+            .args(["serve", "--port", "0", "--no-keep", "--quiet"])
+            .args(["--tools", &format!("{examples}/tools")])
+            .args(["--cache", &format!("{examples}/tool_cache")])
+            .current_dir(self.folder.path())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("juror serves");
+        let output = process.stdout.take().expect("its output");
+        let address = BufReader::new(output).lines().next().expect("a line").expect("text");
+        Serving { address, process }
+    }
+
     pub(crate) fn new() -> Stage {
         Stage { folder: tempfile::tempdir().expect("a folder") }
     }
