@@ -1,17 +1,23 @@
 //! Pairing expected with actual steps so that the total similarity is the largest possible.
 
+mod optimum;
+mod ties;
+
 use std::collections::BinaryHeap;
 use std::slice;
+
+use optimum::solve;
+use ties::latest;
 
 /// Two totals closer than this are equally good.
 const EQUAL: f64 = 1e-9;
 
 /// Above this much work ties are no longer broken in favour of the latest step.
-const TIE_WORK: usize = 400_000_000;
+const TIE_WORK: usize = 1 << 26;
 
 /// Above this much work the best pairs are taken one after another, which need not be optimal:
 /// groups of more than a thousand steps are not expected.
-const MOST_WORK: usize = 2_000_000_000;
+const MOST_WORK: usize = 1 << 27;
 
 /// For each row the column it is paired with, so that the total is the largest possible and every
 /// pair is above zero. Among equally good pairings the rows, in the order given, take the last
@@ -20,16 +26,10 @@ pub(crate) fn assign(similarity: &[Vec<f64>], order: &[usize]) -> Vec<Option<usi
     if let Some(pairing) = assign_greedily(similarity, order) {
         return pairing;
     }
-    let n_rows = similarity.len();
-    let n_columns = similarity.first().map_or(0, Vec::len);
-    let one_solution = n_rows.saturating_mul(n_rows).saturating_mul(n_columns);
-    if one_solution > MOST_WORK {
-        return assign_best_first(similarity);
+    match solve(similarity, MOST_WORK) {
+        Some(optimum) => latest(similarity, optimum, order, TIE_WORK),
+        None => assign_best_first(similarity),
     }
-    if one_solution.saturating_mul(n_rows * n_columns) > TIE_WORK {
-        return solve(similarity).1;
-    }
-    assign_with_ties(similarity, order)
 }
 
 /// The same for columns of few kinds, where a row is as similar to all columns of a kind: `columns`
@@ -158,111 +158,6 @@ fn assign_best_first(similarity: &[Vec<f64>]) -> Vec<Option<usize>> {
     pairing
 }
 
-fn assign_with_ties(similarity: &[Vec<f64>], order: &[usize]) -> Vec<Option<usize>> {
-    let mut left = similarity.to_vec();
-    let mut pairing = vec![None; similarity.len()];
-    let mut optimum = solve(&left).0;
-    for &row in order {
-        for column in (0..left[row].len()).rev() {
-            let gain = left[row][column];
-            if gain <= 0.0 {
-                continue;
-            }
-            let rest = without(&left, row, Some(column));
-            let rest_optimum = solve(&rest).0;
-            if gain + rest_optimum + EQUAL >= optimum {
-                pairing[row] = Some(column);
-                left = rest;
-                optimum = rest_optimum;
-                break;
-            }
-        }
-        if pairing[row].is_none() {
-            left = without(&left, row, None);
-        }
-    }
-    pairing
-}
-
-fn without(similarity: &[Vec<f64>], row: usize, column: Option<usize>) -> Vec<Vec<f64>> {
-    let mut rest = similarity.to_vec();
-    rest[row].fill(0.0);
-    if let Some(column) = column {
-        for row in &mut rest {
-            row[column] = 0.0;
-        }
-    }
-    rest
-}
-
-/// The largest total and a pairing that reaches it: the Hungarian method with potentials, in
-/// O(rows² · columns) after padding to at least as many columns as rows.
-fn solve(similarity: &[Vec<f64>]) -> (f64, Vec<Option<usize>>) {
-    let n = similarity.len();
-    let real_columns = similarity.first().map_or(0, Vec::len);
-    let m = real_columns.max(n);
-    let cost = |row: usize, column: usize| {
-        if column <= real_columns { -similarity[row - 1][column - 1] } else { 0.0 }
-    };
-    // Rows and columns count from 1; 0 is the row being placed.
-    let mut row_potential = vec![0.0; n + 1];
-    let mut column_potential = vec![0.0; m + 1];
-    let mut row_of = vec![0_usize; m + 1];
-    for row in 1..=n {
-        row_of[0] = row;
-        let mut slack = vec![f64::INFINITY; m + 1];
-        let mut came_from = vec![0_usize; m + 1];
-        let mut done = vec![false; m + 1];
-        let mut column = 0;
-        loop {
-            done[column] = true;
-            let at = row_of[column];
-            let mut delta = f64::INFINITY;
-            let mut next = 0;
-            for other in 1..=m {
-                if done[other] {
-                    continue;
-                }
-                let reduced = cost(at, other) - row_potential[at] - column_potential[other];
-                if reduced < slack[other] {
-                    slack[other] = reduced;
-                    came_from[other] = column;
-                }
-                if slack[other] < delta {
-                    delta = slack[other];
-                    next = other;
-                }
-            }
-            for other in 0..=m {
-                if done[other] {
-                    row_potential[row_of[other]] += delta;
-                    column_potential[other] -= delta;
-                } else {
-                    slack[other] -= delta;
-                }
-            }
-            column = next;
-            if row_of[column] == 0 {
-                break;
-            }
-        }
-        while column != 0 {
-            row_of[column] = row_of[came_from[column]];
-            column = came_from[column];
-        }
-    }
-    let mut total = 0.0;
-    let mut pairing = vec![None; n];
-    for column in 1..=real_columns {
-        let row = row_of[column];
-        if row > 0 && similarity[row - 1][column - 1] > 0.0 {
-            total += similarity[row - 1][column - 1];
-            pairing[row - 1] = Some(column - 1);
-        }
-    }
-    (total, pairing)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -292,6 +187,53 @@ mod tests {
             .collect();
         let order: Vec<usize> = (0..90).collect();
         assert!((total(&similarity, &assign(&similarity, &order)) - 90.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn more_steps_than_there_are_for_them_are_paired_quickly() {
+        let few = vec![vec![1.0]; 100_000];
+        let order: Vec<usize> = (0..few.len()).collect();
+        let pairing = assign(&few, &order);
+        assert_eq!((pairing[0], pairing.iter().flatten().count()), (Some(0), 1));
+        let most = vec![vec![1.0; 1_000]; 1_001];
+        let pairing = assign(&most, &(0..1_001).rev().collect::<Vec<_>>());
+        assert_eq!((pairing[0], pairing[1], pairing[1_000]), (None, Some(0), Some(999)));
+    }
+
+    #[test]
+    fn what_takes_too_much_work_has_no_optimum() {
+        // Each row has to push all rows before it on.
+        let cell = |row: usize, column: usize| ((row + 1) * (column + 1)) as f64 / 1e5;
+        let similarity: Vec<Vec<f64>> =
+            (0..200).map(|row| (0..200).map(|column| cell(row, column)).collect()).collect();
+        assert!(solve(&similarity, 200 * 200 * 20).is_none());
+        assert!(solve(&similarity, 200 * 200 * 202).is_some());
+        assert_eq!(assign_best_first(&similarity).iter().flatten().count(), 200);
+    }
+
+    /// Ties broken the slow way: each row tries its columns, and the rest is solved anew.
+    fn assign_with_ties(similarity: &[Vec<f64>], order: &[usize]) -> Vec<Option<usize>> {
+        let mut left = similarity.to_vec();
+        let mut pairing = vec![None; similarity.len()];
+        let optimum = |left: &[Vec<f64>]| {
+            total(left, &solve(left, usize::MAX).expect("an optimum").column_of)
+        };
+        for &row in order {
+            let before = optimum(&left);
+            for column in (0..left[row].len()).rev().filter(|at| similarity[row][*at] > 0.0) {
+                let gain = left[row][column];
+                let mut rest = left.clone();
+                rest[row].fill(0.0);
+                rest.iter_mut().for_each(|row| row[column] = 0.0);
+                if gain > 0.0 && gain + optimum(&rest) + EQUAL >= before {
+                    pairing[row] = Some(column);
+                    left = rest;
+                    break;
+                }
+            }
+            left[row].fill(0.0);
+        }
+        pairing
     }
 
     /// Every pairing there is, the slow way.
@@ -335,6 +277,26 @@ mod tests {
             prop_assert_eq!(pairing, assign(&wide, &order));
             let quick = assign_kinds_best_first(&similarity, &columns);
             prop_assert_eq!(quick, assign_best_first(&wide));
+        }
+
+        #[test]
+        fn ties_are_broken_as_if_every_column_was_tried(
+            rows in 1_usize..8,
+            columns in 0_usize..8,
+            grades in prop::sample::select(vec![
+                vec![0.0, 1.0], vec![0.0, 0.0, 1.0], vec![0.0, 0.25, 0.5, 1.0], vec![0.5, 1.0],
+                vec![0.0, 1.0 / 3.0, 2.0 / 3.0, 1.0, 0.2, 0.4],
+            ]),
+            picks in prop::collection::vec(0_usize..6, 64),
+            order in Just((0..8).collect::<Vec<usize>>()).prop_shuffle(),
+        ) {
+            let cell = |row: usize, column: usize| grades[picks[row * 8 + column] % grades.len()];
+            let similarity: Vec<Vec<f64>> =
+                (0..rows).map(|row| (0..columns).map(|at| cell(row, at)).collect()).collect();
+            let order: Vec<usize> = order.into_iter().filter(|row| *row < rows).collect();
+            let optimum = solve(&similarity, usize::MAX).expect("an optimum");
+            let pairing = latest(&similarity, optimum, &order, usize::MAX);
+            prop_assert_eq!(pairing, assign_with_ties(&similarity, &order));
         }
 
         #[test]

@@ -4,8 +4,9 @@
 //! other number is what programs hold of it, a double: `0.1` and `0.10000000000000001` are the same.
 
 use std::borrow::Cow;
+use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
-use std::fmt;
+use std::fmt::{self, Write};
 
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -46,6 +47,20 @@ impl ExactNumber {
             Ok(real) if real.is_finite() => ExactNumber(Form::Real(real.to_bits())),
             _ => ExactNumber(decimal),
         }
+    }
+}
+
+impl ExactNumber {
+    /// Adds a text that equal numbers have in common.
+    fn push(&self, normal: &mut String) {
+        let _ = match &self.0 {
+            Form::Decimal { is_negative, digits, exponent } => {
+                let sign = if *is_negative { "-" } else { "" };
+                write!(normal, "{sign}{digits}e{exponent}")
+            }
+            Form::Real(bits) => write!(normal, "r{bits:x}"),
+            Form::Written(text) => write!(normal, "w{text}"),
+        };
     }
 }
 
@@ -106,6 +121,109 @@ pub(crate) fn same_json(a: &str, b: &str) -> bool {
             }
         }
     }
+}
+
+/// A JSON text that is compared with others: from a few times on by its normal form, which is made
+/// once, so that comparing many with many does not read each of them as often.
+#[derive(Debug, Default)]
+pub(crate) struct Compared {
+    n_times: Cell<usize>,
+    normal: OnceCell<Option<String>>,
+}
+
+impl Compared {
+    /// How often a text is read again rather than kept in another form.
+    const FEW: usize = 4;
+
+    /// As [`same_json`], of a text and another that have been compared before.
+    pub(crate) fn same_json(&self, a: &str, other: &Compared, b: &str) -> bool {
+        if a == b {
+            return true;
+        }
+        for compared in [self, other] {
+            compared.n_times.set(compared.n_times.get().saturating_add(1));
+        }
+        if self.n_times.get().max(other.n_times.get()) <= Compared::FEW {
+            return same_json(a, b);
+        }
+        let normal_of_a = self.normal.get_or_init(|| normal_form(a));
+        normal_of_a.is_some() && normal_of_a == other.normal.get_or_init(|| normal_form(b))
+    }
+}
+
+/// A text that two JSON texts have in common where they have the same value; nothing for what is
+/// no JSON, and for what is too deep to be compared.
+fn normal_form(json: &str) -> Option<String> {
+    let mut normal = String::new();
+    if let Some(value) = small_value(json).filter(is_exact) {
+        push_value(&value, &mut normal);
+        return Some(normal);
+    }
+    let quoted = Quoted::of(json, false);
+    let json = quoted.as_ref().map_or(json, |quoted| &quoted.text);
+    push_raw(raw(json)?, DEEPEST, &mut normal)?;
+    Some(normal)
+}
+
+fn push_value(value: &Value, normal: &mut String) {
+    match value {
+        Value::Null => normal.push_str("null"),
+        Value::Bool(truth) => normal.push_str(if *truth { "true" } else { "false" }),
+        Value::Number(number) => ExactNumber::of(&number.to_string()).push(normal),
+        Value::String(text) => push_text(text, normal),
+        Value::Array(items) => {
+            normal.push('[');
+            for item in items {
+                push_value(item, normal);
+                normal.push(',');
+            }
+            normal.push(']');
+        }
+        Value::Object(fields) => {
+            let mut fields: Vec<_> = fields.iter().collect();
+            fields.sort_unstable_by_key(|(key, _)| *key);
+            normal.push('{');
+            for (key, value) in fields {
+                push_text(key, normal);
+                push_value(value, normal);
+            }
+            normal.push('}');
+        }
+    }
+}
+
+/// The same of a value as it is written.
+fn push_raw(value: &RawValue, depth: usize, normal: &mut String) -> Option<()> {
+    let depth = depth.checked_sub(1)?;
+    match json::kind_of(value) {
+        "a number" => ExactNumber::of(value.get()).push(normal),
+        "a text" => push_text(&json::text_of(value)?, normal),
+        "a list" => {
+            normal.push('[');
+            for item in items_of(value)? {
+                push_raw(item, depth, normal)?;
+                normal.push(',');
+            }
+            normal.push(']');
+        }
+        "an object" => {
+            let mut fields: Vec<_> = fields_of(value)?.into_iter().collect();
+            fields.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+            normal.push('{');
+            for (key, value) in fields {
+                push_text(&key, normal);
+                push_raw(value, depth, normal)?;
+            }
+            normal.push('}');
+        }
+        _ => normal.push_str(value.get()),
+    }
+    Some(())
+}
+
+/// A text with its length, so that nothing in it ends it.
+fn push_text(text: &str, normal: &mut String) {
+    let _ = write!(normal, "{}\"{text}", text.len());
 }
 
 /// JSON on one line for messages, as it is written where its numbers would change otherwise.
@@ -175,6 +293,19 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// Compares directly and by normal forms, which have to agree.
+    fn same_json(a: &str, b: &str) -> bool {
+        let same = super::same_json(a, b);
+        let (one, other) = (normal_form(a), normal_form(b));
+        assert_eq!(a == b || one.is_some() && one == other, same, "{a} and {b}");
+        let (one, other) = (Compared::default(), Compared::default());
+        let n_times = if a.len() < 1_000 { 2 * Compared::FEW } else { 0 };
+        for _ in 0..n_times {
+            assert_eq!(one.same_json(a, &other, b), same);
+        }
+        same
+    }
+
     #[test]
     fn large_values_compare_as_small_ones_do() {
         let many = |one: &str| format!("[{}{one}]", r#"{"a": 1, "b": [true]}, "#.repeat(20_000));
@@ -243,6 +374,49 @@ mod tests {
     }
 
     #[test]
+    fn parts_of_values_are_told_apart() {
+        let values = [
+            "[]",
+            "{}",
+            "[[]]",
+            "null",
+            "[null]",
+            "\"null\"",
+            "\"\"",
+            "[\"\"]",
+            "[\"\", \"\"]",
+            "[\",\"]",
+            "1",
+            "[1]",
+            "[1, 1]",
+            "[11]",
+            "\"1\"",
+            "[\"1\\\"1\"]",
+            "[\"1\", \"1\"]",
+            "{\"a\": 1}",
+            "{\"a\": \"1\"}",
+            "{\"a1\": 1}",
+            "{\"a\": 1, \"b\": 1}",
+            "[\"a\", 1]",
+            "{\"a\": {\"b\": 1}}",
+            "true",
+            "false",
+            "0.5",
+            "[0.5, 1e400]",
+            "1e400",
+            "-1",
+            "not JSON",
+        ];
+        for (at, a) in values.iter().enumerate() {
+            for (other, b) in values.iter().enumerate() {
+                assert_eq!(same_json(a, b), at == other, "{a} and {b}");
+            }
+        }
+        assert!(same_json(r#"{"a": 1, "a": 2, "b": 3}"#, r#"{"b": 3.0, "a": 2}"#));
+        assert!(same_json(r#"{"a": 1e400, "a": 2, "b": 3}"#, r#"{"b": 3.0, "a": 2}"#));
+    }
+
+    #[test]
     fn a_number_shows_as_people_write_it() {
         let shown = |text: &str| ExactNumber::of(text).to_string();
         assert_eq!(shown("-1200.0"), "-1200");
@@ -262,6 +436,7 @@ mod tests {
                 let (a_value, b_value) = (value(a), value(b));
                 if is_exact(&a_value) && is_exact(&b_value) {
                     let exactly = ExactNumber::of(a) == ExactNumber::of(b);
+                    prop_assert_eq!(normal_form(a) == normal_form(b), exactly);
                     prop_assert_eq!(same_value(&a_value, &b_value), exactly);
                 }
             }

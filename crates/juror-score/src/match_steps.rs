@@ -216,6 +216,30 @@ mod tests {
     }
 
     #[test]
+    fn a_large_output_is_not_read_again_for_every_step() {
+        let list = |n: usize| vec!["{}"; n].join(",");
+        let step = |output: &str| {
+            format!(
+                r#"{{"name": "s", "status": "success", "output": [{output}],
+                "output_media_type": "application/json"}}"#
+            )
+        };
+        let expected = step(&list(100_000));
+        let small: Vec<String> = (0..20_000).map(|at| step(&at.to_string())).collect();
+        let actual = format!("{}, {}", step(&format!(" {}", list(100_000))), small.join(","));
+        let matching = matched(&expected, &actual, &Profile::V6).expect("a matching");
+        assert_eq!((matching.score, matching.pairs[0].actual), (1.0, 0));
+    }
+
+    #[test]
+    fn one_step_is_found_for_the_first_of_thousands_that_expect_it() {
+        let equal = steps(std::iter::repeat_n(7, 3_000));
+        let one = steps(std::iter::once(7));
+        let matching = matched(&equal, &one, &Profile::V6).expect("a matching");
+        assert_eq!(matching.pairs.len(), 1);
+    }
+
+    #[test]
     fn more_pairs_than_may_be_compared_are_not() {
         let distinct = steps(0..10_000);
         let refused = matched(&distinct, &distinct, &Profile::V6).err().map(|why| why.to_string());

@@ -13,7 +13,7 @@ use crate::object::Object;
 /// Whether both were called with the same arguments: no more and no fewer, equal as JSON. What
 /// cannot be read equals the same text alone.
 pub(super) fn matches(expected: &View<'_>, actual: &View<'_>) -> bool {
-    same_json(&expected.args(), &actual.args())
+    expected.compared_args.same_json(expected.args(), &actual.compared_args, actual.args())
 }
 
 /// An argument that differs: its name, and what was wanted and given, as JSON.
@@ -22,7 +22,7 @@ pub(crate) type Differing = (String, Option<String>, Option<String>);
 /// The arguments that differ.
 pub(crate) fn differing(expected: &View<'_>, actual: &View<'_>) -> Vec<Differing> {
     let (expected, actual) = (expected.args(), actual.args());
-    let (Some(expected), Some(actual)) = (fields_of(&expected), fields_of(&actual)) else {
+    let (Some(expected), Some(actual)) = (fields_of(expected), fields_of(actual)) else {
         return Vec::new();
     };
     let by_name = |fields: &[Field<'_>]| -> HashMap<String, String> {
@@ -55,10 +55,12 @@ fn fields_of(args: &str) -> Option<Vec<Field<'_>>> {
 impl View<'_> {
     /// The arguments as JSON, an empty object where they are left out. Those written as a text of
     /// JSON, as some recordings have them, count as that JSON.
-    fn args(&self) -> Cow<'_, str> {
-        let Some(raw) = self.fields.get_set("args") else { return Cow::Borrowed("{}") };
-        let is_object = |text: &Cow<'_, str>| text.trim_start().starts_with('{');
-        json::text_of(raw).filter(is_object).unwrap_or(Cow::Borrowed(raw.get()))
+    fn args(&self) -> &str {
+        self.args.get_or_init(|| {
+            let Some(raw) = self.fields.get_set("args") else { return Cow::Borrowed("{}") };
+            let is_object = |text: &Cow<'_, str>| text.trim_start().starts_with('{');
+            json::text_of(raw).filter(is_object).unwrap_or(Cow::Borrowed(raw.get()))
+        })
     }
 }
 

@@ -22,6 +22,7 @@ pub use empty::is_empty_result_text;
 use serde_json::value::RawValue;
 pub use sparql::compare_sparql_results;
 
+use crate::exact::Compared;
 use crate::json;
 use crate::kind_names::StepKind;
 use crate::limits::Limits;
@@ -67,6 +68,10 @@ pub(crate) struct View<'t> {
     text: OnceCell<Cow<'t, str>>,
     result: OnceCell<Result<SparqlResult<'t>, NotAResult>>,
     documents: OnceCell<Option<Vec<Document<'t>>>>,
+    /// The output as JSON that is compared, and the arguments.
+    json: Compared,
+    args: OnceCell<Cow<'t, str>>,
+    compared_args: Compared,
 }
 
 impl<'t> View<'t> {
@@ -88,9 +93,20 @@ impl<'t> View<'t> {
         media_type: MediaType,
         side: Side,
     ) -> View<'t> {
-        let (text, result, documents) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
-        let limits = Limits::DEFAULT;
-        View { name, fields, output, media_type, side, limits, text, result, documents }
+        View {
+            name,
+            fields,
+            output,
+            media_type,
+            side,
+            limits: Limits::DEFAULT,
+            text: OnceCell::new(),
+            result: OnceCell::new(),
+            documents: OnceCell::new(),
+            json: Compared::default(),
+            args: OnceCell::new(),
+            compared_args: Compared::default(),
+        }
     }
 
     /// The same step as a profile sees it: called by what its name stands for, and read within

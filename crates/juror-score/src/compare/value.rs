@@ -1,14 +1,13 @@
 //! Outputs that compare by value: JSON, and anything else.
 
 use super::View;
-use crate::exact::same_json;
 
 /// Equal when both are texts and identical, or both are other JSON of equal value.
 pub(super) fn same_output(expected: &View<'_>, actual: &View<'_>) -> bool {
-    let (Some(expected), Some(actual)) = (expected.output, actual.output) else { return false };
-    match (expected.other_json(), actual.other_json()) {
-        (None, None) => expected.is_same_text(actual),
-        (Some(expected), Some(actual)) => same_json(expected, actual),
+    let (Some(wanted), Some(found)) = (expected.output, actual.output) else { return false };
+    match (wanted.other_json(), found.other_json()) {
+        (None, None) => wanted.is_same_text(found),
+        (Some(a), Some(b)) => expected.json.same_json(a, &actual.json, b),
         _ => false,
     }
 }
@@ -16,7 +15,7 @@ pub(super) fn same_output(expected: &View<'_>, actual: &View<'_>) -> bool {
 /// Equal when both read as JSON of equal value.
 pub(super) fn same_json_output(expected: &View<'_>, actual: &View<'_>) -> bool {
     match (expected.text(), actual.text()) {
-        (Some(a), Some(b)) => same_json(a, b),
+        (Some(a), Some(b)) => expected.json.same_json(a, &actual.json, b),
         _ => false,
     }
 }
