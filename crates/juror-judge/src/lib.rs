@@ -81,7 +81,7 @@ pub use queue::{Answer, CallError, Limits, Models, ModelsSetup, Stop};
 pub use relevance::Relevance;
 pub use retrieval::{Against, Retrieval};
 pub use schema::Schema;
-pub use secret::{Secret, Secrets, is_secret_name, is_secret_parameter, says_who_asks, words_of};
+pub use secret::{Secret, Secrets, is_secret_name, is_secret_parameter, says_who_asks};
 pub use tally::{Calls, Cost, Count, Tally};
 
 /// The built-in prompts: the name of each one's file, its text, and the texts it may use.

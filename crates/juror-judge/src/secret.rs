@@ -64,18 +64,59 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Words that names of keys are made of. `tokens` and `keywords` are none of them.
-const SECRET_WORDS: [&str; 5] = ["key", "apikey", "token", "secret", "password"];
+/// Words that names of keys are made of, alone or at the end of one with another: `PGPASSWORD`.
+/// `tokens` and `keywords` are none of them.
+const SECRET_WORDS: [&str; 15] = [
+    "apikey",
+    "apikeys",
+    "accesskey",
+    "secretkey",
+    "privatekey",
+    "token",
+    "secret",
+    "secrets",
+    "password",
+    "passwords",
+    "passwd",
+    "passphrase",
+    "passcode",
+    "credential",
+    "credentials",
+];
 
-/// Whether an option, a variable or a parameter of an address is called as keys are: one of its
-/// whole words says so.
+/// Words of such names that are the end of too many others: `monkey`.
+const SECRET_WHOLE_WORDS: [&str; 5] = ["key", "keys", "creds", "jwt", "bearer"];
+
+/// Words that say so only after others: `MYSQL_PWD` is a password, and `PWD` a folder.
+const SECRET_LAST_WORDS: [&str; 3] = ["pass", "pwd", "pat"];
+
+/// Last words of names that tell something of a key, and not the key: `TOKEN_LIMIT`, `SSL_KEY_FILE`.
+const TELLING_OF_SECRETS: [&str; 15] = [
+    "limit", "limits", "count", "size", "length", "budget", "rate", "usage", "file", "path", "dir",
+    "url", "name", "header", "type",
+];
+
+/// Whether an option, a variable, a header or a parameter of an address is called as keys are. This
+/// is the one rule for it, in what agents are given and in what is shown. Numbers in names say
+/// nothing: `OPENAI_API_KEY_2`.
 pub fn is_secret_name(name: &str) -> bool {
-    words_of(name).iter().any(|word| SECRET_WORDS.contains(&word.as_str()))
+    let mut words = words_of(name);
+    for word in &mut words {
+        word.truncate(word.trim_end_matches(|c: char| c.is_ascii_digit()).len());
+    }
+    words.retain(|word| !word.is_empty());
+    let Some((last, others)) = words.split_last() else { return false };
+    let says_so = |word: &String| {
+        SECRET_WHOLE_WORDS.contains(&word.as_str())
+            || SECRET_WORDS.iter().any(|secret| word.ends_with(secret))
+    };
+    let says_so_at_the_end = !others.is_empty() && SECRET_LAST_WORDS.contains(&last.as_str());
+    let only_tells_of_it = TELLING_OF_SECRETS.contains(&last.as_str());
+    !only_tells_of_it && (words.iter().any(says_so) || says_so_at_the_end)
 }
 
 /// More words that stand for keys in addresses.
-const SECRET_PARAMETERS: [&str; 8] =
-    ["code", "sig", "signature", "auth", "pass", "pwd", "credential", "credentials"];
+const SECRET_PARAMETERS: [&str; 6] = ["code", "sig", "signature", "auth", "pass", "pwd"];
 
 /// Whether a parameter of an address holds a key: it is called so, or looks like one.
 pub fn is_secret_parameter(name: &str, value: &str) -> bool {
@@ -94,7 +135,7 @@ pub fn says_who_asks(header: &str) -> bool {
 }
 
 /// The words of a name, in lower case: `OPENAI_API_KEY`, `--api-key` and `apiKey` end with `key`.
-pub fn words_of(name: &str) -> Vec<String> {
+fn words_of(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut was_small = false;
     for c in name.chars() {
@@ -120,6 +161,66 @@ mod tests {
         assert_eq!(format!("{key:?}"), "***");
         assert_eq!(key.redact("Incorrect key: sk-very-secret."), "Incorrect key: ***.");
         assert_eq!(Secret::new("").redact("abc"), "abc");
+    }
+
+    #[test]
+    fn keys_are_known_by_their_names() {
+        for name in [
+            "OPENAI_API_KEY",
+            "OPENAI_API_KEY_2",
+            "OPENAI_API_KEY2",
+            "AZURE_API_KEY_EASTUS",
+            "API_KEYS",
+            "apiKey",
+            "--api-key",
+            "X-Api-Key",
+            "OPENAI_APIKEY",
+            "AWS_ACCESS_KEY_ID",
+            "AWS_SECRET_ACCESS_KEY",
+            "GITHUB_TOKEN",
+            "SLACK_TOKEN_PROD",
+            "STOP_TOKEN",
+            "GITHUBTOKEN",
+            "CLIENT_SECRET",
+            "CLIENTSECRET",
+            "DB_PASSWORD",
+            "PGPASSWORD",
+            "MYSQL_PWD",
+            "SMTP_PASS",
+            "SSH_PASSPHRASE",
+            "GITHUB_PAT",
+            "AZURE_DEVOPS_EXT_PAT_2",
+            "GOOGLE_APPLICATION_CREDENTIALS",
+            "DB_CREDS",
+            "SESSION_JWT",
+        ] {
+            assert!(is_secret_name(name), "{name}");
+        }
+        for name in [
+            "",
+            "_",
+            "2",
+            "PATH",
+            "PWD",
+            "OLDPWD",
+            "PASS",
+            "PASS_RATE",
+            "MAX_TOKENS",
+            "TOKEN_LIMIT",
+            "TOKENIZERS_PARALLELISM",
+            "PASSWORD_LENGTH",
+            "KEYWORDS",
+            "MONKEY",
+            "KEYBOARD_LAYOUT",
+            "SSL_KEY_FILE",
+            "AWS_SECRET_NAME",
+            "SSH_AUTH_SOCK",
+            "COMPASS",
+            "PATTERN",
+            "DATABASE_URL",
+        ] {
+            assert!(!is_secret_name(name), "{name}");
+        }
     }
 
     #[test]

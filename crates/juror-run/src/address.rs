@@ -13,13 +13,33 @@ pub(crate) fn without_credentials(address: &str) -> String {
 
 /// An address without a name and a password in it.
 pub(crate) fn without_user(address: &str) -> String {
-    let Some((scheme, rest)) = address.split_once("://") else { return address.to_owned() };
+    let Some(parts) = parts(address) else { return address.to_owned() };
+    format!("{}://{}{}", parts.scheme, parts.host, parts.path)
+}
+
+/// Whether an address has a password before its host.
+pub(crate) fn has_password(address: &str) -> bool {
+    let password = parts(address).and_then(|parts| parts.user?.split_once(':'));
+    password.is_some_and(|(_, password)| !password.is_empty())
+}
+
+struct Parts<'a> {
+    scheme: &'a str,
+    /// A name, or a name and a password.
+    user: Option<&'a str>,
+    host: &'a str,
+    path: &'a str,
+}
+
+fn parts(address: &str) -> Option<Parts<'_>> {
+    let (scheme, rest) = address.split_once("://")?;
     // Clients pass over more slashes than there should be.
     let rest = rest.trim_start_matches(['/', '\\']);
     let (authority, path) = rest.split_at(rest.find(ENDS).unwrap_or(rest.len()));
     // A password may have an `@` of its own: the host comes after the last one.
-    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    format!("{scheme}://{host}{path}")
+    let (user, host) =
+        authority.rsplit_once('@').map_or((None, authority), |(user, host)| (Some(user), host));
+    Some(Parts { scheme, user, host, path })
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use juror_judge::{is_secret_name, is_secret_parameter};
 
-use crate::address::without_user;
+use crate::address::{has_password, without_user};
 use crate::manifest::short_hash;
 
 /// What stands in place of a hidden value.
@@ -73,9 +73,62 @@ pub(crate) fn in_address(address: &str, mask: Mask) -> String {
     format!("{path}?{}", parameters.collect::<Vec<_>>().join("&"))
 }
 
+/// The value of a variable without the passwords in it, if there are any: in an address
+/// (`postgres://me:hush@host/data`) or in the words of a connection (`Server=host;Password=hush`).
+pub(crate) fn without_passwords(value: &str) -> Option<String> {
+    let address = in_address(value, Mask::Stars);
+    let open = in_connection(&address, Mask::Stars);
+    let has_any = has_password(value) || address != without_user(value) || open != address;
+    has_any.then_some(open)
+}
+
+/// The words of a connection, with those masked that are called as keys are.
+fn in_connection(words: &str, mask: Mask) -> String {
+    if !words.contains(';') {
+        return words.to_owned();
+    }
+    let is_plain = |name: &str| name.chars().all(|c| c.is_alphanumeric() || " _-".contains(c));
+    let shown = words.split(';').map(|word| match word.split_once('=') {
+        Some((name, value)) if is_plain(name) && is_secret_parameter(name, "") => {
+            format!("{name}={}", mask.over(value))
+        }
+        _ => word.to_owned(),
+    });
+    shown.collect::<Vec<_>>().join(";")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn passwords_are_found_in_the_values_of_variables() {
+        for (value, open) in [
+            ("postgres://me:hush@host/data", Some("postgres://host/data")),
+            ("redis://:hush@host:6379/0", Some("redis://host:6379/0")),
+            (
+                "jdbc:postgresql://host/data?user=me&password=hush",
+                Some("jdbc:postgresql://host/data?user=me&password=***"),
+            ),
+            (
+                "jdbc:sqlserver://host;user=me;password=hush",
+                Some("jdbc:sqlserver://host;user=me;password=***"),
+            ),
+            (
+                "AccountName=a;AccountKey=aHVzaA==;EndpointSuffix=b",
+                Some("AccountName=a;AccountKey=***;EndpointSuffix=b"),
+            ),
+            ("Server=host;Uid=me;Pwd=hush", Some("Server=host;Uid=me;Pwd=***")),
+            ("ssh://git@host/place", None),
+            ("https://host/v1?top_k=5", None),
+            ("postgres://host/data", None),
+            ("di=01;34:*.key=00;31", None),
+            ("/bin:/usr/bin", None),
+            ("", None),
+        ] {
+            assert_eq!(without_passwords(value).as_deref(), open, "{value}");
+        }
+    }
 
     #[test]
     fn only_what_is_called_as_keys_are_is_hidden() {

@@ -1,14 +1,16 @@
 //! Which variables and headers reach an agent, and which decide what it answers.
 //!
 //! A variable that is called as keys are stays with Juror, unless users name it, and never tells runs
-//! apart: it decides who pays, not what is said. All others reach the agent, and tell runs apart;
-//! where users name some of them, those alone do.
+//! apart: it decides who pays, not what is said. One with a password in its value stays, too; it tells
+//! runs apart without it. All others reach the agent, and tell runs apart; where users name some of
+//! them, those alone do.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
-use juror_judge::{says_who_asks, words_of};
+use juror_judge::{is_secret_name, says_who_asks};
 
+use crate::hidden::without_passwords;
 use crate::manifest::short_hash;
 use crate::settings::Settings;
 use crate::subject::Headers;
@@ -23,9 +25,9 @@ pub fn agent_environment(
     let text = |text: OsString| text.to_string_lossy().into_owned();
     let all: BTreeMap<String, String> = variables
         .into_iter()
-        .map(|(name, value)| (text(name), short_hash(&text(value))[..8].to_owned()))
+        .map(|(name, value)| (text(name), hash_without_passwords(text(value))))
         .collect();
-    let named: Vec<&String> = named.iter().filter(|name| !is_key(name)).collect();
+    let named: Vec<&String> = named.iter().filter(|name| !is_secret_name(name)).collect();
     if named.is_empty() {
         return all.into_iter().filter(|(name, _)| decides(name)).collect();
     }
@@ -36,20 +38,35 @@ pub fn agent_environment(
     named.iter().map(of).collect()
 }
 
+fn hash_without_passwords(value: String) -> String {
+    short_hash(&without_passwords(&value).unwrap_or(value))[..8].to_owned()
+}
+
 /// The variables that are set and do not reach an agent which is a process: those that are called
-/// as keys are, and those that settings take secrets from, unless users name them.
+/// as keys are or have a password in them, and those that settings take secrets from, unless users
+/// name them.
 pub fn kept_back(
     named: &[String],
     settings: &Settings,
     variables: impl IntoIterator<Item = (OsString, OsString)>,
 ) -> Vec<String> {
     let own = secret_variables(settings);
-    let is_kept =
-        |name: &String| (is_key(name) || own.contains(&name.as_str())) && !named.contains(name);
-    let set = variables.into_iter().filter_map(|(name, _)| name.into_string().ok());
-    let mut kept: Vec<String> = set.filter(is_kept).collect();
+    let is_kept = |name: &str, value: &OsString| {
+        is_secret_name(name) || own.contains(&name) || has_password(name, &value.to_string_lossy())
+    };
+    let set = variables.into_iter().filter_map(|(name, value)| {
+        let name = name.into_string().ok()?;
+        (is_kept(&name, &value) && !named.contains(&name)).then_some(name)
+    });
+    let mut kept: Vec<String> = set.collect();
     kept.sort();
     kept
+}
+
+/// Whether the value of a variable has a password in it that is not for everyone: without that of a
+/// proxy, an agent may reach nothing at all.
+fn has_password(name: &str, value: &str) -> bool {
+    !name.to_ascii_lowercase().ends_with("_proxy") && without_passwords(value).is_some()
 }
 
 /// The variables that settings take keys and headers from, as `env:NAME`.
@@ -177,18 +194,10 @@ const PASSING_FAMILIES: [&str; 24] = [
     "JENKINS_",
 ];
 
-/// Last words of the names of keys.
-const KEYS: [&str; 8] =
-    ["key", "apikey", "token", "secret", "password", "passwd", "passphrase", "credentials"];
-
-fn is_key(name: &str) -> bool {
-    words_of(name).last().is_some_and(|word| KEYS.contains(&word.as_str()))
-}
-
 fn decides(name: &str) -> bool {
     let is_passing = PASSING.contains(&name)
         || PASSING_FAMILIES.iter().any(|beginning| name.starts_with(beginning));
-    !is_key(name) && !is_passing
+    !is_secret_name(name) && !is_passing
 }
 
 #[cfg(test)]
@@ -252,6 +261,23 @@ mod tests {
         let own = [("MODEL", "gpt"), ("OPENAI_API_KEY", "x")];
         assert_eq!(environment(&["OPENAI_API_KEY"], &own), environment(&[], &own));
         assert_eq!(environment(&["OPENAI_API_KEY", "MODEL"], &own), environment(&["MODEL"], &own));
+    }
+
+    #[test]
+    fn a_password_in_a_value_stays_and_tells_no_runs_apart() {
+        let variables = [
+            ("DATABASE_URL", "postgres://me:hush@host/data"),
+            ("HTTPS_PROXY", "http://me:hush@proxy:3128"),
+            ("https_proxy", "http://me:hush@proxy:3128"),
+            ("SEARCH_URL", "http://search/"),
+        ];
+        let set = || variables.map(|(name, value)| (OsString::from(name), OsString::from(value)));
+        assert_eq!(kept_back(&[], &Settings::default(), set()), ["DATABASE_URL"]);
+        let named = ["DATABASE_URL".to_owned()];
+        assert_eq!(kept_back(&named, &Settings::default(), set()), [""; 0]);
+        let of = |url: &str| environment(&[], &[("DATABASE_URL", url)]);
+        assert_eq!(of("postgres://me:hush@host/data"), of("postgres://me:other@host/data"));
+        assert_ne!(of("postgres://me:hush@host/data"), of("postgres://me:hush@host/other"));
     }
 
     #[test]

@@ -116,9 +116,16 @@ fn keys_reach_an_agent_only_if_they_are_named() {
         "JUROR_SERVER_TOKEN",
         "GITHUB_TOKEN",
         "MODEL_ACCESS",
+        "OPENAI_API_KEY_2",
+        "AZURE_API_KEY_EASTUS",
+        "API_KEYS",
+        "PGPASSWORD",
+        "MYSQL_PWD",
+        "GITHUB_PAT",
     ];
     let mut variables = keys.map(|name| (name, "sk-hush-hush")).to_vec();
     variables.push(("TEMPERATURE", "0.5"));
+    variables.push(("DATABASE_URL", "postgres://me:sk-hush-hush@host/data"));
     let options = "--jobs 1 --limit 1 --judge none -c juror.yaml --fresh";
     let ended = stage.bench_with(&agent, options, &variables);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
