@@ -20,6 +20,7 @@ use crate::reply_store;
 use crate::run_folder::without_keys;
 use crate::settings::{
     CacheRule, ClaimsMethod, CustomEvaluation, ModelSettings, ModelsSettings, Settings, StepsKey,
+    rules,
 };
 
 /// Where replies are kept when settings do not say.
@@ -611,7 +612,7 @@ fn identity(profile: &Profile, specs: &Specs, panel: &Panel) -> Value {
         "chat": spec(&specs.chat),
         "embedding": specs.embedding.as_ref().map(spec),
         "prompts": panel.prompts(),
-        "rules": format!("{profile:?}"),
+        "rules": rules(profile),
     })
 }
 

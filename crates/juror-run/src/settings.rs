@@ -1,6 +1,7 @@
 //! Settings as they are written, in `juror.yaml`.
 
 mod check;
+mod rules;
 mod typed;
 
 use std::collections::BTreeMap;
@@ -17,7 +18,7 @@ use juror_score::{
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{IntoDeserializer, MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::input::refuse_repeated_keys;
@@ -25,6 +26,7 @@ use crate::plan::Plan;
 use crate::run_folder::without_keys;
 use crate::tool_settings::ToolsSettings;
 
+pub(crate) use self::rules::rules;
 pub(crate) use self::typed::read_typed;
 
 /// The settings file. Every key is optional.
@@ -182,15 +184,21 @@ impl LimitSettings {
 }
 
 macro_rules! words {
-    ($(#[$doc:meta])* $name:ident => $meant:ty { $($(#[$word_doc:meta])* $word:ident => $value:expr,)* }) => {
+    ($(#[$doc:meta])* $name:ident => $meant:ty { $($(#[$word_doc:meta])* $word:ident => $value:path,)* }) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
         #[serde(rename_all = "snake_case")]
         pub enum $name { $($(#[$word_doc])* $word,)* }
 
         impl $name {
             pub(crate) fn meant(self) -> $meant {
                 match self { $($name::$word => $value,)* }
+            }
+
+            /// The word for what is meant.
+            #[allow(dead_code, reason = "not every rule is told of")]
+            pub(crate) fn word(meant: $meant) -> $name {
+                match meant { $($value => $name::$word,)* }
             }
         }
     };

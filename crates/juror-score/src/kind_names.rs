@@ -57,6 +57,11 @@ impl KindNames {
         self.0.iter().find(|(known, _)| known == name).map_or(name, |(_, kind)| kind.name())
     }
 
+    /// All names with their kinds.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, StepKind)> {
+        self.0.iter().map(|(name, kind)| (name.as_str(), *kind))
+    }
+
     /// Whether some name stands for a kind.
     pub(crate) fn has(&self, kind: StepKind) -> bool {
         self.0.iter().any(|(_, known)| *known == kind)

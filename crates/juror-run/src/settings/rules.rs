@@ -1,0 +1,130 @@
+//! The rules of a run in the words of settings, for what is kept of it.
+
+use juror_score::{AskedLike, ErrorResponses, Limits, Profile};
+use serde_json::{Value, json};
+
+use super::{
+    ChoiceRule, ContextRule, ErrorKeyRule, KindRule, KindWord, MissingStatusRule, NameRule,
+    NoncommittalRule, Scoring, WithoutOutputRule,
+};
+
+/// The rules of a run, every one of them: runs with other rules are other runs. Keys and words are
+/// those of settings, and stay when the code changes.
+pub(crate) fn rules(profile: &Profile) -> Value {
+    // Whatever is added to the rules has to be named here.
+    let Profile {
+        scored_groups,
+        names,
+        choice,
+        kinds,
+        kind_names,
+        missing_status,
+        without_output,
+        steps_of_errors,
+        statistics_of_errors,
+        micro_steps,
+        retrieval_in_steps,
+        contexts,
+        noncommittal,
+        answer_error_key,
+        asked_like,
+        limits: Limits { table_cells, step_pairs },
+    } = profile;
+    let is_counted = |errors: &ErrorResponses| *errors == ErrorResponses::CountedIn;
+    let release = match asked_like {
+        AskedLike::Release5 => 5,
+        AskedLike::Release6 => 6,
+    };
+    let mut rules = json!({
+        "steps": {
+            "scoring": Scoring::word(*scored_groups),
+            "names": NameRule::word(*names),
+            "choice": ChoiceRule::word(*choice),
+            "kinds": KindRule::word(*kinds),
+            "missing_status": MissingStatusRule::word(*missing_status),
+            "match_without_output": WithoutOutputRule::word(*without_output),
+            "score_error_responses": is_counted(steps_of_errors),
+            "contexts": ContextRule::word(*contexts),
+        },
+        "aggregates": {
+            "count_error_responses": is_counted(statistics_of_errors),
+            "micro_steps": micro_steps,
+            "retrieval_in_steps": retrieval_in_steps,
+        },
+        "answer_relevance": {"noncommittal": NoncommittalRule::word(*noncommittal)},
+        "answer_correctness": {"error_key": ErrorKeyRule::word(*answer_error_key)},
+        "asked_like_release": release,
+        "limits": {"table_cells": table_cells, "step_pairs": step_pairs},
+    });
+    for (name, kind) in kind_names.iter() {
+        rules["steps"]["kind_names"][name] = json!(KindWord::word(kind));
+    }
+    rules
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::Settings;
+
+    fn of(settings: &str) -> Value {
+        let settings: Settings = serde_json::from_str(settings).expect("settings");
+        rules(&settings.plan().profile)
+    }
+
+    #[test]
+    fn rules_are_kept_in_the_words_of_settings() {
+        let written = of(r#"{"profile": 5, "steps": {"kinds": {"search": "retrieval"}}}"#);
+        assert_eq!(
+            written,
+            json!({
+                "steps": {
+                    "scoring": "last_group",
+                    "names": "must_agree",
+                    "choice": "first_to_last",
+                    "kinds": "document",
+                    "kind_names": {"search": "retrieval"},
+                    "missing_status": "success",
+                    "match_without_output": "no_match",
+                    "score_error_responses": false,
+                    "contexts": "text",
+                },
+                "aggregates": {
+                    "count_error_responses": false,
+                    "micro_steps": false,
+                    "retrieval_in_steps": false,
+                },
+                "answer_relevance": {"noncommittal": "any"},
+                "answer_correctness": {"error_key": "answer_eval_error"},
+                "asked_like_release": 5,
+                "limits": {"table_cells": 1_048_576, "step_pairs": 4_194_304},
+            })
+        );
+    }
+
+    #[test]
+    fn every_switch_makes_other_rules() {
+        let base = of("{}");
+        for switched in [
+            r#"{"profile": 6}"#,
+            r#"{"steps": {"scoring": "all_groups"}}"#,
+            r#"{"steps": {"names": "free"}}"#,
+            r#"{"steps": {"choice": "last_to_first"}}"#,
+            r#"{"steps": {"kinds": "all"}}"#,
+            r#"{"steps": {"kinds": {"search": "retrieval"}}}"#,
+            r#"{"steps": {"missing_status": "no_match"}}"#,
+            r#"{"steps": {"match_without_output": "args"}}"#,
+            r#"{"steps": {"score_error_responses": true}}"#,
+            r#"{"steps": {"contexts": "model"}}"#,
+            r#"{"aggregates": {"count_error_responses": true}}"#,
+            r#"{"aggregates": {"micro_steps": true}}"#,
+            r#"{"aggregates": {"retrieval_in_steps": true}}"#,
+            r#"{"answer_relevance": {"noncommittal": "all"}}"#,
+            r#"{"answer_correctness": {"error_key": "answer_correctness_error"}}"#,
+            r#"{"limits": {"table_cells": 5}}"#,
+            r#"{"limits": {"step_pairs": 5}}"#,
+        ] {
+            assert_ne!(of(switched), base, "{switched}");
+        }
+    }
+}
