@@ -45,8 +45,8 @@ pub struct CommandAgent {
     /// Whether a line that is not of the protocol was told of.
     has_told: AtomicBool,
     kept_back: Vec<String>,
-    /// Whether it was told that variables are kept back.
-    has_told_of_keys: AtomicBool,
+    /// Whether it may fail for want of a key: nothing has come of any query yet.
+    may_lack_keys: AtomicBool,
     /// Whether it was told that there are no guards.
     #[cfg(unix)]
     has_told_of_guards: AtomicBool,
@@ -102,7 +102,7 @@ impl CommandAgent {
             tell: setup.tell,
             has_told: AtomicBool::new(false),
             kept_back: setup.kept_back,
-            has_told_of_keys: AtomicBool::new(false),
+            may_lack_keys: AtomicBool::new(true),
             #[cfg(unix)]
             has_told_of_guards: AtomicBool::new(false),
         }
@@ -123,8 +123,9 @@ impl CommandAgent {
         let _slot = self.slots.acquire().await;
         let answered = self.ask_any(task).await;
         let has_failed = answered.as_ref().map_or(true, |answered| answered.error.is_some());
-        if has_failed && !self.has_told_of_keys.swap(true, Ordering::Relaxed) {
-            // Who lacks a key seldom says so in these words.
+        let may_lack_keys = self.may_lack_keys.swap(false, Ordering::Relaxed);
+        if has_failed && may_lack_keys {
+            // Who lacks a key seldom says so in these words, and who has answered before lacks none.
             self.word_on_keys().into_iter().for_each(|word| (self.tell)(&word));
         }
         answered
