@@ -99,11 +99,10 @@ fn cache_hashes(places: &[ReplyPlace]) -> BTreeMap<String, String> {
 
 /// What settings say of how calls are answered, without keys.
 fn tool_options(tools: &ToolsSettings) -> String {
-    // How much is held in memory or on its way, and whether more is kept, change no reply; what caches and
-    // models there are is told apart.
+    // How much is held in memory and whether more is kept change no reply; what caches and models
+    // there are is told apart. What may be on its way stays: a call that is refused has no reply.
     let options = ToolsSettings {
         memory_mb: None,
-        in_flight_mb: None,
         keep: None,
         write_back: None,
         folder: None,
@@ -213,12 +212,13 @@ mod tests {
             json!({"arguments": "any_order"}),
             json!({"numbers": "exact"}),
             json!({"refresh": true}),
+            json!({"in_flight_mb": 1}),
             json!({"store": "elsewhere"}),
         ] {
             assert_eq!(of(json!({})).differences(&of(other.clone())), ["tool options"], "{other}");
         }
         let real = json!({"proxy": "http://p", "key": "2", "hosts": {"h": {"X-Api-Key": "2"}}});
-        let again = of(json!({"real": real, "memory_mb": 5, "in_flight_mb": 5, "keep": false}));
+        let again = of(json!({"real": real, "memory_mb": 5, "keep": false}));
         assert!(one.differences(&again).is_empty(), "keys decide who pays");
     }
 
