@@ -45,7 +45,7 @@ impl Metrics {
     }
 
     /// Everything as text.
-    pub(crate) fn render(&self, counts: &Counts, n_apis: usize) -> String {
+    pub(crate) fn render(&self, counts: &Counts, n_apis: usize, n_runs: usize) -> String {
         let mut out = String::new();
         let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let counters = [
@@ -79,6 +79,13 @@ impl Metrics {
         line(&mut out, "juror_connections", "", load(&self.connections));
         head(&mut out, "juror_apis", "APIs that are served.", "gauge");
         line(&mut out, "juror_apis", "", n_apis as u64);
+        head(
+            &mut out,
+            "juror_open_runs",
+            "Runs with queries that calls are recorded for.",
+            "gauge",
+        );
+        line(&mut out, "juror_open_runs", "", n_runs as u64);
         let name = "juror_call_seconds";
         head(&mut out, name, "How long calls took, by where the reply came from.", "histogram");
         for (source, times) in SOURCES.iter().zip(&self.times) {
@@ -150,7 +157,7 @@ mod tests {
         let metrics = Metrics::default();
         metrics.served(ServedFrom::Cache, Duration::from_micros(90));
         metrics.served(ServedFrom::Cache, Duration::from_secs(90));
-        let text = metrics.render(&Counts::default(), 7);
+        let text = metrics.render(&Counts::default(), 7, 2);
         let has = |line: &str| assert!(text.lines().any(|own| own == line), "{line}\n{text}");
         has("juror_call_seconds_bucket{source=\"cache\",le=\"0.0001\"} 1");
         has("juror_call_seconds_bucket{source=\"cache\",le=\"60\"} 1");
@@ -158,5 +165,6 @@ mod tests {
         has("juror_call_seconds_sum{source=\"cache\"} 90.00009");
         has("juror_call_seconds_count{source=\"cache\"} 2");
         has("juror_apis 7");
+        has("juror_open_runs 2");
     }
 }

@@ -110,7 +110,7 @@ impl Server {
             }
             (&Method::GET, ["metrics"]) => {
                 let (tools, n_apis) = (&self.setup.tools, self.setup.listing.len());
-                reply::text(self.metrics.render(tools.counts(), n_apis))
+                reply::text(self.metrics.render(tools.counts(), n_apis, self.runs.len()))
             }
             (_, ["tools" | "metrics"] | ["tools", "search"]) => {
                 self.refuse(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed")

@@ -202,6 +202,11 @@ impl Runs {
         Ok(queries.len())
     }
 
+    /// How many runs have queries that are open.
+    pub(crate) fn len(&self) -> usize {
+        self.locked().runs.len()
+    }
+
     fn locked(&self) -> MutexGuard<'_, Recorded> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

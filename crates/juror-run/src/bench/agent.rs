@@ -80,9 +80,11 @@ impl Agent {
         serving: &Serving,
     ) -> Result<Attempted, Stopped> {
         let start = Instant::now();
-        if let Agent::Recorded(recorded) = self {
-            return Ok(recorded.attempt(selected));
-        }
+        let asked = match self {
+            Agent::Recorded(recorded) => return Ok(recorded.attempt(selected)),
+            Agent::Asked(subject) => Asked::Subject(subject.as_ref()),
+            Agent::Chat(chat) => Asked::Chat(chat),
+        };
         let query = match serving.open(&selected.set, &selected.id).await {
             Ok(query) => query,
             Err(why) => {
@@ -90,12 +92,16 @@ impl Agent {
                 return Ok(Attempted { error, ..nothing(selected) });
             }
         };
-        let mut attempted = self.ask(selected, open, offers, serving, &query.url).await?;
-        attempted.seconds.get_or_insert(start.elapsed().as_secs_f64());
-        match serving.close(query).await {
+        let answered = asked.answer(selected, open, offers, serving, &query.url).await;
+        let seconds = start.elapsed().as_secs_f64();
+        // A query is closed whatever came of it.
+        let calls = serving.close(query).await;
+        let mut attempted = answered?;
+        attempted.seconds.get_or_insert(seconds);
+        match calls {
             Ok(calls) => {
                 attempted.calls = calls;
-                if matches!(self, Agent::Asked(_)) {
+                if matches!(asked, Asked::Subject(_)) {
                     let own = selected.query.registry();
                     attempted.claimed = different_claims(&attempted, &[&own, offers.registry()]);
                 }
@@ -106,26 +112,34 @@ impl Agent {
         }
         Ok(attempted)
     }
+}
 
-    /// What the agent says to a query, with the tools at an address.
-    async fn ask(
-        &self,
+/// An agent that answers now.
+#[derive(Clone, Copy)]
+enum Asked<'a> {
+    Subject(&'a dyn Subject),
+    Chat(&'a Chat),
+}
+
+impl Asked<'_> {
+    /// What it says to a query, with the tools at an address.
+    async fn answer(
+        self,
         selected: &Selected,
         open: Open,
         offers: &Arc<Offers>,
         serving: &Serving,
         url: &str,
     ) -> Result<Attempted, Stopped> {
-        Ok(match self {
-            Agent::Recorded(recorded) => recorded.attempt(selected),
-            Agent::Chat(chat) => {
+        match self {
+            Asked::Chat(chat) => {
                 let client = serving.client().clone();
                 let token = serving.token().cloned();
                 let setup = VirtualServerSetup { token, ..VirtualServerSetup::new(url) };
                 let server = VirtualServer::new(setup, client);
-                chat.attempt(selected, open, offers, server).await?
+                chat.attempt(selected, open, offers, server).await
             }
-            Agent::Asked(subject) => {
+            Asked::Subject(subject) => {
                 let tools = offers.listed(&selected.query, open);
                 let task = Task {
                     query_id: &selected.id,
@@ -135,9 +149,9 @@ impl Agent {
                     tools: tools.as_deref(),
                     token: serving.token(),
                 };
-                of_answered(selected, subject.answer(task).await)
+                Ok(of_answered(selected, subject.answer(task).await))
             }
-        })
+        }
     }
 }
 

@@ -96,8 +96,11 @@ pub async fn run<'b>(
         all.sort_by_key(|ended| ended.at);
         Ok(all.into_iter().map(|ended| ended.judged).collect())
     };
-    let ((), judged) = tokio::try_join!(trying, judging)?;
-    Ok(judged)
+    // Where the run cannot be opened, opening its queries tells why.
+    let _ = bench.serving.begin().await;
+    let ended = tokio::try_join!(trying, judging);
+    bench.serving.end().await;
+    ended.map(|((), judged)| judged)
 }
 
 /// A judged query.

@@ -1,8 +1,9 @@
 //! Where agents call tools, and which calls were served.
 
-use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use std::{fmt, io};
 
 use juror_judge::{Secret, http_client, innermost};
 use juror_serve::{
@@ -54,6 +55,63 @@ struct Calls {
     calls: Vec<ServedCall>,
 }
 
+/// How long a server elsewhere may take to forget a run.
+const LONGEST_END: Duration = Duration::from_secs(5);
+
+/// The longest part of a refusal that is told, in characters.
+const LONGEST_WHY: usize = 300;
+
+/// Why a server elsewhere does not do what is asked.
+#[derive(Debug)]
+pub(super) enum NoAnswer {
+    /// It cannot be reached, or not be understood.
+    Unreached(String),
+    /// It says no.
+    Refused {
+        /// How it says so.
+        status: StatusCode,
+        /// In its own words, if it has any.
+        why: Option<String>,
+    },
+}
+
+impl fmt::Display for NoAnswer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NoAnswer::Unreached(why) => f.write_str(why),
+            NoAnswer::Refused { status, why } => {
+                write!(f, "the server answers with status {}", status.as_u16())?;
+                why.as_ref().map_or(Ok(()), |why| write!(f, ": {why}"))
+            }
+        }
+    }
+}
+
+impl NoAnswer {
+    /// What to do about it, where nothing else is known than `otherwise`.
+    fn hint<'h>(&self, otherwise: &'h str) -> &'h str {
+        match self {
+            NoAnswer::Refused { status: StatusCode::FORBIDDEN, .. } => {
+                "start `juror serve` with --allow-host and the host of --server, or name it by an address of its machine"
+            }
+            _ => otherwise,
+        }
+    }
+}
+
+/// What the body of a refusal says in words.
+fn said_in(body: &[u8]) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Refusal {
+        error: String,
+    }
+    let refusal: Refusal = serde_json::from_slice(body).ok()?;
+    // Whoever answers there may be anyone.
+    let plain = refusal.error.chars().map(|c| if c.is_control() { ' ' } else { c });
+    let why: String = plain.take(LONGEST_WHY).collect();
+    (!why.trim().is_empty()).then_some(why)
+}
+
 impl Serving {
     /// A server of tools in this process, on a free port; `run` is what the run is called there.
     pub async fn start(tools: &Tools, run: String, tell: TellTrouble) -> io::Result<Serving> {
@@ -98,45 +156,57 @@ impl Serving {
         let serving = Serving { address, run, key, client, token, server: None, n_opened };
         let health = serving.read(Method::GET, &format!("{}/health", serving.address)).await;
         health.map_err(|why| {
-            format!(
-                "{}: no tools are served here: {why}\n  hint: start `juror serve` first, or leave --server out",
-                serving.address
-            )
+            let hint = why.hint("start `juror serve` first, or leave --server out");
+            format!("{}: no tools are served here: {why}\n  hint: {hint}", serving.address)
         })?;
-        match serving.ask(Method::GET, &format!("{}?limit=0", serving.tools_url())).await {
-            Ok(response) if response.status() == StatusCode::UNAUTHORIZED => Err(format!(
+        let tools = serving.read(Method::GET, &format!("{}?limit=0", serving.tools_url())).await;
+        if let Err(NoAnswer::Refused { status: StatusCode::UNAUTHORIZED, .. }) = tools {
+            return Err(format!(
                 "{}: the server of tools {}\n  hint: give the one that it was started with by --server-token env:NAME or JUROR_SERVER_TOKEN",
                 serving.address,
                 if serving.token.is_some() { "takes another token" } else { "asks for a token" }
-            )),
-            Ok(_) | Err(_) => {
-                // The run is ours from here on, before any agent can open it.
-                serving.open_there("-").await.map_err(|why| {
-                    format!(
-                        "{}: no calls can be recorded here: {why}\n  hint: serve the tools with `juror serve` of this release",
-                        serving.address
-                    )
-                })?;
-                Ok(serving)
-            }
+            ));
+        }
+        // Nothing is left there by a run that does not begin.
+        serving.begin().await.map_err(|why| {
+            let hint = why.hint("serve the tools with `juror serve` of this release");
+            format!("{}: no calls can be recorded here: {why}\n  hint: {hint}", serving.address)
+        })?;
+        serving.end().await;
+        Ok(serving)
+    }
+
+    /// Makes the run ours on a server elsewhere, until it ends: an agent that hears its name could
+    /// open it otherwise while none of its queries is open.
+    pub(super) async fn begin(&self) -> Result<(), NoAnswer> {
+        match self.server {
+            Some(_) => Ok(()),
+            None => self.open_there("-").await.map(drop),
         }
     }
 
-    async fn ask(&self, method: Method, url: &str) -> Result<reqwest::Response, String> {
+    /// Has a server elsewhere forget the run and all of its queries that are still open.
+    pub(super) async fn end(&self) {
+        if self.server.is_none() {
+            let url = self.run_url();
+            let forget = self.read(Method::DELETE, &url);
+            // What was answered is known: a server that is gone or slow keeps nobody from it.
+            let _ = tokio::time::timeout(LONGEST_END, forget).await;
+        }
+    }
+
+    async fn read(&self, method: Method, url: &str) -> Result<Vec<u8>, NoAnswer> {
+        let unreached = |error: reqwest::Error| NoAnswer::Unreached(innermost(&error));
         let mut request = self.client.request(method, url);
         if let Some(token) = &self.token {
             request = request.bearer_auth(token.expose());
         }
         request = request.header("juror-run-key", self.key.expose());
-        request.send().await.map_err(|error| innermost(&error))
-    }
-
-    async fn read(&self, method: Method, url: &str) -> Result<Vec<u8>, String> {
-        let response = self.ask(method, url).await?;
+        let response = request.send().await.map_err(unreached)?;
         let status = response.status();
-        let bytes = response.bytes().await.map_err(|error| innermost(&error))?;
+        let bytes = response.bytes().await.map_err(unreached)?;
         if !status.is_success() {
-            return Err(format!("the server answers with status {}", status.as_u16()));
+            return Err(NoAnswer::Refused { status, why: said_in(&bytes) });
         }
         Ok(bytes.to_vec())
     }
@@ -162,7 +232,7 @@ impl Serving {
         // Queries of several sets may have the same id, as may two of one set.
         let name = format!("{set}.{id}.{}", self.n_opened.fetch_add(1, Ordering::Relaxed) + 1);
         let url = match &self.server {
-            None => self.open_there(&name).await?,
+            None => self.open_there(&name).await.map_err(|why| why.to_string())?,
             Some(server) => {
                 let seal = server.runs().open(&self.run, &name, &self.key);
                 let seal = seal.map_err(|error| error.to_string())?;
@@ -172,14 +242,19 @@ impl Serving {
         Ok(OpenQuery { name, url })
     }
 
-    async fn open_there(&self, query: &str) -> Result<String, String> {
+    async fn open_there(&self, query: &str) -> Result<String, NoAnswer> {
         let bytes = self.read(Method::POST, &self.query_url(query)).await?;
-        let opened: Opened = serde_json::from_slice(&bytes).map_err(|error| error.to_string())?;
+        let opened: Opened = serde_json::from_slice(&bytes)
+            .map_err(|error| NoAnswer::Unreached(format!("its reply cannot be read: {error}")))?;
         Ok(format!("{}{}", self.address, opened.r#virtual))
     }
 
+    fn run_url(&self) -> String {
+        format!("{}/runs/{}", self.address, escaped(&self.run))
+    }
+
     fn query_url(&self, query: &str) -> String {
-        format!("{}/runs/{}/{}", self.address, escaped(&self.run), escaped(query))
+        format!("{}/{}", self.run_url(), escaped(query))
     }
 
     /// The calls that were served for a query. It is closed: what comes later is not its agent's.
@@ -191,7 +266,8 @@ impl Serving {
             return Ok(calls.into_iter().map(served).collect());
         }
         let url = self.query_url(&query);
-        let bytes = self.read(Method::GET, &format!("{url}/calls")).await?;
+        let bytes = self.read(Method::GET, &format!("{url}/calls")).await;
+        let bytes = bytes.map_err(|why| why.to_string())?;
         let calls: Calls = serde_json::from_slice(&bytes).map_err(|error| error.to_string())?;
         // If it cannot be closed, its calls are known all the same.
         let _ = self.read(Method::DELETE, &url).await;

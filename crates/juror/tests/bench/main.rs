@@ -5,6 +5,7 @@
 mod agents;
 #[cfg(unix)]
 mod bounds;
+mod elsewhere;
 mod forging;
 mod many;
 mod runs;

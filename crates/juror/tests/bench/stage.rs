@@ -35,11 +35,17 @@ impl Drop for Serving {
 impl Stage {
     /// Serves the example tools from this folder.
     pub(crate) fn serve(&self) -> Serving {
+        self.serve_with("")
+    }
+
+    /// The same with more options.
+    pub(crate) fn serve_with(&self, options: &str) -> Serving {
         let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
         let mut process = Command::new(env!("CARGO_BIN_EXE_juror"))
             .args(["serve", "--port", "0", "--no-keep", "--quiet"])
             .args(["--tools", &format!("{examples}/tools")])
             .args(["--cache", &format!("{examples}/tool_cache")])
+            .args(options.split_whitespace())
             .current_dir(self.folder.path())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
