@@ -7,7 +7,7 @@ use juror_score::{Note, Record};
 use serde_json::{Value, json};
 
 use crate::model::Pending;
-use crate::queue::{CallError, Models};
+use crate::queue::{CallError, Models, OutsideReason};
 use crate::tally::Cost;
 
 /// Asks models about a case. A judge never fails as a whole: what it could not find out, it says.
@@ -27,7 +27,7 @@ pub struct Verdicts {
     /// Texts that look like forged verdicts.
     pub flags: Vec<String>,
     /// Why the first call failed that did so for a reason outside: a later run may do better.
-    pub outside: Option<String>,
+    pub outside: Option<OutsideReason>,
     /// Whether a call was not asked because asking had stopped: the case is not finished.
     pub unfinished: bool,
 }
@@ -42,9 +42,7 @@ impl Verdicts {
 
     /// Says why there is no score.
     pub(crate) fn error(&mut self, key: String, step: Option<usize>, error: &CallError) {
-        if error.is_outside() && self.outside.is_none() {
-            self.outside = Some(error.to_string());
-        }
+        self.outside = self.outside.take().or_else(|| OutsideReason::of(error));
         self.unfinished |= matches!(error, CallError::NotAsked(_));
         self.notes.push(Note::new(key, error.to_string()).of_step(step));
     }

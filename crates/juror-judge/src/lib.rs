@@ -69,15 +69,14 @@ pub use http::{http_client, innermost, server_of};
 pub use judge::{Judge, Panel, Verdicts};
 pub use lanes::Width;
 pub use model::{
-    ChatModel, ChatRequest, Embedder, Embeddings, ModelError, ModelReply, Pending, Said, TIMED_OUT,
-    Usage,
+    ChatModel, ChatRequest, Embedder, Embeddings, ModelError, ModelReply, Pending, Said, Usage,
 };
 pub use pass_rate::{Judged, PassRateJudge};
 pub use preference::{PreferenceJudge, Preferred};
 pub use prices::{Price, Prices};
 pub use prompt::{Prompt, Template, TemplateError};
 pub use provider::{Manners, ModelSpec, PROVIDERS, Protocol, Provider};
-pub use queue::{Answer, CallError, Limits, Models, ModelsSetup, Stop};
+pub use queue::{Answer, CallError, Limits, Models, ModelsSetup, OutsideReason, Stop};
 pub use relevance::Relevance;
 pub use retrieval::{Against, Retrieval};
 pub use schema::Schema;

@@ -75,9 +75,6 @@ pub struct Usage {
     pub output_tokens: u64,
 }
 
-/// How the words begin that tell of a reply that did not come in time.
-pub const TIMED_OUT: &str = "no reply within";
-
 /// How a call failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -106,7 +103,7 @@ pub enum ModelError {
     #[error("the model is being loaded: {0}")]
     Loading(String),
     /// No reply came in time.
-    #[error("{TIMED_OUT} {} s", .0.as_secs_f64())]
+    #[error("no reply within {} s", .0.as_secs_f64())]
     TimedOut(Duration),
     /// The request itself is refused.
     #[error("the model refuses the request: {message}")]

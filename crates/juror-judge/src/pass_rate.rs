@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::call::ChatCall;
 use crate::prompt::{Template, TemplateError};
-use crate::queue::{CallError, Models};
+use crate::queue::{CallError, Models, OutsideReason};
 use crate::reply::{Material, imitates_verdict, read_verdict, text};
 use crate::schema::Schema;
 use crate::tally::Cost;
@@ -46,8 +46,8 @@ pub struct Judged {
     pub cost: Cost,
     /// The answer is made up to look like a verdict.
     pub imitates_verdict: bool,
-    /// A run failed for a reason outside: a later one may do better.
-    pub failed_outside: bool,
+    /// Why the first run failed that did so for a reason outside: a later one may do better.
+    pub outside: Option<OutsideReason>,
     /// A run was not asked, because asking had stopped or calls are only counted.
     pub unfinished: bool,
 }
@@ -128,7 +128,8 @@ impl PassRateJudge {
         for run in &runs {
             judged.runs.push(run.outcome.clone());
             judged.cost = judged.cost.plus(run.cost);
-            judged.failed_outside |= run.error.as_ref().is_some_and(CallError::is_outside);
+            let outside = || run.error.as_ref().and_then(OutsideReason::of);
+            judged.outside = judged.outside.take().or_else(outside);
             judged.unfinished |=
                 matches!(run.error, Some(CallError::NotAsked(_) | CallError::OnlyCounted));
         }

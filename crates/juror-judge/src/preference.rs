@@ -132,7 +132,7 @@ impl PreferenceJudge {
             join_all(both.map(|answer| self.statuses.judge(query, answer, models, 1))).await;
         for one in &judged {
             preferred.cost = preferred.cost.plus(one.cost);
-            preferred.failed_outside |= one.failed_outside;
+            preferred.failed_outside |= one.outside.is_some();
             preferred.unfinished |= one.unfinished;
         }
         match (judged[0].majority(), judged[1].majority()) {

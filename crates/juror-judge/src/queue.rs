@@ -87,6 +87,9 @@ pub enum Stop {
     /// So many calls failed, and none succeeded, that nobody seems to be there.
     #[error("nobody answers: {0}")]
     Unreachable(String),
+    /// The same, and the last of them was given up because it took too long.
+    #[error("nobody answers: {0}")]
+    TooSlow(String),
     /// Replies cannot be kept, and would have to be bought again.
     #[error("replies cannot be kept: {0}")]
     CannotKeep(String),
@@ -129,6 +132,14 @@ impl CallError {
         self.is_outside() || matches!(self, CallError::OnlyCounted | CallError::NoEmbedder)
     }
 
+    /// Whether a reply did not come in time: asking again with no more time is of little use.
+    pub fn is_late(&self) -> bool {
+        matches!(
+            self,
+            CallError::Failed(ModelError::TimedOut(_)) | CallError::NotAsked(Stop::TooSlow(_))
+        )
+    }
+
     /// Whether it lies outside: a later run may well succeed.
     pub fn is_outside(&self) -> bool {
         match self {
@@ -138,6 +149,23 @@ impl CallError {
             CallError::NotAsked(_) | CallError::NotRecorded { .. } => true,
             _ => false,
         }
+    }
+}
+
+/// Why something is missing, where the reason lies outside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutsideReason {
+    /// In words.
+    pub why: String,
+    /// Whether a reply did not come in time.
+    pub is_late: bool,
+}
+
+impl OutsideReason {
+    /// The reason of an error, if it lies outside.
+    pub(crate) fn of(error: &CallError) -> Option<OutsideReason> {
+        let is_late = error.is_late();
+        error.is_outside().then(|| OutsideReason { why: error.to_string(), is_late })
     }
 }
 
@@ -627,7 +655,11 @@ impl Models {
             // Firewalls say so of single texts, providers of keys.
             ModelError::Forbidden(why) if none_succeeded => self.stop(Stop::BadKey(why.clone())),
             error if error.may_pass() && before.is_ok_and(|n| n + 1 >= MOST_FAILED_FIRST) => {
-                self.stop(Stop::Unreachable(error.to_string()));
+                let why = error.to_string();
+                self.stop(match error {
+                    ModelError::TimedOut(_) => Stop::TooSlow(why),
+                    _ => Stop::Unreachable(why),
+                });
             }
             _ => {}
         }

@@ -4,7 +4,7 @@ use std::thread;
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use juror_judge::{CallKey, KeyMaker, Stop, Tally, Verdicts};
+use juror_judge::{CallKey, KeyMaker, OutsideReason, Stop, Tally, Verdicts};
 use juror_score::read::{Dataset, Responses};
 use juror_score::{Case, ContextJudge, ErrorResponses, Note, Object, Profile, Record, score};
 
@@ -27,7 +27,7 @@ pub struct Judgements {
     /// How many questions lack something for a reason outside.
     pub n_failed_outside: usize,
     /// Of the first of those, its position and the reason.
-    pub outside: Option<(usize, String)>,
+    pub outside: Option<(usize, OutsideReason)>,
     /// How many questions are done with, one way or another.
     pub n_done: usize,
     /// Whether only recorded replies could be used.
@@ -41,12 +41,17 @@ pub struct Judgements {
 impl Judgements {
     /// Why models failed, on one line: the reason outside, not what else some metric lacks.
     pub fn reason(&self) -> String {
-        let reason = self.outside.as_ref().map_or("", |(_, reason)| reason);
+        let reason = self.outside.as_ref().map_or("", |(_, reason)| &reason.why);
         reason.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
+    /// Whether that reason is that a reply did not come in time.
+    pub fn is_late(&self) -> bool {
+        self.outside.as_ref().is_some_and(|(_, reason)| reason.is_late)
+    }
+
     /// Takes down a question that lacks something for a reason outside.
-    fn fail_outside(&mut self, index: usize, reason: String) {
+    fn fail_outside(&mut self, index: usize, reason: OutsideReason) {
         self.n_failed_outside += 1;
         if self.outside.as_ref().is_none_or(|(first, _)| index < *first) {
             self.outside = Some((index, reason));
@@ -318,10 +323,13 @@ mod tests {
             notes: vec![vec![Note::new("answer_relevance_error", "the answer is blank")]],
             ..Judgements::default()
         };
-        judgements.fail_outside(7, "status 503".into());
-        judgements.fail_outside(2, "status 400:\tno\n  such model".into());
-        judgements.fail_outside(4, "status 500".into());
+        let reason = |why: &str, is_late| OutsideReason { why: why.into(), is_late };
+        judgements.fail_outside(7, reason("no reply within 60 s", true));
+        assert!(judgements.is_late());
+        judgements.fail_outside(2, reason("status 400:\tno\n  reply within 60 s", false));
+        judgements.fail_outside(4, reason("status 500", false));
         assert_eq!(judgements.n_failed_outside, 3);
-        assert_eq!(judgements.reason(), "status 400: no such model");
+        assert_eq!(judgements.reason(), "status 400: no reply within 60 s");
+        assert!(!judgements.is_late(), "whatever the words are");
     }
 }

@@ -5,6 +5,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
+use juror_judge::OutsideReason;
 use juror_score::Note;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -121,7 +122,7 @@ pub(crate) struct Done {
     pub(crate) key: String,
     pub(crate) notes: Vec<Note>,
     /// Why something is missing, if the reason lies outside.
-    pub(crate) outside: Option<String>,
+    pub(crate) outside: Option<OutsideReason>,
 }
 
 /// A judged question, one a line.
@@ -137,16 +138,20 @@ struct Line {
     /// That reason; older lines do not tell it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     outside: Option<String>,
+    /// Whether it is that a reply did not come in time.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    late: bool,
 }
 
 impl Line {
     /// Why something is missing: where that is not told, the first error may be the reason.
-    fn reason_outside(&mut self) -> Option<String> {
+    fn reason_outside(&mut self) -> Option<OutsideReason> {
         let first_error = || {
             let mut errors = self.notes.iter().filter(|note| note.is_error());
             errors.find_map(|note| note.value.as_str()).unwrap_or_default().to_owned()
         };
-        self.outside.take().or_else(|| self.failed_outside.then(first_error))
+        let why = self.outside.take().or_else(|| self.failed_outside.then(first_error))?;
+        Some(OutsideReason { why, is_late: self.late })
     }
 }
 
@@ -213,7 +218,8 @@ impl RunFolder {
             key: key.clone(),
             notes: notes.clone(),
             failed_outside: outside.is_some(),
-            outside: outside.clone(),
+            outside: outside.as_ref().map(|reason| reason.why.clone()),
+            late: outside.as_ref().is_some_and(|reason| reason.is_late),
         };
         // Texts and finite numbers are always JSON.
         let mut bytes = serde_json::to_vec(&line).unwrap_or_default();
@@ -357,7 +363,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let mut run = open(folder.path(), "x", Resume::default()).expect("new");
         let notes = vec![Note::new("answer_f1", 0.5), Note::new("my_error", "no").of_step(Some(2))];
-        let outside = Some("status 503".to_owned());
+        let outside = Some(OutsideReason { why: "no reply within 60 s".into(), is_late: true });
         let first = || Done { key: "k1".into(), notes: notes.clone(), outside: outside.clone() };
         run.keep("q1", &first()).expect("kept");
         let notes = vec![Note::new("answer_f1", 1.0)];
@@ -413,7 +419,7 @@ mod tests {
         std::fs::write(folder.path().join("records.jsonl"), format!("{line}\n")).expect("written");
         let mut run = open(folder.path(), "x", Resume::default()).expect("a run");
         let done = run.take("q", "k").expect("known");
-        assert_eq!(done.outside.as_deref(), Some("status 503"));
+        assert_eq!(done.outside.map(|outside| outside.why).as_deref(), Some("status 503"));
     }
 
     #[test]

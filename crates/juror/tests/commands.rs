@@ -872,7 +872,7 @@ fn numbers_of_options_are_asked_for_in_plain_words() {
         ),
         ("--jobs few", "expected a whole number, 1 or more"),
         ("--jobs 99999999999999999999999", "the number is too large"),
-        ("--timeout 1e30", "expected a number of seconds above 0, 86400 at most"),
+        ("--timeout 1e30", "expected a number of seconds from 0.001 to 86400"),
         ("--max-cost 0", "expected an amount above 0"),
     ] {
         let said = refused(&place, &format!("reference.json responses.jsonl {option}"));

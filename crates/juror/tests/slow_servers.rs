@@ -121,9 +121,26 @@ fn a_time_limit_is_a_number_above_0() {
     for bad in ["0", "-1", "soon", "inf"] {
         let (code, said) = stage.judge("ollama", "", &format!("--timeout={bad}"));
         assert_eq!(code, 2, "{said}");
-        assert!(said.contains("expected a number of seconds above 0"), "{said}");
+        assert!(said.contains("expected a number of seconds from 0.001 to 86400"), "{said}");
     }
     assert!(stage.server.seen().is_empty());
+}
+
+#[test]
+fn more_time_is_hinted_at_where_time_ran_out_whatever_a_server_says() {
+    let body = json!({"error": {"message": "no reply within 5 s"}});
+    let reply = Reply::Status { status: 500, retry_after: None, body: Some(body) };
+    let fault = Fault { calls: vec![1, 2, 3], purpose: None, reply };
+    let hint = "give models more time with --timeout";
+    let stage = Stage::new(1, Script { faults: vec![fault], ..Script::default() });
+    let (code, said) = stage.judge("ollama", "  retries: 0\n", "");
+    assert_eq!(code, 3, "{said}");
+    assert!(said.contains("no reply within 5 s") && !said.contains(hint), "{said}");
+    let silent = Fault { calls: vec![1, 2, 3], purpose: None, reply: Reply::Hang };
+    let stage = Stage::new(1, Script { faults: vec![silent], ..Script::default() });
+    let (code, said) = stage.judge("ollama", "  retries: 0\n", "--timeout 0.3");
+    assert_eq!(code, 3, "{said}");
+    assert!(said.contains("no reply within 0.3 s") && said.contains(hint), "{said}");
 }
 
 #[test]

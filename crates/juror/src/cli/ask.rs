@@ -2,9 +2,10 @@
 
 use std::str::FromStr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use juror_judge::{CacheMode, Recorded, Stop, TIMED_OUT, Tally};
+use juror_judge::{CacheMode, Recorded, Stop, Tally};
 use juror_report::CallRow;
 use juror_run::{AskOptions, Environment, Judges, Settings, judges};
 use juror_score::Profile;
@@ -50,8 +51,8 @@ pub(super) struct AskArgs {
     pub(super) retry_errors: bool,
 }
 
-/// A day: whoever waits longer does not wait for a reply.
-const LONGEST_TIMEOUT: f64 = 86_400.0;
+/// What a time may be, in seconds. A day: whoever waits longer waits for nobody.
+const TIMES: std::ops::RangeInclusive<f64> = 0.001..=86_400.0;
 
 #[derive(Clone, Copy, ValueEnum)]
 pub(super) enum CacheModeArg {
@@ -77,11 +78,15 @@ pub(super) fn parse_count<T: FromStr>(text: &str) -> Result<T, String> {
     })
 }
 
-/// Reads a time.
+/// Reads a time in seconds.
 pub(super) fn parse_seconds(text: &str) -> Result<f64, String> {
-    let is_time = |seconds: &f64| *seconds > 0.0 && *seconds <= LONGEST_TIMEOUT;
-    let seconds = text.parse::<f64>().ok().filter(is_time);
-    seconds.ok_or_else(|| "expected a number of seconds above 0, 86400 at most".to_owned())
+    let seconds = text.trim().parse::<f64>().ok().filter(|seconds| TIMES.contains(seconds));
+    seconds.ok_or_else(|| "expected a number of seconds from 0.001 to 86400".to_owned())
+}
+
+/// The same as a length of time.
+pub(super) fn parse_duration(text: &str) -> Result<Duration, String> {
+    parse_seconds(text).map(Duration::from_secs_f64)
 }
 
 impl AskArgs {
@@ -185,13 +190,8 @@ pub(super) fn json_calls(tally: &Tally) -> Vec<JsonCalls> {
     rows(tally).into_iter().map(json).collect()
 }
 
-/// What helps where models are slower than they may be.
+/// What helps where models are slower than they may be: the same again would end the same.
 pub(super) const MORE_TIME: &str = "give models more time with --timeout or llm.timeout_seconds";
-
-/// What to do where replies came too late: the same again would end the same.
-pub(super) fn hint_of_time(reason: &str) -> Option<&'static str> {
-    reason.contains(TIMED_OUT).then_some(MORE_TIME)
-}
 
 /// Says why asking stopped and how to go on.
 pub(super) fn tell_stop(stop: &Stop, cache: Option<&str>) {
@@ -209,7 +209,7 @@ pub(super) fn tell_stop(stop: &Stop, cache: Option<&str>) {
         Stop::NotThere(_) => talk::say(&format!(
             "error: {stop}\n  hint: check the model's name and its base_url; nothing more was asked; {kept}"
         )),
-        Stop::Unreachable(why) if hint_of_time(why).is_some() => talk::say(&format!(
+        Stop::TooSlow(_) => talk::say(&format!(
             "error: {stop}\n  hint: {MORE_TIME}; nothing more was asked; {kept}"
         )),
         Stop::Unreachable(_) | Stop::CannotKeep(_) => {

@@ -355,7 +355,8 @@ impl Work<'_> {
             let hint = if judgements.is_replay {
                 "judge again with a key, and export the replies anew".to_owned()
             } else {
-                let more_time = ask::hint_of_time(&reason).map(|hint| format!("{hint}, then "));
+                let hint = ask::MORE_TIME;
+                let more_time = judgements.is_late().then(|| format!("{hint}, then "));
                 format!(
                     "{}run the same command again{}{}",
                     more_time.unwrap_or_default(),

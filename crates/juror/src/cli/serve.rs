@@ -13,7 +13,7 @@ use juror_serve::{Event, Limits, Listing, Log, Server, ServerSetup, StatusCode};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-use super::ask::parse_count;
+use super::ask::{parse_count, parse_duration};
 use super::tool_args::ToolArgs;
 use super::{boolish, count};
 use crate::exit::{Exit, Outside};
@@ -69,15 +69,15 @@ pub(super) struct ServeArgs {
     max_connections: std::num::NonZero<u16>,
 
     /// Seconds the head of a request may take, and a new connection until it asks anything.
-    #[arg(long, help_heading = SERVER, value_name = "SECONDS", default_value = "10", env = "JUROR_HEAD_TIMEOUT", value_parser = parse_seconds)]
+    #[arg(long, help_heading = SERVER, value_name = "SECONDS", default_value = "10", env = "JUROR_HEAD_TIMEOUT", value_parser = parse_duration)]
     head_timeout: Duration,
 
     /// Seconds the body of a request may take.
-    #[arg(long, help_heading = SERVER, value_name = "SECONDS", default_value = "30", env = "JUROR_BODY_TIMEOUT", value_parser = parse_seconds)]
+    #[arg(long, help_heading = SERVER, value_name = "SECONDS", default_value = "30", env = "JUROR_BODY_TIMEOUT", value_parser = parse_duration)]
     body_timeout: Duration,
 
     /// Seconds a connection may be idle between requests.
-    #[arg(long, help_heading = SERVER, value_name = "SECONDS", default_value = "600", env = "JUROR_IDLE_TIMEOUT", value_parser = parse_seconds)]
+    #[arg(long, help_heading = SERVER, value_name = "SECONDS", default_value = "600", env = "JUROR_IDLE_TIMEOUT", value_parser = parse_duration)]
     idle_timeout: Duration,
 
     /// Seconds a reply may take.
@@ -118,17 +118,6 @@ fn parse_name(text: &str) -> Result<String, String> {
     let is_name = !text.is_empty() && !text.contains(['/', '@', ' ', '*']);
     let name = is_name.then(|| text.to_owned());
     name.ok_or_else(|| "a host name is needed, such as juror.example or juror.example:8080".into())
-}
-
-/// The longest that a client may be given: a year.
-const MOST_SECONDS: f64 = 31_536_000.0;
-
-fn parse_seconds(text: &str) -> Result<Duration, String> {
-    let seconds: f64 = text.parse().map_err(|_| "a number of seconds is needed".to_owned())?;
-    if !(0.001..=MOST_SECONDS).contains(&seconds) {
-        return Err(format!("seconds from 0.001 to {MOST_SECONDS} are needed"));
-    }
-    Ok(Duration::from_secs_f64(seconds))
 }
 
 pub(super) fn run(args: &ServeArgs) -> anyhow::Result<Exit> {
@@ -281,9 +270,15 @@ fn write_line(file: Option<&Mutex<File>>, line: &Value) {
     }
 }
 
-/// What others wrote is logged, but not at any length.
-fn cut(text: &str) -> String {
-    let shown: String = text.chars().take(200).collect();
+/// The longest name that is logged, in characters: callers can write anything.
+const LONGEST_NAME: usize = 200;
+
+/// The longest of our own words. Paths and hints fit; what they quote of others was cut before.
+const LONGEST_WORDS: usize = 4000;
+
+/// A text, but not at any length.
+fn cut(text: &str, most: usize) -> String {
+    let shown: String = text.chars().take(most).collect();
     match text.len() - shown.len() {
         0 => shown,
         n_more => format!("{shown}… and {n_more} more bytes"),
@@ -295,25 +290,58 @@ const MOST_TROUBLES: usize = 8;
 
 fn line_of(event: &Event<'_>) -> Value {
     let time = jiff::Timestamp::now().to_string();
+    let name = |text: &str| cut(text, LONGEST_NAME);
+    let words = |text: &str| cut(text, LONGEST_WORDS);
     match event {
         Event::Served { category, tool, api, source, found_by, took, troubles } => {
             let seconds = took.as_secs_f64();
-            let mut line = json!({"time": time, "event": "call", "category": cut(category),
-                "tool_name": cut(tool), "api_name": cut(api), "source": source,
+            let mut line = json!({"time": time, "event": "call", "category": name(category),
+                "tool_name": name(tool), "api_name": name(api), "source": source,
                 "seconds": seconds});
             if let Some(found_by) = found_by {
                 line["match"] = json!(found_by);
             }
             if !troubles.is_empty() {
-                let shown = troubles.iter().take(MOST_TROUBLES).map(|trouble| cut(trouble));
+                let shown = troubles.iter().take(MOST_TROUBLES).map(|trouble| words(trouble));
                 line["troubles"] = shown.collect();
+            }
+            if troubles.len() > MOST_TROUBLES {
+                line["more_troubles"] = json!(troubles.len() - MOST_TROUBLES);
             }
             line
         }
         Event::Refused { why, status } => {
-            json!({"time": time, "event": "refused", "why": cut(why), "status": status})
+            json!({"time": time, "event": "refused", "why": words(why), "status": status})
         }
-        Event::Trouble(text) => json!({"time": time, "event": "trouble", "what": cut(text)}),
+        Event::Trouble(text) => json!({"time": time, "event": "trouble", "what": words(text)}),
         _ => json!({"time": time, "event": "other"}),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn our_own_words_are_logged_whole_and_names_of_callers_are_cut() {
+        let hint = format!("/{}/tools.sqlite: gone\n  hint: see there", "folder/".repeat(100));
+        assert_eq!(line_of(&Event::Trouble(&hint))["what"], hint);
+        let refused = line_of(&Event::Refused { why: &hint, status: 500 });
+        assert_eq!(refused["why"], hint);
+        let troubles: Vec<String> = (0..11).map(|n| format!("{n} {hint}")).collect();
+        let long = "x".repeat(100_000);
+        let line = line_of(&Event::Served {
+            category: &long,
+            tool: &long,
+            api: &long,
+            source: "none",
+            found_by: None,
+            took: Duration::ZERO,
+            troubles: &troubles,
+        });
+        assert_eq!(line["troubles"][7], troubles[7]);
+        assert_eq!((line["troubles"][8].clone(), &line["more_troubles"]), (Value::Null, &json!(3)));
+        let cut = format!("{}… and 99800 more bytes", "x".repeat(200));
+        assert_eq!((&line["category"], &line["api_name"]), (&json!(cut), &json!(cut)));
     }
 }

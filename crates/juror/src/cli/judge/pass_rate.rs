@@ -117,7 +117,7 @@ pub(super) fn run(args: &PassRateArgs) -> anyhow::Result<Exit> {
     if !is_judged && (common.output.is_some() || args.csv.is_some()) {
         talk::say("no file was written");
     }
-    let failed_outside = report.judged.iter().any(|judged| judged.failed_outside);
+    let failed_outside = report.judged.iter().any(|judged| judged.outside.is_some());
     Ok(if failed_outside || n_problems > 0 { Exit::OutsideFailed } else { Exit::Done })
 }
 
@@ -294,9 +294,10 @@ impl Report<'_> {
         if failed.len() > MOST_ERRORS {
             lines.push(format!("  and {} more", failed.len() - MOST_ERRORS));
         }
-        let mut reasons = failed.iter().filter_map(|at| self.judged[*at].failure());
-        let hint = reasons.find_map(|reason| ask::hint_of_time(&reason));
-        lines.extend(hint.map(|hint| format!("  hint: {hint}")));
+        let is_late = |at: &usize| self.judged[*at].outside.as_ref().is_some_and(|own| own.is_late);
+        if failed.iter().any(is_late) {
+            lines.push(format!("  hint: {}", ask::MORE_TIME));
+        }
         lines.join("\n")
     }
 
