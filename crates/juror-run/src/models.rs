@@ -199,9 +199,9 @@ fn specs(
     // Where replies are recorded or calls only counted nobody is asked, so no key is needed.
     let asks = cache_mode(&llm, options) != CacheMode::ReadOnly && !options.only_count;
     let timeout = options.timeout.or(llm.timeout_seconds).map(Duration::from_secs_f64);
-    let resolve = |place: &str, settings: &ModelSettings| {
-        let spec = resolve(settings, environment, timeout, asks);
-        spec.map_err(|why| SetupError(format!("llm.{place}: {why}")))
+    let resolve = |place: &str, own: &ModelSettings| {
+        let spec = resolve(own, environment, timeout, asks);
+        spec.map_err(|why| SetupError(settings.unaskable(&format!("llm.{place}"), own, &why)))
     };
     match (&llm.generation, &llm.embedding) {
         (Some(chat), embedding) => Ok(Some(Specs {
@@ -275,7 +275,7 @@ pub(crate) fn resolve(
             format!("no address\n  hint: set `base_url`, or {variables}")
         })?;
     if !is_address(&address) {
-        return Err(no_address(&address));
+        return Err(format!("{}\n  hint: {AN_ADDRESS}", no_address(&address)));
     }
     let is_own_address = provider.is_at(&address);
     // An address that a folder brings along is told nothing that the folder did not bring, too.
@@ -348,6 +348,9 @@ pub(crate) fn known_providers() -> String {
 pub(crate) fn is_address(address: &str) -> bool {
     address.starts_with("http://") || address.starts_with("https://")
 }
+
+/// What an address looks like, for a hint.
+pub(crate) const AN_ADDRESS: &str = "for example http://127.0.0.1:8000/v1";
 
 /// What is said of an address that is none.
 pub(crate) fn no_address(address: &str) -> String {

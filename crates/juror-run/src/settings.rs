@@ -72,6 +72,10 @@ pub struct Settings {
     #[serde(skip)]
     #[schemars(skip)]
     pub written: Value,
+    /// What is known to be wrong with models, told with its places once one of them is to be asked.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub(crate) unaskable: Problems,
 }
 
 /// A key without a value, as YAML writes an empty section, means nothing is set.
@@ -620,6 +624,7 @@ impl Settings {
         settings.check_values(document, is_whole, &mut problems);
         let written: Value = serde_json::from_str(document.json()).unwrap_or_default();
         settings.written = without_keys(&written);
+        settings.unaskable = settings.check_servers(document);
         problems.sort();
         if problems.is_empty() { Ok(settings) } else { Err(problems) }
     }

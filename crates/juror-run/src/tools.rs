@@ -277,7 +277,7 @@ fn simulator_spec(
     })?;
     let timeout = llm.timeout_seconds.map(Duration::from_secs_f64);
     let mut spec = resolve(&model, environment, timeout, true)
-        .map_err(|why| SetupError(format!("tools.simulator: {why}")))?;
+        .map_err(|why| SetupError(settings.unaskable("tools.simulator", &model, &why)))?;
     let (temperature, max_tokens) = match form {
         Form::Chat => (0.0, 4096),
         Form::Mirror | Form::MirrorCache => (0.1, 2048),

@@ -651,7 +651,7 @@ fn models_are_told_apart_in_bad_settings() {
     for (settings, message) in [
         (
             "llm: {generation: {provider: opnai, model: m}}",
-            "llm.generation: there is no provider `opnai`",
+            ":1:30: there is no provider `opnai`\n  at llm.generation.provider\n  hint: did you mean `openai`?",
         ),
         (
             "llm: {generation: {provider: azure, model: m, api_key: k}}",

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::typed::nearest;
 use super::{ModelSettings, Settings};
-use crate::models::{is_address, known_providers, no_address, no_provider};
+use crate::models::{AN_ADDRESS, is_address, known_providers, no_address, no_provider};
 
 /// What a parameter of a model may be.
 struct Bounds {
@@ -111,10 +111,21 @@ impl Settings {
             }
             let address = model.base_url.as_deref().filter(|address| !address.starts_with("env:"));
             if let Some(address) = address.filter(|address| !is_address(address)) {
-                complain(path.key("base_url"), no_address(address), None);
+                complain(path.key("base_url"), no_address(address), Some(AN_ADDRESS.into()));
             }
         }
         problems
+    }
+
+    /// Why a model of these settings cannot be asked: with its place in the file, where that is known.
+    pub(crate) fn unaskable(&self, place: &str, model: &ModelSettings, why: &str) -> String {
+        let is_known = |address: &String| address.starts_with("env:") || is_address(address);
+        let is_askable =
+            Provider::of(&model.provider).is_some() && model.base_url.as_ref().is_none_or(is_known);
+        if is_askable || self.unaskable.is_empty() {
+            return format!("{place}: {why}");
+        }
+        self.unaskable.to_string()
     }
 
     /// The first metric that these settings turn on by name and that needs a model.

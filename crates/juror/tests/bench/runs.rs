@@ -403,6 +403,28 @@ fn a_key_alone_names_no_model_for_a_simulator() {
 }
 
 #[test]
+fn a_provider_that_there_is_not_is_told_with_its_line_where_it_is_to_be_asked() {
+    let stage = Stage::new();
+    let agent = agent(&stage, SAYS_MODEL);
+    stage.write("judge.yaml", "llm:\n  generation:\n    provider: opnai\n    model: m\n");
+    stage.write(
+        "simulator.yaml",
+        "tools:\n  simulator:\n    model: {provider: opnai, model: m}\n  sources: [simulator]\n",
+    );
+    for (options, place) in [
+        ("-c judge.yaml --judge model", "judge.yaml:3:15: there is no provider `opnai`"),
+        ("-c simulator.yaml --judge none", "simulator.yaml:3:23: there is no provider `opnai`"),
+    ] {
+        let ended = bench(&stage, &agent, options, &[]);
+        assert_eq!(ended.code, 2, "{}", ended.stderr);
+        assert!(ended.stderr.contains(place), "{}", ended.stderr);
+        assert!(ended.stderr.contains("hint: did you mean `openai`?"), "{}", ended.stderr);
+    }
+    let unasked = bench(&stage, &agent, "-c judge.yaml --judge none", &[]);
+    assert_eq!(unasked.code, 0, "{}", unasked.stderr);
+}
+
+#[test]
 fn an_agent_without_tools_is_warned_of() {
     let stage = Stage::new();
     let agent = agent(&stage, SAYS_MODEL);
