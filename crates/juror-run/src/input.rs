@@ -229,7 +229,8 @@ mod tests {
         let error = lent.check().expect_err("cut short").to_string();
         assert!(error.contains("large.jsonl: cannot read: it was cut short"), "{error}");
         drop(document);
-        assert_eq!(torn_input().as_deref(), Some(name));
+        // The first such file of the process is known, whichever test cut it short.
+        assert!(torn_input().is_some_and(|torn| torn.ends_with("large.jsonl")));
     }
 
     #[test]

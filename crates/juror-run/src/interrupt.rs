@@ -25,7 +25,8 @@ impl StopSignals {
         Ok(StopSignals { signals })
     }
 
-    /// Begins to listen.
+    /// Makes ready to listen, which begins with the first [`StopSignals::next`]: Ctrl-C before it ends
+    /// the process, as nothing is under way by then that it could spoil.
     #[cfg(not(unix))]
     pub fn listen() -> std::io::Result<StopSignals> {
         Ok(StopSignals {})
