@@ -30,8 +30,7 @@ pub(crate) struct Anthropic {
 
 impl Anthropic {
     pub(crate) fn new(spec: &ModelSpec, tell: Tell) -> Result<Anthropic, String> {
-        let endpoint =
-            Endpoint::new(spec.key.as_ref(), ("x-api-key", ""), &spec.headers, spec.timeout)?;
+        let endpoint = Endpoint::new(spec, ("x-api-key", ""))?;
         let version = if spec.base().ends_with("/v1") { "" } else { "v1/" };
         Ok(Anthropic {
             endpoint: endpoint.with_header("anthropic-version", "2023-06-01"),

@@ -50,7 +50,7 @@ impl Gemini {
         let parameters = renamed(&spec.parameters);
         let version = if spec.base().ends_with("/v1beta") { "" } else { "v1beta/" };
         Ok(Gemini {
-            endpoint: Endpoint::new(spec.key.as_ref(), header, &spec.headers, spec.timeout)?,
+            endpoint: Endpoint::new(spec, header)?,
             urls: Urls::new(spec, version),
             model: spec.model.clone(),
             stream: spec.stream,

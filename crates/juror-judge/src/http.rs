@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::model::ModelError;
+use crate::provider::ModelSpec;
 use crate::secret::Secret;
 use crate::sse::Events;
 use crate::turns::{Turn, Turns};
@@ -22,6 +23,8 @@ const MOST_COMPLAINT: usize = 400;
 /// Where and how a provider is asked.
 #[derive(Debug)]
 pub(crate) struct Endpoint {
+    /// Which model is asked there.
+    model: String,
     /// Made when it is first needed: reading a machine's certificates takes longer than judging a
     /// dataset from kept replies.
     client: OnceLock<reqwest::Client>,
@@ -33,16 +36,15 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
-    /// An endpoint that sends `key` in the header `key_header`, after `prefix`.
+    /// The endpoint of a model, which is sent its key in the header `key_header`, after `prefix`.
     pub(crate) fn new(
-        key: Option<&Secret>,
+        spec: &ModelSpec,
         (key_header, prefix): (&'static str, &str),
-        extra: &[(String, Secret)],
-        timeout: Duration,
     ) -> Result<Endpoint, String> {
+        let ModelSpec { key, headers: extra, timeout, .. } = spec;
         let mut headers = HeaderMap::new();
         let mut secrets: Vec<Secret> = extra.iter().map(|(_, value)| value.clone()).collect();
-        secrets.extend(key.cloned());
+        secrets.extend(key.clone());
         if let Some(key) = key {
             let mut value = HeaderValue::from_str(&format!("{prefix}{}", key.expose()))
                 .map_err(|_| "the key has characters that a header cannot hold".to_owned())?;
@@ -56,7 +58,14 @@ impl Endpoint {
             value.set_sensitive(true);
             headers.insert(name, value);
         }
-        Ok(Endpoint { client: OnceLock::new(), secrets, headers, timeout, turns: Turns::default() })
+        Ok(Endpoint {
+            model: spec.name(),
+            client: OnceLock::new(),
+            secrets,
+            headers,
+            timeout: *timeout,
+            turns: Turns::default(),
+        })
     }
 
     /// The same with a header of the protocol, which is no secret.
@@ -154,7 +163,7 @@ impl Endpoint {
             }
         };
         let request = client.post(url).headers(self.headers.clone()).json(body);
-        let response = request.send().await.map_err(|error| unreachable_at(url, &error))?;
+        let response = request.send().await.map_err(|error| self.unreachable(url, &error))?;
         if response.status().is_success() {
             return Ok(response);
         }
@@ -166,6 +175,12 @@ impl Endpoint {
             message => format!("status {}: {message}", status.as_u16()),
         };
         Err(complaint.into_error(status, message, retry_after))
+    }
+
+    /// The address is told without its path, which may hold a key.
+    fn unreachable(&self, url: &str, error: &reqwest::Error) -> ModelError {
+        let (model, server) = (&self.model, server_of(url));
+        ModelError::Unavailable(format!("{model} at {server}{}", innermost(error)))
     }
 
     /// What a provider says, as it may be repeated: without secrets, and not at length.
@@ -199,11 +214,6 @@ async fn read(mut response: Response) -> Result<Vec<u8>, ModelError> {
 
 fn broken(error: &reqwest::Error) -> ModelError {
     ModelError::Unavailable(innermost(error))
-}
-
-/// The address is told without its path, which may hold a key.
-fn unreachable_at(url: &str, error: &reqwest::Error) -> ModelError {
-    ModelError::Unavailable(format!("{}{}", server_of(url), innermost(error)))
 }
 
 /// The scheme, host and port of an address, to stand before what is wrong there.

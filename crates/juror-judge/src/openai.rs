@@ -38,7 +38,7 @@ impl OpenAi {
             _ => ("authorization", "Bearer "),
         };
         Ok(OpenAi {
-            endpoint: Endpoint::new(spec.key.as_ref(), header, &spec.headers, spec.timeout)?,
+            endpoint: Endpoint::new(spec, header)?,
             chat_url: url(spec, "chat/completions"),
             embeddings_url: url(spec, "embeddings"),
             model: spec.model.clone(),

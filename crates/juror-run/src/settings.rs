@@ -913,7 +913,11 @@ mod tests {
             |own: &str| format!("llm: {{generation: {{provider: openai, model: m, {own}}}}}");
         for (yaml, message) in [
             (model("temperature: '0'"), "expected a number from 0 to 2, found the text `0`"),
-            ("llm: {max_cost_usd: .inf}".into(), "expected a number, found `Infinity`"),
+            (
+                "llm: {max_cost_usd: .inf}".into(),
+                "expected a number, found `Infinity`, in YAML `.inf`",
+            ),
+            (model("temperature: .nan"), "from 0 to 2, found `NaN`, in YAML `.nan`"),
             ("steps: {kinds: {lookup: retreival}}".into(), "hint: did you mean `retrieval`?"),
             ("steps: {kinds: {lookup: x}}".into(), "hint: one of: sparql_query, retrieval, "),
             ("steps: {kinds: [x]}".into(), "hint: one of: document, all; or a mapping of names"),

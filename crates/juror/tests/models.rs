@@ -207,14 +207,14 @@ fn models_that_are_too_slow_are_to_be_given_more_time() {
 }
 
 #[test]
-fn an_address_where_nobody_is_is_named() {
+fn a_model_where_nobody_is_is_named_with_its_address() {
     let stage = Stage::new(1, Script::default());
     stage.write("juror.yaml",
         "llm: {retries: 0, generation: {provider: openai_compatible, model: m, base_url: 'http://me:pw@127.0.0.1:9/v1'}}",
     );
     let ended = stage.run("eval reference.json responses.jsonl -c juror.yaml");
     assert_eq!(ended.code, 3, "{ended:?}");
-    let words = "the model cannot be reached: http://127.0.0.1:9: ";
+    let words = "the model cannot be reached: openai_compatible/m at http://127.0.0.1:9: ";
     assert!(ended.stderr.contains(words) && !ended.stderr.contains("pw"), "{ended:?}");
 }
 

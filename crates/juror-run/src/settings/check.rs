@@ -165,10 +165,13 @@ fn shown(value: &Value) -> String {
 /// A text is told as such, since `"0"` looks like a number; these stand for numbers that JSON does
 /// not know.
 fn shown_text(text: &str) -> String {
-    match text {
-        "NaN" | "Infinity" | "-Infinity" => format!("`{text}`"),
-        _ => format!("the text `{text}`"),
-    }
+    let in_yaml = match text {
+        "NaN" => ".nan",
+        "Infinity" => ".inf",
+        "-Infinity" => "-.inf",
+        _ => return format!("the text `{text}`"),
+    };
+    format!("`{text}`, in YAML `{in_yaml}`")
 }
 
 /// What a value should be, where its reader has complained in its own words.

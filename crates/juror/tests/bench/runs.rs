@@ -425,6 +425,17 @@ fn a_provider_that_there_is_not_is_told_with_its_line_where_it_is_to_be_asked() 
 }
 
 #[test]
+fn results_that_take_the_place_of_others_are_told_as_that() {
+    let stage = Stage::new();
+    let agent = agent(&stage, SAYS_MODEL);
+    let first = bench(&stage, &agent, "--judge none --limit 1", &[]);
+    assert!(first.stderr.contains("results are in out.json\n"), "{}", first.stderr);
+    let second = bench(&stage, &agent, "--judge none --limit 1 --fresh", &[]);
+    let told = "results are in out.json, in place of earlier ones\n";
+    assert!(second.stderr.contains(told), "{}", second.stderr);
+}
+
+#[test]
 fn an_agent_without_tools_is_warned_of() {
     let stage = Stage::new();
     let agent = agent(&stage, SAYS_MODEL);

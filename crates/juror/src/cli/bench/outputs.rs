@@ -65,6 +65,7 @@ impl<'o> Outputs<'o> {
         args: &BenchArgs,
     ) -> anyhow::Result<()> {
         let open = args.pool;
+        let replaces = Path::new(self.name).is_file();
         let report = results.report();
         write(self.results, &results.to_json(&report)?)?;
         if let Some(file) = self.converted {
@@ -84,7 +85,8 @@ impl<'o> Outputs<'o> {
         } else {
             talk::data(&summary(results, &report))?;
         }
-        talk::say(&format!("results are in {}", self.name));
+        let earlier = if replaces { ", in place of earlier ones" } else { "" };
+        talk::say(&format!("results are in {}{earlier}", self.name));
         Ok(())
     }
 }
