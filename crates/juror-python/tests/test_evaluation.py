@@ -695,3 +695,39 @@ def test_settings_that_the_library_refuses_are_refused(
     reference = [{"template_id": "t", "questions": [{"id": "q", "question_text": "?"}]}]
     with pytest.raises(juror.SettingsError, match=re.escape(message)):
         juror.run_evaluation(reference, {}, config)
+
+
+CUT_SHORT = """
+import os, threading
+import juror
+
+os.mkfifo("reference.json")
+response = '{"question_id": "q%d", "status": "success", "actual_answer": "' + "x" * 200 + '"}\\n'
+with open("responses.jsonl", "w") as file:
+    file.writelines(response % n for n in range(10_000))
+said = []
+
+def evaluate():
+    try:
+        said.append(len(juror.run_evaluation("reference.json", "responses.jsonl")))
+    except Exception as error:
+        said.append(f"{type(error).__name__}: {error}")
+
+evaluating = threading.Thread(target=evaluate)
+evaluating.start()
+# The reference is waited for while the responses are mapped already.
+while evaluating.is_alive() and "responses.jsonl" not in open("/proc/self/maps").read():
+    pass
+os.truncate("responses.jsonl", 5_000)
+with open("reference.json", "w") as file:
+    file.write('[{"template_id": "t", "questions": [{"id": "q1", "question_text": "?"}]}]')
+evaluating.join()
+print(*said)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="it looks at the maps of the process")
+def test_a_file_that_is_cut_short_while_it_is_read_is_an_error_and_no_end_of_the_process() -> None:
+    done = subprocess.run([sys.executable, "-c", CUT_SHORT], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, (done.returncode, done.stderr)
+    assert done.stdout.startswith("OSError: responses.jsonl: it was cut short while it was read\n"), done.stdout

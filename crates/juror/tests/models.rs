@@ -778,6 +778,8 @@ fn a_run_refuses_other_inputs_and_asks_again_only_what_failed() {
     let changed = stage.run(line);
     assert_eq!(changed.code, 2, "{changed:?}");
     assert!(changed.stderr.contains("begun with other models, prompts or rules"), "{changed:?}");
+    let run: Value = serde_json::from_str(&stage.read("runs/one/run.json")).expect("JSON");
+    assert_eq!(run["identity"]["judges"]["rules"]["steps"]["scoring"], "last_group");
     assert!(stage.read("runs/one/run.json").contains("\"hash\""));
     assert!(stage.read("runs/one/run.json").contains("\"is_complete\": true"));
     let fresh = stage.run(&format!("{line} --fresh"));
