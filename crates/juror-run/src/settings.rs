@@ -908,6 +908,18 @@ mod tests {
     }
 
     #[test]
+    fn thousands_of_mistakes_are_found_at_once() {
+        let kinds: Vec<String> = (0..20_000).map(|n| format!("    a{n}: x\n")).collect();
+        let unknown: Vec<String> = (0..20_000).map(|n| format!("x{n}: 1\n")).collect();
+        let told = |yaml: &str| read(yaml).expect_err("wrong settings");
+        let kinds = told(&format!("steps:\n  kinds:\n{}", kinds.concat()));
+        assert_eq!(kinds.matches(": not a word").count(), 50, "{kinds}");
+        let unknown = told(&unknown.concat());
+        assert!(unknown.contains("1:5: unknown setting `x0`"), "{unknown}");
+        assert_eq!(unknown.matches(": unknown setting").count(), Problems::MOST, "{unknown}");
+    }
+
+    #[test]
     fn values_are_told_as_they_were_meant() {
         let model =
             |own: &str| format!("llm: {{generation: {{provider: openai, model: m, {own}}}}}");

@@ -29,25 +29,25 @@ pub(crate) fn unpack(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
 }
 
 fn unpack_within(bytes: Vec<u8>, most: u64) -> io::Result<Vec<u8>> {
-    // A few bytes can claim any length; what they are believed is what text usually becomes.
-    let most_room = (LIKELY_TIMES * bytes.len() as u64).min(most);
+    let likely = likely_length(&bytes).min(most);
     match bytes.as_slice() {
-        [0x1f, 0x8b, .., a, b, c, d] => {
-            // The end of a file says how long its last part is.
-            let length = u32::from_le_bytes([*a, *b, *c, *d]);
-            read(
-                flate2::read::MultiGzDecoder::new(bytes.as_slice()),
-                u64::from(length).min(most_room),
-                most,
-            )
-        }
+        [0x1f, 0x8b, ..] => read(flate2::read::MultiGzDecoder::new(bytes.as_slice()), likely, most),
         [0x28, 0xb5, 0x2f, 0xfd, ..] => {
-            let length = zstd::zstd_safe::get_frame_content_size(&bytes).ok().flatten();
-            let decoder = zstd::stream::read::Decoder::new(bytes.as_slice())?;
-            read(decoder, length.unwrap_or(0).min(most_room), most)
+            read(zstd::stream::read::Decoder::new(bytes.as_slice())?, likely, most)
         }
         _ => Ok(bytes),
     }
+}
+
+/// How long a file says it becomes. A few bytes can claim any length; what they are believed is what
+/// text usually becomes.
+fn likely_length(bytes: &[u8]) -> u64 {
+    let claimed = match bytes {
+        // The end of a file says how long its last part is.
+        [0x1f, 0x8b, .., a, b, c, d] => u64::from(u32::from_le_bytes([*a, *b, *c, *d])),
+        _ => zstd::zstd_safe::get_frame_content_size(bytes).ok().flatten().unwrap_or(0),
+    };
+    claimed.min(LIKELY_TIMES * bytes.len() as u64)
 }
 
 /// Reads all of it, with room for a likely length made beforehand: growing would hold the text twice.
@@ -88,6 +88,25 @@ mod tests {
             assert!(refused.contains("JUROR_MAX_UNPACKED"), "{refused}");
         }
         assert_eq!(unpack_within(b"plain".to_vec(), 1).expect("as it is"), b"plain");
+    }
+
+    #[test]
+    fn no_more_room_is_made_than_a_file_can_be_believed_to_need() {
+        let words: String = (0..2_000).map(|n| format!("word {} ", n * n % 977)).collect();
+        let [gzip, _] = packed(words.as_bytes());
+        let zstd = zstd::bulk::compress(words.as_bytes(), 1).expect("packed");
+        for packed in [gzip, zstd] {
+            assert_eq!(likely_length(&packed), words.len() as u64, "what is honest is believed");
+            let plain = unpack_within(packed, 1 << 30).expect("unpacked");
+            assert!(plain.capacity() <= words.len() + 1, "and the text is held once");
+        }
+        // Four bytes at the end of one, eight at the beginning of the other, claim gigabytes.
+        let gzip = [&[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3][..], &[0xff; 8]].concat();
+        let zstd = [&[0x28, 0xb5, 0x2f, 0xfd, 0xe0][..], &(1_u64 << 40).to_le_bytes()].concat();
+        for claiming in [gzip, zstd] {
+            assert_eq!(likely_length(&claiming), LIKELY_TIMES * claiming.len() as u64);
+            assert!(unpack_within(claiming, u64::MAX).is_err());
+        }
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Finding the expected steps among the actual ones.
 
+use std::cell::OnceCell;
+
 use crate::compare::{Expectation, View};
 use crate::profile::{Choice, MissingStatus, Profile, ScoredGroups};
 use crate::question::ExpectedStep;
@@ -81,13 +83,14 @@ pub(crate) fn match_views(
     if let Some(empty) = scored.clone().find(|&group| groups[group].is_empty()) {
         return Err(NoMatching::EmptyGroup(empty));
     }
-    let candidates: Vec<usize> = can_match(steps, profile).collect();
+    let indices: Vec<usize> = can_match(steps, profile).collect();
+    let kinds = OnceCell::new();
     let mut before = steps.len();
     let mut pairs = Vec::new();
     for group in scored.clone().rev() {
-        let candidates: Vec<usize> =
-            candidates.iter().copied().filter(|index| *index < before).collect();
-        let found = match_group(group, &groups[group], actual, &candidates, profile)?;
+        let n_before = indices.partition_point(|index| *index < before);
+        let candidates = Candidates { actual, all: &indices, n_before, kinds: &kinds };
+        let found = match_group(group, &groups[group], &candidates, profile)?;
         let complete = found.len() == groups[group].len();
         before = found.iter().map(|pair| pair.actual).min().unwrap_or(before);
         pairs.extend(found);
@@ -138,28 +141,48 @@ pub(crate) fn can_match<'s>(
 /// From this many pairs on it is looked for steps that are repeated, which compare alike.
 const MANY_PAIRS: usize = 1 << 14;
 
+/// The actual steps that a group may be found in.
+struct Candidates<'c, 't> {
+    actual: &'c [View<'t>],
+    /// All steps that may be found at all, in order; those of the group are the first.
+    all: &'c [usize],
+    n_before: usize,
+    /// Which of all are alike: made when first needed, for all groups.
+    kinds: &'c OnceCell<Kinds>,
+}
+
+impl<'c, 't> Candidates<'c, 't> {
+    fn view(&self, at: usize) -> &'c View<'t> {
+        &self.actual[self.all[at]]
+    }
+
+    /// Which of them are alike, where looking for that is worth it.
+    fn kinds(&self, n_expected: usize) -> Kinds {
+        if n_expected.saturating_mul(self.n_before) < MANY_PAIRS {
+            return Kinds::all_different(self.n_before);
+        }
+        let all = || Kinds::of(self.all.iter().map(|&at| &self.actual[at]));
+        self.kinds.get_or_init(all).of_first(self.n_before)
+    }
+}
+
 fn match_group(
     group: usize,
     expected: &[ExpectedStep<'_>],
-    actual: &[View<'_>],
-    candidates: &[usize],
+    candidates: &Candidates<'_, '_>,
     profile: &Profile,
 ) -> Result<Vec<Pair>, NoMatching> {
     let view = |step| View::of_expected(step).under(profile);
     let views: Vec<View> = expected.iter().map(view).collect();
     let expectations: Vec<Expectation> =
         expected.iter().zip(&views).map(|(step, view)| Expectation::new(step, view)).collect();
-    let kinds = if expected.len().saturating_mul(candidates.len()) < MANY_PAIRS {
-        Kinds::all_different(candidates.len())
-    } else {
-        Kinds::of(candidates.iter().map(|&at| &actual[at]))
-    };
+    let kinds = candidates.kinds(expected.len());
     let most = profile.limits.step_pairs;
     if expected.len().saturating_mul(kinds.len()) > most {
         let (n_expected, n_actual) = (expected.len(), kinds.len());
         return Err(NoMatching::TooManyPairs { n_expected, n_actual, most });
     }
-    let of_kind: Vec<&View> = kinds.firsts().map(|at| &actual[candidates[at]]).collect();
+    let of_kind: Vec<&View> = kinds.firsts().map(|at| candidates.view(at)).collect();
     let similarity: Vec<Vec<f64>> = expectations
         .iter()
         .map(|expectation| {
@@ -174,7 +197,7 @@ fn match_group(
     let found = pairing.iter().enumerate().filter_map(|(expected, column)| {
         let column = (*column)?;
         let similarity = similarity[expected][kinds.of_column(column)];
-        Some(Pair { group, expected, actual: candidates[column], similarity })
+        Some(Pair { group, expected, actual: candidates.all[column], similarity })
     });
     Ok(found.collect())
 }
@@ -251,6 +274,20 @@ mod tests {
         let profile = Profile { limits, ..Profile::V5 };
         assert_eq!(matched(&few, &few, &Profile::V5).expect("a matching").score, 1.0);
         assert!(matched(&few, &few, &profile).is_err());
+    }
+
+    #[test]
+    fn steps_are_of_the_same_kind_for_every_group() {
+        let text = format!("[{}]", steps((0..400).map(|at| at % 4)));
+        let steps: Vec<crate::object::Object<'_>> = serde_json::from_str(&text).expect("steps");
+        let steps: Vec<Step> = steps.into_iter().map(Step::new).collect();
+        let views: Vec<View> = steps.iter().map(View::of_actual).collect();
+        let all = Kinds::of(views.iter());
+        for n in [1, 3, 4, 5, 400] {
+            let (few, own) = (all.of_first(n), Kinds::of(views[..n].iter()));
+            assert!(few.columns().eq(own.columns()), "{n}");
+            assert!((0..n).all(|at| few.of_column(at) == own.of_column(at)), "{n}");
+        }
     }
 
     #[test]

@@ -34,6 +34,16 @@ impl Kinds {
         kinds
     }
 
+    /// Those of the first columns alone.
+    pub(crate) fn of_first(&self, n_columns: usize) -> Kinds {
+        let before = |columns: &Vec<usize>| {
+            columns[..columns.partition_point(|column| *column < n_columns)].to_vec()
+        };
+        // Kinds stand in the order of their first columns.
+        let columns = self.columns.iter().map(before).take_while(|columns| !columns.is_empty());
+        Kinds { of: self.of[..n_columns].to_vec(), columns: columns.collect() }
+    }
+
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
         self.columns.len()

@@ -2,73 +2,80 @@
 
 use std::sync::LazyLock;
 
-use juror_score::read::{DatasetError, Document, Path, Problem, Problems, Segment};
-use serde::de::DeserializeOwned;
+use juror_score::read::{Document, Path, Problem, Problems, Segment};
+use serde::de::{DeserializeOwned, Deserializer};
 use serde_json::Value;
 
 use super::{check, settings_schema};
 
-/// The most values of wrong types that are told of: each takes a reading of all the rest.
+/// The most values of wrong types that are told of: each takes a reading of all before it.
 const MOST_FAULTS: usize = 50;
 
 static SCHEMA: LazyLock<Value> = LazyLock::new(settings_schema);
 
 /// Reads values of the right types; fails with the first that is not.
 pub(crate) fn read_typed<T: DeserializeOwned>(document: &Document) -> Result<T, Problems> {
-    read_text(document.json()).map_err(|fault| fault.told(document).into())
+    let mut deserializer = serde_json::Deserializer::from_str(document.json());
+    read(&mut deserializer).map_err(|fault| {
+        let mut whole = serde_json::from_str(document.json()).unwrap_or_default();
+        let problem = fault.problem(&mut whole);
+        document.error_at(fault.path, problem).into()
+    })
 }
 
 /// Reads what fits its type, and tells what does not and what is not known. What does not fit is
 /// taken out, and the rest read again, so that one mistake hides no other.
 pub(super) fn read_all<T: DeserializeOwned + Default>(document: &Document) -> (T, Problems) {
-    let mut problems = Problems::default();
+    let Ok(mut value) = serde_json::from_str::<Value>(document.json()) else {
+        // A number that is none; whoever reads it tells of it.
+        return match read_typed(document) {
+            Ok(read) => (read, Problems::default()),
+            Err(problems) => (T::default(), problems),
+        };
+    };
+    let mut found = Vec::new();
     let mut told: Vec<Path> = Vec::new();
-    let mut text = document.json().to_owned();
     let read = loop {
-        let fault = match read_text(&text) {
+        let fault = match read(&value) {
             Ok(read) => break read,
             Err(fault) => fault,
         };
         if told.len() >= MOST_FAULTS {
-            problems.push(more_faults(document));
+            found.push((Path(Vec::new()), more_faults()));
             break T::default();
         }
         // What a part lacks only because it was taken out is no mistake of its own.
         let follows = told.iter().any(|path| path.0.starts_with(&fault.path.0));
-        let rest = serde_json::from_str(&text).ok();
-        let rest = rest.and_then(|value| without(value, fault.path.0.clone()));
         if !follows {
-            problems.push(fault.told(document));
+            found.push((fault.path.clone(), fault.problem(&mut value)));
         }
-        match rest {
-            Some(rest) => text = rest.to_string(),
-            None => break T::default(),
+        if take_out(&mut value, fault.path.0.clone()).is_none() {
+            break T::default();
         }
         told.push(fault.path);
     };
-    let mut deserializer = serde_json::Deserializer::from_str(&text);
-    let unknown = |path: serde_ignored::Path| problems.push(unknown_key(document, &path));
-    // The same text was read a moment ago.
-    let _: Result<T, _> = serde_ignored::deserialize(&mut deserializer, unknown);
-    (read, problems)
+    let unknown = |path: serde_ignored::Path| found.push(unknown_key(&path));
+    // The same value was read a moment ago.
+    let _: Result<T, _> = serde_ignored::deserialize(&value, unknown);
+    (read, document.errors_at(found))
 }
 
-fn more_faults(document: &Document) -> DatasetError {
+fn more_faults() -> Problem {
     let message =
         format!("over {MOST_FAULTS} settings are of wrong types: the others are not told");
-    document.error_at(Path(Vec::new()), Problem::BadSetting { message, hint: None })
+    Problem::BadSetting { message, hint: None }
 }
 
-/// A value without the part at a path; of a list, all goes, so that no index changes.
-fn without(mut value: Value, mut path: Vec<Segment>) -> Option<Value> {
+/// Takes out the part at a path; of a list, all goes, so that no index changes.
+fn take_out(value: &mut Value, mut path: Vec<Segment>) -> Option<()> {
     let last = loop {
         match path.pop()? {
             Segment::Key(key) => break key,
             Segment::Index(_) => {}
         }
     };
-    value_at(&mut value, &path)?.as_object_mut()?.remove(&last)?;
-    Some(value)
+    value_at(value, &path)?.as_object_mut()?.remove(&last)?;
+    Some(())
 }
 
 fn value_at<'v>(value: &'v mut Value, path: &[Segment]) -> Option<&'v mut Value> {
@@ -85,10 +92,11 @@ struct Fault {
     message: String,
 }
 
-fn read_text<T: DeserializeOwned>(text: &str) -> Result<T, Fault> {
+fn read<'de, T: DeserializeOwned>(
+    deserializer: impl Deserializer<'de, Error = serde_json::Error>,
+) -> Result<T, Fault> {
     use serde_path_to_error::Segment as Part;
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+    serde_path_to_error::deserialize(deserializer).map_err(|error| {
         let segments = error.path().iter().filter_map(|part| match part {
             Part::Seq { index } => Some(Segment::Index(*index)),
             Part::Map { key } => Some(Segment::Key(key.clone())),
@@ -103,18 +111,18 @@ fn read_text<T: DeserializeOwned>(text: &str) -> Result<T, Fault> {
 }
 
 impl Fault {
-    fn told(&self, document: &Document) -> DatasetError {
+    /// What it is, with the values that it is found in.
+    fn problem(&self, whole: &mut Value) -> Problem {
         let words = Words::at(&self.path.0);
         let (message, hint) = if words.known.is_empty() {
             let message = check::type_in_words(&self.message);
             (message.unwrap_or_else(|| self.message.clone()), None)
         } else {
-            let found = serde_json::from_str::<Value>(document.json()).ok();
-            let found = found.and_then(|mut found| value_at(&mut found, &self.path.0).cloned());
-            let hint = words.hint(found.as_ref().and_then(Value::as_str).unwrap_or_default());
+            let found = value_at(whole, &self.path.0);
+            let hint = words.hint(found.and_then(|found| found.as_str()).unwrap_or_default());
             ("not a word that this setting knows".to_owned(), Some(hint))
         };
-        document.error_at(self.path.clone(), Problem::BadSetting { message, hint })
+        Problem::BadSetting { message, hint }
     }
 }
 
@@ -125,7 +133,7 @@ pub(super) fn nearest<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> O
     near.max_by(|a, b| similarity(a).total_cmp(&similarity(b)))
 }
 
-fn unknown_key(document: &Document, path: &serde_ignored::Path) -> DatasetError {
+fn unknown_key(path: &serde_ignored::Path) -> (Path, Problem) {
     let path = Path(segments(path));
     let key = match path.0.last() {
         Some(Segment::Key(key)) => key.clone(),
@@ -138,7 +146,7 @@ fn unknown_key(document: &Document, path: &serde_ignored::Path) -> DatasetError 
         None => format!("known here: {}", known.join(", ")),
     };
     let message = format!("unknown setting `{key}`");
-    document.error_at(path, Problem::BadSetting { message, hint: Some(hint) })
+    (path, Problem::BadSetting { message, hint: Some(hint) })
 }
 
 fn segments(path: &serde_ignored::Path) -> Vec<Segment> {

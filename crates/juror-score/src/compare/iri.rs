@@ -1,6 +1,6 @@
 //! Steps that find an entity: whatever tool found it, the expected IRI must be in what it returned.
 
-use hashbrown::HashSet;
+use hashbrown::HashMap;
 use serde_json::value::RawValue;
 
 use super::View;
@@ -23,11 +23,12 @@ pub(super) fn matches(expected: &View<'_>, actual: &View<'_>) -> bool {
 fn lists(output: &str, iri: &str) -> bool {
     rows_of(output).unwrap_or_default().into_iter().any(|row| {
         let Ok(row) = skim::from_str::<Object>(row.get()) else { return false };
-        // Of a repeated column the last one counts.
-        let mut columns = HashSet::new();
-        let mut fields: Vec<_> = row.iter().collect();
-        fields.reverse();
-        fields.into_iter().any(|(column, term)| columns.insert(column) && is_uri(term, iri))
+        // Of a repeated column the last one counts: names are gathered only where that matters.
+        if !row.iter().any(|(_, term)| is_uri(term, iri)) {
+            return false;
+        }
+        let last: HashMap<_, _> = row.iter().collect();
+        last.into_values().any(|term| is_uri(term, iri))
     })
 }
 

@@ -140,13 +140,14 @@ impl<'t> View<'t> {
 
     /// The step as it is written, but for its id; two that are written alike compare alike.
     pub(crate) fn written(&self) -> Vec<&'t str> {
-        let output = self.output.map_or("", |output| match output {
-            Output::Json(value) => value.get(),
-            Output::Text(text) => text,
-        });
+        let (form, output) = match self.output {
+            None => ("nothing", ""),
+            Some(Output::Json(value)) => ("JSON", value.get()),
+            Some(Output::Text(text)) => ("text", text),
+        };
         let fields = self.fields.iter_raw().filter(|(key, _)| key.get() != "\"id\"");
         let fields = fields.flat_map(|(key, value)| [key.get(), value.get()]);
-        [self.name, output].into_iter().chain(fields).collect()
+        [self.name, form, output].into_iter().chain(fields).collect()
     }
 
     /// Whether a row of the output lists an IRI, where the output is a SPARQL result as servers

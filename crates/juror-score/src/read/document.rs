@@ -277,6 +277,18 @@ impl Document {
         self.error(line, column, path, problem)
     }
 
+    /// Problems at paths in such a file, which is looked through once for all of them.
+    pub fn errors_at(&self, found: Vec<(Path, Problem)>) -> Problems {
+        let kept = found.len().min(Problems::MOST);
+        let places = yaml::locate(self.text(), found[..kept].iter().map(|(path, _)| path));
+        let mut problems = Problems::default();
+        for (index, (path, problem)) in found.into_iter().enumerate() {
+            let (line, column) = places.get(index).copied().unwrap_or((1, 1));
+            problems.push(self.error(line, column, path, problem));
+        }
+        problems
+    }
+
     fn line_and_column(&self, offset: usize) -> (usize, usize) {
         line_and_column(self.json(), offset)
     }

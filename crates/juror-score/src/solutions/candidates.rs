@@ -60,17 +60,26 @@ pub(super) fn is_little(n_required: usize, actual: &Solutions<'_>) -> bool {
     most <= LITTLE + A_CELL * n_rows * (n_required + n_columns)
 }
 
-/// The candidates of a column, found cell by cell.
+/// How many cells may be looked up for small tables before their values are looked at instead:
+/// columns that differ at once, as most do, need no more than one look for each cell.
+pub(super) fn most_lookups(n_required: usize, actual: &Solutions<'_>) -> usize {
+    const LITTLE: usize = 1 << 18;
+    const A_CELL: usize = 2;
+    LITTLE + A_CELL * actual.n_rows * (n_required + actual.columns.len())
+}
+
+/// The candidates of a column, found cell by cell; the cells that were looked up are counted.
 pub(super) fn candidates_of(
     column: &ReferenceColumn<'_>,
     actual: &Solutions<'_>,
     mode: Mode,
+    n_lookups: &mut usize,
 ) -> Option<Vec<Candidate>> {
     let counts = column.counts(&column.values);
     let mut candidates: Vec<Candidate> = Vec::new();
     let mut known = Known::default();
     for (at, cells) in actual.columns.iter().enumerate() {
-        let Some(values) = column.translate(cells) else { continue };
+        let Some(values) = column.translate(cells, n_lookups) else { continue };
         let agrees = match mode {
             Mode::Sequence => values == column.values,
             Mode::Multiset => column.counts(&values) == counts,
@@ -286,8 +295,40 @@ mod tests {
         let Prepared::Table(expected) = &prepared else { panic!("a table") };
         // Each comes twice, one behind the other's last.
         let actual = table((0..1024).map(|number| column(number % 512)).collect());
-        let found = candidates_of(&expected.columns()[0], &actual, Mode::Set).expect("candidates");
+        let found =
+            candidates_of(&expected.columns()[0], &actual, Mode::Set, &mut 0).expect("candidates");
         let kinds: Vec<usize> = found.iter().map(|candidate| candidate.kind).collect();
         assert_eq!(kinds, (0..1024).map(|number| number % 512).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn cells_of_columns_that_are_alike_are_not_all_looked_up_for_each() {
+        let columns = vec![vec![Cell::Unbound; 16_000]; 20];
+        let names = (0..20).map(|name: usize| name.to_string().into()).collect();
+        let empty = SparqlResult::Table(Solutions { names, columns, n_rows: 16_000 });
+        let rules = Rules::default();
+        let prepared = Prepared::new(&empty, &rules);
+        let (Prepared::Table(expected), SparqlResult::Table(actual)) = (&prepared, &empty) else {
+            panic!("a table");
+        };
+        assert!(is_little(20, actual));
+        let Found::Candidates(found) = expected.candidates(actual) else { panic!("candidates") };
+        let is_mapped = |found: &Candidate| matches!(found.values, Values::Mapped(..));
+        assert!(found.iter().all(|found| found.len() == 20 && found.iter().all(is_mapped)));
+        assert_eq!(prepared.compare(&empty), crate::solutions::Comparison::Same);
+    }
+
+    #[test]
+    fn a_thousand_columns_that_are_alike_have_partners() {
+        let wide = |cell: &str| {
+            let columns = vec![vec![Cell::Text(cell.to_owned().into()); 2]; 1_024];
+            let names = (0..1_024).map(|name: usize| name.to_string().into()).collect();
+            SparqlResult::Table(Solutions { names, columns, n_rows: 2 })
+        };
+        let (one, other) = (wide("a"), wide("b"));
+        let rules = Rules::default();
+        let prepared = Prepared::new(&one, &rules);
+        assert_eq!(prepared.compare(&one), crate::solutions::Comparison::Same);
+        assert_eq!(prepared.compare(&other), crate::solutions::Comparison::Different);
     }
 }

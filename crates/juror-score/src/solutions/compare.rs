@@ -15,7 +15,9 @@ use std::thread;
 
 use hashbrown::HashMap;
 
-use super::candidates::{Candidate, Found, candidates_by_value, candidates_of, is_little};
+use super::candidates::{
+    Candidate, Found, candidates_by_value, candidates_of, is_little, most_lookups,
+};
 use super::column::ReferenceColumn;
 use super::verbatim::Verbatim;
 use super::{Solutions, SparqlResult};
@@ -189,19 +191,31 @@ impl<'t> PreparedTable<'t> {
     }
 
     /// For each required column the actual columns it may stand for.
-    fn candidates(&self, actual: &Solutions<'_>) -> Found {
+    pub(super) fn candidates(&self, actual: &Solutions<'_>) -> Found {
         let columns = self.columns();
+        let n_cells = actual.columns.len() * actual.n_rows + columns.len() * self.table.n_rows;
+        let by_value = || candidates_by_value(columns, actual, self.mode, BUDGET.max(4 * n_cells));
         if !is_little(columns.len(), actual) {
-            let n_cells = actual.columns.len() * actual.n_rows + columns.len() * self.table.n_rows;
-            return candidates_by_value(columns, actual, self.mode, BUDGET.max(4 * n_cells));
+            return by_value();
         }
-        let of = |column: &ReferenceColumn<'_>| candidates_of(column, actual, self.mode);
-        let found = if self.table.n_rows.max(actual.n_rows) < MANY_ROWS {
-            columns.iter().map(of).collect::<Option<Vec<_>>>()
-        } else {
-            for_each_column(columns, actual.n_rows, of).into_iter().collect()
-        };
-        found.map_or(Found::Nothing, Found::Candidates)
+        if self.table.n_rows.max(actual.n_rows) >= MANY_ROWS {
+            let of = |column: &_| candidates_of(column, actual, self.mode, &mut 0);
+            let found: Option<_> =
+                for_each_column(columns, actual.n_rows, of).into_iter().collect();
+            return found.map_or(Found::Nothing, Found::Candidates);
+        }
+        let (mut n_lookups, most_lookups) = (0, most_lookups(columns.len(), actual));
+        let mut found = Vec::with_capacity(columns.len());
+        for column in columns {
+            match candidates_of(column, actual, self.mode, &mut n_lookups) {
+                Some(candidates) => found.push(candidates),
+                None => return Found::Nothing,
+            }
+            if n_lookups > most_lookups {
+                return by_value();
+            }
+        }
+        Found::Candidates(found)
     }
 }
 

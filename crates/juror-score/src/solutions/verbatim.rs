@@ -74,9 +74,11 @@ impl<'t> Verbatim<'t> {
         let hashes = hashes_of(columns, self.n_rows, &self.state);
         let sums = sums_of(&hashes, self.n_rows);
         let mut partners: Vec<usize> = Vec::with_capacity(self.columns.len());
+        let mut is_taken = vec![false; sums.len()];
         for sum in &self.sums {
-            let is_partner = |at: &usize| sums[*at] == *sum && !partners.contains(at);
+            let is_partner = |at: &usize| sums[*at] == *sum && !is_taken[*at];
             let Some(at) = (0..sums.len()).find(is_partner) else { return false };
+            is_taken[at] = true;
             partners.push(at);
         }
         is_it(&hashes, &partners)

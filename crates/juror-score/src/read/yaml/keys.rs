@@ -16,8 +16,10 @@ pub(super) struct Keys {
 pub(super) struct OwnKeys {
     /// The number of the first among those of all mappings.
     first: usize,
-    /// Their numbers by their hashes, where there are many.
+    /// Their numbers by their hashes, where there are many; each key once.
     table: HashTable<usize>,
+    /// How many were put there, repeated ones and all.
+    n_tabled: usize,
 }
 
 /// Up to so many keys are compared one by one.
@@ -26,7 +28,7 @@ const FEW: usize = 12;
 impl Keys {
     /// For a mapping that begins here.
     pub(super) fn of_new_mapping(&self) -> OwnKeys {
-        OwnKeys { first: self.ranges.len(), table: HashTable::new() }
+        OwnKeys { first: self.ranges.len(), table: HashTable::new(), n_tabled: 0 }
     }
 
     /// Forgets those of a mapping, and of all inside.
@@ -50,16 +52,20 @@ impl Keys {
         let text = |at: usize| &json[self.ranges[at].clone()];
         let numbers = own.first..self.ranges.len();
         let hash = |at: usize| self.hasher.hash_one(text(at));
-        let is_it = |at: usize| *text(at) == json[key.clone()];
+        let is_like = |at: usize, other: &[u8]| text(at) == other;
+        let key_text = &json[key.clone()];
         let is_new = if numbers.len() < FEW {
-            !numbers.clone().any(is_it)
+            !numbers.clone().any(|at| is_like(at, key_text))
         } else {
             // From the moment on that there are many, all are in the table.
-            for at in numbers.skip(own.table.len()) {
-                own.table.insert_unique(hash(at), at, |at| hash(*at));
+            let n_keys = numbers.len();
+            for at in numbers.skip(own.n_tabled) {
+                let is_it = |other: &usize| is_like(*other, text(at));
+                own.table.entry(hash(at), is_it, |at| hash(*at)).or_insert(at);
             }
-            let wanted = self.hasher.hash_one(&json[key.clone()]);
-            own.table.find(wanted, |at| is_it(*at)).is_none()
+            own.n_tabled = n_keys;
+            let wanted = self.hasher.hash_one(key_text);
+            own.table.find(wanted, |at| is_like(*at, key_text)).is_none()
         };
         self.ranges.push(key);
         is_new

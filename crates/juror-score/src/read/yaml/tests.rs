@@ -158,6 +158,12 @@ fn repeated_keys_are_remarked_wherever_they_stand() {
 }
 
 #[test]
+fn one_key_a_hundred_thousand_times_is_found_as_often() {
+    let many = format!("{{a: 1, {}}}", "b, ".repeat(100_000));
+    assert_eq!(convert(&many).expect("YAML").repeated.len(), 99_999);
+}
+
+#[test]
 fn words_that_others_take_for_truths_are_hinted_at_once() {
     let hints = convert("- a: x\n  yes: 'on'\n- {id: no, b: Off}\n- yes\n").expect("YAML").hints;
     assert_eq!(hints.len(), 1);
