@@ -62,7 +62,9 @@ pub use adapt::Tell;
 pub use cache::{CacheMode, Kept, Recorded, RecordedLine, ReplyCache};
 pub use call::{CallKey, ChatCall, KeyMaker};
 pub use conversation::{Conversation, Turn, TurnReply};
-pub use correctness::{BLANK, ClaimRules, Claims, ClaimsError, Correctness, read_claims};
+pub use correctness::{
+    BLANK, ClaimRules, Claims, ClaimsError, Correctness, read_claims, read_claims_about,
+};
 pub use custom::{Custom, Input, ShownSteps};
 pub use final_answer::{FinalAnswerJudge, FinalJudged};
 pub use http::{http_client, innermost, server_of};

@@ -313,7 +313,7 @@ fn answer_tasks(record: &Record<'_>, falls_back: bool, names: &KindNames) -> Vec
         .map(|(step, _)| Task {
             step,
             repeat: 0,
-            contexts: case.retrieved_texts(step),
+            contexts: case.retrieved_texts(step, &record.limits),
             reference: reference.clone(),
             answer: answer.clone(),
         })
@@ -338,14 +338,14 @@ fn context_tasks(record: &Record<'_>, names: &KindNames) -> Vec<Task> {
         })
         .filter(|pair| steps[pair.actual].output.is_some())
         .map(|pair| {
-            let expected = case.expected_texts(pair.group, pair.expected);
+            let expected = case.expected_texts(pair.group, pair.expected, &record.limits);
             let joined = expected.map(|texts| texts.join("\n"));
             let reference =
                 joined.and_then(|text| not_blank(text, "the reference contexts are blank"));
             Task {
                 step: pair.actual,
                 repeat: 0,
-                contexts: case.retrieved_texts(pair.actual),
+                contexts: case.retrieved_texts(pair.actual, &record.limits),
                 answer: reference.clone(),
                 reference,
             }

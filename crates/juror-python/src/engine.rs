@@ -8,8 +8,8 @@ use std::thread::{self, JoinHandle};
 use juror_judge::{Stop, Tell};
 use juror_report::tell_result;
 use juror_run::{
-    AskOptions, Docket, EachRecord, Environment, EvaluateError, Event, Interrupt, Judgements,
-    Judges, Lent, LoadError, Plan, Settings, judge_all, judges,
+    AskOptions, Docket, EachRecord, Environment, EvaluateError, Event, Interrupt, Judged,
+    Judgements, Judges, Lent, LoadError, Plan, Settings, judge_all, judges, tell_too_large,
 };
 use juror_score::read::{Dataset, Document, Problems, Responses, read_both};
 use juror_score::{Note, Record};
@@ -348,13 +348,23 @@ impl Scoring<'_> {
             }
         };
         match each.run(interrupt, take, tell) {
-            Ok((aggregator, _)) if are_files => {
+            Ok((aggregator, judged)) if are_files => {
+                self.tell_too_large(&judged, say);
                 let harvest = Harvest { recipes, aggregator, plan: plan.clone() };
                 Ok(send(say, Message::Harvest(Box::new(harvest))))
             }
-            Ok(_) => Ok(true),
+            Ok((_, judged)) => {
+                self.tell_too_large(&judged, say);
+                Ok(true)
+            }
             Err(EvaluateError::Interrupted) => Ok(false),
             Err(error) => Err(Refusal::Failed(error.to_string())),
+        }
+    }
+
+    fn tell_too_large(&self, judged: &[Judged], say: &SyncSender<Message>) {
+        if let Some(word) = tell_too_large(judged, self.dataset, self.responses) {
+            send(say, Message::Word(word, true));
         }
     }
 }

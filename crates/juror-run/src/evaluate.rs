@@ -5,7 +5,7 @@ use std::thread;
 
 use juror_report::{Columns, Format, write_result};
 use juror_score::read::{Dataset, Responses};
-use juror_score::{Aggregates, Aggregator, Case, Note, Record, Verdict};
+use juror_score::{Aggregates, Aggregator, Case, Note, Record, TooLarge, Verdict};
 
 use crate::asking::Asking;
 use crate::columns::metrics_of_steps;
@@ -53,6 +53,33 @@ pub struct Judged {
     pub is_error: bool,
     /// Whether a metric of it could not be computed.
     pub has_failure: bool,
+    /// The first of its steps that returned more than may be read.
+    pub too_large: Option<TooLarge>,
+}
+
+/// Says which steps returned more than may be read, if any did: without a word they would be scored
+/// as if they had returned something else.
+pub fn tell_too_large(
+    judged: &[Judged],
+    dataset: &Dataset<'_>,
+    responses: &Responses<'_>,
+) -> Option<String> {
+    let mut all = judged.iter().filter_map(|judged| Some((judged.index, judged.too_large?)));
+    let (index, TooLarge { step, excess }) = all.next()?;
+    let question = &dataset.questions[index];
+    let steps = responses.of(question).steps.as_deref().unwrap_or_default();
+    let id = steps.get(step).map(|own| own.id(step)).unwrap_or_default();
+    let others = match all.count() {
+        0 => String::new(),
+        1 => " (also in 1 other question)".to_owned(),
+        n => format!(" (also in {n} other questions)"),
+    };
+    Some(format!(
+        "question `{}`: step `{}` returned {excess}; what cannot be read matches nothing{others}\n  \
+         hint: `--explain` tells all; raise the limit where answers can be trusted",
+        question.id,
+        id.trim_matches('"'),
+    ))
 }
 
 /// Why an evaluation did not come to its end.
@@ -249,6 +276,7 @@ impl Judged {
             is_error: record.case.trajectory.ending.is_error(),
             has_failure: record.findings.iter().any(|finding| failed(&finding.verdict))
                 || record.notes.iter().any(Note::is_error),
+            too_large: record.too_large,
         }
     }
 }

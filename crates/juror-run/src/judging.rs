@@ -253,7 +253,7 @@ impl Docket<'_> {
         let record = if needs_matching(&case, self.profile) {
             score(&case, self.profile)
         } else {
-            unscored(&case)
+            unscored(&case, self.profile)
         };
         let verdicts = self.judges.panel.judge(&record, models).await;
         // What has an error may turn out better another time.
@@ -302,7 +302,7 @@ fn needs_matching(case: &Case<'_>, profile: &Profile) -> bool {
     profile.contexts == ContextJudge::Model && expects_retrieval()
 }
 
-fn unscored<'a>(case: &Case<'a>) -> Record<'a> {
+fn unscored<'a>(case: &Case<'a>, profile: &Profile) -> Record<'a> {
     Record {
         case: *case,
         matching: None,
@@ -310,6 +310,8 @@ fn unscored<'a>(case: &Case<'a>) -> Record<'a> {
         empty_results: Vec::new(),
         notes: &[],
         misses: Vec::new(),
+        limits: profile.limits,
+        too_large: None,
     }
 }
 

@@ -40,7 +40,7 @@ mod watched;
 pub use answers::{AnswerFiles, AnswersError, log_files};
 pub use asking::{Asking, Watch, ask_each, ticks};
 pub use environment::Environment;
-pub use evaluate::{EachRecord, EvaluateError, Event, Judged, Outcome, evaluate};
+pub use evaluate::{EachRecord, EvaluateError, Event, Judged, Outcome, evaluate, tell_too_large};
 pub use input::{Lent, LoadError, load, load_settings, load_text, load_to_keep};
 pub use interrupt::{Interrupt, StopSignals};
 pub use judging::{Docket, Judgements, judge_all};

@@ -166,9 +166,12 @@ pub struct AggregateSettings {
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct LimitSettings {
-    /// The cells of a table that a step returned; one of a longer text may have a cell for every
-    /// four bytes of it. 1048576 when left out.
+    /// The cells that the tables of an answer may have beyond one for every four bytes of their
+    /// texts; 4194304 when left out.
     pub table_cells: Option<NonZero<u32>>,
+    /// The documents that a step retrieved; a longer text may list one for every 16 bytes of it.
+    /// 65536 when left out.
+    pub documents: Option<NonZero<u32>>,
     /// How many pairs of an expected and an actual step are compared in a group; 4194304 when left
     /// out.
     pub step_pairs: Option<NonZero<u32>>,
@@ -179,9 +182,10 @@ impl LimitSettings {
         let or = |number: Option<NonZero<u32>>, default| {
             number.map_or(default, |number| number.get() as usize)
         };
-        let Limits { table_cells, step_pairs } = Limits::DEFAULT;
+        let Limits { table_cells, documents, step_pairs } = Limits::DEFAULT;
         Limits {
             table_cells: or(self.table_cells, table_cells),
+            documents: or(self.documents, documents),
             step_pairs: or(self.step_pairs, step_pairs),
         }
     }
@@ -785,8 +789,10 @@ mod tests {
 
     #[test]
     fn limits_can_be_set() {
-        let settings = read("limits: {table_cells: 5, step_pairs: 7}\n").expect("settings");
-        assert_eq!(settings.plan().profile.limits, Limits { table_cells: 5, step_pairs: 7 });
+        let settings =
+            read("limits: {table_cells: 5, documents: 6, step_pairs: 7}\n").expect("settings");
+        let limits = Limits { table_cells: 5, documents: 6, step_pairs: 7 };
+        assert_eq!(settings.plan().profile.limits, limits);
         let settings = read("limits:\n  table_cells: 5\n").expect("settings");
         assert_eq!(settings.plan().profile.limits, Limits { table_cells: 5, ..Limits::DEFAULT });
         assert!(read("limits: {table_cells: 0}\n").is_err());

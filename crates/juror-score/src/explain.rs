@@ -48,8 +48,7 @@ pub fn explain_matching(
     matching: &Matching,
     profile: &Profile,
 ) -> Vec<Miss> {
-    let view = |step| View::of_actual(step).under(profile);
-    let views: Vec<View> = steps.iter().map(view).collect();
+    let views = View::of_answer(steps, profile);
     let mut is_found = vec![false; steps.len()];
     matching.pairs.iter().for_each(|pair| is_found[pair.actual] = true);
     let alike = OnceCell::new();
@@ -364,11 +363,13 @@ fn rows(n: usize) -> String {
 }
 
 fn retrieval_difference(expected: &View<'_>, actual: &View<'_>) -> String {
-    let Some(relevant) = expected.documents() else {
-        return "the reference output is not a list of documents".into();
+    let relevant = match expected.documents() {
+        Ok(relevant) => relevant,
+        Err(why) => return why.told("the reference output", expected.limits()),
     };
-    let Some(retrieved) = actual.documents() else {
-        return "the output is not a list of documents".into();
+    let retrieved = match actual.documents() {
+        Ok(retrieved) => retrieved,
+        Err(why) => return why.told("the output", actual.limits()),
     };
     let found: HashSet<_> = retrieved.iter().filter_map(|document| document.id.as_ref()).collect();
     let missing: Vec<String> = relevant
@@ -487,6 +488,49 @@ mod tests {
         let profile = Profile { limits, ..Profile::V5 };
         let told = "the output is a table of more cells than `limits.table_cells` allows (3), or \
                     of more than 1024 columns";
+        let misses = misses(&json!([[expected]]), &json!([actual]), &profile);
+        assert_eq!(misses, [(0, 0, told.to_owned())]);
+    }
+
+    #[test]
+    fn tables_of_an_answer_share_what_they_take_beyond_their_texts() {
+        let step = |output: &str| {
+            json!({"name": "s", "status": "success", "output": output,
+                "output_media_type": "text/tab-separated-values"})
+        };
+        // Each has 20 cells, of which its text answers for a few.
+        let table = |head: &str| format!("{head}\t?b\t?c\t?d\n1\n\n\n\n\n");
+        let limits = crate::Limits { table_cells: 40, ..crate::Limits::DEFAULT };
+        let profile = Profile { limits, ..Profile::V5 };
+        let too_large = |n_tables: usize| {
+            let heads = (0..n_tables).map(|n| step(&table(&format!("?a{n}"))));
+            let actual: Vec<Value> = heads.collect();
+            let question = json!({"id": "q", "question_text": "Q",
+                "reference_steps": [[step("?a\n2\n")]]});
+            let reference = json!([{"template_id": "t", "questions": [question]}]).to_string();
+            let responses = json!([{"question_id": "q", "actual_steps": actual}]).to_string();
+            let document = |text: String| Document::new("d", text.into_bytes(), Format::Json);
+            let (reference, responses) = (document(reference), document(responses));
+            let (reference, responses) = (reference.expect("JSON"), responses.expect("JSON"));
+            let dataset = read_reference(&reference).expect("a reference");
+            let responses = read_responses(&responses).expect("responses");
+            let question = &dataset.questions[0];
+            score(&Case { question, trajectory: responses.of(question) }, &profile).too_large
+        };
+        assert_eq!(too_large(2), None);
+        let met = crate::TooLarge { step: 2, excess: crate::Excess::TableCells };
+        assert_eq!(too_large(30), Some(met));
+    }
+
+    #[test]
+    fn a_list_of_too_many_documents_is_said_to_be() {
+        let step = |output: &Value| json!({"name": "retrieval", "status": "success", "output": output.to_string()});
+        let document = |id: usize| json!({"id": id});
+        let (expected, actual) =
+            (step(&json!([document(1)])), step(&json!([document(1), document(2), document(3)])));
+        let limits = crate::Limits { documents: 2, ..crate::Limits::DEFAULT };
+        let profile = Profile { limits, ..Profile::V5 };
+        let told = "the output lists more documents than `limits.documents` allows (2)";
         let misses = misses(&json!([[expected]]), &json!([actual]), &profile);
         assert_eq!(misses, [(0, 0, told.to_owned())]);
     }

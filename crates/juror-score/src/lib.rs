@@ -70,7 +70,7 @@ pub use explain::{Miss, explain, explain_matching};
 pub use gate::{Gate, Gates, Limit, NotALimit, NotAShare, Share, Unmet};
 pub use json::{find_special, special_bits, text_of, unescape};
 pub use kind_names::{KindNames, StepKind};
-pub use limits::Limits;
+pub use limits::{Excess, Limits};
 pub use match_steps::{Matching, NoMatching, Pair, match_steps};
 pub use media_type::MediaType;
 pub use metric::{Better, Level, METRICS, MetricInfo, Unit, metric};
@@ -86,7 +86,7 @@ pub use python::{
     push_repr_of_json, repr_text, str_of_json,
 };
 pub use question::{ExpectedStep, MatchedBy, Question, Rules};
-pub use record::{Case, Finding, Note, Reason, Record, Verdict, score};
+pub use record::{Case, Finding, Note, Reason, Record, TooLarge, Verdict, score};
 pub use skim::end_of_string;
 pub use stats::{Number, Spread};
 pub use trajectory::{Ending, Status, Step, Trajectory, Usage};

@@ -1,27 +1,65 @@
 //! What one answer may cost.
 
+use std::fmt;
+
+use crate::solutions::MOST_COLUMNS;
+
 /// How much memory and work one answer may take. What asks for more counts as what cannot be read:
 /// it costs its step or its question, never a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The cells of a table that its text need not answer for; a longer text may have one cell for
-    /// every [`Limits::BYTES_A_CELL`] of its bytes.
+    /// The cells that all tables of an answer have beyond those that their texts answer for: one
+    /// for every [`Limits::BYTES_A_CELL`] of its bytes.
     pub table_cells: usize,
+    /// The documents that a step retrieved; a longer text may list one for every
+    /// [`Limits::BYTES_A_DOCUMENT`] of its bytes.
+    pub documents: usize,
     /// The pairs of an expected and an actual step that are compared in a group.
     pub step_pairs: usize,
 }
 
 impl Limits {
-    /// What holds where the settings say nothing: a table of this size takes 32 MB.
-    pub const DEFAULT: Limits = Limits { table_cells: 1 << 20, step_pairs: 1 << 22 };
+    /// What holds where the settings say nothing: tables of this size take 128 MB.
+    pub const DEFAULT: Limits =
+        Limits { table_cells: 1 << 22, documents: 1 << 16, step_pairs: 1 << 22 };
 
     /// How much text stands for a cell of a large table. Cells take eight times as much memory.
     pub const BYTES_A_CELL: usize = 4;
+
+    /// How much text stands for a document of a long list.
+    pub const BYTES_A_DOCUMENT: usize = 16;
 
     /// How many cells a table may have that is read from a text of this length. Rows can leave most
     /// cells out, so a small text could ask for any amount of memory.
     pub(crate) fn cells_of(&self, text_length: usize) -> usize {
         self.table_cells.max(text_length / Limits::BYTES_A_CELL)
+    }
+
+    /// How many documents a text of this length may list: `{}` takes ten times its text.
+    pub(crate) fn documents_of(&self, text_length: usize) -> usize {
+        self.documents.max(text_length / Limits::BYTES_A_DOCUMENT)
+    }
+}
+
+/// What an output has too much of, by which limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Excess {
+    /// The cells of tables, or the columns that a table may have at all.
+    TableCells,
+    /// The documents of a list.
+    Documents,
+}
+
+impl fmt::Display for Excess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Excess::TableCells => write!(
+                f,
+                "a table of more cells than `limits.table_cells` allows, or of more than \
+                 {MOST_COLUMNS} columns"
+            ),
+            Excess::Documents => f.write_str("more documents than `limits.documents` allows"),
+        }
     }
 }
 

@@ -67,8 +67,7 @@ pub fn match_steps(
     steps: &[Step<'_>],
     profile: &Profile,
 ) -> Result<Matching, NoMatching> {
-    let view = |step| View::of_actual(step).under(profile);
-    let actual: Vec<View> = steps.iter().map(view).collect();
+    let actual = View::of_answer(steps, profile);
     match_views(groups, steps, &actual, profile)
 }
 

@@ -35,6 +35,14 @@ impl<'a> Output<'a> {
         }
     }
 
+    /// How long it is as it is written.
+    pub(crate) fn written_length(self) -> usize {
+        match self {
+            Output::Json(value) => value.get().len(),
+            Output::Text(text) => text.len(),
+        }
+    }
+
     /// The text, or the JSON of what is not a text.
     pub(crate) fn text(self) -> Cow<'a, str> {
         match self {

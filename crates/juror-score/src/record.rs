@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::compare::{Document, View};
 use crate::explain::Miss;
 use crate::json;
+use crate::limits::{Excess, Limits};
 use crate::match_steps::{Matching, match_views};
 use crate::profile::{ContextJudge, ErrorResponses, Profile};
 use crate::question::{ExpectedStep, Question};
@@ -38,6 +39,19 @@ pub struct Record<'a> {
     pub notes: &'a [Note],
     /// Why expected steps were missed, to stand in the result; empty where nobody asked.
     pub misses: Vec<Miss>,
+    /// What the answer was allowed to cost.
+    pub limits: Limits,
+    /// The first actual step whose output asked for more.
+    pub too_large: Option<TooLarge>,
+}
+
+/// An actual step that returned more than may be read: its output counts as what cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooLarge {
+    /// The step, by position.
+    pub step: usize,
+    /// What it returned too much of.
+    pub excess: Excess,
 }
 
 /// A key of the result that a judge fills: a score, a reason, a cost, an error.
@@ -162,16 +176,21 @@ impl<'a> Case<'a> {
     }
 
     /// The texts an actual step retrieved, or why they cannot be had.
-    pub fn retrieved_texts(&self, step: usize) -> Result<Vec<String>, String> {
+    pub fn retrieved_texts(&self, step: usize, limits: &Limits) -> Result<Vec<String>, String> {
         let steps = self.trajectory.steps.as_deref().unwrap_or_default();
-        let view = View::of_actual(&steps[step]);
+        let view = View::of_actual(&steps[step]).within(limits);
         owned_texts(&view, "actual")
     }
 
     /// The texts an expected step retrieves, or why they cannot be had.
-    pub fn expected_texts(&self, group: usize, step: usize) -> Result<Vec<String>, String> {
+    pub fn expected_texts(
+        &self,
+        group: usize,
+        step: usize,
+        limits: &Limits,
+    ) -> Result<Vec<String>, String> {
         let groups = self.question.groups.as_deref().unwrap_or_default();
-        let view = View::of_expected(&groups[group][step]);
+        let view = View::of_expected(&groups[group][step]).within(limits);
         owned_texts(&view, "reference")
     }
 }
@@ -188,8 +207,7 @@ fn owned_texts(view: &View<'_>, whose: &str) -> Result<Vec<String>, String> {
 /// Computes every metric that needs no model.
 pub fn score<'a>(case: &Case<'a>, profile: &Profile) -> Record<'a> {
     let steps = case.trajectory.steps.as_deref().unwrap_or_default();
-    let view = |step| View::of_actual(step).under(profile);
-    let views: Vec<View> = steps.iter().map(view).collect();
+    let views = View::of_answer(steps, profile);
     let mut findings = Vec::new();
     let (matching, verdict) = match steps_to_score(case, profile) {
         Err(reason) => (None, Verdict::NotApplicable(reason)),
@@ -208,7 +226,10 @@ pub fn score<'a>(case: &Case<'a>, profile: &Profile) -> Record<'a> {
     let is_empty =
         |(step, view): (&Step, &View)| step.status != Status::Error && view.is_empty_result();
     let empty_results = steps.iter().zip(&views).map(is_empty).collect();
-    Record { case: *case, matching, findings, empty_results, notes: &[], misses: Vec::new() }
+    let too_large = |(step, view): (usize, &View)| Some(TooLarge { step, excess: view.excess()? });
+    let too_large = views.iter().enumerate().find_map(too_large);
+    let (notes, misses, limits): (&[Note], _, _) = (&[], Vec::new(), profile.limits);
+    Record { case: *case, matching, findings, empty_results, notes, misses, limits, too_large }
 }
 
 /// The expected steps to look for, or why none are looked for.
@@ -246,7 +267,10 @@ fn context_findings(
         if expected.output.is_none() {
             continue;
         }
-        let values = match compare_context_outputs(&View::of_expected(expected), actual) {
+        let values = match compare_context_outputs(
+            &View::of_expected(expected).within(&profile.limits),
+            actual,
+        ) {
             Ok(scores) => [scores.recall, scores.precision, scores.f1].map(Verdict::scored),
             Err(why) => [(); 3].map(|()| Verdict::Failed(why.clone())),
         };
@@ -269,8 +293,8 @@ fn compare_context_outputs(
 }
 
 fn contexts<'v, 't>(view: &'v View<'t>, whose: &str) -> Result<&'v [Document<'t>], String> {
-    let not_a_list = || format!("{whose} contexts: the output is not a list of documents");
-    view.documents().ok_or_else(not_a_list)
+    view.documents()
+        .map_err(|why| format!("{whose} contexts: {}", why.told("the output", view.limits())))
 }
 
 fn texts<'d>(documents: &'d [Document<'_>], whose: &str) -> Result<Vec<&'d str>, String> {

@@ -42,17 +42,27 @@ pub(crate) struct Reader {
     pub(crate) share: usize,
     /// The bytes that any input may take, however small it is.
     pub(crate) constant: usize,
+    /// The milliseconds that any input may take.
+    pub(crate) milliseconds: u64,
 }
+
+/// What answers may cost here: a part of what they may by default, so that an input that reaches
+/// a limit is told from one that is beyond measure, and takes no time that others could be read in.
+const LIMITS: Limits = Limits { table_cells: 1 << 18, documents: 1 << 16, step_pairs: 1 << 18 };
 
 const YAML: &[Shape] = &[shapes::aliases, shapes::deep_yaml, shapes::directives];
 
 pub(crate) const READERS: &[Reader] = &[
     reader("reference", seeds::references, reference),
     reader("responses", seeds::responses, responses),
-    reader("evaluation", seeds::evaluations, evaluation)
-        .hurt_by(&[shapes::many_steps, shapes::missing_columns]),
-    reader("settings", seeds::settings, settings).hurt_by(YAML),
-    reader("yaml", seeds::yaml, yaml).hurt_by(YAML),
+    of_tables("evaluation", seeds::evaluations, evaluation).hurt_by(&[
+        shapes::many_steps,
+        shapes::missing_columns,
+        shapes::many_tables,
+        shapes::json_against_many,
+    ]),
+    of_yaml("settings", seeds::settings, settings).hurt_by(YAML),
+    of_yaml("yaml", seeds::yaml, yaml).hurt_by(YAML),
     of_files("compressed", seeds::responses, compressed),
     of_tables("sparql-json", seeds::sparql_json, sparql_json).hurt_by(&[shapes::rows_first_json]),
     of_tables("sparql-xml", seeds::sparql_xml, sparql_xml).hurt_by(&[shapes::nested_rows_xml]),
@@ -65,7 +75,7 @@ pub(crate) const READERS: &[Reader] = &[
     reader("tool-replies", seeds::tool_replies, tool_replies),
     reader("requests", seeds::requests, requests),
     reader("agents-lines", seeds::answered, answered),
-    reader("agents-words", seeds::said, said),
+    reader("agents-words", seeds::said, said).within(200),
     reader("verdicts", seeds::verdicts, verdicts).hurt_by(&[shapes::many_verdicts]),
     reader("results", seeds::results, results),
     reader("answer-files", seeds::answer_files, answer_files),
@@ -75,21 +85,34 @@ pub(crate) const READERS: &[Reader] = &[
 ];
 
 const fn reader(name: &'static str, seeds: fn() -> Seeds, read: fn(&[u8], &Path)) -> Reader {
-    Reader { name, seeds, shapes: &[], read, share: 10, constant: 8 << 20 }
+    Reader { name, seeds, shapes: &[], read, share: 10, constant: 8 << 20, milliseconds: 50 }
 }
 
 const fn of_files(name: &'static str, seeds: fn() -> Seeds, read: fn(&[u8], &Path)) -> Reader {
-    Reader { name, seeds, shapes: &[], read, share: 2, constant: 8 << 20 }
+    Reader { share: 2, ..reader(name, seeds, read) }
 }
 
-/// A small text may have as many cells as `limits.table_cells` allows; tables are held twice here.
+/// A small text may have as many cells as [`LIMITS`] allow, of 32 bytes each; tables are held twice
+/// here. Where a thousand columns are alike, each may stand for any: a million pairs of 64 bytes. A
+/// search visits eight million rows before it is given up, and there are four comparisons.
 const fn of_tables(name: &'static str, seeds: fn() -> Seeds, read: fn(&[u8], &Path)) -> Reader {
-    Reader { name, seeds, shapes: &[], read, share: 10, constant: 64 << 20 }
+    Reader { constant: 96 << 20, milliseconds: 500, ..reader(name, seeds, read) }
+}
+
+/// Aliases may add 64 MiB to any text; that grows by doubling, and each of its pages is new.
+const fn of_yaml(name: &'static str, seeds: fn() -> Seeds, read: fn(&[u8], &Path)) -> Reader {
+    Reader { constant: 136 << 20, milliseconds: 150, ..reader(name, seeds, read) }
 }
 
 impl Reader {
     const fn hurt_by(mut self, shapes: &'static [Shape]) -> Reader {
         self.shapes = shapes;
+        self
+    }
+
+    /// Calls are looked for in the first 64 KiB of what is said, from each bracket 128 deep.
+    const fn within(mut self, milliseconds: u64) -> Reader {
+        self.milliseconds = milliseconds;
         self
     }
 }
@@ -159,6 +182,7 @@ fn evaluation(input: &[u8], _: &Path) {
         return;
     };
     for profile in [Profile::V5, Profile::V6] {
+        let profile = Profile { limits: LIMITS, ..profile };
         let mut aggregator = Aggregator::new(&profile, &[]);
         let mut out = Vec::new();
         for (index, question) in dataset.questions.iter().enumerate() {
@@ -220,11 +244,10 @@ fn sparql_json(input: &[u8], _: &Path) {
 
 /// A result is the same as it is and in a string, and the same to the ordinary reader.
 fn quick_readers_agree(text: &str, escaped: &str) {
-    let limits = Limits::default();
-    let served = SparqlResult::parse_served(text, &limits);
-    assert!(served == SparqlResult::parse_escaped(escaped, &limits), "differs in a string");
+    let served = SparqlResult::parse_served(text, &LIMITS);
+    assert!(served == SparqlResult::parse_escaped(escaped, &LIMITS), "differs in a string");
     if let Some(served) = served {
-        let ordinary = SparqlResult::parse(text, ResultFormat::Json);
+        let ordinary = SparqlResult::parse_within(text, ResultFormat::Json, &LIMITS);
         assert!(ordinary.is_ok_and(|ordinary| ordinary == served), "the ordinary reader differs");
     }
 }
@@ -256,7 +279,7 @@ fn sparql_tsv(input: &[u8], _: &Path) {
 /// A result against itself, and against its rows in another order.
 fn compare(text: &str, format: ResultFormat) {
     black_box(SparqlResult::parse_names(text, format));
-    let Ok(result) = SparqlResult::parse(text, format) else { return };
+    let Ok(result) = SparqlResult::parse_within(text, format, &LIMITS) else { return };
     for (ordered, ignore_duplicates) in [(true, false), (false, false), (false, true)] {
         let rules = Rules { required_columns: None, ordered, ignore_duplicates };
         black_box(Prepared::new(&result, &rules).compare(&result));
@@ -328,6 +351,11 @@ fn said(input: &[u8], _: &Path) {
 fn verdicts(input: &[u8], _: &Path) {
     let Ok(text) = std::str::from_utf8(input) else { return };
     drop(black_box(juror_judge::read_claims(text)));
+    // A reply may repeat what is judged, of which it knows any part.
+    let (said, judged) = text.split_at(text.floor_char_boundary(text.len() / 2));
+    for (reply, judged) in [(said, judged), (judged, text), (text, text)] {
+        drop(black_box(juror_judge::read_claims_about(reply, &[judged, said])));
+    }
     black_box(read_selected_names(text, &["a", "b", "a_for_t"]));
 }
 
@@ -393,9 +421,7 @@ mod tests {
     fn results_in_strings_reach_the_reader_of_such_results() {
         let seeds = seeds::sparql_json();
         let texts = seeds.iter().filter_map(|seed| std::str::from_utf8(seed).ok());
-        let reads = |text: &str| {
-            SparqlResult::parse_escaped(&in_string(text), &Limits::default()).is_some()
-        };
+        let reads = |text: &str| SparqlResult::parse_escaped(&in_string(text), &LIMITS).is_some();
         let n_read = texts.filter(|text| reads(text)).count();
         assert!(n_read > seeds.len() / 2, "{n_read} of {}", seeds.len());
     }

@@ -86,6 +86,36 @@ pub(crate) fn many_steps(random: &mut Random, size: usize) -> Vec<u8> {
     of_steps(&json!([expected]), &json!(actual))
 }
 
+/// Steps that each return a wide table of nothing.
+pub(crate) fn many_tables(random: &mut Random, size: usize) -> Vec<u8> {
+    let n_rows = 1 + random.below(1_000);
+    let table = format!("{}\n{}", names(width(random), "?x", "\t"), "\n".repeat(n_rows));
+    let step = |n: usize, output: &str| {
+        json!({"name": "sparql_query", "args": {}, "id": n.to_string(), "status": "success",
+            "output": output, "output_media_type": "text/tab-separated-values"})
+    };
+    let actual: Vec<Value> = (0..=size / table.len()).map(|n| step(n, &table)).collect();
+    of_steps(&json!([[step(0, "?a\n1\n")]]), &json!(actual))
+}
+
+/// A large output against many that are small, or the other way about; some are of one value.
+pub(crate) fn json_against_many(random: &mut Random, size: usize) -> Vec<u8> {
+    let step = |n: usize, output: &str| {
+        json!({"name": "s", "args": {"a": n}, "id": n.to_string(), "status": "success",
+            "output": output, "output_media_type": "application/json"})
+    };
+    let large = step(0, &format!("[{}1]", "{}, ".repeat(size / 8)));
+    let is_same = random.one_in(2);
+    let output =
+        |n: usize| if is_same { format!("[{}1]", " ".repeat(n % 64)) } else { n.to_string() };
+    let small: Vec<Value> = (0..=size / 200).map(|n| step(n, &output(n))).collect();
+    match random.below(3) {
+        0 => of_steps(&json!([[large]]), &json!(small)),
+        1 => of_steps(&json!([small]), &json!([large])),
+        _ => of_steps(&json!([small]), &json!(small)),
+    }
+}
+
 /// Columns that are wanted, and not there.
 pub(crate) fn missing_columns(_: &mut Random, size: usize) -> Vec<u8> {
     let wanted: Vec<String> = (0..size / 8).map(|n| format!("x{n}")).collect();

@@ -95,16 +95,13 @@ pub(crate) fn try_one(
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no words");
         return Some(Kind::Panic(text.lines().next().unwrap_or_default().to_owned()));
     }
-    if nanoseconds > most_nanoseconds(input.len()) {
+    // A microsecond a byte, and what any input may take.
+    let most = READERS[reader].milliseconds * 1_000_000 + 1_000 * input.len() as u64;
+    if nanoseconds > most {
         return Some(Kind::Slow(cost));
     }
     let most = READERS[reader].constant + 20 * input.len();
     (bytes > most).then_some(Kind::Heavy(cost))
-}
-
-/// A microsecond a byte, and a twentieth of a second for whatever is small.
-fn most_nanoseconds(size: usize) -> u64 {
-    50_000_000 + 1_000 * size as u64
 }
 
 static BEATS: AtomicU64 = AtomicU64::new(0);

@@ -28,7 +28,7 @@ pub(crate) fn rules(profile: &Profile) -> Value {
         noncommittal,
         answer_error_key,
         asked_like,
-        limits: Limits { table_cells, step_pairs },
+        limits: Limits { table_cells, documents, step_pairs },
     } = profile;
     let is_counted = |errors: &ErrorResponses| *errors == ErrorResponses::CountedIn;
     let release = match asked_like {
@@ -54,7 +54,7 @@ pub(crate) fn rules(profile: &Profile) -> Value {
         "answer_relevance": {"noncommittal": NoncommittalRule::word(*noncommittal)},
         "answer_correctness": {"error_key": ErrorKeyRule::word(*answer_error_key)},
         "asked_like_release": release,
-        "limits": {"table_cells": table_cells, "step_pairs": step_pairs},
+        "limits": {"table_cells": table_cells, "documents": documents, "step_pairs": step_pairs},
     });
     for (name, kind) in kind_names.iter() {
         rules["steps"]["kind_names"][name] = json!(KindWord::word(kind));
@@ -97,7 +97,7 @@ mod tests {
                 "answer_relevance": {"noncommittal": "any"},
                 "answer_correctness": {"error_key": "answer_eval_error"},
                 "asked_like_release": 5,
-                "limits": {"table_cells": 1_048_576, "step_pairs": 4_194_304},
+                "limits": {"table_cells": 4_194_304, "documents": 65_536, "step_pairs": 4_194_304},
             })
         );
     }
@@ -122,6 +122,7 @@ mod tests {
             r#"{"answer_relevance": {"noncommittal": "all"}}"#,
             r#"{"answer_correctness": {"error_key": "answer_correctness_error"}}"#,
             r#"{"limits": {"table_cells": 5}}"#,
+            r#"{"limits": {"documents": 5}}"#,
             r#"{"limits": {"step_pairs": 5}}"#,
         ] {
             assert_ne!(of(switched), base, "{switched}");

@@ -1,6 +1,7 @@
 //! Steps that retrieve documents.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error as _, SeqAccess, Visitor};
@@ -9,6 +10,7 @@ use serde_json::value::RawValue;
 use super::View;
 use crate::exact::{ExactNumber, small_value};
 use crate::json;
+use crate::limits::Limits;
 use crate::object::Object;
 use crate::retrieval::recall_at_k;
 
@@ -58,24 +60,51 @@ impl Document<'_> {
     }
 }
 
-/// Reads the output of a retrieval step: a JSON list of objects with `id` and `text`.
-///
-/// A text that is too short for all its documents is none: each takes far more memory than `{}`.
-pub(super) fn parse_documents(text: &str) -> Result<Vec<Document<'_>>, serde_json::Error> {
-    const MOST: usize = 1 << 16;
-    const BYTES_A_DOCUMENT: usize = 16;
-    let most = MOST.max(text.len() / BYTES_A_DOCUMENT);
+/// Why a text is no list of documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NotDocuments {
+    /// It lists more than it may.
+    TooMany,
+    /// It is something else.
+    Other,
+}
+
+impl NotDocuments {
+    /// What is wrong with an output, in words.
+    pub(crate) fn told(self, output: &str, limits: &Limits) -> String {
+        match self {
+            NotDocuments::TooMany => format!(
+                "{output} lists more documents than `limits.documents` allows ({})",
+                limits.documents
+            ),
+            NotDocuments::Other => format!("{output} is not a list of documents"),
+        }
+    }
+}
+
+/// Reads a list of documents. A short text may list no end of them, and each takes more memory than
+/// it says.
+pub(super) fn parse_documents<'t>(
+    text: &'t str,
+    limits: &Limits,
+) -> Result<Vec<Document<'t>>, NotDocuments> {
+    let is_beyond = Cell::new(false);
+    let entries = Entries { most: limits.documents_of(text.len()), is_beyond: &is_beyond };
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let documents = deserializer.deserialize_seq(Entries { most })?;
-    deserializer.end()?;
+    let read = deserializer.deserialize_seq(entries);
+    let why = |_| if is_beyond.get() { NotDocuments::TooMany } else { NotDocuments::Other };
+    let documents = read.map_err(why)?;
+    deserializer.end().map_err(why)?;
     Ok(documents)
 }
 
-struct Entries {
+struct Entries<'e> {
     most: usize,
+    /// Told apart from other mistakes by whoever asked.
+    is_beyond: &'e Cell<bool>,
 }
 
-impl<'de> Visitor<'de> for Entries {
+impl<'de> Visitor<'de> for Entries<'_> {
     type Value = Vec<Document<'de>>;
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str("a list of documents")
@@ -84,6 +113,7 @@ impl<'de> Visitor<'de> for Entries {
         let mut documents = Vec::new();
         while let Some(Entry(document)) = entries.next_element()? {
             if documents.len() == self.most {
+                self.is_beyond.set(true);
                 return Err(A::Error::custom("there are too many documents"));
             }
             documents.push(document);
@@ -105,7 +135,7 @@ impl<'de: 't, 't> Deserialize<'de> for Entry<'t> {
 
 /// Recall of the relevant ids; the actual step's `args.k` says how many count.
 pub(super) fn recall(expected: &View<'_>, actual: &View<'_>) -> f64 {
-    let (Some(relevant), Some(retrieved)) = (expected.documents(), actual.documents()) else {
+    let (Ok(relevant), Ok(retrieved)) = (expected.documents(), actual.documents()) else {
         return f64::from(u8::from(super::value::same_output(expected, actual)));
     };
     let k = actual.arg("k").and_then(|k| whole_number(&serde_json::from_str(k.get()).ok()?));
@@ -153,18 +183,20 @@ mod tests {
 
     #[test]
     fn a_document_may_lack_its_parts() {
-        let documents = parse_documents(r#"[{"text": "t"}, {"id": 5}]"#).expect("documents");
+        let documents =
+            parse_documents(r#"[{"text": "t"}, {"id": 5}]"#, &Limits::DEFAULT).expect("documents");
         assert_eq!((documents[0].id.clone(), documents[1].text.clone()), (None, None));
-        assert!(parse_documents(r#"["id"]"#).is_err());
+        let other = parse_documents(r#"["id"]"#, &Limits::DEFAULT);
+        assert_eq!(other, Err(NotDocuments::Other));
     }
 
     #[test]
     fn a_short_text_has_no_end_of_documents() {
         let list = |document: &str| format!("[{}]", vec![document; 70_000].join(","));
-        assert!(parse_documents(&list("{}")).is_err());
-        assert_eq!(
-            parse_documents(&list(r#"{"id": "d", "x": 1}"#)).expect("documents").len(),
-            70_000
-        );
+        let read = |text: &str, limits: &Limits| parse_documents(text, limits).map(|all| all.len());
+        let (short, limits) = (list("{}"), Limits { documents: 70_000, ..Limits::DEFAULT });
+        assert_eq!(read(&short, &Limits::DEFAULT), Err(NotDocuments::TooMany));
+        assert_eq!(read(&short, &limits), Ok(70_000));
+        assert_eq!(read(&list(r#"{"id": "d", "x": 1}"#), &Limits::DEFAULT), Ok(70_000));
     }
 }

@@ -13,9 +13,11 @@ mod time_series;
 mod value;
 
 use std::borrow::Cow;
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
+use std::rc::Rc;
 
 pub(crate) use args::{Differing, differing};
+pub(crate) use documents::NotDocuments;
 use documents::parse_documents;
 pub use documents::{Document, DocumentId};
 pub use empty::is_empty_result_text;
@@ -25,7 +27,7 @@ pub use sparql::compare_sparql_results;
 use crate::exact::Compared;
 use crate::json;
 use crate::kind_names::StepKind;
-use crate::limits::Limits;
+use crate::limits::{Excess, Limits};
 use crate::media_type::MediaType;
 use crate::object::Object;
 use crate::output::Output;
@@ -65,9 +67,11 @@ pub(crate) struct View<'t> {
     media_type: MediaType,
     side: Side,
     limits: Limits,
+    /// The cells that tables of the answer may still have beyond what their texts answer for.
+    spare_cells: Option<Rc<Cell<usize>>>,
     text: OnceCell<Cow<'t, str>>,
     result: OnceCell<Result<SparqlResult<'t>, NotAResult>>,
-    documents: OnceCell<Option<Vec<Document<'t>>>>,
+    documents: OnceCell<Result<Vec<Document<'t>>, NotDocuments>>,
     /// The output as JSON that is compared, and the arguments.
     json: Compared,
     args: OnceCell<Cow<'t, str>>,
@@ -100,6 +104,7 @@ impl<'t> View<'t> {
             media_type,
             side,
             limits: Limits::DEFAULT,
+            spare_cells: None,
             text: OnceCell::new(),
             result: OnceCell::new(),
             documents: OnceCell::new(),
@@ -115,6 +120,28 @@ impl<'t> View<'t> {
         self.name = profile.kind_names.meant_by(self.name);
         self.limits = profile.limits;
         self
+    }
+
+    /// The steps of an answer as a profile sees them. Their tables share what they may take beyond
+    /// their texts, so that many do not take many times as much.
+    pub(crate) fn of_answer(steps: &'t [Step<'t>], profile: &Profile) -> Vec<View<'t>> {
+        let spare = Rc::new(Cell::new(profile.limits.table_cells));
+        let view = |step| View {
+            spare_cells: Some(Rc::clone(&spare)),
+            ..View::of_actual(step).under(profile)
+        };
+        steps.iter().map(view).collect()
+    }
+
+    /// The same step, read within limits.
+    pub(crate) fn within(mut self, limits: &Limits) -> View<'t> {
+        self.limits = *limits;
+        self
+    }
+
+    /// The limits that the output is read within.
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
     }
 
     /// What the step returned.
@@ -192,22 +219,61 @@ impl<'t> View<'t> {
     }
 
     fn read(&self, other: ResultFormat) -> &Result<SparqlResult<'t>, NotAResult> {
-        self.result.get_or_init(|| self.read_result(other))
+        self.result.get_or_init(|| {
+            let spare = self.spare_cells.as_ref();
+            let table_cells = spare.map_or(self.limits.table_cells, |spare| spare.get());
+            let read = self.read_result(other, &Limits { table_cells, ..self.limits });
+            if let Some(spare) = spare {
+                spare.set(table_cells.saturating_sub(self.cells_beyond_text(&read, table_cells)));
+            }
+            read
+        })
+    }
+
+    /// The cells that a table has beyond those that its text answers for. One that was refused
+    /// takes half of what there was, so that reading many such does not take many times as long.
+    fn cells_beyond_text(
+        &self,
+        read: &Result<SparqlResult<'_>, NotAResult>,
+        table_cells: usize,
+    ) -> usize {
+        let length = self.output.map_or(0, Output::written_length);
+        match read {
+            Ok(SparqlResult::Table(table)) => {
+                let n_cells = table.columns.len() * table.n_rows;
+                n_cells.saturating_sub(length / Limits::BYTES_A_CELL)
+            }
+            Err(NotAResult::TooLarge) => table_cells / 2,
+            Ok(SparqlResult::Truth(_)) | Err(NotAResult::Other(_)) => 0,
+        }
+    }
+
+    /// What the output has too much of, if anybody tried to read it.
+    pub(crate) fn excess(&self) -> Option<Excess> {
+        match (self.result.get(), self.documents.get()) {
+            (Some(Err(NotAResult::TooLarge)), _) => Some(Excess::TableCells),
+            (_, Some(Err(NotDocuments::TooMany))) => Some(Excess::Documents),
+            _ => None,
+        }
     }
 
     fn own_format(&self) -> Option<ResultFormat> {
         self.media_type.result_format()
     }
 
-    fn read_result(&self, other: ResultFormat) -> Result<SparqlResult<'t>, NotAResult> {
+    fn read_result(
+        &self,
+        other: ResultFormat,
+        limits: &Limits,
+    ) -> Result<SparqlResult<'t>, NotAResult> {
         let output = self.output.ok_or_else(NotAResult::nothing)?;
         let own = self.own_format();
         let format = own.unwrap_or(other);
         if let Some(json) = output.other_json() {
-            return self.side.parse(json, ResultFormat::Json, &self.limits);
+            return self.side.parse(json, ResultFormat::Json, limits);
         }
         if format == ResultFormat::Json
-            && let Some(result) = output.served_result(&self.limits)
+            && let Some(result) = output.served_result(limits)
             && (self.side == Side::Actual || result.has_columns())
         {
             return Ok(result);
@@ -219,21 +285,27 @@ impl<'t> View<'t> {
             _ => format,
         };
         let format = if own.is_some() { format } else { look };
-        self.side.parse(text, format, &self.limits).map(SparqlResult::into_owned)
+        self.side.parse(text, format, limits).map(SparqlResult::into_owned)
     }
 
     /// The output as a list of documents.
-    pub(crate) fn documents(&self) -> Option<&[Document<'t>]> {
+    pub(crate) fn documents(&self) -> Result<&[Document<'t>], NotDocuments> {
         let read = || {
-            let text = self.text()?;
+            let text = self.text().ok_or(NotDocuments::Other)?;
             let owned = |documents: Vec<Document<'_>>| {
                 documents.into_iter().map(Document::into_owned).collect()
             };
-            // Scores of documents may be `NaN`, for which JSON has no number.
-            let quoted = || parse_documents(&Quoted::of(text, false)?.text).map(owned).ok();
-            parse_documents(text).map(owned).ok().or_else(quoted)
+            match parse_documents(text, &self.limits) {
+                Ok(documents) => Ok(owned(documents)),
+                Err(NotDocuments::TooMany) => Err(NotDocuments::TooMany),
+                // Scores of documents may be `NaN`, for which JSON has no number.
+                Err(NotDocuments::Other) => {
+                    let quoted = Quoted::of(text, false).ok_or(NotDocuments::Other)?;
+                    parse_documents(&quoted.text, &self.limits).map(owned)
+                }
+            }
         };
-        self.documents.get_or_init(read).as_deref()
+        self.documents.get_or_init(read).as_deref().map_err(|why| *why)
     }
 
     /// An argument, as it is written.

@@ -4,7 +4,7 @@
 use serde_json::value::RawValue;
 
 use super::document::{Document, Found};
-use super::problem::{Path, Problem, Problems};
+use super::problem::{NotNumber, Path, Problem, Problems};
 use crate::json;
 use crate::metric::metric;
 use crate::object::Object;
@@ -200,7 +200,7 @@ enum What {
     /// A key that belongs there, in whatever record.
     Fine,
     /// A value that is no number, and what it is.
-    NoNumber(&'static str),
+    NoNumber(NotNumber),
     /// A status of a step that is no known word; the key is that word.
     NoStatus,
 }
@@ -241,7 +241,7 @@ impl<'a> PassedOver<'a> {
     pub(super) fn no_number(
         &mut self,
         key: &'static str,
-        found: &'static str,
+        found: NotNumber,
         at: &'a str,
         path: impl FnOnce() -> Path,
     ) {

@@ -20,7 +20,7 @@ pub use both::read_both;
 pub(crate) use document::Found;
 pub use document::{Document, Format, Text};
 pub(crate) use not_numbers::Quoted;
-pub use problem::{DatasetError, Folded, Path, Place, Problem, Problems, Segment};
+pub use problem::{DatasetError, Folded, NotNumber, Path, Place, Problem, Problems, Segment};
 pub use reference::{Dataset, read_reference};
 pub use responses::{Responses, read_responses};
 pub use results::read_results;

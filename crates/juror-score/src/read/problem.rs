@@ -174,7 +174,7 @@ pub enum Problem {
         /// Its key.
         key: String,
         /// What is there.
-        found: &'static str,
+        found: NotNumber,
         /// How many more are like it.
         n_more: usize,
     },
@@ -208,8 +208,23 @@ pub enum Problem {
     },
 }
 
-/// What a number is found to be that no float can hold.
-pub(super) const TOO_LARGE: &str = "too large a number";
+/// What stands where a number is needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotNumber {
+    /// A number beyond all that programs count with.
+    TooLarge,
+    /// Something else, in words such as `a text`.
+    Other(&'static str),
+}
+
+impl fmt::Display for NotNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NotNumber::TooLarge => f.write_str("too large a number"),
+            NotNumber::Other(found) => write!(f, "{found}, not a number"),
+        }
+    }
+}
 
 impl Problem {
     /// Whether it is worth a word and nothing more: keys of the user's own are no mistake, and
@@ -304,12 +319,8 @@ impl fmt::Display for Problem {
                 write!(f, "unknown key `{key}` of {} {of}", article(of))?;
                 and_more(f, *n_more)
             }
-            Problem::NoNumber { key, found: TOO_LARGE, n_more } => {
-                write!(f, "`{key}` is {TOO_LARGE}, and is left out of the statistics")?;
-                and_more(f, *n_more)
-            }
             Problem::NoNumber { key, found, n_more } => {
-                write!(f, "`{key}` is {found}, not a number, and is left out of the statistics")?;
+                write!(f, "`{key}` is {found}, and is left out of the statistics")?;
                 and_more(f, *n_more)
             }
             Problem::UnknownStatus { word, n_more } => {
@@ -388,8 +399,10 @@ impl Problem {
                 "give the settings whose `steps.kinds` says that these are retrieval steps, with -c"
                     .into(),
             ),
-            Problem::NoNumber { found: TOO_LARGE, .. } => None,
-            Problem::NoNumber { .. } => Some("write it without quotes".into()),
+            Problem::NoNumber { found: NotNumber::TooLarge, .. } => None,
+            Problem::NoNumber { found: NotNumber::Other(_), .. } => {
+                Some("write it without quotes".into())
+            }
             Problem::NoResponses { near: Some((key, near)), .. } => {
                 Some(format!("did you mean `{near}` by `{key}`?"))
             }

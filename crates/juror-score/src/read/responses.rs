@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use super::document::{Document, Found, lines_of};
 use super::form::form;
 use super::keys::{Of, PassedOver, misspelt, unknown_keys};
-use super::problem::{DatasetError, Path, Problem, Problems, Segment, TOO_LARGE};
+use super::problem::{DatasetError, NotNumber, Path, Problem, Problems, Segment};
 use crate::json;
 use crate::object::Object;
 use crate::question::Question;
@@ -371,8 +371,10 @@ impl<'a> Reader<'a> {
             let is_told = matches!(value.get(), "\"NaN\"" | "\"Infinity\"" | "\"-Infinity\"");
             let found = match value.get().as_bytes() {
                 _ if is_told => continue,
-                [b'"' | b't' | b'f' | b'[' | b'{', ..] => json::kind_of(value),
-                [b'-' | b'0'..=b'9', ..] if Number::from_json(value.get()).is_none() => TOO_LARGE,
+                [b'"' | b't' | b'f' | b'[' | b'{', ..] => NotNumber::Other(json::kind_of(value)),
+                [b'-' | b'0'..=b'9', ..] if Number::from_json(value.get()).is_none() => {
+                    NotNumber::TooLarge
+                }
                 _ => continue,
             };
             self.passed_over.no_number(name, found, value.get(), || path.key(name));

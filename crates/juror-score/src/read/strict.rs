@@ -7,7 +7,7 @@ use super::document::{Document, Found};
 use super::not_numbers::Quoted;
 use super::problem::{Problem, Problems};
 use super::reference::Dataset;
-use crate::compare::{Kind, View};
+use crate::compare::{Kind, NotDocuments, View};
 use crate::profile::Profile;
 use crate::question::ExpectedStep;
 use crate::solutions::{MOST_COLUMNS, SparqlResult};
@@ -45,9 +45,10 @@ fn trouble_with(step: &ExpectedStep<'_>, profile: &Profile) -> Option<Problem> {
     };
     match Kind::by_output(&view, true, profile) {
         Kind::Retrieval => match view.documents() {
-            None => trouble("is not a list of documents"),
-            Some([]) => trouble("has no documents"),
-            Some(documents) => match documents.iter().filter(|one| one.id.is_none()).count() {
+            Err(NotDocuments::Other) => trouble("is not a list of documents"),
+            Err(NotDocuments::TooMany) => trouble("lists more documents than may be read"),
+            Ok([]) => trouble("has no documents"),
+            Ok(documents) => match documents.iter().filter(|one| one.id.is_none()).count() {
                 0 => None,
                 n if n == documents.len() => trouble("has no ids, by which documents are compared"),
                 n => Some(Problem::UncountedDocuments { step: name(), n }),

@@ -9,7 +9,7 @@ use juror_report::{
 };
 use juror_run::{
     Docket, Input as RunInput, Interrupt, Judged, Judgements, Judges, Outcome, Output, OutputError,
-    Plan, Resume, RunFolder, RunInfo, Settings, evaluate, judge_all, load,
+    Plan, Resume, RunFolder, RunInfo, Settings, evaluate, judge_all, load, tell_too_large,
 };
 use juror_score::read::{Dataset, Document, Problems, Responses, read_both};
 use juror_score::{Case, Ending, Miss, Note, Question, Unmet, Verdict, explain, score};
@@ -249,6 +249,8 @@ impl Work<'_> {
         shown.print(&problems)?;
         let exit = gate::pass(&shown.unmet);
         if !args.quiet {
+            let too_large = tell_too_large(&outcome.judged, &dataset, &answers);
+            too_large.iter().for_each(|word| talk::warn(word));
             self.tell_unjudged(&judgements, judges.is_some(), &dataset, &answers);
         }
         std::mem::forget((dataset, answers, outcome));
