@@ -291,7 +291,10 @@ fn output_difference(expected: &View<'_>, actual: &View<'_>) -> String {
         }
         _ => {
             let at = wanted.chars().zip(got.chars()).take_while(|(a, b)| a == b).count();
-            let rest = |text: &str| quote(&text.chars().skip(at).collect::<String>());
+            let rest = |text: &str| {
+                let start = text.char_indices().nth(at).map_or(text.len(), |(start, _)| start);
+                quote(&text[start..])
+            };
             let (wanted, got) = (rest(wanted), rest(got));
             format!("from character {} on: expected {wanted}, got {got}", at + 1)
         }
@@ -408,7 +411,17 @@ fn argument_difference(differing: impl IntoIterator<Item = Differing>) -> String
 
 /// A piece of text on one line, cut where it is too long.
 fn quote(text: &str) -> String {
-    let flat: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    // A character is four bytes at most: of a long text no more is looked at than is shown.
+    let mut flat = String::new();
+    for word in text.split_whitespace() {
+        if flat.len() > 4 * QUOTE {
+            break;
+        }
+        if !flat.is_empty() {
+            flat.push(' ');
+        }
+        flat.push_str(&word[..word.floor_char_boundary(8 * QUOTE)]);
+    }
     match flat.char_indices().nth(QUOTE) {
         Some((end, _)) => format!("`{}…`", &flat[..end]),
         None => format!("`{flat}`"),
@@ -556,6 +569,21 @@ mod tests {
             misses(&outputs, &json!([step("c"), step("b")]), &profile),
             [(0, 0, "expected `a`, got `c`".to_owned())]
         );
+    }
+
+    #[test]
+    fn a_long_output_is_not_gone_through_for_every_miss() {
+        let step = |output: &str| json!({"name": "s", "status": "success", "output": output});
+        let wanted: Vec<Value> = (0..5_000).map(|n| step(&n.to_string())).collect();
+        let got = step(&"{} ".repeat(200_000));
+        let explained = misses(&json!([wanted]), &json!([got]), &Profile::V6);
+        assert_eq!(explained.len(), 5_000);
+        let shown = "{} ".repeat(QUOTE / 3 + 1);
+        let told = format!("expected `7`, got `{}…`", &shown[..QUOTE]);
+        assert_eq!(explained[7].2, told);
+        assert_eq!(quote(&"é".repeat(9 * QUOTE)), format!("`{}…`", "é".repeat(QUOTE)));
+        assert_eq!(quote(&format!("{} a", "é".repeat(QUOTE))), format!("`{}…`", "é".repeat(QUOTE)));
+        assert_eq!(quote(" a \n b "), "`a b`");
     }
 
     #[test]

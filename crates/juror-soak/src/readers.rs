@@ -352,10 +352,8 @@ fn verdicts(input: &[u8], _: &Path) {
     let Ok(text) = std::str::from_utf8(input) else { return };
     drop(black_box(juror_judge::read_claims(text)));
     // A reply may repeat what is judged, of which it knows any part.
-    let (said, judged) = text.split_at(text.floor_char_boundary(text.len() / 2));
-    for (reply, judged) in [(said, judged), (judged, text), (text, text)] {
-        drop(black_box(juror_judge::read_claims_about(reply, &[judged, said])));
-    }
+    let (_, reply) = text.split_at(text.floor_char_boundary(text.len() / 2));
+    drop(black_box(juror_judge::read_claims_about(reply, &[text])));
     black_box(read_selected_names(text, &["a", "b", "a_for_t"]));
 }
 
