@@ -799,6 +799,16 @@ mod tests {
     }
 
     #[test]
+    fn outputs_are_asked_for_in_the_order_of_the_settings() {
+        let settings = read(
+            "custom_evaluations:\n- {name: n, inputs: [question], instructions: i, \
+             outputs: {why: a, mood: b, a_score: c}}\n",
+        );
+        let metrics = settings.expect("settings").plan().custom_metrics;
+        assert_eq!(metrics, ["why", "mood", "a_score", "n_cost"]);
+    }
+
+    #[test]
     fn the_librarys_keys_are_known() {
         let settings = read(
             "llm:\n  generation: {provider: openai, model: m, temperature: 0.0, api_key: k}\n\

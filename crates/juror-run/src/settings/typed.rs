@@ -57,6 +57,8 @@ pub(super) fn read_all<T: DeserializeOwned + Default>(document: &Document) -> (T
     let unknown = |path: serde_ignored::Path| found.push(unknown_key(&path));
     // The same value was read a moment ago.
     let _: Result<T, _> = serde_ignored::deserialize(&value, unknown);
+    // The text has the order of keys, which a value forgets: outputs are asked for in theirs.
+    let read = if told.is_empty() { read_typed(document).unwrap_or(read) } else { read };
     (read, document.errors_at(found))
 }
 
