@@ -3,7 +3,7 @@
 
 Makes a workload, installs the library into a virtual environment of its own, builds Juror, runs
 both over the same files in turns, and prints one table of ratios with the budget of each. Whole
-processes are timed by the wall clock; parts are timed from inside the process (`juror-bench` and
+processes are timed by the wall clock; parts are timed from inside the process (`juror-timings` and
 `library_times.py`). All files go into bench/.work, which can be deleted at any time.
 
 Nothing here fails because something is slow: the exit code is 0 unless a part could not be run.
@@ -151,7 +151,7 @@ class Tools:
 
     python: Path
     juror: Path
-    juror_bench: Path
+    juror_timings: Path
 
 
 @dataclass
@@ -175,11 +175,11 @@ class Workload:
 
 def get_tools() -> Tools:
     python = make_environment()
-    say("building juror and juror-bench")
-    run("cargo", "build", "--release", "-p", "juror", "-p", "juror-bench", cwd=PROJECT)
+    say("building juror and juror-timings")
+    run("cargo", "build", "--release", "-p", "juror", "-p", "juror-timings", cwd=PROJECT)
     metadata = run("cargo", "metadata", "--format-version=1", "--no-deps", "-q", cwd=PROJECT)
     release = Path(json.loads(metadata.printed)["target_directory"]) / "release"
-    return Tools(python, release / "juror", release / "juror-bench")
+    return Tools(python, release / "juror", release / "juror-timings")
 
 
 def make_environment() -> Path:
@@ -322,7 +322,7 @@ def compare_evaluations(
     programs: dict[str, list[str | Path]] = {
         "library": [tools.python, BENCH / "library_eval.py", *inputs, *written["library"]],
         "juror": [tools.juror, *evaluate],
-        "floor": [tools.juror_bench, "floor", *inputs, *written["floor"]],
+        "floor": [tools.juror_timings, "floor", *inputs, *written["floor"]],
     }
     for cores, prefix, least in (("all cores", [], 15), ("one core", on_one_core(), 8)):
         say(f"evaluating {options.questions} questions on {cores}")
@@ -369,7 +369,7 @@ def compare_yaml(tools: Tools, path: Path, options: argparse.Namespace) -> Itera
         options.rounds,
         {
             "library": lambda: run(tools.python, BENCH / "library_times.py", "yaml", path),
-            "juror": lambda: run(tools.juror_bench, "yaml", path),
+            "juror": lambda: run(tools.juror_timings, "yaml", path),
         },
     )
     juror = median_figure(runs["juror"], "seconds")
@@ -382,7 +382,7 @@ def compare_yaml(tools: Tools, path: Path, options: argparse.Namespace) -> Itera
 def measure_sparql(tools: Tools, options: argparse.Namespace) -> Iterator[Row]:
     """Comparing results of many columns and of many rows, timed inside."""
     say("comparing SPARQL results of many columns")
-    columns = run(tools.juror_bench, "sparql-columns")
+    columns = run(tools.juror_timings, "sparql-columns")
     say(columns.printed)
     for kind, name in (
         ("own values", "values of its own each"),
@@ -392,7 +392,7 @@ def measure_sparql(tools: Tools, options: argparse.Namespace) -> Iterator[Row]:
         value = columns.figure(f"seconds, 8 required, {kind}")
         yield below(f"SPARQL, 8 of 10 columns, {name}", value, 1e-3, seconds)
     say(f"comparing SPARQL results of {options.rows} rows")
-    rows = run(tools.juror_bench, "sparql-rows", str(options.rows))
+    rows = run(tools.juror_timings, "sparql-rows", str(options.rows))
     parse, whole = rows.figure("parse seconds"), rows.figure("seconds")
     what = f"SPARQL, {options.rows:,} rows"
     yield within(what, f"parse {seconds(parse)}", seconds(whole), whole / parse, 2)
@@ -410,8 +410,8 @@ def compare_aggregates(
         options.rounds,
         {
             "library": lambda: run(tools.python, times, "aggregates", results, "10"),
-            "juror": lambda: run(tools.juror_bench, *records),
-            "juror, from text": lambda: run(tools.juror_bench, "aggregates", results),
+            "juror": lambda: run(tools.juror_timings, *records),
+            "juror, from text": lambda: run(tools.juror_timings, "aggregates", results),
         },
     )
     library = median_figure(runs["library"], "seconds")

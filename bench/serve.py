@@ -60,7 +60,7 @@ def parse_options() -> argparse.Namespace:
 
 
 def build() -> None:
-    command = ["cargo", "build", "--release", "--quiet", "-p", "juror", "-p", "juror-bench"]
+    command = ["cargo", "build", "--release", "--quiet", "-p", "juror", "-p", "juror-timings"]
     subprocess.run(command, cwd=PROJECT, check=True)
 
 
@@ -108,7 +108,7 @@ def measure(place: Path, cache: Path, bodies: list, work: str, public: int, opti
 
 
 def load(address: str, path: str, connections: int, seconds: int, bodies: Path | None = None) -> dict:
-    command = [RELEASE / "juror-bench", "load", address, path, str(connections), str(seconds)]
+    command = [RELEASE / "juror-timings", "load", address, path, str(connections), str(seconds)]
     done = subprocess.run(command + ([bodies] if bodies else []), check=True, capture_output=True, text=True)
     pairs = (line.split(": ") for line in done.stdout.splitlines())
     return {name: float(value) for name, value in pairs}

@@ -1,19 +1,17 @@
 //! Whether the answer makes the claims of the reference answer.
 
-use juror_score::{Note, Record, repr_text, retrieval};
+use juror_json::python::repr_text;
+use juror_models::{Answer, ChatCall, Models, Pending, Schema};
+use juror_score::{Note, Record, retrieval};
 use serde_json::Value;
 
-use crate::call::ChatCall;
 use crate::judge::{Judge, Verdicts, is_blank};
 use crate::listed;
-use crate::model::Pending;
-use crate::prompt::{Template, TemplateError};
-use crate::queue::{Answer, Models};
 use crate::reply::{
     Material, Object, imitates_verdict, objects, only, shown, text, whole_json, whole_number,
     without_thoughts,
 };
-use crate::schema::Schema;
+use crate::template::{Template, TemplateError};
 
 const PURPOSE: &str = "answer_claims";
 
@@ -110,7 +108,7 @@ impl Correctness {
             Method::Listed => Some(listed::schema()),
         };
         let call = ChatCall::new(self.purpose(), self.template.fill(&named), schema);
-        let material = call.prompt.material();
+        let material = Material::of(&call.prompt);
         let read = |reply: &str| {
             let reply = if self.rules.trims_lines { reply.trim_matches('\n') } else { reply };
             match self.method {

@@ -1,15 +1,12 @@
 //! Metrics of the user's own, judged by a model after the user's instructions.
 
+use juror_models::{ChatCall, Models, Pending, Schema};
 use juror_score::{Note, Record};
 use serde_json::{Map, Value, json};
 
-use crate::call::ChatCall;
 use crate::judge::{Judge, Verdicts, is_blank};
-use crate::model::Pending;
-use crate::prompt::{Template, TemplateError};
-use crate::queue::Models;
 use crate::reply::{Material, imitates_verdict, read_verdict, shown};
-use crate::schema::Schema;
+use crate::template::{Template, TemplateError};
 
 /// The frame around the user's instructions.
 const FRAME: &str = include_str!("../prompts/custom.md");
@@ -145,9 +142,9 @@ impl Custom {
     /// Steps as indented JSON; an output that is itself JSON is shown as such.
     fn show<'s>(
         &self,
-        steps: impl Iterator<Item = (&'s str, &'s juror_score::Object<'s>)>,
+        steps: impl Iterator<Item = (&'s str, &'s juror_json::Object<'s>)>,
     ) -> String {
-        let field = |fields: &juror_score::Object<'_>, key: &String| {
+        let field = |fields: &juror_json::Object<'_>, key: &String| {
             let raw = fields.get(key).map_or("null", |raw| raw.get());
             let value: Value = serde_json::from_str(raw).unwrap_or_default();
             match &value {
@@ -242,7 +239,8 @@ impl Judge for Custom {
                 texts.iter().map(|(name, text)| (*name, text.as_str())).collect();
             let prompt = self.template.fill(&texts);
             let call = ChatCall::new(self.purpose.clone(), prompt, Some(self.schema.clone()));
-            let answer = models.ask(&call, |reply| self.read(reply, &call.prompt.material())).await;
+            let answer =
+                models.ask(&call, |reply| self.read(reply, &Material::of(&call.prompt))).await;
             match answer.outcome {
                 Ok(values) => {
                     let notes = self.outputs.iter().zip(values);

@@ -1,14 +1,12 @@
 //! Whether a final answer alone is a correct reply: yes or no.
 
-use juror_score::tool::answer::Answer;
-use juror_score::tool::judged::{Status, labelled_verdicts, read_final_verdict, text_to_judge};
+use juror_models::{CallError, ChatCall, Cost, Models};
+use juror_toolbench::answer::Answer;
+use juror_toolbench::judged::{Status, labelled_verdicts, read_final_verdict, text_to_judge};
 
-use crate::call::ChatCall;
 use crate::pass_rate::{not_asked, read_status, schema};
-use crate::prompt::{Template, TemplateError};
-use crate::queue::{CallError, Models};
 use crate::reply::{Material, only, shown};
-use crate::tally::Cost;
+use crate::template::{Template, TemplateError};
 
 const PURPOSE: &str = "final_answer_status";
 
@@ -69,7 +67,7 @@ impl FinalAnswerJudge {
         };
         let prompt = self.template.fill(&[("query", query), ("final_answer", &final_answer)]);
         let call = ChatCall::new(PURPOSE, prompt, Some(schema(&["Solved", "Unsolved"])));
-        let read = |reply: &str| read_solved(reply, &call.prompt.material());
+        let read = |reply: &str| read_solved(reply, &Material::of(&call.prompt));
         let reply = models.ask(&call, read).await;
         let reason = match &reply.outcome {
             Ok((_, reason)) => Some(reason.clone()).filter(|reason| !reason.is_empty()),

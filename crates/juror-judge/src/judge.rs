@@ -3,12 +3,9 @@
 use std::collections::BTreeMap;
 
 use futures_util::future::join_all;
+use juror_models::{CallError, Cost, Models, OutsideReason, Pending};
 use juror_score::{Note, Record};
 use serde_json::{Value, json};
-
-use crate::model::Pending;
-use crate::queue::{CallError, Models, OutsideReason};
-use crate::tally::Cost;
 
 /// Asks models about a case. A judge never fails as a whole: what it could not find out, it says.
 pub trait Judge: Send + Sync {

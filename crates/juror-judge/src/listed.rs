@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
+use juror_models::Schema;
 use serde_json::{Value, json};
 
 use crate::correctness::{Claims, ClaimsError};
 use crate::reply::{Material, read_verdict, shown, whole_number};
-use crate::schema::Schema;
 
 pub(crate) const PURPOSE: &str = "listed_claims";
 

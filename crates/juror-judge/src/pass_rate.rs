@@ -1,19 +1,16 @@
 //! Whether an answer of an agent solves its query.
 
 use futures_util::future::join_all;
-use juror_score::tool::answer::Answer;
-use juror_score::tool::judged::{
+use juror_models::{CallError, ChatCall, Cost, Models, OutsideReason, Schema};
+use juror_toolbench::answer::Answer;
+use juror_toolbench::judged::{
     Ask, Basis, GiveUp, Outcome, Progress, Status, begin, go_on, majority,
 };
 
 use serde_json::Value;
 
-use crate::call::ChatCall;
-use crate::prompt::{Template, TemplateError};
-use crate::queue::{CallError, Models, OutsideReason};
 use crate::reply::{Material, imitates_verdict, read_verdict, text};
-use crate::schema::Schema;
-use crate::tally::Cost;
+use crate::template::{Template, TemplateError};
 use crate::trajectory;
 
 const STATUS: &str = "answer_status";
@@ -166,7 +163,7 @@ impl PassRateJudge {
                 }
             };
             let call = self.call(ask, query, answer, repeat);
-            let read = |reply: &str| read_status(reply, &call.prompt.material());
+            let read = |reply: &str| read_status(reply, &Material::of(&call.prompt));
             let reply = models.ask(&call, read).await;
             cost = cost.plus(reply.cost);
             progress = match reply.outcome {

@@ -1,18 +1,15 @@
 //! Which of two agents answered a query better.
 
 use futures_util::future::join_all;
-use juror_score::tool::answer::Answer;
-use juror_score::tool::judged::{Contest, Round, Side, Vote, first_shown};
+use juror_models::{CallError, ChatCall, Cost, Models, Schema};
+use juror_toolbench::answer::Answer;
+use juror_toolbench::judged::{Contest, Round, Side, Vote, first_shown};
 
 use serde_json::Value;
 
-use crate::call::ChatCall;
 use crate::pass_rate::{PassRateJudge, not_asked};
-use crate::prompt::{Template, TemplateError};
-use crate::queue::{CallError, Models};
 use crate::reply::{Material, read_verdict, text};
-use crate::schema::Schema;
-use crate::tally::Cost;
+use crate::template::{Template, TemplateError};
 use crate::trajectory;
 
 const PURPOSE: &str = "better_answer";
@@ -166,7 +163,7 @@ impl PreferenceJudge {
         // does not depend on which order came first.
         let call = ChatCall { repeat: round / 2, ..ChatCall::new(PURPOSE, prompt, Some(schema())) };
         let reply =
-            models.ask(&call, |reply| read_vote(reply, &call.prompt.material(), first)).await;
+            models.ask(&call, |reply| read_vote(reply, &Material::of(&call.prompt), first)).await;
         let reason = match &reply.outcome {
             Ok((_, reason)) => Some(reason.clone()).filter(|reason| !reason.is_empty()),
             Err(error) if error.is_unasked() => Some(not_asked(&error.to_string())),

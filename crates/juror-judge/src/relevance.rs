@@ -2,17 +2,13 @@
 //! and compared with the question asked.
 
 use futures_util::future::join_all;
+use juror_models::{CallError, ChatCall, Cost, Models, Pending, Schema};
 use juror_score::{Noncommittal, Note, Record};
 use serde_json::Value;
 
-use crate::call::ChatCall;
 use crate::judge::{Judge, Verdicts, is_blank};
-use crate::model::Pending;
-use crate::prompt::{Template, TemplateError};
-use crate::queue::{CallError, Models};
-use crate::reply::{bit, imitates_verdict, read_verdict, text};
-use crate::schema::Schema;
-use crate::tally::Cost;
+use crate::reply::{Material, bit, imitates_verdict, read_verdict, text};
+use crate::template::{Template, TemplateError};
 
 const PURPOSE: &str = "generated_question";
 
@@ -58,7 +54,7 @@ impl Relevance {
             let call = ChatCall { repeat, ..call.clone() };
             async move {
                 let read = |reply: &str| {
-                    read_verdict(reply, &call.prompt.material(), read_generated, Generated::eq)
+                    read_verdict(reply, &Material::of(&call.prompt), read_generated, Generated::eq)
                         .map_err(Into::into)
                 };
                 models.ask(&call, read).await

@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 use std::sync::OnceLock;
 
+use juror_models::Prompt;
 use serde_json::Value;
 
 /// Replies beyond this are read only if they are JSON as a whole.
@@ -99,6 +100,11 @@ pub(crate) struct Material<'p> {
 }
 
 impl<'p> Material<'p> {
+    /// The texts that a prompt has between fences.
+    pub(crate) fn of(prompt: &'p Prompt) -> Material<'p> {
+        Material::new(prompt.fenced())
+    }
+
     pub(crate) fn new(texts: impl IntoIterator<Item = &'p str>) -> Material<'p> {
         Material { texts: texts.into_iter().collect(), ..Material::default() }
     }

@@ -1,18 +1,14 @@
 //! Whether retrieved contexts support the reference, and how high the useful ones are ranked.
 
 use futures_util::future::join_all;
+use juror_models::{ChatCall, Cost, Models, Pending, Schema};
 use juror_score::retrieval::{f1, precision_of_useful};
 use juror_score::{KindNames, Note, Record};
 use serde_json::Value;
 
-use crate::call::ChatCall;
 use crate::judge::{Judge, Verdicts, is_blank};
-use crate::model::Pending;
-use crate::prompt::{Template, TemplateError};
-use crate::queue::Models;
-use crate::reply::{bit, imitates_verdict, read_verdict, text};
-use crate::schema::Schema;
-use crate::tally::Cost;
+use crate::reply::{Material, bit, imitates_verdict, read_verdict, text};
+use crate::template::{Template, TemplateError};
 
 /// Texts the prompt for recall may use.
 pub(crate) const ATTRIBUTION_PLACES: &[&str] = &["question", "reference", "contexts"];
@@ -172,7 +168,7 @@ impl Retrieval {
             one.iter().map(Statement::verdict).eq(other.iter().map(Statement::verdict))
         };
         let read = |reply: &str| {
-            read_verdict(reply, &call.prompt.material(), read_statements, says_same)
+            read_verdict(reply, &Material::of(&call.prompt), read_statements, says_same)
                 .map_err(Into::into)
         };
         let answer = models.ask(&call, read).await;
@@ -211,7 +207,8 @@ impl Retrieval {
             async move {
                 let read = |reply: &str| {
                     let read = |value: &Value| bit(value, "useful");
-                    read_verdict(reply, &call.prompt.material(), read, bool::eq).map_err(Into::into)
+                    read_verdict(reply, &Material::of(&call.prompt), read, bool::eq)
+                        .map_err(Into::into)
                 };
                 models.ask(&call, read).await
             }
@@ -253,7 +250,7 @@ impl Measured {
         self
     }
 
-    fn error(mut self, error: &crate::queue::CallError) -> Measured {
+    fn error(mut self, error: &juror_models::CallError) -> Measured {
         self.verdicts.error(format!("{}_error", self.metric), self.step, error);
         self.verdicts.cost(&self.metric, self.step, self.cost);
         self

@@ -6,8 +6,8 @@
 
 use std::borrow::Cow;
 
-use juror_score::tool::answer::{Answer, Node};
-use juror_score::tool::judged::text_to_judge;
+use juror_toolbench::answer::{Answer, Node};
+use juror_toolbench::judged::text_to_judge;
 
 /// How much of an agent's steps a judge is shown, in characters. What agents are sent back is
 /// usually cut long before.
@@ -117,7 +117,7 @@ fn shortened(text: &str, most: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use juror_score::tool::answer::read_answer;
+    use juror_toolbench::answer::read_answer;
 
     #[test]
     fn steps_are_a_list() {

@@ -2,10 +2,12 @@
 
 use std::collections::HashMap;
 
+use juror_document::{Document, Problems};
+use juror_json::Object;
 use juror_report::{Format, render_aggregates};
 use juror_run::{Plan, load};
-use juror_score::read::{Document, Problems, read_results};
-use juror_score::{Aggregates, Aggregator, Object};
+use juror_score::read::read_results;
+use juror_score::{Aggregates, Aggregator};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyString};
 

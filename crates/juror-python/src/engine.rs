@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender};
 use std::thread::{self, JoinHandle};
 
-use juror_judge::{Stop, Tell};
+use juror_document::{Document, Problems};
+use juror_models::{Stop, Tell};
 use juror_report::tell_result;
 use juror_run::{
     AskOptions, Docket, EachRecord, Environment, EvaluateError, Event, Interrupt, Judged,
     Judgements, Judges, Lent, LoadError, Plan, Settings, judge_all, judges, tell_too_large,
 };
-use juror_score::read::{Dataset, Document, Problems, Responses, read_both};
+use juror_score::read::{Dataset, Responses, read_both};
 use juror_score::{Note, Record};
 
 use crate::input::Source;

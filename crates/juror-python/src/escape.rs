@@ -1,6 +1,6 @@
 //! Texts as JSON strings.
 
-use juror_score::{find_special, special_bits};
+use juror_json::{find_special, special_bits};
 
 /// How much is escaped before it is appended.
 const BLOCK: usize = 1024;

@@ -3,7 +3,7 @@
 //! The text was read before, so it is known to be JSON.
 
 use hashbrown::HashMap;
-use juror_score::{end_of_string, unescape};
+use juror_json::{end_of_string, unescape};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString};
 

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use juror_document::{Document, Format, Problems};
 use juror_run::{Lent, LoadError, Settings, load_settings, load_to_keep};
-use juror_score::read::{Document, Format, Problems};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyMapping, PyString};
 

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
+use juror_document::{DatasetError, Problem, Problems};
 use juror_run::LoadError;
-use juror_score::read::{DatasetError, Problem, Problems};
 use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;

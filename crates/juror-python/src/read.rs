@@ -1,8 +1,8 @@
 //! Datasets and responses, read and checked, as Python's objects.
 
-use juror_score::Object;
-use juror_score::read::read_responses as check_responses;
-use juror_score::read::{Document, Problems, read_reference as check_reference};
+use juror_document::{Document, Problems};
+use juror_json::Object;
+use juror_score::read::{read_reference as check_reference, read_responses as check_responses};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 use serde_json::value::RawValue;

@@ -5,9 +5,9 @@
 
 use std::sync::Arc;
 
+use juror_document::Document;
+use juror_json::Object;
 use juror_report::{ResultSink, tell_fields};
-use juror_score::Object;
-use juror_score::read::Document;
 
 /// Where a piece of text stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

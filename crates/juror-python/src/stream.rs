@@ -14,9 +14,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use hashbrown::HashSet;
+use juror_document::{Document, Format};
 use juror_report::tell_result;
 use juror_run::Plan;
-use juror_score::read::{Document, Format, read_reference, read_responses};
+use juror_score::read::{read_reference, read_responses};
 use juror_score::{Case, Output};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;

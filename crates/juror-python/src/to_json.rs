@@ -7,7 +7,7 @@
 use std::io::Write;
 use std::thread;
 
-use juror_score::read::Problem;
+use juror_document::Problem;
 use pyo3::prelude::*;
 use pyo3::types::{
     PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMapping, PySequence, PyString,

@@ -1,10 +1,11 @@
 //! Rules of the benchmark of tools: names, keys of replies, calls.
 
-use juror_score::read::{Document, Format, Problem};
-use juror_score::tool::answer::read_answer;
-use juror_score::tool::names::{self, Letters};
-use juror_score::tool::{
-    CallScore, Called, FolderNames, Query, argument_key, called_apis as calls_of, read_queries,
+use juror_document::{Document, Format, Problem};
+use juror_toolbench::answer::read_answer;
+use juror_toolbench::names::Letters;
+use juror_toolbench::{
+    CallScore, Called, FolderNames, Query, argument_key, called_apis as calls_of, names,
+    read_queries,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -30,7 +31,7 @@ pub(crate) fn tool_cache_key(tool_input: &Bound<'_, PyAny>) -> PyResult<String> 
     let key = match serde_json::from_str::<&RawValue>(&json) {
         Ok(raw) => argument_key(raw),
         // With `nan`, which Python's JSON has, an object is none for others.
-        Err(_) => juror_score::str_of_json(&json).ok(),
+        Err(_) => juror_json::python::str_of_json(&json).ok(),
     };
     key.ok_or_else(|| PyValueError::new_err("the input of the tool is not JSON"))
 }

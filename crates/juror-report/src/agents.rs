@@ -1,6 +1,6 @@
 //! Runs of agents over queries, as people read them.
 
-use juror_score::tool::result::Summary;
+use juror_toolbench::result::Summary;
 
 use crate::terminal::{Paint, Palette, layout, shorten};
 

@@ -3,9 +3,8 @@
 
 use std::borrow::Cow;
 
-use juror_score::{
-    ByStep, Ending, ErrorResponses, Finding, Note, Object, Profile, Record, Step, Verdict, text_of,
-};
+use juror_json::{Object, text_of};
+use juror_score::{ByStep, Ending, ErrorResponses, Finding, Note, Profile, Record, Step, Verdict};
 
 /// What a result is told to, piece by piece, in the order in which it is written: JSON text, or the
 /// objects of another language.

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use juror_score::{Object, end_of_string, text_of};
+use juror_json::{Object, end_of_string, text_of};
 use serde_json::value::RawValue;
 
 /// Deeper values are written on one line, as JSON, which is YAML too.
@@ -263,7 +263,7 @@ mod tests {
                     let mut out = Vec::new();
                     write_document(&value.to_string(), &mut out);
                     let yaml = String::from_utf8(out).expect("UTF-8");
-                    let read = juror_score::read::yaml_to_json(&yaml).expect("YAML");
+                    let read = juror_document::yaml_to_json(&yaml).expect("YAML");
                     let read: serde_json::Value = serde_json::from_str(&read).expect("JSON");
                     assert_eq!(read, value);
                 }
@@ -299,8 +299,8 @@ mod tests {
                 let mut out = Vec::new();
                 write_document(&value.to_string(), &mut out);
                 let yaml = String::from_utf8(out).expect("UTF-8");
-                let read = juror_score::read::yaml_to_json(&yaml)
-                    .unwrap_or_else(|e| panic!("{e}: {yaml}"));
+                let read =
+                    juror_document::yaml_to_json(&yaml).unwrap_or_else(|e| panic!("{e}: {yaml}"));
                 let read: serde_json::Value = serde_json::from_str(&read).expect("JSON");
                 assert_eq!(read, value, "{yaml}");
             }

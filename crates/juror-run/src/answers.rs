@@ -8,8 +8,8 @@ use std::num::NonZero;
 use std::path::Path;
 use std::thread;
 
-use juror_score::read::Document;
-use juror_score::tool::answer::{
+use juror_document::Document;
+use juror_toolbench::answer::{
     Answer, Answers, Json, Recorded, Thoughts, answer_id, convert, read_answers,
 };
 

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::time::{Duration, Instant};
 
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
-use juror_judge::{Calls, Models, Stop};
+use juror_models::{Calls, Models, Stop};
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use crate::evaluate::Event;

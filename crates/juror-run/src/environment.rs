@@ -62,13 +62,6 @@ impl Environment {
         Environment::default()
     }
 
-    /// An environment of a file alone.
-    #[cfg(test)]
-    pub(crate) fn of_file(variables: &[(&str, &str)]) -> Environment {
-        let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-        Environment { has_process: false, file: variables.iter().map(own).collect() }
-    }
-
     /// The value of a variable that is set.
     pub fn get(&self, name: &str) -> Option<String> {
         self.first_of(&[name]).map(|found| found.value)

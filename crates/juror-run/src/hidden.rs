@@ -1,6 +1,6 @@
 //! What looks like a key in what users name: it is never written down.
 
-use juror_judge::{is_secret_name, is_secret_parameter};
+use juror_models::{is_secret_name, is_secret_parameter};
 
 use crate::address::{has_password, without_user};
 use crate::manifest::short_hash;

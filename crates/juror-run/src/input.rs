@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::time::SystemTime;
 
-use juror_score::read::{Document, Format, Problems};
+use juror_document::{Document, Format, Problems};
 
 use crate::interrupt::Interrupt;
 use crate::mapped::MappedText;

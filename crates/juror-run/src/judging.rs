@@ -4,9 +4,11 @@ use std::thread;
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use juror_judge::{CallKey, KeyMaker, OutsideReason, Stop, Tally, Verdicts};
+use juror_json::Object;
+use juror_judge::Verdicts;
+use juror_models::{CallKey, KeyMaker, OutsideReason, Stop, Tally};
 use juror_score::read::{Dataset, Responses};
-use juror_score::{Case, ContextJudge, ErrorResponses, Note, Object, Profile, Record, score};
+use juror_score::{Case, ContextJudge, ErrorResponses, Note, Profile, Record, score};
 
 use crate::asking::{Watch, ticks};
 use crate::evaluate::Event;

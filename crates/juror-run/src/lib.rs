@@ -1,8 +1,8 @@
 //! Turns inputs and settings into judged records, in order and on all cores.
 //!
 //! [`load`] brings a file into memory, [`Settings`] become a [`Plan`], [`evaluate`] judges every
-//! question of a dataset and writes results as they are made. In [`subject`] is who can be tested:
-//! an agent of our own that calls tools.
+//! question of a dataset and writes results as they are made. [`bench`] has agents answer queries
+//! with tools that Juror serves, and judges what they did.
 //!
 //! You will not find argument parsing or rendering for people here.
 
@@ -30,7 +30,6 @@ mod reply_store;
 mod run_check;
 mod run_folder;
 mod settings;
-pub mod subject;
 mod tool_settings;
 mod tools;
 mod torn;

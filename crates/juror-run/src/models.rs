@@ -4,10 +4,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use juror_judge::{
-    Against, CacheMode, ClaimRules, Correctness, Custom, FinalAnswerJudge, Judge, Limits,
-    ModelSpec, Models, ModelsSetup, PROMPTS, PROVIDERS, Panel, PassRateJudge, PreferenceJudge,
-    Price, Prices, Provider, Relevance, ReplyCache, Retrieval, Secret, ShownSteps, Tell,
-    TemplateError, Width, says_who_asks,
+    Against, ClaimRules, Correctness, Custom, FinalAnswerJudge, Judge, PROMPTS, Panel,
+    PassRateJudge, PreferenceJudge, Relevance, Retrieval, ShownSteps, TemplateError,
+};
+use juror_models::{
+    CacheMode, Limits, ModelSpec, Models, ModelsSetup, PROVIDERS, Price, Prices, Provider,
+    ReplyCache, Secret, Tell, Width, says_who_asks,
 };
 use juror_score::{AskedLike, ContextJudge, Profile};
 use juror_store::read_plain_text;
@@ -53,7 +55,7 @@ pub struct AskOptions {
     /// Seconds a reply may take, whatever settings say.
     pub timeout: Option<f64>,
     /// Replies that were recorded, in place of any cache.
-    pub recorded: Option<juror_judge::Recorded>,
+    pub recorded: Option<juror_models::Recorded>,
 }
 
 /// Judges and the models they ask.

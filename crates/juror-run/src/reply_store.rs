@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use juror_judge::{CacheMode, CallKey, Kept, Recorded, ReplyCache, Tell};
+use juror_models::{CacheMode, CallKey, Kept, Recorded, ReplyCache, Tell};
 use juror_store::{Replies, Reply};
 
 use crate::models::SetupError;

@@ -5,7 +5,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use juror_judge::OutsideReason;
+use juror_models::OutsideReason;
 use juror_score::Note;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::num::NonZero;
 
 use indexmap::IndexMap;
+use juror_document::{Document, Path, Problem, Problems};
 use juror_judge::Input;
-use juror_score::read::{Document, Path, Problem, Problems};
 use juror_score::{
     AnswerErrorKey, Choice, ContextJudge, ErrorResponses, KindNames, Limits, METRICS,
     MissingStatus, Names, Noncommittal, Profile, ScoredGroups, Share, StepKind, StepKinds, Traits,
@@ -773,7 +773,7 @@ pub fn settings_schema() -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use juror_score::read::Format;
+    use juror_document::Format;
 
     fn read(yaml: &str) -> Result<Settings, String> {
         let document = Document::new("juror.yaml", yaml.into(), Format::Yaml).expect("YAML");

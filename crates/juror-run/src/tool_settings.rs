@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::path::Path;
 
-use juror_judge::says_who_asks;
-use juror_score::read::{Document, Problems};
+use juror_document::{Document, Problems};
+use juror_models::says_who_asks;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use juror_judge::{
+use juror_models::{
     CacheMode, Limits, ModelSpec, Models, ModelsSetup, Prices, Secret, Width, http_client,
 };
-use juror_score::tool::{LAST_RESORT_CATEGORY, Rule};
 use juror_serve::MatchNumbers;
+use juror_toolbench::{LAST_RESORT_CATEGORY, Rule};
 use juror_tools::{
     Cached, CachedSetup, Direct, Documentation, Form, Host, Manner, Proxy, Resting, Room, Shown,
     Simulator, Source, ToolSource, VirtualTools, load_folder,

@@ -452,8 +452,9 @@ fn place_of(name: &str, level: Level, custom: &[String], next: usize) -> Option<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::read::{Document, Format, read_reference, read_responses};
+    use crate::read::{read_reference, read_responses};
     use crate::record::{Case, score};
+    use juror_document::{Document, Format};
 
     #[test]
     fn each_of_many_steps_counts_with_its_own_notes() {

@@ -4,10 +4,10 @@
 //! known from the reference, so a system that is down leaves questions without verdicts, not
 //! questions to which nothing applies.
 
+use juror_json as json;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::json;
 use crate::kind_names::StepKind;
 use crate::profile::{Profile, ScoredGroups};
 use crate::record::Case;

@@ -8,12 +8,10 @@ use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
 use std::fmt::{self, Write};
 
+use juror_document::Quoted;
+use juror_json::{self as json, Object, same_value, small_value};
 use serde_json::Value;
 use serde_json::value::RawValue;
-
-use crate::json::{self, same_value};
-use crate::object::Object;
-use crate::read::Quoted;
 
 /// A number by its value: equal numbers have equal values, however they are written.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -230,13 +228,6 @@ fn push_text(text: &str, normal: &mut String) {
 pub(crate) fn shown(json: &str) -> String {
     let value = small_value(json).filter(is_exact);
     value.map_or_else(|| json.to_owned(), |value| value.to_string())
-}
-
-/// Reads JSON that is not large. Values of many small parts take a hundred times as much memory as
-/// their text, so large ones are looked at where they stand.
-pub(crate) fn small_value(json: &str) -> Option<Value> {
-    const LARGE: usize = 1 << 18;
-    if json.len() > LARGE { None } else { serde_json::from_str(json).ok() }
 }
 
 /// Values in values beyond this depth are not looked into, as by the ordinary reader.

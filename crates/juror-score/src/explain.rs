@@ -3,10 +3,11 @@
 use std::cell::OnceCell;
 
 use hashbrown::HashSet;
+use juror_json as json;
+use juror_sparql::{Comparison, Difference, MOST_COLUMNS, Prepared, SparqlResult};
 
 use crate::compare::{Differing, DocumentId, Expectation, Kind, View, differing};
 use crate::exact::shown;
-use crate::json;
 use crate::kind_names::StepKind;
 use crate::match_steps::{Matching, Pair, can_match, scored_groups};
 use crate::output::Output;
@@ -14,7 +15,6 @@ use crate::profile::{MissingStatus, Profile, StepKinds};
 use crate::question::ExpectedStep;
 use crate::record::Record;
 use crate::repeated::Kinds;
-use crate::solutions::{Comparison, Difference, MOST_COLUMNS, Prepared, SparqlResult};
 use crate::trajectory::{Status, Step};
 
 /// The longest piece of an output that is quoted.
@@ -213,12 +213,12 @@ impl Explainer<'_> {
                 "the step has no `status`, and by `steps.missing_status` it cannot match".into()
             }
             Status::Error => {
-                let error = step.fields.get_set("error").map(json::output_text);
+                let error = step.fields.get_set("error").map(json::text_or_json);
                 format!("the step failed: {}", quote(&error.unwrap_or_default()))
             }
             Status::Success | Status::Missing => "the step returned nothing".into(),
             Status::Other => {
-                let word = step.fields.get_set("status").map(json::output_text);
+                let word = step.fields.get_set("status").map(json::text_or_json);
                 format!("the step's status is {}, not `success`", quote(&word.unwrap_or_default()))
             }
         }
@@ -431,8 +431,9 @@ fn quote(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::read::{Document, Format, read_reference, read_responses};
+    use crate::read::{read_reference, read_responses};
     use crate::record::{Case, score};
+    use juror_document::{Document, Format};
     use serde_json::{Value, json};
 
     fn misses(expected: &Value, actual: &Value, profile: &Profile) -> Vec<(usize, usize, String)> {

@@ -31,34 +31,25 @@
 
 mod aggregate;
 mod assignment;
-mod brackets;
 mod by_step;
 pub mod compare;
 mod coverage;
 mod exact;
 mod explain;
 mod gate;
-mod json;
 mod kind_names;
 mod limits;
 mod match_steps;
-mod media_type;
 mod metric;
-mod object;
 mod output;
 mod profile;
-mod python;
 mod question;
 pub mod read;
 mod record;
 mod repeated;
 pub mod retrieval;
-mod skim;
-pub mod solutions;
 mod stats;
-pub mod tool;
 mod trajectory;
-mod walk;
 
 pub use aggregate::{
     Aggregates, Aggregator, Observation, ObservedStep, Ordered, StepCounts, Summary,
@@ -68,25 +59,18 @@ pub use coverage::{Coverage, Traits};
 pub use exact::ExactNumber;
 pub use explain::{Miss, explain, explain_matching};
 pub use gate::{Gate, Gates, Limit, NotALimit, NotAShare, Share, Unmet};
-pub use json::{find_special, special_bits, text_of, unescape};
+#[doc(no_inline)]
+pub use juror_sparql::Rules;
 pub use kind_names::{KindNames, StepKind};
 pub use limits::{Excess, Limits};
 pub use match_steps::{Matching, NoMatching, Pair, match_steps};
-pub use media_type::MediaType;
 pub use metric::{Better, Level, METRICS, MetricInfo, Unit, metric};
-pub use object::Object;
 pub use output::Output;
 pub use profile::{
     AnswerErrorKey, AskedLike, Choice, ContextJudge, ErrorResponses, MissingStatus, Names,
     Noncommittal, Profile, ScoredGroups, StepKinds, WithoutOutput,
 };
-pub use python::{
-    Alike, JsonStyle, Layout, NotJson, NotLiteral, alike_str_of_json, dump_json, dumps_of_json,
-    dumps_text, entries_of_json, is_alphanumeric, json_of_literal, push_dump_of_json,
-    push_repr_of_json, repr_text, str_of_json,
-};
-pub use question::{ExpectedStep, MatchedBy, Question, Rules};
+pub use question::{ExpectedStep, MatchedBy, Question};
 pub use record::{Case, Finding, Note, Reason, Record, TooLarge, Verdict, score};
-pub use skim::end_of_string;
-pub use stats::{Number, Spread};
+pub use stats::{Number, Spread, compensated_sum};
 pub use trajectory::{Ending, Status, Step, Trajectory, Usage};

@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-use crate::solutions::MOST_COLUMNS;
+use juror_sparql::{CellLimit, MOST_COLUMNS};
 
 /// How much memory and work one answer may take. What asks for more counts as what cannot be read:
 /// it costs its step or its question, never a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// The cells that all tables of an answer have beyond those that their texts answer for: one
-    /// for every [`Limits::BYTES_A_CELL`] of its bytes.
+    /// for every [`CellLimit::BYTES_A_CELL`] of its bytes.
     pub table_cells: usize,
     /// The documents that a step retrieved; a longer text may list one for every
     /// [`Limits::BYTES_A_DOCUMENT`] of its bytes.
@@ -21,18 +21,14 @@ pub struct Limits {
 impl Limits {
     /// What holds where the settings say nothing: tables of this size take 128 MB.
     pub const DEFAULT: Limits =
-        Limits { table_cells: 1 << 22, documents: 1 << 16, step_pairs: 1 << 22 };
-
-    /// How much text stands for a cell of a large table. Cells take eight times as much memory.
-    pub const BYTES_A_CELL: usize = 4;
+        Limits { table_cells: CellLimit::DEFAULT.0, documents: 1 << 16, step_pairs: 1 << 22 };
 
     /// How much text stands for a document of a long list.
     pub const BYTES_A_DOCUMENT: usize = 16;
 
-    /// How many cells a table may have that is read from a text of this length. Rows can leave most
-    /// cells out, so a small text could ask for any amount of memory.
-    pub(crate) fn cells_of(&self, text_length: usize) -> usize {
-        self.table_cells.max(text_length / Limits::BYTES_A_CELL)
+    /// How large tables may become.
+    pub fn of_tables(&self) -> CellLimit {
+        CellLimit(self.table_cells)
     }
 
     /// How many documents a text of this length may list: `{}` takes ten times its text.

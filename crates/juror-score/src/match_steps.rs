@@ -204,7 +204,8 @@ fn match_group(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::read::{Document, Format, read_reference, read_responses};
+    use crate::read::{read_reference, read_responses};
+    use juror_document::{Document, Format};
 
     fn matched(expected: &str, actual: &str, profile: &Profile) -> Result<Matching, NoMatching> {
         let document =
@@ -278,7 +279,7 @@ mod tests {
     #[test]
     fn steps_are_of_the_same_kind_for_every_group() {
         let text = format!("[{}]", steps((0..400).map(|at| at % 4)));
-        let steps: Vec<crate::object::Object<'_>> = serde_json::from_str(&text).expect("steps");
+        let steps: Vec<juror_json::Object<'_>> = serde_json::from_str(&text).expect("steps");
         let steps: Vec<Step> = steps.into_iter().map(Step::new).collect();
         let views: Vec<View> = steps.iter().map(View::of_actual).collect();
         let all = Kinds::of(views.iter());

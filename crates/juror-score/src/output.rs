@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
+use juror_json as json;
+use juror_sparql::SparqlResult;
 use serde_json::value::RawValue;
 
-use crate::json;
 use crate::limits::Limits;
-use crate::solutions::SparqlResult;
 
 /// What a step returned. Files have it as JSON; a program that holds the text itself need not write
 /// it as JSON first.
@@ -46,7 +46,7 @@ impl<'a> Output<'a> {
     /// The text, or the JSON of what is not a text.
     pub(crate) fn text(self) -> Cow<'a, str> {
         match self {
-            Output::Json(value) => json::output_text(value),
+            Output::Json(value) => json::text_or_json(value),
             Output::Text(text) => Cow::Borrowed(text),
         }
     }
@@ -62,7 +62,7 @@ impl<'a> Output<'a> {
     /// Whether the text contains a piece of text.
     pub(crate) fn contains(self, piece: &str) -> bool {
         match self {
-            Output::Json(value) => json::output_contains(value, piece),
+            Output::Json(value) => json::contains_text(value, piece),
             Output::Text(text) => memchr::memmem::find(text.as_bytes(), piece.as_bytes()).is_some(),
         }
     }
@@ -90,8 +90,10 @@ impl<'a> Output<'a> {
     /// to tell.
     pub(crate) fn served_result(self, limits: &Limits) -> Option<SparqlResult<'a>> {
         match self {
-            Output::Json(value) => SparqlResult::parse_escaped(json::inside_of(value)?, limits),
-            Output::Text(text) => SparqlResult::parse_served(text, limits),
+            Output::Json(value) => {
+                SparqlResult::parse_escaped(json::inside_of(value)?, limits.of_tables())
+            }
+            Output::Text(text) => SparqlResult::parse_served(text, limits.of_tables()),
         }
     }
 

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 
 use hashbrown::HashSet;
+use juror_json::Object;
+use juror_sparql::{ResultFormat, Rules, SparqlResult};
 use serde_json::value::RawValue;
 
-use crate::object::Object;
 use crate::output::Output;
 use crate::profile::{Profile, WithoutOutput};
-use crate::solutions::{ResultFormat, SparqlResult};
 
 /// A question of a reference dataset, with its reference.
 #[derive(Clone, Debug)]
@@ -132,23 +132,6 @@ fn absent(names: &[Cow<'_, str>], known: &[String]) -> Vec<usize> {
     }
     let known: HashSet<&str> = known.iter().map(String::as_str).collect();
     among(&|name| known.contains(name))
-}
-
-/// How two SPARQL results are compared.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rules<'a> {
-    /// The columns that must be found in the actual result; all of the reference's when missing.
-    pub required_columns: Option<Vec<Cow<'a, str>>>,
-    /// Whether the order of rows matters.
-    pub ordered: bool,
-    /// Whether repeated rows count once.
-    pub ignore_duplicates: bool,
-}
-
-impl Default for Rules<'_> {
-    fn default() -> Self {
-        Rules { required_columns: None, ordered: false, ignore_duplicates: true }
-    }
 }
 
 #[cfg(test)]

@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
+use juror_json as json;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::compare::{Document, View};
 use crate::explain::Miss;
-use crate::json;
 use crate::limits::{Excess, Limits};
 use crate::match_steps::{Matching, match_views};
 use crate::profile::{ContextJudge, ErrorResponses, Profile};
@@ -162,7 +162,7 @@ impl Record<'_> {
 impl<'a> Case<'a> {
     /// What the subject was asked, as text.
     pub fn question_text(&self) -> Cow<'a, str> {
-        json::output_text(self.question.text)
+        json::text_or_json(self.question.text)
     }
 
     /// The expected answer as text, unless there is none.
@@ -196,7 +196,7 @@ impl<'a> Case<'a> {
 }
 
 fn text_of_answer(answer: Option<&serde_json::value::RawValue>) -> Option<Cow<'_, str>> {
-    answer.filter(|answer| answer.get() != "null").map(json::output_text)
+    answer.filter(|answer| answer.get() != "null").map(json::text_or_json)
 }
 
 fn owned_texts(view: &View<'_>, whose: &str) -> Result<Vec<String>, String> {

@@ -85,7 +85,7 @@ pub struct Spread {
 }
 
 /// Neumaier's compensated sum: small terms survive beside large ones.
-pub(crate) fn compensated_sum(values: &[f64]) -> f64 {
+pub fn compensated_sum(values: &[f64]) -> f64 {
     let mut sum = 0.0_f64;
     let mut lost = 0.0_f64;
     for &value in values {

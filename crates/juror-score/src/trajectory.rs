@@ -2,12 +2,10 @@
 
 use std::borrow::Cow;
 
+use juror_json::{self as json, Object};
 use serde_json::value::RawValue;
 
-use crate::json;
-use crate::object::Object;
 use crate::output::Output;
-use crate::skim;
 
 /// The steps a subject took and how it ended.
 #[derive(Clone, Debug, Default)]
@@ -125,6 +123,6 @@ impl<'a> Step<'a> {
 
 /// An argument from a step's `args`, which may be absent or something other than an object.
 pub(crate) fn argument<'a>(fields: &Object<'a>, name: &str) -> Option<&'a RawValue> {
-    let args: Object<'a> = skim::from_str(fields.get("args")?.get()).ok()?;
+    let args: Object<'a> = json::from_str(fields.get("args")?.get()).ok()?;
     args.get_set(name)
 }

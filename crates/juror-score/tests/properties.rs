@@ -1,8 +1,9 @@
 //! What holds whatever the data: identity scores 1, column order never matters, a wrong extra row
 //! never helps, shards merge to the whole.
 
+use juror_document::{Document, Format};
 use juror_score::compare::compare_sparql_results;
-use juror_score::read::{Document, Format, read_reference, read_responses, read_results};
+use juror_score::read::{read_reference, read_responses, read_results};
 use juror_score::{Aggregator, Case, Profile, Rules, score};
 use proptest::prelude::*;
 use serde_json::{Value, json};

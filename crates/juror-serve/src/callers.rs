@@ -6,7 +6,7 @@ use hyper::body::Incoming;
 use hyper::header::{AUTHORIZATION, HOST, HeaderValue, ORIGIN};
 use hyper::http::uri::Authority;
 use hyper::{Request, StatusCode, Version};
-use juror_judge::Secret;
+use juror_models::Secret;
 
 /// The longest part of a name that is repeated to who sent it, in characters.
 const MOST_REPEATED: usize = 100;

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
-use juror_score::tool::{Form, Function, Registry, Tool, function, names};
+use juror_toolbench::{Form, Function, Registry, Tool, function, names};
 use juror_tools::{Documentation, Search};
 use serde::Serialize;
 
@@ -90,7 +90,7 @@ impl Listing {
         let standard_tool = names::standardize(&tool.name);
         Listed {
             function: function(name, &standard_tool, api, Form::Schema),
-            category: tool.category.as_deref().unwrap_or(juror_score::tool::LAST_RESORT_CATEGORY),
+            category: tool.category.as_deref().unwrap_or(juror_toolbench::LAST_RESORT_CATEGORY),
             tool_name: &tool.name,
             api_name: &api.name,
             score,

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use hyper::body::Incoming;
 use hyper::header::{HeaderValue, WWW_AUTHENTICATE};
 use hyper::{Method, Request, StatusCode};
-use juror_score::{JsonStyle, dump_json, entries_of_json};
+use juror_json::python::{JsonStyle, dump_json, entries_of_json};
 use juror_tools::{Asked, Failure, INPUT_ERROR, Refusal, Served, ServedFrom, ToolCall, error_body};
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};

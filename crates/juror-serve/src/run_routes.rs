@@ -6,7 +6,7 @@ use bytes::Bytes;
 use hyper::body::Incoming;
 use hyper::header::HeaderName;
 use hyper::{Method, Request, StatusCode};
-use juror_judge::Secret;
+use juror_models::Secret;
 use serde::Serialize;
 use serde_json::json;
 

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
-use juror_judge::Secret;
+use juror_models::Secret;
 use serde::Serialize;
 use serde_json::value::RawValue;
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use hyper::{Request, StatusCode};
-use juror_judge::Secret;
+use juror_models::Secret;
 use juror_tools::{Numbers, VirtualTools};
 use serde_json::json;
 use tokio::net::TcpListener;

@@ -12,7 +12,6 @@
 
 mod meter;
 mod mutate;
-mod random;
 mod readers;
 mod report;
 mod seeds;

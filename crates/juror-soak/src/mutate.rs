@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::random::Random;
 use crate::shapes::Shape;
+use juror_testing::Random;
 
 /// What is put into texts: signs of every format that is read, and numbers at their limits.
 const WORDS: &[&str] = &[

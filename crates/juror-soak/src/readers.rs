@@ -4,25 +4,21 @@ use std::hint::black_box;
 use std::io::Write;
 use std::path::Path;
 
+use juror_agents::{read_answered, written_calls};
+use juror_document::{Document, Format, yaml_to_json};
+use juror_json::python::{JsonStyle, dump_json, entries_of_json, json_of_literal, str_of_json};
 use juror_report::{Columns, write_result};
 use juror_run::bench::read_attempts;
-use juror_run::subject::read_answered;
 use juror_run::{Settings, load, look_at_run};
-use juror_score::read::{
-    Document, Format, read_reference, read_responses, read_results, yaml_to_json,
-};
-use juror_score::solutions::{Prepared, ResultFormat, SparqlResult};
-use juror_score::tool::agent::written_calls;
-use juror_score::tool::answer::{Thoughts, convert, read_answer, read_answers, read_finish};
-use juror_score::tool::judged::read_judgements;
-use juror_score::tool::result::read_result_file;
-use juror_score::tool::{
+use juror_score::read::{read_reference, read_responses, read_results};
+use juror_score::{Aggregator, Case, Limits, Profile, Rules, explain, score};
+use juror_sparql::{Prepared, ResultFormat, SparqlResult};
+use juror_toolbench::answer::{Thoughts, convert, read_answer, read_answers, read_finish};
+use juror_toolbench::judged::read_judgements;
+use juror_toolbench::result::read_result_file;
+use juror_toolbench::{
     Ending, Folders, Rule, accept, read_mirror_reply, read_queries, read_selected_names,
     read_tool_file,
-};
-use juror_score::{
-    Aggregator, Case, JsonStyle, Limits, Profile, Rules, dump_json, entries_of_json, explain,
-    json_of_literal, score, str_of_json,
 };
 use juror_tools::ToolCall;
 use serde_json::value::RawValue;
@@ -244,10 +240,13 @@ fn sparql_json(input: &[u8], _: &Path) {
 
 /// A result is the same as it is and in a string, and the same to the ordinary reader.
 fn quick_readers_agree(text: &str, escaped: &str) {
-    let served = SparqlResult::parse_served(text, &LIMITS);
-    assert!(served == SparqlResult::parse_escaped(escaped, &LIMITS), "differs in a string");
+    let served = SparqlResult::parse_served(text, LIMITS.of_tables());
+    assert!(
+        served == SparqlResult::parse_escaped(escaped, LIMITS.of_tables()),
+        "differs in a string"
+    );
     if let Some(served) = served {
-        let ordinary = SparqlResult::parse_within(text, ResultFormat::Json, &LIMITS);
+        let ordinary = SparqlResult::parse_within(text, ResultFormat::Json, LIMITS.of_tables());
         assert!(ordinary.is_ok_and(|ordinary| ordinary == served), "the ordinary reader differs");
     }
 }
@@ -279,7 +278,7 @@ fn sparql_tsv(input: &[u8], _: &Path) {
 /// A result against itself, and against its rows in another order.
 fn compare(text: &str, format: ResultFormat) {
     black_box(SparqlResult::parse_names(text, format));
-    let Ok(result) = SparqlResult::parse_within(text, format, &LIMITS) else { return };
+    let Ok(result) = SparqlResult::parse_within(text, format, LIMITS.of_tables()) else { return };
     for (ordered, ignore_duplicates) in [(true, false), (false, false), (false, true)] {
         let rules = Rules { required_columns: None, ordered, ignore_duplicates };
         black_box(Prepared::new(&result, &rules).compare(&result));
@@ -298,7 +297,7 @@ fn tools(input: &[u8], _: &Path) {
     let Ok(document) = Document::new("input", input.to_vec(), Format::Json) else { return };
     let (found, problems) = read_tool_file(&document, &Folders::default());
     black_box(problems.to_string());
-    black_box(found.map(|found| juror_score::tool::gather(vec![found])));
+    black_box(found.map(|found| juror_toolbench::gather(vec![found])));
 }
 
 fn queries(input: &[u8], _: &Path) {
@@ -391,7 +390,7 @@ fn logs(input: &[u8], _: &Path) {
 
 fn model_replies(input: &[u8], _: &Path) {
     if let Ok(text) = std::str::from_utf8(input) {
-        drop(black_box(juror_judge::Recorded::read(text).map(|_| ())));
+        drop(black_box(juror_models::Recorded::read(text).map(|_| ())));
     }
 }
 
@@ -419,7 +418,9 @@ mod tests {
     fn results_in_strings_reach_the_reader_of_such_results() {
         let seeds = seeds::sparql_json();
         let texts = seeds.iter().filter_map(|seed| std::str::from_utf8(seed).ok());
-        let reads = |text: &str| SparqlResult::parse_escaped(&in_string(text), &LIMITS).is_some();
+        let reads = |text: &str| {
+            SparqlResult::parse_escaped(&in_string(text), LIMITS.of_tables()).is_some()
+        };
         let n_read = texts.filter(|text| reads(text)).count();
         assert!(n_read > seeds.len() / 2, "{n_read} of {}", seeds.len());
     }
@@ -437,7 +438,7 @@ mod tests {
     #[test]
     fn shapes_are_of_the_size_that_is_asked_for() {
         for shape in READERS.iter().flat_map(|reader| reader.shapes) {
-            let mut random = crate::random::Random::of_input(3, 5);
+            let mut random = juror_testing::Random::of_input(3, 5);
             let (small, large) = (shape(&mut random, 1 << 10), shape(&mut random, 64 << 10));
             assert!(small.len() < 80 << 10 && large.len() < 256 << 10);
             assert!(std::str::from_utf8(&large).is_ok());

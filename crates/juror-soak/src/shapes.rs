@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use crate::random::Random;
+use juror_testing::Random;
 
 /// Makes an input of about a size.
 pub(crate) type Shape = fn(&mut Random, usize) -> Vec<u8>;

@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 use crate::Soak;
 use crate::meter::{Cost, metered};
 use crate::mutate;
-use crate::random::Random;
 use crate::readers::{READERS, reader_of};
 use crate::report::{Finding, Kind, Tally};
 use crate::seeds::Seeds;
+use juror_testing::Random;
 
 /// How often the worker says how far it is.
 const EVERY: Duration = Duration::from_secs(1);

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hashbrown::HashMap;
-use juror_score::{Alike, alike_str_of_json, json_of_literal};
+use juror_json::python::{Alike, alike_str_of_json, json_of_literal};
 use juror_store::{StoreError, ToolReplies};
 
 use crate::cache_folder::Names;

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use hashbrown::{HashMap, HashSet};
-use juror_score::tool::FolderNames;
-use juror_score::{JsonStyle, dump_json, dumps_text, entries_of_json};
+use juror_json::python::{JsonStyle, dump_json, dumps_text, entries_of_json};
 use juror_store::{WholeFile, read_plain};
+use juror_toolbench::FolderNames;
 
 use crate::keeper::Keeping;
 

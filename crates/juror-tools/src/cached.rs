@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bytes::Bytes;
 use hashbrown::HashSet;
 use indexmap::IndexMap;
-use juror_score::{Alike, JsonStyle, dump_json};
+use juror_json::python::{Alike, JsonStyle, dump_json};
 use juror_store::{NewReply, Origin, StoreError, ToolReplies};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;

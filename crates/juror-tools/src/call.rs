@@ -6,9 +6,10 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
-use juror_judge::Secret;
-use juror_score::tool::FolderNames;
-use juror_score::{NotJson, Object, entries_of_json, str_of_json, text_of};
+use juror_json::python::{NotJson, entries_of_json, str_of_json};
+use juror_json::{Object, text_of};
+use juror_models::Secret;
+use juror_toolbench::FolderNames;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
-use juror_score::tool::names::{standard_name, standardize, standardize_category};
-use juror_score::tool::{Api, FolderNames, Parameters, Tool};
-use juror_score::{Object, text_of};
+use juror_json::{Object, text_of};
+use juror_toolbench::names::{standard_name, standardize, standardize_category};
+use juror_toolbench::{Api, FolderNames, Parameters, Tool};
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::load::Catalog;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 
-use juror_score::tool::Folders;
+use juror_toolbench::Folders;
 
 /// How many folders deep files are looked for: categories, tools, and what is around them.
 const DEEPEST: usize = 5;

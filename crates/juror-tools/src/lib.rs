@@ -1,10 +1,10 @@
 //! Tools that answer as if every API were up.
 //!
 //! [`load_folder`] reads a folder of tool files into tools; what they are, and all that can be
-//! computed of them, is in [`juror_score::tool`]. [`Search`] finds those that fit a query.
+//! computed of them, is in [`juror_toolbench`]. [`Search`] finds those that fit a query.
 //!
 //! ```
-//! use juror_score::tool::Registry;
+//! use juror_toolbench::Registry;
 //! use juror_tools::load_folder;
 //!
 //! let folder = tempfile::tempdir()?;

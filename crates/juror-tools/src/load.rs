@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{io, thread};
 
-use juror_score::read::{self, DatasetError, Document, Format, Place, Problem, Problems};
-use juror_score::tool::{Found, Tool, gather, read_tool_file};
+use juror_document::{DatasetError, Document, Format, Place, Problem, Problems};
 use juror_store::read_plain;
+use juror_toolbench::{Found, Tool, gather, read_tool_file};
 
 use crate::folder::{self, ToolFile};
 
@@ -102,6 +102,7 @@ fn read(file: &ToolFile) -> Read {
 }
 
 fn unreadable(name: &str, error: &io::Error) -> DatasetError {
-    let place = Place { file: name.to_owned(), line: 1, column: 1, path: read::Path::default() };
+    let place =
+        Place { file: name.to_owned(), line: 1, column: 1, path: juror_document::Path::default() };
     DatasetError { place, problem: Problem::Unreadable(error.to_string()) }
 }

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use juror_judge::{Pending, Secret, Secrets, innermost, says_who_asks};
-use juror_score::tool::names::standard_name;
-use juror_score::tool::{Api, Rule, Tool, accept};
-use juror_score::{JsonStyle, dump_json, entries_of_json, text_of};
+use juror_json::python::{JsonStyle, dump_json, entries_of_json};
+use juror_json::text_of;
+use juror_models::{Pending, Secret, Secrets, innermost, says_who_asks};
 use juror_store::Origin;
+use juror_toolbench::names::standard_name;
+use juror_toolbench::{Api, Rule, Tool, accept};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, Url};
 use serde::Serialize;
@@ -358,7 +359,7 @@ mod tests {
         let hosts = ["h.example:443", "http://127.0.0.1:81", "https://S.example/"];
         let hosts = hosts.map(|name| Host::new(name, &[]).expect("a host")).to_vec();
         let direct = Direct {
-            client: juror_judge::http_client().expect("a client"),
+            client: juror_models::http_client().expect("a client"),
             documentation: Arc::default(),
             hosts,
             rule: Rule::Compatible,

@@ -3,12 +3,12 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use juror_judge::{CallError, ChatCall, ModelError, Models, Pending, Prompt, Schema, Stop};
-use juror_score::tool::{Ending, read_mirror_reply};
-use juror_score::{
+use juror_json::python::{
     JsonStyle, dump_json, entries_of_json, push_repr_of_json, repr_text, str_of_json,
 };
+use juror_models::{CallError, ChatCall, ModelError, Models, Pending, Prompt, Schema, Stop};
 use juror_store::Origin;
+use juror_toolbench::{Ending, read_mirror_reply};
 use serde_json::json;
 use serde_json::value::RawValue;
 

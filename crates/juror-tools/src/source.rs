@@ -1,6 +1,6 @@
 //! Where a reply may come from when none is known.
 
-use juror_judge::Pending;
+use juror_models::Pending;
 use juror_store::Origin;
 
 use crate::call::ToolCall;

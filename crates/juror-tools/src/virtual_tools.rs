@@ -8,7 +8,7 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
 use hashbrown::HashMap;
-use juror_score::Alike;
+use juror_json::python::Alike;
 use juror_store::{NewReply, Origin};
 use serde_json::json;
 use sha2::{Digest, Sha256};
@@ -463,7 +463,10 @@ mod tests {
             "real"
         }
 
-        fn reply<'a>(&'a self, _: &'a ToolCall) -> juror_judge::Pending<'a, Result<Made, NoReply>> {
+        fn reply<'a>(
+            &'a self,
+            _: &'a ToolCall,
+        ) -> juror_models::Pending<'a, Result<Made, NoReply>> {
             Box::pin(async {
                 let n = self.n_asked.fetch_add(1, Ordering::Relaxed);
                 assert!(n > 0 || !self.panics_first, "told to");
@@ -500,7 +503,10 @@ mod tests {
             "real"
         }
 
-        fn reply<'a>(&'a self, _: &'a ToolCall) -> juror_judge::Pending<'a, Result<Made, NoReply>> {
+        fn reply<'a>(
+            &'a self,
+            _: &'a ToolCall,
+        ) -> juror_models::Pending<'a, Result<Made, NoReply>> {
             Box::pin(async {
                 let _ = self.0.acquire().await;
                 Ok(Made { reply: "1".into(), origin: Origin::Real, model: None })

@@ -1,6 +1,6 @@
 //! What holds of a search, whatever the tools and the query.
 
-use juror_score::tool::{Api, Parameters, Tool};
+use juror_toolbench::{Api, Parameters, Tool};
 use juror_tools::{Catalog, Match, Search};
 use proptest::collection::vec;
 use proptest::prelude::*;

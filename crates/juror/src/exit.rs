@@ -30,7 +30,7 @@ impl std::error::Error for Outside {}
 /// Turns a panic's usual noise into a request for a report.
 pub(crate) fn report_bugs() {
     std::panic::set_hook(Box::new(|panic| {
-        if juror_score::read::is_caught() {
+        if juror_document::is_caught() {
             return;
         }
         crate::talk::say(&format!(

@@ -145,7 +145,7 @@ fn bar() -> ProgressBar {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use juror_judge::Calls;
+    use juror_models::Calls;
 
     #[test]
     fn nothing_is_promised_before_the_first_reply() {

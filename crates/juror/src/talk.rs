@@ -2,8 +2,8 @@
 
 use std::io::{IsTerminal, Write};
 
+use juror_document::Problems;
 use juror_report::{Palette, visible};
-use juror_score::read::Problems;
 
 use crate::exit::Outside;
 

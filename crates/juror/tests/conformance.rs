@@ -3,16 +3,13 @@
 //!
 //! Numbers agree within 1e-9, absolute or relative; of `*_error` texts only the presence counts.
 
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "tests tell what they ran")]
-
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-
+use juror_document::{Document, Format, Problem};
 use juror_report::Format as Written;
 use juror_score::compare::{DocumentId, compare_sparql_results};
-use juror_score::read::{Document, Format, Problem, read_reference, read_responses, read_results};
+use juror_score::read::{read_reference, read_responses, read_results};
 use juror_score::retrieval::{average_precision, compare_contexts, recall_at_k};
 use juror_score::{Aggregator, Case, Profile, Rules, Verdict, score};
+use juror_testing::{Checked, project, recorded_cases, run_cases};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -31,53 +28,21 @@ const FAMILIES: [&str; 9] = [
 
 #[test]
 fn our_own_cases_hold() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance");
-    run(&folder, &["own"]);
+    run_cases(&project("conformance"), &["own"], check_profiles);
 }
 
 #[test]
 fn the_recorded_cases_hold() {
-    let Some(folder) = recorded_cases() else {
-        eprintln!("no recorded cases here: skipped");
-        return;
-    };
-    run(&folder.join("qa"), &FAMILIES);
+    let Some(folder) = recorded_cases() else { return };
+    run_cases(&folder.join("qa"), &FAMILIES, check_profiles);
 }
 
-fn recorded_cases() -> Option<PathBuf> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/vectors");
-    let folder = std::env::var_os("JUROR_VECTORS").map_or_else(beside, PathBuf::from);
-    folder.is_dir().then_some(folder)
-}
-
-fn run(folder: &Path, files: &[&str]) {
-    let mut counts: BTreeMap<String, (usize, usize)> = BTreeMap::new();
-    let mut failures = Vec::new();
-    for file in files {
-        let path = folder.join(format!("{file}.jsonl"));
-        let text = std::fs::read_to_string(&path)
-            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        for line in text.lines().filter(|line| !line.is_empty()) {
-            let case: Value = serde_json::from_str(line).expect("a case is JSON");
-            let family = case["family"].as_str().expect("a family");
-            if matches!(family, "llm" | "answer_correctness" | "cli") {
-                continue;
-            }
-            for profile in profiles(&case) {
-                let count = counts.entry(format!("{file}/{family}")).or_default();
-                count.0 += 1;
-                if let Err(why) = check(family, &case, &profile) {
-                    count.1 += 1;
-                    failures.push(format!("{}: {why}", case["id"]));
-                }
-            }
-        }
+/// A case as each of its profiles has it; nothing for a case that is not for this test.
+fn check_profiles(family: &str, case: &Value, _line: &str) -> Vec<Checked> {
+    if matches!(family, "llm" | "answer_correctness" | "cli") {
+        return Vec::new();
     }
-    for (family, (n_run, n_failed)) in &counts {
-        println!("{family}: {n_run} run, {n_failed} failed");
-    }
-    assert!(!counts.is_empty(), "no case was run");
-    assert!(failures.is_empty(), "{} failed:\n{}", failures.len(), failures.join("\n"));
+    profiles(case).iter().map(|profile| check(family, case, profile)).collect()
 }
 
 fn profiles(case: &Value) -> Vec<Profile> {
@@ -91,8 +56,6 @@ fn profiles(case: &Value) -> Vec<Profile> {
     }
     profiles
 }
-
-type Checked = Result<(), String>;
 
 fn check(family: &str, case: &Value, profile: &Profile) -> Checked {
     let input = &case["input"];

@@ -4,7 +4,6 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use juror_scripted::{Fault, Matching, Reply, Script, Server};
@@ -599,8 +598,7 @@ fn logs_are_converted_and_bad_ones_left_out() {
 
 #[test]
 fn the_published_example_is_converted_and_judged() {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/vectors");
-    let vectors = std::env::var_os("JUROR_VECTORS").map_or_else(beside, PathBuf::from);
+    let Some(vectors) = juror_testing::recorded_cases() else { return };
     let example = vectors.join("../data/toolbench/data_example");
     if !example.is_dir() {
         eprintln!("no published example here: skipped");

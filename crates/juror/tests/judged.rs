@@ -4,17 +4,18 @@
 //! Numbers agree within 1e-9, absolute or relative; of `*_error` texts only the presence counts;
 //! costs, reasons and who judged may stand in a result beyond what a case expects.
 
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "tests tell what they ran")]
+#![expect(clippy::print_stdout, reason = "tests tell what they ran")]
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use juror_scripted::{Reply, Script, Server, Usage};
+use juror_testing::{Checked, RecordedCase, project, read_cases, recorded_cases};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -23,30 +24,23 @@ const FILES: [&str; 4] = ["llm", "answer_correctness", "cli", "departures"];
 
 #[test]
 fn our_own_judged_cases_hold() {
-    run_all(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance"), &["own_judged"]);
+    run_all(&project("conformance"), &["own_judged"]);
 }
 
 #[test]
 fn the_recorded_judged_cases_hold() {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/vectors");
-    let folder = std::env::var_os("JUROR_VECTORS").map_or_else(beside, PathBuf::from).join("qa");
-    if !folder.is_dir() {
-        eprintln!("no recorded cases here: skipped");
-        return;
-    }
-    run_all(&folder, &FILES);
+    let Some(folder) = recorded_cases() else { return };
+    run_all(&folder.join("qa"), &FILES);
 }
 
 fn run_all(folder: &Path, files: &[&str]) {
     let mut cases = Vec::new();
     for file in files {
-        let path = folder.join(format!("{file}.jsonl"));
-        let text =
-            fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        for line in text.lines().filter(|line| !line.is_empty()) {
-            let mut case: Value = serde_json::from_str(line).expect("a case is JSON");
+        for RecordedCase { value: mut case, line } in
+            read_cases(&folder.join(format!("{file}.jsonl")))
+        {
             // The outputs of custom evaluations are in the order written: keep it.
-            let Raw { input } = serde_json::from_str(line).expect("a case is JSON");
+            let Raw { input } = serde_json::from_str(&line).expect("a case is JSON");
             if let Some(config) = input.and_then(|input| input.config) {
                 case["config_as_written"] = json!(config.get());
             }
@@ -94,8 +88,6 @@ struct RawInput<'c> {
     #[serde(borrow)]
     config: Option<&'c RawValue>,
 }
-
-type Checked = Result<(), String>;
 
 fn check(case: &Value, server: &Server) -> Checked {
     let profile = if case["peer"] == "6.4" { "6" } else { "5" };

@@ -5,8 +5,8 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use juror_judge::Pending;
-use juror_run::subject::{AgentError, Answered, Subject, Task};
+use juror_agents::{AgentError, Answered, Subject, Task};
+use juror_models::Pending;
 use pyo3::prelude::*;
 use tokio::sync::oneshot;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use juror_judge::{Secret, http_client, innermost};
+use juror_models::{Secret, http_client, innermost};
 use tokio::runtime::Handle;
 
 /// How long a reply of a tool may take.

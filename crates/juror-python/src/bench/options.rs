@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::time::Duration;
 
-use juror_judge::Secret;
+use juror_agents::read_secret;
+use juror_document::{Document, Format, Problems};
+use juror_models::Secret;
 use juror_run::bench::{
     JudgeWord, Manner, Open, Reach, UNUSED_TOKEN, Wanted, agent_environment, ignored_by_server,
 };
-use juror_run::subject::read_secret;
 use juror_run::{Environment, FormWord, PublicConfig, Resume, Settings, load_settings};
-use juror_score::read::{Document, Format, Problems};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -151,7 +151,8 @@ impl Options {
     pub(super) fn token(&self, environment: &Environment) -> Result<Option<Secret>, Refusal> {
         let token = self.server_token.clone().or_else(|| environment.get("JUROR_SERVER_TOKEN"));
         let token = token.filter(|_| self.server.is_some());
-        let token = token.map(|token| read_secret(&token, environment)).transpose();
+        let token =
+            token.map(|token| read_secret(&token, |name| environment.get(name))).transpose();
         token.map_err(|why| asked(format!("--server-token: {why}")))
     }
 

@@ -6,7 +6,7 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use juror_judge::Secret;
+use juror_models::Secret;
 use juror_run::bench::{
     Agent, Bench, Journal, JournalError, JudgeWord, Judged, Offers, Open, Provenance, Results,
     Selected, Selection, Serving, SolveJudge, Told as Progress, check_run, run as run_bench,

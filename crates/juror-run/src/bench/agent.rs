@@ -3,11 +3,15 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use juror_judge::Models;
-use juror_score::read::{Document, Format};
-use juror_score::tool::answer::{FINISH, Finish, Messages, Thoughts, convert, read_finish};
-use juror_score::tool::environment::Setup;
-use juror_score::{Layout, push_dump_of_json};
+use juror_agents::chat_agent::{
+    ChatAgent, Ending, QueuedModel, Stopped, VirtualServer, VirtualServerSetup, wording,
+};
+use juror_agents::environment::Setup;
+use juror_agents::{AgentError, Answered, Subject, Task};
+use juror_document::{Document, Format};
+use juror_json::python::{Layout, push_dump_of_json};
+use juror_models::Models;
+use juror_toolbench::answer::{FINISH, Finish, Messages, Thoughts, convert, read_finish};
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::journal::Attempted;
@@ -17,10 +21,6 @@ use super::queries::Selected;
 use super::recorded::RecordedAnswers;
 use super::serving::Serving;
 use crate::places::UnclearSet;
-use crate::subject::chat_agent::{
-    ChatAgent, Ending, QueuedModel, Stopped, VirtualServer, VirtualServerSetup, wording,
-};
-use crate::subject::{AgentError, Answered, Subject, Task};
 
 /// Who is tried.
 pub enum Agent {

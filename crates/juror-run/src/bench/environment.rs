@@ -8,12 +8,12 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
-use juror_judge::{is_secret_name, says_who_asks};
+use juror_agents::Headers;
+use juror_models::{is_secret_name, says_who_asks};
 
 use crate::hidden::without_passwords;
 use crate::manifest::short_hash;
 use crate::settings::Settings;
-use crate::subject::Headers;
 
 /// The environment that decides what an agent answers which is a process, or part of this one:
 /// names, and hashes of values. Where users name variables, keys apart, those alone decide; else all
@@ -226,7 +226,7 @@ mod tests {
     fn headers_decide_unless_they_say_who_asks() {
         let headers = |lines: &[&str]| {
             let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
-            agent_headers(&Headers::read(&lines, &crate::Environment::nothing()).expect("headers"))
+            agent_headers(&Headers::read(&lines, |_| None).expect("headers"))
         };
         let one = headers(&["X-Model: small", "Authorization: Bearer 1"]);
         assert_eq!(one, headers(&["X-Model: small", "X-Api-Key: 2"]));

@@ -7,8 +7,8 @@ use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use juror_score::tool::answer::Answer;
 use juror_store::read_plain;
+use juror_toolbench::answer::Answer;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use juror_judge::{Cost, Models, PassRateJudge};
-use juror_score::tool::answer::Answer;
-use juror_score::tool::judged::{GiveUp, Progress, Status, begin, guess_status};
+use juror_judge::PassRateJudge;
+use juror_models::{Cost, Models};
+use juror_toolbench::answer::Answer;
+use juror_toolbench::judged::{GiveUp, Progress, Status, begin, guess_status};
 use serde_json::{Value, json};
 
 use crate::models::{SetupError, no_model, pass_rate_judge};

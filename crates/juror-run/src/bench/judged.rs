@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
-use juror_score::tool::answer::{Answer, Call, Json, read_answer};
-use juror_score::tool::names::{document_name, official_name};
-use juror_score::tool::{CallScore, Called, Registry, called_apis, resolve};
+use juror_toolbench::answer::{Answer, Call, Json, read_answer};
+use juror_toolbench::names::{document_name, official_name};
+use juror_toolbench::{CallScore, Called, Registry, called_apis, resolve};
 use serde_json::json;
 
 use super::journal::{Attempted, ServedCall};
@@ -187,8 +187,8 @@ fn bare_tool(call: &ServedCall) -> &str {
 mod tests {
     use super::*;
     use crate::bench::agent::nothing;
-    use juror_score::read::{Document, Format};
-    use juror_score::tool::{Entry, read_queries};
+    use juror_document::{Document, Format};
+    use juror_toolbench::{Entry, read_queries};
     use serde_json::value::to_raw_value;
 
     #[test]

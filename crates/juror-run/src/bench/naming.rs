@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use juror_score::tool::result::file_name;
+use juror_toolbench::result::file_name;
 use serde_json::{Value, json};
 
 use super::pool::Open;
@@ -103,8 +103,8 @@ fn sets_of(queries: &[Selected]) -> Vec<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use juror_score::read::{Document, Format};
-    use juror_score::tool::read_queries;
+    use juror_document::{Document, Format};
+    use juror_toolbench::read_queries;
 
     fn queries() -> Vec<Selected> {
         let json = r#"[{"query_id": 1, "query": "a"}, {"query_id": 2, "query": "b"}]"#;

@@ -3,16 +3,15 @@
 use std::str::FromStr;
 use std::sync::{Arc, OnceLock};
 
-use juror_judge::Pending;
-use juror_score::tool::environment::{
+use juror_agents::chat_agent::{Tools, VirtualServer};
+use juror_agents::environment::{
     Environment, Offer, OwnedOffer, Pool, Search as Asked, Setup, ToolCall, ToolReply,
 };
-use juror_score::tool::{LAST_RESORT_CATEGORY, Query, Registry};
+use juror_models::Pending;
+use juror_toolbench::{LAST_RESORT_CATEGORY, Query, Registry};
 use juror_tools::{Documentation, Search};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
-
-use crate::subject::chat_agent::{Tools, VirtualServer};
 
 /// How much of the pool an agent sees.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -179,7 +178,7 @@ fn list(environment: &Environment) -> Box<RawValue> {
 #[derive(Serialize)]
 struct Listed<'l> {
     #[serde(flatten)]
-    function: &'l juror_score::tool::environment::Callable,
+    function: &'l juror_models::Callable,
     category: &'l str,
     tool_name: &'l str,
     api_name: &'l str,

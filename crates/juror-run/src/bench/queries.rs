@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use juror_score::read::Problems;
-use juror_score::tool::{IdFilter, Query, read_queries};
+use juror_document::Problems;
+use juror_toolbench::{IdFilter, Query, read_queries};
 
 use crate::input::{LoadError, load};
 

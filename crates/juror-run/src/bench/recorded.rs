@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use juror_score::tool::answer::{Answer, Recorded};
+use juror_toolbench::answer::{Answer, Recorded};
 
 use super::agent::nothing;
 use super::journal::{Attempted, read_attempts};

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use juror_judge::Cost;
-use juror_score::tool::answer::{AnswersFile, Json, Recorded};
-use juror_score::tool::judged::{Judgement, PassRate, Said};
-use juror_score::tool::result::{Evaluated, Evaluation, Metadata, Report, Summary};
+use juror_models::Cost;
+use juror_toolbench::answer::{AnswersFile, Json, Recorded};
+use juror_toolbench::judged::{Judgement, PassRate, Said};
+use juror_toolbench::result::{Evaluated, Evaluation, Metadata, Report, Summary};
 use serde::Serialize;
 use serde_json::{Value, json};
 

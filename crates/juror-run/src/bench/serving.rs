@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use std::{fmt, io};
 
-use juror_judge::{Secret, http_client, innermost};
+use juror_models::{Secret, http_client, innermost};
 use juror_serve::{
     Event, Limits, Listing, MatchNumbers, Server, ServerSetup, StatusCode, unguessable,
 };

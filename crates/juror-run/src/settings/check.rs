@@ -1,8 +1,8 @@
 //! Values of settings that fit their types and make no sense.
 
-use juror_judge::{PROVIDERS, Provider};
+use juror_document::{Document, Path, Problem, Problems};
+use juror_models::{PROVIDERS, Provider};
 use juror_score::ContextJudge;
-use juror_score::read::{Document, Path, Problem, Problems};
 use serde_json::Value;
 
 use super::typed::nearest;

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use juror_score::read::{Document, Path, Problem, Problems, Segment};
+use juror_document::{Document, Path, Problem, Problems, Segment};
 use serde::de::{DeserializeOwned, Deserializer};
 use serde_json::Value;
 

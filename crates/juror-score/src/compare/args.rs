@@ -3,12 +3,11 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use juror_json::{self as json, Object};
 use serde_json::value::RawValue;
 
 use super::View;
 use crate::exact::{same_json, shown};
-use crate::json;
-use crate::object::Object;
 
 /// Whether both were called with the same arguments: no more and no fewer, equal as JSON. What
 /// cannot be read equals the same text alone.
@@ -68,8 +67,9 @@ impl View<'_> {
 mod tests {
     use crate::explain::explain;
     use crate::profile::Profile;
-    use crate::read::{Document, Format, read_reference, read_responses};
+    use crate::read::{read_reference, read_responses};
     use crate::record::{Case, Verdict, score};
+    use juror_document::{Document, Format};
 
     /// The score of one step, and why it was not found.
     fn scored(expected: &str, actual: &str) -> (f64, String) {

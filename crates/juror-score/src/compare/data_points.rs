@@ -1,11 +1,11 @@
 //! Steps that ask for data points, which compare by what was asked.
 
+use juror_json as json;
 use serde_json::value::RawValue;
 
 use super::View;
 use super::time::{self, Instant};
 use super::time_series::{same_names, same_optional};
-use crate::json;
 
 /// The same series, granularity, aggregates, limit, start and end.
 pub(super) fn matches(expected: &View<'_>, actual: &View<'_>) -> bool {

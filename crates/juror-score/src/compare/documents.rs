@@ -4,14 +4,13 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::fmt;
 
+use juror_json::{self as json, Object, small_value};
 use serde::de::{Deserialize, Deserializer, Error as _, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::View;
-use crate::exact::{ExactNumber, small_value};
-use crate::json;
+use crate::exact::ExactNumber;
 use crate::limits::Limits;
-use crate::object::Object;
 use crate::retrieval::recall_at_k;
 
 /// A retrieved document.

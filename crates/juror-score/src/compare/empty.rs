@@ -2,13 +2,12 @@
 
 use std::fmt;
 
+use juror_json::{self as json, Key};
+use juror_sparql::{ResultFormat, SparqlResult};
 use serde::de::{Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use crate::json;
-use crate::object::Key;
 use crate::output::Output;
-use crate::solutions::{ResultFormat, SparqlResult};
 
 /// Whether an output is a SPARQL result without rows. One in JSON, as a text or as it is, and one
 /// in XML are known by their look, a table in CSV or TSV by the output's media type.

@@ -1,12 +1,10 @@
 //! Steps that find an entity: whatever tool found it, the expected IRI must be in what it returned.
 
 use hashbrown::HashMap;
+use juror_json::{self as json, Object, text_of};
 use serde_json::value::RawValue;
 
 use super::View;
-use crate::json::text_of;
-use crate::object::Object;
-use crate::skim;
 
 /// Whether an autocomplete search lists the expected IRI, or a query's output mentions it.
 pub(super) fn matches(expected: &View<'_>, actual: &View<'_>) -> bool {
@@ -22,7 +20,7 @@ pub(super) fn matches(expected: &View<'_>, actual: &View<'_>) -> bool {
 
 fn lists(output: &str, iri: &str) -> bool {
     rows_of(output).unwrap_or_default().into_iter().any(|row| {
-        let Ok(row) = skim::from_str::<Object>(row.get()) else { return false };
+        let Ok(row) = json::from_str::<Object>(row.get()) else { return false };
         // Of a repeated column the last one counts: names are gathered only where that matters.
         if !row.iter().any(|(_, term)| is_uri(term, iri)) {
             return false;
@@ -34,13 +32,13 @@ fn lists(output: &str, iri: &str) -> bool {
 
 /// The rows of a SPARQL result in JSON, each as written.
 fn rows_of(output: &str) -> Option<Vec<&RawValue>> {
-    let output: Object = skim::from_str(output).ok()?;
-    let results: Object = skim::from_str(output.get("results")?.get()).ok()?;
-    skim::from_str(results.get("bindings")?.get()).ok()
+    let output: Object = json::from_str(output).ok()?;
+    let results: Object = json::from_str(output.get("results")?.get()).ok()?;
+    json::from_str(results.get("bindings")?.get()).ok()
 }
 
 fn is_uri(term: &RawValue, iri: &str) -> bool {
-    let Ok(term) = skim::from_str::<Object>(term.get()) else { return false };
+    let Ok(term) = json::from_str::<Object>(term.get()) else { return false };
     let says = |field: &str, text: &str| {
         term.get(field).and_then(text_of).is_some_and(|found| found == text)
     };
@@ -51,7 +49,7 @@ fn is_uri(term: &RawValue, iri: &str) -> bool {
 mod tests {
     use super::*;
     use crate::output::Output;
-    use crate::solutions::{ResultFormat, SparqlResult};
+    use juror_sparql::{ResultFormat, SparqlResult};
 
     #[test]
     fn a_row_of_many_columns_is_looked_through_once() {

@@ -21,20 +21,18 @@ pub(crate) use documents::NotDocuments;
 use documents::parse_documents;
 pub use documents::{Document, DocumentId};
 pub use empty::is_empty_result_text;
+use juror_document::Quoted;
+use juror_json::{self as json, Object};
+use juror_sparql::{CellLimit, MediaType, NotAResult, Prepared, ResultFormat, SparqlResult};
 use serde_json::value::RawValue;
 pub use sparql::compare_sparql_results;
 
 use crate::exact::Compared;
-use crate::json;
 use crate::kind_names::StepKind;
 use crate::limits::{Excess, Limits};
-use crate::media_type::MediaType;
-use crate::object::Object;
 use crate::output::Output;
 use crate::profile::{Names, Profile, StepKinds};
 use crate::question::ExpectedStep;
-use crate::read::Quoted;
-use crate::solutions::{NotAResult, Prepared, ResultFormat, SparqlResult};
 use crate::trajectory::Step;
 
 /// Whose step it is.
@@ -53,8 +51,10 @@ impl Side {
         limits: &Limits,
     ) -> Result<SparqlResult<'o>, NotAResult> {
         match self {
-            Side::Expected => SparqlResult::parse_reference_within(text, format, limits),
-            Side::Actual => SparqlResult::parse_within(text, format, limits),
+            Side::Expected => {
+                SparqlResult::parse_reference_within(text, format, limits.of_tables())
+            }
+            Side::Actual => SparqlResult::parse_within(text, format, limits.of_tables()),
         }
     }
 }
@@ -241,7 +241,7 @@ impl<'t> View<'t> {
         match read {
             Ok(SparqlResult::Table(table)) => {
                 let n_cells = table.columns.len() * table.n_rows;
-                n_cells.saturating_sub(length / Limits::BYTES_A_CELL)
+                n_cells.saturating_sub(length / CellLimit::BYTES_A_CELL)
             }
             Err(NotAResult::TooLarge) => table_cells / 2,
             Ok(SparqlResult::Truth(_)) | Err(NotAResult::Other(_)) => 0,

@@ -1,8 +1,8 @@
 //! Steps that return SPARQL results.
 
+use juror_sparql::{Comparison, Prepared, ResultFormat, Rules, SparqlResult};
+
 use super::{Expectation, View};
-use crate::question::Rules;
-use crate::solutions::{Comparison, Prepared, ResultFormat, SparqlResult};
 
 /// Whether an actual output agrees with the expected one. What cannot be read as a result, such as
 /// the text of a DESCRIBE query, agrees only with the identical text.

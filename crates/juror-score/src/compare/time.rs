@@ -1,10 +1,10 @@
 //! Times in the arguments of steps: absolute in ISO 8601, or relative such as `2h-ago` and `now`.
 
 use jiff::civil::{Date, ISOWeekDate, Weekday};
+use juror_json as json;
 use serde_json::value::RawValue;
 
 use crate::exact::same_json;
-use crate::json;
 
 const MICROS: i64 = 1_000_000;
 

@@ -1,11 +1,11 @@
 //! Steps that ask for time series, which compare by what was asked.
 
+use juror_json as json;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::View;
 use crate::exact::same_json;
-use crate::json;
 
 /// The same series, and the same limit where the reference sets one.
 pub(super) fn matches(expected: &View<'_>, actual: &View<'_>) -> bool {

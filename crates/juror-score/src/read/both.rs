@@ -2,8 +2,8 @@
 
 use std::thread;
 
-use super::document::Document;
-use super::problem::Problems;
+use juror_document::{Document, Problems};
+
 use super::reference::{Dataset, read_reference};
 use super::responses::{Parts, Responses, read_responses};
 

@@ -2,13 +2,11 @@
 
 use std::collections::HashSet;
 
+use juror_document::{Document, Found, Path, Problem};
+use juror_json::{self as json, Object};
 use serde_json::value::RawValue;
 
-use super::document::{Document, Found};
 use super::keys::{Of, misspelt};
-use super::problem::{Path, Problem};
-use crate::json;
-use crate::object::Object;
 use crate::question::MatchedBy;
 
 /// Looks through a file; collects problems and the ids seen.

@@ -1,13 +1,11 @@
 //! Keys that no reader knows, and values that statistics cannot use: told once each, with how often
 //! they are met and where first.
 
+use juror_document::{Document, Found, NotNumber, Path, Problem, Problems};
+use juror_json::{self as json, Object};
 use serde_json::value::RawValue;
 
-use super::document::{Document, Found};
-use super::problem::{NotNumber, Path, Problem, Problems};
-use crate::json;
 use crate::metric::metric;
-use crate::object::Object;
 
 /// What a key belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,20 +4,18 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use hashbrown::HashSet;
+use juror_document::{Document, Found, Path, Problem, Problems};
+use juror_json::{self as json, Object};
+use juror_sparql::Rules;
 use serde_json::value::RawValue;
 
 use super::check::Check;
-use super::document::{Document, Found};
 use super::form::form;
 use super::keys::{Of, PassedOver, unknown_keys};
-use super::problem::{Path, Problem, Problems};
 use super::responses::Responses;
-use crate::json;
-use crate::object::Object;
 use crate::output::Output;
 use crate::profile::Profile;
-use crate::question::{ExpectedStep, MatchedBy, Question, Rules};
-use crate::skim;
+use crate::question::{ExpectedStep, MatchedBy, Question};
 
 /// The questions of a reference file.
 #[derive(Debug, Default)]
@@ -115,15 +113,15 @@ pub fn read_reference(document: &Document) -> Result<Dataset<'_>, Problems> {
 }
 
 /// Problems with the keys that are used twice, in the order of the file.
-fn with_repeated_keys(document: &Document, others: Problems) -> Problems {
+fn with_repeated_keys(document: &Document, mut others: Problems) -> Problems {
     let mut errors = document.repeated_keys().to_vec();
-    errors.extend(others.errors.iter().cloned());
+    errors.append(&mut others.errors);
     errors.sort_by_key(|error| (error.place.line, error.place.column));
     let mut problems = Problems::default();
     for error in errors {
         problems.push(error);
     }
-    problems.extend(Problems { errors: Vec::new(), ..others });
+    problems.extend(others);
     problems
 }
 
@@ -316,7 +314,7 @@ fn expected_step(fields: Object<'_>) -> Option<ExpectedStep<'_>> {
     let required_columns = match fields.get_set("required_columns") {
         None => None,
         Some(raw) => {
-            let names: Vec<&RawValue> = skim::from_str(raw.get()).ok()?;
+            let names: Vec<&RawValue> = json::from_str(raw.get()).ok()?;
             Some(make_all(names, json::text_of)?)
         }
     };
@@ -410,7 +408,7 @@ impl StepCheck {
 mod tests {
     use super::*;
     use crate::profile::WithoutOutput;
-    use crate::read::Format;
+    use juror_document::Format;
 
     #[test]
     fn a_key_that_was_meant_for_a_missing_one_is_named() {
@@ -447,7 +445,7 @@ mod tests {
             Ok(dataset) => dataset.warnings,
             Err(problems) => problems,
         };
-        let first_line = |error: &super::super::problem::DatasetError| {
+        let first_line = |error: &juror_document::DatasetError| {
             error.to_string().lines().next().unwrap_or_default().to_owned()
         };
         problems.errors.iter().map(first_line).collect()

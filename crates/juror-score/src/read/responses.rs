@@ -5,16 +5,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use hashbrown::{HashMap, HashSet};
+use juror_document::{
+    DatasetError, Document, Found, NotNumber, Path, Problem, Problems, Segment, lines_of,
+};
+use juror_json::{self as json, Object};
 use serde_json::value::RawValue;
 
-use super::document::{Document, Found, lines_of};
 use super::form::form;
 use super::keys::{Of, PassedOver, misspelt, unknown_keys};
-use super::problem::{DatasetError, NotNumber, Path, Problem, Problems, Segment};
-use crate::json;
-use crate::object::Object;
 use crate::question::Question;
-use crate::skim;
 use crate::stats::Number;
 use crate::trajectory::{Ending, Status, Step, Trajectory, Usage};
 
@@ -524,7 +523,7 @@ const MOST_STEPS: usize = 1 << 16;
 const BYTES_A_STEP: usize = 16;
 
 fn read(text: &str) -> Result<Record<'_>, serde_json::Error> {
-    let mut form: ResponseForm<'_> = skim::from_str(text)?;
+    let mut form: ResponseForm<'_> = json::from_str(text)?;
     let n_steps = form.actual_steps.as_ref().map_or(0, Vec::len);
     if n_steps > MOST_STEPS.max(text.len() / BYTES_A_STEP) {
         let message = format!("expected at most {MOST_STEPS} steps, or steps that say something");
@@ -581,7 +580,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::read::{Format, read_both};
+    use crate::read::read_both;
+    use juror_document::Format;
 
     #[test]
     fn a_large_file_is_read_in_parts_as_if_it_were_one() {

@@ -4,19 +4,17 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
+use juror_document::{Document, Found, Path, Problem, Problems};
+use juror_json::{self as json, Key, Object};
 use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, de::DeserializeSeed};
 use serde_json::value::RawValue;
 
-use super::document::{Document, Found};
-use super::problem::{Path, Problem, Problems};
 use crate::aggregate::{Aggregator, Observation, ObservedStep};
 use crate::compare::View;
 use crate::coverage::Traits;
-use crate::json;
 use crate::kind_names::KindNames;
 use crate::metric::Level;
-use crate::object::{Key, Object};
 use crate::stats::Number;
 use crate::trajectory::{Status, Step};
 
@@ -238,7 +236,7 @@ fn observed_step<'s>(step: &'s Step<'_>, names: &KindNames) -> ObservedStep<'s> 
 mod tests {
     use super::*;
     use crate::profile::Profile;
-    use crate::read::Format;
+    use juror_document::Format;
 
     #[test]
     fn a_result_is_an_error_however_its_status_is_written() {

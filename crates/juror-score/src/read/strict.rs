@@ -1,16 +1,14 @@
 //! What in a reference can never score, whatever is answered: looked for when somebody asks, since
 //! every expected output has to be read for it.
 
+use juror_document::{Document, Found, Problem, Problems, Quoted};
+use juror_sparql::{MOST_COLUMNS, SparqlResult};
 use serde_json::value::RawValue;
 
-use super::document::{Document, Found};
-use super::not_numbers::Quoted;
-use super::problem::{Problem, Problems};
 use super::reference::Dataset;
 use crate::compare::{Kind, NotDocuments, View};
 use crate::profile::Profile;
 use crate::question::ExpectedStep;
-use crate::solutions::{MOST_COLUMNS, SparqlResult};
 
 impl Dataset<'_> {
     /// Every expected step that no actual step can match by some rules, or not by all that it
@@ -41,7 +39,7 @@ fn trouble_with(step: &ExpectedStep<'_>, profile: &Profile) -> Option<Problem> {
     let trouble = |why: &str| Some(Problem::BadOutput { step: name(), why: why.to_owned() });
     let view = View::of_expected(step).under(profile);
     let read = |text: &str, format| {
-        SparqlResult::parse_reference_within(text, format, &profile.limits).map(|_| ())
+        SparqlResult::parse_reference_within(text, format, profile.limits.of_tables()).map(|_| ())
     };
     match Kind::by_output(&view, true, profile) {
         Kind::Retrieval => match view.documents() {
@@ -82,7 +80,8 @@ fn trouble_with(step: &ExpectedStep<'_>, profile: &Profile) -> Option<Problem> {
 mod tests {
     use super::*;
     use crate::kind_names::{KindNames, StepKind};
-    use crate::read::{Format, read_reference};
+    use crate::read::read_reference;
+    use juror_document::Format;
 
     fn told(step: &str, profile: &Profile) -> Vec<String> {
         let text = format!(

@@ -1,6 +1,6 @@
 //! What is searched of an API, and how much each part counts.
 
-use juror_score::tool::{Api, Tool};
+use juror_toolbench::{Api, Tool};
 
 /// A part of what is said of an API.
 #[derive(Clone, Copy, Debug)]

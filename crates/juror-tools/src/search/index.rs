@@ -4,7 +4,7 @@
 //! in one API is added up over fields and then saturates, so that the tenth mention adds little.
 //! All this is known before any query is, and is computed once.
 
-use juror_score::tool::Tool;
+use juror_toolbench::Tool;
 
 use super::fields::{self, Field, N_FIELDS, WEIGHTS};
 use super::words::{Growing, Vocabulary, each_word};

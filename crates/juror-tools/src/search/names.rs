@@ -1,7 +1,7 @@
 //! APIs by name, however it is written: whoever knows an API's name finds it first.
 
 use hashbrown::HashMap;
-use juror_score::tool::Tool;
+use juror_toolbench::Tool;
 
 /// The APIs of a name; their numbers rise.
 pub(super) struct Names(HashMap<String, Vec<u32>>);

@@ -1,4 +1,4 @@
-use juror_score::tool::{Api, Parameter, Parameters, Tool};
+use juror_toolbench::{Api, Parameter, Parameters, Tool};
 
 use super::*;
 

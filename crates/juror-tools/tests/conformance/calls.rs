@@ -1,8 +1,8 @@
 //! API Call Score with a whole pool of tools.
 
-use juror_score::tool::answer::read_answer;
-use juror_score::tool::names::{LONGEST_NAME, Letters, document_name, official_name, sanitize};
-use juror_score::tool::{
+use juror_toolbench::answer::read_answer;
+use juror_toolbench::names::{LONGEST_NAME, Letters, document_name, official_name, sanitize};
+use juror_toolbench::{
     CallScore, Called, Cut, Query, Registry, called_apis, read_queries, unique_names,
 };
 use serde_json::{Value, json};
@@ -39,7 +39,7 @@ fn forms(own: &Registry) -> [(&'static str, Vec<String>); 6] {
     };
     let sanitized =
         |letters| make(&|tool, api| sanitize(&document_name(tool, api), letters, LONGEST_NAME));
-    let identity = |entry: &juror_score::tool::Entry| {
+    let identity = |entry: &juror_toolbench::Entry| {
         format!("{}\0{}\0{}", entry.category.as_deref().unwrap_or(""), entry.tool, entry.api)
     };
     let identities: Vec<String> = own.entries().iter().map(identity).collect();

@@ -3,12 +3,11 @@
 use std::path::Path;
 use std::process::Command;
 
-use juror_score::Object;
-use juror_score::read::{Document, Format};
-use juror_score::text_of;
-use juror_score::tool::environment::{Environment, Pool, Setup, Step};
-use juror_score::tool::names::document_name;
-use juror_score::tool::{
+use juror_agents::environment::{Environment, Pool, Setup, Step};
+use juror_document::{Document, Format};
+use juror_json::{Object, text_of};
+use juror_toolbench::names::document_name;
+use juror_toolbench::{
     FolderNames, IdFilter, Query, Registry, argument_key, read_queries, resolve,
 };
 

@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-use juror_score::tool::names::{
+use juror_toolbench::names::{
     LONGEST_NAME, Letters, merge_category, official_name, sanitize, standard_name,
 };
-use juror_score::tool::{
+use juror_toolbench::{
     Ending, FolderNames, IdFilter, Registry, Reply, Rule, Words, accept, rank_by_words,
     read_mirror_reply,
 };
@@ -48,17 +48,18 @@ fn names(case: &Value, pools: &Pools) -> Option<Checked> {
 fn keys(case: &Value) -> Option<Checked> {
     Some(match text(&case["id"]) {
         "dep-repr-1" => {
-            let alike = juror_score::Alike { order: true, ..juror_score::Alike::default() };
-            let key = |json| juror_score::alike_str_of_json(json, alike).expect("JSON");
+            let alike =
+                juror_json::python::Alike { order: true, ..juror_json::python::Alike::default() };
+            let key = |json| juror_json::python::alike_str_of_json(json, alike).expect("JSON");
             same(&json!(key(r#"{"b":1,"a":2}"#)), &json!(key(r#"{"a":2,"b":1}"#)))
         }
         "dep-repr-2" => {
-            let key = juror_score::str_of_json(r#"{"k": "\ud800"}"#);
+            let key = juror_json::python::str_of_json(r#"{"k": "\ud800"}"#);
             same(&json!(key.expect("JSON")), &case["peer_value"])
         }
         "dep-repr-3" => {
             // Letters that came with Unicode 15 and 16.
-            let key = juror_score::repr_text("\u{1e4d0}\u{a7cb}");
+            let key = juror_json::python::repr_text("\u{1e4d0}\u{a7cb}");
             same(&json!(key), &json!(r"'\U0001e4d0\ua7cb'"))
         }
         _ => return None,

@@ -4,10 +4,10 @@
 
 use std::sync::OnceLock;
 
-use juror_score::dumps_of_json;
-use juror_score::tool::environment::{Environment, Offer, Pool, Setup, Step, ToolReply, Wording};
-use juror_score::tool::names::official_name;
-use juror_score::tool::{Api, Form, Parameters};
+use juror_agents::environment::{Environment, Offer, Pool, Setup, Step, ToolReply, Wording};
+use juror_json::python::dumps_of_json;
+use juror_toolbench::names::official_name;
+use juror_toolbench::{Api, Form, Parameters};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 

@@ -1,12 +1,12 @@
 //! How the cases of each family are run.
 
-use juror_score::read::{Document, Format};
-use juror_score::tool::names::{
+use juror_document::{Document, Format};
+use juror_toolbench::names::{
     LONGEST_NAME, Letters, change_name, document_name, merge_category, official_name, sanitize,
     sanitize_parameter, standardize, standardize_category,
 };
-use juror_score::tool::strip::{name_error, shorten};
-use juror_score::tool::{
+use juror_toolbench::strip::{name_error, shorten};
+use juror_toolbench::{
     CachedSelection, Ending, FolderNames, Folders, Form, Found, IdFilter, Query, Reply, Rule,
     Wanted, Words, accept, function, rank_by_words, read_mirror_reply, read_queries,
     read_selected_names, read_tool_file, select_tools, selection_key,
@@ -26,11 +26,11 @@ fn count(value: &Value) -> Option<usize> {
 
 pub(crate) fn py_repr(input: &Value, wanted: &Value) -> Checked {
     let json = text(&input["json"]);
-    let key = juror_score::str_of_json(json).map_err(|error| error.to_string())?;
+    let key = juror_json::python::str_of_json(json).map_err(|error| error.to_string())?;
     // A text alone has no quotes and cannot be read back.
     if !json.trim_start().starts_with('"') {
-        let read = juror_score::json_of_literal(&key).map_err(|error| error.to_string())?;
-        same(&json!(juror_score::str_of_json(&read).ok()), &json!(key))?;
+        let read = juror_json::python::json_of_literal(&key).map_err(|error| error.to_string())?;
+        same(&json!(juror_json::python::str_of_json(&read).ok()), &json!(key))?;
     }
     same(&json!(key), wanted)
 }
@@ -144,8 +144,8 @@ pub(crate) fn openai_function(line: &str, input: &Value, wanted: &Value) -> Chec
 }
 
 fn raw_api(line: &str) -> Option<String> {
-    let fields: juror_score::Object<'_> = serde_json::from_str(line).ok()?;
-    let input: juror_score::Object<'_> = serde_json::from_str(fields.get("input")?.get()).ok()?;
+    let fields: juror_json::Object<'_> = serde_json::from_str(line).ok()?;
+    let input: juror_json::Object<'_> = serde_json::from_str(fields.get("input")?.get()).ok()?;
     Some(input.get("api")?.get().to_owned())
 }
 

@@ -3,7 +3,7 @@
 //!
 //! Where a case says what would be right, that is wanted; else what was recorded.
 
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "tests tell what they ran")]
+#![expect(clippy::print_stdout, reason = "tests tell what they ran")]
 
 mod calls;
 mod data;
@@ -13,9 +13,9 @@ mod families;
 mod pools;
 mod search;
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use juror_testing::{Checked, project, recorded_cases, run_cases, same, text};
 use pools::Pools;
 use serde_json::Value;
 
@@ -37,63 +37,19 @@ const FAMILIES: [&str; 14] = [
     "departures",
 ];
 
-type Checked = Result<(), String>;
-
 #[test]
 fn our_own_cases_hold() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance");
-    run(&folder, &["own_tools"], &Pools::default());
+    run(&project("conformance"), &["own_tools"], &Pools::default());
 }
 
 #[test]
 fn the_recorded_cases_hold() {
-    let Some(folder) = recorded_cases() else {
-        eprintln!("no recorded cases here: skipped");
-        return;
-    };
+    let Some(folder) = recorded_cases() else { return };
     run(&folder.join("toolbench"), &FAMILIES, &Pools::beside(&folder));
 }
 
-fn recorded_cases() -> Option<PathBuf> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/vectors");
-    let folder = std::env::var_os("JUROR_VECTORS").map_or_else(beside, PathBuf::from);
-    folder.is_dir().then_some(folder)
-}
-
-#[derive(Default)]
-struct Count {
-    n_run: usize,
-    n_failed: usize,
-    n_skipped: usize,
-}
-
 fn run(folder: &Path, files: &[&str], pools: &Pools) {
-    let mut counts: BTreeMap<String, Count> = BTreeMap::new();
-    let mut failures = Vec::new();
-    for file in files {
-        let path = folder.join(format!("{file}.jsonl"));
-        let text = std::fs::read_to_string(&path)
-            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        for line in text.lines().filter(|line| !line.is_empty()) {
-            let case: Value = serde_json::from_str(line).expect("a case is JSON");
-            let family = case["family"].as_str().expect("a family");
-            let count = counts.entry(format!("{file}/{family}")).or_default();
-            match check(family, &case, line, pools) {
-                None => count.n_skipped += 1,
-                Some(Ok(())) => count.n_run += 1,
-                Some(Err(why)) => {
-                    count.n_run += 1;
-                    count.n_failed += 1;
-                    failures.push(format!("{}: {why}", case["id"]));
-                }
-            }
-        }
-    }
-    for (family, Count { n_run, n_failed, n_skipped }) in &counts {
-        println!("{family}: {n_run} run, {n_failed} failed, {n_skipped} for other tests");
-    }
-    assert!(!counts.is_empty(), "no case was run");
-    assert!(failures.is_empty(), "{} failed:\n{}", failures.len(), failures.join("\n"));
+    run_cases(folder, files, |family, case, line| check(family, case, line, pools));
 }
 
 /// Nothing for a case that is not for this test.
@@ -121,13 +77,4 @@ fn check(family: &str, case: &Value, line: &str, pools: &Pools) -> Option<Checke
         "api_score" => calls::api_score(input, wanted, pools)?,
         other => Err(format!("unknown family {other}")),
     })
-}
-
-/// What was wanted, in a message if it is not what came.
-fn same(got: &Value, wanted: &Value) -> Checked {
-    if got == wanted { Ok(()) } else { Err(format!("got {got}, wanted {wanted}")) }
-}
-
-fn text(value: &Value) -> &str {
-    value.as_str().expect("a text")
 }

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use juror_score::tool::names::{LONGEST_NAME, Letters, document_name, official_name, sanitize};
-use juror_score::tool::{Api, Parameters, Registry, Tool};
+use juror_toolbench::names::{LONGEST_NAME, Letters, document_name, official_name, sanitize};
+use juror_toolbench::{Api, Parameters, Registry, Tool};
 use juror_tools::{Catalog, load_folder};
 use serde_json::{Value, json};
 use tempfile::TempDir;

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use juror_score::tool::Query;
+use juror_toolbench::Query;
 use juror_tools::{Catalog, Search};
 
 use crate::data::read;

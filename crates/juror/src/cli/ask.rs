@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use juror_judge::{CacheMode, Recorded, Stop, Tally};
+use juror_models::{CacheMode, Recorded, Stop, Tally};
 use juror_report::CallRow;
 use juror_run::{AskOptions, Environment, Judges, Settings, judges};
 use juror_score::Profile;
@@ -148,7 +148,7 @@ pub(super) fn teller(quiet: bool) -> Arc<dyn Fn(&str) + Send + Sync> {
 
 /// The calls as rows of a table.
 pub(super) fn rows(tally: &Tally) -> Vec<CallRow> {
-    let row = |name: &str, count: &juror_judge::Count| CallRow {
+    let row = |name: &str, count: &juror_models::Count| CallRow {
         purpose: name.to_owned(),
         sent: count.bought + count.counted,
         known: count.known,

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::{Args, Subcommand};
-use juror_judge::{Prices, RecordedLine, Usage};
+use juror_models::{Prices, RecordedLine, Usage};
 use juror_report::{CallRow, Format, Palette, calls_table};
 use juror_run::{DEFAULT_CACHE, Output, kept_of, load, reply_of};
 use juror_store::Replies;
@@ -162,7 +162,7 @@ fn export(replies: &Replies, file: &str) -> anyhow::Result<Exit> {
     let mut n_written = 0;
     replies
         .each(|key, reply| {
-            let key = juror_judge::CallKey::from_bytes(key).to_hex();
+            let key = juror_models::CallKey::from_bytes(key).to_hex();
             let line = RecordedLine { key, kept: kept_of(reply) };
             // Texts and whole numbers are always JSON.
             let mut bytes = serde_json::to_vec(&line).unwrap_or_default();

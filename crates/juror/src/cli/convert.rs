@@ -4,7 +4,7 @@
 
 use clap::Args;
 use juror_run::{Event, Output, load, log_files};
-use juror_score::tool::answer::{AnswersFile, Thoughts, convert};
+use juror_toolbench::answer::{AnswersFile, Thoughts, convert};
 
 use super::{boolish, count};
 use crate::exit::{Exit, Outside};

@@ -3,7 +3,8 @@
 use std::thread;
 
 use clap::Args;
-use juror_judge::{Recorded, Stop};
+use juror_document::{Document, Problems};
+use juror_models::{Recorded, Stop};
 use juror_report::{
     Format, Highlights, QuestionNote, calls_table, render_aggregates, summary, text_of_json,
 };
@@ -11,7 +12,7 @@ use juror_run::{
     Docket, Input as RunInput, Interrupt, Judged, Judgements, Judges, Outcome, Output, OutputError,
     Plan, Resume, RunFolder, RunInfo, Settings, evaluate, judge_all, load, tell_too_large,
 };
-use juror_score::read::{Dataset, Document, Problems, Responses, read_both};
+use juror_score::read::{Dataset, Responses, read_both};
 use juror_score::{Case, Ending, Miss, Note, Question, Unmet, Verdict, explain, score};
 use serde::Serialize;
 use serde_json::value::RawValue;

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use juror_judge::Secret;
+use juror_models::Secret;
 use juror_run::{Environment, PublicConfig, StopSignals, TellTrouble, Tools, open_tools};
 use juror_serve::{Event, Limits, Listing, Log, Server, ServerSetup, StatusCode};
 use serde_json::{Value, json};

@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 use juror_run::{DEFAULT_TOOL_STORE, Environment, TellTrouble, open_tools};
-use juror_score::tool::Registry;
 use juror_serve::{Listing, MatchNumbers};
 use juror_store::{NewReply, Origin, ToolReplies, ToolTotal};
+use juror_toolbench::Registry;
 use juror_tools::{
     CacheFolder, Catalog, Documentation, Entries, Names, Numbers, Search, ServedFrom, ToolCall,
     export, load_folder, read_entries, seconds_now,
@@ -228,7 +228,7 @@ fn read_call(name: &str, input: &str, documentation: &Documentation) -> anyhow::
         (Some(entry), _) => {
             let category = entry.category.as_deref();
             (
-                category.unwrap_or(juror_score::tool::LAST_RESORT_CATEGORY),
+                category.unwrap_or(juror_toolbench::LAST_RESORT_CATEGORY),
                 &*entry.tool,
                 entry.api.as_str(),
             )

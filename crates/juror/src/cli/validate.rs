@@ -1,16 +1,16 @@
 //! `juror validate`: check files before a long run.
 
 use clap::{Args, ValueEnum};
+use juror_document::{Document, Format, Path, Problem, Problems};
+use juror_json::Object;
 use juror_run::{
     LoadError, PublicConfig, Settings, check_judges, load, load_settings, look_at_run,
     settings_schema,
 };
-use juror_score::read::{
-    Document, Format, Path, Problem, Problems, read_reference, read_responses, read_results,
-};
-use juror_score::tool::result::read_result_file;
-use juror_score::tool::{IdFilter, read_queries};
-use juror_score::{Aggregator, Object, Profile};
+use juror_score::read::{read_reference, read_responses, read_results};
+use juror_score::{Aggregator, Profile};
+use juror_toolbench::result::read_result_file;
+use juror_toolbench::{IdFilter, read_queries};
 use juror_tools::{CacheFolder, load_folder, read_entries};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};

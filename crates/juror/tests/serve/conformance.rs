@@ -2,45 +2,33 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use juror_score::Object;
+use juror_json::Object;
+use juror_testing::{Checked, RecordedCase, read_cases, recorded_cases};
 use serde_json::{Value, json};
 
 use crate::http::{Answer, StandIn};
 use crate::stage::Stage;
 
-type Checked = Result<(), String>;
-
 #[test]
 fn the_recorded_requests_are_answered() {
-    let Some(folder) = recorded_cases() else {
-        eprintln!("no recorded cases here: skipped");
-        return;
-    };
+    let Some(folder) = recorded_cases() else { return };
     let mut failures = Vec::new();
     for family in ["virtual_http", "mirror_http"] {
-        let text = fs::read_to_string(folder.join(format!("toolbench/{family}.jsonl")));
-        let text = text.expect("recorded cases");
-        for line in text.lines() {
-            let case: Value = serde_json::from_str(line).expect("JSON");
+        let cases = read_cases(&folder.join(format!("toolbench/{family}.jsonl")));
+        for RecordedCase { value: case, line } in &cases {
             let fields: Object<'_> = serde_json::from_str(line).expect("an object");
             let written = part(&fields, "input").expect("an input");
             let checked = match family {
-                "virtual_http" => virtual_case(&case, &written),
-                _ => mirror_case(&case, &written),
+                "virtual_http" => virtual_case(case, &written),
+                _ => mirror_case(case, &written),
             };
             failures.extend(checked.err().map(|why| format!("{}: {why}", case["id"])));
         }
-        println!("{family}: {} run, {} failed so far", text.lines().count(), failures.len());
+        println!("{family}: {} run, {} failed so far", cases.len(), failures.len());
     }
     assert!(failures.is_empty(), "{} failed:\n{}", failures.len(), failures.join("\n"));
-}
-
-pub(crate) fn recorded_cases() -> Option<PathBuf> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/vectors");
-    let folder = std::env::var_os("JUROR_VECTORS").map_or_else(beside, PathBuf::from);
-    folder.is_dir().then_some(folder)
 }
 
 /// A part of a case as it is written: the order of keys counts.

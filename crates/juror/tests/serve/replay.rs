@@ -5,10 +5,10 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use juror_score::Object;
+use juror_json::Object;
+use juror_testing::recorded_cases;
 use serde_json::Value;
 
-use crate::conformance::recorded_cases;
 use crate::stage::{Served, Stage};
 
 #[test]
@@ -79,7 +79,7 @@ fn replay(served: &Served, lines: &[&str], known: &Known) -> String {
                     let body = fields.get("body").expect("a body").get();
                     let text = |name: &str| {
                         let value = fields.get(name).expect("a field");
-                        juror_score::text_of(value).expect("a text").into_owned()
+                        juror_json::text_of(value).expect("a text").into_owned()
                     };
                     let reply = client.post("/virtual", body);
                     let is_hit = reply.header("juror-source") == Some("cache");

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use juror_judge::Models;
+use juror_agents::chat_agent::{AgentLimits, ChatAgent, Method, prompts};
+use juror_agents::{CommandAgent, CommandSetup, Headers, RemoteAgent};
+use juror_models::Models;
 use juror_run::bench::{
     Agent, Chat, Reach, RecordedAnswers, Serving, agent_environment, agent_headers, kept_back,
 };
-use juror_run::subject::chat_agent::{AgentLimits, ChatAgent, Method, prompts};
-use juror_run::subject::{CommandAgent, CommandSetup, Headers, RemoteAgent};
 use juror_run::{Environment, Settings, TellTrouble, chat_identity, no_model};
 
 use super::BenchArgs;
@@ -44,7 +44,7 @@ fn headers(args: &BenchArgs, environment: &Environment) -> anyhow::Result<Header
         is_http(args) || args.agent_headers.is_empty(),
         "--agent-header is for agents at http://… alone\n  hint: give a command what it needs by variables"
     );
-    let headers = Headers::read(&args.agent_headers, environment);
+    let headers = Headers::read(&args.agent_headers, |name| environment.get(name));
     headers.map_err(|why| anyhow::anyhow!("--agent-header: {why}"))
 }
 

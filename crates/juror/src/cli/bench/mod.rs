@@ -10,14 +10,14 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
-use juror_judge::Models;
+use juror_agents::chat_agent::Method;
+use juror_agents::read_secret;
+use juror_models::Models;
 use juror_run::bench::{
     Agent, Bench, Journal, JudgeWord, Manner, Offers, Open, Provenance, Results, Selected, Serving,
     SolveJudge, Told, UNUSED_TOKEN, Wanted, check_run, choose_folder, ignored_by_server, plain,
     query_line, run as run_bench, select_queries, shown_agent, without_tools,
 };
-use juror_run::subject::chat_agent::Method;
-use juror_run::subject::read_secret;
 use juror_run::{
     AskOptions, Environment, Interrupt, Manifest, Resume, Settings, TellTrouble, Tools,
     models_if_any, open_tools,
@@ -547,7 +547,8 @@ async fn serve(
     let run = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
     match &args.server {
         Some(address) => {
-            let token = args.server_token.as_deref().map(|token| read_secret(token, environment));
+            let token = args.server_token.as_deref();
+            let token = token.map(|token| read_secret(token, |name| environment.get(name)));
             let token =
                 token.transpose().map_err(|why| anyhow::anyhow!("--server-token: {why}"))?;
             let serving = Serving::elsewhere(address, token, &run).await;

@@ -3,12 +3,12 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use juror_judge::Cost;
+use juror_models::Cost;
 use juror_report::agents_table;
 use juror_run::Output;
 use juror_run::bench::{Offers, Results, Selected, SolveJudge};
-use juror_score::tool::judged::{write_judgements, write_judgements_csv};
-use juror_score::tool::result::{Report, Summary};
+use juror_toolbench::judged::{write_judgements, write_judgements_csv};
+use juror_toolbench::result::{Report, Summary};
 
 use super::{BenchArgs, check_outputs};
 use crate::exit::Outside;

@@ -8,9 +8,9 @@ use std::path::Path;
 
 use anyhow::Context;
 use clap::Args;
-use juror_judge::Recorded;
+use juror_document::{Document, Format};
+use juror_models::Recorded;
 use juror_run::Settings;
-use juror_score::read::{Document, Format};
 
 use super::ask::AskArgs;
 use super::boolish;

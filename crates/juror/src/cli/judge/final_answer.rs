@@ -1,9 +1,10 @@
 //! `juror judge final-answer`: how many final answers are right.
 
 use clap::Args;
-use juror_judge::{Cost, FinalJudged};
+use juror_judge::FinalJudged;
+use juror_models::Cost;
 use juror_run::final_answer_judge;
-use juror_score::tool::judged::final_answer_rate;
+use juror_toolbench::judged::final_answer_rate;
 use serde_json::{Map, Value, json};
 
 use super::super::check_outputs;

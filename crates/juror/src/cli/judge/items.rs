@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 
 use juror_run::bench::Selected;
 use juror_run::{Place, Places};
-use juror_score::tool::Query;
-use juror_score::tool::answer::{Answers, Recorded};
+use juror_toolbench::Query;
+use juror_toolbench::answer::{Answers, Recorded};
 use serde_json::{Map, Value, json};
 
 use super::queries;

@@ -8,15 +8,15 @@ mod pass_rate;
 mod preference;
 
 use clap::{Args, Subcommand};
-use juror_judge::Models;
+use juror_models::Models;
 use juror_report::calls_table;
 use juror_run::bench::{Wanted, select_queries};
 use juror_run::{
     AnswerFiles, Environment, Interrupt, Output, Settings, ask_each, load, load_settings,
     models_for,
 };
-use juror_score::tool::IdFilter;
-use juror_score::tool::answer::Answers;
+use juror_toolbench::IdFilter;
+use juror_toolbench::answer::Answers;
 
 use self::items::Count;
 use super::ask::{self, AskArgs};

@@ -1,13 +1,14 @@
 //! `juror judge pass-rate`: how many queries were solved.
 
 use clap::Args;
-use juror_judge::{Cost, Judged, Models};
+use juror_judge::Judged;
+use juror_models::{Cost, Models};
 use juror_run::pass_rate_judge;
-use juror_score::tool::judged::{
+use juror_toolbench::judged::{
     Ask, Basis, Judgement, Outcome, PassRate, Said, Status, guess_status, text_to_judge,
     write_judgements, write_judgements_csv,
 };
-use juror_score::tool::{CallScore, called_apis};
+use juror_toolbench::{CallScore, called_apis};
 use serde_json::{Value, json};
 
 use super::super::{check_outputs, count};

@@ -1,0 +1,48 @@
+//! `CoT@n`: straight on until there is an answer; if there is none, from the beginning again.
+
+use super::agent_model::Stopped;
+use super::attempt::Attempt;
+use super::session::Session;
+use crate::environment::Code;
+use crate::tree::{ChainArgs, NodeId, RawAnswer, Tree};
+
+/// Tries until one gives an answer.
+pub(super) async fn run(mut session: Session<'_>, n_tries: usize) -> Result<Attempt, Stopped> {
+    let mut tries: Vec<(Tree, NodeId)> = Vec::new();
+    while tries.len() < n_tries && !session.is_spent() {
+        let mut tree = session.tree();
+        let end = go_on(&mut session, &mut tree).await?;
+        let is_answered = tree.node(end).is_terminal;
+        tries.push((tree, end));
+        if is_answered {
+            break;
+        }
+    }
+    let limits = session.agent.limits;
+    let args = ChainArgs {
+        single_chain_max_step: limits.max_steps,
+        pass_at: n_tries,
+        answer: 1,
+        max_query_count: limits.max_queries,
+    };
+    let raw = RawAnswer::of_chain(&tries, args, session.spent());
+    let last = tries.last().map(|(tree, end)| tree.node(*end));
+    let answer = last.filter(|node| node.is_terminal).map(|node| &*node.description);
+    let has_given_up = last.is_some_and(|node| node.code() == Some(Code::GaveUp));
+    Ok(session.finish(raw, answer, has_given_up))
+}
+
+/// One try, to where it ends.
+async fn go_on(session: &mut Session<'_>, tree: &mut Tree) -> Result<NodeId, Stopped> {
+    let mut at = Tree::ROOT;
+    loop {
+        let reply = session.ask(tree, at).await?;
+        at = session.follow(tree, at, reply).await;
+        let is_over = session.is_long(tree, at) || session.is_spent();
+        let node = tree.node_mut(at);
+        node.is_pruned |= is_over && !node.is_terminal;
+        if node.is_pruned || node.is_terminal {
+            return Ok(at);
+        }
+    }
+}

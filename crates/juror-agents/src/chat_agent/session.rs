@@ -1,0 +1,217 @@
+//! One query under way: what all methods have in common.
+
+use std::sync::Arc;
+
+use juror_models::{Call, Said};
+
+use super::ChatAgent;
+use super::agent_model::{Ask, AskError, Model, Stopped};
+use super::agent_tools::Tools;
+use super::attempt::{Attempt, Ending, MadeCall};
+use crate::environment::{Code, Environment, Observation, Step, final_answer};
+use crate::tree::{NodeId, RawAnswer, Spent, Tree};
+use crate::written_calls::{WrittenCalls, written_calls};
+
+/// More calls than this in one reply are no plan but a mistake: the rest is left out.
+const MOST_CALLS: usize = 128;
+
+/// One query under way.
+pub(super) struct Session<'s> {
+    pub(super) agent: &'s ChatAgent,
+    query: &'s str,
+    environment: Arc<Environment>,
+    model: &'s dyn Model,
+    tools: &'s dyn Tools,
+    n_queries: usize,
+    n_tokens: u64,
+    calls: Vec<MadeCall>,
+    failures: Vec<String>,
+    n_written_calls: usize,
+    /// How many replies in a row called nothing, if none called anything before.
+    n_idle: Option<usize>,
+    is_idle: bool,
+}
+
+impl<'s> Session<'s> {
+    pub(super) fn new(
+        agent: &'s ChatAgent,
+        query: &'s str,
+        environment: Arc<Environment>,
+        model: &'s dyn Model,
+        tools: &'s dyn Tools,
+    ) -> Session<'s> {
+        let (calls, failures) = (Vec::new(), Vec::new());
+        Session {
+            agent,
+            query,
+            environment,
+            model,
+            tools,
+            n_queries: 0,
+            n_tokens: 0,
+            calls,
+            failures,
+            n_written_calls: 0,
+            n_idle: Some(0),
+            is_idle: false,
+        }
+    }
+
+    /// A tree to begin with.
+    pub(super) fn tree(&self) -> Tree {
+        Tree::new(&self.agent.prompts, Arc::clone(&self.environment), self.query)
+    }
+
+    /// Whether the model may not be asked again.
+    pub(super) fn is_spent(&self) -> bool {
+        self.n_queries >= self.agent.limits.max_queries || self.never_calls()
+    }
+
+    /// Whether the model was asked a few times and has called nothing at all.
+    pub(super) fn never_calls(&self) -> bool {
+        self.n_idle.is_some_and(|n| n >= self.agent.limits.max_idle)
+    }
+
+    /// Whether a branch may not go on.
+    pub(super) fn is_long(&self, tree: &Tree, at: NodeId) -> bool {
+        let limits = self.agent.limits;
+        tree.n_steps(at) >= limits.max_steps || tree.node(at).n_idle >= limits.max_idle
+    }
+
+    /// Asks the model what to do in a place; the inner error says why it did not reply.
+    pub(super) async fn ask(
+        &mut self,
+        tree: &Tree,
+        at: NodeId,
+    ) -> Result<Result<Said, String>, Stopped> {
+        let node = tree.node(at);
+        let ask = Ask { messages: &node.messages, environment: &node.environment };
+        let reply = self.model.ask(ask).await;
+        if let Err(AskError::Stopped(stopped)) = reply {
+            return Err(stopped);
+        }
+        self.n_queries += 1;
+        Ok(match reply {
+            Ok(reply) => {
+                self.n_tokens += reply.n_tokens;
+                Ok(reply.said)
+            }
+            Err(why) => {
+                self.failures.push(why.to_string());
+                Err(why.to_string())
+            }
+        })
+    }
+
+    /// Does what was said, and returns the place it leads to.
+    pub(super) async fn follow(
+        &mut self,
+        tree: &mut Tree,
+        from: NodeId,
+        reply: Result<Said, String>,
+    ) -> NodeId {
+        match reply {
+            Ok(said) => self.act(tree, from, said).await,
+            Err(why) => {
+                let at = tree.fail(from, &why);
+                tree.record(&Said { content: Some(why), ..Said::default() }, &[], at);
+                at
+            }
+        }
+    }
+
+    /// Makes the calls in order. What comes after one that ends the try is not done.
+    async fn act(&mut self, tree: &mut Tree, from: NodeId, mut said: Said) -> NodeId {
+        if said.calls.is_empty() {
+            self.read_written(&tree.node(from).environment, &mut said);
+        }
+        said.calls.truncate(MOST_CALLS);
+        let mut at = match &said.content {
+            Some(words) => tree.think(from, words),
+            None => from,
+        };
+        if said.calls.is_empty() {
+            let node = tree.node_mut(at);
+            node.n_empty += usize::from(said.content.is_none());
+            node.n_idle += 1;
+            self.n_idle = self.n_idle.map(|n| n + 1);
+            self.is_idle = node.n_idle >= self.agent.limits.max_idle;
+        } else {
+            (self.n_idle, self.is_idle) = (None, false);
+        }
+        let mut places = Vec::with_capacity(said.calls.len());
+        for call in &said.calls {
+            let mut environment = Arc::clone(&tree.node(at).environment);
+            let observation = self.step(&mut environment, call).await;
+            let is_end = matches!(observation.code, Code::Answered | Code::GaveUp);
+            at = tree.act(at, call, observation, environment);
+            places.push(at);
+            if is_end {
+                break;
+            }
+        }
+        tree.record(&said, &places, at);
+        at
+    }
+
+    /// Takes calls from a model's text, where it made none.
+    fn read_written(&mut self, environment: &Environment, said: &mut Said) {
+        let Some(text) = &said.content else { return };
+        let WrittenCalls { before, calls } = written_calls(text, |name| environment.knows(name));
+        if calls.is_empty() {
+            return;
+        }
+        said.content = Some(before).filter(|before| !before.is_empty());
+        // What a provider kept of a reply without calls does not fit one with calls.
+        said.provider.clear();
+        for (name, arguments) in calls {
+            self.n_written_calls += 1;
+            // Nine letters and digits, which is all that some servers take.
+            let id = format!("text{:05}", self.n_written_calls);
+            said.calls.push(Call { id, name, arguments });
+        }
+    }
+
+    async fn step(&mut self, environment: &mut Arc<Environment>, call: &Call) -> Observation {
+        match environment.step(&call.name, &call.arguments) {
+            Step::Told(observation) => observation,
+            Step::Call(call) => {
+                let observation = environment.observe(&self.tools.call(&call).await);
+                let (target, arguments) = (call.target, call.arguments);
+                self.calls.push(MadeCall { target, arguments, code: observation.code });
+                observation
+            }
+            Step::Search(search) => match self.tools.search(&search).await {
+                Ok(found) => {
+                    let offers: Vec<_> = found.iter().map(|offer| offer.as_offer()).collect();
+                    Arc::make_mut(environment).find(&offers)
+                }
+                Err(why) => environment.find_failed(&why),
+            },
+        }
+    }
+
+    /// What was asked so far.
+    pub(super) fn spent(&self) -> Spent {
+        let (query, n_queries, n_tokens) = (self.query.to_owned(), self.n_queries, self.n_tokens);
+        Spent { query, n_queries, n_tokens }
+    }
+
+    /// The attempt, with the arguments that ended it.
+    pub(super) fn finish(
+        self,
+        raw: RawAnswer,
+        answer: Option<&str>,
+        has_given_up: bool,
+    ) -> Attempt {
+        let ending = match (answer, self.failures.last()) {
+            (Some(arguments), _) => Ending::Answered(final_answer(arguments).unwrap_or_default()),
+            (None, _) if has_given_up => Ending::GaveUp,
+            (None, Some(why)) => Ending::Failed(why.clone()),
+            (None, None) => Ending::RanOut,
+        };
+        let is_idle = self.is_idle && ending == Ending::RanOut;
+        let Session { calls, n_queries, n_tokens, failures, n_written_calls, .. } = self;
+        Attempt { raw, ending, calls, n_queries, n_tokens, n_written_calls, is_idle, failures }
+    }
+}

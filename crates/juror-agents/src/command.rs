@@ -1,0 +1,422 @@
+//! An agent that is a command: started once, spoken to by lines.
+
+use std::collections::HashSet;
+use std::process::Stdio;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use futures_util::future::join_all;
+use juror_models::{Pending, Secret, Secrets, Tell as TellTrouble};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::sync::{Mutex, Semaphore};
+
+#[cfg(unix)]
+use super::guard::Guard;
+use super::headers::Bearer;
+use super::wire::{Answered, Line, PROTOCOL, Tell, read_answered};
+use super::{AgentError, Subject, Task};
+
+/// The longest line that is read.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// How many lines that are not of the protocol are passed over for one query.
+const MOST_OTHER_LINES: usize = 100_000;
+
+/// How long a process may take to end when there are no more queries.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+
+/// A command and the processes that run it, one for each query at a time.
+pub struct CommandAgent {
+    words: Vec<String>,
+    timeout: Duration,
+    tools_url: String,
+    tool_count: usize,
+    idle: Mutex<Vec<Process>>,
+    slots: Semaphore,
+    /// What it calls itself.
+    name: OnceLock<String>,
+    token: Option<Secret>,
+    /// What its answers must not repeat.
+    secrets: Secrets,
+    tell: TellTrouble,
+    /// Whether a line that is not of the protocol was told of.
+    has_told: AtomicBool,
+    kept_back: Vec<String>,
+    /// Whether it may fail for want of a key: nothing has come of any query yet.
+    may_lack_keys: AtomicBool,
+    /// Whether it was told that there are no guards.
+    #[cfg(unix)]
+    has_told_of_guards: AtomicBool,
+}
+
+/// What a command is started with.
+pub struct CommandSetup {
+    /// The command and its arguments.
+    pub words: Vec<String>,
+    /// How long it may take to start, and for each query.
+    pub timeout: Duration,
+    /// Where all APIs are listed.
+    pub tools_url: String,
+    /// How many there are.
+    pub tool_count: usize,
+    /// How many processes there may be.
+    pub processes: usize,
+    /// The token that the server of tools asks for, if it does.
+    pub token: Option<Secret>,
+    /// Variables of the environment that are not passed on.
+    pub kept_back: Vec<String>,
+    /// Hears what the user should know.
+    pub tell: TellTrouble,
+}
+
+struct Process {
+    child: Child,
+    /// Closed when there are no more queries.
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+    /// The queries it has answered.
+    answered: HashSet<String>,
+    /// The last line that was not of the protocol, since it was last asked.
+    other_line: Option<String>,
+    /// Ends what the process has started, with it.
+    #[cfg(unix)]
+    _guard: Option<Guard>,
+}
+
+impl CommandAgent {
+    /// An agent that is not started yet.
+    pub fn new(setup: CommandSetup) -> CommandAgent {
+        CommandAgent {
+            words: setup.words,
+            timeout: setup.timeout,
+            tools_url: setup.tools_url,
+            tool_count: setup.tool_count,
+            idle: Mutex::default(),
+            slots: Semaphore::new(setup.processes.max(1)),
+            name: OnceLock::new(),
+            secrets: Secrets::new(setup.token.iter().map(Secret::expose)),
+            token: setup.token,
+            tell: setup.tell,
+            has_told: AtomicBool::new(false),
+            kept_back: setup.kept_back,
+            may_lack_keys: AtomicBool::new(true),
+            #[cfg(unix)]
+            has_told_of_guards: AtomicBool::new(false),
+        }
+    }
+
+    /// Says which variables the agent is not given, where there are such.
+    pub fn word_on_keys(&self) -> Option<String> {
+        let names = self.kept_back.join(", ");
+        (!names.is_empty()).then(|| {
+            format!("the agent is not given {names}: --agent-env NAME passes a key on to it")
+        })
+    }
+
+    /// Asks for an answer. A process that crashes, hangs or says something else is ended, and the
+    /// next query has another.
+    async fn ask(&self, task: &Task<'_>) -> Result<Answered, AgentError> {
+        // The semaphore is never closed.
+        let _slot = self.slots.acquire().await;
+        let answered = self.ask_any(task).await;
+        let has_failed = answered.as_ref().map_or(true, |answered| answered.error.is_some());
+        let may_lack_keys = self.may_lack_keys.swap(false, Ordering::Relaxed);
+        if has_failed && may_lack_keys {
+            // Who lacks a key seldom says so in these words, and who has answered before lacks none.
+            self.word_on_keys().into_iter().for_each(|word| (self.tell)(&word));
+        }
+        answered
+    }
+
+    async fn ask_any(&self, task: &Task<'_>) -> Result<Answered, AgentError> {
+        if let Some(process) = self.idle_process().await {
+            let (answered, has_left) = self.put(process, task).await;
+            // It may have been about to end in good order, and never have seen the query.
+            if !has_left {
+                return answered;
+            }
+        }
+        let process = self.in_time(self.start()).await?;
+        self.put(process, task).await.0
+    }
+
+    /// Asks a process, and whether it ended in good order instead of answering.
+    async fn put(
+        &self,
+        mut process: Process,
+        task: &Task<'_>,
+    ) -> (Result<Answered, AgentError>, bool) {
+        process.other_line = None;
+        let answered = self.in_time(self.ask_process(&mut process, task)).await;
+        let answered = answered.map_err(|error| process.with_other_line(error));
+        let ended = process.child.try_wait().ok().flatten();
+        if answered.is_ok() && ended.is_none() {
+            self.idle.lock().await.push(process);
+            return (answered, false);
+        }
+        let has_left = answered.is_err() && ended.is_some_and(|status| status.success());
+        (answered, has_left)
+    }
+
+    /// A process that has nothing to do and still runs: some end when they have said enough.
+    async fn idle_process(&self) -> Option<Process> {
+        let mut idle = self.idle.lock().await;
+        while let Some(mut process) = idle.pop() {
+            if matches!(process.child.try_wait(), Ok(None)) {
+                return Some(process);
+            }
+        }
+        None
+    }
+
+    /// Starts a process, for a command that cannot be started or does not speak to be noticed
+    /// before any query.
+    pub async fn check(&self) -> Result<(), AgentError> {
+        let process = self.in_time(self.start()).await?;
+        self.idle.lock().await.push(process);
+        Ok(())
+    }
+
+    async fn in_time<T>(
+        &self,
+        work: impl Future<Output = Result<T, AgentError>>,
+    ) -> Result<T, AgentError> {
+        let late =
+            || AgentError(format!("the agent said nothing for {} s", self.timeout.as_secs_f64()));
+        tokio::time::timeout(self.timeout, work).await.map_err(|_| late())?
+    }
+
+    async fn start(&self) -> Result<Process, AgentError> {
+        let (program, arguments) =
+            self.words.split_first().ok_or(AgentError("no command".into()))?;
+        let mut command = Command::new(program);
+        for name in &self.kept_back {
+            command.env_remove(name);
+        }
+        // A group of its own: an interrupt at the terminal is for Juror to hear, and whatever the
+        // command starts ends with it.
+        #[cfg(unix)]
+        let guard = self.guard();
+        #[cfg(unix)]
+        command.process_group(guard.as_ref().map_or(0, Guard::group));
+        let mut child = command
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(|error| AgentError(format!("`{program}` cannot be started: {error}")))?;
+        let gone = || AgentError(format!("`{program}` has no input or output"));
+        let input = child.stdin.take().ok_or_else(gone)?;
+        let output = BufReader::new(child.stdout.take().ok_or_else(gone)?);
+        #[cfg(unix)]
+        let guard = guard.or_else(|| Guard::of(&child));
+        let mut process = Process {
+            child,
+            input: Some(input),
+            output,
+            answered: HashSet::new(),
+            other_line: None,
+            #[cfg(unix)]
+            _guard: guard,
+        };
+        let setup = Tell::Setup {
+            protocol: PROTOCOL,
+            tools_url: &self.tools_url,
+            tool_count: self.tool_count,
+            headers: self.token.as_ref().map(Bearer),
+        };
+        process.say(&setup).await?;
+        let is_ready = self.wait_until_ready(&mut process).await;
+        is_ready.map_err(|error| process.with_other_line(error)).map(|()| process)
+    }
+
+    /// Who ends an agent when Juror is gone; nobody where there is no shell.
+    #[cfg(unix)]
+    fn guard(&self) -> Option<Guard> {
+        let guard = Guard::start();
+        if let Err(error) = &guard
+            && !self.has_told_of_guards.swap(true, Ordering::Relaxed)
+        {
+            (self.tell)(&format!(
+                "no shell can be started to watch over the agent ({error}): it may go on if Juror is killed"
+            ));
+        }
+        guard.ok()
+    }
+
+    async fn wait_until_ready(&self, process: &mut Process) -> Result<(), AgentError> {
+        for _ in 0..MOST_OTHER_LINES {
+            let line = process.hear().await?;
+            match Line::of(&line) {
+                Line::Ready(name) => {
+                    if let Some(name) = name {
+                        // All processes are of one agent: the first says its name.
+                        let _ = self.name.set(name);
+                    }
+                    return Ok(());
+                }
+                Line::Other => self.pass_over(process, &line),
+                Line::Answer { .. } | Line::Broken => {
+                    let shown = self.shown(&line);
+                    let why = format!("the agent did not say that it is ready, but `{shown}`");
+                    return Err(AgentError(why));
+                }
+            }
+        }
+        Err(AgentError("the agent never said that it is ready".into()))
+    }
+
+    /// Asks, and takes the time. An answer names its query, so that a line too many cannot be taken
+    /// for the answer to the next.
+    async fn ask_process(
+        &self,
+        process: &mut Process,
+        task: &Task<'_>,
+    ) -> Result<Answered, AgentError> {
+        let start = Instant::now();
+        process.say(&task.tell()).await?;
+        for _ in 0..MOST_OTHER_LINES {
+            // Answers are kept, and the token is nobody's business.
+            let line = self.secrets.redact(process.hear().await?);
+            match Line::of(&line) {
+                Line::Other | Line::Ready(_) => self.pass_over(process, &line),
+                Line::Answer { query_id: Some(id) }
+                    if id != task.query_id && process.answered.contains(&id) => {}
+                Line::Answer { query_id: None } => {
+                    return Err(AgentError("the agent's answer has no `query_id`".into()));
+                }
+                Line::Answer { .. } | Line::Broken => {
+                    let answered = read_answered(&line, task.query_id).map_err(AgentError)?;
+                    process.answered.insert(task.query_id.to_owned());
+                    let seconds = Some(start.elapsed().as_secs_f64());
+                    return Ok(Answered { seconds, ..answered });
+                }
+            }
+        }
+        Err(AgentError(format!("the agent said {MOST_OTHER_LINES} lines and no answer")))
+    }
+
+    /// Many programs log where they should not; that is no reason to lose an answer.
+    fn pass_over(&self, process: &mut Process, line: &str) {
+        if !self.has_told.swap(true, Ordering::Relaxed) {
+            let shown = self.shown(line);
+            (self.tell)(&format!(
+                "the agent writes lines to standard output that are not of the protocol, such as `{shown}`: they are passed over\n  hint: standard output is for the protocol, and logs belong on standard error"
+            ));
+        }
+        process.other_line = Some(self.shown(line));
+    }
+
+    /// The beginning of a line, without the token that the agent was told.
+    fn shown(&self, line: &str) -> String {
+        let line = self.token.as_ref().map_or_else(|| line.to_owned(), |token| token.redact(line));
+        line.chars().take(120).collect()
+    }
+}
+
+impl Subject for CommandAgent {
+    fn name(&self) -> Option<&str> {
+        self.name.get().map(String::as_str)
+    }
+
+    fn answer<'a>(&'a self, task: Task<'a>) -> Pending<'a, Result<Answered, AgentError>> {
+        Box::pin(async move { self.ask(&task).await })
+    }
+
+    /// Closes the input of all processes at once; one that does not end by itself is ended.
+    fn close(&self) -> Pending<'_, ()> {
+        Box::pin(async move {
+            let processes = std::mem::take(&mut *self.idle.lock().await);
+            join_all(processes.into_iter().map(Process::leave)).await;
+        })
+    }
+}
+
+impl Process {
+    async fn say(&mut self, tell: &Tell<'_>) -> Result<(), AgentError> {
+        // Texts and numbers can always be written.
+        let mut line = serde_json::to_vec(tell).unwrap_or_default();
+        line.push(b'\n');
+        let said = match &mut self.input {
+            Some(input) => input.write_all(&line).await.is_ok() && input.flush().await.is_ok(),
+            None => false,
+        };
+        if said { Ok(()) } else { Err(self.deaf().await) }
+    }
+
+    /// Why nobody reads: most often the command has ended, or is about to.
+    async fn deaf(&mut self) -> AgentError {
+        let ended = tokio::time::timeout(LAST_WORDS, self.ended()).await;
+        ended.unwrap_or_else(|_| AgentError("the agent reads no more".into()))
+    }
+
+    /// The next line that is not empty.
+    async fn hear(&mut self) -> Result<String, AgentError> {
+        loop {
+            let mut line = Vec::new();
+            let mut limited = (&mut self.output).take(MOST_BYTES);
+            let read = limited.read_until(b'\n', &mut line).await;
+            match read {
+                Err(error) => {
+                    return Err(AgentError(format!("the agent cannot be heard: {error}")));
+                }
+                Ok(0) => return Err(self.ended().await),
+                Ok(_) if !line.ends_with(b"\n") && line.len() as u64 >= MOST_BYTES => {
+                    return Err(AgentError("the agent said too much in one line".into()));
+                }
+                Ok(_) => {}
+            }
+            let text = String::from_utf8_lossy(&line).trim().to_owned();
+            if !text.is_empty() {
+                return Ok(text);
+            }
+        }
+    }
+
+    /// An error, with what was said in place of an answer.
+    fn with_other_line(&self, AgentError(why): AgentError) -> AgentError {
+        match &self.other_line {
+            Some(line) => AgentError(format!("{why}; its last line was `{line}`")),
+            None => AgentError(why),
+        }
+    }
+
+    async fn ended(&mut self) -> AgentError {
+        match self.child.wait().await {
+            Ok(status) => AgentError(format!("the agent ended ({status})")),
+            Err(error) => AgentError(format!("the agent ended: {error}")),
+        }
+    }
+
+    /// Closes its input and lets it end in its own time, if that is short.
+    async fn leave(mut self) {
+        drop(self.input.take());
+        // One that goes on is ended.
+        let _ = tokio::time::timeout(LAST_WORDS, self.child.wait()).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_token_of_the_server_is_never_shown() {
+        let agent = CommandAgent::new(CommandSetup {
+            words: vec!["true".into()],
+            timeout: Duration::from_secs(1),
+            tools_url: String::new(),
+            tool_count: 0,
+            processes: 1,
+            token: Some(Secret::new("hush-hush")),
+            kept_back: Vec::new(),
+            tell: std::sync::Arc::new(|_| {}),
+        });
+        let line = format!("{}hush-hush", " ".repeat(115));
+        assert_eq!(agent.shown("I was told hush-hush!"), "I was told ***!");
+        assert!(!agent.shown(&line).contains("hush"), "cut off only when it is hidden");
+    }
+}

@@ -1,0 +1,202 @@
+//! What an agent sees and what comes of its calls, one step at a time.
+//!
+//! An [`Environment`] is a list of functions with what each of them calls. It decides what a call
+//! means; whoever runs the agent calls the tool, and hands the reply back:
+//!
+//! ```
+//! use juror_agents::environment::{Environment, Pool, Setup, Step, ToolReply};
+//! use juror_toolbench::read_queries;
+//! use juror_document::{Document, Format};
+//!
+//! let queries = r#"[{"query": "Rain?", "api_list": [
+//!     {"category_name": "Weather", "tool_name": "Easy Weather", "api_name": "Current"}]}]"#;
+//! let queries = Document::new("queries.json", queries.into(), Format::Json).unwrap();
+//! let (queries, _) = read_queries(&queries);
+//!
+//! let environment = Environment::new(&Pool::default().offers_of(&queries[0]), &Setup::default());
+//! let Step::Call(call) = environment.step("current_for_easy_weather", "{}") else { panic!() };
+//! assert_eq!((&*call.target.category, &*call.target.standard_api), ("Weather", "current"));
+//! let reply = ToolReply::of(r#"{"error":"","response":"dry"}"#.into());
+//! assert_eq!(environment.observe(&reply).text, r#"{"error": "", "response": "dry"}"#);
+//! ```
+
+mod finish;
+mod observation;
+mod offer;
+mod offered;
+mod search;
+mod task;
+
+use std::sync::Arc;
+
+use juror_models::Callable;
+use juror_toolbench::Form;
+use juror_toolbench::answer::{FINISH, SEARCH};
+
+pub use finish::final_answer;
+pub use observation::{Code, Observation, ToolReply};
+pub use offer::{Offer, OwnedOffer, Pool};
+pub use offered::Target;
+pub use search::{MOST_FOUND, Search, USUAL_FOUND};
+
+use offered::Offered;
+
+/// Longer observations are cut to this many characters, unless told otherwise.
+pub const LONGEST_OBSERVATION: usize = 1024;
+
+/// How an environment is made.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// How functions are described.
+    pub form: Form,
+    /// The words that are the environment's own.
+    pub wording: Wording,
+    /// Whether the agent may look for further functions.
+    pub has_search: bool,
+    /// Longer observations are cut to this many characters.
+    pub longest_observation: usize,
+}
+
+impl Default for Setup {
+    fn default() -> Setup {
+        Setup {
+            form: Form::Schema,
+            wording: Wording::default(),
+            has_search: false,
+            longest_observation: LONGEST_OBSERVATION,
+        }
+    }
+}
+
+/// The words that no tool file has.
+#[derive(Clone, Debug, Default)]
+pub struct Wording {
+    /// What an agent is to do.
+    pub task: String,
+    /// What stands before the list of its tools.
+    pub tools: String,
+    /// What is said in place of the list, where there is none and the agent may search.
+    pub no_tools: String,
+    /// What the function `Finish` does.
+    pub finish: String,
+    /// What a final answer is.
+    pub final_answer: String,
+    /// What the function `search_tools` does.
+    pub search: String,
+}
+
+/// What is to be done about a call.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// Nothing: this is what the agent is told.
+    Told(Observation),
+    /// A tool is to be called, and its reply to be given to [`Environment::observe`].
+    Call(ToolCall),
+    /// Functions are to be looked for, and to be given to [`Environment::find`].
+    Search(Search),
+}
+
+/// A call to a tool.
+#[derive(Clone, Debug)]
+pub struct ToolCall {
+    /// What is called.
+    pub target: Arc<Target>,
+    /// With what, as the model wrote it: mostly JSON.
+    pub arguments: String,
+}
+
+/// The functions of an agent, and how far it has come with them.
+#[derive(Clone, Debug)]
+pub struct Environment {
+    offered: Vec<Arc<Offered>>,
+    /// The last functions of the list, which come with every query.
+    own: Vec<Arc<Callable>>,
+    task: Arc<str>,
+    form: Form,
+    longest_observation: usize,
+}
+
+impl Environment {
+    /// Offers APIs, in order.
+    pub fn new(offers: &[Offer<'_>], setup: &Setup) -> Environment {
+        let wording = &setup.wording;
+        let search = setup.has_search.then(|| search::callable(&wording.search));
+        let finish = finish::callable(&wording.finish, &wording.final_answer);
+        Environment {
+            offered: offered::offer_all(offers, setup.form),
+            own: search.into_iter().chain([finish]).map(Arc::new).collect(),
+            task: task::describe(wording, offers, setup.has_search).into(),
+            form: setup.form,
+            longest_observation: setup.longest_observation,
+        }
+    }
+
+    /// What the agent is to do, and with which tools.
+    pub fn task(&self) -> &str {
+        &self.task
+    }
+
+    /// The functions as a model is told of them; `Finish` is the last.
+    pub fn functions(&self) -> impl Iterator<Item = &Callable> {
+        let offered = self.offered.iter().map(|offered| &offered.callable);
+        offered.chain(self.own.iter().map(|own| &**own))
+    }
+
+    /// What the functions of tools call, in the same order.
+    pub fn targets(&self) -> impl Iterator<Item = &Target> {
+        self.offered.iter().map(|offered| &*offered.target)
+    }
+
+    /// Whether a function of this name can be called.
+    pub fn knows(&self, name: &str) -> bool {
+        self.own.iter().any(|own| own.name == name) || offered::find(&self.offered, name).is_some()
+    }
+
+    /// Decides what a call means.
+    pub fn step(&self, name: &str, arguments: &str) -> Step {
+        if name == FINISH {
+            return Step::Told(finish::finish(arguments).cut(self.longest_observation));
+        }
+        if name == SEARCH && self.own.iter().any(|own| own.name == SEARCH) {
+            return search::read(arguments)
+                .map_or_else(|no| Step::Told(self.cut(no)), Step::Search);
+        }
+        match offered::find(&self.offered, name) {
+            Some(offered) => Step::Call(ToolCall {
+                target: Arc::clone(&offered.target),
+                arguments: arguments.to_owned(),
+            }),
+            None => {
+                let error = format!("No such function name: {name}");
+                Step::Told(self.cut(Observation::error(&error, Code::InventedName)))
+            }
+        }
+    }
+
+    /// What the agent is told of a tool's reply.
+    pub fn observe(&self, reply: &ToolReply) -> Observation {
+        self.cut(Observation::of_reply(reply))
+    }
+
+    /// Adds functions that were found, and tells their names. What was offered before keeps its
+    /// name and is told again.
+    pub fn find(&mut self, offers: &[Offer<'_>]) -> Observation {
+        let names: Vec<String> = offers
+            .iter()
+            .map(|offer| offered::add(&mut self.offered, offer, self.form).callable.name.clone())
+            .collect();
+        self.cut(search::tell(&names.iter().map(String::as_str).collect::<Vec<&str>>()))
+    }
+
+    /// What the agent is told if nothing could be looked for, and why.
+    pub fn find_failed(&self, why: &str) -> Observation {
+        self.observe(&ToolReply::Failed(why.to_owned()))
+    }
+
+    fn cut(&self, observation: Observation) -> Observation {
+        observation.cut(self.longest_observation)
+    }
+}
+
+#[cfg(test)]
+mod tests;

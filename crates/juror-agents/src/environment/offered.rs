@@ -1,0 +1,129 @@
+//! Functions that stand for APIs: their names, and the way back from a name.
+
+use std::sync::Arc;
+
+use hashbrown::{HashMap, HashSet};
+use juror_models::Callable;
+use juror_toolbench::names::{
+    LONGEST_NAME, full_official_name, plain_name, standard_name, standardize,
+};
+use juror_toolbench::{Cut, Entry, Form, Registry, function, hashed_name};
+
+use super::offer::Offer;
+
+/// What a function calls.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// The category.
+    pub category: String,
+    /// The tool's raw name.
+    pub tool: String,
+    /// The API's raw name.
+    pub api: String,
+    /// The tool's name as requests have it.
+    pub standard_tool: String,
+    /// The API's name as requests have it.
+    pub standard_api: String,
+}
+
+/// A function of the list.
+#[derive(Debug)]
+pub(super) struct Offered {
+    pub(super) callable: Callable,
+    pub(super) target: Arc<Target>,
+    /// Its official name before it was cut.
+    full_name: String,
+}
+
+impl Offered {
+    fn new(name: &str, offer: &Offer<'_>, form: Form) -> Offered {
+        let standard_tool = standardize(offer.tool);
+        let signature = function(name, &standard_tool, offer.api, form).function;
+        let callable =
+            Callable::new(&signature.name, &signature.description, &signature.parameters);
+        let target = Target {
+            category: offer.category.to_owned(),
+            tool: offer.tool.to_owned(),
+            api: offer.api.name.clone(),
+            standard_tool,
+            standard_api: standard_name(&offer.api.name),
+        };
+        let full_name = full_official_name(offer.tool, &offer.api.name);
+        Offered { callable, target: Arc::new(target), full_name }
+    }
+
+    fn is(&self, offer: &Offer<'_>) -> bool {
+        let target = &*self.target;
+        (&*target.category, &*target.tool, &target.api)
+            == (offer.category, offer.tool, &offer.api.name)
+    }
+}
+
+/// The functions of APIs. Names that would be shared are told apart.
+pub(super) fn offer_all(offers: &[Offer<'_>], form: Form) -> Vec<Arc<Offered>> {
+    let registry = Registry::new(offers.iter().map(entry).collect());
+    let mut offered = Vec::with_capacity(offers.len());
+    let mut taken = HashSet::with_capacity(offers.len());
+    // How often a name of an API was told apart from others.
+    let mut attempts: HashMap<(String, String), u32> = HashMap::new();
+    for (offer, name) in offers.iter().zip(registry.function_names()) {
+        let name = offer.name.unwrap_or(name);
+        let name = new_name(name, offer, form, &mut taken, &mut attempts);
+        offered.push(Arc::new(Offered::new(&name, offer, form)));
+    }
+    offered
+}
+
+/// The function of an API, which joins the list if it was not there.
+pub(super) fn add<'o>(
+    offered: &'o mut Vec<Arc<Offered>>,
+    offer: &Offer<'_>,
+    form: Form,
+) -> &'o Offered {
+    let at = offered.iter().position(|known| known.is(offer)).unwrap_or_else(|| {
+        let registry = Registry::new(vec![entry(offer)]);
+        let name = offer.name.unwrap_or(&registry.function_names()[0]);
+        let mut taken = offered.iter().map(|known| known.callable.name.clone()).collect();
+        let name = new_name(name, offer, form, &mut taken, &mut HashMap::new());
+        offered.push(Arc::new(Offered::new(&name, offer, form)));
+        offered.len() - 1
+    });
+    &offered[at]
+}
+
+/// A name that is not taken yet, and is then.
+fn new_name(
+    name: &str,
+    offer: &Offer<'_>,
+    form: Form,
+    taken: &mut HashSet<String>,
+    attempts: &mut HashMap<(String, String), u32>,
+) -> String {
+    let name = if form == Form::Schema { plain_name(name) } else { name.to_owned() };
+    if taken.insert(name.clone()) {
+        return name;
+    }
+    let identity = entry(offer).identity();
+    let attempt = attempts.entry((name.clone(), identity.clone())).or_default();
+    hashed_name(&name, &identity, Cut::Front, attempt, taken)
+}
+
+fn entry(offer: &Offer<'_>) -> Entry {
+    Entry {
+        category: Some(offer.category.into()),
+        tool: offer.tool.into(),
+        api: offer.api.name.clone(),
+    }
+}
+
+/// The function of a name: exactly that name, or, where it is as long as a name that was cut, the
+/// only one whose uncut name ends with it.
+pub(super) fn find<'o>(offered: &'o [Arc<Offered>], name: &str) -> Option<&'o Offered> {
+    let exact = offered.iter().find(|offered| offered.callable.name == name);
+    let cut = || {
+        let is_cut = name.chars().count() == LONGEST_NAME;
+        let mut ending = offered.iter().filter(|known| is_cut && known.full_name.ends_with(name));
+        ending.next().filter(|_| ending.next().is_none())
+    };
+    exact.or_else(cut).map(|offered| &**offered)
+}

@@ -1,0 +1,117 @@
+//! What is sent along with requests and is nobody's business: tokens and headers.
+
+use std::fmt;
+
+use juror_models::Secret;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+/// Stands before the name of a variable that holds what is not to be written down.
+const FROM_ENVIRONMENT: &str = "env:";
+
+/// A secret as users give it: itself, or with words such as `env:NAME` for what variables hold;
+/// `variable` looks one up.
+pub fn read_secret(
+    text: &str,
+    variable: impl Fn(&str) -> Option<String>,
+) -> Result<Secret, String> {
+    let word = |word: &str| match word.strip_prefix(FROM_ENVIRONMENT) {
+        None => Ok(word.to_owned()),
+        Some(name) => variable(name)
+            .map(|value| value.trim().to_owned())
+            .filter(|value| !value.is_empty())
+            .ok_or_else(|| format!("the variable `{name}` is not set")),
+    };
+    let words: Result<Vec<String>, String> = text.trim().split(' ').map(word).collect();
+    Ok(Secret::new(&words?.join(" ")))
+}
+
+/// Headers that are sent with each request to an agent. Their values are never shown.
+#[derive(Clone, Default)]
+pub struct Headers(HeaderMap);
+
+impl Headers {
+    /// Reads lines such as `Authorization: Bearer env:TOKEN`; `variable` looks a variable up.
+    pub fn read(
+        lines: &[String],
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Result<Headers, String> {
+        let mut headers = HeaderMap::new();
+        for line in lines {
+            // What stands behind the colon may be a key, and is not told.
+            let (name, value) =
+                line.split_once(':').ok_or("a header has no colon between name and value")?;
+            let name = name.trim();
+            let wrong = |what: &str| format!("the header `{name}` has {what}");
+            let key = name.parse::<HeaderName>();
+            let key = key.map_err(|_| format!("`{name}` is no name of a header"))?;
+            let value =
+                read_secret(value, &variable).map_err(|why| wrong(&format!("no value: {why}")))?;
+            let mut value = HeaderValue::from_str(value.expose())
+                .map_err(|_| wrong("a value that no header can have"))?;
+            value.set_sensitive(true);
+            headers.append(key, value);
+        }
+        Ok(Headers(headers))
+    }
+
+    /// Names and values, for what is made of them and never shows them.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_bytes()))
+    }
+
+    pub(crate) fn to_map(&self) -> HeaderMap {
+        self.0.clone()
+    }
+}
+
+impl fmt::Debug for Headers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.keys()).finish()
+    }
+}
+
+/// The headers that an agent is to send with calls of tools, where their server asks for a token.
+#[derive(Clone, Copy, Debug)]
+pub struct Bearer<'t>(pub &'t Secret);
+
+impl Serialize for Bearer<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut headers = serializer.serialize_map(Some(1))?;
+        headers.serialize_entry("Authorization", &format!("Bearer {}", self.0.expose()))?;
+        headers.end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn variable(name: &str) -> Option<String> {
+        (name == "TOKEN").then(|| "t0ken\n".to_owned())
+    }
+
+    #[test]
+    fn values_come_from_variables_and_are_never_shown() {
+        let lines = ["Authorization: Bearer env:TOKEN".to_owned(), "X-Tenant: a b:c".to_owned()];
+        let headers = Headers::read(&lines, variable).expect("headers");
+        let map = headers.to_map();
+        assert_eq!(map["authorization"], "Bearer t0ken");
+        assert_eq!(map["x-tenant"], "a b:c");
+        assert!(!format!("{headers:?} {map:?}").contains("t0ken"));
+    }
+
+    #[test]
+    fn what_is_no_header_is_told_without_its_value() {
+        for (line, wanted) in [
+            ("s3cret", "a header has no colon between name and value"),
+            ("a b: s3cret", "`a b` is no name of a header"),
+            ("X: s3cret\u{1}", "the header `X` has a value that no header can have"),
+            ("X: env:GONE", "the header `X` has no value: the variable `GONE` is not set"),
+        ] {
+            let why = Headers::read(&[line.to_owned()], variable).expect_err("no header");
+            assert_eq!(why, wanted);
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! An agent behind an HTTP address.
+
+use std::time::Duration;
+
+use juror_models::{Pending, Secret, Secrets, http_client, innermost, says_who_asks, server_of};
+use reqwest::header::HeaderMap;
+use serde::Serialize;
+
+use super::headers::Headers;
+use super::wire::{Answered, Tell, read_answered};
+use super::{AgentError, Subject, Task};
+
+/// The longest answer that is read.
+const MOST_BYTES: usize = 64 << 20;
+
+/// How long is looked for an agent, before any query.
+const LONGEST_LOOK: Duration = Duration::from_secs(30);
+
+/// An agent that is asked by POST.
+pub struct RemoteAgent {
+    client: reqwest::Client,
+    address: reqwest::Url,
+    headers: HeaderMap,
+    timeout: Duration,
+}
+
+/// What is told of a query.
+#[derive(Serialize)]
+struct Post<'p> {
+    #[serde(flatten)]
+    tell: Tell<'p>,
+    tools_url: &'p str,
+}
+
+impl RemoteAgent {
+    /// An agent at an address, which is sent headers with each query.
+    pub fn new(address: &str, headers: &Headers, timeout: Duration) -> Result<RemoteAgent, String> {
+        let address = address.parse().map_err(|_| format!("`{address}` is no address"))?;
+        Ok(RemoteAgent { client: http_client()?, address, headers: headers.to_map(), timeout })
+    }
+
+    /// Looks whether anybody is there, before any query. Whatever is answered will do.
+    pub async fn check(&self) -> Result<(), AgentError> {
+        let look = self.client.head(self.address.clone()).headers(self.headers.clone());
+        match look.timeout(self.timeout.min(LONGEST_LOOK)).send().await {
+            Err(error) if error.is_connect() => Err(broken(&error)),
+            Ok(_) | Err(_) => Ok(()),
+        }
+    }
+
+    async fn ask(&self, task: &Task<'_>) -> Result<Answered, AgentError> {
+        let late =
+            || AgentError(format!("the agent said nothing for {} s", self.timeout.as_secs_f64()));
+        let body =
+            tokio::time::timeout(self.timeout, self.post(task)).await.map_err(|_| late())??;
+        read_answered(&body, task.query_id).map_err(AgentError)
+    }
+
+    async fn post(&self, task: &Task<'_>) -> Result<String, AgentError> {
+        // There is no other moment to tell it where tools are listed.
+        let body = Post { tell: task.tell(), tools_url: task.tools_url };
+        let post = self.client.post(self.address.clone()).headers(self.headers.clone());
+        let post = post.json(&body);
+        let mut response = post.send().await.map_err(|error| self.unreachable(&error))?;
+        let status = response.status();
+        let mut bytes = Vec::new();
+        while let Some(piece) = response.chunk().await.map_err(|error| broken(&error))? {
+            bytes.extend_from_slice(&piece);
+            if bytes.len() > MOST_BYTES {
+                return Err(AgentError("the agent's answer is too long".into()));
+            }
+        }
+        let text = self.secrets(task).redact(String::from_utf8_lossy(&bytes).into_owned());
+        if !status.is_success() {
+            let shown: String = text.chars().take(200).collect();
+            return Err(AgentError(format!(
+                "the agent answers with status {}: {shown}",
+                status.as_u16()
+            )));
+        }
+        Ok(text)
+    }
+
+    /// What the agent is sent and its answers must not repeat: they are kept.
+    fn secrets(&self, task: &Task<'_>) -> Secrets {
+        let headers = self.headers.iter().filter(|(name, _)| says_who_asks(name.as_str()));
+        let headers = headers.filter_map(|(_, value)| value.to_str().ok());
+        Secrets::new(headers.chain(task.token.map(Secret::expose)))
+    }
+
+    fn unreachable(&self, error: &reqwest::Error) -> AgentError {
+        let server = server_of(self.address.as_str());
+        AgentError(format!("the agent cannot be reached: {server}{}", innermost(error)))
+    }
+}
+
+impl Subject for RemoteAgent {
+    fn answer<'a>(&'a self, task: Task<'a>) -> Pending<'a, Result<Answered, AgentError>> {
+        Box::pin(async move { self.ask(&task).await })
+    }
+}
+
+fn broken(error: &reqwest::Error) -> AgentError {
+    AgentError(format!("the agent cannot be reached: {}", innermost(error)))
+}

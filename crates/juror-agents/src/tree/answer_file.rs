@@ -1,0 +1,201 @@
+//! The files that keep what an agent did, one a query.
+
+use hashbrown::HashSet;
+use juror_models::Callable;
+use juror_toolbench::answer::{FINISH, SEARCH};
+use serde::Serialize;
+
+use super::message_file::{Nulls, Written};
+use super::node::{NodeId, Tree};
+use super::record::{NodeRecord, TreeRecord, chain, whole};
+use super::train::train_messages;
+
+/// An answer file.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+pub enum RawAnswer {
+    /// Of an agent that goes straight on.
+    Chain(ChainAnswer),
+    /// Of an agent that goes back and tries something else.
+    Tree(TreeAnswer),
+}
+
+/// What was asked, and how much that took.
+#[derive(Clone, Debug, Default)]
+pub struct Spent {
+    /// The query.
+    pub query: String,
+    /// How often the model was asked.
+    pub n_queries: usize,
+    /// The tokens it took.
+    pub n_tokens: u64,
+}
+
+/// What a chain was told to do.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct ChainArgs {
+    /// Steps a try may take.
+    pub single_chain_max_step: usize,
+    /// How many tries there may be.
+    pub pass_at: usize,
+    /// How many answers are wanted.
+    pub answer: usize,
+    /// How often the model may be asked.
+    pub max_query_count: usize,
+}
+
+/// What a tree search was told to do.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct TreeArgs {
+    /// Steps a branch may take.
+    pub single_chain_max_step: usize,
+    /// How many branches a place may have.
+    pub tree_beam_size: usize,
+    /// How often the model may be asked.
+    pub max_query_count: usize,
+    /// How many answers are wanted.
+    pub answer: usize,
+    /// Whether branches are compared before they are followed.
+    pub with_filter: bool,
+}
+
+/// What came of a chain.
+#[derive(Clone, Debug, Serialize)]
+pub struct ChainAnswer {
+    win: bool,
+    try_count: usize,
+    trys: Vec<Try>,
+    compare_candidates: Vec<Vec<NodeRecord>>,
+    forward_args: ChainArgs,
+    answer_generation: ChainGeneration,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct Try {
+    chain: Vec<NodeRecord>,
+    /// Whether a try before it won, as the public files have it: none did, since it would have
+    /// been the last.
+    win: bool,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct ChainGeneration {
+    valid_data: bool,
+    final_answer: String,
+    function: Vec<Callable>,
+    query_count: usize,
+    total_tokens: u64,
+    train_messages: Vec<Vec<Written>>,
+    chain: [(); 0],
+    query: String,
+}
+
+/// What came of a tree search.
+#[derive(Clone, Debug, Serialize)]
+pub struct TreeAnswer {
+    win: bool,
+    tree: TreeRecord,
+    forward_args: TreeArgs,
+    compare_candidates: Vec<Vec<NodeRecord>>,
+    answer_generation: TreeGeneration,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct TreeGeneration {
+    valid_data: bool,
+    query_count: usize,
+    total_tokens: u64,
+    final_answer: String,
+    finish_type: &'static str,
+    function: Vec<Callable>,
+    chain: [(); 0],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    train_messages: Option<Vec<Vec<Written>>>,
+    query: String,
+}
+
+impl RawAnswer {
+    /// Of tries, each with the place where it ended.
+    pub fn of_chain(tries: &[(Tree, NodeId)], args: ChainArgs, spent: Spent) -> RawAnswer {
+        let won = tries.iter().filter(|(tree, end)| tree.node(*end).is_terminal);
+        let won: Vec<&(Tree, NodeId)> = won.collect();
+        let first = won.first();
+        RawAnswer::Chain(ChainAnswer {
+            win: first.is_some(),
+            try_count: tries.len(),
+            trys: tries
+                .iter()
+                .map(|(tree, end)| Try { chain: chain(tree, *end), win: false })
+                .collect(),
+            compare_candidates: won.iter().map(|(tree, end)| chain(tree, *end)).collect(),
+            forward_args: args,
+            answer_generation: ChainGeneration {
+                valid_data: first.is_some(),
+                final_answer: first
+                    .map(|(tree, end)| tree.node(*end).description.clone())
+                    .unwrap_or_default(),
+                function: functions(tries.iter().map(|(tree, _)| tree)),
+                query_count: spent.n_queries,
+                total_tokens: spent.n_tokens,
+                train_messages: first
+                    .map(|(tree, end)| train_messages(tree, *end, Nulls::Kept))
+                    .unwrap_or_default(),
+                chain: [],
+                query: spent.query,
+            },
+        })
+    }
+
+    /// Of a tree, with the places where an answer was given and those where it was given up.
+    pub fn of_tree(
+        tree: &Tree,
+        answers: &[NodeId],
+        given_up: &[NodeId],
+        args: TreeArgs,
+        spent: Spent,
+    ) -> RawAnswer {
+        // The public agents draw one of several that were given up; the first is as good.
+        let end = answers.first().or(given_up.first());
+        let is_given_up = answers.is_empty() && end.is_some();
+        RawAnswer::Tree(TreeAnswer {
+            win: !answers.is_empty(),
+            tree: whole(tree),
+            forward_args: args,
+            compare_candidates: answers.iter().map(|end| chain(tree, *end)).collect(),
+            answer_generation: TreeGeneration {
+                valid_data: end.is_some(),
+                query_count: spent.n_queries,
+                total_tokens: spent.n_tokens,
+                final_answer: end
+                    .map(|end| tree.node(*end).description.clone())
+                    .unwrap_or_default(),
+                finish_type: if is_given_up { "give_up" } else { "give_answer" },
+                function: functions([tree]),
+                chain: [],
+                train_messages: end.map(|end| train_messages(tree, *end, Nulls::LeftOut)),
+                query: spent.query,
+            },
+        })
+    }
+}
+
+/// All functions that could be called anywhere, those that come with every query last.
+fn functions<'t>(trees: impl IntoIterator<Item = &'t Tree>) -> Vec<Callable> {
+    let (mut found, mut own) = (Vec::new(), Vec::new());
+    let mut names = HashSet::new();
+    let mut last = None;
+    for node in trees.into_iter().flat_map(Tree::nodes) {
+        let environment = std::sync::Arc::as_ptr(&node.environment);
+        if last.replace(environment) == Some(environment) {
+            continue;
+        }
+        for function in node.environment.functions() {
+            if names.insert(function.name.clone()) {
+                let is_own = matches!(&*function.name, FINISH | SEARCH);
+                if is_own { &mut own } else { &mut found }.push(function.clone());
+            }
+        }
+    }
+    found.extend(own);
+    found
+}

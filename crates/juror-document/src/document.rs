@@ -1,0 +1,395 @@
+//! A file in memory: its text, its format, and where things stand in it.
+
+use std::sync::OnceLock;
+
+use juror_json::{self as json, Object};
+use serde::Deserialize;
+
+use crate::not_numbers::Quoted;
+use crate::problem::{DatasetError, Path, Place, Problem, Problems};
+use crate::yaml::{self, NotYaml};
+
+/// How a file is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// One JSON value.
+    Json,
+    /// One JSON value a line.
+    JsonLines,
+    /// One YAML document.
+    Yaml,
+}
+
+impl Format {
+    /// The format a file name's ending stands for; endings of compression are passed over.
+    pub fn from_name(name: &str) -> Option<Format> {
+        let name = name.to_ascii_lowercase();
+        let name = name.trim_end_matches(".gz").trim_end_matches(".zst");
+        match name.rsplit_once('.')?.1 {
+            "json" => Some(Format::Json),
+            "jsonl" | "ndjson" => Some(Format::JsonLines),
+            "yaml" | "yml" => Some(Format::Yaml),
+            _ => None,
+        }
+    }
+
+    /// The format a text looks like: lines when there are several, each an object of its own.
+    pub fn from_look(bytes: &[u8]) -> Format {
+        let mut lines =
+            bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+        let is_object = |line: &[u8]| serde_json::from_slice::<Object>(line).is_ok();
+        match bytes.trim_ascii_start().first() {
+            Some(b'{') if lines.next().is_some_and(is_object) && lines.next().is_some() => {
+                Format::JsonLines
+            }
+            Some(b'{' | b'[') => Format::Json,
+            _ => Format::Yaml,
+        }
+    }
+}
+
+/// What to say of a file that is not YAML, where nothing but its look says that it could be.
+const READ_AS_YAML: &str =
+    "what looks like no JSON is read as YAML; a name that ends in .json or .jsonl says what it is";
+
+/// A text that a document can hold: a string, or memory of another kind.
+pub type Text = Box<dyn AsRef<str> + Send + Sync>;
+
+/// A file in memory. What is read from it borrows from it.
+pub struct Document {
+    name: String,
+    text: Text,
+    /// A YAML document as JSON, which is what readers read.
+    json: Option<String>,
+    format: Format,
+    /// Lines that are not text; they are empty in `text`.
+    bad_lines: Vec<DatasetError>,
+    /// Keys of a YAML document that are used twice.
+    repeated_keys: Vec<DatasetError>,
+    /// What a reader of a YAML document should know.
+    hints: Vec<DatasetError>,
+    /// The text with `NaN` and the like in quotes, if it has them; made when the text as it is
+    /// cannot be read.
+    quoted: OnceLock<Option<Quoted>>,
+}
+
+impl Document {
+    /// Takes a file's bytes. Fails if they are not text, or not YAML where YAML is said; in a file
+    /// of lines only the lines that are not text are lost, and are remembered as problems.
+    pub fn new(name: &str, bytes: Vec<u8>, format: Format) -> Result<Document, Problems> {
+        let bytes = match bytes.strip_prefix(b"\xef\xbb\xbf") {
+            Some(rest) => rest.to_vec(),
+            None => bytes,
+        };
+        let mut document = Document::empty(name, format);
+        let text = match String::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(error) if format == Format::JsonLines => {
+                document.without_bad_lines(error.as_bytes())
+            }
+            Err(error) => {
+                let (valid, bytes) = (error.utf8_error().valid_up_to(), error.as_bytes());
+                return Err(document.bad_text(bytes, valid).into());
+            }
+        };
+        document.with_text(Box::new(text))
+    }
+
+    /// Takes a file's text; fails if it is not YAML where YAML is said.
+    pub fn from_text(name: &str, text: Text, format: Format) -> Result<Document, Problems> {
+        Document::empty(name, format).with_text(text)
+    }
+
+    fn empty(name: &str, format: Format) -> Document {
+        Document {
+            name: name.to_owned(),
+            text: Box::new(String::new()),
+            json: None,
+            format,
+            bad_lines: Vec::new(),
+            repeated_keys: Vec::new(),
+            hints: Vec::new(),
+            quoted: OnceLock::new(),
+        }
+    }
+
+    fn with_text(self, text: Text) -> Result<Document, Problems> {
+        let mut document = Document { text, ..self };
+        if document.format == Format::Yaml {
+            let converted = yaml::convert(document.text()).map_err(|error| {
+                let NotYaml { message, hint, line, column } = error;
+                let is_named = Format::from_name(&document.name).is_some();
+                let hint = hint.or((!is_named).then_some(READ_AS_YAML));
+                document.error(line, column, Path::default(), Problem::BadYaml { message, hint })
+            })?;
+            document.repeated_keys = document.placed(converted.repeated);
+            document.hints = document.placed(converted.hints);
+            document.json = Some(converted.json);
+        }
+        Ok(document)
+    }
+
+    fn placed(&self, remarks: Vec<yaml::Remark>) -> Vec<DatasetError> {
+        let placed = |remark: yaml::Remark| {
+            let (line, column) = remark.line_and_column();
+            self.error(line, column, remark.path, remark.problem)
+        };
+        remarks.into_iter().map(placed).collect()
+    }
+
+    /// Keys of a YAML document that are used twice in one mapping: a mistake of whoever wrote it.
+    pub fn repeated_keys(&self) -> &[DatasetError] {
+        &self.repeated_keys
+    }
+
+    /// What deserves a word so far, though nothing is wrong: words that others read otherwise.
+    pub fn hints(&self) -> impl Iterator<Item = DatasetError> {
+        let not_number = self.quoted.get().and_then(Option::as_ref).map(|quoted| {
+            let (line, column) = self.line_and_column(quoted.first_start());
+            self.error(line, column, Path::default(), Problem::NumberAsText(quoted.first))
+        });
+        self.hints.iter().cloned().chain(not_number)
+    }
+
+    /// The text as JSON, with `NaN` and the like as texts if they were met when it was read.
+    pub fn json_as_read(&self) -> &str {
+        let quoted = self.quoted.get().and_then(Option::as_ref);
+        quoted.map_or(self.json(), |quoted| &quoted.text)
+    }
+
+    /// A value that could not be read as it is, with `NaN` and the like as texts; nothing if there
+    /// are none in it.
+    pub fn with_quotes(&self, value: &str) -> Option<&str> {
+        if self.json.is_some() {
+            return None;
+        }
+        // What has its quotes already gets no more.
+        let start = start_in(self.json(), value)?;
+        let quoted = self.quoted.get_or_init(|| Quoted::of(self.json(), self.is_lines()));
+        quoted.as_ref()?.part(start, start + value.len())
+    }
+
+    /// Reads a value, with `NaN` and the like as texts if need be; or says of which text it is why
+    /// it cannot be read.
+    pub fn parse<'a, T: Deserialize<'a>>(
+        &'a self,
+        value: &'a str,
+    ) -> Result<T, (&'a str, serde_json::Error)> {
+        json::from_str(value).or_else(|error| match self.with_quotes(value) {
+            Some(value) => json::from_str(value).map_err(|error| (value, error)),
+            None => Err((value, error)),
+        })
+    }
+
+    /// The file, as the user named it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How it is written.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// The text as JSON: one value, or one a line.
+    pub fn json(&self) -> &str {
+        self.json.as_deref().unwrap_or(self.text())
+    }
+
+    fn text(&self) -> &str {
+        (*self.text).as_ref()
+    }
+
+    /// Problems met before reading began.
+    pub fn bad_lines(&self) -> &[DatasetError] {
+        &self.bad_lines
+    }
+
+    /// The values of the file: one, or one a line; blank lines are passed over.
+    pub fn values(&self) -> Vec<&str> {
+        if self.format == Format::JsonLines { self.lines().collect() } else { vec![self.json()] }
+    }
+
+    /// The lines that are not blank.
+    pub fn lines(&self) -> impl Iterator<Item = &str> {
+        lines_of(self.json())
+    }
+
+    /// Whether it is one value a line.
+    pub fn is_lines(&self) -> bool {
+        self.format == Format::JsonLines
+    }
+
+    /// An error in the syntax of one of the file's values, or in its shape.
+    pub fn complaint(&self, value: &str, error: &serde_json::Error) -> Found {
+        // The place that serde_json adds to its message is relative to the value.
+        let message = error.to_string();
+        let message = message.split(" at line ").next().unwrap_or_default();
+        let message = match error.classify() {
+            serde_json::error::Category::Data => {
+                message.replace("a sequence", "a list").replace("type: map", "type: object")
+            }
+            _ => format!("not valid JSON: {message}"),
+        };
+        let before = error.line().saturating_sub(1);
+        let line_start = value.split_inclusive('\n').take(before).map(str::len).sum::<usize>();
+        let at = (line_start + error.column().saturating_sub(1)).min(value.len());
+        let rest = value.as_bytes().get(at.saturating_sub(1)..).unwrap_or_default();
+        let words = ["NaN", "Infinity", "-Infinity"];
+        let begins = |word: &&str| {
+            [0, 1]
+                .iter()
+                .any(|skip| rest.get(*skip..).is_some_and(|rest| rest.starts_with(word.as_bytes())))
+        };
+        let problem = match words.into_iter().find(begins) {
+            Some(word) => Problem::NotANumber(word),
+            None => Problem::Syntax(message),
+        };
+        let offset = self.offset_of(&value[value.floor_char_boundary(at)..]);
+        Found { offset, path: Path::default(), problem }
+    }
+
+    /// A complaint that stops the reading, with its place.
+    pub fn syntax_error(&self, value: &str, error: &serde_json::Error) -> Problems {
+        self.locate(vec![self.complaint(value, error)])
+    }
+
+    /// Problems with their places: all at once, since finding places in YAML takes a second look
+    /// at the whole text.
+    pub fn locate(&self, found: Vec<Found>) -> Problems {
+        let mut problems = Problems::default();
+        let kept = found.len().min(Problems::MOST);
+        let places = match self.json {
+            None => found[..kept].iter().map(|at| self.line_and_column(at.offset)).collect(),
+            Some(_) => yaml::locate(self.text(), found[..kept].iter().map(|at| &at.path)),
+        };
+        for (index, Found { path, problem, .. }) in found.into_iter().enumerate() {
+            let (line, column) = places.get(index).copied().unwrap_or((1, 1));
+            problems.push(self.error(line, column, path, problem));
+        }
+        problems
+    }
+
+    /// A problem at a path in a file of one value, such as settings.
+    pub fn error_at(&self, path: Path, problem: Problem) -> DatasetError {
+        let places = yaml::locate(self.text(), std::iter::once(&path));
+        let (line, column) = places.first().copied().unwrap_or((1, 1));
+        self.error(line, column, path, problem)
+    }
+
+    /// Problems at paths in such a file, which is looked through once for all of them.
+    pub fn errors_at(&self, found: Vec<(Path, Problem)>) -> Problems {
+        let kept = found.len().min(Problems::MOST);
+        let places = yaml::locate(self.text(), found[..kept].iter().map(|(path, _)| path));
+        let mut problems = Problems::default();
+        for (index, (path, problem)) in found.into_iter().enumerate() {
+            let (line, column) = places.get(index).copied().unwrap_or((1, 1));
+            problems.push(self.error(line, column, path, problem));
+        }
+        problems
+    }
+
+    fn line_and_column(&self, offset: usize) -> (usize, usize) {
+        line_and_column(self.json(), offset)
+    }
+
+    fn error(&self, line: usize, column: usize, path: Path, problem: Problem) -> DatasetError {
+        DatasetError { place: Place { file: self.name.clone(), line, column, path }, problem }
+    }
+
+    /// Where a part of the JSON text begins.
+    pub fn offset_of(&self, part: &str) -> usize {
+        let quoted = || {
+            let quoted = self.quoted.get()?.as_ref()?;
+            start_in(&quoted.text, part).map(|start| quoted.place_before(start))
+        };
+        start_in(self.json(), part).or_else(quoted).unwrap_or_default()
+    }
+
+    fn bad_text(&self, bytes: &[u8], valid_up_to: usize) -> DatasetError {
+        let before = String::from_utf8_lossy(&bytes[..valid_up_to]);
+        let (line, column) = line_and_column(&before, before.len());
+        self.error(line, column, Path::default(), Problem::InvalidUtf8)
+    }
+
+    fn without_bad_lines(&mut self, bytes: &[u8]) -> String {
+        let mut text = String::with_capacity(bytes.len());
+        for (index, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
+            if index > 0 {
+                text.push('\n');
+            }
+            match std::str::from_utf8(line) {
+                Ok(line) => text.push_str(line),
+                Err(error) => {
+                    let mut problem = self.bad_text(line, error.valid_up_to());
+                    problem.place.line = index + 1;
+                    self.bad_lines.push(problem);
+                }
+            }
+        }
+        text
+    }
+}
+
+/// Where a text begins in another, if it is a part of it in memory.
+fn start_in(whole: &str, part: &str) -> Option<usize> {
+    let start = (part.as_ptr() as usize).checked_sub(whole.as_ptr() as usize)?;
+    (start + part.len() <= whole.len()).then_some(start)
+}
+
+/// The lines of a text that are not blank, without the space around them.
+pub fn lines_of(text: &str) -> impl Iterator<Item = &str> {
+    let ends = memchr::memchr_iter(b'\n', text.as_bytes()).chain([text.len()]);
+    let lines = ends.scan(0, move |start, end| {
+        let line = &text[*start..end];
+        *start = end + 1;
+        Some(line.trim_ascii())
+    });
+    lines.filter(|line| !line.is_empty())
+}
+
+/// A problem whose line and column are yet to be found.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// Where the value begins in the JSON text.
+    pub offset: usize,
+    /// The way to it.
+    pub path: Path,
+    /// What is wrong.
+    pub problem: Problem,
+}
+
+/// The line and column of an offset, both counted from 1.
+pub(crate) fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
+    let before = &text[..text.floor_char_boundary(offset.min(text.len()))];
+    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+    let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
+    (line, before[line_start..].chars().count() + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_lines_and_columns_in_characters() {
+        assert_eq!(line_and_column("aé\nbü|x", "aé\nbü".len()), (2, 3));
+        assert_eq!(line_and_column("", 0), (1, 1));
+    }
+
+    #[test]
+    fn only_the_bad_line_of_a_file_of_lines_is_lost() {
+        let bytes = b"{\"a\": 1}\n{\"b\": \"\xff\"}\n{\"c\": 3}\n".to_vec();
+        let document = Document::new("x.jsonl", bytes, Format::JsonLines).expect("a document");
+        assert_eq!(document.values(), ["{\"a\": 1}", "{\"c\": 3}"]);
+        let place = &document.bad_lines()[0].place;
+        assert_eq!((place.line, place.column), (2, 8));
+    }
+
+    #[test]
+    fn formats_are_known_by_their_endings() {
+        assert_eq!(Format::from_name("a.b/c.JSONL.gz"), Some(Format::JsonLines));
+        assert_eq!(Format::from_name("c.yml.zst"), Some(Format::Yaml));
+        assert_eq!(Format::from_name("-"), None);
+    }
+}

@@ -1,0 +1,136 @@
+//! Taking JSON apart without giving up: what is not as it should be is noted and passed over.
+
+use std::borrow::Cow;
+
+use juror_json::{self as json, Object};
+use serde_json::value::RawValue;
+
+use crate::document::{Document, Found};
+use crate::problem::{Path, Problem, Problems};
+
+/// A look at a file, and the problems met so far.
+pub struct Look<'d> {
+    document: &'d Document,
+    found: Vec<Found>,
+}
+
+impl<'d> Look<'d> {
+    /// A look that has met nothing yet.
+    pub fn new(document: &'d Document) -> Look<'d> {
+        Look { document, found: Vec::new() }
+    }
+
+    /// The fields of a file that is one object.
+    pub fn top_object(&mut self, expected: &'static str) -> Option<Object<'d>> {
+        match juror_json::from_str(self.document.json()) {
+            Ok(fields) => Some(fields),
+            // The text is read again to tell bad JSON from another kind of value.
+            Err(_) => self.value().and_then(|value| {
+                let path = Path::default();
+                self.object(value, &path, expected)
+            }),
+        }
+    }
+
+    /// The value of the file.
+    pub fn value(&mut self) -> Option<&'d RawValue> {
+        let text = self.document.json();
+        let value = juror_json::from_str(text);
+        value.inspect_err(|error| self.found.push(self.document.complaint(text, error))).ok()
+    }
+
+    /// Notes why a part of the file is not JSON.
+    pub fn complain(&mut self, part: &'d str, error: &serde_json::Error) {
+        self.found.push(self.document.complaint(part, error));
+    }
+
+    /// The fields of a value that should be an object.
+    pub fn object(
+        &mut self,
+        value: &'d RawValue,
+        path: &Path,
+        expected: &'static str,
+    ) -> Option<Object<'d>> {
+        let object = juror_json::from_str(value.get()).ok();
+        self.expect(object, value, path, expected)
+    }
+
+    /// The elements of a value that should be a list.
+    pub fn list(
+        &mut self,
+        value: &'d RawValue,
+        path: &Path,
+        expected: &'static str,
+    ) -> Option<Vec<&'d RawValue>> {
+        let list = juror_json::from_str(value.get()).ok();
+        self.expect(list, value, path, expected)
+    }
+
+    /// The elements of a field; none where it is missing or `null`.
+    pub fn list_field(
+        &mut self,
+        fields: &Object<'d>,
+        name: &str,
+        path: &Path,
+    ) -> Vec<&'d RawValue> {
+        let Some(value) = fields.get_set(name) else { return Vec::new() };
+        self.list(value, &path.key(name), "a list").unwrap_or_default()
+    }
+
+    /// The text of a field; empty where it is missing or `null`. Numbers are texts too.
+    pub fn text(&mut self, fields: &Object<'d>, name: &str, path: &Path) -> Cow<'d, str> {
+        let Some(value) = fields.get_set(name) else { return Cow::Borrowed("") };
+        let text = json::scalar_text(value);
+        if text.is_none() {
+            let found = json::kind_of(value);
+            self.note(
+                value.get(),
+                path.key(name),
+                Problem::WrongType { expected: "a text", found },
+            );
+        }
+        text.unwrap_or_default()
+    }
+
+    /// A text that has to be there.
+    pub fn required_text(
+        &mut self,
+        (fields, part): (&Object<'d>, &str),
+        name: &'static str,
+        of: &'static str,
+        path: &Path,
+    ) -> Option<String> {
+        let n_found = self.found.len();
+        let text = self.text(fields, name, path);
+        if text.is_empty() && self.found.len() == n_found {
+            self.note(part, path.clone(), Problem::MissingField { field: name, of });
+        }
+        (!text.is_empty()).then(|| text.into_owned())
+    }
+
+    /// Notes what is wrong with a part of the file.
+    pub fn note(&mut self, part: &str, path: Path, problem: Problem) {
+        self.found.push(Found { offset: self.document.offset_of(part), path, problem });
+    }
+
+    /// The problems in the order of the file; what was met at several looks is told once.
+    pub fn problems(mut self) -> Problems {
+        self.found.sort_by_key(|found| found.offset);
+        self.found.dedup_by(|a, b| a.offset == b.offset && a.path == b.path);
+        self.document.locate(self.found)
+    }
+
+    fn expect<T>(
+        &mut self,
+        read: Option<T>,
+        value: &'d RawValue,
+        path: &Path,
+        expected: &'static str,
+    ) -> Option<T> {
+        if read.is_none() {
+            let found = json::kind_of(value);
+            self.note(value.get(), path.clone(), Problem::WrongType { expected, found });
+        }
+        read
+    }
+}

@@ -1,0 +1,124 @@
+//! YAML, turned into JSON text so that everything after it reads one format.
+//!
+//! Scalars say what they say to `PyYAML`'s safe loader, since that is what the files were written
+//! for; `docs/differences.md` lists the exceptions.
+
+mod events;
+mod keys;
+mod locate;
+mod merge;
+mod number;
+mod role;
+mod scalar;
+mod write;
+
+pub use events::is_caught;
+use events::{ends_line, events};
+pub(crate) use locate::locate;
+
+use libyaml_safer::{Error, ErrorKind, Mark};
+
+use crate::document::line_and_column;
+use crate::problem::{Path, Problem};
+
+/// Why a text is not YAML.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{line}:{column}: {message}")]
+pub struct NotYaml {
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<&'static str>,
+    /// Counted from 1.
+    pub line: usize,
+    /// Counted from 1.
+    pub column: usize,
+}
+
+impl NotYaml {
+    fn new(at: Mark, message: impl Into<String>) -> NotYaml {
+        let (line, column) = place_of(at);
+        NotYaml { message: message.into(), hint: None, line, column }
+    }
+
+    fn from_parser(error: &Error, yaml: &str) -> NotYaml {
+        if error.kind() == ErrorKind::Reader {
+            let at = yaml.char_indices().find(|(_, c)| !is_allowed(*c)).map_or(0, |(at, _)| at);
+            let (line, column) = line_and_column(yaml, at);
+            let message = "YAML allows no such control character".to_owned();
+            let hint = Some("write it as an escape in double quotes, such as \"\\x07\"");
+            return NotYaml { message, hint, line, column };
+        }
+        NotYaml::new(error.problem_mark().unwrap_or_default(), error.problem())
+    }
+
+    fn hint(self, hint: &'static str) -> NotYaml {
+        NotYaml { hint: Some(hint), ..self }
+    }
+}
+
+/// A line and a column, both counted from 1.
+fn place_of(at: Mark) -> (usize, usize) {
+    let from_one = |number: u64| usize::try_from(number).unwrap_or(usize::MAX - 1) + 1;
+    (from_one(at.line), from_one(at.column))
+}
+
+/// Whether a character may stand in YAML as it is.
+fn is_allowed(c: char) -> bool {
+    matches!(c, '\t' | '\n' | '\r' | '\u{85}' | ' '..='~' | '\u{a0}'..)
+        && !matches!(c, '\u{fffe}' | '\u{ffff}')
+}
+
+/// Something worth a word, with its place.
+pub(super) struct Remark {
+    at: Mark,
+    pub(super) path: Path,
+    pub(super) problem: Problem,
+}
+
+impl Remark {
+    pub(super) fn line_and_column(&self) -> (usize, usize) {
+        place_of(self.at)
+    }
+}
+
+/// A YAML document as JSON, and what its readers should know.
+pub(super) struct Converted {
+    pub(super) json: String,
+    /// Keys that are used twice; the last value counts.
+    pub(super) repeated: Vec<Remark>,
+    /// Words that others read otherwise.
+    pub(super) hints: Vec<Remark>,
+}
+
+/// More tag directives are refused: the parser compares each with all before it.
+const MOST_DIRECTIVES: usize = 100;
+
+/// Reads a YAML document.
+pub(super) fn convert(yaml: &str) -> Result<Converted, NotYaml> {
+    let begins_line = |at: &usize| yaml[..*at].chars().next_back().is_none_or(ends_line);
+    let mut directives = memchr::memmem::find_iter(yaml.as_bytes(), b"%TAG").filter(begins_line);
+    if let Some(at) = directives.nth(MOST_DIRECTIVES) {
+        let (line, column) = line_and_column(yaml, at);
+        let message = format!("there are more than {MOST_DIRECTIVES} `%TAG` directives");
+        return Err(NotYaml { message, hint: None, line, column });
+    }
+    let mut writer = write::Writer::new(yaml);
+    for event in events(yaml) {
+        writer.event(event?)?;
+    }
+    let write::Writer { mut json, repeated, hints, .. } = writer;
+    if json.is_empty() {
+        json.extend_from_slice(b"null");
+    }
+    let json = String::from_utf8(json).unwrap_or_default();
+    Ok(Converted { json, repeated, hints })
+}
+
+/// The JSON text of a YAML document.
+pub fn yaml_to_json(yaml: &str) -> Result<String, NotYaml> {
+    convert(yaml).map(|converted| converted.json)
+}
+
+#[cfg(test)]
+mod tests;

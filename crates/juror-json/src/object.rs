@@ -1,0 +1,116 @@
+//! An object as it was written: its fields in order, each value's JSON text kept verbatim.
+//!
+//! Results repeat most of their input, so steps are read as objects of this kind and written back
+//! by copying bytes; nothing a user put into a step is lost or reformatted on the way.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use crate::string::text_of;
+
+/// The fields of a JSON object, in the order they were written.
+#[derive(Clone, Debug, Default)]
+pub struct Object<'a> {
+    /// Keys with their quotes and escapes, values as they stand.
+    fields: Vec<(&'a RawValue, &'a RawValue)>,
+    /// Whether a key is written with an escape, and has to be unescaped to be known.
+    any_escapes: bool,
+}
+
+impl<'a> Object<'a> {
+    /// The value of a field; of a repeated field, the last one, as JSON readers commonly do.
+    pub fn get(&self, name: &str) -> Option<&'a RawValue> {
+        let is_it = |key: &RawValue| {
+            let quoted = key.get().as_bytes();
+            let is_written = quoted[1..quoted.len() - 1] == *name.as_bytes();
+            is_written || (self.any_escapes && text_of(key).as_deref() == Some(name))
+        };
+        self.fields.iter().rev().find(|(key, _)| is_it(key)).map(|(_, value)| *value)
+    }
+
+    /// The value of a field that is present and not `null`.
+    pub fn get_set(&self, name: &str) -> Option<&'a RawValue> {
+        self.get(name).filter(|value| value.get() != "null")
+    }
+
+    /// All fields in order: key and value.
+    pub fn iter(&self) -> impl Iterator<Item = (Cow<'a, str>, &'a RawValue)> {
+        self.fields.iter().map(|(key, value)| (text_of(key).unwrap_or_default(), *value))
+    }
+
+    /// All fields in order, keys with their quotes and escapes.
+    pub fn iter_raw(&self) -> impl Iterator<Item = (&'a RawValue, &'a RawValue)> {
+        self.fields.iter().copied()
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ObjectVisitor;
+        impl<'de> Visitor<'de> for ObjectVisitor {
+            type Value = Object<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object<'de>, A::Error> {
+                let mut fields = Vec::new();
+                let mut any_escapes = false;
+                while let Some((key, value)) = map.next_entry::<&RawValue, _>()? {
+                    // Most steps have five or six fields; an empty object needs no memory.
+                    if fields.is_empty() {
+                        fields.reserve_exact(6);
+                    }
+                    any_escapes |= key.get().as_bytes().contains(&b'\\');
+                    fields.push((key, value));
+                }
+                Ok(Object { fields, any_escapes })
+            }
+        }
+        deserializer.deserialize_map(ObjectVisitor)
+    }
+}
+
+/// What is read from an object and nothing else; structs alone would also be read from lists, by
+/// the positions of their fields.
+pub struct MapOnly<T>(pub T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for MapOnly<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct MapVisitor<T>(std::marker::PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for MapVisitor<T> {
+            type Value = T;
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+                T::deserialize(serde::de::value::MapAccessDeserializer::new(map))
+            }
+        }
+        deserializer.deserialize_map(MapVisitor(std::marker::PhantomData)).map(MapOnly)
+    }
+}
+
+/// A key that borrows from the input unless it is written with escapes.
+pub struct Key<'a>(pub Cow<'a, str>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct KeyVisitor;
+        impl<'de> Visitor<'de> for KeyVisitor {
+            type Value = Key<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("a string")
+            }
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Key<'de>, E> {
+                Ok(Key(Cow::Borrowed(text)))
+            }
+            fn visit_str<E>(self, text: &str) -> Result<Key<'de>, E> {
+                Ok(Key(Cow::Owned(text.to_owned())))
+            }
+        }
+        deserializer.deserialize_str(KeyVisitor)
+    }
+}

@@ -1,0 +1,507 @@
+//! Reading the outer shape of JSON fast.
+//!
+//! Inputs are a few fields around long strings, and the strings are kept as they stand. Finding
+//! where each ends is most of the work of reading, so it is done here for many bytes at once.
+//!
+//! The reader knows objects, lists and values as they stand. At anything else, and at any mistake in
+//! the text, it gives up, and `serde_json` reads the text and says what is wrong: where this reader
+//! answers, the other would answer the same.
+
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::value::BorrowedStrDeserializer;
+use serde::de::{DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, SeqAccess, Visitor};
+use serde::forward_to_deserialize_any;
+
+use crate::string::{find_special, special_bits};
+
+/// Reads a value as `serde_json::from_str` does.
+pub fn from_str<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, serde_json::Error> {
+    match read(text) {
+        Some(value) => Ok(value),
+        None => serde_json::from_str(text),
+    }
+}
+
+fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Option<T> {
+    let mut reader = Reader::new(text);
+    let value = T::deserialize(&mut reader).ok()?;
+    reader.skip_space();
+    (reader.at == text.len()).then_some(value)
+}
+
+/// Where a JSON string ends that begins at a place of a text, past its closing quote; `None` where
+/// it is none.
+pub fn end_of_string(text: &str, at: usize) -> Option<usize> {
+    let mut reader = Reader { text, at };
+    reader.skip_string().ok().map(|()| reader.at)
+}
+
+/// How deep a value may be; deeper ones are for the other reader.
+const DEEPEST: usize = 64;
+
+/// How many bytes of a string are looked at together.
+const BLOCK: usize = 32;
+
+pub(crate) struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+/// The other reader has to look.
+#[derive(Debug)]
+pub(crate) struct GivenUp;
+
+pub(crate) type Read<T> = Result<T, GivenUp>;
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(text: &'a str) -> Reader<'a> {
+        Reader { text, at: 0 }
+    }
+
+    pub(crate) fn at(&self) -> usize {
+        self.at
+    }
+
+    pub(crate) fn text(&self) -> &'a str {
+        self.text
+    }
+
+    /// Goes on by some bytes, which end with a character.
+    pub(crate) fn pass(&mut self, n_bytes: usize) {
+        self.at += n_bytes;
+    }
+
+    pub(crate) fn peek(&self) -> Read<u8> {
+        self.text.as_bytes().get(self.at).copied().ok_or(GivenUp)
+    }
+
+    pub(crate) fn next_is(&mut self, byte: u8) -> bool {
+        let is_it = self.text.as_bytes().get(self.at) == Some(&byte);
+        self.at += usize::from(is_it);
+        is_it
+    }
+
+    pub(crate) fn take(&mut self, byte: u8) -> Read<()> {
+        self.skip_space();
+        if self.next_is(byte) { Ok(()) } else { Err(GivenUp) }
+    }
+
+    pub(crate) fn skip_space(&mut self) {
+        let bytes = self.text.as_bytes();
+        while let Some(b' ' | b'\n' | b'\t' | b'\r') = bytes.get(self.at) {
+            self.at += 1;
+            // Files are often indented.
+            while let Some(b"        ") = bytes.get(self.at..self.at + 8) {
+                self.at += 8;
+            }
+        }
+    }
+
+    /// A value of any kind, as it stands.
+    fn value(&mut self) -> Read<&'a str> {
+        self.skip_space();
+        let start = self.at;
+        self.skip_value(DEEPEST)?;
+        Ok(&self.text[start..self.at])
+    }
+
+    pub(crate) fn skip_value(&mut self, depth: usize) -> Read<()> {
+        self.skip_space();
+        match self.peek()? {
+            b'"' => self.skip_string(),
+            b'{' => self.skip_items(b'}', depth, Reader::skip_key),
+            b'[' => self.skip_items(b']', depth, |_| Ok(())),
+            b't' => self.skip_word("true"),
+            b'f' => self.skip_word("false"),
+            b'n' => self.skip_word("null"),
+            _ => self.skip_number(),
+        }
+    }
+
+    /// The items of an object or list; `begin` passes over what stands before each value.
+    fn skip_items(
+        &mut self,
+        close: u8,
+        depth: usize,
+        begin: fn(&mut Self) -> Read<()>,
+    ) -> Read<()> {
+        let depth = depth.checked_sub(1).ok_or(GivenUp)?;
+        self.at += 1;
+        self.skip_space();
+        if self.next_is(close) {
+            return Ok(());
+        }
+        loop {
+            begin(self)?;
+            self.skip_value(depth)?;
+            self.skip_space();
+            if !self.next_is(b',') {
+                return self.take(close);
+            }
+        }
+    }
+
+    fn skip_key(&mut self) -> Read<()> {
+        self.skip_space();
+        self.skip_string()?;
+        self.take(b':')
+    }
+
+    fn skip_word(&mut self, word: &str) -> Read<()> {
+        let is_it = self.text.as_bytes()[self.at..].starts_with(word.as_bytes());
+        self.at += word.len();
+        if is_it { Ok(()) } else { Err(GivenUp) }
+    }
+
+    fn skip_number(&mut self) -> Read<()> {
+        self.next_is(b'-');
+        if !self.next_is(b'0') {
+            self.skip_digits()?;
+        }
+        if self.next_is(b'.') {
+            self.skip_digits()?;
+        }
+        if self.next_is(b'e') || self.next_is(b'E') {
+            let _sign = self.next_is(b'+') || self.next_is(b'-');
+            self.skip_digits()?;
+        }
+        Ok(())
+    }
+
+    fn skip_digits(&mut self) -> Read<()> {
+        let start = self.at;
+        while let Some(b'0'..=b'9') = self.text.as_bytes().get(self.at) {
+            self.at += 1;
+        }
+        if self.at > start { Ok(()) } else { Err(GivenUp) }
+    }
+
+    pub(crate) fn skip_string(&mut self) -> Read<()> {
+        let bytes = self.text.as_bytes();
+        if !self.next_is(b'"') {
+            return Err(GivenUp);
+        }
+        loop {
+            // Short strings end here, and long ones are brought past whatever is unusual.
+            let stop = self.at + BLOCK;
+            while self.at < stop || bytes[self.at - 1] == b'\\' {
+                self.at += plain_run(&bytes[self.at..]);
+                match self.peek()? {
+                    b'"' => {
+                        self.at += 1;
+                        return Ok(());
+                    }
+                    b'\\' => self.skip_escape()?,
+                    0..b' ' => return Err(GivenUp),
+                    _ => {}
+                }
+            }
+            while let Some((before, block)) = blocks_at(bytes, self.at)
+                && is_plain(before, block)
+            {
+                // The backslash of an escape belongs to what it escapes.
+                self.at += BLOCK - usize::from(block[BLOCK - 1] == b'\\');
+            }
+        }
+    }
+
+    fn skip_escape(&mut self) -> Read<()> {
+        let rest = &self.text.as_bytes()[self.at + 1..];
+        match rest {
+            [b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => self.at += 2,
+            [b'u', digits @ ..] => {
+                let digits = digits.get(..4).ok_or(GivenUp)?;
+                if !digits.iter().all(u8::is_ascii_hexdigit) {
+                    return Err(GivenUp);
+                }
+                self.at += 6;
+            }
+            _ => return Err(GivenUp),
+        }
+        Ok(())
+    }
+}
+
+/// How many of the next eight bytes stand for themselves in a string.
+fn plain_run(bytes: &[u8]) -> usize {
+    match bytes.first_chunk() {
+        Some(word) => special_bits(u64::from_le_bytes(*word)).trailing_zeros() as usize / 8,
+        None => find_special(bytes).unwrap_or(bytes.len()),
+    }
+}
+
+/// The next bytes of a string, and those one before each.
+fn blocks_at(bytes: &[u8], at: usize) -> Option<(&[u8; BLOCK], &[u8; BLOCK])> {
+    let (before, _) = bytes.get(at - 1..)?.split_first_chunk()?;
+    let (block, _) = bytes.get(at..)?.split_first_chunk()?;
+    Some((before, block))
+}
+
+/// Whether a string goes on beyond a block with no other escapes in it than those of JSON in a
+/// string. The byte before the block must not be the second backslash of an escape.
+///
+/// Every byte is judged by itself and the one before it, so that compilers make few instructions of
+/// the loop.
+#[expect(clippy::needless_bitwise_bool, reason = "there shall be no branches")]
+fn is_plain(before: &[u8; BLOCK], block: &[u8; BLOCK]) -> bool {
+    let mut is_plain = true;
+    for (&before, &byte) in before.iter().zip(block) {
+        let (is_escaped, is_quote) = (before == b'\\', byte == b'"');
+        let is_usual = (is_escaped == is_quote) | (is_escaped & (byte == b'n'));
+        is_plain &= is_usual & (byte >= b' ');
+    }
+    is_plain
+}
+
+impl<'de> Deserializer<'de> for &mut Reader<'de> {
+    type Error = GivenUp;
+
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Read<V::Value> {
+        Err(GivenUp)
+    }
+
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Read<V::Value> {
+        self.take(b'{')?;
+        visitor.visit_map(Items { reader: self, close: b'}', any: false, ended: false })
+    }
+
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Read<V::Value> {
+        self.take(b'[')?;
+        visitor.visit_seq(Items { reader: self, close: b']', any: false, ended: false })
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Read<V::Value> {
+        self.skip_space();
+        if self.peek()? == b'n' {
+            self.skip_word("null")?;
+            return visitor.visit_none();
+        }
+        visitor.visit_some(self)
+    }
+
+    /// A value as it stands: `RawValue` asks for it under a name, and expects an object with that
+    /// name as its key.
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        visitor: V,
+    ) -> Read<V::Value> {
+        visitor.visit_map(Verbatim { name, text: self.value()? })
+    }
+
+    fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Read<V::Value> {
+        let key = self.value()?.strip_prefix('"').and_then(|key| key.strip_suffix('"'));
+        match key.filter(|key| !key.contains('\\')) {
+            Some(key) => visitor.visit_borrowed_str(key),
+            None => Err(GivenUp),
+        }
+    }
+
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Read<V::Value> {
+        self.skip_value(DEEPEST)?;
+        visitor.visit_unit()
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit
+        unit_struct tuple tuple_struct struct enum
+    }
+}
+
+/// The items of an object or list.
+struct Items<'s, 'a> {
+    reader: &'s mut Reader<'a>,
+    close: u8,
+    any: bool,
+    ended: bool,
+}
+
+impl Items<'_, '_> {
+    fn has_next(&mut self) -> Read<bool> {
+        self.reader.skip_space();
+        if self.ended || self.reader.next_is(self.close) {
+            self.ended = true;
+            return Ok(false);
+        }
+        if std::mem::replace(&mut self.any, true) {
+            self.reader.take(b',')?;
+            self.reader.skip_space();
+        }
+        Ok(true)
+    }
+}
+
+impl<'de> MapAccess<'de> for Items<'_, 'de> {
+    type Error = GivenUp;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Read<Option<K::Value>> {
+        if !self.has_next()? {
+            return Ok(None);
+        }
+        if self.reader.peek()? != b'"' {
+            return Err(GivenUp);
+        }
+        seed.deserialize(&mut *self.reader).map(Some)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Read<V::Value> {
+        self.reader.take(b':')?;
+        seed.deserialize(&mut *self.reader)
+    }
+}
+
+impl<'de> SeqAccess<'de> for Items<'_, 'de> {
+    type Error = GivenUp;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Read<Option<T::Value>> {
+        if self.has_next()? { seed.deserialize(&mut *self.reader).map(Some) } else { Ok(None) }
+    }
+}
+
+/// A text under the name it was asked for.
+struct Verbatim<'a> {
+    name: &'static str,
+    text: &'a str,
+}
+
+impl<'de> MapAccess<'de> for Verbatim<'de> {
+    type Error = GivenUp;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Read<Option<K::Value>> {
+        seed.deserialize(self.name.into_deserializer()).map(Some)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Read<V::Value> {
+        seed.deserialize(BorrowedStrDeserializer::new(self.text))
+    }
+}
+
+impl fmt::Display for GivenUp {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("this is for another reader")
+    }
+}
+
+impl std::error::Error for GivenUp {}
+
+impl serde::de::Error for GivenUp {
+    fn custom<T: fmt::Display>(_: T) -> GivenUp {
+        GivenUp
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::value::RawValue;
+
+    /// Where this reader answers, the other gives the same answer.
+    fn check(text: &str) -> bool {
+        let other: Option<&RawValue> = serde_json::from_str(text).ok();
+        let fast: Option<&RawValue> = read(text);
+        if let Some(fast) = fast {
+            assert_eq!(other.map(RawValue::get), Some(fast.get()), "{text}");
+        }
+        let fast: Option<Vec<Option<&RawValue>>> = read(text);
+        if let Some(fast) = &fast {
+            let other: Vec<Option<&RawValue>> = serde_json::from_str(text).expect("a list");
+            let texts = |list: &[Option<&RawValue>]| -> Vec<Option<String>> {
+                list.iter().map(|value| value.map(|value| value.get().to_owned())).collect()
+            };
+            assert_eq!(texts(fast), texts(&other), "{text}");
+        }
+        read::<&RawValue>(text).is_some()
+    }
+
+    #[test]
+    fn what_is_json_is_read() {
+        let long = "long ".repeat(50);
+        for text in [
+            r#"{"a": [1, -0.5e+3, 0, 10E9, true, false, null, "x"], "b": {}, "c": []}"#,
+            " [ { } , [ ] ,\n\t\"\" ]\r\n",
+            r#""\" \\ \/ \b \f \n \r \t \u00e9 \ud800""#,
+            &format!("\"{long}\""),
+            &format!("[\"{long}\\\\\", \"{long}\\\"{long}\\n\"]"),
+        ] {
+            assert!(check(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_json_is_not_read() {
+        for text in [
+            "",
+            "{",
+            "[",
+            "\"",
+            "[1,]",
+            "[,1]",
+            "{\"a\"}",
+            "{\"a\":}",
+            "{a: 1}",
+            "{1: 1}",
+            "01",
+            "-",
+            "1.",
+            ".5",
+            "1e",
+            "+1",
+            "nul",
+            "nullx",
+            "[1 2]",
+            "{\"a\": 1,}",
+            "\"\\x\"",
+            "\"\\u12g4\"",
+            "\"\\u12\"",
+            "\"a\nb\"",
+            "1 2",
+            "[1]]",
+            "NaN",
+            "{\"a\": 1]",
+            "[1}",
+        ] {
+            assert!(!check(text), "{text}");
+        }
+        assert!(!check(&format!("{}{}", "[".repeat(65), "]".repeat(65))));
+    }
+
+    #[test]
+    fn strings_end_at_their_quote_wherever_it_stands() {
+        for length in 0..140 {
+            let plain = "x".repeat(length);
+            for tail in
+                ["", "\\\"", "\\\\", "\\\\\\\"", "\\n", "\\u0041", "\n", "\\", "\"", "\\\\\""]
+            {
+                for more in ["", "y", &"y".repeat(70)] {
+                    let text = format!("\"{plain}{tail}{more}\"");
+                    let is_json = serde_json::from_str::<&RawValue>(&text).is_ok();
+                    assert_eq!(check(&text), is_json, "{text}");
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn both_readers_agree_on_strings(inside in "([a-z \"\\\\nu0é\n]|\\\\\"|\\\\\\\\|[a-z]{9}){0,40}") {
+            let text = format!("\"{inside}\"");
+            prop_assert_eq!(check(&text), serde_json::from_str::<&RawValue>(&text).is_ok());
+        }
+
+        #[test]
+        fn a_string_ends_where_the_other_reader_says(text in any::<String>(), rest in any::<String>()) {
+            let json = serde_json::Value::from(text).to_string();
+            let whole = format!("[{json}{rest}");
+            prop_assert_eq!(end_of_string(&whole, 1), Some(1 + json.len()));
+            prop_assert_eq!(end_of_string(&whole, 0), None);
+        }
+
+        #[test]
+        fn both_readers_agree_on_anything(text in "([\\[\\]{},:\"\\\\ ]|\"a\"|-?[0-9.e]{1,3}|true|null){0,12}") {
+            prop_assert_eq!(check(&text), serde_json::from_str::<&RawValue>(&text).is_ok());
+        }
+    }
+}

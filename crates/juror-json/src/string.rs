@@ -1,0 +1,327 @@
+//! Strings of JSON: their text, found and compared without unescaping more than it takes.
+
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+
+/// The text of a JSON string, or nothing for any other value.
+///
+/// A lone surrogate, which JSON can write and UTF-8 cannot, becomes U+FFFD.
+#[inline]
+pub fn text_of(value: &RawValue) -> Option<Cow<'_, str>> {
+    inside_of(value).map(unescape)
+}
+
+/// The inside of a JSON string, escapes and all; nothing for any other value.
+#[inline]
+pub fn inside_of(value: &RawValue) -> Option<&str> {
+    value.get().strip_prefix('"')?.strip_suffix('"')
+}
+
+/// Whether a value is a text that says a word, however it is written.
+#[inline]
+pub fn is_word(value: &RawValue, word: &str) -> bool {
+    inside_of(value).is_some_and(|inside| inside == word || same_text(inside, word))
+}
+
+/// Whether a text of JSON may have a letter of ASCII written as an escape, which hides words that
+/// are looked for as they are.
+pub fn may_hide_letters(json: &str) -> bool {
+    let bytes = json.as_bytes();
+    let is_letter = |at: usize| matches!(bytes.get(at + 4), Some(b'4'..=b'7'));
+    memchr::memmem::find_iter(bytes, b"\\u00").any(is_letter)
+}
+
+/// A text, or a number or boolean written where a text is expected.
+#[inline]
+pub fn scalar_text(value: &RawValue) -> Option<Cow<'_, str>> {
+    match value.get().as_bytes().first()? {
+        b'"' => text_of(value),
+        b'{' | b'[' | b'n' => None,
+        _ => Some(Cow::Borrowed(value.get())),
+    }
+}
+
+/// The text of a string, the JSON of anything else.
+#[inline]
+pub fn text_or_json(value: &RawValue) -> Cow<'_, str> {
+    text_of(value).unwrap_or(Cow::Borrowed(value.get()))
+}
+
+/// The text of a string's inside.
+pub fn unescape(quoted: &str) -> Cow<'_, str> {
+    if memchr::memchr(b'\\', quoted.as_bytes()).is_none() {
+        return Cow::Borrowed(quoted);
+    }
+    let mut text = Vec::with_capacity(quoted.len());
+    push_unescaped(quoted, &mut text);
+    Cow::Owned(
+        String::from_utf8(text)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
+    )
+}
+
+/// How much is unescaped before it is appended.
+const BLOCK: usize = 1024;
+
+/// Appends the text of a string's inside. Outputs are mostly JSON inside JSON, where every quote is
+/// escaped, so runs between escapes are short: they are copied eight bytes at a time into a block
+/// on the stack, and what comes after the backslash is overwritten.
+fn push_unescaped(quoted: &str, text: &mut Vec<u8>) {
+    let bytes = quoted.as_bytes();
+    // Room for eight bytes, and for a character after them.
+    let mut block = [0; BLOCK + 16];
+    let (mut at, mut to) = (0, 0);
+    while at < bytes.len() {
+        if to >= BLOCK {
+            text.extend_from_slice(&block[..to]);
+            to = 0;
+        }
+        let run = copy_run(&bytes[at..], &mut block[to..]);
+        at += run;
+        to += run;
+        if bytes.get(at) != Some(&b'\\') {
+            continue;
+        }
+        match bytes.get(at + 1) {
+            Some(&plain @ (b'"' | b'\\' | b'/')) => {
+                block[to] = plain;
+                (at, to) = (at + 2, to + 1);
+            }
+            _ => {
+                let (character, length) = escape_at(quoted, at);
+                to += character.encode_utf8(&mut block[to..]).len();
+                at += length;
+            }
+        }
+    }
+    text.extend_from_slice(&block[..to]);
+}
+
+/// Copies up to the next backslash, at most eight bytes, and returns how much that was.
+fn copy_run(bytes: &[u8], place: &mut [u8]) -> usize {
+    match (bytes.first_chunk::<8>(), place.first_chunk_mut::<8>()) {
+        (Some(word), Some(place)) => {
+            *place = *word;
+            bits_of(b'\\', u64::from_le_bytes(*word)).trailing_zeros() as usize / 8
+        }
+        _ => {
+            let run = bytes.iter().take(7).take_while(|byte| **byte != b'\\').count();
+            place[..run].copy_from_slice(&bytes[..run]);
+            run
+        }
+    }
+}
+
+/// Where the first byte stands that a JSON string cannot hold as it is: a quote, a backslash or a
+/// control character.
+#[inline]
+pub fn find_special(bytes: &[u8]) -> Option<usize> {
+    find(bytes, special_bits, |byte| byte < b' ' || byte == b'"' || byte == b'\\')
+}
+
+/// Where the first backslash stands.
+#[inline]
+pub fn find_backslash(bytes: &[u8]) -> Option<usize> {
+    find(bytes, |word| bits_of(b'\\', word), |byte| byte == b'\\')
+}
+
+/// Where the first byte of a kind stands. Most texts that are looked through are short: calling
+/// for something faster takes longer than looking.
+fn find(bytes: &[u8], bits: impl Fn(u64) -> u64, is_it: impl Fn(u8) -> bool) -> Option<usize> {
+    let (words, rest) = bytes.as_chunks::<8>();
+    for (index, word) in words.iter().enumerate() {
+        let found = bits(u64::from_le_bytes(*word));
+        if found != 0 {
+            return Some(8 * index + found.trailing_zeros() as usize / 8);
+        }
+    }
+    rest.iter().position(|byte| is_it(*byte)).map(|at| 8 * words.len() + at)
+}
+
+const ONES: u64 = 0x0101_0101_0101_0101;
+const HIGH: u64 = ONES << 7;
+
+/// A word whose lowest set bit belongs to the first of eight bytes that a JSON string cannot hold
+/// as it is.
+#[inline]
+pub fn special_bits(word: u64) -> u64 {
+    let controls = word.wrapping_sub(ONES * u64::from(b' ')) & !word & HIGH;
+    bits_of(b'"', word) | bits_of(b'\\', word) | controls
+}
+
+/// A word whose lowest set bit belongs to the first of eight bytes that is a given one.
+fn bits_of(byte: u8, word: u64) -> u64 {
+    // A byte is zero where there is the given one. A borrow out of it can only mark bytes after it.
+    let differing = word ^ (ONES * u64::from(byte));
+    differing.wrapping_sub(ONES) & !differing & HIGH
+}
+
+/// The character an escape stands for and the bytes it takes; the input was checked when read.
+fn escape_at(quoted: &str, at: usize) -> (char, usize) {
+    match quoted.as_bytes().get(at + 1) {
+        Some(b'n') => ('\n', 2),
+        Some(b't') => ('\t', 2),
+        Some(b'r') => ('\r', 2),
+        Some(b'b') => ('\u{8}', 2),
+        Some(b'f') => ('\u{c}', 2),
+        Some(b'u') => unicode_escape_at(quoted, at),
+        _ => (char::REPLACEMENT_CHARACTER, 1),
+    }
+}
+
+fn unicode_escape_at(quoted: &str, at: usize) -> (char, usize) {
+    let unit = |at: usize| {
+        let digits = quoted.get(at..at + 6)?.strip_prefix("\\u")?;
+        u32::from_str_radix(digits, 16).ok()
+    };
+    let Some(high) = unit(at) else { return (char::REPLACEMENT_CHARACTER, 2) };
+    if let Some(character) = char::from_u32(high) {
+        return (character, 6);
+    }
+    if (0xD800..0xDC00).contains(&high)
+        && let Some(low) = unit(at + 6).filter(|low| (0xDC00..0xE000).contains(low))
+        && let Some(character) = char::from_u32(0x1_0000 + ((high - 0xD800) << 10) + (low - 0xDC00))
+    {
+        return (character, 12);
+    }
+    (char::REPLACEMENT_CHARACTER, 6)
+}
+
+/// Whether two strings have the same text, given what is inside their quotes.
+///
+/// Texts that differ most often do so early, and the first differing bytes then tell: unescaping
+/// both is left for where they do not.
+pub fn same_text(a: &str, b: &str) -> bool {
+    if a == b {
+        return true;
+    }
+    !differ_visibly(a.as_bytes(), b.as_bytes()) && unescape(a) == unescape(b)
+}
+
+/// Whether the first difference is one of characters, and not only of how they are escaped.
+fn differ_visibly(a: &[u8], b: &[u8]) -> bool {
+    let Some(at) = a.iter().zip(b).position(|(a, b)| a != b) else { return false };
+    let n_backslashes = a[..at].iter().rev().take_while(|byte| **byte == b'\\').count();
+    if n_backslashes % 2 == 1 {
+        // Right after the backslash of an escape: short escapes stand for one character each.
+        let is_short = |byte: u8| matches!(byte, b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't');
+        return is_short(a[at]) && is_short(b[at]);
+    }
+    let in_long_escape = a[at.saturating_sub(5)..at].contains(&b'\\');
+    !in_long_escape && a[at] != b'\\' && b[at] != b'\\'
+}
+
+/// Whether the text of a string, or the JSON of anything else, contains a piece of text.
+///
+/// Most often this can be told from the text as written: a plain piece stands there as it is,
+/// unless some of its characters are escaped.
+pub fn contains_text(value: &RawValue, piece: &str) -> bool {
+    let Some(quoted) = inside_of(value) else { return value.get().contains(piece) };
+    let is_plain = |byte: u8| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\';
+    if !piece.is_empty() && piece.bytes().all(is_plain) {
+        match memchr::memmem::find(quoted.as_bytes(), piece.as_bytes()) {
+            // No escape is longer than six bytes: further from one, the piece is itself.
+            Some(at) if !quoted.as_bytes()[at.saturating_sub(6)..at].contains(&b'\\') => {
+                return true;
+            }
+            Some(_) => {}
+            None if !quoted.contains("\\u") && !quoted.contains("\\/") => return false,
+            None => {}
+        }
+    }
+    unescape(quoted).contains(piece)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(json: &str) -> String {
+        let raw: &RawValue = serde_json::from_str(json).expect("valid JSON");
+        text_of(raw).expect("a string").into_owned()
+    }
+
+    #[test]
+    fn escapes_become_characters() {
+        assert_eq!(text(r#""a\"b\\c\/d\n\t\u00e9\ud83d\ude00""#), "a\"b\\c/d\n\té😀");
+        assert_eq!(text(r#""plain é""#), "plain é");
+    }
+
+    #[test]
+    fn the_first_special_byte_is_found() {
+        for length in 0..40 {
+            let plain: String = "aé~\u{7f}".chars().cycle().take(length).collect();
+            assert_eq!(find_special(plain.as_bytes()), None);
+            for special in ['"', '\\', '\n', '\0', '\u{1f}'] {
+                for after in ["", "\"\\", "plain text"] {
+                    let text = format!("{plain}{special}{after}");
+                    assert_eq!(find_special(text.as_bytes()), Some(plain.len()), "{text:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn runs_of_any_length_are_copied() {
+        for length in 0..40 {
+            let plain: String = ('a'..='z').chain('é'..='ü').cycle().take(length).collect();
+            let json = format!("\"{plain}\\\"{plain}\\n{plain}\"");
+            assert_eq!(text(&json), format!("{plain}\"{plain}\n{plain}"));
+        }
+    }
+
+    #[test]
+    fn a_lone_surrogate_becomes_the_replacement_character() {
+        assert_eq!(text(r#""x\ud800y""#), "x\u{fffd}y");
+        assert_eq!(text(r#""\udc00\ud83d""#), "\u{fffd}\u{fffd}");
+    }
+
+    #[test]
+    fn texts_are_the_same_however_they_are_written() {
+        let escapes =
+            ["a", "\\u0061", "\\n", "\\u000a", "\\\\", "\\\"", "/", "\\/", "é", "\\u00e9", "n"];
+        let mut texts = vec![String::new()];
+        for first in escapes {
+            for second in escapes {
+                texts.push(format!("{first}{second}"));
+                texts.push(format!("{first}{second}n"));
+            }
+        }
+        for a in &texts {
+            for b in &texts {
+                assert_eq!(same_text(a, b), unescape(a) == unescape(b), "{a} and {b}");
+            }
+        }
+    }
+
+    #[test]
+    fn words_are_the_same_however_they_are_written() {
+        let is_error = |json: &str| is_word(serde_json::from_str(json).expect("JSON"), "error");
+        for json in [r#""error""#, r#""\u0065rror""#, r#""e\u0072\u0072or""#] {
+            assert!(is_error(json), "{json}");
+        }
+        for json in [r#""errors""#, r#""\\u0065rror""#, "null", r#"["error"]"#, "5"] {
+            assert!(!is_error(json), "{json}");
+        }
+        assert!(may_hide_letters(r#""\u0072etrieval""#) && may_hide_letters(r#""\u004e""#));
+        assert!(!may_hide_letters(r#""caf\u00e9 \"x\" \u2014""#));
+    }
+
+    #[test]
+    fn a_piece_is_found_however_it_is_written() {
+        let contains = |json: &str, piece: &str| {
+            contains_text(serde_json::from_str(json).expect("JSON"), piece)
+        };
+        assert!(contains(r#""see urn:x here""#, "urn:x"));
+        assert!(contains(r#""\"urn:x\"""#, "urn:x"));
+        assert!(contains(r#""http:\/\/a""#, "http://a"));
+        assert!(contains(r#""\u0075rn:x""#, "urn:x"));
+        assert!(contains(r#""caf\u00e9""#, "café"));
+        assert!(!contains(r#""\nurn:x""#, "nurn:x"));
+        assert!(!contains(r#""\u00e9abc""#, "e9abc"));
+        assert!(!contains(r#""urn:""#, "urn:x"));
+        assert!(contains(r#"{"a": "urn:x"}"#, "urn:x"));
+        assert!(contains(r#""anything""#, ""));
+    }
+}

@@ -1,0 +1,184 @@
+//! Anthropic's protocol.
+
+mod functions;
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::adapt::{Adaptation, Form, Habits, Tell, described};
+use crate::body::Body;
+use crate::conversation::{Conversation, TurnReply};
+use crate::http::Endpoint;
+use crate::model::{ChatModel, ChatRequest, ModelError, ModelReply, Outcome, Pending, Usage};
+use crate::provider::ModelSpec;
+use crate::schema::Schema;
+
+/// The protocol asks for a limit; judgements are far shorter.
+const MOST_TOKENS: u64 = 8192;
+
+/// How a reply can be held to its shape here.
+const FORMS: [Form; 2] = [Form::Tool, Form::Text];
+
+pub(crate) struct Anthropic {
+    endpoint: Endpoint,
+    url: String,
+    model: String,
+    stream: bool,
+    parameters: Map<String, Value>,
+    adaptation: Adaptation,
+}
+
+impl Anthropic {
+    pub(crate) fn new(spec: &ModelSpec, tell: Tell) -> Result<Anthropic, String> {
+        let endpoint = Endpoint::new(spec, ("x-api-key", ""))?;
+        let version = if spec.base().ends_with("/v1") { "" } else { "v1/" };
+        Ok(Anthropic {
+            endpoint: endpoint.with_header("anthropic-version", "2023-06-01"),
+            url: spec.url(&format!("{version}messages")),
+            model: spec.model.clone(),
+            stream: spec.stream,
+            parameters: spec.parameters.clone(),
+            adaptation: Adaptation::new(&spec.name(), &FORMS, &spec.parameters, tell),
+        })
+    }
+
+    fn body(&self, request: &ChatRequest, habits: &Habits) -> Body {
+        let mut body = Body::of(&habits.apply(&self.parameters));
+        let mut system = request.system.clone().into_iter().collect::<Vec<String>>();
+        match &request.schema {
+            Some(schema) if habits.form == Form::Tool => {
+                let name = &request.purpose;
+                let tool = Forced { name, description: "Gives the verdict.", input_schema: schema };
+                body.set("tools", &[tool]);
+                body.set("tool_choice", &json!({"type": "tool", "name": name}));
+            }
+            Some(schema) => system.push(described(schema)),
+            None => {}
+        }
+        if !system.is_empty() {
+            body.set("system", &system.join("\n\n"));
+        }
+        if !body.has("max_tokens") {
+            body.set("max_tokens", &MOST_TOKENS);
+        }
+        body.set("model", &self.model);
+        body.set("messages", &json!([{"role": "user", "content": request.user}]));
+        if self.stream && habits.takes("stream") {
+            body.set("stream", &true);
+        }
+        body
+    }
+
+    async fn ask(&self, body: &Body) -> Result<ModelReply, ModelError> {
+        if !body.has("stream") {
+            return read_message(&self.endpoint.post(&self.url, body).await?);
+        }
+        let mut streamed = Streamed::default();
+        self.endpoint.post_stream(&self.url, body, |event| streamed.take(&event)).await?;
+        streamed.finish()
+    }
+}
+
+/// A tool that the model must call, and whose input is its reply.
+#[derive(Serialize)]
+struct Forced<'a> {
+    name: &'a str,
+    description: &'static str,
+    input_schema: &'a Schema,
+}
+
+impl ChatModel for Anthropic {
+    fn chat<'a>(&'a self, request: &'a ChatRequest) -> Pending<'a, Result<ModelReply, ModelError>> {
+        Box::pin(async move {
+            let ask = |habits: Habits| -> Pending<'a, _> {
+                Box::pin(async move { self.ask(&self.body(request, &habits)).await })
+            };
+            self.adaptation.until_taken(&self.endpoint, request.schema.is_some(), ask).await
+        })
+    }
+
+    fn converse<'a>(
+        &'a self,
+        talk: &'a Conversation,
+    ) -> Pending<'a, Result<TurnReply, ModelError>> {
+        Box::pin(async move {
+            let ask = |habits: Habits| -> Pending<'a, _> {
+                Box::pin(async move { functions::ask(self, talk, &habits).await })
+            };
+            self.adaptation.until_taken(&self.endpoint, false, ask).await
+        })
+    }
+}
+
+fn read_message(body: &Value) -> Result<ModelReply, ModelError> {
+    let missing = || ModelError::Garbled("it has no `content`".into());
+    let blocks = body.get("content").and_then(Value::as_array).ok_or_else(missing)?;
+    let input = blocks.iter().find_map(|block| block.get("input"));
+    let text = || blocks.iter().filter_map(|block| block.get("text")?.as_str()).collect();
+    let said = if body.get("stop_reason").and_then(Value::as_str) == Some("refusal") {
+        declined()
+    } else {
+        Outcome::Text(input.map_or_else(text, Value::to_string))
+    };
+    let mut usage = None;
+    count(body, &mut usage);
+    Ok(ModelReply { said, usage })
+}
+
+fn declined() -> Outcome {
+    Outcome::Declined("it stopped with a refusal".into())
+}
+
+/// Later figures of a stream take the place of earlier ones.
+fn count(body: &Value, usage: &mut Option<Usage>) {
+    let tokens = |name: &str| body.pointer(&format!("/usage/{name}")).and_then(Value::as_u64);
+    if body.get("usage").is_some_and(Value::is_object) {
+        let usage = usage.get_or_insert_default();
+        usage.input_tokens = tokens("input_tokens").unwrap_or(usage.input_tokens);
+        usage.output_tokens = tokens("output_tokens").unwrap_or(usage.output_tokens);
+    }
+}
+
+/// A reply that comes in pieces.
+#[derive(Default)]
+struct Streamed {
+    text: String,
+    input: String,
+    usage: Option<Usage>,
+    refused: bool,
+    finished: bool,
+}
+
+impl Streamed {
+    fn take(&mut self, event: &Value) -> Result<(), ModelError> {
+        let text = |path: &str| event.pointer(path).and_then(Value::as_str).unwrap_or_default();
+        match text("/type") {
+            "error" => return Err(ModelError::Unavailable(text("/error/message").to_owned())),
+            "message_start" => count(&event["message"], &mut self.usage),
+            "content_block_delta" => {
+                self.text.push_str(text("/delta/text"));
+                self.input.push_str(text("/delta/partial_json"));
+            }
+            "message_delta" => {
+                count(event, &mut self.usage);
+                self.refused |= text("/delta/stop_reason") == "refusal";
+            }
+            "message_stop" => self.finished = true,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<ModelReply, ModelError> {
+        let said = if self.refused {
+            declined()
+        } else if !self.finished {
+            return Err(ModelError::Garbled("the stream ended too early".into()));
+        } else if self.input.is_empty() {
+            Outcome::Text(self.text)
+        } else {
+            Outcome::Text(self.input)
+        };
+        Ok(ModelReply { said, usage: self.usage })
+    }
+}

@@ -1,0 +1,610 @@
+//! Telling whether two results agree: an injection of the required columns into the actual ones
+//! under which the rows are the same.
+//!
+//! Columns are paired by what stands in them, never by trying permutations. A required column can
+//! only stand for an actual column with the same values; the search takes the column with the
+//! fewest candidates first, splits the rows into classes by the values chosen so far, and turns
+//! back at the first difference. Small tables that hold the same cells, written the same, are told
+//! before that.
+
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::cmp::Reverse;
+use std::sync::OnceLock;
+use std::thread;
+
+use hashbrown::HashMap;
+
+use crate::candidates::{
+    Candidate, Found, candidates_by_value, candidates_of, is_little, most_lookups,
+};
+use crate::column::ReferenceColumn;
+use crate::rules::Rules;
+use crate::verbatim::Verbatim;
+use crate::{Solutions, SparqlResult};
+
+/// How many rows the search may visit before it gives up, and how many values may be looked up
+/// before it; only contrived tables come near.
+const BUDGET: usize = 8_000_000;
+
+/// What trying a column takes besides its rows, in rows.
+const A_TRY: usize = 16;
+
+/// From how many rows on each column is worth a thread.
+const MANY_ROWS: usize = 100_000;
+
+/// Makes something of every column, those of large tables side by side.
+fn for_each_column<C: Sync, T: Send>(
+    columns: &[C],
+    n_rows: usize,
+    make: impl Fn(&C) -> T + Sync,
+) -> Vec<T> {
+    if n_rows < MANY_ROWS || columns.len() < 2 {
+        return columns.iter().map(make).collect();
+    }
+    thread::scope(|scope| {
+        let make = &make;
+        let threads: Vec<_> =
+            columns.iter().map(|column| scope.spawn(move || make(column))).collect();
+        let join = |thread: thread::ScopedJoinHandle<'_, T>| {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        threads.into_iter().map(join).collect()
+    })
+}
+
+/// The outcome of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// The results agree.
+    Same,
+    /// They do not.
+    Different,
+    /// The tables are so contrived that the search was given up; counted as different.
+    Undecided,
+}
+
+/// A reference result made ready for comparisons.
+pub enum Prepared<'t> {
+    /// Of an ASK query.
+    Truth(bool),
+    /// Of a SELECT query.
+    Table(PreparedTable<'t>),
+}
+
+/// A reference table made ready for comparisons.
+pub struct PreparedTable<'t> {
+    table: &'t Solutions<'t>,
+    /// The required columns, by position; one that the table lacks is a column of unbound cells.
+    required: Vec<Option<usize>>,
+    mode: Mode,
+    /// For telling quickly; only where all required columns are there.
+    verbatim: Option<Verbatim<'t>>,
+    /// For the search; made when first needed.
+    columns: OnceLock<Vec<ReferenceColumn<'t>>>,
+}
+
+/// What makes two tables the same.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mode {
+    Set,
+    Multiset,
+    Sequence,
+}
+
+impl<'t> Prepared<'t> {
+    /// Makes a reference ready; a required column it lacks counts as a column of unbound cells.
+    pub fn new(reference: &'t SparqlResult<'t>, rules: &Rules<'_>) -> Prepared<'t> {
+        let table = match reference {
+            SparqlResult::Truth(truth) => return Prepared::Truth(*truth),
+            SparqlResult::Table(table) => table,
+        };
+        let required: Vec<Option<usize>> = match &rules.required_columns {
+            None => (0..table.names.len()).map(Some).collect(),
+            Some(required) => required
+                .iter()
+                .map(|name| table.names.iter().position(|known| known == name))
+                .collect(),
+        };
+        let columns = required.iter().map(|at| at.map(|at| table.columns[at].as_slice()));
+        let verbatim = columns
+            .collect::<Option<Vec<_>>>()
+            .and_then(|columns| Verbatim::new(columns, table.n_rows));
+        let mode = match (rules.ordered, rules.ignore_duplicates) {
+            (true, _) => Mode::Sequence,
+            (false, true) => Mode::Set,
+            (false, false) => Mode::Multiset,
+        };
+        let columns = OnceLock::new();
+        Prepared::Table(PreparedTable { table, required, mode, verbatim, columns })
+    }
+
+    /// Compares an actual result with this reference.
+    pub fn compare(&self, actual: &SparqlResult<'_>) -> Comparison {
+        let same = match (self, actual) {
+            (Prepared::Truth(expected), SparqlResult::Truth(actual)) => expected == actual,
+            (Prepared::Table(expected), SparqlResult::Table(actual)) => {
+                return expected.compare(actual);
+            }
+            _ => false,
+        };
+        if same { Comparison::Same } else { Comparison::Different }
+    }
+}
+
+impl<'t> PreparedTable<'t> {
+    fn compare(&self, actual: &Solutions<'_>) -> Comparison {
+        let decided = |same| if same { Comparison::Same } else { Comparison::Different };
+        let n_rows = self.table.n_rows;
+        let enough_columns = actual.names.len() >= self.required.len();
+        match (n_rows, actual.n_rows) {
+            (0, 0) => return decided(enough_columns),
+            (0, _) | (_, 0) => return Comparison::Different,
+            _ => {}
+        }
+        if !enough_columns {
+            return Comparison::Different;
+        }
+        if self.required.is_empty() {
+            return Comparison::Same;
+        }
+        if self.mode != Mode::Set && n_rows != actual.n_rows {
+            return Comparison::Different;
+        }
+        if self.is_verbatim(actual) {
+            return Comparison::Same;
+        }
+        self.search(actual)
+    }
+
+    /// Whether the same cells stand in another table, written the same.
+    fn is_verbatim(&self, actual: &Solutions<'_>) -> bool {
+        self.verbatim.as_ref().is_some_and(|verbatim| match self.mode {
+            Mode::Sequence => verbatim.is_in(actual),
+            Mode::Set | Mode::Multiset => verbatim.has_rows_of(actual),
+        })
+    }
+
+    fn search(&self, actual: &Solutions<'_>) -> Comparison {
+        self.search_among(self.candidates(actual), actual)
+    }
+
+    fn search_among(&self, candidates: Found, actual: &Solutions<'_>) -> Comparison {
+        match candidates {
+            Found::Nothing => Comparison::Different,
+            Found::TooMuch => Comparison::Undecided,
+            Found::Candidates(candidates) => {
+                let mut used = vec![false; actual.columns.len()];
+                Search::new(self, actual.n_rows, candidates).descend(0, &[], &mut used)
+            }
+        }
+    }
+
+    /// The required columns, ready for the search.
+    pub(super) fn columns(&self) -> &[ReferenceColumn<'t>] {
+        let (table, n_rows) = (self.table, self.table.n_rows);
+        let column_at = |at: &Option<usize>| match at {
+            Some(at) => ReferenceColumn::new(&table.columns[*at]),
+            None => ReferenceColumn::unbound(n_rows),
+        };
+        self.columns.get_or_init(|| for_each_column(&self.required, n_rows, column_at))
+    }
+
+    /// For each required column the actual columns it may stand for.
+    pub(super) fn candidates(&self, actual: &Solutions<'_>) -> Found {
+        let columns = self.columns();
+        let n_cells = actual.columns.len() * actual.n_rows + columns.len() * self.table.n_rows;
+        let by_value = || candidates_by_value(columns, actual, self.mode, BUDGET.max(4 * n_cells));
+        if !is_little(columns.len(), actual) {
+            return by_value();
+        }
+        if self.table.n_rows.max(actual.n_rows) >= MANY_ROWS {
+            let of = |column: &_| candidates_of(column, actual, self.mode, &mut 0);
+            let found: Option<_> =
+                for_each_column(columns, actual.n_rows, of).into_iter().collect();
+            return found.map_or(Found::Nothing, Found::Candidates);
+        }
+        let (mut n_lookups, most_lookups) = (0, most_lookups(columns.len(), actual));
+        let mut found = Vec::with_capacity(columns.len());
+        for column in columns {
+            match candidates_of(column, actual, self.mode, &mut n_lookups) {
+                Some(candidates) => found.push(candidates),
+                None => return Found::Nothing,
+            }
+            if n_lookups > most_lookups {
+                return by_value();
+            }
+        }
+        Found::Candidates(found)
+    }
+}
+
+/// One level of the search: a required column, and how its values split the reference rows.
+struct Level {
+    candidates: Vec<Candidate>,
+    split: Split,
+    /// How many reference rows fall into each class after this level.
+    class_sizes: Vec<u32>,
+}
+
+/// How a class and a value make the class of the next level.
+enum Split {
+    /// The value is the class: the first level.
+    ByValue,
+    /// Every class has one value here, so classes stay as they are.
+    Fixed(Vec<u32>),
+    /// Classes fall apart; few enough to be kept in a table.
+    Table { n_values: usize, next: Vec<u32> },
+    /// Classes fall apart.
+    Pairs(HashMap<(u32, u32), u32>),
+}
+
+struct Search {
+    levels: Vec<Level>,
+    mode: Mode,
+    n_rows: usize,
+    visited: Cell<usize>,
+}
+
+impl Search {
+    fn new(
+        reference: &PreparedTable<'_>,
+        n_rows: usize,
+        candidates: Vec<Vec<Candidate>>,
+    ) -> Search {
+        let mut columns: Vec<_> = reference.columns().iter().zip(candidates).collect();
+        columns.sort_by_key(|(column, candidates)| (candidates.len(), Reverse(column.n_values)));
+        let splits = splits(columns.iter().map(|(column, _)| *column), reference.mode);
+        let levels = columns.into_iter().zip(splits).map(|((_, candidates), split)| {
+            let (split, class_sizes) = split;
+            Level { candidates, split, class_sizes }
+        });
+        Search { levels: levels.collect(), mode: reference.mode, n_rows, visited: Cell::new(0) }
+    }
+
+    fn descend(&self, depth: usize, classes: &[u32], used: &mut [bool]) -> Comparison {
+        let Some(level) = self.levels.get(depth) else { return Comparison::Same };
+        let mut tried = vec![false; used.len()];
+        for candidate in &level.candidates {
+            if used[candidate.at] || std::mem::replace(&mut tried[candidate.kind], true) {
+                continue;
+            }
+            self.visited.set(self.visited.get() + self.n_rows + A_TRY);
+            if self.visited.get() > BUDGET.max((self.n_rows + A_TRY) * self.levels.len() * 4) {
+                return Comparison::Undecided;
+            }
+            let values = candidate.values.rows();
+            let Some(next) = self.refine(level, classes, &values) else { continue };
+            used[candidate.at] = true;
+            let found = self.descend(depth + 1, &next, used);
+            used[candidate.at] = false;
+            if found != Comparison::Different {
+                return found;
+            }
+        }
+        Comparison::Different
+    }
+
+    /// The classes of the actual rows after one more column, if they agree with the reference's.
+    fn refine<'c>(
+        &self,
+        level: &Level,
+        classes: &'c [u32],
+        values: &'c [u32],
+    ) -> Option<Cow<'c, [u32]>> {
+        match &level.split {
+            // Columns that are the same sequences were settled with the candidates.
+            Split::ByValue if self.mode == Mode::Sequence => Some(Cow::Borrowed(values)),
+            Split::ByValue => {
+                let mut sizes = vec![0_u32; level.class_sizes.len()];
+                for &value in values {
+                    sizes[value as usize] += 1;
+                }
+                self.sizes_agree(level, &sizes).then_some(Cow::Borrowed(values))
+            }
+            Split::Fixed(expected) => {
+                let mut rows = classes.iter().zip(values);
+                let same = rows.all(|(&class, &value)| expected[class as usize] == value);
+                same.then_some(Cow::Borrowed(classes))
+            }
+            Split::Table { n_values, next } => {
+                self.split(level, classes, values, |class, value| {
+                    let at = class as usize * n_values + value as usize;
+                    Some(next[at]).filter(|next| *next != NONE)
+                })
+            }
+            Split::Pairs(pairs) => self
+                .split(level, classes, values, |class, value| pairs.get(&(class, value)).copied()),
+        }
+    }
+
+    fn sizes_agree(&self, level: &Level, sizes: &[u32]) -> bool {
+        match self.mode {
+            // Other columns may tell rows of a class apart, but nothing makes more of them.
+            Mode::Set => sizes.iter().zip(&level.class_sizes).all(|(has, needs)| has >= needs),
+            _ => sizes == level.class_sizes,
+        }
+    }
+
+    /// The classes that pairs of class and value make, if the reference has them all.
+    fn split(
+        &self,
+        level: &Level,
+        classes: &[u32],
+        values: &[u32],
+        next: impl Fn(u32, u32) -> Option<u32>,
+    ) -> Option<Cow<'static, [u32]>> {
+        let mut sizes = vec![0_u32; level.class_sizes.len()];
+        let mut found = Vec::with_capacity(classes.len());
+        for (&class, &value) in classes.iter().zip(values) {
+            let class = next(class, value)?;
+            sizes[class as usize] += 1;
+            found.push(class);
+        }
+        self.sizes_agree(level, &sizes).then_some(Cow::Owned(found))
+    }
+}
+
+/// No class: the reference has no such pair.
+const NONE: u32 = u32::MAX;
+
+/// How the reference rows split, level by level; this does not depend on the actual table.
+fn splits<'c, 't: 'c>(
+    columns: impl Iterator<Item = &'c ReferenceColumn<'t>>,
+    mode: Mode,
+) -> Vec<(Split, Vec<u32>)> {
+    let mut splits = Vec::new();
+    let mut levels: Vec<(Vec<u32>, usize)> = Vec::new();
+    let mut classes: Vec<u32> = Vec::new();
+    let mut n_classes = 0_usize;
+    for (depth, column) in columns.enumerate() {
+        if mode == Mode::Sequence {
+            splits.push((Split::ByValue, Vec::new()));
+            continue;
+        }
+        let split = if depth == 0 {
+            classes.clone_from(&column.values);
+            n_classes = column.n_values as usize;
+            Split::ByValue
+        } else if let Some(fixed) = fixed_values(&classes, n_classes, &column.values) {
+            Split::Fixed(fixed)
+        } else {
+            let mut pairs = HashMap::new();
+            for (class, &value) in classes.iter_mut().zip(&column.values) {
+                let next = u32::try_from(pairs.len()).unwrap_or(u32::MAX);
+                *class = *pairs.entry((*class, value)).or_insert(next);
+            }
+            let n_values = column.n_values as usize;
+            let n_before = n_classes;
+            n_classes = pairs.len();
+            if n_before * n_values <= 4 * classes.len() {
+                let mut next = vec![NONE; n_before * n_values];
+                for ((class, value), id) in pairs {
+                    next[class as usize * n_values + value as usize] = id;
+                }
+                Split::Table { n_values, next }
+            } else {
+                Split::Pairs(pairs)
+            }
+        };
+        levels.push((classes.clone(), n_classes));
+        splits.push((split, Vec::new()));
+    }
+    // Rows that are the same in all columns count once in a set.
+    let mut seen = vec![false; n_classes];
+    let counts: Vec<bool> = classes
+        .iter()
+        .map(|&class| mode != Mode::Set || !std::mem::replace(&mut seen[class as usize], true))
+        .collect();
+    for ((_, sizes), (classes, n_classes)) in splits.iter_mut().zip(levels) {
+        *sizes = vec![0_u32; n_classes];
+        for (&class, _) in classes.iter().zip(&counts).filter(|(_, counts)| **counts) {
+            sizes[class as usize] += 1;
+        }
+    }
+    splits
+}
+
+/// The one value each class has in a column, if each has but one.
+fn fixed_values(classes: &[u32], n_classes: usize, values: &[u32]) -> Option<Vec<u32>> {
+    let mut fixed = vec![NONE; n_classes];
+    for (&class, &value) in classes.iter().zip(values) {
+        let known = &mut fixed[class as usize];
+        if *known == NONE {
+            *known = value;
+        } else if *known != value {
+            return None;
+        }
+    }
+    Some(fixed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Cell, Datatype};
+    use proptest::prelude::*;
+
+    fn cell() -> impl Strategy<Value = Cell<'static>> {
+        let text = prop::sample::select(vec!["5", "05", "5.0", "a", ""]);
+        let datatype = prop::sample::select(vec![
+            None,
+            Some(Datatype::Integer),
+            Some(Datatype::Double),
+            Some(Datatype::Boolean),
+        ]);
+        prop_oneof![
+            1 => Just(Cell::Unbound),
+            9 => (text, datatype).prop_map(|(text, datatype)| match datatype {
+                Some(datatype) => Cell::Typed(datatype, text.into()),
+                None => Cell::Text(text.into()),
+            }),
+        ]
+    }
+
+    fn table(rows: &[Vec<Cell<'static>>]) -> SparqlResult<'static> {
+        let n_columns = rows.first().map_or(0, Vec::len);
+        let column = |at: usize| rows.iter().map(|row| row[at].clone()).collect();
+        SparqlResult::Table(Solutions {
+            names: (0..n_columns).map(|at| at.to_string().into()).collect(),
+            columns: (0..n_columns).map(column).collect(),
+            n_rows: rows.len(),
+        })
+    }
+
+    /// Whether the same is told quickly; what is, the search tells too.
+    fn is_verbatim(one: &SparqlResult<'_>, other: &SparqlResult<'_>, rules: &Rules<'_>) -> bool {
+        let prepared = Prepared::new(one, rules);
+        let (Prepared::Table(expected), SparqlResult::Table(actual)) = (&prepared, other) else {
+            panic!("two tables")
+        };
+        let is_verbatim = expected.is_verbatim(actual);
+        if is_verbatim {
+            assert_eq!(expected.search(actual), Comparison::Same, "{one:?} {other:?}");
+        }
+        is_verbatim
+    }
+
+    fn rules() -> impl Strategy<Value = Rules<'static>> {
+        any::<(bool, bool)>().prop_map(|(ordered, ignore_duplicates)| Rules {
+            ordered,
+            ignore_duplicates,
+            ..Rules::default()
+        })
+    }
+
+    /// Compares tables of as many columns, first to last, whose cells a function gives.
+    fn compared(
+        n_rows: usize,
+        n_columns: usize,
+        rules: &Rules<'_>,
+        cell: impl Fn(bool, usize, usize) -> u64,
+    ) -> Comparison {
+        let table = |is_expected: bool| {
+            let column = |at: usize| {
+                let cell = |row: usize| Cell::Text(cell(is_expected, row, at).to_string().into());
+                (0..n_rows).map(cell).collect()
+            };
+            SparqlResult::Table(Solutions {
+                names: (0..n_columns).map(|at| at.to_string().into()).collect(),
+                columns: (0..n_columns).map(column).collect(),
+                n_rows,
+            })
+        };
+        Prepared::new(&table(true), rules).compare(&table(false))
+    }
+
+    /// A number that looks random.
+    fn scrambled(number: usize) -> u64 {
+        let number = (number as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        number ^ (number >> 27)
+    }
+
+    #[test]
+    fn tables_of_random_bits_do_not_take_forever() {
+        let set = Rules { ignore_duplicates: true, ..Rules::default() };
+        let bag = Rules { ignore_duplicates: false, ..Rules::default() };
+        for (n_rows, n_columns) in [(1000, 20), (20, 1000), (200, 200), (3, 1024)] {
+            let bit = |is_expected: bool, row: usize, column: usize| {
+                scrambled((usize::from(is_expected) << 40) + row * n_columns + column) >> 40 & 1
+            };
+            for rules in [&set, &bag] {
+                let found = compared(n_rows, n_columns, rules, bit);
+                assert_ne!(found, Comparison::Same, "{n_rows} x {n_columns}");
+            }
+        }
+    }
+
+    #[test]
+    fn wide_tables_of_the_same_columns_are_told() {
+        let rules = Rules::default();
+        let turned = |_: bool, row: usize, column: usize| (row as u64 + 7 * column as u64) % 1500;
+        // Every column has the same values, in another order: too many could be each other.
+        assert_ne!(compared(1500, 600, &rules, turned), Comparison::Different);
+        let same = |is_expected: bool, row: usize, column: usize| {
+            let column = if is_expected { column } else { 599 - column };
+            scrambled(row * 600 + column) % 50 * 1000 + column as u64
+        };
+        assert_eq!(compared(1500, 600, &rules, same), Comparison::Same);
+        let one = |_: bool, row: usize, _: usize| row as u64;
+        assert_eq!(compared(1500, 1000, &rules, one), Comparison::Same);
+    }
+
+    proptest! {
+        #[test]
+        fn values_are_found_as_cells_are(
+            rows in prop::collection::vec(prop::collection::vec(cell(), 3), 1..6),
+            others in prop::collection::vec(prop::collection::vec(cell(), 4), 1..6),
+            is_shuffled: bool,
+            rules in rules(),
+        ) {
+            let others = if is_shuffled {
+                rows.iter().map(|row| row.iter().rev().chain(&row[..1]).cloned().collect()).collect()
+            } else {
+                others
+            };
+            let (one, other) = (table(&rows), table(&others));
+            let prepared = Prepared::new(&one, &rules);
+            let (Prepared::Table(expected), SparqlResult::Table(actual)) = (&prepared, &other)
+            else {
+                panic!("two tables")
+            };
+            if expected.mode == Mode::Set || rows.len() == others.len() {
+                let by_value =
+                    candidates_by_value(expected.columns(), actual, expected.mode, usize::MAX);
+                let found = expected.search_among(by_value, actual);
+                prop_assert_eq!(found, expected.search(actual));
+            }
+        }
+
+        #[test]
+        fn what_is_told_quickly_the_search_tells_too(
+            (rows, mut others) in prop::collection::vec(prop::collection::vec(cell(), 2), 1..6)
+                .prop_flat_map(|rows| (Just(rows.clone()), Just(rows).prop_shuffle())),
+            is_shuffled: bool,
+            is_turned: bool,
+            extra in cell(),
+            change in prop::option::of((0..5_usize, 0..3_usize, cell())),
+            rules in rules(),
+        ) {
+            if !is_shuffled {
+                others.clone_from(&rows);
+            }
+            for row in &mut others {
+                row.push(extra.clone());
+                if is_turned {
+                    row.reverse();
+                }
+            }
+            if let Some((row, column, cell)) = change {
+                let n_rows = others.len();
+                others[row % n_rows][column] = cell;
+            }
+            is_verbatim(&table(&rows), &table(&others), &rules);
+        }
+    }
+
+    #[test]
+    fn the_order_of_rows_and_columns_does_not_hide_what_is_the_same() {
+        let text = |text: String| Cell::Text(text.into());
+        let number = |number: usize| Cell::Typed(Datatype::Integer, number.to_string().into());
+        let row = |at: usize| vec![text(format!("urn:{at}")), number(at / 2), Cell::Unbound];
+        let turned =
+            |at: usize| vec![text("x".into()), Cell::Unbound, number(at / 2), row(at)[0].clone()];
+        let rows: Vec<_> = (0..20).map(row).collect();
+        let same_order: Vec<_> = (0..20).map(turned).collect();
+        let other_order: Vec<_> = (0..20).rev().map(turned).collect();
+        let mut others = other_order.clone();
+        others[3].swap(2, 3);
+        let told = |rows: &[Vec<Cell<'static>>], others: &[Vec<Cell<'static>>], ordered: bool| {
+            let rules = Rules { ordered, ..Rules::default() };
+            is_verbatim(&table(rows), &table(others), &rules)
+        };
+        assert!(told(&rows, &same_order, true));
+        assert!(told(&rows, &other_order, false));
+        assert!(!told(&rows, &other_order, true));
+        assert!(!told(&rows, &others, false));
+        assert!(!told(&rows, &other_order[1..], false));
+    }
+}

@@ -1,0 +1,29 @@
+//! What the tests of several crates share.
+//!
+//! Recorded cases are lines of JSON with an `id`, a `family`, an `input` and what is `expected`, or
+//! what would be right where that is something else (`recommended`). [`run_cases`] goes through
+//! files of them, counts them by family and fails with all that failed. A small set of Juror's own
+//! is in `conformance/`; the large recorded ones are used where they are at hand
+//! ([`recorded_cases`]).
+//!
+//! ```
+//! use juror_testing::{Random, near, project, run_cases, same};
+//! use serde_json::json;
+//!
+//! // A test that looks at nothing but the ids.
+//! run_cases(&project("conformance"), &["own_answers"], |_family, case, line| {
+//!     [same(&json!(line.contains("\"id\"")), &json!(case.get("id").is_some()))]
+//! });
+//! assert!(near(&json!({"mean": 0.1 + 0.2}), &json!({"mean": 0.3})).is_ok());
+//! assert_eq!(Random::new(7).below(100), Random::new(7).below(100));
+//! ```
+//!
+//! You will not find anything the program needs here, nor another crate of the project.
+
+mod random;
+mod recorded;
+mod same;
+
+pub use random::Random;
+pub use recorded::{RecordedCase, project, read_cases, recorded_cases, run_cases};
+pub use same::{Checked, near, same, text};

@@ -1,0 +1,51 @@
+//! Chance that is the same in every run.
+
+/// Steele and others' `SplitMix64`.
+#[derive(Clone, Debug)]
+pub struct Random(u64);
+
+impl Random {
+    /// Chance by a seed: the same seed, the same chance.
+    pub fn new(seed: u64) -> Random {
+        Random(seed)
+    }
+
+    /// The chance of one input of a run.
+    pub fn of_input(seed: u64, index: u64) -> Random {
+        let mut random = Random(seed ^ index.wrapping_mul(0xD6E8_FEB8_6659_FD93));
+        random.next();
+        random
+    }
+
+    /// Any number.
+    #[expect(clippy::should_implement_trait, reason = "it has no end, and is no iterator")]
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number below `end`, or 0 where there is none; small ends only, so that the bias does not
+    /// matter.
+    pub fn below(&mut self, end: usize) -> usize {
+        usize::try_from(self.next() % (end as u64).max(1)).unwrap_or_default()
+    }
+
+    /// Whether something that happens once in `n` times happens.
+    pub fn one_in(&mut self, n: usize) -> bool {
+        self.below(n) == 0
+    }
+
+    /// One of some items.
+    pub fn pick<'a, T>(&mut self, items: &'a [T]) -> Option<&'a T> {
+        items.get(self.below(items.len()))
+    }
+
+    /// Brings items into any order.
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            items.swap(last, self.below(last + 1));
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Searching a folder of tools.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, ensure};
+use juror_toolbench::names::document_name;
+use juror_toolbench::{Query, Words, rank_by_words, read_queries};
+use juror_tools::{Catalog, Match, Search, load_folder};
+
+use crate::clock::timed;
+use crate::input;
+
+/// How many APIs are asked for where time is told, as agents do.
+const USUAL: usize = 10;
+
+/// Recall is told at these numbers of APIs.
+const CUTS: [usize; 3] = [5, 10, 50];
+
+type Recall = [f64; CUTS.len()];
+
+/// A tool's and an API's name.
+type Pair<'a> = (&'a str, &'a str);
+
+struct Set {
+    name: String,
+    queries: Vec<Query>,
+}
+
+/// Times indexing a folder of tools and searching it, and tells how much of what is right is found.
+pub(crate) fn run(folder: &str, queries: &str) -> anyhow::Result<()> {
+    let sets = read_sets(Path::new(queries))?;
+    let (catalog, load_seconds) = timed(|| load_folder(Path::new(folder)));
+    let catalog = catalog?;
+    let (search, index_seconds) = timed(|| Search::new(&catalog));
+    println!("apis: {}", catalog.n_apis());
+    println!("load_seconds: {load_seconds:.6}");
+    println!("index_seconds: {index_seconds:.6}");
+    tell_times(&search, &sets);
+    tell_recalls("search", &catalog, &sets, |query| search.find(query, CUTS[2]));
+    let words = NameWords::new(&catalog);
+    tell_recalls("words of names", &catalog, &sets, |query| words.find(query));
+    Ok(())
+}
+
+/// The queries of every file in a folder that have something right to find.
+fn read_sets(folder: &Path) -> anyhow::Result<Vec<Set>> {
+    let entries = folder.read_dir().with_context(|| format!("`{}`", folder.display()))?;
+    let paths = entries.map(|entry| entry.map(|entry| entry.path()));
+    let mut paths: Vec<PathBuf> = paths.collect::<Result<_, _>>()?;
+    paths.retain(|path| path.extension().is_some_and(|ending| ending == "json"));
+    paths.sort();
+    let sets: Vec<Set> = paths.iter().map(|path| read_set(path)).collect::<Result<_, _>>()?;
+    ensure!(sets.iter().any(|set| !set.queries.is_empty()), "no queries in the folder");
+    Ok(sets)
+}
+
+fn read_set(path: &Path) -> anyhow::Result<Set> {
+    let (mut queries, problems) = read_queries(&input::open(&path.display().to_string())?);
+    ensure!(problems.is_empty(), "{problems}");
+    queries.retain(|query| !query.gold.is_empty());
+    let name = path.file_stem().unwrap_or_default().display().to_string();
+    Ok(Set { name, queries })
+}
+
+fn tell_times(search: &Search, sets: &[Set]) {
+    let queries = sets.iter().flat_map(|set| &set.queries);
+    let time = |query: &Query| timed(|| search.find(&query.text, USUAL)).1;
+    let mut seconds: Vec<f64> = queries.map(time).collect();
+    seconds.sort_by(f64::total_cmp);
+    println!("query_seconds_median: {:.6}", seconds[seconds.len() / 2]);
+    println!("query_seconds_p99: {:.6}", seconds[seconds.len() * 99 / 100]);
+    println!("query_seconds_mean: {:.6}", seconds.iter().sum::<f64>() / seconds.len() as f64);
+}
+
+fn tell_recalls<F>(by: &str, catalog: &Catalog, sets: &[Set], find: F)
+where
+    F: Fn(&str) -> Vec<Match>,
+{
+    println!("\n{by:20} queries  recall@5  recall@10  recall@50");
+    let (mut total, mut n_queries) = (Recall::default(), 0);
+    for set in sets {
+        let mut sum = Recall::default();
+        for query in &set.queries {
+            let recall = recall(catalog, query, &find(&query.text));
+            sum = std::array::from_fn(|at| sum[at] + recall[at]);
+        }
+        tell_recall(&set.name, sum, set.queries.len());
+        total = std::array::from_fn(|at| total[at] + sum[at]);
+        n_queries += set.queries.len();
+    }
+    tell_recall("all", total, n_queries);
+}
+
+fn tell_recall(name: &str, sum: Recall, n_queries: usize) {
+    let [five, ten, fifty] = sum.map(|sum| sum / n_queries.max(1) as f64);
+    println!("{name:20} {n_queries:7}  {five:8.3}  {ten:9.3}  {fifty:9.3}");
+}
+
+/// Distinct right pairs among the first matches, of all distinct right pairs.
+fn recall(catalog: &Catalog, query: &Query, matches: &[Match]) -> Recall {
+    let gold: HashSet<Pair<'_>> =
+        query.gold.iter().map(|(tool, api)| (tool.as_str(), api.as_str())).collect();
+    CUTS.map(|cut| {
+        let found = matches.iter().take(cut).map(|found| names_of(catalog, found));
+        let found: HashSet<Pair<'_>> = found.filter(|pair| gold.contains(pair)).collect();
+        found.len() as f64 / gold.len() as f64
+    })
+}
+
+fn names_of<'a>(catalog: &'a Catalog, found: &Match) -> Pair<'a> {
+    let tool = &catalog.tools[found.tool];
+    (&tool.name, &tool.apis[found.api].name)
+}
+
+/// What is done without an index: names that contain words of the query.
+struct NameWords {
+    names: Vec<String>,
+    places: HashMap<String, (usize, usize)>,
+}
+
+impl NameWords {
+    fn new(catalog: &Catalog) -> NameWords {
+        let (mut names, mut places) = (Vec::new(), HashMap::new());
+        for (at, tool) in catalog.tools.iter().enumerate() {
+            for (api_at, api) in tool.apis.iter().enumerate() {
+                let name = document_name(&tool.name, &api.name);
+                // APIs of one name are one pair, and which of them is found makes no difference.
+                places.entry(name.clone()).or_insert((at, api_at));
+                names.push(name);
+            }
+        }
+        NameWords { names, places }
+    }
+
+    fn find(&self, query: &str) -> Vec<Match> {
+        let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
+        let ranked = rank_by_words(query, &names, CUTS[2], Words::Letters);
+        let places = ranked.into_iter().map(|name| self.places[name]);
+        places.map(|(tool, api)| Match { tool, api, score: 1.0 }).collect()
+    }
+}

@@ -1,0 +1,239 @@
+//! The nodes of an answer: a tree in files, a flat list here.
+
+use std::borrow::Cow;
+
+use juror_json::cursor::{Cursor, Nested, Taken};
+use juror_json::python::Layout;
+
+use super::json::{Json, push_json, text_or_empty};
+use super::message::{Call, Inside, look_inside, read_call, read_name};
+
+/// The role of a node that is a call.
+pub(super) const TOOL: &str = "tool";
+
+/// A node: something that was said or called.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node<'a> {
+    /// Who speaks; `tool` for a call.
+    pub role: Cow<'a, str>,
+    /// What is said.
+    pub message: Json<'a>,
+    /// How many nodes come before it on its branch.
+    depth: usize,
+}
+
+impl<'a> Node<'a> {
+    fn of(nested: Nested<'a, 2>) -> Node<'a> {
+        let [role, message] = nested.fields;
+        let message = message.map_or(Json::NULL, Json::read);
+        Node { role: text_or_empty(role), message, depth: nested.depth }
+    }
+
+    pub(super) fn new(role: Cow<'a, str>, message: Json<'a>, depth: usize) -> Node<'a> {
+        Node { role, message, depth }
+    }
+
+    /// The call, where the node is one that can be read.
+    pub fn call(&self) -> Option<Call<'_>> {
+        if self.role == TOOL { read_call(self.message.get()) } else { None }
+    }
+
+    /// The name that is called.
+    pub fn called_name(&self) -> Option<Cow<'_, str>> {
+        if self.role == TOOL { read_name(self.message.get()) } else { None }
+    }
+
+    /// The node without what it was read from.
+    pub(super) fn into_owned(self) -> Node<'static> {
+        Node {
+            role: Cow::Owned(self.role.into_owned()),
+            message: self.message.into_owned(),
+            depth: self.depth,
+        }
+    }
+
+    /// How many nodes come before it on its branch.
+    pub fn depth(&self) -> usize {
+        self.depth
+    }
+}
+
+/// Nodes that follow each other on one branch.
+pub fn chain<'a>(said: impl IntoIterator<Item = (Cow<'a, str>, Json<'a>)>) -> Vec<Node<'a>> {
+    let node = |(depth, (role, message))| Node { role, message, depth };
+    said.into_iter().enumerate().map(node).collect()
+}
+
+/// Reads `answer_details`: a list of nodes, each with the nodes that come next.
+pub(super) fn read_nodes<'a>(cursor: &mut Cursor<'a>) -> Taken<Vec<Node<'a>>> {
+    let nodes = cursor.flatten("next", ["role", "message"])?;
+    Ok(nodes.into_iter().map(Node::of).collect())
+}
+
+/// How calls are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Messages {
+    /// As objects, as converted answers in the wild have them.
+    Objects,
+    /// As JSON in a text, as result files have them.
+    Texts,
+}
+
+/// Appends `answer_details`, at a level of a larger text.
+pub(super) fn write_nodes(
+    nodes: &[Node<'_>],
+    messages: Messages,
+    layout: Layout,
+    level: usize,
+    out: &mut String,
+) {
+    let level_of = |depth: usize| level + 1 + 2 * depth;
+    out.push('[');
+    for (at, node) in nodes.iter().enumerate() {
+        let follows_sibling = at > 0 && nodes[at - 1].depth >= node.depth;
+        if follows_sibling {
+            out.push(',');
+        }
+        let level = level_of(node.depth);
+        layout.push_break(level, follows_sibling, out);
+        open_node(node, messages, layout, level, out);
+        let next = nodes.get(at + 1).map_or(0, |next| next.depth);
+        if next > node.depth {
+            continue;
+        }
+        close_node(layout, level, out);
+        for depth in (next..node.depth).rev() {
+            layout.push_break(level_of(depth) + 1, false, out);
+            close_node(layout, level_of(depth), out);
+        }
+    }
+    if !nodes.is_empty() {
+        layout.push_break(level, false, out);
+    }
+    out.push(']');
+}
+
+/// A node up to what comes next.
+fn open_node(node: &Node<'_>, messages: Messages, layout: Layout, level: usize, out: &mut String) {
+    out.push('{');
+    layout.push_break(level + 1, false, out);
+    out.push_str("\"role\": ");
+    push_json(Json::of_text(&node.role).get(), layout, level + 1, out);
+    out.push(',');
+    layout.push_break(level + 1, true, out);
+    out.push_str("\"message\": ");
+    push_json(&written_message(node, messages), layout, level + 1, out);
+    out.push(',');
+    layout.push_break(level + 1, true, out);
+    out.push_str("\"next\": [");
+}
+
+fn close_node(layout: Layout, level: usize, out: &mut String) {
+    out.push(']');
+    layout.push_break(level, false, out);
+    out.push('}');
+}
+
+/// The message in the form that is asked for. What cannot be read in full stays as it is.
+fn written_message<'n>(node: &'n Node<'_>, messages: Messages) -> Cow<'n, str> {
+    let message = node.message.get();
+    let is_as_wanted = message.starts_with('{') && messages == Messages::Objects;
+    if node.role != TOOL || is_as_wanted {
+        return Cow::Borrowed(message);
+    }
+    match (look_inside(message), messages) {
+        (Inside::Object(object), Messages::Objects) => object,
+        (Inside::Object(object), Messages::Texts) => {
+            let mut text = String::with_capacity(object.len() + 8);
+            push_json(&object, Layout::LINE, 0, &mut text);
+            Cow::Owned(Json::of_text(&text).get().to_owned())
+        }
+        _ => Cow::Borrowed(message),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn read(details: &str) -> Vec<Node<'_>> {
+        read_nodes(&mut Cursor::new(details)).expect("nodes")
+    }
+
+    fn write(nodes: &[Node<'_>], messages: Messages, layout: Layout) -> String {
+        let mut out = String::new();
+        write_nodes(nodes, messages, layout, 0, &mut out);
+        out
+    }
+
+    #[test]
+    fn nodes_are_written_as_python_does() {
+        let details = r#"[{"role": "system", "message": "", "next": [{"role": "tool", "message": {"name": "é"}, "next": []}, {"role": "x", "message": null, "next": []}]}, {"role": "y", "message": [1], "next": []}]"#;
+        assert_eq!(write(&read(details), Messages::Objects, Layout::LINE), details);
+        let indented = Layout { indent: Some(1), ascii: true };
+        let lines = "[\n {\n  \"role\": \"system\",\n  \"message\": \"\",\n  \"next\": [\n   {\n    \"role\": \"tool\",\n    \"message\": {\n     \"name\": \"\\u00e9\"\n    },\n    \"next\": []\n   },\n   {\n    \"role\": \"x\",\n    \"message\": null,\n    \"next\": []\n   }\n  ]\n },\n {\n  \"role\": \"y\",\n  \"message\": [\n   1\n  ],\n  \"next\": []\n }\n]";
+        assert_eq!(write(&read(details), Messages::Objects, indented), lines);
+        assert_eq!(write(&[], Messages::Texts, indented), "[]");
+    }
+
+    #[test]
+    fn calls_change_their_form_and_all_else_stays() {
+        let check = |message: &str, object: &str, text: &str| {
+            let nodes = chain([(Cow::Borrowed(TOOL), Json::read(message))]);
+            let written = |messages| write(&nodes, messages, Layout::LINE);
+            let node = |message: &str| {
+                format!(r#"[{{"role": "tool", "message": {message}, "next": []}}]"#)
+            };
+            assert_eq!(written(Messages::Objects), node(object));
+            assert_eq!(written(Messages::Texts), node(text));
+        };
+        let (object, text) = (r#"{"name": "f"}"#, r#""{\"name\": \"f\"}""#);
+        check(r#"{"name":"f"}"#, object, text);
+        check(r#""{\"name\":\"f\"}""#, object, text);
+        check(r#""{'name': 'f'}""#, object, text);
+        for other in [r#""{'name': 'f', 'cut""#, "\"plain\"", "null", "[1]"] {
+            check(other, other, other);
+        }
+    }
+
+    fn forest() -> impl Strategy<Value = String> {
+        let message = prop_oneof![
+            Just("null".to_owned()),
+            any::<String>().prop_map(|text| serde_json::json!(text).to_string()),
+            any::<String>()
+                .prop_map(|text| serde_json::json!({"name": text, "x": [1.5]}).to_string()),
+            any::<String>()
+                .prop_map(|text| serde_json::json!({"name": text}).to_string())
+                .prop_map(|text| serde_json::json!(text).to_string()),
+            Just(r#""{'name': 'f', 'response': \"it's\"}""#.to_owned()),
+            Just(r#""\ud800""#.to_owned()),
+        ];
+        let node = |(message, next): (String, String)| {
+            format!(r#"{{"role": "tool", "next": {next}, "message": {message}}}"#)
+        };
+        let list = |nodes: Vec<String>| format!("[{}]", nodes.join(", "));
+        Just("[]".to_owned()).prop_recursive(5, 24, 3, move |inner| {
+            prop::collection::vec((message.clone(), inner).prop_map(node), 0..3).prop_map(list)
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_reads_as_the_same(details in forest()) {
+            let nodes = read(&details);
+            for layout in [Layout::LINE, Layout { indent: Some(2), ascii: true }] {
+                let texts = write(&nodes, Messages::Texts, layout);
+                let calls = |nodes: &[Node<'_>]| -> Vec<(usize, Option<Call<'static>>)> {
+                    nodes.iter().map(|node| (node.depth, node.call().map(Call::into_owned))).collect()
+                };
+                prop_assert_eq!(calls(&read(&texts)), calls(&nodes));
+                prop_assert_eq!(&write(&read(&texts), Messages::Texts, layout), &texts);
+                let objects = write(&read(&texts), Messages::Objects, layout);
+                prop_assert_eq!(calls(&read(&objects)), calls(&nodes));
+                prop_assert_eq!(&write(&read(&objects), Messages::Objects, layout), &objects);
+                prop_assert_eq!(&write(&read(&objects), Messages::Texts, layout), &texts);
+            }
+        }
+    }
+}

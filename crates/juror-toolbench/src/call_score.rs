@@ -1,0 +1,151 @@
+//! API Call Score: how many of the right APIs an agent called.
+
+use std::borrow::Cow;
+
+use hashbrown::HashSet;
+
+use super::answer::SEARCH;
+use super::answer::{Answer, FINISH};
+use super::names::{document_name, official_name};
+use super::registry::{Registry, resolve};
+
+/// What was called.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Called<'a> {
+    /// An API: the raw names of its tool and of itself.
+    Api(Cow<'a, str>, Cow<'a, str>),
+    /// A name that means no API.
+    Unknown(Cow<'a, str>),
+}
+
+/// What an answer called, in order. `Finish` is left out, and so is the search for functions, unless
+/// an API is called so.
+///
+/// Where the agent tells its calls itself, that counts, in whatever form: a name of a function alone
+/// stands after an empty text. Else the names in its nodes are looked up, in a query's own APIs first
+/// and then in the pool.
+pub fn called_apis<'a>(answer: &'a Answer<'_>, registries: &[&'a Registry]) -> Vec<Called<'a>> {
+    if !answer.called_apis.is_empty() {
+        let told = |(tool, api): &'a (String, String)| {
+            if tool.is_empty() {
+                named_api(Cow::Borrowed(api), registries)
+            } else {
+                Some(told_api(tool, api, registries))
+            }
+        };
+        return answer.called_apis.iter().filter_map(told).collect();
+    }
+    answer.called_names().filter_map(|name| named_api(name, registries)).collect()
+}
+
+/// The API that the name of a function means.
+fn named_api<'a>(name: Cow<'a, str>, registries: &[&'a Registry]) -> Option<Called<'a>> {
+    match resolve(&name, registries) {
+        _ if name == FINISH => None,
+        Some(entry) => Some(Called::Api(Cow::Borrowed(&*entry.tool), Cow::Borrowed(&entry.api))),
+        None => (name != SEARCH).then_some(Called::Unknown(name)),
+    }
+}
+
+/// The API that an agent means by two names, which may be raw, or as requests and functions have
+/// them.
+fn told_api<'a>(tool: &'a str, api: &'a str, registries: &[&'a Registry]) -> Called<'a> {
+    let is_raw = |registry: &&Registry| {
+        registry.entries().iter().any(|entry| &*entry.tool == tool && entry.api == api)
+    };
+    if !registries.iter().any(is_raw) {
+        let names = [document_name(tool, api), official_name(tool, api)];
+        if let Some(entry) = names.iter().find_map(|name| resolve(name, registries)) {
+            return Called::Api(Cow::Borrowed(&*entry.tool), Cow::Borrowed(&entry.api));
+        }
+    }
+    Called::Api(tool.into(), api.into())
+}
+
+/// How well calls fit the right ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CallScore {
+    /// How many APIs are right; one that is listed twice counts once.
+    pub n_gold: usize,
+    /// How many of them were called, however often.
+    pub n_found: usize,
+    /// How many different APIs and unknown names were called.
+    pub n_called: usize,
+    /// How many calls went elsewhere.
+    pub n_other_calls: usize,
+}
+
+impl CallScore {
+    /// Compares what was called with the pairs of tool and API that are right.
+    pub fn of(called: &[Called<'_>], gold: &[(String, String)]) -> CallScore {
+        let gold: HashSet<Called<'_>> =
+            gold.iter().map(|(tool, api)| Called::Api(tool.into(), api.into())).collect();
+        let distinct: HashSet<&Called<'_>> = called.iter().collect();
+        CallScore {
+            n_gold: gold.len(),
+            n_found: distinct.iter().filter(|called| gold.contains(**called)).count(),
+            n_called: distinct.len(),
+            n_other_calls: called.iter().filter(|called| !gold.contains(*called)).count(),
+        }
+    }
+
+    /// The share of the right APIs that were called; nothing where none is right.
+    pub fn score(&self) -> Option<f64> {
+        (self.n_gold > 0).then(|| self.n_found as f64 / self.n_gold as f64)
+    }
+
+    /// The share of what was called that is right; nothing where nothing was called.
+    pub fn precision(&self) -> Option<f64> {
+        (self.n_called > 0).then(|| self.n_found as f64 / self.n_called as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::Entry;
+
+    fn score(called: &[&str], gold: &[&str]) -> CallScore {
+        let pair =
+            |name: &&str| name.split_once('/').map(|(tool, api)| (tool.to_owned(), api.to_owned()));
+        let gold: Vec<_> = gold.iter().filter_map(pair).collect();
+        let called: Vec<_> = called
+            .iter()
+            .map(|name| match pair(name) {
+                Some((tool, api)) => Called::Api(tool.into(), api.into()),
+                None => Called::Unknown((*name).into()),
+            })
+            .collect();
+        CallScore::of(&called, &gold)
+    }
+
+    #[test]
+    fn a_search_for_functions_is_no_call() {
+        let details = r#"[{"role": "tool", "message": {"name": "search_tools"}, "next": [
+            {"role": "tool", "message": {"name": "a_for_t"}, "next": []}]}]"#;
+        let text = format!(r#"{{"final_answer": "x", "answer_details": {details}}}"#);
+        let answer = crate::answer::read_answer(&text).expect("an answer");
+        let registry = |tool: &str, api: &str| {
+            Registry::new(vec![Entry { category: None, tool: tool.into(), api: api.into() }])
+        };
+        let own = registry("t", "a");
+        let called = called_apis(&answer, &[&own]);
+        let score = CallScore::of(&called, &[("t".to_owned(), "a".to_owned())]);
+        assert_eq!((score.precision(), score.n_other_calls), (Some(1.0), 0));
+        let pool = registry("search", "tools");
+        assert_eq!(called_apis(&answer, &[&own, &pool]).len(), 2, "an API is called so");
+    }
+
+    #[test]
+    fn right_apis_are_counted_once() {
+        let check = |called: &[&str], gold: &[&str], wanted: (Option<f64>, Option<f64>, usize)| {
+            let score = score(called, gold);
+            assert_eq!((score.score(), score.precision(), score.n_other_calls), wanted);
+        };
+        check(&["t/a", "t/b"], &["t/a", "t/b"], (Some(1.0), Some(1.0), 0));
+        check(&["t/a", "t/a"], &["t/a", "t/b", "t/b"], (Some(0.5), Some(1.0), 0));
+        check(&["t/a", "u/a", "u/a", "x"], &["t/a"], (Some(1.0), Some(1.0 / 3.0), 3));
+        check(&[], &["t/a"], (Some(0.0), None, 0));
+        check(&["t/a"], &[], (None, Some(0.0), 1));
+    }
+}

@@ -1,0 +1,235 @@
+//! From any name of an API back to the API.
+//!
+//! Names are made in every form and looked up, never taken apart: raw names contain the separators.
+
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+
+use super::catalog::Tool;
+use super::names::{
+    LONGEST_NAME, Letters, document_name, end_of, full_official_name, plain_name, sanitize,
+};
+use super::unique::{Cut, unique_names};
+
+/// An API and where it belongs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The category, where it is known.
+    pub category: Option<Arc<str>>,
+    /// The tool's raw name.
+    pub tool: Arc<str>,
+    /// The API's raw name.
+    pub api: String,
+}
+
+impl Entry {
+    /// What tells it from all others.
+    pub fn identity(&self) -> String {
+        format!("{}\0{}\0{}", self.category.as_deref().unwrap_or(""), self.tool, self.api)
+    }
+}
+
+/// APIs by all their names.
+#[derive(Clone, Debug, Default)]
+pub struct Registry {
+    entries: Vec<Entry>,
+    functions: Vec<String>,
+    by_name: HashMap<String, u32>,
+}
+
+impl Registry {
+    /// Takes APIs in order. Of those that share a name, the first has it.
+    pub fn new(entries: Vec<Entry>) -> Registry {
+        let identities: Vec<String> = entries.iter().map(Entry::identity).collect();
+        let make = |name: fn(&Entry) -> String| entries.iter().map(name).collect::<Vec<String>>();
+        let documents = make(|entry| document_name(&entry.tool, &entry.api));
+        let spaced = make(|entry| format!("{} {}", entry.tool, entry.api));
+        let sanitize = |letters| -> Vec<String> {
+            documents.iter().map(|name| sanitize(name, letters, LONGEST_NAME)).collect()
+        };
+        let full = make(|entry| full_official_name(&entry.tool, &entry.api));
+        let official: Vec<String> = full.iter().map(|name| end_of(name).to_owned()).collect();
+        // Older answers have names that begin with a digit.
+        let older: Vec<String> =
+            full.iter().map(|name| end_of(without_get(name)).to_owned()).collect();
+        let functions = unique_names(&official, &identities, Cut::Front);
+        let sanitized = sanitize(Letters::Ascii);
+        let unique_sanitized = unique_names(&sanitized, &identities, Cut::Back);
+        let of_any_script = sanitize(Letters::Any);
+        let plain: Vec<String> = functions.iter().map(|name| plain_name(name)).collect();
+        // What is most certain comes first.
+        let forms = [
+            &documents,
+            &spaced,
+            &functions,
+            &official,
+            &full,
+            &plain,
+            &of_any_script,
+            &sanitized,
+            &unique_sanitized,
+            &older,
+        ];
+        let mut by_name = HashMap::with_capacity(entries.len() * 4);
+        for names in forms {
+            for (index, name) in (0..).zip(names) {
+                by_name.entry_ref(name.as_str()).or_insert(index);
+            }
+        }
+        Registry { entries, functions, by_name }
+    }
+
+    /// The APIs of tools, in their order.
+    pub fn of_tools(tools: &[Tool]) -> Registry {
+        let entries = tools.iter().flat_map(|tool| {
+            let name: Arc<str> = Arc::from(tool.name.as_str());
+            tool.apis.iter().map(move |api| Entry {
+                category: tool.category.clone(),
+                tool: Arc::clone(&name),
+                api: api.name.clone(),
+            })
+        });
+        Registry::new(entries.collect())
+    }
+
+    /// Where an API stands in the order it was given in.
+    pub fn position(&self, name: &str) -> Option<usize> {
+        let index = self.by_name.get(name).map(|index| *index as usize);
+        index.or_else(|| self.dotted_position(name))
+    }
+
+    /// The document also writes `TheClique.Transfermarkt_details`. With `_` for the point it is the
+    /// sanitized form of the document's name, and of no other.
+    fn dotted_position(&self, name: &str) -> Option<usize> {
+        if !name.contains('.') {
+            return None;
+        }
+        let sanitized = |name: &str| sanitize(name, Letters::Any, LONGEST_NAME);
+        let wanted = sanitized(name);
+        let index = *self.by_name.get(&wanted)? as usize;
+        let entry = &self.entries[index];
+        (sanitized(&document_name(&entry.tool, &entry.api)) == wanted).then_some(index)
+    }
+
+    /// The API that a name means.
+    pub fn get(&self, name: &str) -> Option<&Entry> {
+        self.entries.get(self.position(name)?)
+    }
+
+    /// All APIs, in order.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// The names to call them by, in the same order: official ones, with a hash where they would
+    /// be shared.
+    pub fn function_names(&self) -> &[String] {
+        &self.functions
+    }
+
+    /// The same in letters that every provider of models takes, and again no two alike.
+    pub fn plain_names(&self) -> Vec<String> {
+        let plain: Vec<String> = self.functions.iter().map(|name| plain_name(name)).collect();
+        let identities: Vec<String> = self.entries.iter().map(Entry::identity).collect();
+        unique_names(&plain, &identities, Cut::Front)
+    }
+}
+
+/// A name without the `get_` that was put before a digit.
+fn without_get(name: &str) -> &str {
+    let rest = name.strip_prefix("get_").unwrap_or(name);
+    if rest.starts_with(|c: char| c.is_ascii_digit()) { rest } else { name }
+}
+
+/// The API that a name means: asked of a query's own APIs first, then of the pool.
+pub fn resolve<'a>(name: &str, registries: &[&'a Registry]) -> Option<&'a Entry> {
+    registries.iter().find_map(|registry| registry.get(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::names::official_name;
+
+    fn registry(apis: &[(&str, &str)]) -> Registry {
+        let entry = |(tool, api): &(&str, &str)| Entry {
+            category: None,
+            tool: Arc::from(*tool),
+            api: (*api).to_owned(),
+        };
+        Registry::new(apis.iter().map(entry).collect())
+    }
+
+    #[test]
+    fn every_form_of_a_name_leads_back() {
+        let apis = [("Café_v3", "Get User's Orders"), ("TheClique", "Transfermarkt details")];
+        let registry = registry(&apis);
+        for name in [
+            "Café_v3_Get User's Orders",
+            "Café_v3 Get User's Orders",
+            "get_user_s_orders_for_caf_v3",
+            "Café_v3_Get_User_s_Orders",
+            "Caf_v3_Get_User_s_Orders",
+        ] {
+            assert_eq!(registry.position(name), Some(0), "{name}");
+        }
+        assert_eq!(registry.get("orders_for_caf_v3"), None);
+    }
+
+    #[test]
+    fn a_point_may_stand_between_tool_and_api() {
+        let registry = registry(&[("TheClique", "Transfermarkt details"), ("t", "x")]);
+        assert_eq!(registry.position("TheClique.Transfermarkt_details"), Some(0));
+        assert_eq!(registry.position("TheClique.Transfermarkt details"), Some(0));
+        assert_eq!(registry.position("t.x"), Some(1));
+        for name in ["x.for.t", "x_for.t", "TheClique.", "Transfermarkt.details", "."] {
+            assert_eq!(registry.position(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_name_made_plain_for_a_provider_leads_back() {
+        let registry = registry(&[("a^b", "天气")]);
+        assert_eq!(registry.function_names(), ["天气_for_a^b"]);
+        assert_eq!(registry.position("___for_a_b"), Some(0));
+    }
+
+    #[test]
+    fn names_that_are_made_plain_stay_apart() {
+        let names = registry(&[("a^b", "天气"), ("a^b", "新闻"), ("T", "x")]).plain_names();
+        assert_eq!(names[2], "x_for_t");
+        assert!(names[0].starts_with("for_a_b_") && names[1].starts_with("for_a_b_"), "{names:?}");
+        assert_ne!(names[0], names[1]);
+    }
+
+    #[test]
+    fn older_names_begin_with_a_digit() {
+        let registry = registry(&[("Rewards", "4. Get list"), ("Rewards", "get 5")]);
+        assert_eq!(registry.position("get_4_get_list_for_rewards"), Some(0));
+        assert_eq!(registry.position("4_get_list_for_rewards"), Some(0));
+        assert_eq!(registry.position("get_5_for_rewards"), Some(1));
+    }
+
+    #[test]
+    fn names_that_are_cut_the_same_are_told_apart() {
+        let long = "x".repeat(70);
+        let (one, two) = (format!("a{long}"), format!("b{long}"));
+        let registry = registry(&[("t", &one), ("t", &two), ("t", "c")]);
+        let names = registry.function_names();
+        assert_eq!(names[2], "c_for_t");
+        assert_eq!(registry.position(&names[0]), Some(0));
+        assert_eq!(registry.position(&names[1]), Some(1));
+        assert_eq!(registry.position(&official_name("t", &two)), Some(0), "the first has it");
+        assert_eq!(registry.position(&full_official_name("t", &two)), Some(1));
+    }
+
+    #[test]
+    fn a_query_is_asked_before_the_pool() {
+        let (query, pool) = (registry(&[("T", "a b")]), registry(&[("t", "A B"), ("u", "c")]));
+        let tool = |name| resolve(name, &[&query, &pool]).map(|entry| &*entry.tool);
+        assert_eq!(tool("a_b_for_t"), Some("T"));
+        assert_eq!(tool("c_for_u"), Some("u"));
+        assert_eq!(tool("d_for_u"), None);
+    }
+}

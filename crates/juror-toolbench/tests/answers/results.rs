@@ -1,0 +1,127 @@
+//! Result files and their summaries.
+
+use juror_json::Object;
+use juror_toolbench::judged::Status;
+use juror_toolbench::result::{
+    Evaluated, Evaluation, Metadata, Report, Summary, file_name, read_result_file,
+};
+use juror_toolbench::{CallScore, Called, Query, read_queries};
+use serde_json::{Value, json};
+
+use crate::judging::{finished, those_of};
+use crate::reading::{document, field};
+use crate::{Checked, near, same, text};
+
+pub(crate) fn summary(raw: &Object<'_>, input: &Value, wanted: &Value) -> Checked {
+    if input["fn"] == "generate_filename" {
+        let count = |value: &Value| value.as_u64().map(|n| usize::try_from(n).expect("few"));
+        let args = &input["args"];
+        let name = file_name(text(&args[0]), text(&args[1]), count(&args[2]), count(&args[3]));
+        return same(&json!(name), wanted);
+    }
+    let file = document(&format!("{{\"results\": {}}}", field(raw, "results")));
+    let (file, problems) = read_result_file(&file);
+    assert!(problems.is_empty(), "{problems}");
+    let got = json!(file.summary());
+    near(&those_of(&got, wanted), wanted)
+}
+
+fn query() -> Query {
+    let query = r#"[{"query_id": 588, "query": "q", "relevant APIs": [["T", "a"], ["T", "b"]],
+        "api_list": [{"category_name": "C", "tool_name": "T", "api_name": "a"}]}]"#;
+    read_queries(&document(query)).0.remove(0)
+}
+
+fn report(query: &Query, final_answer: &str, error: Option<&str>) -> Value {
+    let answer = finished(final_answer);
+    let called = [Called::Api("T".into(), "a".into()), Called::Unknown("x".into())];
+    let evaluation = Evaluation {
+        query,
+        answer: Some(&answer),
+        id: "588",
+        set: None,
+        trial: None,
+        status: Some(Status::Solved),
+        sopr_score: Some(1.0),
+        claimed: &[],
+        calls_from_text: 0,
+        stopped: None,
+        calls: CallScore::of(&called, &query.gold),
+        called: &[("T".into(), "a".into()), (String::new(), "x".into())],
+        method: "official",
+        reason: "it is".to_owned(),
+        error: error.map(str::to_owned),
+        evaluation_seconds: 1.5,
+        answer_seconds: None,
+    };
+    json!(Report::new(
+        Metadata { framework: "f".to_owned(), ..Metadata::default() },
+        vec![evaluation]
+    ))
+}
+
+pub(crate) fn departure(case: &Value) -> Option<Checked> {
+    let query = query();
+    Some(match text(&case["id"]) {
+        "dep-res-1" => the_documents_form_is_written_and_both_are_read(&query),
+        "dep-res-2" => {
+            let long = "x".repeat(500);
+            let report = report(&query, &long, None);
+            same(&report["results"][0]["system_answer"]["final_answer"], &json!(long))
+        }
+        "dep-res-3" => {
+            let results =
+                [Evaluated { is_error: true, sopr_score: Some(0.0), ..Evaluated::default() }];
+            let summary = Summary::of(&results);
+            same(&json!((summary.unsolved_count, summary.error_count)), &json!((1, 1)))
+        }
+        _ => return None,
+    })
+}
+
+fn the_documents_form_is_written_and_both_are_read(query: &Query) -> Checked {
+    let report = report(query, "Oslo", None);
+    let details = r#"{"name": "Finish"}"#;
+    let wanted = json!({
+        "query_id": 588,
+        "query_text": "q",
+        "gold_answer": {"relevant_apis": [["T", "a"], ["T", "b"]], "available_tools": [
+            {"category": "C", "tool_name": "T", "apis": [{"api_name": "a", "api_description": ""}]}]},
+        "system_answer": {"final_answer": "Oslo",
+            "answer_details": [{"role": "tool", "message": details, "next": []}],
+            "called_apis": [["T", "a"], ["", "x"]]},
+        "scores": {"sopr_score": 1.0, "api_call_score": 0.5, "api_call_precision": 0.5,
+            "other_calls": 1},
+        "evaluation": {"answer_status": "Solved", "has_finish": true,
+            "evaluation_method": "official", "reason": "it is"},
+        "timing": {"evaluation_time": 1.5},
+    });
+    same(&report["results"], &json!([wanted]))?;
+    let (file, problems) = read_result_file_of(&report);
+    same(&json!((problems, &file.framework)), &json!((0, "f")))?;
+    near(&json!(file.summary()), &report["summary"])?;
+    let theirs = json!({
+        "metadata": {"agent_name": "f", "test_set": "G1_tool"},
+        "results": [{"query_id": 588, "gold_apis": [["T", "a"]], "system_answer_time": 2.0,
+            "scores": {"sopr_score": 0.5, "api_call_score": 1.0, "answer_status": "Unsure"},
+            "evaluation": {"has_finish": true}, "timing": {"evaluation_time": 0.5}},
+            {"query_id": 589, "gold_apis": [], "error": "e",
+            "scores": {"sopr_score": 0.0, "api_call_score": 0.0, "answer_status": "Error"}}, 5],
+    });
+    let (file, problems) = read_result_file_of(&theirs);
+    let summary = file.summary();
+    let got = json!({"problems": problems, "framework": file.framework, "set": file.test_set,
+        "unsure": summary.unsure_count, "errors": summary.error_count,
+        "calls": summary.average_api_call_score, "without": summary.api_call_not_applicable_count,
+        "answer_time": summary.average_system_answer_time});
+    near(
+        &got,
+        &json!({"problems": 1, "framework": "f", "set": "G1_tool", "unsure": 1, "errors": 1,
+        "calls": 1.0, "without": 1, "answer_time": 2.0}),
+    )
+}
+
+fn read_result_file_of(value: &Value) -> (juror_toolbench::result::ResultFile, usize) {
+    let (file, problems) = read_result_file(&document(&value.to_string()));
+    (file, problems.errors.len())
+}
