@@ -92,7 +92,8 @@ mod tests {
 
     #[test]
     fn no_more_room_is_made_than_a_file_can_be_believed_to_need() {
-        let words: String = (0..2_000).map(|n| format!("word {} ", n * n % 977)).collect();
+        let words: Vec<String> = (0..2_000).map(|n| format!("word {}", n * n % 977)).collect();
+        let words = words.join(" ");
         let [gzip, _] = packed(words.as_bytes());
         let zstd = zstd::bulk::compress(words.as_bytes(), 1).expect("packed");
         for packed in [gzip, zstd] {

@@ -224,7 +224,9 @@ mod tests {
                 let gain = left[row][column];
                 let mut rest = left.clone();
                 rest[row].fill(0.0);
-                rest.iter_mut().for_each(|row| row[column] = 0.0);
+                for row in &mut rest {
+                    row[column] = 0.0;
+                }
                 if gain > 0.0 && gain + optimum(&rest) + EQUAL >= before {
                     pairing[row] = Some(column);
                     left = rest;

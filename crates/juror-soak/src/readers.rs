@@ -51,7 +51,7 @@ const YAML: &[Shape] = &[shapes::aliases, shapes::deep_yaml, shapes::directives]
 pub(crate) const READERS: &[Reader] = &[
     reader("reference", seeds::references, reference),
     reader("responses", seeds::responses, responses),
-    of_tables("evaluation", seeds::evaluations, evaluation).hurt_by(&[
+    of_answers("evaluation", seeds::evaluations, evaluation).hurt_by(&[
         shapes::many_steps,
         shapes::missing_columns,
         shapes::many_tables,
@@ -93,6 +93,12 @@ const fn of_files(name: &'static str, seeds: fn() -> Seeds, read: fn(&[u8], &Pat
 /// search visits eight million rows before it is given up, and there are four comparisons.
 const fn of_tables(name: &'static str, seeds: fn() -> Seeds, read: fn(&[u8], &Path)) -> Reader {
     Reader { constant: 96 << 20, milliseconds: 500, ..reader(name, seeds, read) }
+}
+
+/// The tables of an answer have as many cells as [`LIMITS`] allow, all together: 8 MB, and as much
+/// again for comparing them.
+const fn of_answers(name: &'static str, seeds: fn() -> Seeds, read: fn(&[u8], &Path)) -> Reader {
+    Reader { constant: 20 << 20, milliseconds: 150, ..reader(name, seeds, read) }
 }
 
 /// Aliases may add 64 MiB to any text; that grows by doubling, and each of its pages is new.

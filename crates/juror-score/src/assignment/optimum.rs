@@ -23,7 +23,9 @@ pub(super) fn solve(similarity: &[Vec<f64>], most_work: usize) -> Option<Optimum
     let turned = cost.solve(most_work)?;
     let mut column_of = vec![None; n_rows];
     for (column, row) in turned.column_of.into_iter().enumerate() {
-        row.into_iter().for_each(|row| column_of[row] = Some(column));
+        if let Some(row) = row {
+            column_of[row] = Some(column);
+        }
     }
     let (worth_of_row, worth_of_column) = (turned.worth_of_column, turned.worth_of_row);
     Some(Optimum { column_of, worth_of_row, worth_of_column })

@@ -35,7 +35,7 @@ impl Bits {
 
     fn all(n: usize) -> Bits {
         let mut bits = Bits(vec![u64::MAX; n.div_ceil(64)]);
-        if let (Some(last), true) = (bits.0.last_mut(), n % 64 > 0) {
+        if let (Some(last), true) = (bits.0.last_mut(), !n.is_multiple_of(64)) {
             *last >>= 64 - n % 64;
         }
         bits
@@ -186,7 +186,9 @@ impl Choice {
         let mut ways = Ways { of_row: vec![None; self.column_of.len()], of_nobody: None };
         let mut not_reached = self.open_rows.clone();
         let mut is_nobody_reached = goal.is_none();
-        goal.into_iter().for_each(|row| not_reached.clear(row));
+        if let Some(row) = goal {
+            not_reached.clear(row);
+        }
         let mut next: Vec<Node> = vec![goal];
         while let Some(node) = next.pop() {
             self.work += not_reached.0.len();

@@ -250,8 +250,9 @@ impl Work<'_> {
         shown.print(&problems)?;
         let exit = gate::pass(&shown.unmet);
         if !args.quiet {
-            let too_large = tell_too_large(&outcome.judged, &dataset, &answers);
-            too_large.iter().for_each(|word| talk::warn(word));
+            if let Some(word) = tell_too_large(&outcome.judged, &dataset, &answers) {
+                talk::warn(&word);
+            }
             self.tell_unjudged(&judgements, judges.is_some(), &dataset, &answers);
         }
         std::mem::forget((dataset, answers, outcome));
