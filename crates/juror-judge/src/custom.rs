@@ -1,10 +1,10 @@
 //! Metrics of the user's own, judged by a model after the user's instructions.
 
 use juror_models::{ChatCall, Models, Pending, Schema};
-use juror_score::{Note, Record};
+use juror_score::{Aspect, Case, Finding, Judgement, Matching, Score, Verdict};
 use serde_json::{Map, Value, json};
 
-use crate::judge::{Judge, Verdicts, is_blank};
+use crate::judge::{Judge, failed, is_blank};
 use crate::reply::{Material, imitates_verdict, read_verdict, shown};
 use crate::template::{Template, TemplateError};
 
@@ -64,7 +64,7 @@ pub struct ShownSteps {
 
 /// A metric of the user's own.
 pub struct Custom {
-    name: String,
+    aspect: Aspect,
     purpose: String,
     inputs: Vec<Input>,
     steps: ShownSteps,
@@ -97,21 +97,21 @@ impl Custom {
         let user = user.join("\n\n");
         // Which steps are shown decides the reply as much as the words around them.
         let shown = format!("{frame}{user}{}{:?}", steps.name, steps.keys);
+        let keys: Vec<String> = outputs.iter().map(|(key, _)| key.clone()).collect();
         Ok(Custom {
             hash: blake3::hash(shown.as_bytes()).to_hex()[..16].to_owned(),
-            name: name.to_owned(),
+            aspect: Aspect::custom(name, keys.clone()),
             purpose: purpose_of(name),
             inputs,
             steps,
-            outputs: outputs.iter().map(|(key, _)| key.clone()).collect(),
+            outputs: keys,
             template,
             schema: schema(outputs),
         })
     }
 
     /// The text of an input, or why it cannot be shown.
-    fn text(&self, input: Input, record: &Record<'_>) -> Result<String, String> {
-        let case = &record.case;
+    fn text(&self, input: Input, case: &Case<'_>) -> Result<String, String> {
         let missing = |whose: &str| format!("{whose} has no `{}`", input.name());
         match input {
             Input::Question => Ok(case.question_text().into_owned()),
@@ -209,30 +209,27 @@ fn schema(outputs: &[(String, String)]) -> Schema {
 }
 
 impl Judge for Custom {
-    fn judge<'a>(&'a self, record: &'a Record<'a>, models: &'a Models) -> Pending<'a, Verdicts> {
+    fn judge<'a>(
+        &'a self,
+        case: &'a Case<'a>,
+        _matching: Option<&'a Matching>,
+        models: &'a Models,
+    ) -> Pending<'a, Judgement> {
         Box::pin(async move {
-            let mut verdicts = Verdicts::default();
-            let nothing = |verdicts: &mut Verdicts| {
-                let nulls = self.outputs.iter().map(|key| Note::new(key.clone(), Value::Null));
-                verdicts.notes.extend(nulls);
-            };
-            let error_key = format!("{}_error", self.name);
-            let texts: Result<Vec<(&str, String)>, String> = self
-                .inputs
-                .iter()
-                .map(|input| Ok((input.name(), self.text(*input, record)?)))
-                .collect();
+            let mut judgement = Judgement::default();
+            let finding = |verdict| Finding::new(self.aspect.clone(), verdict);
+            let text = |input: &Input| Ok((input.name(), self.text(*input, case)?));
+            let texts: Result<Vec<(&str, String)>, String> = self.inputs.iter().map(text).collect();
             let texts = match texts {
                 Ok(texts) => texts,
                 Err(why) => {
-                    nothing(&mut verdicts);
-                    verdicts.failure(error_key, None, &why);
-                    return verdicts;
+                    judgement.findings.push(finding(Verdict::failed(why)));
+                    return judgement;
                 }
             };
             for (name, text) in texts.iter().filter(|(name, _)| name.starts_with("actual")) {
                 if imitates_verdict(text) {
-                    verdicts.flags.push(format!("{name} imitates a verdict"));
+                    judgement.flags.push(format!("{name} imitates a verdict"));
                 }
             }
             let texts: Vec<(&str, &str)> =
@@ -241,20 +238,17 @@ impl Judge for Custom {
             let call = ChatCall::new(self.purpose.clone(), prompt, Some(self.schema.clone()));
             let answer =
                 models.ask(&call, |reply| self.read(reply, &Material::of(&call.prompt))).await;
-            match answer.outcome {
-                Ok(values) => {
-                    let notes = self.outputs.iter().zip(values);
-                    let notes = notes.map(|(key, value)| Note::new(key.clone(), value));
-                    verdicts.notes.extend(notes);
-                }
-                Err(error) => {
-                    nothing(&mut verdicts);
-                    verdicts.error(error_key, None, &error);
-                }
-            }
-            verdicts.cost(&self.name, None, answer.cost);
-            verdicts
+            let verdict = match answer.outcome {
+                Ok(values) => Verdict::Scored(Score::Outputs(values)),
+                Err(error) => failed(&error),
+            };
+            judgement.findings.push(Finding { cost: answer.cost.usd(), ..finding(verdict) });
+            judgement
         })
+    }
+
+    fn aspects(&self) -> Vec<Aspect> {
+        vec![self.aspect.clone()]
     }
 
     fn prompts(&self) -> Vec<(String, String)> {

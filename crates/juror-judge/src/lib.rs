@@ -1,7 +1,7 @@
 //! Judges: they ask models whether answers are right.
 //!
-//! A [`Judge`] asks about one aspect of a case and gives notes for its result; a [`Panel`] is all
-//! judges of a run. What an agent answered is judged by [`PassRateJudge`], [`PreferenceJudge`] and
+//! A [`Judge`] asks about one aspect of a case and returns findings; a [`Panel`] is all judges of a
+//! run. What an agent answered is judged by [`PassRateJudge`], [`PreferenceJudge`] and
 //! [`FinalAnswerJudge`]. Each judge is a prompt in `prompts/`, a schema for the reply and a reader of
 //! verdicts; how models are asked is [`juror_models`]' affair.
 //!
@@ -13,7 +13,7 @@
 //! use juror_judge::{Template, read_claims};
 //!
 //! let reply = r#"{"reference_claims": 4, "actual_claims": 2, "matching_claims": 2, "reason": "…"}"#;
-//! let claims = read_claims(reply)?;
+//! let claims = read_claims(reply)?.claims;
 //! assert_eq!((claims.matching, claims.reference), (2, 4));
 //! assert!(read_claims("they are much alike").is_err());
 //!
@@ -40,11 +40,11 @@ mod template;
 mod trajectory;
 
 pub use correctness::{
-    BLANK, ClaimRules, Claims, ClaimsError, Correctness, read_claims, read_claims_about,
+    BLANK, ClaimRules, ClaimsError, Correctness, JudgedClaims, read_claims, read_claims_about,
 };
 pub use custom::{Custom, Input, ShownSteps};
 pub use final_answer::{FinalAnswerJudge, FinalJudged};
-pub use judge::{Judge, Panel, Verdicts};
+pub use judge::{Judge, Panel};
 pub use pass_rate::{Judged, PassRateJudge};
 pub use preference::{PreferenceJudge, Preferred};
 pub use relevance::Relevance;

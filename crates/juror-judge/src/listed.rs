@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 
 use juror_models::Schema;
+use juror_score::Claims;
 use serde_json::{Value, json};
 
-use crate::correctness::{Claims, ClaimsError};
+use crate::correctness::{ClaimsError, JudgedClaims};
 use crate::reply::{Material, read_verdict, shown, whole_number};
 
 pub(crate) const PURPOSE: &str = "listed_claims";
@@ -32,7 +33,10 @@ pub(crate) fn schema() -> Schema {
 }
 
 /// Reads lists of claims and counts them.
-pub(crate) fn read_listed(reply: &str, material: &Material<'_>) -> Result<Claims, ClaimsError> {
+pub(crate) fn read_listed(
+    reply: &str,
+    material: &Material<'_>,
+) -> Result<JudgedClaims, ClaimsError> {
     let listed = read_verdict(reply, material, listed_of_object, Listed::eq);
     let unusable = |problem: String| ClaimsError { problem, reason: String::new() };
     let listed = listed.map_err(|unread| unusable(unread.why))?;
@@ -93,7 +97,7 @@ fn position(entry: &Value, positions: &HashMap<i64, usize>) -> Result<Option<usi
 
 impl Listed {
     /// A claim of the reference counts once, however many claims repeat it.
-    fn counted(&self) -> Claims {
+    fn counted(&self) -> JudgedClaims {
         let mut matched: Vec<Vec<usize>> = vec![Vec::new(); self.reference.len()];
         for (number, (_, of)) in (1..).zip(&self.actual) {
             if let Some(at) = of {
@@ -111,13 +115,13 @@ impl Listed {
             .iter()
             .map(|(claim, of)| json!({"claim": claim, "matches": of.map(|at| at + 1)}))
             .collect();
-        Claims {
+        let claims = Claims {
             reference: self.reference.len() as u64,
             actual: self.actual.len() as u64,
             matching: matched.iter().filter(|by| !by.is_empty()).count() as u64,
-            reason: self.reason(&matched),
             listed: Some(json!({"reference": reference, "actual": actual})),
-        }
+        };
+        JudgedClaims { claims, reason: self.reason(&matched) }
     }
 
     /// The claims that found no pair.
@@ -137,7 +141,8 @@ mod tests {
 
     fn read(reference: &Value, actual: &Value) -> Result<(u64, u64, u64), String> {
         let reply = json!({"reference_claims": reference, "actual_claims": actual}).to_string();
-        let claims = read_listed(&reply, &Material::default()).map_err(|error| error.problem)?;
+        let judged = read_listed(&reply, &Material::default()).map_err(|error| error.problem)?;
+        let claims = judged.claims;
         Ok((claims.reference, claims.actual, claims.matching))
     }
 
@@ -148,9 +153,9 @@ mod tests {
             {"claim": "z", "matches": 0}]);
         assert_eq!(read(&reference, &actual), Ok((2, 3, 1)));
         let reply = json!({"reference_claims": reference, "actual_claims": actual}).to_string();
-        let claims = read_listed(&reply, &Material::default()).expect("claims");
-        assert_eq!(claims.reason, "not in the answer: b; not in the reference answer: z");
-        let listed = claims.listed.expect("evidence");
+        let judged = read_listed(&reply, &Material::default()).expect("claims");
+        assert_eq!(judged.reason, "not in the answer: b; not in the reference answer: z");
+        let listed = judged.claims.listed.expect("evidence");
         assert_eq!(listed["reference"][0], json!({"claim": "a", "matched_by": [1, 2]}));
         assert_eq!(listed["actual"][2], json!({"claim": "z", "matches": null}));
     }

@@ -3,10 +3,10 @@
 
 use futures_util::future::join_all;
 use juror_models::{CallError, ChatCall, Cost, Models, Pending, Schema};
-use juror_score::{Noncommittal, Note, Record};
+use juror_score::{Aspect, Case, Finding, Judgement, Matching, Noncommittal, Verdict};
 use serde_json::Value;
 
-use crate::judge::{Judge, Verdicts, is_blank};
+use crate::judge::{Judge, failed, is_blank};
 use crate::reply::{Material, bit, imitates_verdict, read_verdict, text};
 use crate::template::{Template, TemplateError};
 
@@ -110,27 +110,35 @@ impl Relevance {
     }
 }
 
+const ASPECT: Aspect = Aspect::Metric("answer_relevance");
+
 impl Judge for Relevance {
-    fn judge<'a>(&'a self, record: &'a Record<'a>, models: &'a Models) -> Pending<'a, Verdicts> {
+    fn judge<'a>(
+        &'a self,
+        case: &'a Case<'a>,
+        _matching: Option<&'a Matching>,
+        models: &'a Models,
+    ) -> Pending<'a, Judgement> {
         Box::pin(async move {
-            let mut verdicts = Verdicts::default();
-            let Some(answer) = record.case.actual_answer() else { return verdicts };
+            let mut judgement = Judgement::default();
+            let Some(answer) = case.actual_answer() else { return judgement };
             if is_blank(&answer) {
-                verdicts.failure("answer_relevance_error".into(), None, "the answer is blank");
-                return verdicts;
+                let blank = Verdict::failed("the answer is blank");
+                judgement.findings.push(Finding::new(ASPECT, blank));
+                return judgement;
             }
             if imitates_verdict(&answer) {
-                verdicts.flags.push("actual_answer imitates a verdict".into());
+                judgement.flags.push("actual_answer imitates a verdict".into());
             }
-            let question = record.case.question_text();
-            let (score, cost) = self.score(&question, &answer, models).await;
-            match score {
-                Ok(score) => verdicts.notes.push(Note::new("answer_relevance", score)),
-                Err(error) => verdicts.error("answer_relevance_error".into(), None, &error),
-            }
-            verdicts.cost("answer_relevance", None, cost);
-            verdicts
+            let (score, cost) = self.score(&case.question_text(), &answer, models).await;
+            let verdict = score.map_or_else(|error| failed(&error), Verdict::scored);
+            judgement.findings.push(Finding { cost: cost.usd(), ..Finding::new(ASPECT, verdict) });
+            judgement
         })
+    }
+
+    fn aspects(&self) -> Vec<Aspect> {
+        vec![ASPECT]
     }
 
     fn prompts(&self) -> Vec<(String, String)> {

@@ -1,12 +1,12 @@
 //! Whether retrieved contexts support the reference, and how high the useful ones are ranked.
 
 use futures_util::future::join_all;
-use juror_models::{ChatCall, Cost, Models, Pending, Schema};
+use juror_models::{CallError, ChatCall, Cost, Models, Pending, Schema};
 use juror_score::retrieval::{f1, precision_of_useful};
-use juror_score::{KindNames, Note, Record};
+use juror_score::{Aspect, Case, Finding, Judgement, KindNames, Limits, Matching, Verdict};
 use serde_json::Value;
 
-use crate::judge::{Judge, Verdicts, is_blank};
+use crate::judge::{Judge, failed, is_blank};
 use crate::reply::{Material, bit, imitates_verdict, read_verdict, text};
 use crate::template::{Template, TemplateError};
 
@@ -40,6 +40,7 @@ pub struct Retrieval {
     usefulness: Template,
     against: Against,
     names: KindNames,
+    limits: Limits,
 }
 
 /// One step to judge.
@@ -80,6 +81,7 @@ impl Retrieval {
             usefulness: Template::read(usefulness, USEFULNESS_PLACES)?,
             against,
             names: KindNames::NONE,
+            limits: Limits::DEFAULT,
         })
     }
 
@@ -89,56 +91,71 @@ impl Retrieval {
         Retrieval { names, ..self }
     }
 
-    fn tasks(&self, record: &Record<'_>) -> Vec<Task> {
+    /// The same judge, reading outputs within other limits.
+    #[must_use]
+    pub fn within(self, limits: Limits) -> Retrieval {
+        Retrieval { limits, ..self }
+    }
+
+    fn tasks(&self, case: &Case<'_>, matching: Option<&Matching>) -> Vec<Task> {
         match self.against {
-            Against::Answer { falls_back } => answer_tasks(record, falls_back, &self.names),
-            Against::Contexts => context_tasks(record, &self.names),
+            Against::Answer { falls_back } => self.answer_tasks(case, falls_back),
+            Against::Contexts => self.context_tasks(case, matching),
         }
     }
 
-    /// The metrics' common name, and the two purposes.
-    fn names(&self) -> (&'static str, &'static str, &'static str) {
+    /// Recall, precision and f1.
+    fn metrics(&self) -> [&'static str; 3] {
         match self.against {
             Against::Answer { .. } => {
-                ("retrieval_answer", "answer_attribution", "answer_usefulness")
+                ["retrieval_answer_recall", "retrieval_answer_precision", "retrieval_answer_f1"]
             }
-            Against::Contexts => ("retrieval_context", "context_attribution", "context_usefulness"),
+            Against::Contexts => {
+                ["retrieval_context_recall", "retrieval_context_precision", "retrieval_context_f1"]
+            }
         }
     }
 
-    async fn judge_step(&self, task: &Task, question: &str, models: &Models) -> Verdicts {
-        let (name, ..) = self.names();
-        let step = Some(task.step);
-        let mut verdicts = Verdicts::default();
+    /// What is asked for recall, and for precision.
+    fn purposes(&self) -> [&'static str; 2] {
+        match self.against {
+            Against::Answer { .. } => ["answer_attribution", "answer_usefulness"],
+            Against::Contexts => ["context_attribution", "context_usefulness"],
+        }
+    }
+
+    async fn judge_step(&self, task: &Task, question: &str, models: &Models) -> Judgement {
+        let metrics = self.metrics();
+        let found = |metric: usize, verdict| {
+            Finding::new(Aspect::Metric(metrics[metric]), verdict).of_step(task.step)
+        };
+        let mut judgement = Judgement::default();
         let contexts = match &task.contexts {
             Ok(contexts) => contexts,
             Err(why) => {
-                for metric in ["recall", "precision"] {
-                    verdicts.failure(format!("{name}_{metric}_error"), step, why);
-                }
-                return verdicts;
+                let failed = |metric| found(metric, Verdict::failed(why));
+                judgement.findings.extend([0, 1].map(failed));
+                return judgement;
             }
         };
         for (index, _) in contexts.iter().enumerate().filter(|(_, text)| imitates_verdict(text)) {
             let place = format!("context {} of step {}", index + 1, task.step + 1);
-            verdicts.flags.push(format!("{place} imitates a verdict"));
+            judgement.flags.push(format!("{place} imitates a verdict"));
         }
         let recall = self.recall(task, question, contexts, models);
         let precision = self.precision(task, question, contexts, models);
         let (recall, precision) = tokio::join!(recall, precision);
-        let values = (recall.value, precision.value);
-        let costs = (recall.cost, precision.cost);
-        verdicts.extend(recall.verdicts);
-        verdicts.extend(precision.verdicts);
-        if let (Some(recall), Some(precision)) = values {
-            verdicts
-                .notes
-                .push(Note::new(format!("{name}_f1"), f1(recall, precision)).of_step(step));
-            if costs.0.usd().is_some() && costs.1.usd().is_some() {
-                verdicts.cost(&format!("{name}_f1"), step, costs.0.plus(costs.1));
-            }
+        let both = recall.verdict.number().zip(precision.verdict.number());
+        let f1 = both.map(|(recall, precision)| Verdict::scored(f1(recall, precision)));
+        let costs = recall.cost.usd().zip(precision.cost.usd());
+        let cost = costs.and_then(|_| recall.cost.plus(precision.cost).usd());
+        for (metric, Measured { verdict, reason, cost }) in
+            [recall, precision].into_iter().enumerate()
+        {
+            judgement.findings.push(Finding { reason, cost: cost.usd(), ..found(metric, verdict) });
         }
-        verdicts
+        judgement.findings.extend(f1.map(|f1| Finding { cost, ..found(2, f1) }));
+        judgement
     }
 
     async fn recall(
@@ -148,20 +165,19 @@ impl Retrieval {
         contexts: &[String],
         models: &Models,
     ) -> Measured {
-        let (name, purpose, _) = self.names();
-        let mut measured = Measured::new(format!("{name}_recall"), task.step);
         let reference = match &task.reference {
             Ok(reference) => reference,
-            Err(why) => return measured.failed(why),
+            Err(why) => return Measured::free(Verdict::failed(why)),
         };
         if contexts.is_empty() {
-            return measured.scored(0.0);
+            return Measured::free(Verdict::scored(0.0));
         }
         let prompt = self.attribution.fill(&[
             ("question", question),
             ("reference", reference),
             ("contexts", &numbered(contexts)),
         ]);
+        let [purpose, _] = self.purposes();
         let call = ChatCall::new(purpose, prompt, Some(attribution_schema()));
         let call = ChatCall { repeat: task.repeat, ..call };
         let says_same = |one: &Vec<Statement>, other: &Vec<Statement>| {
@@ -172,18 +188,15 @@ impl Retrieval {
                 .map_err(Into::into)
         };
         let answer = models.ask(&call, read).await;
-        measured.cost = answer.cost;
-        match answer.outcome {
-            Err(error) => measured.error(&error),
+        let (verdict, reason) = match answer.outcome {
+            Err(error) => (failed(&error), None),
             Ok(statements) => {
                 let attributed = statements.iter().filter(|s| s.attributed).count();
                 let share = attributed as f64 / statements.len() as f64;
-                let mut measured = measured.scored(share);
-                let reason = Note::new(format!("{name}_recall_reason"), reason_of(&statements));
-                measured.verdicts.notes.push(reason.of_step(Some(task.step)));
-                measured
+                (Verdict::scored(share), Some(reason_of(&statements)))
             }
-        }
+        };
+        Measured { verdict, reason, cost: answer.cost }
     }
 
     async fn precision(
@@ -193,12 +206,11 @@ impl Retrieval {
         contexts: &[String],
         models: &Models,
     ) -> Measured {
-        let (name, _, purpose) = self.names();
-        let mut measured = Measured::new(format!("{name}_precision"), task.step);
         let reference = match &task.answer {
             Ok(reference) => reference,
-            Err(why) => return measured.failed(why),
+            Err(why) => return Measured::free(Verdict::failed(why)),
         };
+        let [_, purpose] = self.purposes();
         let asked = contexts.iter().map(|context| {
             let texts = [("question", question), ("reference", reference), ("context", context)];
             let prompt = self.usefulness.fill(&texts);
@@ -213,72 +225,63 @@ impl Retrieval {
                 models.ask(&call, read).await
             }
         });
+        let mut cost = Cost::default();
         let mut useful = Ok(Vec::with_capacity(contexts.len()));
         for answer in join_all(asked).await {
-            measured.cost = measured.cost.plus(answer.cost);
+            cost = cost.plus(answer.cost);
             useful = useful.and_then(|mut all: Vec<bool>| {
                 all.push(answer.outcome?);
-                Ok(all)
+                Ok::<_, CallError>(all)
             });
         }
-        match useful {
-            Ok(useful) => measured.scored(precision_of_useful(&useful)),
-            Err(error) => measured.error(&error),
-        }
+        let verdict = match useful {
+            Ok(useful) => Verdict::scored(precision_of_useful(&useful)),
+            Err(error) => failed(&error),
+        };
+        Measured { verdict, reason: None, cost }
     }
 }
 
 /// One metric of one step.
 struct Measured {
-    metric: String,
-    step: Option<usize>,
-    value: Option<f64>,
+    verdict: Verdict,
+    reason: Option<String>,
     cost: Cost,
-    verdicts: Verdicts,
 }
 
 impl Measured {
-    fn new(metric: String, step: usize) -> Measured {
-        let (cost, verdicts) = (Cost::default(), Verdicts::default());
-        Measured { metric, step: Some(step), value: None, cost, verdicts }
-    }
-
-    fn scored(mut self, value: f64) -> Measured {
-        self.value = Some(value);
-        self.verdicts.notes.push(Note::new(self.metric.clone(), value).of_step(self.step));
-        self.verdicts.cost(&self.metric, self.step, self.cost);
-        self
-    }
-
-    fn error(mut self, error: &juror_models::CallError) -> Measured {
-        self.verdicts.error(format!("{}_error", self.metric), self.step, error);
-        self.verdicts.cost(&self.metric, self.step, self.cost);
-        self
-    }
-
-    fn failed(mut self, why: &str) -> Measured {
-        self.verdicts.failure(format!("{}_error", self.metric), self.step, why);
-        self
+    /// What nobody had to be asked for.
+    fn free(verdict: Verdict) -> Measured {
+        Measured { verdict, reason: None, cost: Cost::default() }
     }
 }
 
 impl Judge for Retrieval {
-    fn judge<'a>(&'a self, record: &'a Record<'a>, models: &'a Models) -> Pending<'a, Verdicts> {
+    fn judge<'a>(
+        &'a self,
+        case: &'a Case<'a>,
+        matching: Option<&'a Matching>,
+        models: &'a Models,
+    ) -> Pending<'a, Judgement> {
         Box::pin(async move {
-            let question = record.case.question_text();
-            let mut tasks = self.tasks(record);
+            let question = case.question_text();
+            let mut tasks = self.tasks(case, matching);
             count_repeats(&mut tasks);
             let judged = tasks.iter().map(|task| self.judge_step(task, &question, models));
-            let mut verdicts = Verdicts::default();
+            let mut judgement = Judgement::default();
             for found in join_all(judged).await {
-                verdicts.extend(found);
+                judgement.extend(found);
             }
-            verdicts
+            judgement
         })
     }
 
+    fn aspects(&self) -> Vec<Aspect> {
+        self.metrics().map(Aspect::Metric).to_vec()
+    }
+
     fn prompts(&self) -> Vec<(String, String)> {
-        let (_, attribution, usefulness) = self.names();
+        let [attribution, usefulness] = self.purposes();
         vec![
             (attribution.into(), self.attribution.hash().into()),
             (usefulness.into(), self.usefulness.hash().into()),
@@ -286,68 +289,69 @@ impl Judge for Retrieval {
     }
 }
 
-/// Retrieval steps that returned something, against the reference answer.
-fn answer_tasks(record: &Record<'_>, falls_back: bool, names: &KindNames) -> Vec<Task> {
-    let case = &record.case;
-    let present = |text: Option<std::borrow::Cow<'_, str>>| {
-        text.filter(|text| !falls_back || !is_blank(text)).map(std::borrow::Cow::into_owned)
-    };
-    let (reference, actual) = (present(case.reference_answer()), present(case.actual_answer()));
-    if reference.is_none() && (actual.is_none() || !falls_back) {
-        return Vec::new();
+impl Retrieval {
+    /// Retrieval steps that returned something, against the reference answer.
+    fn answer_tasks(&self, case: &Case<'_>, falls_back: bool) -> Vec<Task> {
+        let present = |text: Option<std::borrow::Cow<'_, str>>| {
+            text.filter(|text| !falls_back || !is_blank(text)).map(std::borrow::Cow::into_owned)
+        };
+        let (reference, actual) = (present(case.reference_answer()), present(case.actual_answer()));
+        if reference.is_none() && (actual.is_none() || !falls_back) {
+            return Vec::new();
+        }
+        let missing = || "there is no reference answer".to_owned();
+        let reference = reference.ok_or_else(missing);
+        let reference = reference.and_then(|text| not_blank(text, "the reference answer is blank"));
+        let answer = match (&reference, actual) {
+            (Err(_), Some(actual)) if falls_back => Ok(actual),
+            (reference, _) => reference.clone(),
+        };
+        let steps = case.trajectory.steps.as_deref().unwrap_or_default();
+        let retrieved =
+            steps.iter().enumerate().filter(|(_, step)| self.names.is_retrieval(&step.name));
+        retrieved
+            .filter(|(_, step)| step.output.is_some())
+            .map(|(step, _)| Task {
+                step,
+                repeat: 0,
+                contexts: case.retrieved_texts(step, &self.limits),
+                reference: reference.clone(),
+                answer: answer.clone(),
+            })
+            .collect()
     }
-    let missing = || "there is no reference answer".to_owned();
-    let reference = reference.ok_or_else(missing);
-    let reference = reference.and_then(|text| not_blank(text, "the reference answer is blank"));
-    let answer = match (&reference, actual) {
-        (Err(_), Some(actual)) if falls_back => Ok(actual),
-        (reference, _) => reference.clone(),
-    };
-    let steps = case.trajectory.steps.as_deref().unwrap_or_default();
-    let retrieved = steps.iter().enumerate().filter(|(_, step)| names.is_retrieval(&step.name));
-    retrieved
-        .filter(|(_, step)| step.output.is_some())
-        .map(|(step, _)| Task {
-            step,
-            repeat: 0,
-            contexts: case.retrieved_texts(step, &record.limits),
-            reference: reference.clone(),
-            answer: answer.clone(),
-        })
-        .collect()
+
+    /// Steps found for expected retrieval steps, against the contexts expected.
+    fn context_tasks(&self, case: &Case<'_>, matching: Option<&Matching>) -> Vec<Task> {
+        let groups = case.question.groups.as_deref().unwrap_or_default();
+        let steps = case.trajectory.steps.as_deref().unwrap_or_default();
+        let pairs = matching.iter().flat_map(|matching| &matching.pairs);
+        pairs
+            .filter(|pair| {
+                let expected = &groups[pair.group][pair.expected];
+                // What matches by its arguments need not say what it expects to be retrieved.
+                self.names.is_retrieval(&expected.name) && expected.output.is_some()
+            })
+            .filter(|pair| steps[pair.actual].output.is_some())
+            .map(|pair| {
+                let expected = case.expected_texts(pair.group, pair.expected, &self.limits);
+                let joined = expected.map(|texts| texts.join("\n"));
+                let reference =
+                    joined.and_then(|text| not_blank(text, "the reference contexts are blank"));
+                Task {
+                    step: pair.actual,
+                    repeat: 0,
+                    contexts: case.retrieved_texts(pair.actual, &self.limits),
+                    answer: reference.clone(),
+                    reference,
+                }
+            })
+            .collect()
+    }
 }
 
 fn not_blank(text: String, otherwise: &str) -> Result<String, String> {
     if is_blank(&text) { Err(otherwise.to_owned()) } else { Ok(text) }
-}
-
-/// Steps found for expected retrieval steps, against the contexts expected.
-fn context_tasks(record: &Record<'_>, names: &KindNames) -> Vec<Task> {
-    let case = &record.case;
-    let groups = case.question.groups.as_deref().unwrap_or_default();
-    let steps = case.trajectory.steps.as_deref().unwrap_or_default();
-    let pairs = record.matching.iter().flat_map(|matching| &matching.pairs);
-    pairs
-        .filter(|pair| {
-            let expected = &groups[pair.group][pair.expected];
-            // What matches by its arguments need not say what it expects to be retrieved.
-            names.is_retrieval(&expected.name) && expected.output.is_some()
-        })
-        .filter(|pair| steps[pair.actual].output.is_some())
-        .map(|pair| {
-            let expected = case.expected_texts(pair.group, pair.expected, &record.limits);
-            let joined = expected.map(|texts| texts.join("\n"));
-            let reference =
-                joined.and_then(|text| not_blank(text, "the reference contexts are blank"));
-            Task {
-                step: pair.actual,
-                repeat: 0,
-                contexts: case.retrieved_texts(pair.actual, &record.limits),
-                answer: reference.clone(),
-                reference,
-            }
-        })
-        .collect()
 }
 
 /// Numbers steps that are to be judged by the same texts.

@@ -7,7 +7,7 @@ use juror_json::Object;
 use juror_report::{Format, render_aggregates};
 use juror_run::{Plan, load};
 use juror_score::read::read_results;
-use juror_score::{Aggregates, Aggregator};
+use juror_score::{Aggregates, Aggregator, KeyPart, split_key};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyString};
 
@@ -107,7 +107,7 @@ impl Own {
             let rest = key.strip_prefix(name.as_str());
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
         };
-        self.names.iter().any(of) && !key.ends_with("_error")
+        self.names.iter().any(of) && split_key(key).1 != Some(KeyPart::Error)
     }
 
     /// The metrics of settings, then those of the user's own that results have.

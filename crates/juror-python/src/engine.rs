@@ -13,7 +13,7 @@ use juror_run::{
     Judgements, Judges, Lent, LoadError, Plan, Settings, judge_all, judges, tell_too_large,
 };
 use juror_score::read::{Dataset, Responses, read_both};
-use juror_score::{Note, Record};
+use juror_score::{Judgement, Record};
 
 use crate::input::Source;
 use crate::kept::Harvest;
@@ -154,7 +154,7 @@ fn judge(
             return Ok(None);
         }
         let scoring = Scoring { plan, dataset, responses, inputs, is_told };
-        let is_done = scoring.run(&judgements.notes, &interrupt, say, used)?;
+        let is_done = scoring.run(&judgements.of_questions, &interrupt, say, used)?;
         Ok(is_done.then_some(judgements))
     })?;
     let Some(judgements) = judgements else { return Ok(false) };
@@ -313,7 +313,7 @@ impl Scoring<'_> {
     /// end. Recipes that were used come back.
     fn run(
         &self,
-        notes: &[Vec<Note>],
+        judgements: &[Judgement],
         interrupt: &Interrupt,
         say: &SyncSender<Message>,
         used: &Receiver<Recipe>,
@@ -325,7 +325,7 @@ impl Scoring<'_> {
             plan,
             dataset,
             responses,
-            notes,
+            judgements,
             new: Recipe::default,
             add: |record: &Record<'_>, _, recipe: &mut Recipe| {
                 tell_result(record, &plan.profile, &mut Writer::new(inputs, recipe));

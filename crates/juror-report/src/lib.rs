@@ -13,7 +13,7 @@ use juror_score::{Aggregates, MetricInfo, Profile, Record};
 
 pub use agents::{QueryLine, agents_table};
 pub use results::{ResultSink, tell_fields, tell_result, text_of_json};
-pub use terminal::{CallRow, Highlights, Palette, QuestionNote, calls_table, summary, visible};
+pub use terminal::{CallRow, Highlights, Palette, WorstQuestion, calls_table, summary, visible};
 
 /// How a file of results or aggregates is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

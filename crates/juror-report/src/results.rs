@@ -4,7 +4,9 @@
 use std::borrow::Cow;
 
 use juror_json::{Object, text_of};
-use juror_score::{ByStep, Ending, ErrorResponses, Finding, Note, Profile, Record, Step, Verdict};
+use juror_score::{
+    ByStep, Ending, ErrorResponses, Finding, FlatValue, Judgement, Profile, Record, Step,
+};
 
 /// What a result is told to, piece by piece, in the order in which it is written: JSON text, or the
 /// objects of another language.
@@ -96,11 +98,11 @@ fn tell_response(record: &Record<'_>, counted_in: bool, sink: &mut impl ResultSi
         sink.key("actual_steps");
         tell_actual_steps(record, sink);
     }
-    for found in record.findings.iter().filter(|finding| finding.step.is_none()) {
+    for found in record.findings().filter(|finding| finding.step.is_none()) {
         finding(sink, found);
     }
-    for noted in record.notes_of(None) {
-        note(sink, noted);
+    if let Some(by) = record.judgement.and_then(Judgement::judged_by) {
+        json(sink, Judgement::JUDGED_BY, &by.to_string());
     }
     for (name, value) in trajectory.usage.iter() {
         json(sink, name, value.get());
@@ -144,21 +146,16 @@ fn tell_reference_steps(record: &Record<'_>, sink: &mut impl ResultSink) {
 
 fn tell_actual_steps(record: &Record<'_>, sink: &mut impl ResultSink) {
     let steps: &[Step] = record.case.trajectory.steps.as_deref().unwrap_or_default();
-    let findings = ByStep::new(&record.findings, |finding| finding.step);
-    let notes = ByStep::new(record.notes, |note| note.step);
+    let findings = ByStep::new(record.findings(), |finding| finding.step);
     sink.open_list();
     for (index, step) in steps.iter().enumerate() {
-        let judged_again = |key: &str| {
-            findings.of(index).any(|finding| finding.metric == key)
-                || notes.of(index).any(|note| note.key == key)
-        };
+        // Responses that were results may carry what another run has found.
+        let judged_again =
+            |key: &str| findings.of(index).any(|finding| finding.aspect.part(key).is_some());
         sink.open_object();
         sink.fields(&step.fields, judged_again);
         for found in findings.of(index) {
             finding(sink, found);
-        }
-        for noted in notes.of(index) {
-            note(sink, noted);
         }
         sink.close_object();
     }
@@ -175,20 +172,16 @@ fn json(sink: &mut impl ResultSink, key: &str, json: &str) {
     sink.json(json);
 }
 
-/// A metric's value, or its error; nothing where it does not apply.
+/// What was found, key by key; nothing where it does not apply.
 fn finding(sink: &mut impl ResultSink, finding: &Finding) {
-    match &finding.verdict {
-        Verdict::Scored(value) => {
-            sink.key(finding.metric);
-            sink.number(*value);
+    finding.each_pair(|key, value| {
+        sink.key(&key);
+        match value {
+            FlatValue::Number(number) => sink.number(number),
+            FlatValue::Text(text) => sink.text(text),
+            FlatValue::Count(_) | FlatValue::Json(_) => sink.json(&value.to_json()),
         }
-        Verdict::Failed(why) => text(sink, &format!("{}_error", finding.metric), why),
-        Verdict::NotApplicable(_) => {}
-    }
-}
-
-fn note(sink: &mut impl ResultSink, note: &Note) {
-    json(sink, &note.key, &note.value.to_string());
+    });
 }
 
 /// Appends the result as a JSON object on one line.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
-use juror_score::{Aggregates, Miss, Summary, metric};
+use juror_score::{Aggregates, KeyPart, Miss, Summary, metric, split_key};
 
 /// How many templates are listed before the rest are counted.
 const MOST_TEMPLATES: usize = 20;
@@ -40,7 +40,7 @@ pub struct Highlights<'a> {
     /// The statistics.
     pub aggregates: &'a Aggregates,
     /// The questions that did worst, the worst first.
-    pub worst: Vec<QuestionNote>,
+    pub worst: Vec<WorstQuestion>,
     /// How many more did not reach the best score.
     pub n_more: usize,
     /// The calls to models, if any were made.
@@ -68,7 +68,7 @@ pub struct CallRow {
 
 /// A question that did not do well, and why.
 #[derive(Clone, Debug)]
-pub struct QuestionNote {
+pub struct WorstQuestion {
     /// Its id.
     pub id: String,
     /// What was asked.
@@ -92,8 +92,8 @@ pub fn summary(highlights: &Highlights<'_>, palette: Palette) -> String {
     text.push_str(&table(highlights.aggregates, paint));
     if !highlights.worst.is_empty() {
         let _ = write!(text, "\n{}\n", paint.bold("Worst questions"));
-        for note in &highlights.worst {
-            text.push_str(&question(note, paint));
+        for worst in &highlights.worst {
+            text.push_str(&question(worst, paint));
         }
         if highlights.n_more > 0 {
             let _ = writeln!(text, "  … and {} more below the best score", highlights.n_more);
@@ -147,7 +147,8 @@ fn table(aggregates: &Aggregates, paint: Paint) -> String {
 /// The scores to show: those of the table above that some question has, then the first few of the
 /// user's own.
 fn columns(aggregates: &Aggregates) -> Vec<(&str, &str)> {
-    let own = |name: &&str| metric(name).is_none() && !name.ends_with("_cost");
+    let is_cost = |name: &str| split_key(name).1 == Some(KeyPart::Cost);
+    let own = |name: &&str| metric(name).is_none() && !is_cost(name);
     let own = aggregates.micro.metrics.keys().map(AsRef::as_ref).filter(own).take(MOST_OWN);
     SCORES
         .into_iter()
@@ -254,26 +255,26 @@ pub(crate) fn layout(rows: &[Vec<String>], paint: Paint) -> String {
     text
 }
 
-fn question(note: &QuestionNote, paint: Paint) -> String {
-    let lowest = [note.score, note.answer.as_ref().map(|(f1, _)| *f1)].into_iter().flatten();
-    let score = match (lowest.min_by(f64::total_cmp), &note.answer) {
-        (Some(score), _) if !note.is_error => format!("{score:.3}"),
-        (None, _) if !note.is_error => "  –  ".into(),
+fn question(worst: &WorstQuestion, paint: Paint) -> String {
+    let lowest = [worst.score, worst.answer.as_ref().map(|(f1, _)| *f1)].into_iter().flatten();
+    let score = match (lowest.min_by(f64::total_cmp), &worst.answer) {
+        (Some(score), _) if !worst.is_error => format!("{score:.3}"),
+        (None, _) if !worst.is_error => "  –  ".into(),
         _ => "error".into(),
     };
     let mut text = format!(
         "  {}  {}  {}\n",
         paint.red(&score),
-        paint.bold(&shorten(&note.id, NAME_WIDTH)),
-        shorten(&note.text, 70)
+        paint.bold(&shorten(&worst.id, NAME_WIDTH)),
+        shorten(&worst.text, 70)
     );
-    if let Some((f1, reason)) = &note.answer {
+    if let Some((f1, reason)) = &worst.answer {
         let _ = writeln!(text, "         answer f1 {f1:.3}: {}", shorten(reason, 100));
     }
-    if let Some(error) = &note.error {
+    if let Some(error) = &worst.error {
         let _ = writeln!(text, "         {}", shorten(error, 100));
     }
-    for miss in &note.misses {
+    for miss in &worst.misses {
         let (name, why) = (visible(&miss.name), visible(&miss.why));
         let _ = writeln!(text, "         {name} (group {}): {why}", miss.group + 1);
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Write;
 
 use juror_score::{
-    Aggregates, Ending, ErrorResponses, Level, METRICS, Profile, Record, Summary, Verdict,
+    Aggregates, Ending, ErrorResponses, FlatValue, Level, METRICS, Profile, Record, Summary,
 };
 
 use crate::Columns;
@@ -46,16 +46,16 @@ pub(crate) fn write_row(
     let mut cells: Vec<Cow<str>> = texts.iter().map(|text| one_line(text)).collect();
     let with_usage =
         !trajectory.ending.is_error() || profile.steps_of_errors == ErrorResponses::CountedIn;
+    let judged = judged_values(record);
     for name in metrics(&columns.custom) {
         let usage = || trajectory.usage.iter().find(|(metric, _)| *metric == name);
-        if let Some(note) = record.notes_of(None).find(|note| note.key == name) {
-            let text = note.value.as_str().map(one_line);
-            cells.push(text.unwrap_or_else(|| note.value.to_string().into()));
+        if let Some((_, value)) = judged.iter().find(|(key, _)| key == name) {
+            let text = value.as_str().map(|text| one_line(text).into_owned());
+            cells.push(text.unwrap_or_else(|| value.to_json()).into());
             continue;
         }
         cells.push(match record.verdict(name) {
-            Some(Verdict::Scored(value)) => value.to_string().into(),
-            Some(_) => Cow::Borrowed(""),
+            Some(verdict) => verdict.number().map_or(String::new(), |n| n.to_string()).into(),
             None if with_usage => usage().map_or("", |(_, value)| value.get()).into(),
             None => Cow::Borrowed(""),
         });
@@ -66,6 +66,15 @@ pub(crate) fn write_row(
     }
     out.extend_from_slice(cells.join("\t").as_bytes());
     out.push(b'\n');
+}
+
+/// What judges found out about the question, by key.
+fn judged_values<'r>(record: &'r Record<'_>) -> Vec<(Cow<'r, str>, FlatValue<'r>)> {
+    let mut values = Vec::new();
+    for finding in record.judged().iter().filter(|finding| finding.step.is_none()) {
+        finding.each_pair(|key, value| values.push((key, value)));
+    }
+    values
 }
 
 /// Tabs and line ends would break the table: they become spaces.

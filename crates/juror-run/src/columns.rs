@@ -1,9 +1,10 @@
 //! Which columns a table of results has, which is written before the first result is known.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use juror_score::read::{Dataset, Responses};
-use juror_score::{Case, ContextJudge, Level, METRICS, MetricInfo, Note, score};
+use juror_score::{Case, ContextJudge, Judgement, Level, METRICS, MetricInfo, score};
 
 use crate::plan::Plan;
 
@@ -13,16 +14,20 @@ pub(crate) fn metrics_of_steps(
     plan: &Plan,
     dataset: &Dataset<'_>,
     responses: &Responses<'_>,
-    notes: &[Vec<Note>],
+    judgements: &[Judgement],
 ) -> Vec<&'static MetricInfo> {
     let of_steps: Vec<&MetricInfo> =
         METRICS.iter().filter(|info| info.level == Level::Step).collect();
-    let numbers =
-        notes.iter().flatten().filter(|note| note.step.is_some() && note.value.is_number());
-    let mut seen: HashSet<&str> = numbers.map(|note| note.key.as_ref()).collect();
+    let mut seen: HashSet<Cow<str>> = HashSet::new();
+    let judged = judgements.iter().flat_map(|judgement| &judgement.findings);
+    for finding in judged.filter(|finding| finding.step.is_some()) {
+        finding.each_number(|key, _| {
+            seen.insert(key);
+        });
+    }
     if plan.profile.contexts == ContextJudge::Text {
         for question in &dataset.questions {
-            if BY_TEXT.iter().all(|name| seen.contains(name)) {
+            if BY_TEXT.iter().all(|name| seen.contains(*name)) {
                 break;
             }
             let case = Case { question, trajectory: responses.of(question) };
@@ -30,8 +35,8 @@ pub(crate) fn metrics_of_steps(
                 continue;
             }
             let record = score(&case, &plan.profile);
-            let has = |name: &&str| record.values_of_steps(name).next().is_some();
-            seen.extend(BY_TEXT.into_iter().filter(has));
+            let has = |name: &&str| !record.values_of_steps(name).is_empty();
+            seen.extend(BY_TEXT.into_iter().filter(has).map(Cow::Borrowed));
         }
     }
     of_steps.into_iter().filter(|info| seen.contains(info.name)).collect()

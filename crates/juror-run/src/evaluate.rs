@@ -5,7 +5,9 @@ use std::thread;
 
 use juror_report::{Columns, Format, write_result};
 use juror_score::read::{Dataset, Responses};
-use juror_score::{Aggregates, Aggregator, Case, Note, Record, TooLarge, Verdict};
+use juror_score::{
+    Aggregates, Aggregator, Case, Finding, Judgement, Record, Score, TooLarge, Verdict,
+};
 
 use crate::asking::Asking;
 use crate::columns::metrics_of_steps;
@@ -102,12 +104,13 @@ pub struct Outcome {
     pub judged: Vec<Judged>,
 }
 
-/// Judges every question, adds the notes of models by its position, and appends each result to every output, in the order of the dataset.
+/// Judges every question, takes in what models found out about it, and appends each result to every
+/// output, in the order of the dataset.
 pub fn evaluate(
     plan: &Plan,
     dataset: &Dataset<'_>,
     responses: &Responses<'_>,
-    notes: &[Vec<Note>],
+    judgements: &[Judgement],
     outputs: &mut [Output],
     interrupt: &Interrupt,
     tell: impl FnMut(Event),
@@ -115,7 +118,7 @@ pub fn evaluate(
     let formats: Vec<Format> = outputs.iter().map(|output| output.format).collect();
     let mut columns = Columns { custom: plan.custom_metrics.clone(), of_steps: Vec::new() };
     if formats.contains(&Format::Tsv) {
-        columns.of_steps = metrics_of_steps(plan, dataset, responses, notes);
+        columns.of_steps = metrics_of_steps(plan, dataset, responses, judgements);
     }
     for output in &mut *outputs {
         output.write(&output.format.opening(&columns))?;
@@ -124,7 +127,7 @@ pub fn evaluate(
         plan,
         dataset,
         responses,
-        notes,
+        judgements,
         new: || formats.iter().map(|_| Vec::with_capacity(BUFFER)).collect(),
         add: |record: &Record<'_>, index, buffers: &mut Vec<Vec<u8>>| {
             for (format, out) in formats.iter().zip(buffers) {
@@ -156,8 +159,8 @@ pub struct EachRecord<'w, New, Add> {
     pub dataset: &'w Dataset<'w>,
     /// What was answered.
     pub responses: &'w Responses<'w>,
-    /// The notes of models, by the position of the question.
-    pub notes: &'w [Vec<Note>],
+    /// What models found out, by the position of the question; nothing where none was asked.
+    pub judgements: &'w [Judgement],
     /// Makes an empty buffer.
     pub new: New,
     /// Adds to a buffer what is made of a record, whose position comes with it.
@@ -242,8 +245,7 @@ where
             Chunk { buffer, aggregator: self.plan.aggregator(), judged: Vec::with_capacity(CHUNK) };
         for (index, question) in (start..).zip(&self.dataset.questions[start..end]) {
             let case = Case { question, trajectory: self.responses.of(question) };
-            let mut record = self.plan.score(&case);
-            record.notes = self.notes.get(index).map_or(&[], Vec::as_slice);
+            let record = self.plan.score(&case).with(self.judgements.get(index));
             (self.add)(&record, index, &mut chunk.buffer);
             chunk.aggregator.add(&record);
             chunk.judged.push(Judged::of(&record, index));
@@ -261,21 +263,16 @@ struct Chunk<B> {
 
 impl Judged {
     fn of(record: &Record<'_>, index: usize) -> Judged {
-        let steps_score = match record.verdict("steps_score") {
-            Some(Verdict::Scored(score)) => Some(*score),
+        let answer_f1 = |claims: &Finding| match &claims.verdict {
+            Verdict::Scored(Score::Claims(claims)) => Some(claims.scores()[2]),
             _ => None,
         };
-        let failed = |verdict: &Verdict| matches!(verdict, Verdict::Failed(_));
         Judged {
             index,
-            steps_score,
-            answer_f1: record
-                .notes_of(None)
-                .find(|note| note.key == "answer_f1")
-                .and_then(|note| note.value.as_f64()),
+            steps_score: record.verdict("steps_score").and_then(Verdict::number),
+            answer_f1: record.claims().and_then(answer_f1),
             is_error: record.case.trajectory.ending.is_error(),
-            has_failure: record.findings.iter().any(|finding| failed(&finding.verdict))
-                || record.notes.iter().any(Note::is_error),
+            has_failure: record.findings().any(|finding| finding.failure().is_some()),
             too_large: record.too_large,
         }
     }

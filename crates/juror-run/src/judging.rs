@@ -5,16 +5,15 @@ use std::thread;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use juror_json::Object;
-use juror_judge::Verdicts;
-use juror_models::{CallKey, KeyMaker, OutsideReason, Stop, Tally};
+use juror_models::{CallKey, KeyMaker, Stop, Tally};
 use juror_score::read::{Dataset, Responses};
-use juror_score::{Case, ContextJudge, ErrorResponses, Note, Profile, Record, score};
+use juror_score::{Case, Cause, ContextJudge, ErrorResponses, Judgement, Profile, Why};
 
 use crate::asking::{Watch, ticks};
 use crate::evaluate::Event;
 use crate::interrupt::Interrupt;
 use crate::models::Judges;
-use crate::run_folder::{Done, RunFolder, RunFolderError};
+use crate::run_folder::{RunFolder, RunFolderError};
 
 /// Raised when what is made of replies changes.
 const FORM: &str = "3";
@@ -22,14 +21,14 @@ const FORM: &str = "3";
 /// What models found out about a dataset.
 #[derive(Debug, Default)]
 pub struct Judgements {
-    /// The notes on each question, in the order of the dataset.
-    pub notes: Vec<Vec<Note>>,
+    /// What was found out about each question, in the order of the dataset.
+    pub of_questions: Vec<Judgement>,
     /// How many questions are not finished because asking had stopped.
     pub n_unfinished: usize,
     /// How many questions lack something for a reason outside.
     pub n_failed_outside: usize,
     /// Of the first of those, its position and the reason.
-    pub outside: Option<(usize, OutsideReason)>,
+    pub outside: Option<(usize, Why)>,
     /// How many questions are done with, one way or another.
     pub n_done: usize,
     /// Whether only recorded replies could be used.
@@ -43,20 +42,20 @@ pub struct Judgements {
 impl Judgements {
     /// Why models failed, on one line: the reason outside, not what else some metric lacks.
     pub fn reason(&self) -> String {
-        let reason = self.outside.as_ref().map_or("", |(_, reason)| &reason.why);
+        let reason = self.outside.as_ref().map_or("", |(_, why)| &why.message);
         reason.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
     /// Whether that reason is that a reply did not come in time.
     pub fn is_late(&self) -> bool {
-        self.outside.as_ref().is_some_and(|(_, reason)| reason.is_late)
+        self.outside.as_ref().is_some_and(|(_, why)| why.cause == Cause::Late)
     }
 
     /// Takes down a question that lacks something for a reason outside.
-    fn fail_outside(&mut self, index: usize, reason: OutsideReason) {
+    fn fail_outside(&mut self, index: usize, why: Why) {
         self.n_failed_outside += 1;
         if self.outside.as_ref().is_none_or(|(first, _)| index < *first) {
-            self.outside = Some((index, reason));
+            self.outside = Some((index, why));
         }
     }
 }
@@ -90,8 +89,8 @@ pub fn judge_all(
 ) -> Result<Judgements, RunFolderError> {
     let n_questions = docket.dataset.questions.len();
     tell(Event::Started { questions: n_questions });
-    let mut judgements =
-        Judgements { notes: vec![Vec::new(); n_questions], ..Judgements::default() };
+    let of_questions = vec![Judgement::default(); n_questions];
+    let mut judgements = Judgements { of_questions, ..Judgements::default() };
     let waiting = docket.take_known(&mut judgements, &mut run)?;
     if !waiting.is_empty() {
         docket.ask(waiting, &mut judgements, &mut run, interrupt, tell)?;
@@ -118,29 +117,33 @@ impl Docket<'_> {
         let mut waiting = Vec::new();
         for (index, key) in keys.into_iter().enumerate() {
             let id = &self.dataset.questions[index].id;
-            let done = run.as_mut().and_then(|run| run.take(id, &key.to_hex()));
-            if let Some(done) = done {
-                if let Some(reason) = done.outside {
-                    judgements.fail_outside(index, reason);
+            let judged = run.as_mut().and_then(|run| run.take(id, &key.to_hex()));
+            if let Some(judgement) = judged {
+                if let Some(why) = judgement.outside() {
+                    judgements.fail_outside(index, why.clone());
                 }
-                judgements.notes[index] = done.notes;
+                judgements.of_questions[index] = judgement;
                 judgements.n_done += 1;
             } else if self.is_left_out(index) {
-                self.keep(run, &Waiting { index, key }, &Verdicts::default())?;
+                self.keep(run, &Waiting { index, key }, &Judgement::default())?;
                 judgements.n_done += 1;
             } else {
                 waiting.push(Waiting { index, key });
             }
         }
+        let aspects = self.judges.panel.aspects();
+        let read = |text: String| {
+            let pairs = serde_json::from_str(&text).ok()?;
+            Judgement::read(pairs, &aspects)
+        };
         let keys: Vec<CallKey> = waiting.iter().map(|waiting| waiting.key).collect();
         let mut left = Vec::new();
         for (waiting, known) in waiting.into_iter().zip(self.judges.models.judgements(&keys)) {
-            match known.and_then(|text| serde_json::from_str(&text).ok()) {
+            match known.and_then(read) {
                 None => left.push(waiting),
-                Some(notes) => {
-                    let verdicts = Verdicts { notes, ..Verdicts::default() };
-                    self.keep(run, &waiting, &verdicts)?;
-                    judgements.notes[waiting.index] = verdicts.notes;
+                Some(judgement) => {
+                    self.keep(run, &waiting, &judgement)?;
+                    judgements.of_questions[waiting.index] = judgement;
                     judgements.n_done += 1;
                 }
             }
@@ -190,15 +193,15 @@ impl Docket<'_> {
             let mut waiting = waiting.into_iter();
             let mut asked = FuturesUnordered::new();
             let judge = |next: Waiting| async move {
-                let verdicts = self.judge_one(&next).await;
-                (next, verdicts)
+                let judgement = self.judge_one(&next).await;
+                (next, judgement)
             };
             let n_asked = waiting.len();
             let (watch, mut ticks) = (Watch::begin(models), ticks());
             asked.extend(waiting.by_ref().take(models.concurrency()).map(judge));
             let mut stopping = false;
             loop {
-                let (waited, verdicts) = tokio::select! {
+                let (waited, judgement) = tokio::select! {
                     biased;
                     done = asked.next() => match done { Some(done) => done, None => break },
                     _ = ticks.tick() => {
@@ -213,14 +216,15 @@ impl Docket<'_> {
                         continue;
                     }
                 };
-                if let Some(reason) = verdicts.outside.clone() {
-                    judgements.fail_outside(waited.index, reason);
+                if let Some(why) = judgement.outside() {
+                    judgements.fail_outside(waited.index, why.clone());
                 }
-                judgements.n_unfinished += usize::from(verdicts.unfinished);
-                if !verdicts.unfinished {
-                    self.keep(run, &waited, &verdicts)?;
+                if judgement.is_unfinished() {
+                    judgements.n_unfinished += 1;
+                } else {
+                    self.keep(run, &waited, &judgement)?;
                 }
-                judgements.notes[waited.index] = verdicts.notes;
+                judgements.of_questions[waited.index] = judgement;
                 judgements.n_done += 1;
                 // Once asking has stopped, the rest passes through quickly and unfinished.
                 asked.extend(waiting.next().map(judge));
@@ -235,36 +239,29 @@ impl Docket<'_> {
         &self,
         run: &mut Option<&mut RunFolder>,
         waiting: &Waiting,
-        verdicts: &Verdicts,
+        judgement: &Judgement,
     ) -> Result<(), RunFolderError> {
         match run {
             Some(run) if !self.judges.models.only_counts() => {
-                let done = Done {
-                    key: waiting.key.to_hex(),
-                    notes: verdicts.notes.clone(),
-                    outside: verdicts.outside.clone(),
-                };
-                run.keep(&self.dataset.questions[waiting.index].id, &done)
+                let id = &self.dataset.questions[waiting.index].id;
+                run.keep(id, &waiting.key.to_hex(), judgement)
             }
             _ => Ok(()),
         }
     }
 
-    async fn judge_one(&self, waiting: &Waiting) -> Verdicts {
+    async fn judge_one(&self, waiting: &Waiting) -> Judgement {
         let (case, models) = (self.case(waiting.index), &self.judges.models);
-        let record = if needs_matching(&case, self.profile) {
-            score(&case, self.profile)
-        } else {
-            unscored(&case, self.profile)
-        };
-        let verdicts = self.judges.panel.judge(&record, models).await;
+        let is_needed = needs_matching(&case, self.profile);
+        let matching = is_needed.then(|| case.matching(self.profile)).flatten();
+        let judgement = self.judges.panel.judge(&case, matching.as_ref(), models).await;
         // What has an error may turn out better another time.
-        if !verdicts.notes.is_empty() && !verdicts.notes.iter().any(Note::is_error) {
+        if !judgement.findings.is_empty() && !judgement.has_failure() {
             // Texts and finite numbers are always JSON.
-            let text = serde_json::to_string(&verdicts.notes).unwrap_or_default();
+            let text = serde_json::to_string(&judgement).unwrap_or_default();
             models.keep_judgement(&waiting.key, &text);
         }
-        verdicts
+        judgement
     }
 }
 
@@ -304,34 +301,19 @@ fn needs_matching(case: &Case<'_>, profile: &Profile) -> bool {
     profile.contexts == ContextJudge::Model && expects_retrieval()
 }
 
-fn unscored<'a>(case: &Case<'a>, profile: &Profile) -> Record<'a> {
-    Record {
-        case: *case,
-        matching: None,
-        findings: Vec::new(),
-        empty_results: Vec::new(),
-        notes: &[],
-        misses: Vec::new(),
-        limits: profile.limits,
-        too_large: None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn the_reason_of_a_failed_run_is_the_first_one_outside() {
-        let mut judgements = Judgements {
-            notes: vec![vec![Note::new("answer_relevance_error", "the answer is blank")]],
-            ..Judgements::default()
-        };
-        let reason = |why: &str, is_late| OutsideReason { why: why.into(), is_late };
-        judgements.fail_outside(7, reason("no reply within 60 s", true));
+        let mut judgements = Judgements::default();
+        let why = |message: &str, cause| Why { message: message.into(), cause };
+        judgements.fail_outside(7, why("no reply within 60 s", Cause::Late));
         assert!(judgements.is_late());
-        judgements.fail_outside(2, reason("status 400:\tno\n  reply within 60 s", false));
-        judgements.fail_outside(4, reason("status 500", false));
+        let words = "status 400:\tno\n  reply within 60 s";
+        judgements.fail_outside(2, why(words, Cause::Outside));
+        judgements.fail_outside(4, why("status 500", Cause::Outside));
         assert_eq!(judgements.n_failed_outside, 3);
         assert_eq!(judgements.reason(), "status 400: no reply within 60 s");
         assert!(!judgements.is_late(), "whatever the words are");

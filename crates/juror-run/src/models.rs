@@ -143,7 +143,7 @@ pub fn no_model() -> SetupError {
 pub fn correctness(settings: &Settings, profile: &Profile) -> Result<Correctness, SetupError> {
     let rules = ClaimRules {
         trims_lines: profile.asked_like == AskedLike::Release5,
-        error_key: profile.answer_error_key.as_str(),
+        error_key: profile.answer_error_key,
     };
     let set = settings.answer_correctness.as_ref();
     let own = set.and_then(|own| own.prompt.as_deref());
@@ -509,7 +509,7 @@ fn retrieval(
     let (attribution_name, attribution) = prompt(settings, "attribution")?;
     let (usefulness_name, usefulness) = prompt(settings, "usefulness")?;
     Retrieval::new(&attribution, &usefulness, against)
-        .map(|judge| judge.with_names(profile.kind_names.clone()))
+        .map(|judge| judge.with_names(profile.kind_names.clone()).within(profile.limits))
         .map_err(|error| bad_prompt(&format!("{attribution_name} or {usefulness_name}"), &error))
 }
 

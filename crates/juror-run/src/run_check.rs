@@ -3,7 +3,7 @@
 use std::io::ErrorKind::{NotADirectory, NotFound};
 use std::path::Path;
 
-use juror_score::Note;
+use juror_score::FlatPair;
 use juror_store::read_plain;
 use serde::Deserialize;
 
@@ -19,7 +19,7 @@ struct Judged {
     #[serde(rename = "key")]
     _key: String,
     #[serde(rename = "notes")]
-    _notes: Vec<Note>,
+    _findings: Vec<FlatPair>,
 }
 
 /// What the run in a folder is, in words, or what is wrong with it; nothing where there is none.

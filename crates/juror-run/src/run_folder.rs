@@ -5,8 +5,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use juror_models::OutsideReason;
-use juror_score::Note;
+use juror_score::{Aspect, Cause, FlatPair, Judgement, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -78,13 +77,15 @@ pub struct RunInfo {
     pub responses: Input,
     /// What decides verdicts: models, parameters, prompts, rules.
     pub judges: Value,
+    /// What the judges look at.
+    pub aspects: Vec<Aspect>,
     /// The settings as written, without keys.
     pub settings: Value,
 }
 
 impl RunInfo {
     fn manifest(&self) -> Manifest {
-        let RunInfo { reference, responses, judges, settings } = self;
+        let RunInfo { reference, responses, judges, settings, .. } = self;
         let identity = json!({"reference": reference, "responses": responses, "judges": judges});
         Manifest::new(RunKind::Eval, &responses.name, identity).with("settings", settings.clone())
     }
@@ -117,21 +118,20 @@ pub struct RunFolder {
 }
 
 /// What is known of a question that was judged.
-#[derive(Debug, PartialEq)]
-pub(crate) struct Done {
-    pub(crate) key: String,
-    pub(crate) notes: Vec<Note>,
-    /// Why something is missing, if the reason lies outside.
-    pub(crate) outside: Option<OutsideReason>,
+#[derive(Debug)]
+struct Done {
+    key: String,
+    judgement: Judgement,
 }
 
-/// A judged question, one a line.
+/// A judged question, one a line. `J` is what judges found out, as key-value pairs.
 #[derive(Serialize, Deserialize)]
-struct Line {
+struct Line<J> {
     question_id: String,
     /// Stands for the case and everything that decides verdicts on it.
     key: String,
-    notes: Vec<Note>,
+    #[serde(rename = "notes")]
+    judgement: J,
     /// Whether something is missing for a reason outside.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     failed_outside: bool,
@@ -143,16 +143,28 @@ struct Line {
     late: bool,
 }
 
-impl Line {
-    /// Why something is missing: where that is not told, the first error may be the reason.
-    fn reason_outside(&mut self) -> Option<OutsideReason> {
-        let first_error = || {
-            let mut errors = self.notes.iter().filter(|note| note.is_error());
-            errors.find_map(|note| note.value.as_str()).unwrap_or_default().to_owned()
-        };
-        let why = self.outside.take().or_else(|| self.failed_outside.then(first_error))?;
-        Some(OutsideReason { why, is_late: self.late })
+impl Line<Vec<FlatPair>> {
+    /// What the line tells; `None` if judges of these aspects cannot have written it.
+    fn read(self, aspects: &[Aspect]) -> Option<(String, Done)> {
+        let mut judgement = Judgement::read(self.judgement, aspects)?;
+        if self.failed_outside {
+            let cause = if self.late { Cause::Late } else { Cause::Outside };
+            mark_outside(&mut judgement, self.outside.as_deref(), cause);
+        }
+        Some((self.question_id, Done { key: self.key, judgement }))
     }
+}
+
+/// Marks what failed for a reason outside: all that gives this reason. Where no reason is told, the
+/// first failure may be it.
+fn mark_outside(judgement: &mut Judgement, reason: Option<&str>, cause: Cause) {
+    let failures = judgement.findings.iter_mut().filter_map(|finding| match &mut finding.verdict {
+        Verdict::Failed(why) => Some(why),
+        _ => None,
+    });
+    let is_it = |message: &str| reason.is_none_or(|reason| reason == message);
+    let most = if reason.is_some() { usize::MAX } else { 1 };
+    failures.filter(|why| is_it(&why.message)).take(most).for_each(|why| why.cause = cause);
 }
 
 impl RunFolder {
@@ -185,7 +197,7 @@ impl RunFolder {
         if is_replaced {
             records.set_len(0).map_err(failed(&path))?;
         }
-        let done = read_records(&path, &mut records, resume)?;
+        let done = read_records(&path, &mut records, &info.aspects, resume)?;
         // What goes on began when it began.
         if let Some(earlier) = earlier.filter(|_| !is_replaced) {
             run.began = earlier.began;
@@ -206,20 +218,25 @@ impl RunFolder {
     }
 
     /// What is known of a question that was judged already, and has not changed since.
-    pub(crate) fn take(&mut self, id: &str, key: &str) -> Option<Done> {
-        self.done.remove(id).filter(|done| done.key == key)
+    pub(crate) fn take(&mut self, id: &str, key: &str) -> Option<Judgement> {
+        self.done.remove(id).filter(|done| done.key == key).map(|done| done.judgement)
     }
 
     /// Keeps a judged question; once this returns, a crash of the process does not lose it.
-    pub(crate) fn keep(&mut self, id: &str, done: &Done) -> Result<(), RunFolderError> {
-        let Done { key, notes, outside } = done;
+    pub(crate) fn keep(
+        &mut self,
+        id: &str,
+        key: &str,
+        judgement: &Judgement,
+    ) -> Result<(), RunFolderError> {
+        let outside = judgement.outside();
         let line = Line {
             question_id: id.to_owned(),
-            key: key.clone(),
-            notes: notes.clone(),
+            key: key.to_owned(),
+            judgement,
             failed_outside: outside.is_some(),
-            outside: outside.as_ref().map(|reason| reason.why.clone()),
-            late: outside.as_ref().is_some_and(|reason| reason.is_late),
+            outside: outside.map(|why| why.message.clone()),
+            late: outside.is_some_and(|why| why.cause == Cause::Late),
         };
         // Texts and finite numbers are always JSON.
         let mut bytes = serde_json::to_vec(&line).unwrap_or_default();
@@ -276,6 +293,7 @@ fn check(
 fn read_records(
     path: &Path,
     records: &mut File,
+    aspects: &[Aspect],
     resume: Resume,
 ) -> Result<HashMap<String, Done>, RunFolderError> {
     let failed = |error| RunFolderError::Io { path: path.to_owned(), error };
@@ -288,16 +306,16 @@ fn read_records(
         if line.is_empty() {
             continue;
         }
-        let mut line: Line = serde_json::from_slice(line).map_err(|error| {
+        let line: Line<Vec<FlatPair>> = serde_json::from_slice(line).map_err(|error| {
             let (path, why) = (path.to_owned(), error.to_string());
             RunFolderError::Damaged { path, line: index + 1, why }
         })?;
-        if resume.retry_errors && line.notes.iter().any(Note::is_error) {
-            done.remove(&line.question_id);
+        // What other judges wrote is of no use to these.
+        let Some((id, one)) = line.read(aspects) else { continue };
+        if resume.retry_errors && one.judgement.has_failure() {
+            done.remove(&id);
         } else {
-            let outside = line.reason_outside();
-            let Line { question_id, key, notes, .. } = line;
-            done.insert(question_id, Done { key, notes, outside });
+            done.insert(id, one);
         }
     }
     // Only what a run of ours can have left behind is dropped.
@@ -343,13 +361,26 @@ pub fn without_keys(settings: &Value) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use juror_score::{Finding, Why};
     use serde_json::json;
+
+    const RELEVANCE: Aspect = Aspect::Metric("answer_relevance");
+    const RECALL: Aspect = Aspect::Metric("retrieval_answer_recall");
+
+    fn nothing() -> Judgement {
+        Judgement::default()
+    }
+
+    fn relevance(score: f64) -> Finding {
+        Finding::new(RELEVANCE, Verdict::scored(score))
+    }
 
     fn info(responses: &str) -> RunInfo {
         RunInfo {
             reference: Input::new("r", "reference"),
             responses: Input::new("a", responses),
             judges: json!({"chat": "m"}),
+            aspects: vec![RELEVANCE, RECALL],
             settings: json!({}),
         }
     }
@@ -362,12 +393,12 @@ mod tests {
     fn a_run_goes_on_where_it_ended() {
         let folder = tempfile::tempdir().expect("a folder");
         let mut run = open(folder.path(), "x", Resume::default()).expect("new");
-        let notes = vec![Note::new("answer_f1", 0.5), Note::new("my_error", "no").of_step(Some(2))];
-        let outside = Some(OutsideReason { why: "no reply within 60 s".into(), is_late: true });
-        let first = || Done { key: "k1".into(), notes: notes.clone(), outside: outside.clone() };
-        run.keep("q1", &first()).expect("kept");
-        let notes = vec![Note::new("answer_f1", 1.0)];
-        run.keep("q2", &Done { key: "k2".into(), notes, outside: None }).expect("kept");
+        let failed = Why { message: "no reply within 60 s".into(), cause: Cause::Late };
+        let failed = Finding::new(RECALL, Verdict::Failed(failed)).of_step(2);
+        let first = Judgement { findings: vec![relevance(0.5), failed], ..nothing() };
+        run.keep("q1", "k1", &first).expect("kept");
+        let second = Judgement { findings: vec![relevance(1.0)], ..nothing() };
+        run.keep("q2", "k2", &second).expect("kept");
         assert!(matches!(
             open(folder.path(), "x", Resume::default()),
             Err(RunFolderError::Busy { .. })
@@ -379,7 +410,7 @@ mod tests {
         drop(file);
         let mut again = open(folder.path(), "x", Resume::default()).expect("again");
         assert_eq!(again.n_done(), 2);
-        assert_eq!(again.take("q1", "k1"), Some(first()));
+        assert_eq!(again.take("q1", "k1"), Some(first));
         assert_eq!(again.take("q2", "changed"), None);
         drop(again);
         let retry = Resume { retry_errors: true, ..Resume::default() };
@@ -390,11 +421,10 @@ mod tests {
     fn a_run_goes_on_wherever_its_last_line_was_torn() {
         let folder = tempfile::tempdir().expect("a folder");
         let mut run = open(folder.path(), "x", Resume::default()).expect("new");
-        let done = || Done { key: "k".into(), notes: Vec::new(), outside: None };
-        run.keep("q1", &done()).expect("kept");
+        run.keep("q1", "k", &nothing()).expect("kept");
         let path = folder.path().join("records.jsonl");
         let first = std::fs::read(&path).expect("bytes");
-        run.keep("q2", &done()).expect("kept");
+        run.keep("q2", "k", &nothing()).expect("kept");
         drop(run);
         let both = std::fs::read(&path).expect("bytes");
         let nuls: &[u8] = &[0; 40];
@@ -403,7 +433,7 @@ mod tests {
                 std::fs::write(&path, [&both[..end], behind].concat()).expect("torn");
                 let mut run = open(folder.path(), "x", Resume::default()).expect("gone on with");
                 assert_eq!(run.n_done(), 1, "{end}");
-                run.keep("q2", &done()).expect("kept");
+                run.keep("q2", "k", &nothing()).expect("kept");
                 drop(run);
                 assert_eq!(std::fs::read(&path).expect("bytes"), both, "{end}");
             }
@@ -415,11 +445,11 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         drop(open(folder.path(), "x", Resume::default()).expect("new"));
         let line = json!({"question_id": "q", "key": "k", "failed_outside": true,
-            "notes": [{"key": "my_error", "value": "status 503"}]});
+            "notes": [{"key": "answer_relevance_error", "value": "status 503"}]});
         std::fs::write(folder.path().join("records.jsonl"), format!("{line}\n")).expect("written");
         let mut run = open(folder.path(), "x", Resume::default()).expect("a run");
-        let done = run.take("q", "k").expect("known");
-        assert_eq!(done.outside.map(|outside| outside.why).as_deref(), Some("status 503"));
+        let judgement = run.take("q", "k").expect("known");
+        assert_eq!(judgement.outside().map(|why| &*why.message), Some("status 503"));
     }
 
     #[test]
@@ -438,8 +468,7 @@ mod tests {
     fn records_without_a_manifest_are_neither_used_nor_replaced() {
         let folder = tempfile::tempdir().expect("a folder");
         let mut run = open(folder.path(), "x", Resume::default()).expect("new");
-        let done = Done { key: "k".into(), notes: Vec::new(), outside: None };
-        run.keep("q", &done).expect("kept");
+        run.keep("q", "k", &nothing()).expect("kept");
         drop(run);
         std::fs::remove_file(manifest::path_in(folder.path())).expect("removed");
         for fresh in [false, true] {
@@ -465,8 +494,7 @@ mod tests {
     fn a_finished_run_is_neither_gone_on_with_nor_replaced_unless_told() {
         let folder = tempfile::tempdir().expect("a folder");
         let mut run = open(folder.path(), "x", Resume::default()).expect("new");
-        let done = Done { key: "k".into(), notes: Vec::new(), outside: None };
-        run.keep("q", &done).expect("kept");
+        run.keep("q", "k", &nothing()).expect("kept");
         run.complete().expect("written");
         drop(run);
         let refused = open(folder.path(), "x", Resume::default()).expect_err("finished");

@@ -11,9 +11,9 @@ use indexmap::IndexMap;
 use juror_document::{Document, Path, Problem, Problems};
 use juror_judge::Input;
 use juror_score::{
-    AnswerErrorKey, Choice, ContextJudge, ErrorResponses, KindNames, Limits, METRICS,
-    MissingStatus, Names, Noncommittal, Profile, ScoredGroups, Share, StepKind, StepKinds, Traits,
-    WithoutOutput,
+    AnswerErrorKey, Aspect, Choice, ContextJudge, ErrorResponses, KeyPart, KindNames, Limits,
+    METRICS, MissingStatus, Names, Noncommittal, Profile, ScoredGroups, Share, StepKind, StepKinds,
+    Traits, WithoutOutput,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
@@ -552,6 +552,11 @@ pub struct CustomEvaluation {
 }
 
 impl CustomEvaluation {
+    /// What it looks at, as results tell it.
+    fn aspect(&self) -> Aspect {
+        Aspect::custom(&self.name, self.outputs.keys().cloned().collect())
+    }
+
     /// What a question must have for it to apply.
     fn needs(&self) -> Traits {
         let shows = |wanted: InputWord| self.inputs.contains(&wanted);
@@ -643,8 +648,9 @@ impl Settings {
                 let problem = Problem::BadSetting { message, hint: Some(hint.into()) };
                 problems.push(document.error_at(path, problem));
             };
+            let aspect = evaluation.aspect();
             let mut own =
-                vec![format!("{}_error", evaluation.name), format!("{}_cost", evaluation.name)];
+                [KeyPart::Error, KeyPart::Cost].map(|part| aspect.key(part).into_owned()).to_vec();
             if is_reserved(&own[0]) || taken.contains(&own[0]) {
                 let message = format!("the name `{}` is taken", evaluation.name);
                 complain(path.clone().key("name"), message, "choose another name");
@@ -739,8 +745,8 @@ impl Settings {
         };
         let mut plan = Plan::new(profile);
         for custom in &self.custom_evaluations {
-            let own = custom.outputs.keys().cloned().chain([format!("{}_cost", custom.name)]);
-            plan.custom_metrics.extend(own);
+            plan.custom_metrics.extend(custom.outputs.keys().cloned());
+            plan.custom_metrics.push(custom.aspect().key(KeyPart::Cost).into_owned());
             plan.custom_needs.resize(plan.custom_metrics.len(), custom.needs());
         }
         plan.coverage = self.coverage.unwrap_or(plan.coverage);

@@ -12,7 +12,7 @@ use crate::coverage::{Coverage, Traits};
 use crate::kind_names::KindNames;
 use crate::metric::{Level, METRICS, MetricInfo};
 use crate::profile::{ErrorResponses, Profile};
-use crate::record::{Finding, Note, Record, Verdict};
+use crate::record::Record;
 use crate::stats::{Number, Series, Spread, compensated_sum};
 use crate::trajectory::Status;
 
@@ -132,7 +132,7 @@ struct Template {
     n_successes: usize,
     series: Vec<Series>,
     /// For each metric, which questions have it.
-    verdicts: Vec<Verdicts>,
+    covered: Vec<Covered>,
     /// Questions by what they have.
     by_traits: [usize; Traits::N_SETS],
     steps: Ordered<String, Taken>,
@@ -142,7 +142,7 @@ struct Template {
 
 /// How many questions have a verdict on a metric.
 #[derive(Clone, Copy, Debug, Default)]
-struct Verdicts {
+struct Covered {
     n_questions: usize,
     /// Of those, how many lack something that the metric needs as a rule.
     n_beyond: usize,
@@ -150,7 +150,7 @@ struct Verdicts {
     last: usize,
 }
 
-impl Verdicts {
+impl Covered {
     /// Counts a question once, however many of its steps have a verdict.
     fn count(&mut self, question: usize, needs: Traits, traits: Traits) {
         if self.last != question {
@@ -160,7 +160,7 @@ impl Verdicts {
         }
     }
 
-    fn merge(&mut self, other: Verdicts) {
+    fn merge(&mut self, other: Covered) {
         self.n_questions += other.n_questions;
         self.n_beyond += other.n_beyond;
         // No question that comes later has this number.
@@ -176,11 +176,6 @@ struct Taken {
     once: usize,
     /// The number of the last question it was seen in, counted from 1.
     last: usize,
-}
-
-/// The number that a note tells, with its name.
-fn noted(note: &Note) -> Option<(&str, Number)> {
-    Some((&*note.key, Number::real(note.value.as_f64()?)?))
 }
 
 impl Aggregator {
@@ -207,69 +202,74 @@ impl Aggregator {
 
     /// Adds a record.
     pub fn add(&mut self, record: &Record<'_>) {
-        let steps = record.case.trajectory.steps.as_deref().unwrap_or_default();
-        let value = |verdict: &Verdict| match verdict {
-            Verdict::Scored(value) => Number::real(*value),
-            _ => None,
+        let trajectory = record.case.trajectory;
+        let traits = Traits::of(&record.case, &self.profile);
+        let is_error = trajectory.ending.is_error();
+        let Some(mut entry) = self.begin(&record.case.question.template, is_error, traits) else {
+            return;
         };
-        let scored = |finding: &Finding| Some((finding.metric, value(&finding.verdict)?));
-        let findings = ByStep::new(&record.findings, |finding| finding.step);
-        let notes = ByStep::new(record.notes, |note| note.step);
-        let of_question = record.findings.iter().filter(|finding| finding.step.is_none());
-        let usage = record.case.trajectory.usage.iter();
-        let values = of_question
-            .filter_map(scored)
-            .chain(record.notes_of(None).filter_map(noted))
-            .chain(usage.filter_map(|(name, raw)| Some((name, Number::from_json(raw.get())?))));
-        let observed = steps.iter().enumerate().map(|(index, step)| ObservedStep {
-            name: &step.name,
-            is_error: step.status == Status::Error,
-            is_empty: record.empty_results[index],
-            values: findings
-                .of(index)
-                .filter_map(scored)
-                .chain(notes.of(index).filter_map(noted))
-                .collect(),
-        });
-        self.observe(&Observation {
-            template: &record.case.question.template,
-            is_error: record.case.trajectory.ending.is_error(),
-            traits: Traits::of(&record.case, &self.profile),
-            values: values.collect(),
-            steps: observed.collect(),
-        });
+        for finding in record.findings().filter(|finding| finding.step.is_none()) {
+            finding.each_number(|name, value| entry.add_real(&name, value));
+        }
+        for (name, raw) in trajectory.usage.iter() {
+            if let Some(number) = Number::from_json(raw.get()) {
+                entry.add(name, number);
+            }
+        }
+        let findings = ByStep::new(record.findings(), |finding| finding.step);
+        for (index, step) in trajectory.steps.iter().flatten().enumerate() {
+            entry.count_step(&step.name, step.status == Status::Error, record.empty_results[index]);
+            if entry.is_retrieval(&step.name) {
+                for finding in findings.of(index) {
+                    finding.each_number(|name, value| entry.add_real_of_step(&name, value));
+                }
+            }
+        }
     }
 
     /// Adds what is known of one question.
     pub fn observe(&mut self, observation: &Observation<'_>) {
+        let Observation { template, is_error, traits, .. } = *observation;
+        let Some(mut entry) = self.begin(template, is_error, traits) else { return };
+        for &(name, number) in &observation.values {
+            entry.add(name, number);
+        }
+        for step in &observation.steps {
+            entry.count_step(step.name, step.is_error, step.is_empty);
+            if entry.is_retrieval(step.name) {
+                for &(name, number) in &step.values {
+                    entry.add_of_step(name, number);
+                }
+            }
+        }
+    }
+
+    /// Counts a question; `None` if nothing else of it enters the statistics.
+    fn begin(&mut self, template: &str, is_error: bool, traits: Traits) -> Option<Entry<'_>> {
         let n_series = METRICS.len() + self.custom.len();
-        let template = match self.templates.get_mut(observation.template) {
-            Some(template) => template,
-            None => self
-                .templates
-                .entry(observation.template.to_owned())
-                .or_insert_with(|| Template::new(n_series)),
-        };
-        template.by_traits[observation.traits.place()] += 1;
-        if observation.is_error {
+        // Looked up by index, since a reference found here could not be returned.
+        let at = self.templates.get_index_of(template).unwrap_or_else(|| {
+            self.templates.insert_full(template.to_owned(), Template::new(n_series)).0
+        });
+        let template = &mut self.templates[at];
+        template.by_traits[traits.place()] += 1;
+        if is_error {
             template.n_errors += 1;
             if self.profile.statistics_of_errors == ErrorResponses::LeftOut {
-                return;
+                return None;
             }
         } else {
             template.n_successes += 1;
         }
-        let mut next = 0;
-        let question = template.n_errors + template.n_successes;
-        for &(name, number) in &observation.values {
-            if let Some(at) = place_of(name, Level::Question, &self.custom, next) {
-                template.series[at].push(number);
-                let needs = needs_of(at, &self.custom_needs);
-                template.verdicts[at].count(question, needs, observation.traits);
-                next = at + 1;
-            }
-        }
-        template.observe_steps(&observation.steps, &self.profile.kind_names, observation.traits);
+        Some(Entry {
+            number: template.n_errors + template.n_successes,
+            template,
+            traits,
+            custom: &self.custom,
+            custom_needs: &self.custom_needs,
+            names: &self.profile.kind_names,
+            next: 0,
+        })
     }
 
     /// Adds everything another aggregator has collected, as if its records had been added here.
@@ -343,11 +343,79 @@ impl Aggregator {
     }
 }
 
+/// A question on its way into the series of its template.
+struct Entry<'t> {
+    template: &'t mut Template,
+    /// Its number in the template, counted from 1.
+    number: usize,
+    traits: Traits,
+    custom: &'t [String],
+    custom_needs: &'t [Traits],
+    names: &'t KindNames,
+    /// Where the next value probably belongs.
+    next: usize,
+}
+
+impl Entry<'_> {
+    /// Adds a value of the question.
+    fn add(&mut self, name: &str, value: Number) {
+        if let Some(at) = place_of(name, Level::Question, self.custom, self.next) {
+            let needs = needs_of(at, self.custom_needs);
+            self.push(at, value, needs);
+            self.next = at + 1;
+        }
+    }
+
+    fn add_real(&mut self, name: &str, value: f64) {
+        if let Some(number) = Number::real(value) {
+            self.add(name, number);
+        }
+    }
+
+    /// Adds a value of a retrieval step.
+    fn add_of_step(&mut self, name: &str, value: Number) {
+        if let Some(at) = place_of(name, Level::Step, &[], 0) {
+            self.push(at, value, METRICS[at].needs);
+        }
+    }
+
+    fn add_real_of_step(&mut self, name: &str, value: f64) {
+        if let Some(number) = Number::real(value) {
+            self.add_of_step(name, number);
+        }
+    }
+
+    fn push(&mut self, at: usize, value: Number, needs: Traits) {
+        self.template.series[at].push(value);
+        self.template.covered[at].count(self.number, needs, self.traits);
+    }
+
+    /// Whether the values of a step of this name count.
+    fn is_retrieval(&self, name: &str) -> bool {
+        self.names.is_retrieval(name)
+    }
+
+    /// Counts a step.
+    fn count_step(&mut self, name: &str, is_error: bool, is_empty: bool) {
+        let taken = count_of(&mut self.template.steps, name);
+        taken.total += 1;
+        if taken.last != self.number {
+            taken.last = self.number;
+            taken.once += 1;
+        }
+        if is_error {
+            *count_of(&mut self.template.step_errors, name) += 1;
+        } else if is_empty {
+            *count_of(&mut self.template.empty_results, name) += 1;
+        }
+    }
+}
+
 impl Template {
     fn new(n_series: usize) -> Template {
         Template {
             series: vec![Series::default(); n_series],
-            verdicts: vec![Verdicts::default(); n_series],
+            covered: vec![Covered::default(); n_series],
             ..Template::default()
         }
     }
@@ -355,34 +423,9 @@ impl Template {
     /// Of how many questions with all that a metric needs there is a verdict on it; a question that
     /// has one, though it lacks something, counts too.
     fn coverage(&self, at: usize, needs: Traits) -> Coverage {
-        let Verdicts { n_questions, n_beyond, .. } = self.verdicts[at];
+        let Covered { n_questions, n_beyond, .. } = self.covered[at];
         let n_applicable = needs.count_in(&self.by_traits) + n_beyond;
         Coverage { n_scored: n_questions, n_applicable }
-    }
-
-    fn observe_steps(&mut self, steps: &[ObservedStep<'_>], names: &KindNames, traits: Traits) {
-        let question = self.n_errors + self.n_successes;
-        for step in steps {
-            let taken = count_of(&mut self.steps, step.name);
-            taken.total += 1;
-            if taken.last != question {
-                taken.last = question;
-                taken.once += 1;
-            }
-            if step.is_error {
-                *count_of(&mut self.step_errors, step.name) += 1;
-            } else if step.is_empty {
-                *count_of(&mut self.empty_results, step.name) += 1;
-            }
-            if names.is_retrieval(step.name) {
-                for &(name, number) in &step.values {
-                    if let Some(at) = place_of(name, Level::Step, &[], 0) {
-                        self.series[at].push(number);
-                        self.verdicts[at].count(question, METRICS[at].needs, traits);
-                    }
-                }
-            }
-        }
     }
 
     fn merge(&mut self, other: &Template) {
@@ -391,7 +434,7 @@ impl Template {
         for (mine, theirs) in self.series.iter_mut().zip(&other.series) {
             mine.extend(theirs);
         }
-        for (mine, theirs) in self.verdicts.iter_mut().zip(&other.verdicts) {
+        for (mine, theirs) in self.covered.iter_mut().zip(&other.covered) {
             mine.merge(*theirs);
         }
         for (mine, theirs) in self.by_traits.iter_mut().zip(&other.by_traits) {
@@ -452,12 +495,13 @@ fn place_of(name: &str, level: Level, custom: &[String], next: usize) -> Option<
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::finding::{Aspect, Finding, Judgement, Verdict};
     use crate::read::{read_reference, read_responses};
     use crate::record::{Case, score};
     use juror_document::{Document, Format};
 
     #[test]
-    fn each_of_many_steps_counts_with_its_own_notes() {
+    fn each_of_many_steps_counts_with_its_own_findings() {
         let n_steps = 30_000;
         let step = r#"{"name": "retrieval", "status": "success", "output": "x"}"#;
         let responses = format!(
@@ -473,11 +517,12 @@ mod tests {
         let responses = read_responses(&responses).expect("responses");
         let question = &dataset.questions[0];
         let case = Case { question, trajectory: responses.of(question) };
-        let note = |at| Note::new("retrieval_context_recall", 0.5).of_step(Some(at));
-        let notes: Vec<Note> = (0..n_steps).map(note).collect();
-        let record = Record { notes: &notes, ..score(&case, &Profile::V6) };
+        let aspect = Aspect::Metric("retrieval_context_recall");
+        let finding = |at| Finding::new(aspect.clone(), Verdict::scored(0.5)).of_step(at);
+        let findings = (0..n_steps).map(finding).collect();
+        let judgement = Judgement { findings, ..Judgement::default() };
         let mut aggregator = Aggregator::new(&Profile::V6, &[]);
-        aggregator.add(&record);
+        aggregator.add(&score(&case, &Profile::V6).with(&judgement));
         let micro = aggregator.finish().micro;
         let recall = &micro.metrics["retrieval_context_recall"];
         assert_eq!((recall.n, recall.sum), (n_steps, 0.5 * n_steps as f64));

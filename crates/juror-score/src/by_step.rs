@@ -5,8 +5,12 @@ pub struct ByStep<'r, T>(Vec<(usize, &'r T)>);
 
 impl<'r, T> ByStep<'r, T> {
     /// Sorts what is known by the step it is about; what is about none is left out.
-    pub fn new(all: &'r [T], step: impl Fn(&T) -> Option<usize>) -> ByStep<'r, T> {
-        let mut of_steps: Vec<_> = all.iter().filter_map(|one| Some((step(one)?, one))).collect();
+    pub fn new(
+        all: impl IntoIterator<Item = &'r T>,
+        step: impl Fn(&T) -> Option<usize>,
+    ) -> ByStep<'r, T> {
+        let all = all.into_iter();
+        let mut of_steps: Vec<_> = all.filter_map(|one| Some((step(one)?, one))).collect();
         of_steps.sort_by_key(|(step, _)| *step);
         ByStep(of_steps)
     }

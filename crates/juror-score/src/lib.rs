@@ -36,6 +36,7 @@ pub mod compare;
 mod coverage;
 mod exact;
 mod explain;
+mod finding;
 mod gate;
 mod kind_names;
 mod limits;
@@ -58,6 +59,10 @@ pub use by_step::ByStep;
 pub use coverage::{Coverage, Traits};
 pub use exact::ExactNumber;
 pub use explain::{Miss, explain, explain_matching};
+pub use finding::{
+    Aspect, Cause, Claims, CustomAspect, Finding, FlatPair, FlatValue, JudgedBy, Judgement,
+    KeyPart, Reason, Score, Verdict, Why, split_key,
+};
 pub use gate::{Gate, Gates, Limit, NotALimit, NotAShare, Share, Unmet};
 #[doc(no_inline)]
 pub use juror_sparql::Rules;
@@ -71,6 +76,6 @@ pub use profile::{
     Noncommittal, Profile, ScoredGroups, StepKinds, WithoutOutput,
 };
 pub use question::{ExpectedStep, MatchedBy, Question};
-pub use record::{Case, Finding, Note, Reason, Record, TooLarge, Verdict, score};
+pub use record::{Case, Record, TooLarge, score};
 pub use stats::{Number, Spread, compensated_sum};
 pub use trajectory::{Ending, Status, Step, Trajectory, Usage};

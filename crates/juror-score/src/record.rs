@@ -3,11 +3,10 @@
 use std::borrow::Cow;
 
 use juror_json as json;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::compare::{Document, View};
 use crate::explain::Miss;
+use crate::finding::{Aspect, Finding, Judgement, Reason, Verdict};
 use crate::limits::{Excess, Limits};
 use crate::match_steps::{Matching, match_views};
 use crate::profile::{ContextJudge, ErrorResponses, Profile};
@@ -31,16 +30,14 @@ pub struct Record<'a> {
     pub case: Case<'a>,
     /// Which expected steps were found; `None` when steps were not scored.
     pub matching: Option<Matching>,
-    /// The findings, in the order of the metric table.
-    pub findings: Vec<Finding>,
+    /// What needs no model, in the order of the metric table.
+    pub computed: Vec<Finding>,
     /// For each actual step, whether it returned a SPARQL result without rows.
     pub empty_results: Vec<bool>,
-    /// What judges found out, to stand in the result beside the findings.
-    pub notes: &'a [Note],
+    /// What judges found out, where they were asked.
+    pub judgement: Option<&'a Judgement>,
     /// Why expected steps were missed, to stand in the result; empty where nobody asked.
     pub misses: Vec<Miss>,
-    /// What the answer was allowed to cost.
-    pub limits: Limits,
     /// The first actual step whose output asked for more.
     pub too_large: Option<TooLarge>,
 }
@@ -54,90 +51,34 @@ pub struct TooLarge {
     pub excess: Excess,
 }
 
-/// A key of the result that a judge fills: a score, a reason, a cost, an error.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Note {
-    /// The key, such as `answer_recall` or `answer_correctness_reason`.
-    pub key: Cow<'static, str>,
-    /// The actual step it is about, if it is about one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub step: Option<usize>,
-    /// Its value.
-    pub value: Value,
-}
-
-impl Note {
-    /// A note on the question.
-    pub fn new(key: impl Into<Cow<'static, str>>, value: impl Into<Value>) -> Note {
-        Note { key: key.into(), step: None, value: value.into() }
-    }
-
-    /// The same note, on a step.
+impl<'a> Record<'a> {
+    /// The same record with what judges found out.
     #[must_use]
-    pub fn of_step(self, step: Option<usize>) -> Note {
-        Note { step, ..self }
-    }
-
-    /// Whether it says why there is no score.
-    pub fn is_error(&self) -> bool {
-        self.key.ends_with("_error") && self.value.is_string()
-    }
-}
-
-/// What was found out for one metric.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Finding {
-    /// The metric's name.
-    pub metric: &'static str,
-    /// The actual step it is about, if it is about one.
-    pub step: Option<usize>,
-    /// The value, or why there is none.
-    pub verdict: Verdict,
-}
-
-/// A number one can average, or why there is none.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Verdict {
-    /// A finite number.
-    Scored(f64),
-    /// The metric does not apply.
-    NotApplicable(Reason),
-    /// The metric applies and could not be computed.
-    Failed(String),
-}
-
-/// Why a metric does not apply.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reason {
-    /// The reference has no steps.
-    NoReferenceSteps,
-    /// The response lists no steps.
-    NoActualSteps,
-    /// The question ended in an error, and the profile does not score those.
-    ErrorResponse,
-}
-
-impl Verdict {
-    /// A number that is not finite is a failure, so `Scored` is always a number one can average.
-    pub fn scored(value: f64) -> Verdict {
-        if value.is_finite() {
-            Verdict::Scored(value)
-        } else {
-            Verdict::Failed(format!("the score is {value}"))
-        }
+    pub fn with(self, judgement: impl Into<Option<&'a Judgement>>) -> Record<'a> {
+        Record { judgement: judgement.into(), ..self }
     }
 }
 
 impl Record<'_> {
-    /// The verdict on a metric of the question.
-    pub fn verdict(&self, metric: &str) -> Option<&Verdict> {
-        let finding = self.findings.iter().find(|f| f.metric == metric && f.step.is_none())?;
-        Some(&finding.verdict)
+    /// All findings: those that were computed, then those of judges.
+    pub fn findings(&self) -> impl Iterator<Item = &Finding> {
+        self.computed.iter().chain(self.judged())
     }
 
-    /// The notes on the question, or on one of its steps.
-    pub fn notes_of(&self, step: Option<usize>) -> impl Iterator<Item = &Note> {
-        self.notes.iter().filter(move |note| note.step == step)
+    /// What judges found out.
+    pub fn judged(&self) -> &[Finding] {
+        self.judgement.map_or(&[], |judgement| &judgement.findings)
+    }
+
+    /// The verdict on a metric of the question that was computed.
+    pub fn verdict(&self, metric: &str) -> Option<&Verdict> {
+        let mut of_question = self.computed.iter().filter(|finding| finding.step.is_none());
+        Some(&of_question.find(|finding| finding.aspect.name() == metric)?.verdict)
+    }
+
+    /// What judges found out about the claims of the answer.
+    pub fn claims(&self) -> Option<&Finding> {
+        self.judged().iter().find(|finding| matches!(finding.aspect, Aspect::Claims(_)))
     }
 
     /// Why an expected step was missed, where somebody asked.
@@ -148,14 +89,16 @@ impl Record<'_> {
     }
 
     /// The numbers that its steps have for a metric of steps.
-    pub fn values_of_steps(&self, metric: &str) -> impl Iterator<Item = f64> {
-        let found = self.findings.iter().filter(move |found| found.metric == metric);
-        let scored = found.filter_map(|found| match found.verdict {
-            Verdict::Scored(value) if found.step.is_some() => Some(value),
-            _ => None,
-        });
-        let noted = self.notes.iter().filter(move |note| note.step.is_some() && note.key == metric);
-        scored.chain(noted.filter_map(|note| note.value.as_f64()))
+    pub fn values_of_steps(&self, metric: &str) -> Vec<f64> {
+        let mut values = Vec::new();
+        for finding in self.findings().filter(|finding| finding.step.is_some()) {
+            finding.each_number(|key, value| {
+                if key == metric {
+                    values.push(value);
+                }
+            });
+        }
+        values
     }
 }
 
@@ -206,30 +149,45 @@ fn owned_texts(view: &View<'_>, whose: &str) -> Result<Vec<String>, String> {
 
 /// Computes every metric that needs no model.
 pub fn score<'a>(case: &Case<'a>, profile: &Profile) -> Record<'a> {
-    let steps = case.trajectory.steps.as_deref().unwrap_or_default();
-    let views = View::of_answer(steps, profile);
-    let mut findings = Vec::new();
-    let (matching, verdict) = match steps_to_score(case, profile) {
-        Err(reason) => (None, Verdict::NotApplicable(reason)),
-        Ok(groups) => match match_views(groups, steps, &views, profile) {
-            Ok(matching) => {
-                let score = Verdict::scored(matching.score);
-                (Some(matching), score)
-            }
-            Err(empty) => (None, Verdict::Failed(empty.to_string())),
-        },
+    let views = views(case, profile);
+    let (matching, verdict) = match find_steps(case, &views, profile) {
+        Ok(matching) => {
+            let score = Verdict::scored(matching.score);
+            (Some(matching), score)
+        }
+        Err(why_not) => (None, why_not),
     };
-    findings.push(Finding { metric: "steps_score", step: None, verdict });
+    let mut computed = vec![Finding::new(Aspect::Metric("steps_score"), verdict)];
     if let (Some(matching), ContextJudge::Text) = (&matching, profile.contexts) {
-        findings.extend(context_findings(case.question, &views, matching, profile));
+        add_context_findings(case.question, &views, matching, profile, &mut computed);
     }
     let is_empty =
         |(step, view): (&Step, &View)| step.status != Status::Error && view.is_empty_result();
+    let steps = case.trajectory.steps.as_deref().unwrap_or_default();
     let empty_results = steps.iter().zip(&views).map(is_empty).collect();
     let too_large = |(step, view): (usize, &View)| Some(TooLarge { step, excess: view.excess()? });
     let too_large = views.iter().enumerate().find_map(too_large);
-    let (notes, misses, limits): (&[Note], _, _) = (&[], Vec::new(), profile.limits);
-    Record { case: *case, matching, findings, empty_results, notes, misses, limits, too_large }
+    let misses = Vec::new();
+    Record { case: *case, matching, computed, empty_results, judgement: None, misses, too_large }
+}
+
+impl Case<'_> {
+    /// Which expected steps were found, where steps are scored.
+    pub fn matching(&self, profile: &Profile) -> Option<Matching> {
+        find_steps(self, &views(self, profile), profile).ok()
+    }
+}
+
+/// The steps that were taken, as they are compared.
+fn views<'a>(case: &Case<'a>, profile: &Profile) -> Vec<View<'a>> {
+    View::of_answer(case.trajectory.steps.as_deref().unwrap_or_default(), profile)
+}
+
+/// Which expected steps were found, or the verdict on the steps if that cannot be told.
+fn find_steps(case: &Case<'_>, views: &[View<'_>], profile: &Profile) -> Result<Matching, Verdict> {
+    let groups = steps_to_score(case, profile).map_err(Verdict::NotApplicable)?;
+    let steps = case.trajectory.steps.as_deref().unwrap_or_default();
+    match_views(groups, steps, views, profile).map_err(|why| Verdict::failed(why.to_string()))
 }
 
 /// The expected steps to look for, or why none are looked for.
@@ -247,14 +205,14 @@ fn steps_to_score<'a>(
     }
 }
 
-/// How well the contexts of each retrieval step that was found agree with the expected ones.
-fn context_findings(
+/// Adds how well the contexts of each retrieval step that was found agree with the expected ones.
+fn add_context_findings(
     question: &Question<'_>,
     views: &[View<'_>],
     matching: &Matching,
     profile: &Profile,
-) -> Vec<Finding> {
-    let mut findings = Vec::new();
+    findings: &mut Vec<Finding>,
+) {
     let groups = question.groups.as_deref().unwrap_or_default();
     for pair in &matching.pairs {
         let expected = &groups[pair.group][pair.expected];
@@ -272,15 +230,14 @@ fn context_findings(
             actual,
         ) {
             Ok(scores) => [scores.recall, scores.precision, scores.f1].map(Verdict::scored),
-            Err(why) => [(); 3].map(|()| Verdict::Failed(why.clone())),
+            Err(why) => [(); 3].map(|()| Verdict::failed(why.clone())),
         };
         let names =
             ["retrieval_context_recall", "retrieval_context_precision", "retrieval_context_f1"];
         for (metric, verdict) in names.into_iter().zip(values) {
-            findings.push(Finding { metric, step: Some(pair.actual), verdict });
+            findings.push(Finding::new(Aspect::Metric(metric), verdict).of_step(pair.actual));
         }
     }
-    findings
 }
 
 fn compare_context_outputs(

@@ -5,6 +5,7 @@ use juror_document::{Document, Found, NotNumber, Path, Problem, Problems};
 use juror_json::{self as json, Object};
 use serde_json::value::RawValue;
 
+use crate::finding::split_key;
 use crate::metric::metric;
 
 /// What a key belongs to.
@@ -139,8 +140,7 @@ const NEAR: f64 = 0.75;
 
 /// Whether a key is a metric, or says something about one.
 fn is_of_result(key: &str) -> bool {
-    let about = ["_error", "_reason", "_cost"].iter().any(|end| key.ends_with(end));
-    about || metric(key).is_some()
+    split_key(key).1.is_some() || metric(key).is_some()
 }
 
 /// Whether a key of a step, expected or taken, is known: steps are many, and most are well.

@@ -6,7 +6,7 @@ use std::io::Write;
 use clap::Args;
 use csv::{ReaderBuilder, StringRecord, Terminator, Writer, WriterBuilder};
 use futures_util::stream::{FuturesOrdered, StreamExt as _};
-use juror_judge::{BLANK, Claims, ClaimsError, Correctness};
+use juror_judge::{BLANK, ClaimsError, Correctness, JudgedClaims};
 use juror_models::{CallError, Models, Stop};
 use juror_report::calls_table;
 use juror_run::{Environment, Event, Interrupt, Watch, correctness, load_text, models_for, ticks};
@@ -228,7 +228,7 @@ async fn judge_row(
     judge: &Correctness,
     models: &Models,
     row: &Row,
-) -> Result<Result<Claims, ClaimsError>, CallError> {
+) -> Result<Result<JudgedClaims, ClaimsError>, CallError> {
     let failed = |problem: &str| ClaimsError { problem: problem.into(), reason: String::new() };
     match row {
         Err(why) => Ok(Err(failed(why))),
@@ -241,18 +241,18 @@ async fn judge_row(
 
 /// The cells of a row; an error row carries the model's reason if that is wanted.
 fn cells(
-    judged: Result<Result<Claims, ClaimsError>, CallError>,
+    judged: Result<Result<JudgedClaims, ClaimsError>, CallError>,
     keeps_reason: bool,
 ) -> [String; 5] {
     let error = |reason: String, problem: String| {
         [String::new(), String::new(), String::new(), reason, problem]
     };
     match judged {
-        Ok(Ok(claims)) => [
+        Ok(Ok(JudgedClaims { claims, reason })) => [
             claims.reference.to_string(),
             claims.actual.to_string(),
             claims.matching.to_string(),
-            claims.reason,
+            reason,
             String::new(),
         ],
         Ok(Err(unusable)) => {

@@ -6,14 +6,16 @@ use clap::Args;
 use juror_document::{Document, Problems};
 use juror_models::{Recorded, Stop};
 use juror_report::{
-    Format, Highlights, QuestionNote, calls_table, render_aggregates, summary, text_of_json,
+    Format, Highlights, WorstQuestion, calls_table, render_aggregates, summary, text_of_json,
 };
 use juror_run::{
     Docket, Input as RunInput, Interrupt, Judged, Judgements, Judges, Outcome, Output, OutputError,
     Plan, Resume, RunFolder, RunInfo, Settings, evaluate, judge_all, load, tell_too_large,
 };
 use juror_score::read::{Dataset, Responses, read_both};
-use juror_score::{Case, Ending, Miss, Note, Question, Unmet, Verdict, explain, score};
+use juror_score::{
+    Case, Ending, Finding, Judgement, KeyPart, Miss, Question, Record, Unmet, explain, score,
+};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -227,7 +229,7 @@ impl Work<'_> {
             &plan,
             &dataset,
             &answers,
-            &judgements.notes,
+            &judgements.of_questions,
             &mut outputs,
             &interrupt,
             |event| progress.tell(event),
@@ -300,6 +302,7 @@ impl Work<'_> {
             reference: input(self.reference),
             responses: input(self.responses),
             judges: judges.map(|judges| judges.identity.clone()).unwrap_or_default(),
+            aspects: judges.map(|judges| judges.panel.aspects()).unwrap_or_default(),
             settings: self.settings.written.clone(),
         };
         let resume = Resume {
@@ -334,11 +337,11 @@ impl Work<'_> {
             talk::say("no model is configured: answers are not judged (docs/models.md says how)");
         }
         // A question that ended in an error is counted as one already.
-        let is_unjudged = |(notes, question): &(&Vec<Note>, &Question<'_>)| {
-            !answers.of(question).ending.is_error() && notes.iter().any(Note::is_error)
+        let is_unjudged = |(judgement, question): &(&Judgement, &Question<'_>)| {
+            !answers.of(question).ending.is_error() && judgement.has_failure()
         };
-        let n_unjudged =
-            judgements.notes.iter().zip(&dataset.questions).filter(is_unjudged).count();
+        let judged = judgements.of_questions.iter().zip(&dataset.questions);
+        let n_unjudged = judged.filter(is_unjudged).count();
         if n_unjudged > 0 && judgements.n_failed_outside == 0 {
             let questions = count(n_unjudged, "question");
             talk::warn(&format!(
@@ -458,7 +461,7 @@ impl Shown<'_> {
 
     fn highlights(&self) -> Highlights<'_> {
         let below = self.below_best();
-        let worst = below.iter().take(self.args.worst).map(|judged| self.note(judged)).collect();
+        let worst = below.iter().take(self.args.worst).map(|judged| self.worst(judged)).collect();
         let n_missing = self
             .dataset
             .questions
@@ -494,30 +497,19 @@ impl Shown<'_> {
         below
     }
 
-    fn note(&self, judged: &Judged) -> QuestionNote {
+    /// A question that did not do well, scored again to tell why.
+    fn worst(&self, judged: &Judged) -> WorstQuestion {
         let question = &self.dataset.questions[judged.index];
         let case = Case { question, trajectory: self.answers.of(question) };
-        let mut record = score(&case, &self.plan.profile);
-        record.notes = self.judgements.notes.get(judged.index).map_or(&[], Vec::as_slice);
-        let failure = record.findings.iter().find_map(|finding| match &finding.verdict {
-            Verdict::Failed(why) => Some(format!("{}: {why}", finding.metric)),
-            _ => None,
-        });
-        let failed: Vec<String> = record
-            .notes
-            .iter()
-            .filter(|note| note.is_error())
-            .map(|note| format!("{}: {}", note.key, note.value.as_str().unwrap_or_default()))
-            .collect();
-        let failure = failure.or((!failed.is_empty()).then(|| failed.join("; ")));
-        let reason = record.notes_of(None).find(|note| note.key == "answer_correctness_reason");
-        let reason = reason.and_then(|note| note.value.as_str()).unwrap_or_default().to_owned();
+        let judgement = self.judgements.of_questions.get(judged.index);
+        let record = score(&case, &self.plan.profile).with(judgement);
+        let reason = record.claims().and_then(|claims| claims.reason.clone()).unwrap_or_default();
         let error = match &case.trajectory.ending {
-            Ending::Responded => failure,
+            Ending::Responded => failures_in_words(&record),
             Ending::Failed(message) => Some(text_of_json(message).into_owned()),
             Ending::Missing => Some("no response".into()),
         };
-        QuestionNote {
+        WorstQuestion {
             id: question.id.to_string(),
             text: text_of_json(question.text.get()).into_owned(),
             is_error: judged.is_error,
@@ -537,11 +529,27 @@ impl Shown<'_> {
             errors: self.outcome.aggregates.micro.n_errors,
             warnings: problems.errors.iter().map(ToString::to_string).collect(),
             gates_not_met: self.unmet.iter().map(ToString::to_string).collect(),
-            worst: highlights.worst.iter().map(JsonNote::of).collect(),
+            worst: highlights.worst.iter().map(JsonWorst::of).collect(),
             calls: ask::json_calls(&self.judgements.tally),
             aggregates: serde_json::from_slice(aggregates.trim_ascii()).unwrap_or_default(),
         }
     }
+}
+
+/// What could not be found out about a question: the first of what is computed, else all that
+/// judges lack.
+fn failures_in_words(record: &Record<'_>) -> Option<String> {
+    let failure = |finding: &Finding| {
+        let message = &finding.failure()?.message;
+        Some(format!("{}: {message}", finding.aspect.name()))
+    };
+    let of_judge = |finding: &Finding| {
+        let message = &finding.failure()?.message;
+        Some(format!("{}: {message}", finding.aspect.key(KeyPart::Error)))
+    };
+    let judged: Vec<String> = record.judged().iter().filter_map(of_judge).collect();
+    let computed = record.computed.iter().find_map(failure);
+    computed.or((!judged.is_empty()).then(|| judged.join("; ")))
 }
 
 /// The summary for machines.
@@ -553,14 +561,14 @@ struct JsonSummary {
     warnings: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     gates_not_met: Vec<String>,
-    worst: Vec<JsonNote>,
+    worst: Vec<JsonWorst>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     calls: Vec<ask::JsonCalls>,
     aggregates: Box<RawValue>,
 }
 
 #[derive(Serialize)]
-struct JsonNote {
+struct JsonWorst {
     question_id: String,
     steps_score: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -577,20 +585,20 @@ struct JsonMiss {
     why: String,
 }
 
-impl JsonNote {
-    fn of(note: &QuestionNote) -> JsonNote {
+impl JsonWorst {
+    fn of(worst: &WorstQuestion) -> JsonWorst {
         let miss = |miss: &Miss| JsonMiss {
             group: miss.group,
             step: miss.expected,
             name: miss.name.clone(),
             why: miss.why.clone(),
         };
-        JsonNote {
-            question_id: note.id.clone(),
-            steps_score: note.score,
-            answer_f1: note.answer.as_ref().map(|(f1, _)| *f1),
-            error: note.error.clone(),
-            misses: note.misses.iter().map(miss).collect(),
+        JsonWorst {
+            question_id: worst.id.clone(),
+            steps_score: worst.score,
+            answer_f1: worst.answer.as_ref().map(|(f1, _)| *f1),
+            error: worst.error.clone(),
+            misses: worst.misses.iter().map(miss).collect(),
         }
     }
 }

@@ -1,0 +1,161 @@
+//! What can be looked at, and the keys of results that tell what was found.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use crate::profile::AnswerErrorKey;
+
+/// What is looked at in a case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Aspect {
+    /// A metric of the table, by its name.
+    Metric(&'static str),
+    /// The claims of the answer, which give `answer_recall`, `answer_precision` and `answer_f1`.
+    /// A failure is told under this key.
+    Claims(AnswerErrorKey),
+    /// What a user's own evaluation asks about.
+    Custom(Arc<CustomAspect>),
+}
+
+/// A custom evaluation, as far as results tell of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CustomAspect {
+    /// Its name, with which the keys of its failure and its cost begin.
+    pub name: String,
+    /// The keys that it fills.
+    pub outputs: Vec<String>,
+}
+
+/// What a key of a result tells of an aspect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyPart {
+    /// The number of a metric, or the output of a custom evaluation at a place.
+    Value(usize),
+    /// How many claims there are: of the reference, of the answer, of both.
+    Count(usize),
+    /// The claims themselves.
+    Listed,
+    /// Why there is no score.
+    Error,
+    /// Why there is this score, in a judge's words.
+    Reason,
+    /// What it cost.
+    Cost,
+}
+
+/// The name of the claims' common keys.
+const CLAIMS: &str = "answer_correctness";
+
+/// The numbers that claims give.
+const CLAIM_SCORES: [&str; 3] = ["answer_recall", "answer_precision", "answer_f1"];
+
+const CLAIM_COUNTS: [&str; 3] =
+    ["answer_reference_claims_count", "answer_actual_claims_count", "answer_matching_claims_count"];
+
+const CLAIMS_LISTED: &str = "answer_claims";
+
+/// How keys end that tell of an aspect something other than its score.
+const ENDINGS: [(&str, KeyPart); 3] =
+    [("_error", KeyPart::Error), ("_reason", KeyPart::Reason), ("_cost", KeyPart::Cost)];
+
+/// A key that ends as one of an error, a reason or a cost does: what it is about, and which of them
+/// it is. Any other key is about itself.
+///
+/// ```
+/// use juror_score::{KeyPart, split_key};
+/// assert_eq!(split_key("tone_cost"), ("tone", Some(KeyPart::Cost)));
+/// assert_eq!(split_key("tone"), ("tone", None));
+/// ```
+pub fn split_key(key: &str) -> (&str, Option<KeyPart>) {
+    let split = |(ending, part): &(&str, KeyPart)| Some((key.strip_suffix(ending)?, Some(*part)));
+    ENDINGS.iter().find_map(split).unwrap_or((key, None))
+}
+
+impl Aspect {
+    /// The aspect of a custom evaluation.
+    pub fn custom(name: impl Into<String>, outputs: Vec<String>) -> Aspect {
+        Aspect::Custom(Arc::new(CustomAspect { name: name.into(), outputs }))
+    }
+
+    /// What its keys begin with.
+    pub fn name(&self) -> &str {
+        match self {
+            Aspect::Metric(name) => name,
+            Aspect::Claims(_) => CLAIMS,
+            Aspect::Custom(own) => &own.name,
+        }
+    }
+
+    /// How many values it has.
+    pub(super) fn n_values(&self) -> usize {
+        match self {
+            Aspect::Metric(_) => 1,
+            Aspect::Claims(_) => CLAIM_SCORES.len(),
+            Aspect::Custom(own) => own.outputs.len(),
+        }
+    }
+
+    /// The key that tells a part of it.
+    pub fn key(&self, part: KeyPart) -> Cow<'_, str> {
+        match (self, part) {
+            (Aspect::Metric(name), KeyPart::Value(_)) => Cow::Borrowed(name),
+            (Aspect::Claims(_), KeyPart::Value(at)) => Cow::Borrowed(CLAIM_SCORES[at]),
+            (Aspect::Custom(own), KeyPart::Value(at)) => Cow::Borrowed(&own.outputs[at]),
+            (_, KeyPart::Count(at)) => Cow::Borrowed(CLAIM_COUNTS[at]),
+            (_, KeyPart::Listed) => Cow::Borrowed(CLAIMS_LISTED),
+            (Aspect::Claims(error_key), KeyPart::Error) => Cow::Borrowed(error_key.as_str()),
+            (_, KeyPart::Error) => Cow::Owned(format!("{}_error", self.name())),
+            (_, KeyPart::Reason) => Cow::Owned(format!("{}_reason", self.name())),
+            (_, KeyPart::Cost) => Cow::Owned(format!("{}_cost", self.name())),
+        }
+    }
+
+    /// What a key tells of it, if anything: the other way round.
+    pub fn part(&self, key: &str) -> Option<KeyPart> {
+        let ending = || {
+            let (name, part) = split_key(key);
+            part.filter(|_| name == self.name())
+        };
+        let at = |keys: &[&str]| keys.iter().position(|known| *known == key);
+        match self {
+            Aspect::Metric(name) if *name == key => Some(KeyPart::Value(0)),
+            Aspect::Metric(_) => ending(),
+            Aspect::Claims(error_key) if error_key.as_str() == key => Some(KeyPart::Error),
+            Aspect::Claims(_) if key == CLAIMS_LISTED => Some(KeyPart::Listed),
+            Aspect::Claims(_) => at(&CLAIM_SCORES)
+                .map(KeyPart::Value)
+                .or_else(|| at(&CLAIM_COUNTS).map(KeyPart::Count))
+                .or_else(|| ending().filter(|part| *part != KeyPart::Error)),
+            Aspect::Custom(own) => {
+                let output = own.outputs.iter().position(|known| known == key);
+                output.map(KeyPart::Value).or_else(ending)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_tells_the_part_that_it_was_made_for() {
+        let aspects = [
+            Aspect::Metric("answer_relevance"),
+            Aspect::Claims(AnswerErrorKey::Eval),
+            Aspect::Claims(AnswerErrorKey::Correctness),
+            Aspect::custom("tone", vec!["politeness".into(), "parse_error".into()]),
+        ];
+        for aspect in aspects {
+            let values = (0..aspect.n_values()).map(KeyPart::Value);
+            let of_all = [KeyPart::Error, KeyPart::Reason, KeyPart::Cost];
+            let of_claims = [KeyPart::Count(0), KeyPart::Count(2), KeyPart::Listed];
+            let own = of_claims.into_iter().filter(|_| matches!(aspect, Aspect::Claims(_)));
+            for part in values.chain(of_all).chain(own) {
+                let key = aspect.key(part);
+                assert_eq!(aspect.part(&key), Some(part), "{key}");
+            }
+            assert_eq!(aspect.part("steps_score_error"), None);
+        }
+    }
+}

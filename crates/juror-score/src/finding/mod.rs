@@ -1,0 +1,153 @@
+//! What one look at a case found: by a comparator, or by a judge.
+//!
+//! A look is what is asked about, paid for and can fail as one. It may give several numbers: the
+//! claims of an answer give recall, precision and f1 for one price.
+
+mod aspect;
+mod flat;
+mod judgement;
+
+use serde_json::Value;
+
+pub use aspect::{Aspect, CustomAspect, KeyPart, split_key};
+pub use flat::{FlatPair, FlatValue};
+pub use judgement::{JudgedBy, Judgement};
+
+use crate::retrieval;
+
+/// What one look at a case found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// What was looked at.
+    pub aspect: Aspect,
+    /// The actual step it is about, if it is about one.
+    pub step: Option<usize>,
+    /// The score, or why there is none.
+    pub verdict: Verdict,
+    /// Why, in a judge's words.
+    pub reason: Option<String>,
+    /// US dollars, where something was paid and all prices are known.
+    pub cost: Option<f64>,
+}
+
+impl Finding {
+    /// A finding on a question that gives no reason and cost nothing.
+    pub fn new(aspect: Aspect, verdict: Verdict) -> Finding {
+        Finding { aspect, step: None, verdict, reason: None, cost: None }
+    }
+
+    /// The same finding, on a step.
+    #[must_use]
+    pub fn of_step(self, step: usize) -> Finding {
+        Finding { step: Some(step), ..self }
+    }
+
+    /// Why there is no score, if it could not be computed.
+    pub fn failure(&self) -> Option<&Why> {
+        match &self.verdict {
+            Verdict::Failed(why) => Some(why),
+            Verdict::Scored(_) | Verdict::NotApplicable(_) => None,
+        }
+    }
+}
+
+/// A score, or why there is none.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Verdict {
+    /// What was scored.
+    Scored(Score),
+    /// The aspect does not apply to the case.
+    NotApplicable(Reason),
+    /// It applies, and there is no score.
+    Failed(Why),
+}
+
+impl Verdict {
+    /// One number. One that is not finite is a failure, so that every score can be averaged.
+    pub fn scored(value: f64) -> Verdict {
+        if value.is_finite() {
+            Verdict::Scored(Score::One(value))
+        } else {
+            Verdict::failed(format!("the score is {value}"))
+        }
+    }
+
+    /// A failure that lies in the data.
+    pub fn failed(message: impl Into<String>) -> Verdict {
+        Verdict::Failed(Why { message: message.into(), cause: Cause::Data })
+    }
+
+    /// The number, if one was scored.
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            Verdict::Scored(Score::One(value)) => Some(*value),
+            _ => None,
+        }
+    }
+}
+
+/// What a look scored.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Score {
+    /// A finite number.
+    One(f64),
+    /// The claims of an answer.
+    Claims(Claims),
+    /// What a custom evaluation gives, in the order of its outputs.
+    Outputs(Vec<Value>),
+}
+
+/// The claims of two answers, counted. Both answers make at least one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claims {
+    /// Of the reference answer.
+    pub reference: u64,
+    /// Of the actual answer.
+    pub actual: u64,
+    /// Found on both sides.
+    pub matching: u64,
+    /// The claims themselves, where the model listed them.
+    pub listed: Option<Value>,
+}
+
+impl Claims {
+    /// Recall, precision and f1 of the actual answer.
+    pub fn scores(&self) -> [f64; 3] {
+        let recall = self.matching as f64 / self.reference as f64;
+        let precision = self.matching as f64 / self.actual as f64;
+        [recall, precision, retrieval::f1(recall, precision)]
+    }
+}
+
+/// Why an aspect does not apply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// The reference has no steps.
+    NoReferenceSteps,
+    /// The response lists no steps.
+    NoActualSteps,
+    /// The question ended in an error, and the profile does not score those.
+    ErrorResponse,
+}
+
+/// Why there is no score.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Why {
+    /// In words.
+    pub message: String,
+    /// Whose fault it is.
+    pub cause: Cause,
+}
+
+/// What a failure lies in, which decides whether it is worth another try.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// What was compared, asked about or replied.
+    Data,
+    /// A model that could not be asked: a later run may do better.
+    Outside,
+    /// A model that did not reply in time: more time may help.
+    Late,
+    /// Asking had stopped before: the case is not finished.
+    NotAsked,
+}
