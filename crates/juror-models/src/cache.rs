@@ -5,23 +5,57 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::call::CallKey;
-use crate::model::Usage;
+use crate::model::{Outcome, Usage};
 
 /// A reply as it is kept: complete enough to take the place of the call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "KeptForm", into = "KeptForm")]
 pub struct Kept {
     /// What the call was for.
     pub purpose: String,
     /// The model that replied, with its provider.
     pub model: String,
-    /// The reply: a text, or vectors by their number and their bytes in base64.
-    pub reply: String,
+    /// The reply: a text, or vectors by their number and their bytes in base64. Or that the model
+    /// will not answer, which is paid for as well.
+    pub said: Outcome,
     /// Tokens sent.
-    #[serde(default)]
     pub input_tokens: u64,
     /// Tokens written by the model.
-    #[serde(default)]
     pub output_tokens: u64,
+}
+
+/// A kept reply as recorded replies have it.
+#[derive(Serialize, Deserialize)]
+struct KeptForm {
+    purpose: String,
+    model: String,
+    reply: String,
+    /// Whether the reply says why there is none.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    declined: bool,
+    #[serde(default)]
+    input_tokens: u64,
+    #[serde(default)]
+    output_tokens: u64,
+}
+
+impl From<KeptForm> for Kept {
+    fn from(form: KeptForm) -> Kept {
+        let KeptForm { purpose, model, reply, declined, input_tokens, output_tokens } = form;
+        let said = if declined { Outcome::Declined(reply) } else { Outcome::Text(reply) };
+        Kept { purpose, model, said, input_tokens, output_tokens }
+    }
+}
+
+impl From<Kept> for KeptForm {
+    fn from(kept: Kept) -> KeptForm {
+        let Kept { purpose, model, said, input_tokens, output_tokens } = kept;
+        let (reply, declined) = match said {
+            Outcome::Text(text) => (text, false),
+            Outcome::Declined(why) => (why, true),
+        };
+        KeptForm { purpose, model, reply, declined, input_tokens, output_tokens }
+    }
 }
 
 impl Kept {
@@ -102,5 +136,30 @@ impl ReplyCache for Recorded {
 
     fn keep(&self, _key: &CallKey, _kept: &Kept) -> Result<(), String> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_recorded_refusal_stays_one() {
+        let kept = |said| Kept {
+            purpose: "answer_claims".into(),
+            model: "openai/m".into(),
+            said,
+            input_tokens: 3,
+            output_tokens: 1,
+        };
+        let text = kept(Outcome::Text("why not".into()));
+        let written = serde_json::to_string(&text).expect("JSON");
+        let plain = r#"{"purpose":"answer_claims","model":"openai/m","reply":"why not","input_tokens":3,"output_tokens":1}"#;
+        assert_eq!(written, plain);
+        for kept in [text, kept(Outcome::Declined("why not".into()))] {
+            let line = RecordedLine { key: "ab".repeat(32), kept: kept.clone() };
+            let line = serde_json::to_string(&line).expect("JSON");
+            assert_eq!(RecordedLine::read(&line).map(|(_, kept)| kept), Ok(kept), "{line}");
+        }
     }
 }

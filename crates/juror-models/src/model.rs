@@ -57,6 +57,31 @@ pub enum Outcome {
     Declined(String),
 }
 
+impl Outcome {
+    /// The text, or that there is none.
+    pub(crate) fn into_text(self) -> Result<String, ModelError> {
+        match self {
+            Outcome::Text(text) => Ok(text),
+            Outcome::Declined(why) => Err(ModelError::Declined(why)),
+        }
+    }
+
+    /// The text, whether it is a reply or says why there is none.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Outcome::Text(text) | Outcome::Declined(text) => text,
+        }
+    }
+
+    /// The same with its text changed.
+    pub(crate) fn map(self, change: impl FnOnce(String) -> String) -> Outcome {
+        match self {
+            Outcome::Text(text) => Outcome::Text(change(text)),
+            Outcome::Declined(why) => Outcome::Declined(change(why)),
+        }
+    }
+}
+
 /// What an embedder replied.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Embeddings {

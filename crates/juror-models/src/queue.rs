@@ -33,9 +33,6 @@ const LOADING_WAIT: Duration = Duration::from_secs(5);
 /// What questions that were judged as a whole before are counted under.
 const WHOLE: &str = "whole questions";
 
-/// Stands before the reason why a model declined, where it is kept as a reply: no model begins so.
-const DECLINED: &str = "\u{1}declined: ";
-
 /// After how many failures without any success nobody is thought to be there.
 const MOST_FAILED_FIRST: u32 = 10;
 
@@ -445,16 +442,12 @@ impl Models {
             let request = ChatRequest { purpose, system, user, schema };
             Box::pin(async move { self.chat.model.chat(&request).await })
         };
-        let usable = |text: &str| !text.starts_with(DECLINED) && usable(text);
         match self.fetch(&ticket, usable, &send).await {
             Err(error) => Answer { outcome: Err(error), cost: Cost::default() },
-            Ok(kept) => Answer {
-                cost: self.cost(&kept),
-                outcome: match kept.reply.strip_prefix(DECLINED) {
-                    Some(why) => Err(ModelError::Declined(why.to_owned()).into()),
-                    None => Ok(kept.reply),
-                },
-            },
+            Ok(kept) => {
+                let cost = self.cost(&kept);
+                Answer { outcome: kept.said.into_text().map_err(CallError::from), cost }
+            }
         }
     }
 
@@ -484,7 +477,7 @@ impl Models {
         match self.fetch(&ticket, |text| vectors::decode(text).is_ok(), &send).await {
             Err(error) => Answer { outcome: Err(error), cost: Cost::default() },
             Ok(kept) => Answer {
-                outcome: vectors::decode(&kept.reply).map_err(CallError::Unreadable),
+                outcome: vectors::decode(kept.said.as_str()).map_err(CallError::Unreadable),
                 cost: self.cost(&kept),
             },
         }
@@ -589,7 +582,8 @@ impl Models {
             })
         };
         let kept = get(&ticket.key).or_else(|| get(ticket.replay_key.as_ref()?));
-        kept.filter(|kept| !self.retry_unreadable || usable(&kept.reply))
+        let is_usable = |kept: &Kept| matches!(&kept.said, Outcome::Text(text) if usable(text));
+        kept.filter(|kept| !self.retry_unreadable || is_usable(kept))
     }
 
     fn count(&self, ticket: &Ticket<'_>) {
@@ -714,20 +708,21 @@ impl Models {
     /// Counts a reply and keeps it before anyone sees it.
     fn keep(&self, ticket: &Ticket<'_>, reply: ModelReply) -> Kept {
         self.n_failed_first.store(u32::MAX, Ordering::Relaxed);
-        let reply_text = match reply.said {
-            Outcome::Text(text) => text,
-            Outcome::Declined(why) => format!("{DECLINED}{why}"),
-        };
-        let reply_text = self.secrets.iter().fold(reply_text, |text, own| own.redact(text));
+        let redact = |text| self.secrets.iter().fold(text, |text, own| own.redact(text));
+        let said = reply.said.map(redact);
         // A provider that does not tell still wants to be paid.
         let usage = reply.usage.unwrap_or(Usage {
             input_tokens: ticket.input_tokens,
-            output_tokens: if ticket.output_tokens == 0 { 0 } else { reply_text.len() as u64 / 4 },
+            output_tokens: if ticket.output_tokens == 0 {
+                0
+            } else {
+                said.as_str().len() as u64 / 4
+            },
         });
         let kept = Kept {
             purpose: ticket.purpose.to_owned(),
             model: ticket.model.to_owned(),
-            reply: reply_text,
+            said,
             input_tokens: usage.input_tokens,
             output_tokens: usage.output_tokens,
         };

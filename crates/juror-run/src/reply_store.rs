@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use juror_models::{CacheMode, CallKey, Kept, Recorded, ReplyCache, Tell};
+use juror_models::{CacheMode, CallKey, Kept, Outcome, Recorded, ReplyCache, Tell};
 use juror_store::{Replies, Reply};
 
 use crate::models::SetupError;
@@ -81,10 +81,11 @@ impl ReplyCache for Store {
 
 /// A reply as the queue knows it.
 pub fn kept_of(reply: Reply) -> Kept {
+    let said = if reply.is_declined { Outcome::Declined } else { Outcome::Text };
     Kept {
         purpose: reply.purpose,
         model: reply.model,
-        reply: reply.text,
+        said: said(reply.text),
         input_tokens: reply.input_tokens,
         output_tokens: reply.output_tokens,
     }
@@ -92,10 +93,15 @@ pub fn kept_of(reply: Reply) -> Kept {
 
 /// A reply as the store keeps it, from now on.
 pub fn reply_of(kept: Kept) -> Reply {
+    let (text, is_declined) = match kept.said {
+        Outcome::Text(text) => (text, false),
+        Outcome::Declined(why) => (why, true),
+    };
     Reply {
         purpose: kept.purpose,
         model: kept.model,
-        text: kept.reply,
+        text,
+        is_declined,
         input_tokens: kept.input_tokens,
         output_tokens: kept.output_tokens,
         kept_at: now(),

@@ -53,10 +53,20 @@ pub(crate) struct Kind {
     pub(crate) file: &'static str,
     /// The tables.
     pub(crate) schema: &'static str,
-    /// Raised when the schema changes.
+    /// Raised when the schema changes so that other releases cannot use it.
     pub(crate) version: i64,
+    /// Columns that files of the same version may lack.
+    pub(crate) added: &'static [AddedColumn],
     /// What has to survive: see [`Survives`].
     pub(crate) survives: Survives,
+}
+
+/// A column that a table has since some release. Earlier releases pass over it.
+pub(crate) struct AddedColumn {
+    pub(crate) table: &'static str,
+    pub(crate) name: &'static str,
+    /// Adds it, and fills it.
+    pub(crate) change: &'static str,
 }
 
 /// What a write that has returned survives. Nothing damages the file.
@@ -391,7 +401,8 @@ fn look(connection: &Connection, path: &Path, kind: &Kind) -> Result<Look, Store
 fn prepare(connection: &Connection, path: &Path, kind: &Kind) -> Result<(), StoreError> {
     let failed = |error: rusqlite::Error| opening_error(path, &error);
     if let Look::Ours = look(connection, path, kind)? {
-        return Ok(());
+        let add = |column| add_column(connection, column);
+        return kind.added.iter().try_for_each(add).map_err(failed);
     }
     // Two processes may both find a new file: the second waits here and then finds the tables.
     connection.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
@@ -400,6 +411,20 @@ fn prepare(connection: &Connection, path: &Path, kind: &Kind) -> Result<(), Stor
         connection.pragma_update(None, "user_version", kind.version).map_err(failed)?;
     }
     connection.execute_batch("COMMIT").map_err(failed)
+}
+
+/// Adds a column to a file that lacks it.
+fn add_column(connection: &Connection, column: &AddedColumn) -> rusqlite::Result<()> {
+    let AddedColumn { table, name, change } = *column;
+    if connection.column_exists(None, table, name)? {
+        return Ok(());
+    }
+    // Another process may add it at this moment: whoever comes second finds it.
+    connection.execute_batch("BEGIN IMMEDIATE")?;
+    if !connection.column_exists(None, table, name)? {
+        connection.execute_batch(change)?;
+    }
+    connection.execute_batch("COMMIT")
 }
 
 fn n_tables_of(connection: &Connection) -> rusqlite::Result<i64> {

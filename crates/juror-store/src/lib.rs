@@ -8,6 +8,7 @@
 //!     purpose: "answer_claims".into(),
 //!     model: "openai/gpt-4o-mini".into(),
 //!     text: "2\t2\t1\twhy".into(),
+//!     is_declined: false,
 //!     input_tokens: 310,
 //!     output_tokens: 12,
 //!     kept_at: 1_760_000_000,

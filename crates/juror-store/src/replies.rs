@@ -2,14 +2,22 @@
 
 use std::path::Path;
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, RowIndex, params};
 
-use crate::database::{Database, Kind, StoreError, Survives};
+use crate::database::{AddedColumn, Database, Kind, StoreError, Survives};
 
 const KIND: Kind = Kind {
     file: "replies.sqlite",
     schema: include_str!("schema/replies.sql"),
     version: 1,
+    added: &[AddedColumn {
+        table: "replies",
+        name: "declined",
+        // Refusals were told apart by how their text begins.
+        change: "ALTER TABLE replies ADD COLUMN declined INTEGER NOT NULL DEFAULT 0;
+                 UPDATE replies SET declined = 1, reply = substr(reply, 12)
+                 WHERE substr(reply, 1, 11) = char(1) || 'declined: ';",
+    }],
     survives: Survives::Crash,
 };
 
@@ -22,6 +30,8 @@ pub struct Reply {
     pub model: String,
     /// What it replied.
     pub text: String,
+    /// Whether that says why it will not answer.
+    pub is_declined: bool,
     /// Tokens sent.
     pub input_tokens: u64,
     /// Tokens written by the model.
@@ -81,12 +91,9 @@ impl Replies {
     pub fn get(&self, key: &[u8; 32]) -> Result<Option<Reply>, StoreError> {
         let connection = self.0.connection()?;
         let mut statement = connection
-            .prepare_cached(
-                "SELECT purpose, model, reply, input_tokens, output_tokens, kept_at
-                 FROM replies WHERE key = ?1",
-            )
+            .prepare_cached("SELECT * FROM replies WHERE key = ?1")
             .map_err(|error| self.0.failed(&error))?;
-        let found = statement.query_row([key], |row| read_reply(row, 0)).optional();
+        let found = statement.query_row([key], read_reply).optional();
         found.map_err(|error| self.0.failed(&error))
     }
 
@@ -155,15 +162,11 @@ impl Replies {
     ) -> Result<Result<(), E>, StoreError> {
         let connection = self.0.connection()?;
         let failed = |error: rusqlite::Error| self.0.failed(&error);
-        let mut statement = connection
-            .prepare(
-                "SELECT key, purpose, model, reply, input_tokens, output_tokens, kept_at
-                 FROM replies ORDER BY key",
-            )
-            .map_err(failed)?;
+        let mut statement =
+            connection.prepare("SELECT * FROM replies ORDER BY key").map_err(failed)?;
         let mut rows = statement.query([]).map_err(failed)?;
         while let Some(row) = rows.next().map_err(failed)? {
-            let (key, reply) = (row.get(0).map_err(failed)?, read_reply(row, 1).map_err(failed)?);
+            let (key, reply) = (row.get("key").map_err(failed)?, read_reply(row).map_err(failed)?);
             if let Err(stopped) = each(key, reply) {
                 return Ok(Err(stopped));
             }
@@ -220,8 +223,8 @@ impl Replies {
 fn keep_in(connection: &Connection, key: &[u8; 32], reply: &Reply) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(
         "INSERT OR REPLACE INTO replies
-             (key, purpose, model, reply, input_tokens, output_tokens, kept_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+             (key, purpose, model, reply, declined, input_tokens, output_tokens, kept_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     )?;
     let tokens = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
     statement.execute(params![
@@ -229,6 +232,7 @@ fn keep_in(connection: &Connection, key: &[u8; 32], reply: &Reply) -> rusqlite::
         reply.purpose,
         reply.model,
         reply.text,
+        reply.is_declined,
         tokens(reply.input_tokens),
         tokens(reply.output_tokens),
         reply.kept_at,
@@ -236,18 +240,22 @@ fn keep_in(connection: &Connection, key: &[u8; 32], reply: &Reply) -> rusqlite::
     Ok(())
 }
 
-fn read_reply(row: &Row<'_>, first: usize) -> rusqlite::Result<Reply> {
+/// Reads a row by the names of its columns. An older file that is only read does not tell refusals
+/// apart.
+fn read_reply(row: &Row<'_>) -> rusqlite::Result<Reply> {
+    let declined = row.as_ref().column_index("declined");
     Ok(Reply {
-        purpose: row.get(first)?,
-        model: row.get(first + 1)?,
-        text: row.get(first + 2)?,
-        input_tokens: whole(row, first + 3)?,
-        output_tokens: whole(row, first + 4)?,
-        kept_at: row.get(first + 5)?,
+        purpose: row.get("purpose")?,
+        model: row.get("model")?,
+        text: row.get("reply")?,
+        is_declined: declined.map_or(Ok(false), |at| row.get(at))?,
+        input_tokens: whole(row, "input_tokens")?,
+        output_tokens: whole(row, "output_tokens")?,
+        kept_at: row.get("kept_at")?,
     })
 }
 
-pub(crate) fn whole(row: &Row<'_>, at: usize) -> rusqlite::Result<u64> {
+pub(crate) fn whole(row: &Row<'_>, at: impl RowIndex) -> rusqlite::Result<u64> {
     Ok(u64::try_from(row.get::<_, i64>(at)?).unwrap_or_default())
 }
 
@@ -260,6 +268,7 @@ mod tests {
             purpose: "answer_claims".into(),
             model: "openai/m".into(),
             text: text.into(),
+            is_declined: text == "declined",
             input_tokens: 10,
             output_tokens: 2,
             kept_at,
@@ -273,6 +282,45 @@ mod tests {
         let again = Replies::open(folder.path()).expect("again");
         assert_eq!(again.get(&[1; 32]).expect("read"), Some(reply("é", 5)));
         assert_eq!(again.get(&[2; 32]).expect("read"), None);
+    }
+
+    #[test]
+    fn a_refusal_is_kept_as_one() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Replies::open(folder.path()).expect("new");
+        store.keep(&[1; 32], &reply("declined", 5)).expect("kept");
+        assert_eq!(store.get(&[1; 32]).expect("read"), Some(reply("declined", 5)));
+    }
+
+    #[test]
+    fn a_store_of_an_earlier_release_is_used() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let old = Connection::open(folder.path().join(KIND.file)).expect("a file");
+        old.execute_batch(
+            "CREATE TABLE replies (id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE,
+                 purpose TEXT NOT NULL, model TEXT NOT NULL, reply TEXT NOT NULL,
+                 input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL,
+                 kept_at INTEGER NOT NULL);
+             CREATE TABLE judgements (id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE,
+                 notes TEXT NOT NULL, kept_at INTEGER NOT NULL);
+             PRAGMA user_version = 1;",
+        )
+        .expect("tables");
+        let texts = [(1, "'é'"), (2, "char(1) || 'declined: ' || 'declined'")];
+        for (key, text) in texts {
+            let values = format!("?1, 'answer_claims', 'openai/m', {text}, 10, 2, 5");
+            let insert = format!("INSERT INTO replies VALUES (NULL, {values})");
+            old.execute(&insert, [[key; 32]]).expect("kept");
+        }
+        drop(old);
+        let read = Replies::open_read_only(folder.path()).expect("opened").expect("there");
+        assert_eq!(read.get(&[1; 32]).expect("read"), Some(reply("é", 5)));
+        drop(read);
+        for _ in 0..2 {
+            let store = Replies::open(folder.path()).expect("opened");
+            assert_eq!(store.get(&[1; 32]).expect("read"), Some(reply("é", 5)));
+            assert_eq!(store.get(&[2; 32]).expect("read"), Some(reply("declined", 5)));
+        }
     }
 
     #[test]

@@ -11,6 +11,7 @@ use crate::replies::whole;
 const KIND: Kind = Kind {
     file: "tools.sqlite",
     schema: include_str!("schema/tool_replies.sql"),
+    added: &[],
     version: 1,
     survives: Survives::PowerCut,
 };

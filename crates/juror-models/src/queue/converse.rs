@@ -1,6 +1,6 @@
 //! Conversations with functions, by the same queue.
 
-use super::{Answer, CallError, DECLINED, EXPECTED_OUTPUT, Models, Ticket};
+use super::{Answer, CallError, EXPECTED_OUTPUT, Models, Ticket};
 use crate::call::CallKey;
 use crate::conversation::{Conversation, Turn};
 use crate::model::{ModelError, ModelReply, Outcome, Pending, Usage};
@@ -48,12 +48,9 @@ impl Models {
         match self.fetch(&ticket, usable, &send).await {
             Err(error) => Answer { outcome: Err(error), cost: Cost::default() },
             Ok(kept) => {
-                let turn = match kept.reply.strip_prefix(DECLINED) {
-                    Some(why) => Err(ModelError::Declined(why.to_owned()).into()),
-                    None => read(&kept.reply),
-                };
-                let outcome = turn.map(|turn| (turn, kept.usage()));
-                Answer { outcome, cost: self.cost(&kept) }
+                let (usage, cost) = (kept.usage(), self.cost(&kept));
+                let text = kept.said.into_text().map_err(CallError::from);
+                Answer { outcome: text.and_then(|text| Ok((read(&text)?, usage))), cost }
             }
         }
     }

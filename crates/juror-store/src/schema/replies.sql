@@ -4,6 +4,7 @@ CREATE TABLE replies (
     purpose       TEXT    NOT NULL,         -- what the call was for
     model         TEXT    NOT NULL,         -- provider/model
     reply         TEXT    NOT NULL,
+    declined      INTEGER NOT NULL DEFAULT 0,  -- whether the model will not answer; the reply says why
     input_tokens  INTEGER NOT NULL,
     output_tokens INTEGER NOT NULL,
     kept_at       INTEGER NOT NULL          -- seconds since 1970
