@@ -20,7 +20,7 @@ const MOST_LOOKED_UP: usize = 256;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unread {
     pub(crate) why: String,
-    /// Verdicts are there, and none of them can be told to be the model's own.
+    /// There are verdicts, and none of them can be told to be the model's own.
     pub(crate) is_disputed: bool,
 }
 

@@ -6,9 +6,7 @@
 use std::collections::HashMap;
 
 use juror_score::compare::is_empty_result_text;
-use juror_score::{
-    Aggregator, KindNames, Level, METRICS, Number, Observation, ObservedStep, Traits,
-};
+use juror_score::{Aggregator, KindNames, Number, Observation, ObservedStep, Traits, step_metric};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PySequence, PyString};
 
@@ -111,8 +109,7 @@ impl Step {
             None => fields.get("error")?.is_some(),
         };
         let is_empty = !is_error && is_empty_output(&fields)?;
-        let is_of_step =
-            |name: &str| METRICS.iter().any(|info| info.level == Level::Step && info.name == name);
+        let is_of_step = |name: &str| step_metric(name).is_some();
         let is_retrieval = kinds.is_retrieval(&name);
         let values = if is_retrieval { fields.numbers(is_of_step)? } else { Vec::new() };
         Ok(Some(Step { name, is_error, is_empty, values }))

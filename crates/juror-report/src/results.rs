@@ -101,8 +101,8 @@ fn tell_response(record: &Record<'_>, counted_in: bool, sink: &mut impl ResultSi
     for found in record.findings().filter(|finding| finding.step.is_none()) {
         finding(sink, found);
     }
-    if let Some(by) = record.judgement.and_then(Judgement::judged_by) {
-        json(sink, Judgement::JUDGED_BY, &by.to_string());
+    if let Some(by) = record.judgement.and_then(Judgement::judged_by_json) {
+        json(sink, Judgement::JUDGED_BY, &by);
     }
     for (name, value) in trajectory.usage.iter() {
         json(sink, name, value.get());

@@ -69,7 +69,7 @@ pub use juror_sparql::Rules;
 pub use kind_names::{KindNames, StepKind};
 pub use limits::{Excess, Limits};
 pub use match_steps::{Matching, NoMatching, Pair, match_steps};
-pub use metric::{Better, Level, METRICS, MetricInfo, Unit, metric};
+pub use metric::{Better, Level, METRICS, MetricInfo, Unit, metric, step_metric};
 pub use output::Output;
 pub use profile::{
     AnswerErrorKey, AskedLike, Choice, ContextJudge, ErrorResponses, MissingStatus, Names,

@@ -278,6 +278,11 @@ impl MetricInfo {
     }
 }
 
+/// The metric of retrieval steps of a name.
+pub fn step_metric(name: &str) -> Option<&'static MetricInfo> {
+    metric(name).filter(|info| info.level == Level::Step)
+}
+
 /// The metric of a name.
 pub fn metric(name: &str) -> Option<&'static MetricInfo> {
     METRICS.iter().find(|info| info.name == name)

@@ -8,7 +8,7 @@ use juror_report::Format as Written;
 use juror_score::compare::{DocumentId, compare_sparql_results};
 use juror_score::read::{read_reference, read_responses, read_results};
 use juror_score::retrieval::{average_precision, compare_contexts, recall_at_k};
-use juror_score::{Aggregator, Case, Profile, Rules, Verdict, score};
+use juror_score::{Aggregator, Case, KeyPart, Profile, Rules, Verdict, score, split_key};
 use juror_testing::{Checked, project, recorded_cases, run_cases};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -405,7 +405,7 @@ fn same(path: &str, got: &Value, wanted: &Value) -> Checked {
             }
             b.iter().try_for_each(|(key, b)| match a.get(key) {
                 None => Err(format!("{path}.{key}: missing")),
-                Some(_) if key.ends_with("_error") => Ok(()),
+                Some(_) if split_key(key).1 == Some(KeyPart::Error) => Ok(()),
                 Some(a) => same(&format!("{path}.{key}"), a, b),
             })
         }

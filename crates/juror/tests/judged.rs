@@ -14,6 +14,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use juror_score::{KeyPart, split_key};
 use juror_scripted::{Reply, Script, Server, Usage};
 use juror_testing::{Checked, RecordedCase, project, read_cases, recorded_cases};
 use serde::Deserialize;
@@ -190,7 +191,7 @@ fn check_reply(case: &Value, profile: &str, server: &Server) -> Checked {
         .map(|(key, value)| (key.clone(), value.clone()))
         .collect();
     if case.get("peer_value").is_some() {
-        let has_error = found.keys().any(|key| key.ends_with("_error"));
+        let has_error = found.keys().any(|key| split_key(key).1 == Some(KeyPart::Error));
         return if has_error { Ok(()) } else { Err(format!("no error: {found:?}")) };
     }
     same("", &Value::Object(found), &case["expected"])
@@ -314,12 +315,13 @@ fn same(path: &str, found: &Value, expected: &Value) -> Checked {
             for (key, value) in expected {
                 let path = format!("{path}.{key}");
                 let Some(other) = found.get(key) else { return Err(format!("{path} is missing")) };
-                if !key.ends_with("_error") {
+                if split_key(key).1 != Some(KeyPart::Error) {
                     same(&path, other, value)?;
                 }
             }
             let may_be_more = |key: &str| {
-                key == "judged_by" || key.ends_with("_cost") || key.ends_with("_reason")
+                let part = split_key(key).1;
+                key == "judged_by" || matches!(part, Some(KeyPart::Cost | KeyPart::Reason))
             };
             match found.keys().find(|key| !expected.contains_key(*key) && !may_be_more(key)) {
                 Some(key) => Err(format!("{path}.{key} is not expected: {}", found[key])),

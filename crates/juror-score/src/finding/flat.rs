@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
+use super::judgement::JudgedByForm;
 use super::{Aspect, Claims, Finding, Judgement, KeyPart, Score, Verdict};
 
 /// The value of a key.
@@ -142,7 +143,14 @@ struct WrittenPair<'f> {
     key: Cow<'f, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     step: Option<usize>,
-    value: FlatValue<'f>,
+    value: WrittenValue<'f>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum WrittenValue<'f> {
+    Flat(FlatValue<'f>),
+    JudgedBy(JudgedByForm<'f>),
 }
 
 impl Serialize for Judgement {
@@ -151,12 +159,14 @@ impl Serialize for Judgement {
         let mut pairs = Vec::new();
         for finding in &self.findings {
             let step = finding.step;
-            finding.each_pair(|key, value| pairs.push(WrittenPair { key, step, value }));
+            finding.each_pair(|key, value| {
+                pairs.push(WrittenPair { key, step, value: WrittenValue::Flat(value) });
+            });
         }
-        pairs.extend(self.judged_by().map(|by| WrittenPair {
+        pairs.extend(self.judged_by_form().map(|by| WrittenPair {
             key: Cow::Borrowed(Judgement::JUDGED_BY),
             step: None,
-            value: FlatValue::Json(Cow::Owned(by)),
+            value: WrittenValue::JudgedBy(by),
         }));
         serializer.collect_seq(pairs)
     }

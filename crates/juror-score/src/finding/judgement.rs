@@ -1,5 +1,6 @@
 //! What judges found out about a case.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -31,13 +32,13 @@ pub struct JudgedBy {
 
 /// The form of `judged_by` in results.
 #[derive(Serialize, Deserialize)]
-struct Form {
+pub(super) struct JudgedByForm<'f> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    embedding: Option<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    flags: Vec<String>,
-    model: String,
-    prompts: BTreeMap<String, String>,
+    embedding: Option<Cow<'f, str>>,
+    #[serde(default, skip_serializing_if = "<[String]>::is_empty")]
+    flags: Cow<'f, [String]>,
+    model: Cow<'f, str>,
+    prompts: Cow<'f, BTreeMap<String, String>>,
 }
 
 impl Judgement {
@@ -74,19 +75,31 @@ impl Judgement {
         self.failures().any(|(_, why)| why.cause == Cause::NotAsked)
     }
 
-    /// Who judged, as results tell it.
-    pub fn judged_by(&self) -> Option<Value> {
-        let JudgedBy { model, embedding, prompts } = self.judged_by.clone()?;
-        let form = Form { embedding, flags: self.flags.clone(), model, prompts };
+    /// Who judged, as JSON of results.
+    pub fn judged_by_json(&self) -> Option<String> {
         // Texts are always JSON.
-        Some(serde_json::to_value(form).unwrap_or_default())
+        Some(serde_json::to_string(&self.judged_by_form()?).unwrap_or_default())
+    }
+
+    pub(super) fn judged_by_form(&self) -> Option<JudgedByForm<'_>> {
+        let JudgedBy { model, embedding, prompts } = self.judged_by.as_ref()?;
+        Some(JudgedByForm {
+            embedding: embedding.as_deref().map(Cow::Borrowed),
+            flags: Cow::Borrowed(&self.flags),
+            model: Cow::Borrowed(model),
+            prompts: Cow::Borrowed(prompts),
+        })
     }
 
     /// Takes over who judged, as results tell it; `None` if they do not.
     pub(super) fn read_judged_by(&mut self, told: Value) -> Option<()> {
-        let Form { embedding, flags, model, prompts } = serde_json::from_value(told).ok()?;
-        self.judged_by = Some(JudgedBy { model, embedding, prompts });
-        self.flags = flags;
+        let form: JudgedByForm<'_> = serde_json::from_value(told).ok()?;
+        self.judged_by = Some(JudgedBy {
+            model: form.model.into_owned(),
+            embedding: form.embedding.map(Cow::into_owned),
+            prompts: form.prompts.into_owned(),
+        });
+        self.flags = form.flags.into_owned();
         Some(())
     }
 }

@@ -14,7 +14,7 @@ use crate::aggregate::{Aggregator, Observation, ObservedStep};
 use crate::compare::View;
 use crate::coverage::Traits;
 use crate::kind_names::KindNames;
-use crate::metric::Level;
+use crate::metric::step_metric;
 use crate::stats::Number;
 use crate::trajectory::{Status, Step};
 
@@ -210,16 +210,14 @@ fn has_uncounted(step: &Step<'_>, names: &KindNames) -> bool {
     !names.is_retrieval(&step.name) && step.fields.iter().any(is_metric)
 }
 
-fn step_metric(name: &str) -> Option<&'static str> {
-    crate::metric::metric(name).filter(|info| info.level == Level::Step).map(|info| info.name)
-}
-
 fn observed_step<'s>(step: &'s Step<'_>, names: &KindNames) -> ObservedStep<'s> {
     let view = View::of_actual(step);
     let values = if names.is_retrieval(&step.name) {
         let fields = step.fields.iter();
         fields
-            .filter_map(|(name, raw)| Some((step_metric(&name)?, Number::from_json(raw.get())?)))
+            .filter_map(|(name, raw)| {
+                Some((step_metric(&name)?.name, Number::from_json(raw.get())?))
+            })
             .collect()
     } else {
         Vec::new()
