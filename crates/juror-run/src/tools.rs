@@ -10,8 +10,8 @@ use juror_models::{
 use juror_serve::MatchNumbers;
 use juror_toolbench::{LAST_RESORT_CATEGORY, Rule};
 use juror_tools::{
-    Cached, CachedSetup, Direct, Documentation, Form, Host, Manner, Proxy, Resting, Room, Shown,
-    Simulator, Source, ToolSource, VirtualTools, load_folder,
+    Cached, CachedSetup, Catalog, Direct, Form, Host, Manner, Proxy, Resting, Room, Shown,
+    Simulator, Source, ToolSource, VirtualTools,
 };
 use serde_json::Value;
 
@@ -35,8 +35,8 @@ const SIMULATOR_RETRIES: u32 = 2;
 pub struct Tools {
     /// Who answers calls.
     pub virtual_tools: Arc<VirtualTools>,
-    /// What tool files say.
-    pub documentation: Arc<Documentation>,
+    /// All tools that can be called.
+    pub catalog: Arc<Catalog>,
     /// Whether only what is known is given.
     pub replays: bool,
     /// Whose numbers are compared by value, where settings say.
@@ -69,15 +69,15 @@ pub fn open_tools(
     let tools = &settings.tools;
     let replays = tools.on_miss == Some(MissWord::Fail);
     let mut problems = Vec::new();
-    let mut documentation = documentation(tools, &mut problems)?;
+    let mut catalog = load_catalog(tools, &mut problems)?;
     let words = source_words(tools, replays)?;
     let mut names: Vec<&str> = words.iter().map(|word| word.name()).collect();
     let mut played_by = None;
     let has_makers = words.iter().any(|word| *word != SourceWord::Cache);
     let shows_known = words.contains(&SourceWord::Cache);
     let known = known_replies(tools, has_makers, &mut problems)?;
-    place(&mut documentation, &known.setup, &mut problems)?;
-    let documentation = Arc::new(documentation);
+    fill_categories(&mut catalog, &known.setup, &mut problems)?;
+    let catalog = Arc::new(catalog);
     let (store, n_cached_apis, n_kept) = (known.store, known.n_cached_apis, known.n_kept);
     let places = known.places;
     let told = tell.clone();
@@ -87,13 +87,13 @@ pub fn open_tools(
         match word {
             SourceWord::Cache => sources.push(Source::Cache),
             SourceWord::Real => {
-                let real = real(tools, environment, &documentation)?;
+                let real = real(tools, environment, &catalog)?;
                 sources.extend(real.into_iter().map(Source::Maker));
             }
             SourceWord::Simulator => {
                 // A model that is to play without what is known is not shown any of it.
                 let examples = shows_known.then(|| cached.clone());
-                match simulator(settings, environment, (&documentation, examples), tell) {
+                match simulator(settings, environment, (&catalog, examples), tell) {
                     Ok(simulator) => {
                         played_by = Some(simulator_identity(settings, environment, &simulator)?);
                         sources.push(Source::Maker(Box::new(simulator)));
@@ -119,7 +119,7 @@ pub fn open_tools(
     });
     Ok(Tools {
         virtual_tools,
-        documentation,
+        catalog,
         replays,
         match_numbers,
         store,
@@ -132,20 +132,20 @@ pub fn open_tools(
     })
 }
 
-/// Tools whose files say no category are looked for among what is known: replies are known by
+/// Takes the categories that tool files do not have from the known replies, which are filed by
 /// category.
-fn place(
-    documentation: &mut Documentation,
+fn fill_categories(
+    catalog: &mut Catalog,
     known: &CachedSetup,
     problems: &mut Vec<String>,
 ) -> Result<(), SetupError> {
-    let tools = &documentation.catalog().tools;
+    let tools = catalog.tools();
     let n_tools = tools.len();
     if tools.iter().all(|tool| tool.category.is_some()) {
         return Ok(());
     }
     let categories = categories_of(known)?;
-    let n_left = documentation.place(|tool| categories.get(tool)?.clone());
+    let n_left = catalog.fill_categories(|tool| categories.get(tool)?.clone());
     if n_left > 0 {
         problems.push(format!(
             "{n_left} of {n_tools} tools have no category, neither in their files nor by known replies: they are taken for tools of `{LAST_RESORT_CATEGORY}`, and replies that are known under another category are not found\n  hint: name a folder of tool files with a folder for each category"
@@ -194,31 +194,28 @@ fn check_refresh(tools: &ToolsSettings, words: &[SourceWord]) -> Result<(), Setu
     )))
 }
 
-fn documentation(
-    tools: &ToolsSettings,
-    problems: &mut Vec<String>,
-) -> Result<Documentation, SetupError> {
-    let Some(folder) = &tools.folder else { return Ok(Documentation::default()) };
+fn load_catalog(tools: &ToolsSettings, problems: &mut Vec<String>) -> Result<Catalog, SetupError> {
+    let Some(folder) = &tools.folder else { return Ok(Catalog::default()) };
     let root = Path::new(folder);
     if tools.is_folder_optional && !root.exists() {
         problems.push(format!("{folder}: there is no such folder: no APIs are listed, and no model is told of them\n  hint: name the folder of tool files with --tools"));
-        return Ok(Documentation::default());
+        return Ok(Catalog::default());
     }
-    let catalog = load_folder(root).map_err(|error| {
+    let catalog = Catalog::load(root).map_err(|error| {
         let why = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
         SetupError(format!("{error}: {why}\n  hint: name the folder of tool files with --tools"))
     })?;
-    problems.extend(catalog.problems.errors.iter().map(ToString::to_string));
+    problems.extend(catalog.problems().errors.iter().map(ToString::to_string));
     if catalog.n_apis() == 0 {
         problems.push(format!("{folder}: no tool files are found here"));
     }
-    Ok(Documentation::new(root, catalog))
+    Ok(catalog)
 }
 
 fn simulator(
     settings: &Settings,
     environment: &Environment,
-    (documentation, cached): (&Arc<Documentation>, Option<Arc<Cached>>),
+    (catalog, cached): (&Arc<Catalog>, Option<Arc<Cached>>),
     tell: &TellTrouble,
 ) -> Result<Simulator, SetupError> {
     let own = settings.tools.simulator.clone().unwrap_or_default();
@@ -239,7 +236,7 @@ fn simulator(
         shown: Shown {
             form,
             manner: if own.published { Manner::Published } else { Manner::Own },
-            documentation: documentation.clone(),
+            catalog: catalog.clone(),
             cached,
         },
         system,
@@ -327,7 +324,7 @@ fn simulator_models(
 fn real(
     tools: &ToolsSettings,
     environment: &Environment,
-    documentation: &Arc<Documentation>,
+    catalog: &Arc<Catalog>,
 ) -> Result<Vec<Box<dyn ToolSource>>, SetupError> {
     let nothing = RealSettings::default();
     let own = tools.real.as_ref().unwrap_or(&nothing);
@@ -354,8 +351,8 @@ fn real(
                 headers.map(|(name, value)| Ok((name.clone(), secret(value)?))).collect();
             hosts.push(Host::new(name, &headers.map_err(wrong)?).map_err(wrong)?);
         }
-        let documentation = documentation.clone();
-        sources.push(Box::new(Direct { client, documentation, hosts, rule, timeout }));
+        let catalog = catalog.clone();
+        sources.push(Box::new(Direct { client, catalog, hosts, rule, timeout }));
     }
     if sources.is_empty() {
         return Err(wrong("real tools are wanted, but neither `proxy` nor `hosts` is set".into()));

@@ -18,7 +18,6 @@ mod body;
 mod callers;
 mod connection;
 mod impatient;
-mod listing;
 mod metrics;
 mod query;
 mod reply;
@@ -29,6 +28,5 @@ mod seats;
 mod server;
 
 pub use hyper::StatusCode;
-pub use listing::Listing;
 pub use runs::{NoRun, RecordedCall, Runs, unguessable};
 pub use server::{Event, Limits, Log, MatchNumbers, Server, ServerSetup};

@@ -109,7 +109,7 @@ impl Server {
                 self.aside(move |server| server.search(&query)).await
             }
             (&Method::GET, ["metrics"]) => {
-                let (tools, n_apis) = (&self.setup.tools, self.setup.listing.len());
+                let (tools, n_apis) = (&self.setup.tools, self.setup.catalog.n_apis());
                 reply::text(self.metrics.render(tools.counts(), n_apis, self.runs.len()))
             }
             (_, ["tools" | "metrics"] | ["tools", "search"]) => {
@@ -288,16 +288,18 @@ impl Server {
 
     fn list(&self, query: &str) -> Reply {
         let number = |name: &str| field(query, name).map(|text| text.parse::<usize>());
-        let listing = &self.setup.listing;
+        let catalog = &self.setup.catalog;
+        let n_apis = catalog.n_apis();
         let body = match (number("offset"), number("limit")) {
-            (None, None) => listing.all(),
+            (None, None) => self.all_tools.get_or_init(|| catalog.list(0..n_apis).into()).clone(),
             (Some(Err(_)), _) | (_, Some(Err(_))) => {
                 let why = "`offset` and `limit` are whole numbers";
                 return self.refuse(StatusCode::BAD_REQUEST, why);
             }
             (offset, limit) => {
                 let or = |number: Option<_>, other| number.and_then(Result::ok).unwrap_or(other);
-                listing.some(or(offset, 0), or(limit, usize::MAX))
+                let (offset, limit) = (or(offset, 0), or(limit, usize::MAX));
+                catalog.list(offset..offset.saturating_add(limit).min(n_apis)).into()
             }
         };
         reply::json_bytes(StatusCode::OK, body)
@@ -315,7 +317,7 @@ impl Server {
                 return self.refuse(StatusCode::BAD_REQUEST, "`k` is a whole number");
             }
         };
-        reply::json_bytes(StatusCode::OK, self.setup.listing.search(&wanted, most))
+        reply::json_bytes(StatusCode::OK, self.setup.catalog.list_found(&wanted, most).into())
     }
 }
 

@@ -1,19 +1,18 @@
 //! The server: connections, limits, and a good end.
 
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::Bytes;
 use hyper::{Request, StatusCode};
 use juror_models::Secret;
-use juror_tools::{Numbers, VirtualTools};
+use juror_tools::{Catalog, Numbers, VirtualTools};
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, mpsc};
 
-use crate::listing::Listing;
 use crate::metrics::Metrics;
 use crate::reply;
 use crate::runs::Runs;
@@ -136,7 +135,7 @@ pub struct ServerSetup {
     /// The status of a reply that says that none is known.
     pub unknown: StatusCode,
     /// The APIs to list.
-    pub listing: Listing,
+    pub catalog: Arc<Catalog>,
     /// Whether queries of runs can be opened over HTTP. Where agents alone ask, who runs them opens
     /// what they need.
     pub opens_runs: bool,
@@ -163,13 +162,15 @@ pub struct Server {
     was_full: AtomicBool,
     /// What `/health` says: nothing in it ever changes.
     pub(crate) health: Bytes,
+    /// What `/tools` says, once somebody has asked.
+    pub(crate) all_tools: OnceLock<Bytes>,
 }
 
 impl Server {
     /// A server that is not listening yet.
     pub fn new(setup: ServerSetup) -> Arc<Server> {
         let health = json!({"status": "ok", "version": env!("CARGO_PKG_VERSION"),
-            "sources": setup.tools.source_names(), "apis": setup.listing.len()});
+            "sources": setup.tools.source_names(), "apis": setup.catalog.n_apis()});
         let health = Bytes::from(health.to_string());
         Arc::new(Server {
             places: Semaphore::new(setup.limits.connections),
@@ -179,6 +180,7 @@ impl Server {
             seats: Seats::default(),
             was_full: AtomicBool::new(false),
             health,
+            all_tools: OnceLock::new(),
         })
     }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, ensure};
 use juror_toolbench::names::document_name;
 use juror_toolbench::{Query, Words, rank_by_words, read_queries};
-use juror_tools::{Catalog, Match, Search, load_folder};
+use juror_tools::{Catalog, Match};
 
 use crate::clock::timed;
 use crate::input;
@@ -30,14 +30,15 @@ struct Set {
 /// Times indexing a folder of tools and searching it, and tells how much of what is right is found.
 pub(crate) fn run(folder: &str, queries: &str) -> anyhow::Result<()> {
     let sets = read_sets(Path::new(queries))?;
-    let (catalog, load_seconds) = timed(|| load_folder(Path::new(folder)));
+    let (catalog, load_seconds) = timed(|| Catalog::load(Path::new(folder)));
     let catalog = catalog?;
-    let (search, index_seconds) = timed(|| Search::new(&catalog));
+    // The first search makes the index.
+    let (_, index_seconds) = timed(|| catalog.find("", 0));
     println!("apis: {}", catalog.n_apis());
     println!("load_seconds: {load_seconds:.6}");
     println!("index_seconds: {index_seconds:.6}");
-    tell_times(&search, &sets);
-    tell_recalls("search", &catalog, &sets, |query| search.find(query, CUTS[2]));
+    tell_times(&catalog, &sets);
+    tell_recalls("search", &catalog, &sets, |query| catalog.find(query, CUTS[2]));
     let words = NameWords::new(&catalog);
     tell_recalls("words of names", &catalog, &sets, |query| words.find(query));
     Ok(())
@@ -63,9 +64,9 @@ fn read_set(path: &Path) -> anyhow::Result<Set> {
     Ok(Set { name, queries })
 }
 
-fn tell_times(search: &Search, sets: &[Set]) {
+fn tell_times(catalog: &Catalog, sets: &[Set]) {
     let queries = sets.iter().flat_map(|set| &set.queries);
-    let time = |query: &Query| timed(|| search.find(&query.text, USUAL)).1;
+    let time = |query: &Query| timed(|| catalog.find(&query.text, USUAL)).1;
     let mut seconds: Vec<f64> = queries.map(time).collect();
     seconds.sort_by(f64::total_cmp);
     println!("query_seconds_median: {:.6}", seconds[seconds.len() / 2]);
@@ -102,41 +103,39 @@ fn recall(catalog: &Catalog, query: &Query, matches: &[Match]) -> Recall {
     let gold: HashSet<Pair<'_>> =
         query.gold.iter().map(|(tool, api)| (tool.as_str(), api.as_str())).collect();
     CUTS.map(|cut| {
-        let found = matches.iter().take(cut).map(|found| names_of(catalog, found));
+        let found = matches.iter().take(cut).filter_map(|found| names_of(catalog, found));
         let found: HashSet<Pair<'_>> = found.filter(|pair| gold.contains(pair)).collect();
         found.len() as f64 / gold.len() as f64
     })
 }
 
-fn names_of<'a>(catalog: &'a Catalog, found: &Match) -> Pair<'a> {
-    let tool = &catalog.tools[found.tool];
-    (&tool.name, &tool.apis[found.api].name)
+fn names_of<'a>(catalog: &'a Catalog, found: &Match) -> Option<Pair<'a>> {
+    let (tool, api) = catalog.api(found.number)?;
+    Some((&tool.name, &api.name))
 }
 
 /// What is done without an index: names that contain words of the query.
 struct NameWords {
     names: Vec<String>,
-    places: HashMap<String, (usize, usize)>,
+    numbers: HashMap<String, usize>,
 }
 
 impl NameWords {
     fn new(catalog: &Catalog) -> NameWords {
-        let (mut names, mut places) = (Vec::new(), HashMap::new());
-        for (at, tool) in catalog.tools.iter().enumerate() {
-            for (api_at, api) in tool.apis.iter().enumerate() {
-                let name = document_name(&tool.name, &api.name);
-                // APIs of one name are one pair, and which of them is found makes no difference.
-                places.entry(name.clone()).or_insert((at, api_at));
-                names.push(name);
-            }
+        let (mut names, mut numbers) = (Vec::new(), HashMap::new());
+        for (number, entry) in catalog.registry().entries().iter().enumerate() {
+            let name = document_name(&entry.tool, &entry.api);
+            // APIs of one name are one pair, and which of them is found makes no difference.
+            numbers.entry(name.clone()).or_insert(number);
+            names.push(name);
         }
-        NameWords { names, places }
+        NameWords { names, numbers }
     }
 
     fn find(&self, query: &str) -> Vec<Match> {
         let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
         let ranked = rank_by_words(query, &names, CUTS[2], Words::Letters);
-        let places = ranked.into_iter().map(|name| self.places[name]);
-        places.map(|(tool, api)| Match { tool, api, score: 1.0 }).collect()
+        let found = ranked.into_iter().map(|name| self.numbers[name]);
+        found.map(|number| Match { number, score: 1.0 }).collect()
     }
 }

@@ -40,6 +40,7 @@ mod id_filter;
 pub mod judged;
 mod mirror;
 pub mod names;
+mod offer;
 mod query;
 mod registry;
 pub mod result;
@@ -57,10 +58,11 @@ pub use folder::{FolderNames, UnsafeName};
 pub use function::{Form, Function, Property, Schema, Signature, function};
 pub use id_filter::IdFilter;
 pub use mirror::{Ending, Reply, read_mirror_reply};
+pub use offer::{Offer, OwnedOffer, TakenNames, function_names};
 pub use query::{AvailableTool, AvailableTools, Query, QueryApi, read_queries};
 pub use registry::{Entry, Registry, resolve};
 pub use select::{
     CachedSelection, Named, Selection, Wanted, Words, rank_by_words, read_selected_names,
     select_tools, selection_key,
 };
-pub use unique::{Cut, hashed_name, unique_names};
+pub use unique::{Cut, unique_names};

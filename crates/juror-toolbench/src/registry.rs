@@ -9,6 +9,7 @@ use hashbrown::HashMap;
 use super::catalog::Tool;
 use super::names::{
     LONGEST_NAME, Letters, document_name, end_of, full_official_name, plain_name, sanitize,
+    standardize_category,
 };
 use super::unique::{Cut, unique_names};
 
@@ -25,8 +26,21 @@ pub struct Entry {
 
 impl Entry {
     /// What tells it from all others.
-    pub fn identity(&self) -> String {
-        format!("{}\0{}\0{}", self.category.as_deref().unwrap_or(""), self.tool, self.api)
+    pub(crate) fn identity(&self) -> String {
+        format!("{}\0{}\0{}", self.category(), self.tool, self.api)
+    }
+
+    /// The category; empty where it is not known.
+    fn category(&self) -> &str {
+        self.category.as_deref().unwrap_or("")
+    }
+
+    /// Whether it is of a category, as far as both are known.
+    fn may_be_of(&self, category: &str) -> bool {
+        let own = self.category();
+        own.is_empty()
+            || category.is_empty()
+            || standardize_category(own) == standardize_category(category)
     }
 }
 
@@ -53,16 +67,19 @@ impl Registry {
         // Older answers have names that begin with a digit.
         let older: Vec<String> =
             full.iter().map(|name| end_of(without_get(name)).to_owned()).collect();
-        let functions = unique_names(&official, &identities, Cut::Front);
+        let unique_official = unique_names(&official, &identities, Cut::Front);
+        // Two names that differ in other letters alone are the same once they are plain.
+        let plain: Vec<String> = unique_official.iter().map(|name| plain_name(name)).collect();
+        let functions = unique_names(&plain, &identities, Cut::Front);
         let sanitized = sanitize(Letters::Ascii);
         let unique_sanitized = unique_names(&sanitized, &identities, Cut::Back);
         let of_any_script = sanitize(Letters::Any);
-        let plain: Vec<String> = functions.iter().map(|name| plain_name(name)).collect();
         // What is most certain comes first.
         let forms = [
             &documents,
             &spaced,
             &functions,
+            &unique_official,
             &official,
             &full,
             &plain,
@@ -122,17 +139,21 @@ impl Registry {
         &self.entries
     }
 
-    /// The names to call them by, in the same order: official ones, with a hash where they would
-    /// be shared.
+    /// The function names, in the same order and no two the same: official names in letters that
+    /// every provider of models accepts, with a hash where two APIs would share one.
     pub fn function_names(&self) -> &[String] {
         &self.functions
     }
 
-    /// The same in letters that every provider of models takes, and again no two alike.
-    pub fn plain_names(&self) -> Vec<String> {
-        let plain: Vec<String> = self.functions.iter().map(|name| plain_name(name)).collect();
-        let identities: Vec<String> = self.entries.iter().map(Entry::identity).collect();
-        unique_names(&plain, &identities, Cut::Front)
+    /// The entry for the same API, which may spell its names differently.
+    fn counterpart(&self, other: &Entry) -> Option<&Entry> {
+        let full = full_official_name(&other.tool, &other.api);
+        // Most APIs have none: this lookup says so without going through the entries.
+        self.by_name.get(&full)?;
+        let is_it = |own: &&Entry| {
+            full_official_name(&own.tool, &own.api) == full && own.may_be_of(other.category())
+        };
+        self.entries.iter().find(is_it)
     }
 }
 
@@ -143,8 +164,14 @@ fn without_get(name: &str) -> &str {
 }
 
 /// The API that a name means: asked of a query's own APIs first, then of the pool.
+///
+/// If only the pool knows the name, the query's own entry for that API is returned where it has one.
+/// A name with a hash is the pool's alone, but the query says which APIs are right, in its spelling.
 pub fn resolve<'a>(name: &str, registries: &[&'a Registry]) -> Option<&'a Entry> {
-    registries.iter().find_map(|registry| registry.get(name))
+    let of = |(at, registry): (usize, &&'a Registry)| Some((at, registry.get(name)?));
+    let (at, entry) = registries.iter().enumerate().find_map(of)?;
+    let own = registries[..at].iter().find_map(|registry| registry.counterpart(entry));
+    Some(own.unwrap_or(entry))
 }
 
 #[cfg(test)]
@@ -191,16 +218,23 @@ mod tests {
     #[test]
     fn a_name_made_plain_for_a_provider_leads_back() {
         let registry = registry(&[("a^b", "天气")]);
-        assert_eq!(registry.function_names(), ["天气_for_a^b"]);
-        assert_eq!(registry.position("___for_a_b"), Some(0));
+        assert_eq!(registry.function_names(), ["___for_a_b"]);
+        for name in ["___for_a_b", "天气_for_a^b"] {
+            assert_eq!(registry.position(name), Some(0), "{name}");
+        }
     }
 
     #[test]
     fn names_that_are_made_plain_stay_apart() {
-        let names = registry(&[("a^b", "天气"), ("a^b", "新闻"), ("T", "x")]).plain_names();
+        let registry = registry(&[("a^b", "天气"), ("a^b", "新闻"), ("T", "x")]);
+        let names = registry.function_names();
         assert_eq!(names[2], "x_for_t");
         assert!(names[0].starts_with("for_a_b_") && names[1].starts_with("for_a_b_"), "{names:?}");
         assert_ne!(names[0], names[1]);
+        for (at, name) in names.iter().enumerate() {
+            assert_eq!(registry.position(name), Some(at), "{name}");
+        }
+        assert_eq!(registry.position("新闻_for_a^b"), Some(1));
     }
 
     #[test]
@@ -231,5 +265,27 @@ mod tests {
         assert_eq!(tool("a_b_for_t"), Some("T"));
         assert_eq!(tool("c_for_u"), Some("u"));
         assert_eq!(tool("d_for_u"), None);
+    }
+
+    #[test]
+    fn a_name_of_the_pool_means_the_api_that_the_query_has() {
+        let entry = |category: &str, tool: &str, api: &str| Entry {
+            category: Some(category.into()),
+            tool: tool.into(),
+            api: api.into(),
+        };
+        let pool =
+            Registry::new(vec![entry("Data", "the_t", "Get X"), entry("Sports", "the_t", "Get X")]);
+        let query = |category: &str| Registry::new(vec![entry(category, "The T", "get x")]);
+        let names = pool.function_names();
+        assert!(names.iter().all(|name| name.starts_with("get_x_for_the_t_")), "{names:?}");
+        let check = |category: &str, name: &str, wanted: &str| {
+            let query = query(category);
+            let found = resolve(name, &[&query, &pool]).map(|entry| entry.tool.to_string());
+            assert_eq!(found.as_deref(), Some(wanted), "{category} {name}");
+        };
+        check("Sports", &names[1], "The T");
+        check("Sports", &names[0], "the_t");
+        check("", &names[0], "The T");
     }
 }

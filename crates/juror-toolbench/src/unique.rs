@@ -42,7 +42,7 @@ pub fn unique_names(names: &[String], identities: &[String], cut: Cut) -> Vec<St
 }
 
 /// A name with the first hash that makes it a new one, from an attempt on.
-pub fn hashed_name(
+pub(crate) fn hashed_name(
     name: &str,
     identity: &str,
     cut: Cut,

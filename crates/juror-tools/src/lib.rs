@@ -1,11 +1,11 @@
 //! Tools that answer as if every API were up.
 //!
-//! [`load_folder`] reads a folder of tool files into tools; what they are, and all that can be
-//! computed of them, is in [`juror_toolbench`]. [`Search`] finds those that fit a query.
+//! A [`Catalog`] is a folder of tool files in memory: it knows every API by all its names, finds those
+//! that fit a text, and says what to call them. What tools are, and all that can be computed of
+//! them, is in [`juror_toolbench`]. [`VirtualTools`] answer calls.
 //!
 //! ```
-//! use juror_toolbench::Registry;
-//! use juror_tools::load_folder;
+//! use juror_tools::Catalog;
 //!
 //! let folder = tempfile::tempdir()?;
 //! std::fs::create_dir(folder.path().join("Weather"))?;
@@ -14,13 +14,13 @@
 //!     r#"{"tool_name": "Easy Weather", "api_list": [{"name": "5 day forecast"}]}"#,
 //! )?;
 //!
-//! let catalog = load_folder(folder.path())?;
-//! assert!(catalog.problems.is_empty());
-//! assert_eq!(catalog.tools[0].category.as_deref(), Some("Weather"));
+//! let catalog = Catalog::load(folder.path())?;
+//! assert!(catalog.problems().is_empty());
+//! assert_eq!(catalog.names(), ["get_5_day_forecast_for_easy_weather"]);
 //!
-//! let registry = Registry::of_tools(&catalog.tools);
-//! let entry = registry.get("get_5_day_forecast_for_easy_weather").unwrap();
-//! assert_eq!(entry.api, "5 day forecast");
+//! let found = catalog.find("how will the weather be?", 10);
+//! let (tool, api) = catalog.api(found[0].number).unwrap();
+//! assert_eq!((tool.category.as_deref(), &*api.name), (Some("Weather"), "5 day forecast"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -28,11 +28,9 @@ mod alike;
 mod cache_folder;
 mod cached;
 mod call;
+mod catalog;
 mod complaint;
-mod documentation;
-mod folder;
 mod keeper;
-mod load;
 mod real;
 mod room;
 mod search;
@@ -45,9 +43,8 @@ pub use cache_folder::{
 };
 pub use cached::{ArgumentOrder, Cached, CachedSetup, Known};
 pub use call::{Asked, INPUT_ERROR, Numbers, Refusal, ToolCall};
-pub use documentation::{ApiDocument, ApiNames, Documentation, ToolDocument};
+pub use catalog::{ApiDocument, ApiNames, Catalog, LoadError, ToolDocument, list_offers};
 pub use keeper::Keeping;
-pub use load::{Catalog, LoadError, load_folder};
 pub use real::{Direct, Host, Proxy};
 pub use room::{Held, Room};
 pub use search::{Match, Search};

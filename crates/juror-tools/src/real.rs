@@ -16,7 +16,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::call::ToolCall;
-use crate::documentation::Documentation;
+use crate::catalog::Catalog;
 use crate::source::{Made, NoReply, ToolSource};
 
 /// The longest reply that is read.
@@ -41,7 +41,7 @@ pub struct Direct {
     /// Asks.
     pub client: reqwest::Client,
     /// What tool files say.
-    pub documentation: Arc<Documentation>,
+    pub catalog: Arc<Catalog>,
     /// Hosts that may be asked.
     pub hosts: Vec<Host>,
     /// Which replies are kept.
@@ -147,7 +147,7 @@ impl ToolSource for Direct {
 
     fn reply<'a>(&'a self, call: &'a ToolCall) -> Pending<'a, Result<Made, NoReply>> {
         Box::pin(async move {
-            let (tool, api) = self.documentation.api(&call.names).ok_or_else(|| {
+            let (tool, api) = self.catalog.requested_api(&call.names).ok_or_else(|| {
                 no_reply(format!("no tool file knows {} of {}", call.api, call.tool))
             })?;
             let (request, secrets) = self.request(tool, api, &call.input)?;
@@ -360,7 +360,7 @@ mod tests {
         let hosts = hosts.map(|name| Host::new(name, &[]).expect("a host")).to_vec();
         let direct = Direct {
             client: juror_models::http_client().expect("a client"),
-            documentation: Arc::default(),
+            catalog: Arc::default(),
             hosts,
             rule: Rule::Compatible,
             timeout: Duration::from_secs(1),

@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 
 use crate::cached::Cached;
 use crate::call::{INPUT_ERROR, ToolCall};
-use crate::documentation::{ApiNames, Documentation};
+use crate::catalog::{ApiNames, Catalog};
 use crate::source::{Made, NoReply, ToolSource};
 
 /// What the published servers say when a model gave nothing usable.
@@ -70,7 +70,7 @@ pub struct Shown {
     /// How closely the published servers are followed.
     pub manner: Manner,
     /// What tool files say.
-    pub documentation: Arc<Documentation>,
+    pub catalog: Arc<Catalog>,
     /// Where earlier replies are, if they may be shown.
     pub cached: Option<Arc<Cached>>,
 }
@@ -165,12 +165,12 @@ impl Shown {
     /// Whether tool files are there, and none has the API. The published servers let a model make
     /// something up for such a call too.
     fn is_unknown(&self, call: &ToolCall) -> bool {
-        let has_tools = !self.documentation.catalog().tools.is_empty();
-        self.manner == Manner::Own && has_tools && self.documentation.api(&call.names).is_none()
+        let has_tools = !self.catalog.tools().is_empty();
+        self.manner == Manner::Own && has_tools && self.catalog.requested_api(&call.names).is_none()
     }
 
     fn chat_prompt(&self, call: &ToolCall) -> String {
-        let documentation = match self.documentation.document(&call.names, ApiNames::Settled) {
+        let documentation = match self.catalog.document(&call.names, ApiNames::Settled) {
             None => "{'tool_description': '', 'api_info': ''}".to_owned(),
             Some(tool) => {
                 let info = tool.apis.iter().map(|api| {
@@ -207,7 +207,7 @@ impl Shown {
             Manner::Own => ApiNames::Settled,
             Manner::Published => ApiNames::Published,
         };
-        let tool = self.documentation.document(&call.names, how);
+        let tool = self.catalog.document(&call.names, how);
         let tool = tool.ok_or_else(|| unknown(call))?;
         let api = tool.apis.first().ok_or_else(|| unknown(call))?;
         let missing = |name: &str| {

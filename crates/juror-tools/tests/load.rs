@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use juror_tools::{Catalog, load_folder};
+use juror_tools::Catalog;
 use tempfile::TempDir;
 
 fn folder(files: &[(&str, &[u8])]) -> TempDir {
@@ -17,7 +17,7 @@ fn folder(files: &[(&str, &[u8])]) -> TempDir {
 }
 
 fn load(folder: &Path) -> Catalog {
-    load_folder(folder).expect("a folder")
+    Catalog::load(folder).expect("a folder")
 }
 
 const TOOL: &[u8] = br#"{"tool_name": "T", "api_list": [{"name": "a"}]}"#;
@@ -26,8 +26,8 @@ const TOOL: &[u8] = br#"{"tool_name": "T", "api_list": [{"name": "a"}]}"#;
 fn a_file_that_is_not_text_is_told_and_passed_over() {
     let folder = folder(&[("Data/t.json", TOOL), ("Data/u.json", b"{\"tool_name\": \"\xff\"}")]);
     let catalog = load(folder.path());
-    assert_eq!((catalog.tools.len(), catalog.n_files), (1, 2));
-    let problems = catalog.problems.to_string();
+    assert_eq!((catalog.tools().len(), catalog.n_files()), (1, 2));
+    let problems = catalog.problems().to_string();
     assert!(problems.starts_with("Data/u.json:1:16: the text is not valid UTF-8"), "{problems}");
 }
 
@@ -40,14 +40,14 @@ fn a_file_that_cannot_be_read_is_told_and_passed_over() {
     std::os::unix::fs::symlink(folder.path(), folder.path().join("again")).expect("a link");
     let catalog = load(folder.path());
     assert_eq!(catalog.n_apis(), 1);
-    let problems = catalog.problems.to_string();
+    let problems = catalog.problems().to_string();
     assert!(problems.starts_with("Data/u.json:1:1: the file cannot be read"), "{problems}");
-    assert_eq!(catalog.problems.errors.len(), 1);
+    assert_eq!(catalog.problems().errors.len(), 1);
 }
 
 #[test]
 fn a_folder_that_is_not_there_is_an_error() {
-    let error = load_folder(Path::new("/no/such/folder")).expect_err("no folder");
+    let error = Catalog::load(Path::new("/no/such/folder")).err().expect("no folder");
     assert_eq!(error.to_string(), "the tool folder `/no/such/folder` cannot be read");
 }
 
@@ -59,6 +59,6 @@ fn the_order_is_that_of_the_paths_however_many_read() {
     let files: Vec<(&str, &[u8])> =
         names.iter().zip(&texts).map(|(name, text)| (name.as_str(), text.as_bytes())).collect();
     let catalog = load(folder(&files).path());
-    let loaded: Vec<String> = catalog.tools.into_iter().map(|tool| tool.name).collect();
+    let loaded: Vec<String> = catalog.tools().iter().map(|tool| tool.name.clone()).collect();
     assert_eq!(loaded, (0..300).map(|n| format!("T{n}")).collect::<Vec<_>>());
 }

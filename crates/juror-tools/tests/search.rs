@@ -1,7 +1,7 @@
 //! What holds of a search, whatever the tools and the query.
 
 use juror_toolbench::{Api, Parameters, Tool};
-use juror_tools::{Catalog, Match, Search};
+use juror_tools::{Match, Search};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -38,28 +38,29 @@ fn tool() -> impl Strategy<Value = Tool> {
     })
 }
 
-fn catalog() -> impl Strategy<Value = Catalog> {
-    vec(tool(), 0..6).prop_map(|tools| Catalog { tools, ..Catalog::default() })
+fn tools() -> impl Strategy<Value = Vec<Tool>> {
+    vec(tool(), 0..6)
 }
 
-fn places(matches: &[Match]) -> Vec<(usize, usize)> {
-    matches.iter().map(|found| (found.tool, found.api)).collect()
+/// The names of APIs and of their tools, in order.
+fn names(tools: &[Tool]) -> Vec<(&str, &str)> {
+    tools.iter().flat_map(|tool| tool.apis.iter().map(|api| (&*tool.name, &*api.name))).collect()
 }
 
 proptest! {
     #[test]
-    fn matches_are_in_the_catalog_once_and_in_order(catalog in catalog(), query in text()) {
-        let matches = Search::new(&catalog).find(&query, usize::MAX);
+    fn matches_are_among_the_tools_once_and_in_order(tools in tools(), query in text()) {
+        let matches = Search::new(&tools).find(&query, usize::MAX);
         for found in &matches {
-            prop_assert!(found.api < catalog.tools[found.tool].apis.len());
+            prop_assert!(found.number < names(&tools).len());
             prop_assert!(found.score > 0.0 && found.score.is_finite());
         }
         for pair in matches.windows(2) {
             let (one, other) = (pair[0], pair[1]);
-            let in_order = (one.tool, one.api) < (other.tool, other.api);
+            let in_order = one.number < other.number;
             prop_assert!(one.score > other.score || one.score == other.score && in_order);
         }
-        let mut unique = places(&matches);
+        let mut unique: Vec<usize> = matches.iter().map(|found| found.number).collect();
         unique.sort_unstable();
         unique.dedup();
         prop_assert_eq!(unique.len(), matches.len());
@@ -67,9 +68,9 @@ proptest! {
 
     #[test]
     fn fewer_matches_are_the_first_of_more(
-        catalog in catalog(), query in text(), fewer in 0_usize..8, further in 0_usize..8,
+        tools in tools(), query in text(), fewer in 0_usize..8, further in 0_usize..8,
     ) {
-        let search = Search::new(&catalog);
+        let search = Search::new(&tools);
         let (few, more) = (search.find(&query, fewer), search.find(&query, fewer + further));
         prop_assert!(few.len() <= fewer);
         prop_assert_eq!(&more[..few.len()], &few[..]);
@@ -77,16 +78,16 @@ proptest! {
     }
 
     #[test]
-    fn the_same_is_found_by_every_index_of_a_catalog(catalog in catalog(), query in ".{0,40}") {
+    fn the_same_is_found_by_every_index_of_the_same_tools(tools in tools(), query in ".{0,40}") {
         prop_assert_eq!(
-            Search::new(&catalog).find(&query, 9),
-            Search::new(&catalog).find(&query, 9)
+            Search::new(&tools).find(&query, 9),
+            Search::new(&tools).find(&query, 9)
         );
     }
 
     #[test]
-    fn the_order_of_words_does_not_matter(catalog in catalog(), query in vec("[a-z]{1,3}|user|id|the", 0..6)) {
-        let search = Search::new(&catalog);
+    fn the_order_of_words_does_not_matter(tools in tools(), query in vec("[a-z]{1,3}|user|id|the", 0..6)) {
+        let search = Search::new(&tools);
         let backwards: Vec<&str> = query.iter().rev().map(String::as_str).collect();
         // A query that is a name is told by the order of its words.
         prop_assume!(!query.is_empty());
@@ -97,22 +98,22 @@ proptest! {
     }
 
     #[test]
-    fn whoever_knows_a_name_finds_it_first(catalog in catalog(), pick in any::<prop::sample::Index>()) {
-        let apis: Vec<&str> = catalog
-            .tools
+    fn whoever_knows_a_name_finds_it_first(tools in tools(), pick in any::<prop::sample::Index>()) {
+        let names = names(&tools);
+        let apis: Vec<&str> = names
             .iter()
-            .flat_map(|tool| tool.apis.iter().map(|api| api.name.as_str()))
+            .map(|(_, api)| *api)
             .filter(|name| name.contains(char::is_alphanumeric))
             .collect();
         prop_assume!(!apis.is_empty());
         let name = apis[pick.index(apis.len())];
-        let matches = Search::new(&catalog).find(name, usize::MAX);
+        let matches = Search::new(&tools).find(name, usize::MAX);
         let plain = |text: &str| -> String {
             text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
         };
         let is_named = |found: &Match| {
-            let tool = &catalog.tools[found.tool];
-            let (tool, api) = (plain(&tool.name), plain(&tool.apis[found.api].name));
+            let (tool, api) = names[found.number];
+            let (tool, api) = (plain(tool), plain(api));
             [format!("{tool}{api}"), format!("{api}for{tool}"), api].contains(&plain(name))
         };
         let n_named = matches.iter().filter(|found| is_named(found)).count();

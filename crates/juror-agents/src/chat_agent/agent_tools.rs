@@ -1,8 +1,9 @@
 //! What an agent calls.
 
 use juror_models::Pending;
+use juror_toolbench::OwnedOffer;
 
-use crate::environment::{OwnedOffer, Search, ToolCall, ToolReply};
+use crate::environment::{Search, ToolCall, ToolReply};
 
 /// Answers calls.
 pub trait Tools: Send + Sync {

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use juror_models::Pending;
+use juror_toolbench::OwnedOffer;
 
 use super::agent_tools::Tools;
-use crate::environment::{Code, OwnedOffer, Search, ToolCall, ToolReply};
+use crate::environment::{Code, Search, ToolCall, ToolReply};
 
 /// How long to wait around calls. Nothing, unless real services are called.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -4,8 +4,8 @@
 //! means; whoever runs the agent calls the tool, and hands the reply back:
 //!
 //! ```
-//! use juror_agents::environment::{Environment, Pool, Setup, Step, ToolReply};
-//! use juror_toolbench::read_queries;
+//! use juror_agents::environment::{Environment, Setup, Step, ToolReply};
+//! use juror_toolbench::{Offer, read_queries};
 //! use juror_document::{Document, Format};
 //!
 //! let queries = r#"[{"query": "Rain?", "api_list": [
@@ -13,7 +13,8 @@
 //! let queries = Document::new("queries.json", queries.into(), Format::Json).unwrap();
 //! let (queries, _) = read_queries(&queries);
 //!
-//! let environment = Environment::new(&Pool::default().offers_of(&queries[0]), &Setup::default());
+//! let offers: Vec<Offer<'_>> = queries[0].apis.iter().map(Offer::from).collect();
+//! let environment = Environment::new(&offers, &Setup::default());
 //! let Step::Call(call) = environment.step("current_for_easy_weather", "{}") else { panic!() };
 //! assert_eq!((&*call.target.category, &*call.target.standard_api), ("Weather", "current"));
 //! let reply = ToolReply::of(r#"{"error":"","response":"dry"}"#.into());
@@ -22,7 +23,6 @@
 
 mod finish;
 mod observation;
-mod offer;
 mod offered;
 mod search;
 mod task;
@@ -30,12 +30,11 @@ mod task;
 use std::sync::Arc;
 
 use juror_models::Callable;
-use juror_toolbench::Form;
 use juror_toolbench::answer::{FINISH, SEARCH};
+use juror_toolbench::{Form, Offer};
 
 pub use finish::final_answer;
 pub use observation::{Code, Observation, ToolReply};
-pub use offer::{Offer, OwnedOffer, Pool};
 pub use offered::Target;
 pub use search::{MOST_FOUND, Search, USUAL_FOUND};
 

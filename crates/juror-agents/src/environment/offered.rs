@@ -1,15 +1,10 @@
-//! Functions that stand for APIs: their names, and the way back from a name.
+//! Functions that stand for APIs, and the way back from a name.
 
 use std::sync::Arc;
 
-use hashbrown::{HashMap, HashSet};
 use juror_models::Callable;
-use juror_toolbench::names::{
-    LONGEST_NAME, full_official_name, plain_name, standard_name, standardize,
-};
-use juror_toolbench::{Cut, Entry, Form, Registry, function, hashed_name};
-
-use super::offer::Offer;
+use juror_toolbench::names::{LONGEST_NAME, full_official_name, standard_name, standardize};
+use juror_toolbench::{Form, Offer, TakenNames, function, function_names};
 
 /// What a function calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,19 +54,10 @@ impl Offered {
     }
 }
 
-/// The functions of APIs. Names that would be shared are told apart.
+/// The functions of APIs.
 pub(super) fn offer_all(offers: &[Offer<'_>], form: Form) -> Vec<Arc<Offered>> {
-    let registry = Registry::new(offers.iter().map(entry).collect());
-    let mut offered = Vec::with_capacity(offers.len());
-    let mut taken = HashSet::with_capacity(offers.len());
-    // How often a name of an API was told apart from others.
-    let mut attempts: HashMap<(String, String), u32> = HashMap::new();
-    for (offer, name) in offers.iter().zip(registry.function_names()) {
-        let name = offer.name.unwrap_or(name);
-        let name = new_name(name, offer, form, &mut taken, &mut attempts);
-        offered.push(Arc::new(Offered::new(&name, offer, form)));
-    }
-    offered
+    let offered = |(offer, name): (&Offer<'_>, String)| Arc::new(Offered::new(&name, offer, form));
+    offers.iter().zip(function_names(offers)).map(offered).collect()
 }
 
 /// The function of an API, which joins the list if it was not there.
@@ -81,39 +67,12 @@ pub(super) fn add<'o>(
     form: Form,
 ) -> &'o Offered {
     let at = offered.iter().position(|known| known.is(offer)).unwrap_or_else(|| {
-        let registry = Registry::new(vec![entry(offer)]);
-        let name = offer.name.unwrap_or(&registry.function_names()[0]);
-        let mut taken = offered.iter().map(|known| known.callable.name.clone()).collect();
-        let name = new_name(name, offer, form, &mut taken, &mut HashMap::new());
+        let names = offered.iter().map(|known| known.callable.name.clone());
+        let name = TakenNames::new(names).add(offer);
         offered.push(Arc::new(Offered::new(&name, offer, form)));
         offered.len() - 1
     });
     &offered[at]
-}
-
-/// A name that is not taken yet, and is then.
-fn new_name(
-    name: &str,
-    offer: &Offer<'_>,
-    form: Form,
-    taken: &mut HashSet<String>,
-    attempts: &mut HashMap<(String, String), u32>,
-) -> String {
-    let name = if form == Form::Schema { plain_name(name) } else { name.to_owned() };
-    if taken.insert(name.clone()) {
-        return name;
-    }
-    let identity = entry(offer).identity();
-    let attempt = attempts.entry((name.clone(), identity.clone())).or_default();
-    hashed_name(&name, &identity, Cut::Front, attempt, taken)
-}
-
-fn entry(offer: &Offer<'_>) -> Entry {
-    Entry {
-        category: Some(offer.category.into()),
-        tool: offer.tool.into(),
-        api: offer.api.name.clone(),
-    }
 }
 
 /// The function of a name: exactly that name, or, where it is as long as a name that was cut, the

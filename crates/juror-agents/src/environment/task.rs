@@ -7,7 +7,7 @@ use juror_json::python;
 use juror_toolbench::names::standardize;
 
 use super::Wording;
-use super::offer::Offer;
+use juror_toolbench::Offer;
 
 /// Descriptions of tools are cut to this many characters.
 const LONGEST_DESCRIPTION: usize = 512;

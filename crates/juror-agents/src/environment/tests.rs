@@ -97,8 +97,23 @@ fn names_are_such_as_providers_take() {
         let setup = Setup { form, ..Setup::default() };
         names(&Environment::new(&offers, &setup))[0].to_owned()
     };
-    assert_eq!(names_in(Form::Official), "天气_for_a^b");
-    assert_eq!(names_in(Form::Schema), "___for_a_b");
+    for form in [Form::Official, Form::Schema] {
+        assert_eq!(names_in(form), "___for_a_b");
+    }
+}
+
+#[test]
+fn an_api_of_a_catalog_keeps_its_name_wherever_it_stands() {
+    let one = api("a");
+    let catalogued = Offer { name: Some("a_for_t"), ..offer("Sports", "t", &one) };
+    let other = offer("Data", "t", &one);
+    for offers in [[other, catalogued], [catalogued, other]] {
+        let environment = Environment::new(&offers, &Setup::default());
+        let called = |name: &str| called(&environment, name).map(|(category, ..)| category);
+        assert_eq!(called("a_for_t").as_deref(), Some("Sports"));
+        let all: Vec<_> = names(&environment)[..2].iter().map(|name| called(name)).collect();
+        assert_eq!(all, offers.map(|offer| Some(offer.category.to_owned())));
+    }
 }
 
 #[test]

@@ -4,11 +4,9 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use juror_agents::chat_agent::{Ask, AskError, Model, Reply, Tools};
-use juror_agents::environment::{
-    Environment, Offer, OwnedOffer, Search, Setup, ToolCall, ToolReply, Wording,
-};
+use juror_agents::environment::{Environment, Search, Setup, ToolCall, ToolReply, Wording};
 use juror_models::{Call, Message, Pending, Said};
-use juror_toolbench::{Api, Parameters};
+use juror_toolbench::{Api, Offer, OwnedOffer, Parameters};
 use serde_json::Value;
 
 /// A model that gives replies in turn, and notes what it was asked.

@@ -3,9 +3,10 @@
 use juror_agents::chat_agent::{
     AgentLimits, AskError, Attempt, ChatAgent, Ending, Method, Reply, Stopped, prompts,
 };
-use juror_agents::environment::{Code, Offer, Setup};
+use juror_agents::environment::{Code, Setup};
 use juror_agents::tree::INVENTED;
 use juror_models::Message;
+use juror_toolbench::Offer;
 use serde_json::json;
 
 use crate::scripted::{Script, Shelf, api, block_on, calls, environment, setup};

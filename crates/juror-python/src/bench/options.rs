@@ -7,7 +7,7 @@ use juror_agents::read_secret;
 use juror_document::{Document, Format, Problems};
 use juror_models::Secret;
 use juror_run::bench::{
-    JudgeWord, Manner, Open, Reach, UNUSED_TOKEN, Wanted, agent_environment, ignored_by_server,
+    JudgeWord, Manner, Pool, Reach, UNUSED_TOKEN, Wanted, agent_environment, ignored_by_server,
 };
 use juror_run::{Environment, FormWord, PublicConfig, Resume, Settings, load_settings};
 use serde::Deserialize;
@@ -104,7 +104,7 @@ impl Options {
         }
     }
 
-    pub(super) fn open(&self) -> Result<Open, Refusal> {
+    pub(super) fn pool(&self) -> Result<Pool, Refusal> {
         self.pool.parse().map_err(asked)
     }
 
@@ -120,8 +120,8 @@ impl Options {
         }
     }
 
-    pub(super) fn manner(&self, open: Open) -> Manner<'_> {
-        Manner { name: &self.name, agent: &self.agent, method: None, open, more: &[] }
+    pub(super) fn manner(&self, pool: Pool) -> Manner<'_> {
+        Manner { name: &self.name, agent: &self.agent, method: None, pool, more: &[] }
     }
 
     /// What only the agent's side knows of what decides its answers.

@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 
 use juror_models::Secret;
 use juror_run::bench::{
-    Agent, Bench, Journal, JournalError, JudgeWord, Judged, Offers, Open, Provenance, Results,
-    Selected, Selection, Serving, SolveJudge, Told as Progress, check_run, run as run_bench,
-    select_queries,
+    Agent, Bench, Journal, JournalError, JudgeWord, Judged, Pool, Provenance, Results, Selected,
+    Selection, Serving, SolveJudge, Told as Progress, check_run, run as run_bench, select_queries,
 };
 use juror_run::{
     AskOptions, Environment, Interrupt, Manifest, Output, TellTrouble, Tools, models_if_any,
     open_tools,
 };
+use juror_tools::Catalog;
 use tokio::runtime::Handle;
 
 use super::ask::{Ask, PythonAgents};
@@ -29,11 +29,11 @@ pub(super) struct Prepared {
     options: Options,
     config: std::collections::BTreeMap<String, serde_json::Value>,
     provenance: Provenance,
-    open: Open,
+    pool: Pool,
     timeout: Duration,
     queries: Vec<Selected>,
     judge: SolveJudge,
-    pub(super) offers: Arc<Offers>,
+    pub(super) catalog: Arc<Catalog>,
     serving: Serving,
     manifest: Manifest,
     output: Option<Output>,
@@ -47,7 +47,7 @@ impl Prepared {
         told: &Sender<Told>,
     ) -> Result<Prepared, Refusal> {
         let tell = teller(told);
-        let (open, timeout, settings) = (options.open()?, options.timeout()?, options.settings()?);
+        let (pool, timeout, settings) = (options.pool()?, options.timeout()?, options.settings()?);
         let Selection { queries, told: problems } =
             select_queries(&options.wanted()).map_err(no_queries)?;
         for problem in &problems {
@@ -70,8 +70,7 @@ impl Prepared {
         for problem in &tools.problems {
             tell(problem);
         }
-        let offers = Arc::new(Offers::new(tools.documentation.clone()));
-        let manner = options.manner(open);
+        let manner = options.manner(pool);
         let config = manner.config(&queries);
         let provenance = Provenance::new(&settings, &tools, &queries, options.server.is_some());
         let run = manner.run(&settings, &queries, &provenance, &options.reach());
@@ -88,11 +87,11 @@ impl Prepared {
             options,
             config,
             provenance,
-            open,
+            pool,
             timeout,
             queries,
             judge,
-            offers,
+            catalog: tools.catalog,
             serving,
             manifest: run,
             output,
@@ -176,8 +175,8 @@ impl Prepared {
         let bench = Bench {
             queries: &self.queries,
             agent,
-            open: self.open,
-            offers: &self.offers,
+            pool: self.pool,
+            catalog: &self.catalog,
             serving: &self.serving,
             journal,
             judge: &self.judge,

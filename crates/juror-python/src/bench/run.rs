@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use juror_run::Interrupt;
-use juror_run::bench::Offers;
+use juror_tools::Catalog;
 use pyo3::exceptions::{PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
@@ -26,7 +26,7 @@ pub(crate) struct BenchRun {
     /// How many queries there are.
     #[pyo3(get)]
     n_queries: usize,
-    offers: Arc<Offers>,
+    catalog: Arc<Catalog>,
     caller: Caller,
     interrupt: Interrupt,
     /// What happened, for the thread that called `juror.bench`.
@@ -137,18 +137,21 @@ impl BenchRun {
 
     /// The names of all APIs of the pool.
     fn names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        PyList::new(py, self.offers.names())
+        PyList::new(py, self.catalog.names())
     }
 
     /// An API of the pool by its place in the names, in a JSON list.
     fn tool_at(&self, at: usize) -> PyResult<String> {
-        let listed = self.offers.listed_at(at).ok_or_else(|| PyKeyError::new_err(at))?;
-        Ok(listed.get().to_owned())
+        let is_there = at < self.catalog.n_apis();
+        is_there.then(|| self.catalog.list([at])).ok_or_else(|| PyKeyError::new_err(at))
     }
 
     /// The APIs of the pool that fit a text best, as a JSON list.
     fn search(&self, py: Python<'_>, text: &str, most: usize) -> String {
-        py.detach(|| self.offers.listed_found(text, most).get().to_owned())
+        py.detach(|| {
+            let found = self.catalog.find(text, most);
+            self.catalog.list(found.iter().map(|found| found.number))
+        })
     }
 
     /// Calls a tool: the status and the text of its reply.
@@ -196,7 +199,7 @@ impl BenchRun {
         let prepared = Prepared::new(options, &handle, &told)?;
         Ok(BenchRun {
             n_queries: prepared.n_queries(),
-            offers: prepared.offers.clone(),
+            catalog: prepared.catalog.clone(),
             caller: Caller::new(handle, prepared.token()).map_err(failed)?,
             interrupt: Interrupt::default(),
             told: Mutex::new(hear_told),

@@ -12,11 +12,13 @@ use juror_document::{Document, Format};
 use juror_json::python::{Layout, push_dump_of_json};
 use juror_models::Models;
 use juror_toolbench::answer::{FINISH, Finish, Messages, Thoughts, convert, read_finish};
+use juror_tools::Catalog;
 use serde_json::value::{RawValue, to_raw_value};
 
+use super::catalog_tools::CatalogTools;
 use super::journal::Attempted;
 use super::judged::{answer_of, different_claims};
-use super::pool::{Offers, Open, PoolTools};
+use super::pool::Pool;
 use super::queries::Selected;
 use super::recorded::RecordedAnswers;
 use super::serving::Serving;
@@ -75,8 +77,8 @@ impl Agent {
     pub async fn attempt(
         &self,
         selected: &Selected,
-        open: Open,
-        offers: &Arc<Offers>,
+        pool: Pool,
+        catalog: &Arc<Catalog>,
         serving: &Serving,
     ) -> Result<Attempted, Stopped> {
         let start = Instant::now();
@@ -92,7 +94,7 @@ impl Agent {
                 return Ok(Attempted { error, ..nothing(selected) });
             }
         };
-        let answered = asked.answer(selected, open, offers, serving, &query.url).await;
+        let answered = asked.answer(selected, pool, catalog, serving, &query.url).await;
         let seconds = start.elapsed().as_secs_f64();
         // A query is closed whatever came of it.
         let calls = serving.close(query).await;
@@ -103,7 +105,7 @@ impl Agent {
                 attempted.calls = calls;
                 if matches!(asked, Asked::Subject(_)) {
                     let own = selected.query.registry();
-                    attempted.claimed = different_claims(&attempted, &[&own, offers.registry()]);
+                    attempted.claimed = different_claims(&attempted, &[&own, catalog.registry()]);
                 }
             }
             Err(why) => {
@@ -126,8 +128,8 @@ impl Asked<'_> {
     async fn answer(
         self,
         selected: &Selected,
-        open: Open,
-        offers: &Arc<Offers>,
+        pool: Pool,
+        catalog: &Arc<Catalog>,
         serving: &Serving,
         url: &str,
     ) -> Result<Attempted, Stopped> {
@@ -137,10 +139,10 @@ impl Asked<'_> {
                 let token = serving.token().cloned();
                 let setup = VirtualServerSetup { token, ..VirtualServerSetup::new(url) };
                 let server = VirtualServer::new(setup, client);
-                chat.attempt(selected, open, offers, server).await
+                chat.attempt(selected, pool, catalog, server).await
             }
             Asked::Subject(subject) => {
-                let tools = offers.listed(&selected.query, open);
+                let tools = pool.functions(catalog, &selected.query);
                 let task = Task {
                     query_id: &selected.id,
                     query: &selected.query.text,
@@ -211,8 +213,8 @@ impl Chat {
     async fn attempt(
         &self,
         selected: &Selected,
-        open: Open,
-        offers: &Arc<Offers>,
+        pool: Pool,
+        catalog: &Arc<Catalog>,
         server: VirtualServer,
     ) -> Result<Attempted, Stopped> {
         let setup = Setup {
@@ -220,8 +222,8 @@ impl Chat {
             longest_observation: self.longest_observation,
             ..Setup::default()
         };
-        let environment = offers.environment(&selected.query, open, &setup);
-        let tools = PoolTools { server, offers: offers.clone() };
+        let environment = pool.environment(catalog, &selected.query, &setup);
+        let tools = CatalogTools { server, catalog: catalog.clone() };
         let model = QueuedModel::new(&self.models, 0).replaying(self.replays);
         let work = self.agent.answer(&selected.query.text, environment, &model, &tools);
         let mut attempted = nothing(selected);

@@ -143,7 +143,7 @@ impl Manner<'_> {
             "agent files": agent_files(&reach.words),
             "agent's own word": reach.declared,
             "method": self.method,
-            "pool": self.open.to_string(),
+            "pool": self.pool.to_string(),
             "limits": limits,
             "model": reach.model,
             "environment": reach.environment,
@@ -169,10 +169,10 @@ fn agent_files(words: &[String]) -> BTreeMap<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::Open;
+    use crate::bench::Pool;
 
     fn run(agent: &str, settings: &Settings, reach: &Reach) -> Manifest {
-        let manner = Manner { name: "x", agent, method: None, open: Open::Own, more: &[] };
+        let manner = Manner { name: "x", agent, method: None, pool: Pool::Own, more: &[] };
         let data = DataHashes { queries: String::new(), tools: None, cache: BTreeMap::default() };
         let provenance = Provenance { sources: None, simulator: None, data };
         manner.run(settings, &[], &provenance, reach)

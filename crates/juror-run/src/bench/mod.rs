@@ -1,6 +1,7 @@
 //! Benchmarks of tool-using agents: queries, an agent, virtual tools, and what comes of them.
 
 mod agent;
+mod catalog_tools;
 mod environment;
 mod identity;
 mod journal;
@@ -27,7 +28,7 @@ pub use judged::Judged;
 pub(crate) use judged::answer_of;
 pub use line::query_line;
 pub use naming::{Manner, plain, shown_agent};
-pub use pool::{Offers, Open};
+pub use pool::Pool;
 pub use queries::{QueriesError, Selected, Selection, Wanted, select_queries};
 pub use recorded::RecordedAnswers;
 pub use report::Results;

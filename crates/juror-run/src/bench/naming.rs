@@ -6,7 +6,7 @@ use std::path::Path;
 use juror_toolbench::result::file_name;
 use serde_json::{Value, json};
 
-use super::pool::Open;
+use super::pool::Pool;
 use super::queries::{Selected, Wanted};
 use crate::hidden::{Mask, in_agent};
 use crate::manifest::short_hash;
@@ -21,7 +21,7 @@ pub struct Manner<'m> {
     /// How it goes about a query, where that can be chosen.
     pub method: Option<&'m str>,
     /// How much of the pool it sees.
-    pub open: Open,
+    pub pool: Pool,
     /// What else there is to say of it: its model, its limits.
     pub more: &'m [(&'m str, String)],
 }
@@ -32,7 +32,7 @@ impl Manner<'_> {
         let mut config = BTreeMap::from([
             ("test_set".to_owned(), json!(sets_of(queries).join(","))),
             ("agent".to_owned(), json!(shown_agent(self.agent))),
-            ("pool".to_owned(), json!(self.open.to_string())),
+            ("pool".to_owned(), json!(self.pool.to_string())),
         ]);
         config.extend(self.method.map(|method| ("method".to_owned(), json!(method))));
         config.extend(self.more.iter().map(|(key, value)| ((*key).to_owned(), json!(value))));
@@ -42,11 +42,11 @@ impl Manner<'_> {
     /// The file that results are written to where users name none. Another part of a set is another
     /// file.
     pub fn result_file(&self, queries: &[Selected], wanted: &Wanted) -> String {
-        let n_tools = match self.open {
-            Open::Top(n) => Some(n),
-            Open::Search | Open::Own => None,
+        let n_tools = match self.pool {
+            Pool::Top(n) => Some(n),
+            Pool::Search | Pool::Own => None,
         };
-        let own = if self.open == Open::Own { "_own" } else { "" };
+        let own = if self.pool == Pool::Own { "_own" } else { "" };
         let name = format!("{}{own}", plain(self.name));
         let sets = format!("{}{}", sets_of(queries).join("_"), part(wanted));
         // Who names queries takes them, however many.
@@ -118,11 +118,11 @@ mod tests {
     }
 
     const MANNER: Manner<'static> =
-        Manner { name: "mine", agent: "x", method: None, open: Open::Own, more: &[] };
+        Manner { name: "mine", agent: "x", method: None, pool: Pool::Own, more: &[] };
 
     #[test]
     fn a_result_file_is_called_by_its_agent_tools_and_sets() {
-        let manner = Manner { open: Open::Top(20), ..MANNER };
+        let manner = Manner { pool: Pool::Top(20), ..MANNER };
         let file = manner.result_file(&queries(), &Wanted { limit: Some(5), ..Wanted::default() });
         assert_eq!(file, "results/tools/mine_20tools_5queries_G1_G2.json");
     }

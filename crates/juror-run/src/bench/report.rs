@@ -7,6 +7,7 @@ use juror_models::Cost;
 use juror_toolbench::answer::{AnswersFile, Json, Recorded};
 use juror_toolbench::judged::{Judgement, PassRate, Said};
 use juror_toolbench::result::{Evaluated, Evaluation, Metadata, Report, Summary};
+use juror_tools::Catalog;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -14,7 +15,7 @@ use super::identity::Provenance;
 use super::journal::{Attempted, is_zero};
 use super::judge::SolveJudge;
 use super::judged::Judged;
-use super::pool::{Offers, Open};
+use super::pool::Pool;
 
 /// A run that has ended.
 pub struct Results<'r> {
@@ -337,11 +338,11 @@ impl Results<'_> {
     }
 
     /// The judgements, as the public evaluation writes them down.
-    pub fn judgements(&self, offers: &Offers, open: Open) -> Vec<Judgement> {
+    pub fn judgements(&self, catalog: &Catalog, pool: Pool) -> Vec<Judgement> {
         let by = self.judge.model().unwrap_or(self.judge.method());
         let judgement = |own: &Judged<'_>| {
             let id = &own.selected.id;
-            let steps = recorded(own, offers, open).map(|recorded| Judgement::of(id, &recorded));
+            let steps = recorded(own, catalog, pool).map(|recorded| Judgement::of(id, &recorded));
             let mut judgement = Judgement {
                 id: id.clone(),
                 query: own.selected.query.text.clone(),
@@ -358,10 +359,10 @@ impl Results<'_> {
     }
 
     /// The answers, as the public evaluation reads them.
-    pub fn converted(&self, offers: &Offers, open: Open) -> String {
+    pub fn converted(&self, catalog: &Catalog, pool: Pool) -> String {
         let mut file = AnswersFile::default();
         for own in self.judged {
-            if let Some(recorded) = recorded(own, offers, open) {
+            if let Some(recorded) = recorded(own, catalog, pool) {
                 file.push(&own.selected.id, &recorded);
             }
         }
@@ -370,8 +371,8 @@ impl Results<'_> {
 }
 
 /// An answer with its query and what the agent was offered.
-fn recorded(own: &Judged<'_>, offers: &Offers, open: Open) -> Option<Recorded<'static>> {
-    let listed = offers.listed(&own.selected.query, open);
+fn recorded(own: &Judged<'_>, catalog: &Catalog, pool: Pool) -> Option<Recorded<'static>> {
+    let listed = pool.functions(catalog, &own.selected.query);
     let available_tools = listed.as_ref().and_then(|listed| Json::parse(listed.get()));
     Some(Recorded {
         set: None,

@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use futures_util::StreamExt;
 use futures_util::stream;
+use juror_tools::Catalog;
 use tokio::sync::mpsc;
 
 use super::agent::Agent;
 use super::journal::{Attempted, Journal, JournalError};
 use super::judge::SolveJudge;
 use super::judged::Judged;
-use super::pool::{Offers, Open};
+use super::pool::Pool;
 use super::queries::Selected;
 use super::serving::Serving;
 use crate::interrupt::Interrupt;
@@ -24,9 +25,9 @@ pub struct Bench<'b> {
     /// Who is tried.
     pub agent: &'b Agent,
     /// How much of the pool it sees.
-    pub open: Open,
-    /// The pool.
-    pub offers: &'b Arc<Offers>,
+    pub pool: Pool,
+    /// All tools.
+    pub catalog: &'b Arc<Catalog>,
     /// Where it calls tools.
     pub serving: &'b Serving,
     /// What is known of earlier, and what is kept; nothing for answers that are recorded anyway.
@@ -125,7 +126,7 @@ impl<'b> Bench<'b> {
         if self.interrupt.is_set() {
             return left(INTERRUPTED.into());
         }
-        let attempt = self.agent.attempt(selected, self.open, self.offers, self.serving);
+        let attempt = self.agent.attempt(selected, self.pool, self.catalog, self.serving);
         let attempted = tokio::select! {
             biased;
             tried = attempt => match tried {
@@ -150,7 +151,7 @@ impl<'b> Bench<'b> {
             Ok(attempted) => (Some(attempted), None),
             Err(why) => (None, Some(why)),
         };
-        let mut judged = Judged::new(&self.queries[at], attempted, self.offers.registry());
+        let mut judged = Judged::new(&self.queries[at], attempted, self.catalog.registry());
         tokio::select! {
             biased;
             () = judged.judge(self.judge) => {}

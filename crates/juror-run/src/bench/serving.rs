@@ -6,9 +6,7 @@ use std::time::Duration;
 use std::{fmt, io};
 
 use juror_models::{Secret, http_client, innermost};
-use juror_serve::{
-    Event, Limits, Listing, MatchNumbers, Server, ServerSetup, StatusCode, unguessable,
-};
+use juror_serve::{Event, Limits, MatchNumbers, Server, ServerSetup, StatusCode, unguessable};
 use reqwest::Method;
 use serde::Deserialize;
 use tokio::net::TcpListener;
@@ -127,7 +125,7 @@ impl Serving {
             // Everyone here calls tools that a run of juror's gave out.
             match_numbers: tools.match_numbers.unwrap_or(MatchNumbers::Always),
             unknown: if tools.replays { StatusCode::NOT_FOUND } else { StatusCode::OK },
-            listing: Listing::new(tools.documentation.clone()),
+            catalog: tools.catalog.clone(),
             opens_runs: false,
             token: None,
             allowed_hosts: Vec::new(),

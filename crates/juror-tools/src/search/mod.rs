@@ -8,9 +8,8 @@ mod tests;
 mod words;
 
 use index::Index;
+use juror_toolbench::Tool;
 use names::Names;
-
-use crate::Catalog;
 
 /// As many bytes of a query are read, which bounds its terms: no query takes long.
 const LONGEST_QUERY: usize = 4096;
@@ -18,49 +17,45 @@ const LONGEST_QUERY: usize = 4096;
 /// What each further mention of a word in a query counts, the first being 1.
 const FURTHER_MENTION: f32 = 0.25;
 
-/// An index of the APIs of a catalog. It does not change with the catalog.
+/// An index of the APIs of tools.
 pub struct Search {
     index: Index,
     names: Names,
-    /// The APIs' places, in the order of the catalog.
-    places: Vec<(usize, usize)>,
+    n_apis: usize,
 }
 
 /// An API that fits a query.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Match {
-    /// The tool's place in the catalog.
-    pub tool: usize,
-    /// The API's place in the tool.
-    pub api: usize,
+    /// The API's number: how many come before it, in the order of the tools.
+    pub number: usize,
     /// How well it fits, above 0. Only scores of one query can be compared.
     pub score: f32,
 }
 
 impl Search {
-    /// Indexes a catalog.
-    pub fn new(catalog: &Catalog) -> Search {
-        let tools = catalog.tools.iter().enumerate();
-        let places = tools.flat_map(|(tool, of)| (0..of.apis.len()).map(move |api| (tool, api)));
+    /// Indexes tools.
+    pub fn new(tools: &[Tool]) -> Search {
         Search {
-            index: Index::new(&catalog.tools),
-            names: Names::new(&catalog.tools),
-            places: places.collect(),
+            index: Index::new(tools),
+            names: Names::new(tools),
+            n_apis: tools.iter().map(|tool| tool.apis.len()).sum(),
         }
     }
 
-    /// The best APIs for a query, best first; of equals, the first of the catalog.
+    /// The best APIs for a query, best first; of equals, the first.
     ///
     /// Any text is a query. APIs that share no word with it are not found.
     pub fn find(&self, query: &str, most: usize) -> Vec<Match> {
         let query = &query[..query.floor_char_boundary(LONGEST_QUERY)];
         let mut scores = self.scores(query);
         self.lift_named(query, &mut scores);
-        best(&scores, most).into_iter().map(|document| self.at(document, &scores)).collect()
+        let found = best(&scores, most).into_iter();
+        found.map(|number| Match { number, score: scores[number] }).collect()
     }
 
     fn scores(&self, query: &str) -> Vec<f32> {
-        let mut scores = vec![0.0; self.places.len()];
+        let mut scores = vec![0.0; self.n_apis];
         for (term, factor) in self.terms(query) {
             for posting in &self.index.postings[term as usize] {
                 scores[posting.document as usize] += factor * posting.gain;
@@ -104,11 +99,6 @@ impl Search {
         for document in named {
             scores[*document as usize] += above_all;
         }
-    }
-
-    fn at(&self, document: usize, scores: &[f32]) -> Match {
-        let (tool, api) = self.places[document];
-        Match { tool, api, score: scores[document] }
     }
 }
 

@@ -3,13 +3,11 @@
 use std::path::Path;
 use std::process::Command;
 
-use juror_agents::environment::{Environment, Pool, Setup, Step};
+use juror_agents::environment::{Environment, Setup, Step};
 use juror_document::{Document, Format};
 use juror_json::{Object, text_of};
 use juror_toolbench::names::document_name;
-use juror_toolbench::{
-    FolderNames, IdFilter, Query, Registry, argument_key, read_queries, resolve,
-};
+use juror_toolbench::{FolderNames, IdFilter, Offer, Query, argument_key, read_queries, resolve};
 
 use crate::pools::Pools;
 use crate::recorded_cases;
@@ -43,7 +41,7 @@ fn recorded_gold_is_found_by_every_name() {
     let folder = vectors.join("../data/toolbench/solvable_queries");
     let pools = Pools::beside(&vectors);
     let Some(catalog) = pools.get("tool_pool_2490/tools") else { return };
-    let pool = Registry::of_tools(&catalog.tools);
+    let pool = catalog.registry();
     let (mut n_queries, mut n_gold) = (0, 0);
     for set in std::fs::read_dir(folder.join("test_instruction")).expect("sets").flatten() {
         let queries = read(&set.path());
@@ -55,7 +53,7 @@ fn recorded_gold_is_found_by_every_name() {
             let own = query.registry();
             for (tool, api) in &query.gold {
                 let is_gold = |name: &str| {
-                    resolve(name, &[&own, &pool])
+                    resolve(name, &[&own, pool])
                         .is_some_and(|entry| *entry.tool == **tool && entry.api == *api)
                 };
                 let at = own.position(&document_name(tool, api)).expect("gold is listed");
@@ -75,11 +73,10 @@ fn every_function_of_a_recorded_query_calls_its_own_api() {
     let folder = vectors.join("../data/toolbench/solvable_queries/test_instruction");
     let pools = Pools::beside(&vectors);
     let Some(catalog) = pools.get("tool_pool_2490/tools") else { return };
-    let pool = Pool::new(&catalog.tools);
     let mut n_functions = 0;
     for set in std::fs::read_dir(folder).expect("sets").flatten() {
         for query in &read(&set.path()) {
-            let environment = Environment::new(&pool.offers_of(query), &Setup::default());
+            let environment = Environment::new(&catalog.offers_of(query), &Setup::default());
             for (function, target) in environment.functions().zip(environment.targets()) {
                 let step = environment.step(&function.name, "{}");
                 let Step::Call(call) = step else { panic!("{}", function.name) };
@@ -88,6 +85,40 @@ fn every_function_of_a_recorded_query_calls_its_own_api() {
             }
         }
     }
+    assert_eq!(n_functions, 4070);
+}
+
+#[test]
+fn recorded_queries_call_their_apis_as_the_catalog_does_and_older_names_lead_back() {
+    let Some(vectors) = recorded_cases() else { return };
+    let pools = Pools::beside(&vectors);
+    let Some(catalog) = pools.get("tool_pool_2490/tools") else { return };
+    let (mut n_functions, mut n_renamed) = (0, 0);
+    for query in &queries_of(&vectors) {
+        let own = query.registry();
+        let offers = catalog.offers_of(query);
+        // A query's own list once had the names that it takes to tell its own APIs apart.
+        let unnamed: Vec<Offer<'_>> =
+            offers.iter().map(|offer| Offer { name: None, ..*offer }).collect();
+        let names = |offers: &[Offer<'_>]| -> Vec<String> {
+            let environment = Environment::new(offers, &Setup::default());
+            environment.functions().map(|function| function.name.clone()).collect()
+        };
+        let (names, older) = (names(&offers), names(&unnamed));
+        for ((offer, name), older) in offers.iter().zip(&names).zip(&older) {
+            assert!(offer.name.is_none_or(|known| known == name), "{name}");
+            for name in [name, older] {
+                let entry = resolve(name, &[&own, catalog.registry()]).expect("an API");
+                assert_eq!((&*entry.tool, &entry.api), (offer.tool, &offer.api.name), "{name}");
+            }
+            n_functions += 1;
+            if name != older {
+                println!("{older} -> {name}");
+                n_renamed += 1;
+            }
+        }
+    }
+    println!("{n_renamed} of {n_functions} functions have another name than a query alone gives");
     assert_eq!(n_functions, 4070);
 }
 

@@ -6,8 +6,7 @@ use juror_toolbench::names::{
     LONGEST_NAME, Letters, merge_category, official_name, sanitize, standard_name,
 };
 use juror_toolbench::{
-    Ending, FolderNames, IdFilter, Registry, Reply, Rule, Words, accept, rank_by_words,
-    read_mirror_reply,
+    Ending, FolderNames, IdFilter, Reply, Rule, Words, accept, rank_by_words, read_mirror_reply,
 };
 use serde_json::{Value, json};
 
@@ -198,7 +197,7 @@ fn paths_are_refused() -> Checked {
 }
 
 fn names_are_distinct(pools: &Pools) -> Option<Checked> {
-    let registry = Registry::of_tools(&pools.get("tool_pool_2490/tools")?.tools);
+    let registry = pools.get("tool_pool_2490/tools")?.registry();
     let names: HashSet<&String> = registry.function_names().iter().collect();
     let entries = registry.entries();
     // A name that only one API has is the official one.
@@ -230,11 +229,11 @@ fn function_lists(required: &Value, optional: &Value, names: &Value) -> Checked 
 
 fn counts_are(pools: &Pools, folder: &str, n_tools: usize, n_apis: usize) -> Option<Checked> {
     let catalog = pools.get(folder)?;
-    Some(same(&json!([catalog.tools.len(), catalog.n_apis()]), &json!([n_tools, n_apis])))
+    Some(same(&json!([catalog.tools().len(), catalog.n_apis()]), &json!([n_tools, n_apis])))
 }
 
 fn demo_projects_are_apart(pools: &Pools) -> Option<Checked> {
-    let tools = &pools.get("tool_pool_2490/tools")?.tools;
+    let tools = pools.get("tool_pool_2490/tools")?.tools();
     let demo: HashSet<_> = tools
         .iter()
         .filter(|tool| tool.name.ends_with("Demo Project"))

@@ -4,10 +4,10 @@
 
 use std::sync::OnceLock;
 
-use juror_agents::environment::{Environment, Offer, Pool, Setup, Step, ToolReply, Wording};
+use juror_agents::environment::{Environment, Setup, Step, ToolReply, Wording};
 use juror_json::python::dumps_of_json;
 use juror_toolbench::names::official_name;
-use juror_toolbench::{Api, Form, Parameters};
+use juror_toolbench::{Api, Form, Offer, Parameters};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -19,10 +19,9 @@ use crate::{Checked, same, text};
 pub(crate) fn build(input: &Value, wanted: &Value, pools: &Pools) -> Option<Checked> {
     let catalog = pools.get(text(&input["tool_root_dir"]))?;
     let queries = queries(&json!([input]));
-    let pool = Pool::new(&catalog.tools);
     let form = Form::Official;
     let setup = Setup { form, wording: wording(wanted), ..Setup::default() };
-    let environment = Environment::new(&pool.offers_of(&queries[0]), &setup);
+    let environment = Environment::new(&catalog.offers_of(&queries[0]), &setup);
     Some(check_built(&environment, wanted))
 }
 

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use juror_toolbench::names::{LONGEST_NAME, Letters, document_name, official_name, sanitize};
 use juror_toolbench::{Api, Parameters, Registry, Tool};
-use juror_tools::{Catalog, load_folder};
+use juror_tools::Catalog;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -20,7 +20,6 @@ pub(crate) struct Pools {
     archives: PathBuf,
     unpacked: Option<TempDir>,
     loaded: Mutex<BTreeMap<String, &'static Catalog>>,
-    names: OnceLock<Option<Registry>>,
 }
 
 impl Pools {
@@ -44,8 +43,8 @@ impl Pools {
                 Command::new("tar").arg("-xzf").arg(&archive).arg("-C").arg(unpacked).status();
             done.ok().filter(std::process::ExitStatus::success)?;
         }
-        let catalog = load_folder(&unpacked.join(folder)).expect("a folder");
-        assert!(catalog.problems.is_empty(), "{}", catalog.problems);
+        let catalog = Catalog::load(&unpacked.join(folder)).expect("a folder");
+        assert!(catalog.problems().is_empty(), "{}", catalog.problems());
         // Tests end soon.
         let catalog: &'static Catalog = Box::leak(Box::new(catalog));
         loaded.insert(folder.to_owned(), catalog);
@@ -54,8 +53,7 @@ impl Pools {
 
     /// The APIs of the pool that answers are scored with, by all their names.
     pub(crate) fn registry(&self, folder: &str) -> Option<&Registry> {
-        let read = || self.get(folder).map(|catalog| Registry::of_tools(&catalog.tools));
-        self.names.get_or_init(read).as_ref()
+        self.get(folder).map(Catalog::registry)
     }
 
     pub(crate) fn check(&self, input: &Value, wanted: &Value) -> Option<Checked> {
@@ -79,12 +77,13 @@ fn without_peer(wanted: &Value) -> Value {
 
 /// Categories are not counted where files have none.
 fn counts(catalog: &Catalog, categories: &Value) -> Value {
-    let mut names: Vec<_> = catalog.tools.iter().filter_map(|tool| tool.category.clone()).collect();
+    let mut names: Vec<_> =
+        catalog.tools().iter().filter_map(|tool| tool.category.clone()).collect();
     names.sort();
     names.dedup();
     let n_categories =
         if categories.is_null() && names.is_empty() { Value::Null } else { json!(names.len()) };
-    json!({"tools": catalog.tools.len(), "apis": catalog.n_apis(), "categories": n_categories})
+    json!({"tools": catalog.tools().len(), "apis": catalog.n_apis(), "categories": n_categories})
 }
 
 pub(crate) fn find<'a>(
@@ -95,7 +94,7 @@ pub(crate) fn find<'a>(
 ) -> Option<(&'a Tool, &'a Api)> {
     let is_it = |of: &&Tool| of.category.as_deref() == Some(category) && of.name == tool;
     catalog
-        .tools
+        .tools()
         .iter()
         .filter(is_it)
         .find_map(|tool| tool.apis.iter().find(|of| of.name == api).map(|found| (tool, found)))
@@ -127,9 +126,9 @@ fn check_files(files: &serde_json::Map<String, Value>, wanted: &Value) -> Checke
         let content = content.as_str().map_or_else(|| content.to_string(), str::to_owned);
         fs::write(path, content).expect("a file");
     }
-    let catalog = load_folder(folder.path()).expect("a folder");
+    let catalog = Catalog::load(folder.path()).expect("a folder");
     let tools: Vec<Value> = catalog
-        .tools
+        .tools()
         .iter()
         .map(|tool| {
             let apis: Vec<&str> = tool.apis.iter().map(|api| api.name.as_str()).collect();
@@ -137,7 +136,7 @@ fn check_files(files: &serde_json::Map<String, Value>, wanted: &Value) -> Checke
         })
         .collect();
     let places: Vec<String> = catalog
-        .problems
+        .problems()
         .errors
         .iter()
         .map(|error| {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use juror_models::Secret;
 use juror_run::{Environment, PublicConfig, StopSignals, TellTrouble, Tools, open_tools};
-use juror_serve::{Event, Limits, Listing, Log, Server, ServerSetup, StatusCode};
+use juror_serve::{Event, Limits, Log, Server, ServerSetup, StatusCode};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
@@ -163,9 +163,8 @@ async fn serve(
 ) -> anyhow::Result<Exit> {
     let stop = stop_signal(args.quiet)?;
     let address = listener.local_addr()?;
-    let listing = Listing::new(tools.documentation.clone());
     if !args.quiet {
-        say_what_is_served(&tools, &listing, address);
+        say_what_is_served(&tools, address);
     }
     if !args.host.is_loopback() && args.token.is_none() {
         talk::warn("other machines can call these tools: ask for a token with --token");
@@ -183,7 +182,7 @@ async fn serve(
         tools: tools.virtual_tools,
         match_numbers: tools.match_numbers.unwrap_or_default(),
         unknown: if tools.replays { StatusCode::NOT_FOUND } else { StatusCode::OK },
-        listing,
+        catalog: tools.catalog,
         opens_runs: true,
         token: args.token.as_deref().map(Secret::new),
         allowed_hosts: args.allow_host.clone(),
@@ -214,8 +213,8 @@ fn stop_signal(quiet: bool) -> anyhow::Result<impl Future<Output = ()>> {
     })
 }
 
-fn say_what_is_served(tools: &Tools, listing: &Listing, address: SocketAddr) {
-    let mut parts = vec![count(listing.len(), "API")];
+fn say_what_is_served(tools: &Tools, address: SocketAddr) {
+    let mut parts = vec![count(tools.catalog.n_apis(), "API")];
     if tools.n_cached_apis > 0 {
         parts.push(format!("cache folder with replies of {}", count(tools.n_cached_apis, "API")));
     }

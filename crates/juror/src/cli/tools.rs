@@ -8,12 +8,11 @@ use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 use juror_run::{DEFAULT_TOOL_STORE, Environment, TellTrouble, open_tools};
-use juror_serve::{Listing, MatchNumbers};
+use juror_serve::MatchNumbers;
 use juror_store::{NewReply, Origin, ToolReplies, ToolTotal};
-use juror_toolbench::Registry;
 use juror_tools::{
-    CacheFolder, Catalog, Documentation, Entries, Names, Numbers, Search, ServedFrom, ToolCall,
-    export, load_folder, read_entries, seconds_now,
+    CacheFolder, Catalog, Entries, Names, Numbers, ServedFrom, ToolCall, export, read_entries,
+    seconds_now,
 };
 use serde_json::json;
 
@@ -124,22 +123,19 @@ pub(super) fn run(args: &ToolsArgs) -> anyhow::Result<Exit> {
     }
 }
 
-fn load(folder: &str) -> anyhow::Result<Arc<Documentation>> {
-    let catalog = load_folder(Path::new(folder))?;
-    talk::warn_all(&catalog.problems);
+fn load(folder: &str) -> anyhow::Result<Catalog> {
+    let catalog = Catalog::load(Path::new(folder))?;
+    talk::warn_all(catalog.problems());
     anyhow::ensure!(catalog.n_apis() > 0, "{folder}: no tool files are found here");
-    Ok(Arc::new(Documentation::new(Path::new(folder), catalog)))
+    Ok(catalog)
 }
 
-fn list(documentation: &Arc<Documentation>, json: bool) -> anyhow::Result<Exit> {
-    let listing = Listing::new(documentation.clone());
+fn list(catalog: &Catalog, json: bool) -> anyhow::Result<Exit> {
     if json {
-        talk::data(&format!("{}\n", String::from_utf8_lossy(&listing.all())))?;
+        talk::data(&format!("{}\n", catalog.list(0..catalog.n_apis())))?;
         return Ok(Exit::Done);
     }
-    let catalog = documentation.catalog();
-    let names = listing.registry().function_names();
-    let lines = listing.registry().entries().iter().zip(names).map(|(entry, name)| {
+    let lines = catalog.registry().entries().iter().zip(catalog.names()).map(|(entry, name)| {
         let category = entry.category.as_deref().unwrap_or("");
         let line = format!("{name}\t{category}\t{}\t{}", entry.tool, entry.api);
         visible_line(&line)
@@ -156,31 +152,22 @@ fn visible_line(line: &str) -> String {
 }
 
 fn counted(catalog: &Catalog) -> String {
-    format!("{} of {}", count(catalog.n_apis(), "API"), count(catalog.tools.len(), "tool"))
+    format!("{} of {}", count(catalog.n_apis(), "API"), count(catalog.tools().len(), "tool"))
 }
 
-fn search(
-    documentation: &Arc<Documentation>,
-    query: &str,
-    k: usize,
-    json: bool,
-) -> anyhow::Result<Exit> {
-    let catalog = documentation.catalog();
+fn search(catalog: &Catalog, query: &str, k: usize, json: bool) -> anyhow::Result<Exit> {
     if json {
-        let found = Listing::new(documentation.clone()).search(query, k);
-        talk::data(&format!("{}\n", String::from_utf8_lossy(&found)))?;
+        talk::data(&format!("{}\n", catalog.list_found(query, k)))?;
         return Ok(Exit::Done);
     }
-    let found = Search::new(catalog).find(query, k);
-    let lines = found.iter().map(|found| {
-        let tool = &catalog.tools[found.tool];
-        let (category, api) = (tool.category.as_deref().unwrap_or(""), &tool.apis[found.api]);
+    let found = catalog.find(query, k);
+    let lines = found.iter().filter_map(|found| {
+        let (tool, api) = catalog.api(found.number)?;
+        let category = tool.category.as_deref().unwrap_or("");
         let about: String = api.description.chars().take(80).collect();
         let about = about.replace(['\n', '\r', '\t'], " ");
-        visible_line(&format!(
-            "{:.2}\t{category}\t{}\t{}\t{about}",
-            found.score, tool.name, api.name
-        ))
+        let (score, tool) = (found.score, &tool.name);
+        Some(visible_line(&format!("{score:.2}\t{category}\t{tool}\t{}\t{about}", api.name)))
     });
     talk::data(&lines.collect::<String>())?;
     if found.is_empty() {
@@ -199,7 +186,7 @@ fn call(name: &str, input: &str, args: &ToolArgs) -> anyhow::Result<Exit> {
         for problem in &tools.problems {
             talk::warn(problem);
         }
-        let mut call = read_call(name, input, &tools.documentation)?;
+        let mut call = read_call(name, input, &tools.catalog)?;
         if tools.match_numbers != Some(MatchNumbers::Never) {
             call.numbers = Numbers::Equal;
         }
@@ -221,18 +208,11 @@ fn call(name: &str, input: &str, args: &ToolArgs) -> anyhow::Result<Exit> {
     })
 }
 
-fn read_call(name: &str, input: &str, documentation: &Documentation) -> anyhow::Result<ToolCall> {
-    let registry = Registry::of_tools(&documentation.catalog().tools);
+fn read_call(name: &str, input: &str, catalog: &Catalog) -> anyhow::Result<ToolCall> {
+    let known = catalog.registry().position(name).and_then(|number| catalog.offer(number));
     let parts: Vec<&str> = name.split('/').collect();
-    let (category, tool, api) = match (registry.get(name), parts.as_slice()) {
-        (Some(entry), _) => {
-            let category = entry.category.as_deref();
-            (
-                category.unwrap_or(juror_toolbench::LAST_RESORT_CATEGORY),
-                &*entry.tool,
-                entry.api.as_str(),
-            )
-        }
+    let (category, tool, api) = match (known, parts.as_slice()) {
+        (Some(known), _) => (known.category, known.tool, known.api.name.as_str()),
         (None, [category, tool, api]) => (*category, *tool, *api),
         (None, _) => anyhow::bail!(
             "there is no API `{name}`\n  hint: give its function name, with --tools, or CATEGORY/TOOL/API"

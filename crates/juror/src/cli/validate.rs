@@ -11,7 +11,7 @@ use juror_score::read::{read_reference, read_responses, read_results};
 use juror_score::{Aggregator, Profile};
 use juror_toolbench::result::read_result_file;
 use juror_toolbench::{IdFilter, read_queries};
-use juror_tools::{CacheFolder, load_folder, read_entries};
+use juror_tools::{CacheFolder, Catalog, read_entries};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -210,18 +210,18 @@ fn check_folder(name: &str, checked: &mut Checked) {
 }
 
 fn check_tools(name: &str, checked: &mut Checked) {
-    match load_folder(std::path::Path::new(name)) {
+    match Catalog::load(std::path::Path::new(name)) {
         Err(error) => checked.unreadable = Some(format!("{name}: {error}")),
-        Ok(catalog) if catalog.tools.is_empty() && has_known_replies(name) => {
+        Ok(catalog) if catalog.tools().is_empty() && has_known_replies(name) => {
             check_cache(name, checked);
         }
-        Ok(catalog) if catalog.n_apis() == 0 && catalog.problems.is_empty() => {
+        Ok(catalog) if catalog.n_apis() == 0 && catalog.problems().is_empty() => {
             checked.unreadable = Some(format!("{name}: no tool files are found here"));
         }
         Ok(catalog) => {
             let apis = count(catalog.n_apis(), "API");
-            checked.holds = Some(format!("{apis} of {}", count(catalog.tools.len(), "tool")));
-            checked.problems = catalog.problems;
+            checked.holds = Some(format!("{apis} of {}", count(catalog.tools().len(), "tool")));
+            checked.problems = catalog.problems().clone();
         }
     }
 }

@@ -14,7 +14,7 @@ use juror_agents::chat_agent::Method;
 use juror_agents::read_secret;
 use juror_models::Models;
 use juror_run::bench::{
-    Agent, Bench, Journal, JudgeWord, Manner, Offers, Open, Provenance, Results, Selected, Serving,
+    Agent, Bench, Journal, JudgeWord, Manner, Pool, Provenance, Results, Selected, Serving,
     SolveJudge, Told, UNUSED_TOKEN, Wanted, check_run, choose_folder, ignored_by_server, plain,
     query_line, run as run_bench, select_queries, shown_agent, without_tools,
 };
@@ -91,7 +91,7 @@ pub(super) struct BenchArgs {
     /// How much of the pool the agent sees: everything through a search, the best N for the
     /// query, or the query's own APIs.
     #[arg(long, value_name = "search|top:N|own", default_value = "search", env = "JUROR_POOL")]
-    pool: Open,
+    pool: Pool,
 
     /// Steps of the built-in agent: thoughts, names and arguments are one each.
     #[arg(long, value_name = "N", default_value_t = 50)]
@@ -275,9 +275,9 @@ async fn bench(
     let run = manner.run(settings, queries, &provenance, &reach).with("judge", judge.described());
     let place = args.place(&run)?;
     let folder = &place.folder;
-    let offers = Arc::new(Offers::new(tools.documentation.clone()));
+    let catalog = &tools.catalog;
     let serving = serve(args, &tools, folder, environment, tell.clone()).await?;
-    let around = Around { models, serving: &serving, tool_count: offers.len(), settings, tell };
+    let around = Around { models, serving: &serving, tool_count: catalog.n_apis(), settings, tell };
     let agent = agent::make(args, around, environment).await?;
     let agent = agent.paired(queries).map_err(|why| anyhow::anyhow!("{}: {why}", args.agent))?;
     let trials = match &agent {
@@ -299,8 +299,8 @@ async fn bench(
     let bench = Bench {
         queries,
         agent: &agent,
-        open: args.pool,
-        offers: &offers,
+        pool: args.pool,
+        catalog,
         serving: &serving,
         journal: journal.as_ref(),
         judge: &judge,
@@ -329,7 +329,7 @@ async fn bench(
         took: started.elapsed(),
     };
     results.warnings().iter().for_each(|warning| talk::warn(warning));
-    outputs.write(&results, &offers, args)?;
+    outputs.write(&results, catalog, args)?;
     if journal.is_some() && !args.quiet && counts.n_errors > 0 {
         let (n_errors, n_all) = (counts.n_errors, queries.len());
         talk::say(&format!(
@@ -517,7 +517,7 @@ impl BenchArgs {
     fn manner<'m>(&'m self, name: &'m str, more: &'m [(&'m str, String)]) -> Manner<'m> {
         let has_method = self.is_chat() || self.agent.starts_with("recorded:");
         let method = has_method.then_some(self.method.as_str());
-        Manner { name, agent: &self.agent, method, open: self.pool, more }
+        Manner { name, agent: &self.agent, method, pool: self.pool, more }
     }
 
     /// What the built-in agent asks, and how far it goes; of others nothing is known.

@@ -6,9 +6,10 @@ use std::path::Path;
 use juror_models::Cost;
 use juror_report::agents_table;
 use juror_run::Output;
-use juror_run::bench::{Offers, Results, Selected, SolveJudge};
+use juror_run::bench::{Results, Selected, SolveJudge};
 use juror_toolbench::judged::{write_judgements, write_judgements_csv};
 use juror_toolbench::result::{Report, Summary};
+use juror_tools::Catalog;
 
 use super::{BenchArgs, check_outputs};
 use crate::exit::Outside;
@@ -61,18 +62,18 @@ impl<'o> Outputs<'o> {
     pub(super) fn write(
         self,
         results: &Results<'_>,
-        offers: &Offers,
+        catalog: &Catalog,
         args: &BenchArgs,
     ) -> anyhow::Result<()> {
-        let open = args.pool;
+        let pool = args.pool;
         let replaces = Path::new(self.name).is_file();
         let report = results.report();
         write(self.results, &results.to_json(&report)?)?;
         if let Some(file) = self.converted {
-            write(file, results.converted(offers, open).as_bytes())?;
+            write(file, results.converted(catalog, pool).as_bytes())?;
         }
         if self.pass_rate.is_some() || self.pass_rate_csv.is_some() {
-            let judgements = results.judgements(offers, open);
+            let judgements = results.judgements(catalog, pool);
             if let Some(file) = self.pass_rate {
                 write(file, write_judgements(&judgements).as_bytes())?;
             }

@@ -6,27 +6,10 @@ use std::{io, thread};
 
 use juror_document::{DatasetError, Document, Format, Place, Problem, Problems};
 use juror_store::read_plain;
-use juror_toolbench::{Found, Tool, gather, read_tool_file};
+use juror_toolbench::{Found, gather, read_tool_file};
 
-use crate::folder::{self, ToolFile};
-
-/// The tools of a folder.
-#[derive(Debug, Default)]
-pub struct Catalog {
-    /// In the order of their files' paths.
-    pub tools: Vec<Tool>,
-    /// What could not be used, and was left out.
-    pub problems: Problems,
-    /// How many files were found.
-    pub n_files: usize,
-}
-
-impl Catalog {
-    /// How many APIs the tools have.
-    pub fn n_apis(&self) -> usize {
-        self.tools.iter().map(|tool| tool.apis.len()).sum()
-    }
-}
+use super::Catalog;
+use super::tool_files::{self, ToolFile};
 
 /// A folder that cannot be looked into at all.
 #[derive(Debug, thiserror::Error)]
@@ -43,21 +26,24 @@ const THREADS_A_CORE: usize = 4;
 /// A thread takes this many files at a time; fewer files than this are not worth a second one.
 const CHUNK: usize = 64;
 
-/// Loads a folder of any layout. A file that cannot be used is a problem, and the rest is loaded.
-pub fn load_folder(root: &Path) -> Result<Catalog, LoadError> {
-    let listing =
-        folder::list(root).map_err(|source| LoadError { path: root.to_owned(), source })?;
-    let mut catalog = Catalog { n_files: listing.files.len(), ..Catalog::default() };
-    for (name, error) in listing.unreadable {
-        catalog.problems.push(unreadable(&name, &error));
+impl Catalog {
+    /// Loads a folder of any layout. A file that cannot be used is a problem, and the rest is
+    /// loaded.
+    pub fn load(root: &Path) -> Result<Catalog, LoadError> {
+        let listed =
+            tool_files::list(root).map_err(|source| LoadError { path: root.to_owned(), source })?;
+        let mut problems = Problems::default();
+        for (name, error) in &listed.unreadable {
+            problems.push(unreadable(name, error));
+        }
+        let mut found = Vec::with_capacity(listed.files.len());
+        for (tool, of_file) in read_all(&listed.files) {
+            found.extend(tool);
+            problems.extend(of_file);
+        }
+        let catalog = Catalog::new(gather(found));
+        Ok(Catalog { root: root.to_owned(), problems, n_files: listed.files.len(), ..catalog })
     }
-    let mut found = Vec::with_capacity(listing.files.len());
-    for (tool, problems) in read_all(&listing.files) {
-        found.extend(tool);
-        catalog.problems.extend(problems);
-    }
-    catalog.tools = gather(found);
-    Ok(catalog)
 }
 
 type Read = (Option<Found>, Problems);

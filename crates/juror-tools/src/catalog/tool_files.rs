@@ -10,30 +10,30 @@ use juror_toolbench::Folders;
 const DEEPEST: usize = 5;
 
 /// A file that may hold tools.
-pub(crate) struct ToolFile {
-    pub(crate) path: PathBuf,
+pub(super) struct ToolFile {
+    pub(super) path: PathBuf,
     /// Its path inside the folder, as messages have it.
-    pub(crate) name: String,
-    pub(crate) folders: Folders,
+    pub(super) name: String,
+    pub(super) folders: Folders,
 }
 
 /// What a folder holds, and what of it cannot be looked into.
 #[derive(Default)]
-pub(crate) struct Listing {
-    pub(crate) files: Vec<ToolFile>,
-    pub(crate) unreadable: Vec<(String, io::Error)>,
+pub(super) struct ToolFiles {
+    pub(super) files: Vec<ToolFile>,
+    pub(super) unreadable: Vec<(String, io::Error)>,
 }
 
 /// Lists the JSON files of a folder and of the folders in it, in the order of their paths.
 ///
 /// Hidden ones are passed over. Links to folders are not followed, so that none is met twice.
-pub(crate) fn list(root: &Path) -> io::Result<Listing> {
-    let mut listing = Listing::default();
+pub(super) fn list(root: &Path) -> io::Result<ToolFiles> {
+    let mut listed = ToolFiles::default();
     let top = Place { path: root.to_owned(), name: String::new(), folders: Folders::default() };
     let entries = fs::read_dir(root)?;
-    listing.enter(&top, entries, DEEPEST);
-    listing.files.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(listing)
+    listed.enter(&top, entries, DEEPEST);
+    listed.files.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(listed)
 }
 
 struct Place {
@@ -43,7 +43,7 @@ struct Place {
     folders: Folders,
 }
 
-impl Listing {
+impl ToolFiles {
     fn enter(&mut self, place: &Place, entries: fs::ReadDir, depth: usize) {
         for entry in entries {
             match entry.and_then(|entry| Ok((entry.file_type()?, entry))) {
