@@ -7,8 +7,8 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::catalog::{Api, Parameter};
 use super::names::standard_name;
+use super::tool_file::{Api, Parameter};
 
 /// Descriptions are cut to this many characters.
 const LONGEST_DESCRIPTION: usize = 256;
@@ -227,7 +227,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::catalog::Parameters;
+    use crate::tool_file::Parameters;
 
     fn parameter(name: &str, kind: &str, default: &str) -> Parameter {
         let default = serde_json::from_str(default).ok();

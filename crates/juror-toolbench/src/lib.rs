@@ -33,7 +33,6 @@ mod accept;
 pub mod answer;
 mod arguments;
 mod call_score;
-mod catalog;
 mod folder;
 mod function;
 mod id_filter;
@@ -46,14 +45,12 @@ mod registry;
 pub mod result;
 mod select;
 pub mod strip;
+mod tool_file;
 mod unique;
 
 pub use accept::{Rejection, Rule, accept};
 pub use arguments::argument_key;
 pub use call_score::{CallScore, Called, called_apis};
-pub use catalog::{
-    Api, Folders, Found, LAST_RESORT_CATEGORY, Parameter, Parameters, Tool, gather, read_tool_file,
-};
 pub use folder::{FolderNames, UnsafeName};
 pub use function::{Form, Function, Property, Schema, Signature, function};
 pub use id_filter::IdFilter;
@@ -64,5 +61,8 @@ pub use registry::{Entry, Registry, resolve};
 pub use select::{
     CachedSelection, Named, Selection, Wanted, Words, rank_by_words, read_selected_names,
     select_tools, selection_key,
+};
+pub use tool_file::{
+    Api, Folders, Found, LAST_RESORT_CATEGORY, Parameter, Parameters, Tool, gather, read_tool_file,
 };
 pub use unique::{Cut, unique_names};

@@ -2,9 +2,9 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use crate::catalog::Api;
 use crate::query::QueryApi;
 use crate::registry::{Entry, Registry};
+use crate::tool_file::Api;
 use crate::unique::{Cut, hashed_name};
 
 /// An API that an agent may call, and what is known of its tool.

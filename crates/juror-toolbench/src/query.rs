@@ -9,8 +9,8 @@ use juror_json::{Object, python};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::catalog::{Api, read_api};
 use super::registry::{Entry, Registry};
+use super::tool_file::{Api, read_api};
 
 /// A query.
 #[derive(Clone, Debug)]

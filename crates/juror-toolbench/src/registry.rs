@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use super::catalog::Tool;
 use super::names::{
     LONGEST_NAME, Letters, document_name, end_of, full_official_name, plain_name, sanitize,
     standardize_category,
 };
+use super::tool_file::Tool;
 use super::unique::{Cut, unique_names};
 
 /// An API and where it belongs.
