@@ -46,9 +46,7 @@ impl ExactNumber {
             _ => ExactNumber(decimal),
         }
     }
-}
 
-impl ExactNumber {
     /// Adds a text that equal numbers have in common.
     fn push(&self, normal: &mut String) {
         let _ = match &self.0 {
@@ -149,8 +147,9 @@ impl Compared {
     }
 }
 
-/// A text that two JSON texts have in common where they have the same value; nothing for what is
-/// no JSON, and for what is too deep to be compared.
+/// A text that two JSON texts have in common where they have the same value, and only there; nothing
+/// for what is no JSON, and for what is too deep to be compared. A comma ends every part, since the
+/// length of a text could go on with the digits of a number.
 fn normal_form(json: &str) -> Option<String> {
     let mut normal = String::new();
     if let Some(value) = small_value(json).filter(is_exact) {
@@ -184,6 +183,7 @@ fn push_value(value: &Value, normal: &mut String) {
             for (key, value) in fields {
                 push_text(key, normal);
                 push_value(value, normal);
+                normal.push(',');
             }
             normal.push('}');
         }
@@ -211,6 +211,7 @@ fn push_raw(value: &RawValue, depth: usize, normal: &mut String) -> Option<()> {
             for (key, value) in fields {
                 push_text(&key, normal);
                 push_raw(value, depth, normal)?;
+                normal.push(',');
             }
             normal.push('}');
         }
@@ -396,6 +397,8 @@ mod tests {
             "[0.5, 1e400]",
             "1e400",
             "-1",
+            "{\"A\": 10, \"XX12\\\"aaaaaaa\": \"abc\"}",
+            "{\"A\": 1e11, \"XX\": \"aaaaaaa3\\\"abc\"}",
             "not JSON",
         ];
         for (at, a) in values.iter().enumerate() {
@@ -416,7 +419,60 @@ mod tests {
         assert_eq!(shown("0.0"), "0");
     }
 
+    /// Values in values, of few texts that look like parts of normal forms.
+    fn nested() -> impl Strategy<Value = String> {
+        let number = prop::sample::select(vec!["0", "10", "1e11", "1.5", "12", "1e400", "-1"]);
+        let quoted = |text: &str| Value::from(text).to_string();
+        let text = "[1-3e,r]{0,2}(\"[a,]{0,3}){0,1}".prop_map(move |text| quoted(&text));
+        let leaf = prop_oneof![number.prop_map(str::to_owned), text.clone()];
+        leaf.prop_recursive(3, 12, 3, move |inner| {
+            let field =
+                (text.clone(), inner.clone()).prop_map(|(key, own)| format!("{key}: {own}"));
+            let list = |open: char, close: char| {
+                move |parts: Vec<String>| format!("{open}{}{close}", parts.join(", "))
+            };
+            prop_oneof![
+                prop::collection::vec(inner, 0..3).prop_map(list('[', ']')),
+                prop::collection::vec(field, 0..3).prop_map(list('{', '}')),
+            ]
+        })
+    }
+
+    /// The parts of a normal form, read again; what is left is not one of it.
+    fn skip_normal(normal: &str) -> Option<&str> {
+        match normal.as_bytes().first()? {
+            b'[' | b'{' => {
+                let (is_object, mut rest) = (normal.starts_with('{'), &normal[1..]);
+                while !rest.starts_with([']', '}']) {
+                    rest = if is_object { skip_text(rest)? } else { rest };
+                    rest = skip_normal(rest)?.strip_prefix(',')?;
+                }
+                Some(&rest[1..])
+            }
+            b'0'..=b'9' if skip_text(normal).is_some() => skip_text(normal),
+            _ => Some(&normal[normal.find([',', ']', '}']).unwrap_or(normal.len())..]),
+        }
+    }
+
+    fn skip_text(normal: &str) -> Option<&str> {
+        let (length, rest) = normal.split_once('"')?;
+        rest.get(length.parse().ok()?..)
+    }
+
     proptest! {
+        #[test]
+        fn a_normal_form_is_read_in_one_way_alone(value in nested()) {
+            let normal = normal_form(&value).expect("JSON");
+            prop_assert_eq!(skip_normal(&normal), Some(""));
+        }
+
+        #[test]
+        fn nested_values_compare_alike_in_both_ways(a in nested(), b in nested()) {
+            let spaced = format!(" {a}");
+            prop_assert!(same_json(&a, &spaced));
+            same_json(&a, &b);
+        }
+
         #[test]
         fn both_ways_of_comparing_agree(
             a in "-?(0|[1-9][0-9]{0,14})(\\.[0-9]{1,3})?(e-?[0-9])?",
