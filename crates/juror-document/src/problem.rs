@@ -486,6 +486,13 @@ impl Problems {
         }
     }
 
+    /// Counts so many more of a problem's kind, which nobody kept.
+    pub fn count_more(&mut self, like: &Problem, n: usize) {
+        if n > 0 {
+            self.count(like.kind(), n);
+        }
+    }
+
     fn count(&mut self, kind: Kind, n: usize) {
         self.n_more += n;
         match self.more.iter_mut().find(|(known, _)| *known == kind) {

@@ -54,12 +54,22 @@ pub(super) fn read_all<T: DeserializeOwned + Default>(document: &Document) -> (T
         }
         told.push(fault.path);
     };
-    let unknown = |path: serde_ignored::Path| found.push(unknown_key(&path));
+    // Those that are not told are not made, either: each hint is longer than what it is about.
+    let mut n_more = 0;
+    let unknown = |path: serde_ignored::Path| {
+        if found.len() < Problems::MOST {
+            found.push(unknown_key(&path));
+        } else {
+            n_more += 1;
+        }
+    };
     // The same value was read a moment ago.
     let _: Result<T, _> = serde_ignored::deserialize(&value, unknown);
     // The text has the order of keys, which a value forgets: outputs are asked for in theirs.
     let read = if told.is_empty() { read_typed(document).unwrap_or(read) } else { read };
-    (read, document.errors_at(found))
+    let mut problems = document.errors_at(found);
+    problems.count_more(&Problem::BadSetting { message: String::new(), hint: None }, n_more);
+    (read, problems)
 }
 
 fn more_faults() -> Problem {
