@@ -13,7 +13,7 @@ use juror_run::{
     Judgements, Judges, Lent, LoadError, Plan, Settings, judge_all, judges, tell_too_large,
 };
 use juror_score::read::{Dataset, Responses, read_both};
-use juror_score::{Judgement, Record};
+use juror_score::{Judgement, Limits, Record};
 
 use crate::input::Source;
 use crate::kept::Harvest;
@@ -350,12 +350,12 @@ impl Scoring<'_> {
         };
         match each.run(interrupt, take, tell) {
             Ok((aggregator, judged)) if are_files => {
-                self.tell_too_large(&judged, say);
+                self.tell_too_large(&judged, &plan.profile.limits, say);
                 let harvest = Harvest { recipes, aggregator, plan: plan.clone() };
                 Ok(send(say, Message::Harvest(Box::new(harvest))))
             }
             Ok((_, judged)) => {
-                self.tell_too_large(&judged, say);
+                self.tell_too_large(&judged, &plan.profile.limits, say);
                 Ok(true)
             }
             Err(EvaluateError::Interrupted) => Ok(false),
@@ -363,8 +363,9 @@ impl Scoring<'_> {
         }
     }
 
-    fn tell_too_large(&self, judged: &[Judged], say: &SyncSender<Message>) {
-        if let Some(word) = tell_too_large(judged, self.dataset, self.responses) {
+    fn tell_too_large(&self, judged: &[Judged], limits: &Limits, say: &SyncSender<Message>) {
+        let explain = "`explain=True`";
+        if let Some(word) = tell_too_large(judged, self.dataset, self.responses, limits, explain) {
             send(say, Message::Word(word, true));
         }
     }

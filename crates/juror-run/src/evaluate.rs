@@ -6,7 +6,8 @@ use std::thread;
 use juror_report::{Columns, Format, write_result};
 use juror_score::read::{Dataset, Responses};
 use juror_score::{
-    Aggregates, Aggregator, Case, Finding, Judgement, Record, Score, TooLarge, Verdict,
+    Aggregates, Aggregator, Case, Finding, Judgement, Limits, Record, Score, TooLarge, Verdict,
+    Whose,
 };
 
 use crate::asking::Asking;
@@ -55,32 +56,51 @@ pub struct Judged {
     pub is_error: bool,
     /// Whether a metric of it could not be computed.
     pub has_failure: bool,
-    /// The first of its steps that returned more than may be read.
+    /// The first of it that met a limit.
     pub too_large: Option<TooLarge>,
 }
 
-/// Says which steps returned more than may be read, if any did: without a word they would be scored
-/// as if they had returned something else.
+/// Says what met a limit, if anything did: without a word it would be scored as if it were something
+/// else. `explain` is how to ask for an explanation.
 pub fn tell_too_large(
     judged: &[Judged],
     dataset: &Dataset<'_>,
     responses: &Responses<'_>,
+    limits: &Limits,
+    explain: &str,
 ) -> Option<String> {
     let mut all = judged.iter().filter_map(|judged| Some((judged.index, judged.too_large?)));
-    let (index, TooLarge { step, excess }) = all.next()?;
+    let (index, TooLarge { place, excess }) = all.next()?;
     let question = &dataset.questions[index];
-    let steps = responses.of(question).steps.as_deref().unwrap_or_default();
-    let id = steps.get(step).map(|own| own.id(step)).unwrap_or_default();
+    let told = excess.told(limits);
+    let what = match place {
+        Whose::Actual(step) => {
+            let steps = responses.of(question).steps.as_deref().unwrap_or_default();
+            let id = steps.get(step).map(|own| own.id(step)).unwrap_or_default();
+            let id = id.trim_matches('"');
+            format!("step `{id}` returned {told}; what cannot be read matches nothing")
+        }
+        Whose::Expected { group, step } => {
+            let (step, group) = (step + 1, group + 1);
+            format!("expected step {step} of group {group} is {told}; nothing matches it")
+        }
+        Whose::Question => {
+            format!("its steps have {told}; they need not be paired the best way")
+        }
+    };
     let others = match all.count() {
         0 => String::new(),
         1 => " (also in 1 other question)".to_owned(),
         n => format!(" (also in {n} other questions)"),
     };
+    let raise = if excess.can_be_raised() {
+        "; raise the limit where references and answers can be trusted"
+    } else {
+        ""
+    };
     Some(format!(
-        "question `{}`: step `{}` returned {excess}; what cannot be read matches nothing{others}\n  \
-         hint: `--explain` tells all; raise the limit where answers can be trusted",
+        "question `{}`: {what}{others}\n  hint: {explain} tells why expected steps were not found{raise}",
         question.id,
-        id.trim_matches('"'),
     ))
 }
 
@@ -273,7 +293,7 @@ impl Judged {
             answer_f1: record.claims().and_then(answer_f1),
             is_error: record.case.trajectory.ending.is_error(),
             has_failure: record.findings().any(|finding| finding.failure().is_some()),
-            too_large: record.too_large,
+            too_large: record.too_large.first().copied(),
         }
     }
 }

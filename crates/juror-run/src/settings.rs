@@ -166,15 +166,19 @@ pub struct AggregateSettings {
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct LimitSettings {
-    /// The cells that the tables of an answer may have beyond one for every four bytes of their
-    /// texts; 4194304 when left out.
+    /// The cells that the tables of an answer may have together beyond one for every four bytes of
+    /// their texts, and those of a question's reference likewise; 4194304 when left out. A table of
+    /// up to 1024 cells may always have one for every two bytes.
     pub table_cells: Option<NonZero<u32>>,
-    /// The documents that a step retrieved; a longer text may list one for every 16 bytes of it.
-    /// 65536 when left out.
+    /// The documents that the steps of an answer may retrieve together beyond one for every eight
+    /// bytes of their texts, and those of a question's reference likewise; 65536 when left out.
     pub documents: Option<NonZero<u32>>,
-    /// How many pairs of an expected and an actual step are compared in a group; 4194304 when left
-    /// out.
+    /// How many pairs of an expected and an actual step are compared for a question, in all groups
+    /// together; 4194304 when left out.
     pub step_pairs: Option<NonZero<u32>>,
+    /// How many looks at pairs it may take to find the best pairing for a question, and half as many
+    /// to choose the latest steps among equals; 134217728 when left out.
+    pub pairing_work: Option<NonZero<u32>>,
 }
 
 impl LimitSettings {
@@ -182,11 +186,12 @@ impl LimitSettings {
         let or = |number: Option<NonZero<u32>>, default| {
             number.map_or(default, |number| number.get() as usize)
         };
-        let Limits { table_cells, documents, step_pairs } = Limits::DEFAULT;
+        let Limits { table_cells, documents, step_pairs, pairing_work } = Limits::DEFAULT;
         Limits {
             table_cells: or(self.table_cells, table_cells),
             documents: or(self.documents, documents),
             step_pairs: or(self.step_pairs, step_pairs),
+            pairing_work: or(self.pairing_work, pairing_work),
         }
     }
 }
@@ -796,8 +801,9 @@ mod tests {
     #[test]
     fn limits_can_be_set() {
         let settings =
-            read("limits: {table_cells: 5, documents: 6, step_pairs: 7}\n").expect("settings");
-        let limits = Limits { table_cells: 5, documents: 6, step_pairs: 7 };
+            read("limits: {table_cells: 5, documents: 6, step_pairs: 7, pairing_work: 8}\n")
+                .expect("settings");
+        let limits = Limits { table_cells: 5, documents: 6, step_pairs: 7, pairing_work: 8 };
         assert_eq!(settings.plan().profile.limits, limits);
         let settings = read("limits:\n  table_cells: 5\n").expect("settings");
         assert_eq!(settings.plan().profile.limits, Limits { table_cells: 5, ..Limits::DEFAULT });
@@ -939,6 +945,7 @@ mod tests {
         let unknown = told(&unknown.concat());
         assert!(unknown.contains("1:5: unknown setting `x0`"), "{unknown}");
         assert_eq!(unknown.matches(": unknown setting").count(), Problems::MOST, "{unknown}");
+        assert!(unknown.contains("19900 more"), "{unknown}");
     }
 
     #[test]

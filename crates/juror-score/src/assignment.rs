@@ -3,6 +3,7 @@
 mod optimum;
 mod ties;
 
+use std::cell::Cell;
 use std::collections::BinaryHeap;
 use std::slice;
 
@@ -12,23 +13,46 @@ use ties::latest;
 /// Two totals closer than this are equally good.
 const EQUAL: f64 = 1e-9;
 
-/// Above this much work ties are no longer broken in favour of the latest step.
-const TIE_WORK: usize = 1 << 26;
+/// The work that pairing the steps of a question may take, in all of its groups together.
+#[derive(Debug)]
+pub(crate) struct Work {
+    /// The looks at pairs that finding the largest total may still take. Beyond them the best pairs
+    /// are taken one after another, which need not be optimal.
+    solving: Cell<usize>,
+    /// The words that may still be looked at to break ties in favour of the latest step.
+    ties: Cell<usize>,
+    is_too_little: Cell<bool>,
+}
 
-/// Above this much work the best pairs are taken one after another, which need not be optimal:
-/// groups of more than a thousand steps are not expected.
-const MOST_WORK: usize = 1 << 27;
+impl Work {
+    /// So much, and half as much for breaking ties.
+    pub(crate) fn new(most: usize) -> Work {
+        Work {
+            solving: Cell::new(most),
+            ties: Cell::new(most / 2),
+            is_too_little: Cell::new(false),
+        }
+    }
+
+    /// Whether something was paired otherwise than it should be, for want of work.
+    pub(crate) fn was_too_little(&self) -> bool {
+        self.is_too_little.get()
+    }
+}
 
 /// For each row the column it is paired with, so that the total is the largest possible and every
 /// pair is above zero. Among equally good pairings the rows, in the order given, take the last
 /// column that keeps the optimum.
-pub(crate) fn assign(similarity: &[Vec<f64>], order: &[usize]) -> Vec<Option<usize>> {
+pub(crate) fn assign(similarity: &[Vec<f64>], order: &[usize], work: &Work) -> Vec<Option<usize>> {
     if let Some(pairing) = assign_greedily(similarity, order) {
         return pairing;
     }
-    match solve(similarity, MOST_WORK) {
-        Some(optimum) => latest(similarity, optimum, order, TIE_WORK),
-        None => assign_best_first(similarity),
+    match solve(similarity, &work.solving) {
+        Some(optimum) => latest(similarity, optimum, order, work),
+        None => {
+            work.is_too_little.set(true);
+            assign_best_first(similarity)
+        }
     }
 }
 
@@ -37,36 +61,38 @@ pub(crate) fn assign(similarity: &[Vec<f64>], order: &[usize]) -> Vec<Option<usi
 /// one after another.
 pub(crate) fn assign_kinds(
     similarity: &[Vec<f64>],
-    columns: &[Vec<usize>],
+    columns: &[&[usize]],
     order: &[usize],
     most_pairs: usize,
+    work: &Work,
 ) -> Vec<Option<usize>> {
     if let Some(pairing) = assign_kinds_greedily(similarity, columns, order) {
         return pairing;
     }
     // No kind needs more columns than there are rows, and the last come first.
     let n_rows = similarity.len();
-    let last = |columns: &Vec<usize>| columns.len().saturating_sub(n_rows);
+    let last = |columns: &[usize]| columns.len().saturating_sub(n_rows);
     let mut kept: Vec<(usize, usize)> = Vec::new();
     for (kind, columns) in columns.iter().enumerate() {
         kept.extend(columns[last(columns)..].iter().map(|column| (*column, kind)));
     }
     if n_rows.saturating_mul(kept.len()) > most_pairs {
+        work.is_too_little.set(true);
         return assign_kinds_best_first(similarity, columns);
     }
     kept.sort_unstable();
     let wide: Vec<Vec<f64>> =
         similarity.iter().map(|row| kept.iter().map(|(_, kind)| row[*kind]).collect()).collect();
-    let pairing = assign(&wide, order);
+    let pairing = assign(&wide, order, work);
     pairing.into_iter().map(|at| at.map(|at| kept[at].0)).collect()
 }
 
 fn assign_kinds_greedily(
     similarity: &[Vec<f64>],
-    columns: &[Vec<usize>],
+    columns: &[&[usize]],
     order: &[usize],
 ) -> Option<Vec<Option<usize>>> {
-    let mut free: Vec<&[usize]> = columns.iter().map(Vec::as_slice).collect();
+    let mut free: Vec<&[usize]> = columns.to_vec();
     let mut pairing = vec![None; similarity.len()];
     for &row in order {
         let kinds = (0..free.len()).filter(|&kind| similarity[row][kind] > 0.0);
@@ -86,8 +112,8 @@ fn assign_kinds_greedily(
 
 /// Takes the most similar pair left, again and again; of those that are equally similar the one
 /// with the last column.
-fn assign_kinds_best_first(similarity: &[Vec<f64>], columns: &[Vec<usize>]) -> Vec<Option<usize>> {
-    let mut free: Vec<&[usize]> = columns.iter().map(Vec::as_slice).collect();
+fn assign_kinds_best_first(similarity: &[Vec<f64>], columns: &[&[usize]]) -> Vec<Option<usize>> {
+    let mut free: Vec<&[usize]> = columns.to_vec();
     let mut pairing = vec![None; similarity.len()];
     let pairs = best_first(similarity);
     for equal in pairs.chunk_by(|one, other| one.0.total_cmp(&other.0).is_eq()) {
@@ -163,6 +189,10 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn assign(similarity: &[Vec<f64>], order: &[usize]) -> Vec<Option<usize>> {
+        super::assign(similarity, order, &Work::new(usize::MAX))
+    }
+
     fn total(similarity: &[Vec<f64>], pairing: &[Option<usize>]) -> f64 {
         pairing.iter().enumerate().filter_map(|(row, c)| Some(similarity[row][(*c)?])).sum()
     }
@@ -193,7 +223,10 @@ mod tests {
     fn more_steps_than_there_are_for_them_are_paired_quickly() {
         let few = vec![vec![1.0]; 100_000];
         let order: Vec<usize> = (0..few.len()).collect();
-        let pairing = assign(&few, &order);
+        // A few looks at each step, where all others of its side are none of its business.
+        let work = Work::new(10 * few.len());
+        let pairing = super::assign(&few, &order, &work);
+        assert!(!work.was_too_little());
         assert_eq!((pairing[0], pairing.iter().flatten().count()), (Some(0), 1));
         let most = vec![vec![1.0; 1_000]; 1_001];
         let pairing = assign(&most, &(0..1_001).rev().collect::<Vec<_>>());
@@ -206,9 +239,25 @@ mod tests {
         let cell = |row: usize, column: usize| ((row + 1) * (column + 1)) as f64 / 1e5;
         let similarity: Vec<Vec<f64>> =
             (0..200).map(|row| (0..200).map(|column| cell(row, column)).collect()).collect();
-        assert!(solve(&similarity, 200 * 200 * 20).is_none());
-        assert!(solve(&similarity, 200 * 200 * 202).is_some());
-        assert_eq!(assign_best_first(&similarity).iter().flatten().count(), 200);
+        let solved = |most: usize| solve(&similarity, &Cell::new(most)).is_some();
+        assert!(!solved(200 * 200 * 20));
+        assert!(solved(200 * 200 * 202));
+        let (order, little) = ((0..200).collect::<Vec<_>>(), Work::new(200 * 200 * 20));
+        let pairing = super::assign(&similarity, &order, &little);
+        assert!(little.was_too_little());
+        assert_eq!(pairing, assign_best_first(&similarity));
+        assert_eq!(pairing.iter().flatten().count(), 200);
+    }
+
+    #[test]
+    fn groups_share_the_work_that_there_is() {
+        let similarity = vec![vec![1.0, 0.5], vec![1.0, 0.0]];
+        let work = Work::new(40);
+        let n_solved = (0..100).take_while(|_| {
+            super::assign(&similarity, &[0, 1], &work);
+            !work.was_too_little()
+        });
+        assert!((1..20).contains(&n_solved.count()));
     }
 
     /// Ties broken the slow way: each row tries its columns, and the rest is solved anew.
@@ -216,7 +265,7 @@ mod tests {
         let mut left = similarity.to_vec();
         let mut pairing = vec![None; similarity.len()];
         let optimum = |left: &[Vec<f64>]| {
-            total(left, &solve(left, usize::MAX).expect("an optimum").column_of)
+            total(left, &solve(left, &Cell::new(usize::MAX)).expect("an optimum").column_of)
         };
         for &row in order {
             let before = optimum(&left);
@@ -275,7 +324,9 @@ mod tests {
                 .collect();
             let mut order: Vec<usize> = (0..rows).collect();
             if reversed { order.reverse(); }
-            let pairing = assign_kinds(&similarity, &columns, &order, usize::MAX);
+            let columns: Vec<&[usize]> = columns.iter().map(Vec::as_slice).collect();
+            let work = Work::new(usize::MAX);
+            let pairing = assign_kinds(&similarity, &columns, &order, usize::MAX, &work);
             prop_assert_eq!(pairing, assign(&wide, &order));
             let quick = assign_kinds_best_first(&similarity, &columns);
             prop_assert_eq!(quick, assign_best_first(&wide));
@@ -296,8 +347,8 @@ mod tests {
             let similarity: Vec<Vec<f64>> =
                 (0..rows).map(|row| (0..columns).map(|at| cell(row, at)).collect()).collect();
             let order: Vec<usize> = order.into_iter().filter(|row| *row < rows).collect();
-            let optimum = solve(&similarity, usize::MAX).expect("an optimum");
-            let pairing = latest(&similarity, optimum, &order, usize::MAX);
+            let optimum = solve(&similarity, &Cell::new(usize::MAX)).expect("an optimum");
+            let pairing = latest(&similarity, optimum, &order, &Work::new(usize::MAX));
             prop_assert_eq!(pairing, assign_with_ties(&similarity, &order));
         }
 

@@ -1,14 +1,16 @@
 //! Why expected steps were not found, in words.
 
 use std::cell::OnceCell;
+use std::rc::Rc;
 
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 use juror_json as json;
-use juror_sparql::{Comparison, Difference, MOST_COLUMNS, Prepared, SparqlResult};
+use juror_sparql::{Comparison, Difference, Prepared, SparqlResult};
 
-use crate::compare::{Differing, DocumentId, Expectation, Kind, View, differing};
+use crate::compare::{Differing, DocumentId, Expectation, Kind, Spare, View, differing};
 use crate::exact::shown;
 use crate::kind_names::StepKind;
+use crate::limits::{TooLarge, Whose};
 use crate::match_steps::{Matching, Pair, can_match, scored_groups};
 use crate::output::Output;
 use crate::profile::{MissingStatus, Profile, StepKinds};
@@ -38,7 +40,7 @@ pub fn explain(record: &Record<'_>, profile: &Profile) -> Vec<Miss> {
     let Some(matching) = &record.matching else { return Vec::new() };
     let groups = record.case.question.groups.as_deref().unwrap_or_default();
     let steps = record.case.trajectory.steps.as_deref().unwrap_or_default();
-    explain_matching(groups, steps, matching, profile)
+    explain_within(groups, steps, matching, &record.too_large, profile)
 }
 
 /// Explains every expected step that was not found whole by [`match_steps`](crate::match_steps).
@@ -48,7 +50,31 @@ pub fn explain_matching(
     matching: &Matching,
     profile: &Profile,
 ) -> Vec<Miss> {
-    let views = View::of_answer(steps, profile);
+    explain_within(groups, steps, matching, &matching.too_large, profile)
+}
+
+/// What could not be read when the steps were matched cannot be read here either: what is told is
+/// why they scored as they did.
+fn explain_within(
+    groups: &[Vec<ExpectedStep<'_>>],
+    steps: &[Step<'_>],
+    matching: &Matching,
+    too_large: &[TooLarge],
+    profile: &Profile,
+) -> Vec<Miss> {
+    let mut views = View::of_answer(steps, profile);
+    let mut refused = HashMap::new();
+    for TooLarge { place, excess } in too_large {
+        match place {
+            Whose::Actual(step) => {
+                let view = View::of_actual(&steps[*step]).under(profile);
+                views[*step] = view.known_to_exceed(*excess);
+            }
+            Whose::Expected { group, step } => drop(refused.insert((*group, *step), *excess)),
+            Whose::Question => {}
+        }
+    }
+    let spare = Rc::new(Spare::new(&profile.limits));
     let mut is_found = vec![false; steps.len()];
     matching.pairs.iter().for_each(|pair| is_found[pair.actual] = true);
     let alike = OnceCell::new();
@@ -64,7 +90,10 @@ pub fn explain_matching(
             if pair.is_some_and(|pair| pair.similarity >= 1.0) {
                 continue;
             }
-            let view = View::of_expected(step).under(profile);
+            let mut view = View::of_expected(step).under(profile).sharing(&spare);
+            if let Some(excess) = refused.get(&(group, expected)) {
+                view = view.known_to_exceed(*excess);
+            }
             let expected_step = Expectation::new(step, &view);
             let why = match (pair, &looked_for, incomplete) {
                 (Some(pair), ..) => explainer.difference(&expected_step, pair.actual),
@@ -239,15 +268,22 @@ impl Explainer<'_> {
         latest.min_by_key(|at| (self.is_found[*at], n_differing(*at), std::cmp::Reverse(*at)))
     }
 
+    /// Why what was read is no SPARQL result.
+    fn not_a_result(&self, output: &str, view: &View<'_>) -> String {
+        match view.excess() {
+            Some(excess) => format!("{output} is {}", excess.told(&self.profile.limits)),
+            None => format!("{output} is not a SPARQL result"),
+        }
+    }
+
     /// How an actual step differs from the expected one.
     fn difference(&self, expected: &Expectation<'_>, actual: usize) -> String {
         let (step, view, actual) = (expected.step, expected.view, &self.views[actual]);
         match Kind::of(expected, actual, self.profile) {
             Kind::Sparql(format) => match (view.result(format), actual.result(format)) {
                 (Some(expected), Some(found)) => sparql_difference(expected, found, step),
-                (Some(_), None) if actual.is_too_large(format) => too_large(self.profile),
-                (Some(_), None) => "the output is not a SPARQL result".into(),
-                (None, _) => "the reference output is not a SPARQL result".into(),
+                (Some(_), None) => self.not_a_result("the output", actual),
+                (None, _) => self.not_a_result("the reference output", view),
             },
             Kind::Retrieval => retrieval_difference(view, actual),
             Kind::TimeSeries => named_difference(view, actual, &["mrid", "limit"]),
@@ -263,14 +299,6 @@ impl Explainer<'_> {
             Kind::Json | Kind::Plain | Kind::Never => output_difference(view, actual),
         }
     }
-}
-
-fn too_large(profile: &Profile) -> String {
-    format!(
-        "the output is a table of more cells than `limits.table_cells` allows ({}), or of more \
-         than {MOST_COLUMNS} columns",
-        profile.limits.table_cells
-    )
 }
 
 /// How two outputs differ that compare as they are, or as JSON.
@@ -497,11 +525,11 @@ mod tests {
             json!({"name": "s", "status": "success", "output": output,
                 "output_media_type": "text/tab-separated-values"})
         };
-        let (expected, actual) = (step("?a\n1\n"), step("?a\t?b\n\n\n"));
+        let (expected, actual) = (step("?a\n1\n"), step("?a\t?b\n\n\n\n\n\n"));
         let limits = crate::Limits { table_cells: 3, ..crate::Limits::DEFAULT };
         let profile = Profile { limits, ..Profile::V5 };
-        let told = "the output is a table of more cells than `limits.table_cells` allows (3), or \
-                    of more than 1024 columns";
+        let told = "the output is a table that has, with those before it, more cells than \
+                    `limits.table_cells` allows (3)";
         let misses = misses(&json!([[expected]]), &json!([actual]), &profile);
         assert_eq!(misses, [(0, 0, told.to_owned())]);
     }
@@ -531,20 +559,56 @@ mod tests {
             let question = &dataset.questions[0];
             score(&Case { question, trajectory: responses.of(question) }, &profile).too_large
         };
-        assert_eq!(too_large(2), None);
-        let met = crate::TooLarge { step: 2, excess: crate::Excess::TableCells };
-        assert_eq!(too_large(30), Some(met));
+        assert_eq!(too_large(2), []);
+        let met = |step: usize| TooLarge {
+            place: Whose::Actual(step),
+            excess: crate::Excess::TableCells,
+        };
+        assert_eq!(too_large(30), (2..30).map(met).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn what_could_not_be_read_for_the_score_is_not_read_for_its_explanation() {
+        let step = |output: &str| {
+            json!({"name": "sparql_query", "status": "success", "output": output,
+                "output_media_type": "text/tab-separated-values"})
+        };
+        // The first takes the room of the second, which would be explained alone.
+        let table = |head: &str| format!("{head}\t?b\t?c\t?d\n1\n\n\n\n\n");
+        let limits = crate::Limits { table_cells: 20, ..crate::Limits::DEFAULT };
+        let profile = Profile { limits, ..Profile::V6 };
+        let expected = json!([[step("?a\n2\n")]]);
+        let actual = json!([step(&table("?a")), step(&table("?x"))]);
+        let told = "the output is a table that has, with those before it, more cells than \
+                    `limits.table_cells` allows (20)";
+        assert_eq!(misses(&expected, &actual, &profile), [(0, 0, told.to_owned())]);
+    }
+
+    #[test]
+    fn a_reference_beyond_a_limit_is_said_to_be() {
+        let step = |output: &str| {
+            json!({"name": "sparql_query", "status": "success", "output": output,
+                "output_media_type": "text/tab-separated-values"})
+        };
+        let limits = crate::Limits { table_cells: 3, ..crate::Limits::DEFAULT };
+        let profile = Profile { limits, ..Profile::V6 };
+        let actual = json!([step("?a\n1\n")]);
+        let told = |expected: &str| misses(&json!([[step(expected)]]), &actual, &profile);
+        let large = "the reference output is a table that has, with those before it, more cells \
+                     than `limits.table_cells` allows (3)";
+        assert_eq!(told("?a\t?b\n\n\n\n\n"), [(0, 0, large.to_owned())]);
+        let wide = "the reference output is a table of more than 1024 columns";
+        assert_eq!(told(&"?a\t".repeat(1025)), [(0, 0, wide.to_owned())]);
     }
 
     #[test]
     fn a_list_of_too_many_documents_is_said_to_be() {
         let step = |output: &Value| json!({"name": "retrieval", "status": "success", "output": output.to_string()});
-        let document = |id: usize| json!({"id": id});
-        let (expected, actual) =
-            (step(&json!([document(1)])), step(&json!([document(1), document(2), document(3)])));
+        let (expected, actual) = (step(&json!([{"id": 1}])), step(&json!(vec![json!({}); 20])));
         let limits = crate::Limits { documents: 2, ..crate::Limits::DEFAULT };
         let profile = Profile { limits, ..Profile::V5 };
-        let told = "the output lists more documents than `limits.documents` allows (2)";
+        let told = "the output is a list that has, with those before it, more documents than \
+                    `limits.documents` allows (2)";
         let misses = misses(&json!([[expected]]), &json!([actual]), &profile);
         assert_eq!(misses, [(0, 0, told.to_owned())]);
     }

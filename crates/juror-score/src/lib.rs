@@ -67,7 +67,7 @@ pub use gate::{Gate, Gates, Limit, NotALimit, NotAShare, Share, Unmet};
 #[doc(no_inline)]
 pub use juror_sparql::Rules;
 pub use kind_names::{KindNames, StepKind};
-pub use limits::{Excess, Limits};
+pub use limits::{Excess, Limits, TooLarge, Whose};
 pub use match_steps::{Matching, NoMatching, Pair, match_steps};
 pub use metric::{Better, Level, METRICS, MetricInfo, Unit, metric, step_metric};
 pub use output::Output;
@@ -76,6 +76,6 @@ pub use profile::{
     Noncommittal, Profile, ScoredGroups, StepKinds, WithoutOutput,
 };
 pub use question::{ExpectedStep, MatchedBy, Question};
-pub use record::{Case, Record, TooLarge, score};
+pub use record::{Case, Record, score};
 pub use stats::{Number, Spread, compensated_sum};
 pub use trajectory::{Ending, Status, Step, Trajectory, Usage};

@@ -1,11 +1,14 @@
 //! Finding the expected steps among the actual ones.
 
 use std::cell::OnceCell;
+use std::rc::Rc;
 
-use crate::compare::{Expectation, View};
+use crate::assignment::Work;
+use crate::compare::{Expectation, Spare, View};
+use crate::limits::{Excess, TooLarge, Whose};
 use crate::profile::{Choice, MissingStatus, Profile, ScoredGroups};
 use crate::question::ExpectedStep;
-use crate::repeated::Kinds;
+use crate::repeated::{FirstColumns, Kinds};
 use crate::trajectory::{Status, Step};
 
 /// Which expected steps were found, and the score that follows.
@@ -15,6 +18,8 @@ pub struct Matching {
     pub pairs: Vec<Pair>,
     /// The steps score, from 0 to 1.
     pub score: f64,
+    /// What met a limit: it counts as what cannot be read, or is not paired the best way.
+    pub too_large: Vec<TooLarge>,
 }
 
 /// An expected step and the actual step found for it, both by position.
@@ -58,6 +63,17 @@ pub enum NoMatching {
         /// How many pairs may be compared.
         most: usize,
     },
+    /// The same, where it is the groups that are too many.
+    #[error(
+        "{n_groups} groups of expected steps and the steps before them are more pairs than \
+         `limits.step_pairs` allows ({most})"
+    )]
+    TooManyGroups {
+        /// How many groups were looked for.
+        n_groups: usize,
+        /// How many pairs may be compared.
+        most: usize,
+    },
 }
 
 /// Pairs expected with actual steps. Groups are looked for from the last, each before the steps
@@ -82,14 +98,21 @@ pub(crate) fn match_views(
     if let Some(empty) = scored.clone().find(|&group| groups[group].is_empty()) {
         return Err(NoMatching::EmptyGroup(empty));
     }
-    let indices: Vec<usize> = can_match(steps, profile).collect();
-    let kinds = OnceCell::new();
+    let all: Vec<usize> = can_match(steps, profile).collect();
+    let mut matcher = Matcher {
+        actual,
+        all: &all,
+        kinds: OnceCell::new(),
+        spare: Rc::new(Spare::new(&profile.limits)),
+        work: Work::new(profile.limits.pairing_work),
+        n_pairs: 0,
+        too_large: Vec::new(),
+        profile,
+    };
     let mut before = steps.len();
     let mut pairs = Vec::new();
-    for group in scored.clone().rev() {
-        let n_before = indices.partition_point(|index| *index < before);
-        let candidates = Candidates { actual, all: &indices, n_before, kinds: &kinds };
-        let found = match_group(group, &groups[group], &candidates, profile)?;
+    for (n_later, group) in scored.clone().rev().enumerate() {
+        let found = matcher.match_group(group, &groups[group], before, n_later)?;
         let complete = found.len() == groups[group].len();
         before = found.iter().map(|pair| pair.actual).min().unwrap_or(before);
         pairs.extend(found);
@@ -98,12 +121,13 @@ pub(crate) fn match_views(
         }
     }
     pairs.sort_by_key(|pair: &Pair| (pair.group, pair.expected));
+    let mut found = pairs.iter().peekable();
     let group_score = |group: usize| {
-        let found = pairs.iter().filter(|pair| pair.group == group);
-        total(found.map(|pair| pair.similarity)) / groups[group].len() as f64
+        let own = std::iter::from_fn(|| found.next_if(|pair| pair.group == group));
+        total(own.map(|pair| pair.similarity)) / groups[group].len() as f64
     };
     let score = total(scored.clone().map(group_score)) / scored.len() as f64;
-    Ok(Matching { pairs, score })
+    Ok(Matching { pairs, score, too_large: matcher.met_limits() })
 }
 
 /// A sum that is 0 for nothing; the standard library's is -0.
@@ -140,79 +164,119 @@ pub(crate) fn can_match<'s>(
 /// From this many pairs on it is looked for steps that are repeated, which compare alike.
 const MANY_PAIRS: usize = 1 << 14;
 
-/// The actual steps that a group may be found in.
-struct Candidates<'c, 't> {
-    actual: &'c [View<'t>],
-    /// All steps that may be found at all, in order; those of the group are the first.
-    all: &'c [usize],
-    n_before: usize,
-    /// Which of all are alike: made when first needed, for all groups.
-    kinds: &'c OnceCell<Kinds>,
+/// Finds the groups of a question among the actual steps.
+struct Matcher<'m, 't> {
+    actual: &'m [View<'t>],
+    /// All steps that may be found at all, in order.
+    all: &'m [usize],
+    /// Which of them are alike: made when first needed, for all groups.
+    kinds: OnceCell<Kinds>,
+    /// What the expected outputs of all groups may take.
+    spare: Rc<Spare>,
+    work: Work,
+    /// How many pairs were compared, in all groups.
+    n_pairs: usize,
+    too_large: Vec<TooLarge>,
+    profile: &'m Profile,
 }
 
-impl<'c, 't> Candidates<'c, 't> {
-    fn view(&self, at: usize) -> &'c View<'t> {
-        &self.actual[self.all[at]]
-    }
-
-    /// Which of them are alike, where looking for that is worth it.
-    fn kinds(&self, n_expected: usize) -> Kinds {
-        if n_expected.saturating_mul(self.n_before) < MANY_PAIRS {
-            return Kinds::all_different(self.n_before);
-        }
+impl Matcher<'_, '_> {
+    /// The kinds of the first steps, where looking for what is alike is worth it.
+    fn kinds(&self, n_expected: usize, n_before: usize) -> FirstColumns<'_> {
+        let n_pairs = n_expected.saturating_mul(n_before).saturating_add(self.n_pairs);
         let all = || Kinds::of(self.all.iter().map(|&at| &self.actual[at]));
-        self.kinds.get_or_init(all).of_first(self.n_before)
+        let kinds = (n_pairs >= MANY_PAIRS).then(|| self.kinds.get_or_init(all));
+        FirstColumns::new(kinds, n_before)
     }
-}
 
-fn match_group(
-    group: usize,
-    expected: &[ExpectedStep<'_>],
-    candidates: &Candidates<'_, '_>,
-    profile: &Profile,
-) -> Result<Vec<Pair>, NoMatching> {
-    let view = |step| View::of_expected(step).under(profile);
-    let views: Vec<View> = expected.iter().map(view).collect();
-    let expectations: Vec<Expectation> =
-        expected.iter().zip(&views).map(|(step, view)| Expectation::new(step, view)).collect();
-    let kinds = candidates.kinds(expected.len());
-    let most = profile.limits.step_pairs;
-    if expected.len().saturating_mul(kinds.len()) > most {
-        let (n_expected, n_actual) = (expected.len(), kinds.len());
-        return Err(NoMatching::TooManyPairs { n_expected, n_actual, most });
+    /// Finds a group in the steps before one, after so many later groups.
+    fn match_group(
+        &mut self,
+        group: usize,
+        expected: &[ExpectedStep<'_>],
+        before: usize,
+        n_later: usize,
+    ) -> Result<Vec<Pair>, NoMatching> {
+        let profile = self.profile;
+        let most = profile.limits.step_pairs;
+        let n_before = self.all.partition_point(|index| *index < before);
+        let n_expected = expected.len();
+        let n_actual = self.kinds(n_expected, n_before).n_kinds();
+        let n_pairs = n_expected.saturating_mul(n_actual);
+        if n_pairs > most {
+            return Err(NoMatching::TooManyPairs { n_expected, n_actual, most });
+        }
+        if n_pairs.saturating_add(self.n_pairs) > most {
+            return Err(NoMatching::TooManyGroups { n_groups: n_later + 1, most });
+        }
+        let kinds = self.kinds(n_expected, n_before);
+        let view = |step| View::of_expected(step).under(profile).sharing(&self.spare);
+        let views: Vec<View> = expected.iter().map(view).collect();
+        let expectations: Vec<Expectation> =
+            expected.iter().zip(&views).map(|(step, view)| Expectation::new(step, view)).collect();
+        let of_kind: Vec<&View> = kinds.firsts().map(|at| &self.actual[self.all[at]]).collect();
+        let similarity: Vec<Vec<f64>> = expectations
+            .iter()
+            .map(|expectation| {
+                of_kind.iter().map(|actual| expectation.similarity(actual, profile)).collect()
+            })
+            .collect();
+        let mut order: Vec<usize> = (0..n_expected).collect();
+        if profile.choice == Choice::LastToFirst {
+            order.reverse();
+        }
+        let pairing = kinds.assign(&similarity, &order, most, &self.work);
+        let found = pairing.iter().enumerate().filter_map(|(expected, column)| {
+            let column = (*column)?;
+            let similarity = similarity[expected][kinds.of_column(column)];
+            Some(Pair { group, expected, actual: self.all[column], similarity })
+        });
+        let found = found.collect();
+        self.n_pairs += n_pairs;
+        self.too_large.extend(views.iter().enumerate().filter_map(|(step, view)| {
+            Some(TooLarge { place: Whose::Expected { group, step }, excess: view.excess()? })
+        }));
+        Ok(found)
     }
-    let of_kind: Vec<&View> = kinds.firsts().map(|at| candidates.view(at)).collect();
-    let similarity: Vec<Vec<f64>> = expectations
-        .iter()
-        .map(|expectation| {
-            of_kind.iter().map(|actual| expectation.similarity(actual, profile)).collect()
-        })
-        .collect();
-    let mut order: Vec<usize> = (0..expected.len()).collect();
-    if profile.choice == Choice::LastToFirst {
-        order.reverse();
+
+    /// What met a limit, by place.
+    fn met_limits(mut self) -> Vec<TooLarge> {
+        self.too_large.sort_by_key(|met| match met.place {
+            Whose::Expected { group, step } => (group, step),
+            Whose::Actual(_) | Whose::Question => (0, 0),
+        });
+        self.too_large.extend(self.actual.iter().enumerate().filter_map(|(step, view)| {
+            Some(TooLarge { place: Whose::Actual(step), excess: view.excess()? })
+        }));
+        if self.work.was_too_little() {
+            let (place, excess) = (Whose::Question, Excess::Pairing);
+            self.too_large.push(TooLarge { place, excess });
+        }
+        self.too_large
     }
-    let pairing = kinds.assign(&similarity, &order, most);
-    let found = pairing.iter().enumerate().filter_map(|(expected, column)| {
-        let column = (*column)?;
-        let similarity = similarity[expected][kinds.of_column(column)];
-        Some(Pair { group, expected, actual: candidates.all[column], similarity })
-    });
-    Ok(found.collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Limits;
     use crate::read::{read_reference, read_responses};
     use juror_document::{Document, Format};
 
     fn matched(expected: &str, actual: &str, profile: &Profile) -> Result<Matching, NoMatching> {
+        matched_groups(&format!("[{expected}]"), actual, profile)
+    }
+
+    fn matched_groups(
+        groups: &str,
+        actual: &str,
+        profile: &Profile,
+    ) -> Result<Matching, NoMatching> {
         let document =
             |text: String| Document::new("d", text.into_bytes(), Format::Json).expect("JSON");
         let reference = document(format!(
             r#"[{{"template_id": "t", "questions": [{{"id": "q", "question_text": "Q",
-                "reference_steps": [[{expected}]]}}]}}]"#
+                "reference_steps": [{groups}]}}]}}]"#
         ));
         let responses =
             document(format!(r#"[{{"question_id": "q", "actual_steps": [{actual}]}}]"#));
@@ -263,14 +327,102 @@ mod tests {
     }
 
     #[test]
+    fn pairs_of_all_groups_together_are_limited() {
+        let groups = |n: usize, of: fn(usize) -> usize| {
+            let group = |at: usize| format!("[{}]", steps(std::iter::once(of(at))));
+            (0..n).map(group).collect::<Vec<_>>().join(",")
+        };
+        // 5,000 groups of one step each, every one before the next.
+        let (distinct, all) = (groups(5_000, |at| at), steps(0..5_000));
+        let refused = matched_groups(&distinct, &all, &Profile::V6).expect_err("too many");
+        let most = Limits::DEFAULT.step_pairs;
+        assert!(matches!(refused, NoMatching::TooManyGroups { most: told, .. } if told == most));
+        let told = refused.to_string();
+        assert!(
+            told.ends_with("are more pairs than `limits.step_pairs` allows (4194304)"),
+            "{told}"
+        );
+        // Steps that are alike are compared once, in many groups as in one.
+        let equal = groups(20_000, |_| 7);
+        let all = steps(std::iter::repeat_n(7, 20_000));
+        let matching = matched_groups(&equal, &all, &Profile::V6).expect("a matching");
+        assert_eq!((matching.score, matching.pairs.len()), (1.0, 20_000));
+        let few = groups(200, |at| at);
+        let matching = matched_groups(&few, &steps(0..200), &Profile::V6).expect("a matching");
+        assert_eq!((matching.score, matching.pairs[7].actual), (1.0, 7));
+    }
+
+    fn tsv_step(output: &str) -> String {
+        let output = serde_json::to_string(output).expect("JSON");
+        format!(
+            r#"{{"name": "sparql_query", "status": "success", "output": {output},
+                "output_media_type": "text/tab-separated-values"}}"#
+        )
+    }
+
+    #[test]
+    fn tables_of_a_reference_share_what_they_take_beyond_their_texts() {
+        // Each has 20 cells, of which its text answers for a few.
+        let table = |n: usize| tsv_step(&format!("?a{n}\t?b\t?c\t?d\n1\n\n\n\n\n"));
+        let limits = Limits { table_cells: 40, ..Limits::DEFAULT };
+        let profile = Profile { limits, ..Profile::V6 };
+        let refused = |n: usize| {
+            let expected: Vec<String> = (0..n).map(table).collect();
+            let one = tsv_step("?a\n2\n");
+            let matching = matched(&expected.join(","), &one, &profile).expect("a matching");
+            matching.too_large
+        };
+        assert_eq!(refused(2), []);
+        let all = refused(30);
+        let first =
+            TooLarge { place: Whose::Expected { group: 0, step: 2 }, excess: Excess::TableCells };
+        assert_eq!((all.len(), all[0]), (28, first));
+    }
+
+    #[test]
+    fn tables_that_are_refused_do_not_spoil_a_small_one_that_is_right() {
+        let csv = |cell: &str| {
+            let row = format!("{cell},{cell},{cell}\n");
+            tsv_step(&format!("a,b,c\n{}", row.repeat(10))).replace("tab-separated-values", "csv")
+        };
+        let large = tsv_step(&format!("{}\n{}", "?x\t".repeat(1_000), "\n".repeat(5_000)));
+        let actual = format!("{}{}", format!("{large},").repeat(30), csv("123"));
+        // Rows in another order of columns have to be read.
+        let expected = csv("123").replace("a,b,c", "c,a,b");
+        let matching = matched(&expected, &actual, &Profile::V5).expect("a matching");
+        assert_eq!((matching.score, matching.too_large.len()), (1.0, 30));
+        assert_eq!(matching.pairs[0].actual, 30);
+    }
+
+    #[test]
+    fn a_pairing_that_need_not_be_the_best_is_told() {
+        let retrieved = |ids: &[u32]| {
+            let ids: Vec<String> = ids.iter().map(|id| format!(r#"{{\"id\": {id}}}"#)).collect();
+            format!(
+                r#"{{"name": "retrieval", "args": {{"k": 2}}, "status": "success", "output": "[{}]"}}"#,
+                ids.join(",")
+            )
+        };
+        let either = retrieved(&[1, 2]);
+        let expected = [either.clone(), retrieved(&[1]), either].join(",");
+        let actual = [retrieved(&[2]), retrieved(&[1])].join(",");
+        let matching = matched(&expected, &actual, &Profile::V6).expect("a matching");
+        assert_eq!((matching.score, matching.too_large.len()), (0.5, 0));
+        let limits = Limits { pairing_work: 1, ..Limits::DEFAULT };
+        let profile = Profile { limits, ..Profile::V6 };
+        let matching = matched(&expected, &actual, &profile).expect("a matching");
+        let told = TooLarge { place: Whose::Question, excess: Excess::Pairing };
+        assert_eq!(matching.too_large, [told]);
+    }
+
+    #[test]
     fn more_pairs_than_may_be_compared_are_not() {
         let distinct = steps(0..10_000);
         let refused = matched(&distinct, &distinct, &Profile::V6).err().map(|why| why.to_string());
         let told = "10000 expected steps and 10000 different steps are more pairs than \
                     `limits.step_pairs` allows (4194304)";
         assert_eq!(refused.as_deref(), Some(told));
-        let (few, limits) =
-            (steps(0..200), crate::Limits { step_pairs: 200 * 199, ..Default::default() });
+        let (few, limits) = (steps(0..200), Limits { step_pairs: 200 * 199, ..Default::default() });
         let profile = Profile { limits, ..Profile::V5 };
         assert_eq!(matched(&few, &few, &Profile::V5).expect("a matching").score, 1.0);
         assert!(matched(&few, &few, &profile).is_err());
@@ -284,8 +436,11 @@ mod tests {
         let views: Vec<View> = steps.iter().map(View::of_actual).collect();
         let all = Kinds::of(views.iter());
         for n in [1, 3, 4, 5, 400] {
-            let (few, own) = (all.of_first(n), Kinds::of(views[..n].iter()));
-            assert!(few.columns().eq(own.columns()), "{n}");
+            let (few, own) = (FirstColumns::new(Some(&all), n), Kinds::of(views[..n].iter()));
+            assert!(FirstColumns::columns(&all, n).eq(own.columns()), "{n}");
+            assert_eq!(few.n_kinds(), own.columns().count());
+            let own = FirstColumns::new(Some(&own), n);
+            assert!(few.firsts().eq(own.firsts()), "{n}");
             assert!((0..n).all(|at| few.of_column(at) == own.of_column(at)), "{n}");
         }
     }

@@ -3,10 +3,8 @@
 use std::borrow::Cow;
 
 use juror_json as json;
-use juror_sparql::SparqlResult;
+use juror_sparql::{CellLimit, SparqlResult};
 use serde_json::value::RawValue;
-
-use crate::limits::Limits;
 
 /// What a step returned. Files have it as JSON; a program that holds the text itself need not write
 /// it as JSON first.
@@ -88,12 +86,10 @@ impl<'a> Output<'a> {
 
     /// A SPARQL result in JSON as servers write them; nothing where it takes the ordinary reader
     /// to tell.
-    pub(crate) fn served_result(self, limits: &Limits) -> Option<SparqlResult<'a>> {
+    pub(crate) fn served_result(self, limit: CellLimit) -> Option<SparqlResult<'a>> {
         match self {
-            Output::Json(value) => {
-                SparqlResult::parse_escaped(json::inside_of(value)?, limits.of_tables())
-            }
-            Output::Text(text) => SparqlResult::parse_served(text, limits.of_tables()),
+            Output::Json(value) => SparqlResult::parse_escaped(json::inside_of(value)?, limit),
+            Output::Text(text) => SparqlResult::parse_served(text, limit),
         }
     }
 

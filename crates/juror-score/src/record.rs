@@ -7,7 +7,7 @@ use juror_json as json;
 use crate::compare::{Document, View};
 use crate::explain::Miss;
 use crate::finding::{Aspect, Finding, Judgement, Reason, Verdict};
-use crate::limits::{Excess, Limits};
+use crate::limits::{Limits, TooLarge, Whose};
 use crate::match_steps::{Matching, match_views};
 use crate::profile::{ContextJudge, ErrorResponses, Profile};
 use crate::question::{ExpectedStep, Question};
@@ -38,17 +38,8 @@ pub struct Record<'a> {
     pub judgement: Option<&'a Judgement>,
     /// Why expected steps were missed, to stand in the result; empty where nobody asked.
     pub misses: Vec<Miss>,
-    /// The first actual step whose output asked for more.
-    pub too_large: Option<TooLarge>,
-}
-
-/// An actual step that returned more than may be read: its output counts as what cannot be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TooLarge {
-    /// The step, by position.
-    pub step: usize,
-    /// What it returned too much of.
-    pub excess: Excess,
+    /// What asked for more than a limit allows.
+    pub too_large: Vec<TooLarge>,
 }
 
 impl<'a> Record<'a> {
@@ -165,8 +156,7 @@ pub fn score<'a>(case: &Case<'a>, profile: &Profile) -> Record<'a> {
         |(step, view): (&Step, &View)| step.status != Status::Error && view.is_empty_result();
     let steps = case.trajectory.steps.as_deref().unwrap_or_default();
     let empty_results = steps.iter().zip(&views).map(is_empty).collect();
-    let too_large = |(step, view): (usize, &View)| Some(TooLarge { step, excess: view.excess()? });
-    let too_large = views.iter().enumerate().find_map(too_large);
+    let too_large = too_large(matching.as_ref(), &views);
     let misses = Vec::new();
     Record { case: *case, matching, computed, empty_results, judgement: None, misses, too_large }
 }
@@ -188,6 +178,17 @@ fn find_steps(case: &Case<'_>, views: &[View<'_>], profile: &Profile) -> Result<
     let groups = steps_to_score(case, profile).map_err(Verdict::NotApplicable)?;
     let steps = case.trajectory.steps.as_deref().unwrap_or_default();
     match_views(groups, steps, views, profile).map_err(|why| Verdict::failed(why.to_string()))
+}
+
+/// What met a limit: of the expected steps, of pairing, and of the actual steps, which were looked
+/// at since.
+fn too_large(matching: Option<&Matching>, views: &[View<'_>]) -> Vec<TooLarge> {
+    let of_matching = matching.map_or(&[][..], |matching| &matching.too_large);
+    let others = of_matching.iter().filter(|met| !matches!(met.place, Whose::Actual(_)));
+    let of_view = |(step, view): (usize, &View)| {
+        Some(TooLarge { place: Whose::Actual(step), excess: view.excess()? })
+    };
+    others.copied().chain(views.iter().enumerate().filter_map(of_view)).collect()
 }
 
 /// The expected steps to look for, or why none are looked for.

@@ -2,23 +2,18 @@
 
 use std::collections::HashMap;
 
-use crate::assignment::{assign, assign_kinds};
+use crate::assignment::{Work, assign, assign_kinds};
 use crate::compare::View;
 
 /// The kinds of columns: those of a kind have the same similarity to every row.
 pub(crate) struct Kinds {
     /// The kind of each column.
     of: Vec<usize>,
-    /// The columns of each kind, in order.
+    /// The columns of each kind, in order; kinds stand in the order of their first columns.
     columns: Vec<Vec<usize>>,
 }
 
 impl Kinds {
-    /// Every column is a kind of its own.
-    pub(crate) fn all_different(n_columns: usize) -> Kinds {
-        Kinds { of: Vec::new(), columns: (0..n_columns).map(|column| vec![column]).collect() }
-    }
-
     /// Steps that differ in nothing but their ids are of a kind.
     pub(crate) fn of<'v, 't: 'v>(views: impl Iterator<Item = &'v View<'t>>) -> Kinds {
         let mut known: HashMap<Vec<&'t str>, usize> = HashMap::new();
@@ -34,46 +29,64 @@ impl Kinds {
         kinds
     }
 
-    /// Those of the first columns alone.
-    pub(crate) fn of_first(&self, n_columns: usize) -> Kinds {
-        let before = |columns: &Vec<usize>| {
-            columns[..columns.partition_point(|column| *column < n_columns)].to_vec()
-        };
-        // Kinds stand in the order of their first columns.
-        let columns = self.columns.iter().map(before).take_while(|columns| !columns.is_empty());
-        Kinds { of: self.of[..n_columns].to_vec(), columns: columns.collect() }
-    }
-
-    /// How many there are.
-    pub(crate) fn len(&self) -> usize {
-        self.columns.len()
-    }
-
-    /// The first column of each kind.
-    pub(crate) fn firsts(&self) -> impl Iterator<Item = usize> {
-        self.columns.iter().map(|columns| columns[0])
-    }
-
     /// The columns of each kind, in the order of the first of each.
     pub(crate) fn columns(&self) -> impl Iterator<Item = &[usize]> {
         self.columns.iter().map(Vec::as_slice)
     }
+}
+
+/// The kinds of the first columns alone, of which nothing is copied.
+#[derive(Clone, Copy)]
+pub(crate) struct FirstColumns<'k> {
+    /// Where there is none, every column is a kind of its own.
+    kinds: Option<&'k Kinds>,
+    n_columns: usize,
+    n_kinds: usize,
+}
+
+impl<'k> FirstColumns<'k> {
+    pub(crate) fn new(kinds: Option<&'k Kinds>, n_columns: usize) -> FirstColumns<'k> {
+        let n_kinds = kinds.map_or(n_columns, |kinds| {
+            kinds.columns.partition_point(|columns| columns[0] < n_columns)
+        });
+        FirstColumns { kinds, n_columns, n_kinds }
+    }
+
+    /// How many kinds there are.
+    pub(crate) fn n_kinds(self) -> usize {
+        self.n_kinds
+    }
+
+    /// The first column of each kind.
+    pub(crate) fn firsts(self) -> impl Iterator<Item = usize> {
+        let first = move |kind: usize| self.kinds.map_or(kind, |kinds| kinds.columns[kind][0]);
+        (0..self.n_kinds).map(first)
+    }
 
     /// The kind of a column.
-    pub(crate) fn of_column(&self, column: usize) -> usize {
-        self.of.get(column).copied().unwrap_or(column)
+    pub(crate) fn of_column(self, column: usize) -> usize {
+        self.kinds.map_or(column, |kinds| kinds.of[column])
+    }
+
+    /// The columns of each kind, in the order of the first of each.
+    pub(crate) fn columns(kinds: &'k Kinds, n_columns: usize) -> impl Iterator<Item = &'k [usize]> {
+        let before = move |columns: &'k [usize]| {
+            &columns[..columns.partition_point(|column| *column < n_columns)]
+        };
+        kinds.columns().map(before).take_while(|columns| !columns.is_empty())
     }
 
     /// For each row the column it is paired with, by its similarity to each kind.
     pub(crate) fn assign(
-        &self,
+        self,
         similarity: &[Vec<f64>],
         order: &[usize],
         most_pairs: usize,
+        work: &Work,
     ) -> Vec<Option<usize>> {
-        if self.columns.iter().all(|columns| columns.len() == 1) {
-            return assign(similarity, order);
-        }
-        assign_kinds(similarity, &self.columns, order, most_pairs)
+        let repeated = self.kinds.filter(|_| self.n_kinds < self.n_columns);
+        let Some(kinds) = repeated else { return assign(similarity, order, work) };
+        let columns: Vec<&[usize]> = FirstColumns::columns(kinds, self.n_columns).collect();
+        assign_kinds(similarity, &columns, order, most_pairs, work)
     }
 }

@@ -86,7 +86,29 @@ pub(crate) fn many_steps(random: &mut Random, size: usize) -> Vec<u8> {
     of_steps(&json!([expected]), &json!(actual))
 }
 
-/// Steps that each return a wide table of nothing.
+/// Many groups of one step each, all alike or all others, each before the next.
+pub(crate) fn many_groups(random: &mut Random, size: usize) -> Vec<u8> {
+    let n_steps = size / 150 + 1;
+    let n_kinds = random.pick(&[1, 7, n_steps]).copied().unwrap_or(1);
+    let step = |n: usize| {
+        json!({"name": "s", "id": n.to_string(), "status": "success",
+            "output": (n % n_kinds).to_string()})
+    };
+    let groups: Vec<Value> = (0..n_steps).map(|n| json!([step(n)])).collect();
+    let actual: Vec<Value> = (0..n_steps).map(step).collect();
+    of_steps(&json!(groups), &json!(actual))
+}
+
+/// Keys that no settings have.
+pub(crate) fn unknown_settings(random: &mut Random, size: usize) -> Vec<u8> {
+    let before = if random.one_in(2) { "steps:\n" } else { "" };
+    let key =
+        |n: usize| if before.is_empty() { format!("x{n}: 1\n") } else { format!(" x{n}: 1\n") };
+    let keys: Vec<String> = (0..size / 8).map(key).collect();
+    format!("{before}{}", keys.concat()).into_bytes()
+}
+
+/// Steps that each return a wide table of nothing, or that expect one.
 pub(crate) fn many_tables(random: &mut Random, size: usize) -> Vec<u8> {
     let n_rows = 1 + random.below(1_000);
     let table = format!("{}\n{}", names(width(random), "?x", "\t"), "\n".repeat(n_rows));
@@ -94,8 +116,16 @@ pub(crate) fn many_tables(random: &mut Random, size: usize) -> Vec<u8> {
         json!({"name": "sparql_query", "args": {}, "id": n.to_string(), "status": "success",
             "output": output, "output_media_type": "text/tab-separated-values"})
     };
-    let actual: Vec<Value> = (0..=size / table.len()).map(|n| step(n, &table)).collect();
-    of_steps(&json!([[step(0, "?a\n1\n")]]), &json!(actual))
+    let many: Vec<Value> = (0..=size / table.len()).map(|n| step(n, &table)).collect();
+    let one = step(0, "?a\n1\n");
+    match random.below(3) {
+        0 => of_steps(&json!([many]), &json!([one])),
+        1 => of_steps(
+            &json!(many.iter().map(|step| json!([step])).collect::<Vec<_>>()),
+            &json!(many),
+        ),
+        _ => of_steps(&json!([[one]]), &json!(many)),
+    }
 }
 
 /// A large output against many that are small, or the other way about; some are of one value.

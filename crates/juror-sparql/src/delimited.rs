@@ -35,7 +35,7 @@ fn names_in(fields: &mut Fields<'_>) -> Result<Vec<String>, NotAResult> {
     let mut names = Vec::new();
     while let Some((name, is_last)) = fields.next() {
         if names.len() == MOST_COLUMNS {
-            return Err(NotAResult::TooLarge);
+            return Err(NotAResult::TooWide);
         }
         names.push(name.to_owned());
         if is_last {
@@ -130,7 +130,7 @@ fn names_of_tsv(head: &str) -> Result<Vec<&str>, NotAResult> {
     let names = head.split('\t').map(|name| name.strip_prefix(['?', '$']).unwrap_or(name));
     let names = names.filter(|name| !name.is_empty()).take(MOST_COLUMNS + 1);
     let names: Vec<&str> = names.collect();
-    if names.len() > MOST_COLUMNS { Err(NotAResult::TooLarge) } else { Ok(names) }
+    if names.len() > MOST_COLUMNS { Err(NotAResult::TooWide) } else { Ok(names) }
 }
 
 fn empty_table<'t>(names: impl Iterator<Item = Cow<'t, str>>) -> Solutions<'t> {
@@ -141,9 +141,7 @@ fn empty_table<'t>(names: impl Iterator<Item = Cow<'t, str>>) -> Solutions<'t> {
 /// Ends a row: what it left out is unbound.
 fn end_row(table: &mut Solutions<'_>, room: Room) -> Result<(), NotAResult> {
     table.n_rows += 1;
-    if !room.holds(table.columns.len(), table.n_rows) {
-        return Err(NotAResult::TooLarge);
-    }
+    room.check(table.columns.len(), table.n_rows)?;
     for column in table.columns.iter_mut().filter(|column| column.len() < table.n_rows) {
         column.push(Cell::Unbound);
     }

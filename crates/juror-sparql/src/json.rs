@@ -38,11 +38,15 @@ fn parse_with(
 
 /// Errors cross the parser as words alone; no others begin with these.
 const TOO_LARGE: &str = "the table is too large";
+const TOO_WIDE: &str = "the table is too wide";
 
 fn told(error: &serde_json::Error) -> NotAResult {
     let words = error.to_string();
     if words.starts_with(TOO_LARGE) {
         return NotAResult::TooLarge;
+    }
+    if words.starts_with(TOO_WIDE) {
+        return NotAResult::TooWide;
     }
     NotAResult::Other(format!("not a SPARQL result in JSON: {words}"))
 }
@@ -89,8 +93,9 @@ struct ResultVisitor {
     may_be_headless: bool,
 }
 
-fn too_large<E: serde::de::Error>() -> E {
-    E::custom(TOO_LARGE)
+/// Why a table of so many columns is refused.
+fn refused<E: serde::de::Error>(n_columns: usize) -> E {
+    E::custom(if n_columns > MOST_COLUMNS { TOO_WIDE } else { TOO_LARGE })
 }
 
 impl<'de> Visitor<'de> for ResultVisitor {
@@ -125,7 +130,8 @@ impl<'de> Visitor<'de> for ResultVisitor {
         let of_rows = || rows.as_ref().filter(tells).map(|rows| rows.names.clone());
         let names = head.or_else(of_rows).ok_or_else(|| A::Error::missing_field("head"))?;
         let rows = rows.unwrap_or_else(|| Rows::new(Some(&names), self.room));
-        let table = rows.into_solutions(names).ok_or_else(too_large)?;
+        let n_columns = names.len();
+        let table = rows.into_solutions(names).ok_or_else(|| refused(n_columns))?;
         Ok(SparqlResult::Table(table))
     }
 }
@@ -343,7 +349,8 @@ impl<'de> Visitor<'de> for RowSeed<'_, 'de> {
                 }
             }
         }
-        self.0.end_row().ok_or_else(too_large)
+        let n_columns = self.0.names.len();
+        self.0.end_row().ok_or_else(|| refused(n_columns))
     }
 }
 

@@ -165,9 +165,12 @@ impl ResultFormat {
 /// Why a text is not a SPARQL result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotAResult {
-    /// It is a table, and larger than tables may be.
+    /// It is a table, and has more cells than it may.
     #[error("the table is too large for its text")]
     TooLarge,
+    /// It is a table, and has more than [`MOST_COLUMNS`] columns.
+    #[error("the table has more than {MOST_COLUMNS} columns")]
+    TooWide,
     /// It is something else.
     #[error("{0}")]
     Other(String),
@@ -181,7 +184,7 @@ impl NotAResult {
 
     /// Whether it is a table, and larger than tables may be.
     pub fn is_too_large(&self) -> bool {
-        *self == NotAResult::TooLarge
+        matches!(self, NotAResult::TooLarge | NotAResult::TooWide)
     }
 }
 
@@ -396,14 +399,31 @@ mod tests {
     }
 
     #[test]
+    fn a_table_has_cells_for_its_text_and_those_of_the_limit() {
+        // It has 15 cells, of which its text answers for 8.
+        let csv = "a,b,c\n1,2,3\n,,\n,,\n,,\n------------";
+        assert_eq!(csv.len(), 33);
+        for (limit, n_rows) in [(4, None), (7, Some(5)), (100, Some(5))] {
+            let read = SparqlResult::parse_within(csv, ResultFormat::Csv, CellLimit(limit));
+            let table = read.ok().map(|read| match read {
+                SparqlResult::Table(table) => table.n_rows,
+                SparqlResult::Truth(_) => 0,
+            });
+            assert_eq!(table, n_rows, "{limit}");
+        }
+    }
+
+    #[test]
     fn a_limit_can_be_lifted() {
         let limits = |table_cells| CellLimit(table_cells);
         for (text, format) in
             [("a,b\n1\n2\n3\n", ResultFormat::Csv), ("?a\t?b\n1\n2\n3\n", ResultFormat::Tsv)]
         {
             let read = |cells| SparqlResult::parse_within(text, format, limits(cells));
-            assert!(read(6).is_ok(), "{text}");
-            assert!(read(5).is_err_and(|why| why.is_too_large()), "{text}");
+            // There are six cells, and the text answers for some.
+            let of_text = text.len() / CellLimit::BYTES_A_CELL;
+            assert!(read(6 - of_text).is_ok(), "{text}");
+            assert_eq!(read(5 - of_text), Err(NotAResult::TooLarge), "{text}");
         }
     }
 
@@ -424,9 +444,21 @@ mod tests {
     #[test]
     fn no_table_has_more_columns_than_any_query() {
         let csv = ",".repeat(1 << 20);
-        assert!(is_too_large(&csv, ResultFormat::Csv));
+        let too_wide = Err(NotAResult::TooWide);
+        assert_eq!(SparqlResult::parse(&csv, ResultFormat::Csv), too_wide);
         let tsv = "x\t".repeat(1 << 20);
-        assert!(is_too_large(&tsv, ResultFormat::Tsv));
+        assert_eq!(SparqlResult::parse(&tsv, ResultFormat::Tsv), too_wide);
+        let names = vec!["\"a\""; MOST_COLUMNS + 1].join(",");
+        for rows in ["", "{}"] {
+            let json = format!(
+                r#"{{"head": {{"vars": [{names}]}}, "results": {{"bindings": [{rows}]}}}}"#
+            );
+            assert_eq!(SparqlResult::parse(&json, ResultFormat::Json), too_wide);
+        }
+        let variables: Vec<String> =
+            (0..1025).map(|n| format!("<variable name='x{n}'/>")).collect();
+        let xml = format!("<sparql><head>{}</head><results/></sparql>", variables.concat());
+        assert_eq!(SparqlResult::parse(&xml, ResultFormat::Xml), too_wide);
         let rows = format!("a,b\n{}\n1,2\n", ",".repeat(1 << 20));
         let read = SparqlResult::parse(&rows, ResultFormat::Csv);
         assert!(matches!(read, Ok(SparqlResult::Table(table)) if table.n_rows == 2));

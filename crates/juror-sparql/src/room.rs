@@ -1,14 +1,14 @@
 //! How large a table may become.
 
-use crate::MOST_COLUMNS;
+use crate::{MOST_COLUMNS, NotAResult};
 
-/// The cells of a table that its text need not answer for; a longer text may have one cell for every
+/// The cells that a table may have beyond those that its text answers for: one for every
 /// [`CellLimit::BYTES_A_CELL`] of its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CellLimit(pub usize);
 
 impl CellLimit {
-    /// What holds where nobody says otherwise: a table of this size takes 128 MB.
+    /// What holds where nobody says otherwise: so many cells take 128 MB.
     pub const DEFAULT: CellLimit = CellLimit(1 << 22);
 
     /// How much text stands for a cell of a large table. Cells take eight times as much memory.
@@ -17,7 +17,7 @@ impl CellLimit {
     /// How many cells a table may have that is read from a text of this length. Rows can leave most
     /// cells out, so a small text could ask for any amount of memory.
     fn cells_of(self, text_length: usize) -> usize {
-        self.0.max(text_length / CellLimit::BYTES_A_CELL)
+        self.0.saturating_add(text_length / CellLimit::BYTES_A_CELL)
     }
 }
 
@@ -33,19 +33,22 @@ impl Room {
     }
 
     /// The same for a text that stands in a JSON string: no more than the text itself has, which is
-    /// shorter. Where that is too little, the text is read the ordinary way, which tells.
+    /// shorter, up to six times. Where that is too little, the text is read the ordinary way, which
+    /// tells.
     pub(crate) fn of_escaped(quoted: &str, limit: CellLimit) -> Room {
-        if limit.cells_of(quoted.len()) == limit.0 {
-            return Room { most_cells: limit.0 };
-        }
-        let n_backslashes = memchr::memchr_iter(b'\\', quoted.as_bytes()).count();
-        // `\u0041` is one byte for six, all others are one for two.
-        let has_codes = memchr::memmem::find(quoted.as_bytes(), b"\\u").is_some();
-        let dropped = n_backslashes * if has_codes { 5 } else { 1 };
-        Room { most_cells: limit.cells_of(quoted.len().saturating_sub(dropped)) }
+        // `\u0041` is one byte for six.
+        Room { most_cells: limit.cells_of(quoted.len() / 6) }
     }
 
     pub(crate) fn holds(self, n_columns: usize, n_rows: usize) -> bool {
         n_columns <= MOST_COLUMNS && n_columns.saturating_mul(n_rows) <= self.most_cells
+    }
+
+    /// Why a table does not become as large as that, if it does not.
+    pub(crate) fn check(self, n_columns: usize, n_rows: usize) -> Result<(), NotAResult> {
+        if n_columns > MOST_COLUMNS {
+            return Err(NotAResult::TooWide);
+        }
+        if self.holds(n_columns, n_rows) { Ok(()) } else { Err(NotAResult::TooLarge) }
     }
 }

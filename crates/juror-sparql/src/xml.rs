@@ -144,10 +144,7 @@ impl Parser {
             self.table.names.push(Cow::Owned(name));
             self.table.columns.push(vec![Cell::Unbound; self.table.n_rows]);
         }
-        if !self.room.holds(self.table.names.len(), self.table.n_rows) {
-            return Err(NotAResult::TooLarge);
-        }
-        Ok(())
+        self.room.check(self.table.names.len(), self.table.n_rows)
     }
 
     fn end(&mut self, name: &str) -> Result<(), NotAResult> {
@@ -163,9 +160,7 @@ impl Parser {
             }
             "binding" => self.column = None,
             "result" => {
-                if !self.room.holds(self.table.names.len(), self.table.n_rows + 1) {
-                    return Err(NotAResult::TooLarge);
-                }
+                self.room.check(self.table.names.len(), self.table.n_rows + 1)?;
                 let mut row = self.row.take().unwrap_or_default().into_iter();
                 for column in &mut self.table.columns {
                     column.push(row.next().flatten().unwrap_or(Cell::Unbound));

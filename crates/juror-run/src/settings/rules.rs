@@ -28,7 +28,7 @@ pub(crate) fn rules(profile: &Profile) -> Value {
         noncommittal,
         answer_error_key,
         asked_like,
-        limits: Limits { table_cells, documents, step_pairs },
+        limits: Limits { table_cells, documents, step_pairs, pairing_work },
     } = profile;
     let is_counted = |errors: &ErrorResponses| *errors == ErrorResponses::CountedIn;
     let release = match asked_like {
@@ -54,7 +54,12 @@ pub(crate) fn rules(profile: &Profile) -> Value {
         "answer_relevance": {"noncommittal": NoncommittalRule::word(*noncommittal)},
         "answer_correctness": {"error_key": ErrorKeyRule::word(*answer_error_key)},
         "asked_like_release": release,
-        "limits": {"table_cells": table_cells, "documents": documents, "step_pairs": step_pairs},
+        "limits": {
+            "table_cells": table_cells,
+            "documents": documents,
+            "step_pairs": step_pairs,
+            "pairing_work": pairing_work,
+        },
     });
     for (name, kind) in kind_names.iter() {
         rules["steps"]["kind_names"][name] = json!(KindWord::word(kind));
@@ -97,7 +102,12 @@ mod tests {
                 "answer_relevance": {"noncommittal": "any"},
                 "answer_correctness": {"error_key": "answer_eval_error"},
                 "asked_like_release": 5,
-                "limits": {"table_cells": 4_194_304, "documents": 65_536, "step_pairs": 4_194_304},
+                "limits": {
+                    "table_cells": 4_194_304,
+                    "documents": 65_536,
+                    "step_pairs": 4_194_304,
+                    "pairing_work": 134_217_728,
+                },
             })
         );
     }
@@ -124,6 +134,7 @@ mod tests {
             r#"{"limits": {"table_cells": 5}}"#,
             r#"{"limits": {"documents": 5}}"#,
             r#"{"limits": {"step_pairs": 5}}"#,
+            r#"{"limits": {"pairing_work": 5}}"#,
         ] {
             assert_ne!(of(switched), base, "{switched}");
         }

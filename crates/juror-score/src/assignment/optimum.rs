@@ -1,5 +1,7 @@
 //! The largest total, and prices that prove it.
 
+use std::cell::Cell;
+
 /// A pairing whose total is the largest possible.
 pub(super) struct Optimum {
     /// The column of each row; every pair is above zero.
@@ -11,16 +13,16 @@ pub(super) struct Optimum {
     pub(super) worth_of_column: Vec<f64>,
 }
 
-/// A pairing with the largest total, unless it takes more work than it may.
-pub(super) fn solve(similarity: &[Vec<f64>], most_work: usize) -> Option<Optimum> {
+/// A pairing with the largest total, unless it takes more work than there is left.
+pub(super) fn solve(similarity: &[Vec<f64>], work: &Cell<usize>) -> Option<Optimum> {
     let n_rows = similarity.len();
     let n_columns = similarity.first().map_or(0, Vec::len);
     if n_rows <= n_columns {
         let cost = Costs::new(n_rows, n_columns, |row, column| -similarity[row][column]);
-        return cost.solve(most_work);
+        return cost.solve(work);
     }
     let cost = Costs::new(n_columns, n_rows, |column, row| -similarity[row][column]);
-    let turned = cost.solve(most_work)?;
+    let turned = cost.solve(work)?;
     let mut column_of = vec![None; n_rows];
     for (column, row) in turned.column_of.into_iter().enumerate() {
         if let Some(row) = row {
@@ -57,12 +59,11 @@ impl Costs {
     }
 
     /// The Hungarian method with potentials, in O(rows² · columns).
-    fn solve(&self, most_work: usize) -> Option<Optimum> {
+    fn solve(&self, work: &Cell<usize>) -> Option<Optimum> {
         let (n, m) = (self.n_rows, self.n_columns);
         let mut row_potential = vec![0.0; n + 1];
         let mut column_potential = vec![0.0; m + 1];
         let mut row_of = vec![0_usize; m + 1];
-        let mut work = 0;
         for row in 1..=n {
             // Column 0 stands for the row that is being placed.
             row_of[0] = row;
@@ -71,10 +72,11 @@ impl Costs {
             let mut done = vec![false; m + 1];
             let mut column = 0;
             loop {
-                work += m;
-                if work > most_work {
+                let Some(left) = work.get().checked_sub(m) else {
+                    work.set(0);
                     return None;
-                }
+                };
+                work.set(left);
                 done[column] = true;
                 let at = row_of[column];
                 let costs = self.of_row(at);

@@ -3,8 +3,8 @@
 //! Only pairs that are worth just their similarity are part of such a pairing, and any rearranging
 //! of these keeps the total, as long as nobody is left without a partner who is worth something.
 
-use super::EQUAL;
 use super::optimum::Optimum;
+use super::{EQUAL, Work};
 
 /// The pairing in which the rows, in the order given, take the last column that keeps the total.
 /// Rows that come after the work is up keep what they have.
@@ -12,15 +12,17 @@ pub(super) fn latest(
     similarity: &[Vec<f64>],
     optimum: Optimum,
     order: &[usize],
-    most_work: usize,
+    work: &Work,
 ) -> Vec<Option<usize>> {
     let mut choice = Choice::new(similarity, optimum);
     for &row in order {
-        if choice.work > most_work {
+        if choice.work > work.ties.get() {
+            work.is_too_little.set(true);
             break;
         }
         choice.choose(row);
     }
+    work.ties.set(work.ties.get().saturating_sub(choice.work));
     choice.column_of
 }
 
@@ -183,6 +185,7 @@ impl Choice {
 
     /// Who can move on so that the column of a row is vacant, or so that nobody is in need.
     fn ways_to(&mut self, goal: Node) -> Ways {
+        self.work += self.column_of.len();
         let mut ways = Ways { of_row: vec![None; self.column_of.len()], of_nobody: None };
         let mut not_reached = self.open_rows.clone();
         let mut is_nobody_reached = goal.is_none();

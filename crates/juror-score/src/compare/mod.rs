@@ -7,13 +7,14 @@ mod data_points;
 mod documents;
 mod empty;
 mod iri;
+mod spare;
 mod sparql;
 mod time;
 mod time_series;
 mod value;
 
 use std::borrow::Cow;
-use std::cell::{Cell, OnceCell};
+use std::cell::OnceCell;
 use std::rc::Rc;
 
 pub(crate) use args::{Differing, differing};
@@ -25,6 +26,7 @@ use juror_document::Quoted;
 use juror_json::{self as json, Object};
 use juror_sparql::{CellLimit, MediaType, NotAResult, Prepared, ResultFormat, SparqlResult};
 use serde_json::value::RawValue;
+pub(crate) use spare::Spare;
 pub use sparql::compare_sparql_results;
 
 use crate::exact::Compared;
@@ -44,17 +46,15 @@ enum Side {
 
 impl Side {
     /// Reads a SPARQL result; an expected one need not list its columns.
-    fn parse<'o>(
+    fn parse(
         self,
-        text: &'o str,
+        text: &str,
         format: ResultFormat,
-        limits: &Limits,
-    ) -> Result<SparqlResult<'o>, NotAResult> {
+        limit: CellLimit,
+    ) -> Result<SparqlResult<'_>, NotAResult> {
         match self {
-            Side::Expected => {
-                SparqlResult::parse_reference_within(text, format, limits.of_tables())
-            }
-            Side::Actual => SparqlResult::parse_within(text, format, limits.of_tables()),
+            Side::Expected => SparqlResult::parse_reference_within(text, format, limit),
+            Side::Actual => SparqlResult::parse_within(text, format, limit),
         }
     }
 }
@@ -67,8 +67,8 @@ pub(crate) struct View<'t> {
     media_type: MediaType,
     side: Side,
     limits: Limits,
-    /// The cells that tables of the answer may still have beyond what their texts answer for.
-    spare_cells: Option<Rc<Cell<usize>>>,
+    /// What outputs of the same side may still take beyond what their texts answer for.
+    spare: Option<Rc<Spare>>,
     text: OnceCell<Cow<'t, str>>,
     result: OnceCell<Result<SparqlResult<'t>, NotAResult>>,
     documents: OnceCell<Result<Vec<Document<'t>>, NotDocuments>>,
@@ -104,7 +104,7 @@ impl<'t> View<'t> {
             media_type,
             side,
             limits: Limits::DEFAULT,
-            spare_cells: None,
+            spare: None,
             text: OnceCell::new(),
             result: OnceCell::new(),
             documents: OnceCell::new(),
@@ -122,14 +122,17 @@ impl<'t> View<'t> {
         self
     }
 
-    /// The steps of an answer as a profile sees them. Their tables share what they may take beyond
-    /// their texts, so that many do not take many times as much.
+    /// The same step among others of its side: they share what they may take beyond their texts, so
+    /// that many do not take many times as much.
+    pub(crate) fn sharing(mut self, spare: &Rc<Spare>) -> View<'t> {
+        self.spare = Some(Rc::clone(spare));
+        self
+    }
+
+    /// The steps of an answer as a profile sees them.
     pub(crate) fn of_answer(steps: &'t [Step<'t>], profile: &Profile) -> Vec<View<'t>> {
-        let spare = Rc::new(Cell::new(profile.limits.table_cells));
-        let view = |step| View {
-            spare_cells: Some(Rc::clone(&spare)),
-            ..View::of_actual(step).under(profile)
-        };
+        let spare = Rc::new(Spare::new(&profile.limits));
+        let view = |step| View::of_actual(step).under(profile).sharing(&spare);
         steps.iter().map(view).collect()
     }
 
@@ -213,67 +216,83 @@ impl<'t> View<'t> {
         self.read(other).as_ref().ok()
     }
 
-    /// Whether the output is a table that is larger than its text bears.
-    pub(crate) fn is_too_large(&self, other: ResultFormat) -> bool {
-        self.read(other).as_ref().is_err_and(NotAResult::is_too_large)
-    }
-
     fn read(&self, other: ResultFormat) -> &Result<SparqlResult<'t>, NotAResult> {
         self.result.get_or_init(|| {
-            let spare = self.spare_cells.as_ref();
-            let table_cells = spare.map_or(self.limits.table_cells, |spare| spare.get());
-            let read = self.read_result(other, &Limits { table_cells, ..self.limits });
-            if let Some(spare) = spare {
-                spare.set(table_cells.saturating_sub(self.cells_beyond_text(&read, table_cells)));
+            let read = self.read_result(other);
+            if let Some(spare) = &self.spare {
+                match &read {
+                    Ok(SparqlResult::Table(table)) => {
+                        let n_cells = table.columns.len() * table.n_rows;
+                        spare.take_cells(n_cells, self.length_for(n_cells));
+                    }
+                    Err(NotAResult::TooLarge | NotAResult::TooWide) => spare.refuse_cells(),
+                    Ok(SparqlResult::Truth(_)) | Err(NotAResult::Other(_)) => {}
+                }
             }
             read
         })
     }
 
-    /// The cells that a table has beyond those that its text answers for. One that was refused
-    /// takes half of what there was, so that reading many such does not take many times as long.
-    fn cells_beyond_text(
-        &self,
-        read: &Result<SparqlResult<'_>, NotAResult>,
-        table_cells: usize,
-    ) -> usize {
-        let length = self.output.map_or(0, Output::written_length);
-        match read {
-            Ok(SparqlResult::Table(table)) => {
-                let n_cells = table.columns.len() * table.n_rows;
-                n_cells.saturating_sub(length / CellLimit::BYTES_A_CELL)
-            }
-            Err(NotAResult::TooLarge) => table_cells / 2,
-            Ok(SparqlResult::Truth(_)) | Err(NotAResult::Other(_)) => 0,
+    /// The length of the text that a table was read from. One that is long enough in any case is
+    /// not unescaped for it.
+    fn length_for(&self, n_cells: usize) -> usize {
+        let written = self.output.map_or(0, Output::written_length);
+        if self.least_length() / CellLimit::BYTES_A_CELL >= n_cells {
+            return written;
         }
+        self.text().map_or(0, str::len)
+    }
+
+    /// How long the text is at least: in JSON a byte may be written as six.
+    fn least_length(&self) -> usize {
+        match self.output {
+            Some(Output::Text(text)) => text.len(),
+            Some(output) => output.written_length().saturating_sub(2) / 6,
+            None => 0,
+        }
+    }
+
+    /// The cells that the table of a text may have beyond those that its text answers for.
+    fn cell_limit(&self, text_length: usize) -> CellLimit {
+        let spare = self.spare.as_ref();
+        spare.map_or(self.limits.of_tables(), |spare| spare.cells_for(text_length))
     }
 
     /// What the output has too much of, if anybody tried to read it.
     pub(crate) fn excess(&self) -> Option<Excess> {
         match (self.result.get(), self.documents.get()) {
             (Some(Err(NotAResult::TooLarge)), _) => Some(Excess::TableCells),
+            (Some(Err(NotAResult::TooWide)), _) => Some(Excess::TableColumns),
             (_, Some(Err(NotDocuments::TooMany))) => Some(Excess::Documents),
             _ => None,
         }
+    }
+
+    /// The same step, whose output is known to have too much of something.
+    pub(crate) fn known_to_exceed(self, excess: Excess) -> View<'t> {
+        let is_new = match excess {
+            Excess::TableCells => self.result.set(Err(NotAResult::TooLarge)).is_ok(),
+            Excess::TableColumns => self.result.set(Err(NotAResult::TooWide)).is_ok(),
+            Excess::Documents => self.documents.set(Err(NotDocuments::TooMany)).is_ok(),
+            Excess::Pairing => true,
+        };
+        debug_assert!(is_new, "nobody read it before");
+        self
     }
 
     fn own_format(&self) -> Option<ResultFormat> {
         self.media_type.result_format()
     }
 
-    fn read_result(
-        &self,
-        other: ResultFormat,
-        limits: &Limits,
-    ) -> Result<SparqlResult<'t>, NotAResult> {
+    fn read_result(&self, other: ResultFormat) -> Result<SparqlResult<'t>, NotAResult> {
         let output = self.output.ok_or_else(NotAResult::nothing)?;
         let own = self.own_format();
         let format = own.unwrap_or(other);
         if let Some(json) = output.other_json() {
-            return self.side.parse(json, ResultFormat::Json, limits);
+            return self.side.parse(json, ResultFormat::Json, self.cell_limit(json.len()));
         }
         if format == ResultFormat::Json
-            && let Some(result) = output.served_result(limits)
+            && let Some(result) = output.served_result(self.cell_limit(self.least_length()))
             && (self.side == Side::Actual || result.has_columns())
         {
             return Ok(result);
@@ -285,7 +304,8 @@ impl<'t> View<'t> {
             _ => format,
         };
         let format = if own.is_some() { format } else { look };
-        self.side.parse(text, format, limits).map(SparqlResult::into_owned)
+        let limit = self.cell_limit(text.len());
+        self.side.parse(text, format, limit).map(SparqlResult::into_owned)
     }
 
     /// The output as a list of documents.
@@ -293,17 +313,26 @@ impl<'t> View<'t> {
         let read = || {
             let text = self.text().ok_or(NotDocuments::Other)?;
             let owned = |documents: Vec<Document<'_>>| {
-                documents.into_iter().map(Document::into_owned).collect()
+                documents.into_iter().map(Document::into_owned).collect::<Vec<_>>()
             };
-            match parse_documents(text, &self.limits) {
+            let spare = self.spare.as_ref();
+            let of_limits = || self.limits.documents_of(text.len());
+            let most = spare.map_or_else(of_limits, |spare| spare.documents_for(text.len()));
+            let read = match parse_documents(text, most) {
                 Ok(documents) => Ok(owned(documents)),
                 Err(NotDocuments::TooMany) => Err(NotDocuments::TooMany),
                 // Scores of documents may be `NaN`, for which JSON has no number.
                 Err(NotDocuments::Other) => {
                     let quoted = Quoted::of(text, false).ok_or(NotDocuments::Other)?;
-                    parse_documents(&quoted.text, &self.limits).map(owned)
+                    parse_documents(&quoted.text, most).map(owned)
                 }
+            };
+            match (&read, spare) {
+                (Ok(documents), Some(spare)) => spare.take_documents(documents.len(), text.len()),
+                (Err(NotDocuments::TooMany), Some(spare)) => spare.refuse_documents(),
+                _ => {}
             }
+            read
         };
         self.documents.get_or_init(read).as_deref().map_err(|why| *why)
     }

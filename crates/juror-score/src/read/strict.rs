@@ -2,11 +2,12 @@
 //! every expected output has to be read for it.
 
 use juror_document::{Document, Found, Problem, Problems, Quoted};
-use juror_sparql::{MOST_COLUMNS, SparqlResult};
+use juror_sparql::{NotAResult, SparqlResult};
 use serde_json::value::RawValue;
 
 use super::reference::Dataset;
 use crate::compare::{Kind, NotDocuments, View};
+use crate::limits::Excess;
 use crate::profile::Profile;
 use crate::question::ExpectedStep;
 
@@ -37,6 +38,7 @@ fn trouble_with(step: &ExpectedStep<'_>, profile: &Profile) -> Option<Problem> {
     let output = step.output.filter(|_| !step.matches_by_args(profile))?;
     let name = || step.name.to_string();
     let trouble = |why: &str| Some(Problem::BadOutput { step: name(), why: why.to_owned() });
+    let too_large = |excess: Excess| trouble(&format!("is {}", excess.told(&profile.limits)));
     let view = View::of_expected(step).under(profile);
     let read = |text: &str, format| {
         SparqlResult::parse_reference_within(text, format, profile.limits.of_tables()).map(|_| ())
@@ -44,7 +46,7 @@ fn trouble_with(step: &ExpectedStep<'_>, profile: &Profile) -> Option<Problem> {
     match Kind::by_output(&view, true, profile) {
         Kind::Retrieval => match view.documents() {
             Err(NotDocuments::Other) => trouble("is not a list of documents"),
-            Err(NotDocuments::TooMany) => trouble("lists more documents than may be read"),
+            Err(NotDocuments::TooMany) => too_large(Excess::Documents),
             Ok([]) => trouble("has no documents"),
             Ok(documents) => match documents.iter().filter(|one| one.id.is_none()).count() {
                 0 => None,
@@ -54,12 +56,9 @@ fn trouble_with(step: &ExpectedStep<'_>, profile: &Profile) -> Option<Problem> {
         },
         Kind::Sparql(format) => match read(&output.text(), format) {
             Ok(()) => None,
-            Err(why) if why.is_too_large() => trouble(&format!(
-                "is a table of more cells than `limits.table_cells` allows ({}), or of more than \
-                 {MOST_COLUMNS} columns",
-                profile.limits.table_cells
-            )),
-            Err(_) => {
+            Err(NotAResult::TooLarge) => too_large(Excess::TableCells),
+            Err(NotAResult::TooWide) => too_large(Excess::TableColumns),
+            Err(NotAResult::Other(_)) => {
                 let media_type = step.media_type.as_deref().unwrap_or_default();
                 trouble(&format!("is no SPARQL result of the media type `{media_type}`"))
             }

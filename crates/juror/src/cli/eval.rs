@@ -252,7 +252,9 @@ impl Work<'_> {
         shown.print(&problems)?;
         let exit = gate::pass(&shown.unmet);
         if !args.quiet {
-            if let Some(word) = tell_too_large(&outcome.judged, &dataset, &answers) {
+            let (all, limits) = (&outcome.judged, &plan.profile.limits);
+            let explain = "`--explain`";
+            if let Some(word) = tell_too_large(all, &dataset, &answers, limits, explain) {
                 talk::warn(&word);
             }
             self.tell_unjudged(&judgements, judges.is_some(), &dataset, &answers);
