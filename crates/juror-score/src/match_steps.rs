@@ -314,16 +314,22 @@ mod tests {
         let expected = step(&list(100_000));
         let small: Vec<String> = (0..20_000).map(|at| step(&at.to_string())).collect();
         let actual = format!("{}, {}", step(&format!(" {}", list(100_000))), small.join(","));
+        let before = crate::exact::bytes_read();
         let matching = matched(&expected, &actual, &Profile::V6).expect("a matching");
         assert_eq!((matching.score, matching.pairs[0].actual), (1.0, 0));
+        let n_read = crate::exact::bytes_read() - before;
+        assert!(n_read < 10 * (expected.len() + actual.len()), "{n_read}");
     }
 
     #[test]
     fn one_step_is_found_for_the_first_of_thousands_that_expect_it() {
         let equal = steps(std::iter::repeat_n(7, 3_000));
         let one = steps(std::iter::once(7));
-        let matching = matched(&equal, &one, &Profile::V6).expect("a matching");
-        assert_eq!(matching.pairs.len(), 1);
+        // Some looks for each of them, not for each pair of them.
+        let limits = Limits { pairing_work: 30_000, ..Limits::DEFAULT };
+        let profile = Profile { limits, ..Profile::V6 };
+        let matching = matched(&equal, &one, &profile).expect("a matching");
+        assert_eq!((matching.pairs.len(), matching.too_large.len()), (1, 0));
     }
 
     #[test]
