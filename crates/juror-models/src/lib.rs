@@ -70,5 +70,7 @@ pub use prompt::{Part, Prompt};
 pub use provider::{Manners, ModelSpec, PROVIDERS, Protocol, Provider};
 pub use queue::{Answer, CallError, Limits, Models, ModelsSetup, OutsideReason, Stop};
 pub use schema::Schema;
-pub use secret::{Secret, Secrets, is_secret_name, is_secret_parameter, says_who_asks};
+pub use secret::{
+    Secret, Secrets, is_secret_name, is_secret_parameter, looks_like_a_key, says_who_asks,
+};
 pub use tally::{Calls, Cost, Count, Tally};

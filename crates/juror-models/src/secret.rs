@@ -91,9 +91,10 @@ const SECRET_WHOLE_WORDS: [&str; 5] = ["key", "keys", "creds", "jwt", "bearer"];
 const SECRET_LAST_WORDS: [&str; 3] = ["pass", "pwd", "pat"];
 
 /// Last words of names that tell something of a key, and not the key: `TOKEN_LIMIT`, `SSL_KEY_FILE`.
-const TELLING_OF_SECRETS: [&str; 15] = [
+/// What `WEBHOOK_SECRET_URL` or `TOKEN_HEADER` holds is often the key itself.
+const TELLING_OF_SECRETS: [&str; 13] = [
     "limit", "limits", "count", "size", "length", "budget", "rate", "usage", "file", "path", "dir",
-    "url", "name", "header", "type",
+    "name", "type",
 ];
 
 /// Whether an option, a variable, a header or a parameter of an address is called as keys are. This
@@ -122,10 +123,14 @@ const SECRET_PARAMETERS: [&str; 6] = ["code", "sig", "signature", "auth", "pass"
 pub fn is_secret_parameter(name: &str, value: &str) -> bool {
     let is_called_so =
         || words_of(name).iter().any(|word| SECRET_PARAMETERS.contains(&word.as_str()));
-    let looks_like_one = value.len() >= 20
-        && value.contains(|c: char| c.is_ascii_digit())
-        && value.contains(|c: char| c.is_ascii_alphabetic());
-    is_secret_name(name) || is_called_so() || looks_like_one
+    is_secret_name(name) || is_called_so() || looks_like_a_key(value)
+}
+
+/// Whether a text is as long and as mixed as keys are.
+pub fn looks_like_a_key(text: &str) -> bool {
+    text.len() >= 20
+        && text.contains(|c: char| c.is_ascii_digit())
+        && text.contains(|c: char| c.is_ascii_alphabetic())
 }
 
 /// Whether a header says who asks, and nothing of what is asked.
@@ -193,6 +198,8 @@ mod tests {
             "GOOGLE_APPLICATION_CREDENTIALS",
             "DB_CREDS",
             "SESSION_JWT",
+            "WEBHOOK_SECRET_URL",
+            "--token-header",
         ] {
             assert!(is_secret_name(name), "{name}");
         }

@@ -1,5 +1,7 @@
 //! Addresses as they may be shown and kept.
 
+use juror_models::looks_like_a_key;
+
 use crate::hidden::{Mask, in_address};
 
 /// What ends the part of an address that may hold a name and a password.
@@ -17,10 +19,13 @@ pub(crate) fn without_user(address: &str) -> String {
     format!("{}://{}{}", parts.scheme, parts.host, parts.path)
 }
 
-/// Whether an address has a password before its host.
+/// Whether an address has a password before its host, or a token in place of a name.
 pub(crate) fn has_password(address: &str) -> bool {
-    let password = parts(address).and_then(|parts| parts.user?.split_once(':'));
-    password.is_some_and(|(_, password)| !password.is_empty())
+    let user = parts(address).and_then(|parts| parts.user);
+    user.is_some_and(|user| match user.split_once(':') {
+        Some((name, password)) => !password.is_empty() || looks_like_a_key(name),
+        None => looks_like_a_key(user),
+    })
 }
 
 struct Parts<'a> {

@@ -1,6 +1,7 @@
 //! What looks like a key in what users name: it is never written down.
 
 use juror_models::{is_secret_name, is_secret_parameter};
+use serde_json::Value;
 
 use crate::address::{has_password, without_user};
 use crate::manifest::short_hash;
@@ -60,41 +61,77 @@ fn to_closing_quote<'w>(value: &str, words: &mut impl Iterator<Item = &'w str>) 
 /// An address without the name and the password in it, and with parameters masked that are called
 /// as keys are. What is no address is left as it is.
 pub(crate) fn in_address(address: &str, mask: Mask) -> String {
-    let open = without_user(address);
-    let Some((path, query)) = open.split_once('?').filter(|(path, _)| path.contains("://")) else {
-        return open;
+    in_parameters(&without_user(address), mask, is_secret_parameter)
+}
+
+/// An address with some of its parameters masked.
+fn in_parameters(address: &str, mask: Mask, is_secret: impl Fn(&str, &str) -> bool) -> String {
+    let Some((path, query)) = address.split_once('?').filter(|(path, _)| path.contains("://"))
+    else {
+        return address.to_owned();
     };
     let parameters = query.split('&').map(|parameter| match parameter.split_once('=') {
-        Some((name, value)) if is_secret_parameter(name, value) => {
-            format!("{name}={}", mask.over(value))
-        }
+        Some((name, value)) if is_secret(name, value) => format!("{name}={}", mask.over(value)),
         _ => parameter.to_owned(),
     });
     format!("{path}?{}", parameters.collect::<Vec<_>>().join("&"))
 }
 
 /// The value of a variable without the passwords in it, if there are any: in an address
-/// (`postgres://me:hush@host/data`) or in the words of a connection (`Server=host;Password=hush`).
+/// (`postgres://me:hush@host/data`), in the words of a connection (`Server=host;Password=hush`,
+/// `host=db password=hush`, `me:hush@tcp(db:3306)/data`) or in JSON (`{"api_key": "hush"}`).
+///
+/// Parameters count by their names alone here: one that is merely long may be what an agent needs.
 pub(crate) fn without_passwords(value: &str) -> Option<String> {
-    let address = in_address(value, Mask::Stars);
-    let open = in_connection(&address, Mask::Stars);
-    let has_any = has_password(value) || address != without_user(value) || open != address;
-    has_any.then_some(open)
+    let named = |name: &str, _: &str| is_secret_parameter(name, "");
+    let open = if has_password(value) { without_user(value) } else { value.to_owned() };
+    let open = in_parameters(&open, Mask::Stars, named);
+    let open = in_connection(&open, Mask::Stars);
+    let open = without_driver_password(&open).unwrap_or(open);
+    let open = in_json(&open).unwrap_or(open);
+    (open != value).then_some(open)
 }
 
 /// The words of a connection, with those masked that are called as keys are.
 fn in_connection(words: &str, mask: Mask) -> String {
-    if !words.contains(';') {
-        return words.to_owned();
-    }
+    let separator = if words.contains(';') { ';' } else { ' ' };
     let is_plain = |name: &str| name.chars().all(|c| c.is_alphanumeric() || " _-".contains(c));
-    let shown = words.split(';').map(|word| match word.split_once('=') {
+    let shown = words.split(separator).map(|word| match word.split_once('=') {
         Some((name, value)) if is_plain(name) && is_secret_parameter(name, "") => {
             format!("{name}={}", mask.over(value))
         }
         _ => word.to_owned(),
     });
-    shown.collect::<Vec<_>>().join(";")
+    shown.collect::<Vec<_>>().join(&separator.to_string())
+}
+
+/// The words of a connection as drivers in Go have them, `me:hush@tcp(db:3306)/data`, without the
+/// password.
+fn without_driver_password(words: &str) -> Option<String> {
+    let (user, server) = words.rsplit_once('@')?;
+    let (protocol, _) = server.split_once('(')?;
+    let (name, password) = user.split_once(':')?;
+    let is_word = |word: &str| !word.is_empty() && word.chars().all(char::is_alphanumeric);
+    (is_word(protocol) && !password.is_empty() && !name.contains('/'))
+        .then(|| format!("{name}:***@{server}"))
+}
+
+/// A JSON object with those texts masked that are called as keys are, if there are any.
+fn in_json(text: &str) -> Option<String> {
+    fn hide(value: &mut Value) {
+        match value {
+            Value::Object(fields) => fields.iter_mut().for_each(|(name, value)| match value {
+                Value::String(secret) if is_secret_name(name) => *secret = Mask::Stars.over(secret),
+                other => hide(other),
+            }),
+            Value::Array(items) => items.iter_mut().for_each(hide),
+            _ => {}
+        }
+    }
+    let value: Value = text.trim_start().starts_with('{').then_some(text)?.parse().ok()?;
+    let mut open = value.clone();
+    hide(&mut open);
+    (open != value).then(|| open.to_string())
 }
 
 #[cfg(test)]
@@ -119,6 +156,17 @@ mod tests {
                 Some("AccountName=a;AccountKey=***;EndpointSuffix=b"),
             ),
             ("Server=host;Uid=me;Pwd=hush", Some("Server=host;Uid=me;Pwd=***")),
+            ("host=db user=me password=hush", Some("host=db user=me password=***")),
+            ("me:hush@tcp(db:3306)/data", Some("me:***@tcp(db:3306)/data")),
+            ("https://ghp0123456789abcdefghijk@host/simple", Some("https://host/simple")),
+            (
+                r#"{"account": {"api_key": "hush"}, "top_k": 5}"#,
+                Some(r#"{"account":{"api_key":"***"},"top_k":5}"#),
+            ),
+            (r#"{"top_k": 5}"#, None),
+            ("https://host/s?dataset=wiki2023-embeddings-v2", None),
+            ("https://me@host/simple", None),
+            ("a@b(c)", None),
             ("ssh://git@host/place", None),
             ("https://host/v1?top_k=5", None),
             ("postgres://host/data", None),

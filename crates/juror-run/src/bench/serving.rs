@@ -13,6 +13,7 @@ use tokio::net::TcpListener;
 
 use super::agent::on_one_line;
 use super::journal::ServedCall;
+use crate::address::without_credentials;
 use crate::settings::Settings;
 use crate::tools::{TellTrouble, Tools};
 
@@ -86,13 +87,14 @@ impl fmt::Display for NoAnswer {
 }
 
 impl NoAnswer {
-    /// What to do about it, where nothing else is known than `otherwise`.
-    fn hint<'h>(&self, otherwise: &'h str) -> &'h str {
+    /// What to do about a server that does not even say how it is: all may ask that, by a name that it
+    /// knows.
+    fn hint_on_health(&self) -> &'static str {
         match self {
             NoAnswer::Refused { status: StatusCode::FORBIDDEN, .. } => {
                 "start `juror serve` with --allow-host and the host of --server, or name it by an address of its machine"
             }
-            _ => otherwise,
+            _ => "start `juror serve` first, or leave --server out",
         }
     }
 }
@@ -153,22 +155,24 @@ impl Serving {
         let (client, n_opened) = (http_client()?, AtomicU64::new(0));
         let serving = Serving { address, run, key, client, token, server: None, n_opened };
         let health = serving.read(Method::GET, &format!("{}/health", serving.address)).await;
+        // Users may have put a password into it.
+        let shown = without_credentials(&serving.address);
         health.map_err(|why| {
-            let hint = why.hint("start `juror serve` first, or leave --server out");
-            format!("{}: no tools are served here: {why}\n  hint: {hint}", serving.address)
+            let hint = why.hint_on_health();
+            format!("{shown}: no tools are served here: {why}\n  hint: {hint}")
         })?;
         let tools = serving.read(Method::GET, &format!("{}?limit=0", serving.tools_url())).await;
         if let Err(NoAnswer::Refused { status: StatusCode::UNAUTHORIZED, .. }) = tools {
             return Err(format!(
-                "{}: the server of tools {}\n  hint: give the one that it was started with by --server-token env:NAME or JUROR_SERVER_TOKEN",
-                serving.address,
+                "{shown}: the server of tools {}\n  hint: give the one that it was started with by --server-token env:NAME or JUROR_SERVER_TOKEN",
                 if serving.token.is_some() { "takes another token" } else { "asks for a token" }
             ));
         }
         // Nothing is left there by a run that does not begin.
         serving.begin().await.map_err(|why| {
-            let hint = why.hint("serve the tools with `juror serve` of this release");
-            format!("{}: no calls can be recorded here: {why}\n  hint: {hint}", serving.address)
+            format!(
+                "{shown}: no calls can be recorded here: {why}\n  hint: serve the tools with `juror serve` of this release"
+            )
         })?;
         serving.end().await;
         Ok(serving)
@@ -204,9 +208,16 @@ impl Serving {
         let status = response.status();
         let bytes = response.bytes().await.map_err(unreached)?;
         if !status.is_success() {
-            return Err(NoAnswer::Refused { status, why: said_in(&bytes) });
+            let why = said_in(&bytes).map(|why| self.without_keys(&why));
+            return Err(NoAnswer::Refused { status, why });
         }
         Ok(bytes.to_vec())
+    }
+
+    /// What a server says, without the keys that it was asked with.
+    fn without_keys(&self, said: &str) -> String {
+        let said = self.key.redact(said);
+        self.token.as_ref().map_or(said.clone(), |token| token.redact(&said))
     }
 
     /// What calls it.
@@ -317,4 +328,34 @@ fn escaped(part: &str) -> String {
         }
         out
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+
+    #[test]
+    fn a_refusal_is_told_without_the_keys_that_it_repeats() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = format!("http://me:pass@{}", listener.local_addr().expect("an address"));
+        let server = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().expect("a request");
+            let mut request = [0; 4096];
+            let n = stream.read(&mut request).expect("a head");
+            let head = String::from_utf8_lossy(&request[..n]).replace("\r\n", " ");
+            let body = serde_json::json!({"error": head}).to_string();
+            let reply = format!("HTTP/1.1 403 No\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+            stream.write_all(reply.as_bytes()).expect("replied");
+        });
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let token = Secret::new("hush-hush");
+        let serving = Serving::elsewhere(&address, Some(token), "r");
+        let refused = runtime.expect("a runtime").block_on(serving).err().expect("refused");
+        server.join().expect("served");
+        assert!(refused.contains("Bearer ***") || refused.contains("bearer ***"), "{refused}");
+        assert!(refused.contains("juror-run-key: ***"), "{refused}");
+        assert!(!refused.contains("hush") && !refused.contains("pass"), "{refused}");
+        assert!(refused.contains("--allow-host"), "{refused}");
+    }
 }

@@ -301,8 +301,10 @@ fn line_of(event: &Event<'_>) -> Value {
                 line["match"] = json!(found_by);
             }
             if !troubles.is_empty() {
-                let shown = troubles.iter().take(MOST_TROUBLES).map(|trouble| words(trouble));
-                line["troubles"] = shown.collect();
+                let shown = troubles.iter().take(MOST_TROUBLES);
+                // A line as a whole is no longer than the longest of our words.
+                let most = LONGEST_WORDS / shown.len();
+                line["troubles"] = shown.map(|trouble| cut(trouble, most)).collect();
             }
             if troubles.len() > MOST_TROUBLES {
                 line["more_troubles"] = json!(troubles.len() - MOST_TROUBLES);
