@@ -1,7 +1,7 @@
 //! Turns inputs and settings into judged records, in order and on all cores.
 //!
 //! [`load`] brings a file into memory, [`Settings`] become a [`Plan`], [`evaluate`] judges every
-//! question of a dataset and writes results as they are made. [`bench`] has agents answer queries
+//! question of a dataset and writes results as they are made. [`bench`](mod@bench) has agents answer queries
 //! with tools that Juror serves, and judges what they did.
 //!
 //! You will not find argument parsing or rendering for people here.
