@@ -302,7 +302,7 @@ fn line_of(event: &Event<'_>) -> Value {
             }
             if !troubles.is_empty() {
                 let shown = troubles.iter().take(MOST_TROUBLES);
-                // A line as a whole is no longer than the longest of our words.
+                // They share the limit of one text, so that no line grows beyond it.
                 let most = LONGEST_WORDS / shown.len();
                 line["troubles"] = shown.map(|trouble| cut(trouble, most)).collect();
             }
@@ -329,19 +329,24 @@ mod tests {
         assert_eq!(line_of(&Event::Trouble(&hint))["what"], hint);
         let refused = line_of(&Event::Refused { why: &hint, status: 500 });
         assert_eq!(refused["why"], hint);
-        let troubles: Vec<String> = (0..11).map(|n| format!("{n} {hint}")).collect();
         let long = "x".repeat(100_000);
-        let line = line_of(&Event::Served {
-            category: &long,
-            tool: &long,
-            api: &long,
-            source: "none",
-            found_by: None,
-            took: Duration::ZERO,
-            troubles: &troubles,
-        });
-        assert_eq!(line["troubles"][7], troubles[7]);
-        assert_eq!((line["troubles"][8].clone(), &line["more_troubles"]), (Value::Null, &json!(3)));
+        let served = |troubles: &[String]| {
+            line_of(&Event::Served {
+                category: &long,
+                tool: &long,
+                api: &long,
+                source: "none",
+                found_by: None,
+                took: Duration::ZERO,
+                troubles,
+            })
+        };
+        let troubles: Vec<String> = (0..11).map(|n| format!("{n} {hint}")).collect();
+        assert_eq!(served(&troubles[..5])["troubles"], json!(troubles[..5]));
+        let line = served(&troubles);
+        let shown = line["troubles"].as_array().expect("troubles");
+        assert_eq!((shown.len(), &line["more_troubles"]), (8, &json!(3)));
+        assert_eq!(shown[7], cut(&troubles[7], LONGEST_WORDS / 8), "they share one limit");
         let cut = format!("{}… and 99800 more bytes", "x".repeat(200));
         assert_eq!((&line["category"], &line["api_name"]), (&json!(cut), &json!(cut)));
     }
