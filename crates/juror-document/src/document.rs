@@ -1,4 +1,4 @@
-//! A file in memory: its text, its format, and where things stand in it.
+//! A file in memory: its text, its format, and positions in it.
 
 use std::sync::OnceLock;
 
@@ -9,19 +9,19 @@ use crate::not_numbers::Quoted;
 use crate::problem::{DatasetError, Path, Place, Problem, Problems};
 use crate::yaml::{self, NotYaml};
 
-/// How a file is written.
+/// The format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// One JSON value.
     Json,
-    /// One JSON value a line.
+    /// One JSON value per line.
     JsonLines,
     /// One YAML document.
     Yaml,
 }
 
 impl Format {
-    /// The format a file name's ending stands for; endings of compression are passed over.
+    /// Returns the format for a file name's extension, ignoring extensions of compression.
     pub fn from_name(name: &str) -> Option<Format> {
         let name = name.to_ascii_lowercase();
         let name = name.trim_end_matches(".gz").trim_end_matches(".zst");
@@ -33,7 +33,7 @@ impl Format {
         }
     }
 
-    /// The format a text looks like: lines when there are several, each an object of its own.
+    /// Guesses the format from the text: lines if there are several and the first is an object.
     pub fn from_look(bytes: &[u8]) -> Format {
         let mut lines =
             bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
@@ -48,34 +48,34 @@ impl Format {
     }
 }
 
-/// What to say of a file that is not YAML, where nothing but its look says that it could be.
+/// The hint for a file that is not valid YAML and was read as YAML only by its look.
 const READ_AS_YAML: &str =
     "what looks like no JSON is read as YAML; a name that ends in .json or .jsonl says what it is";
 
-/// A text that a document can hold: a string, or memory of another kind.
-pub type Text = Box<dyn AsRef<str> + Send + Sync>;
+/// The text of a document: a string, or memory of another kind such as a mapped file.
+pub type DocumentText = Box<dyn AsRef<str> + Send + Sync>;
 
-/// A file in memory. What is read from it borrows from it.
+/// A file in memory. Everything read from it borrows from it.
 pub struct Document {
     name: String,
-    text: Text,
-    /// A YAML document as JSON, which is what readers read.
+    text: DocumentText,
+    /// A YAML document converted to JSON, which is what readers read.
     json: Option<String>,
     format: Format,
-    /// Lines that are not text; they are empty in `text`.
+    /// Lines that are not UTF-8; they are empty in `text`.
     bad_lines: Vec<DatasetError>,
-    /// Keys of a YAML document that are used twice.
+    /// Keys used twice in one mapping of a YAML document.
     repeated_keys: Vec<DatasetError>,
-    /// What a reader of a YAML document should know.
+    /// Words of a YAML document that other readers would read differently.
     hints: Vec<DatasetError>,
-    /// The text with `NaN` and the like in quotes, if it has them; made when the text as it is
-    /// cannot be read.
+    /// The text with `NaN` and infinities in quotes, or `None` if it has none. Computed only when
+    /// the text cannot be read as it is.
     quoted: OnceLock<Option<Quoted>>,
 }
 
 impl Document {
-    /// Takes a file's bytes. Fails if they are not text, or not YAML where YAML is said; in a file
-    /// of lines only the lines that are not text are lost, and are remembered as problems.
+    /// Creates a document from a file's bytes. Fails if they are not UTF-8, or not valid YAML in
+    /// that format. In a file of lines, a line that is not UTF-8 is dropped and kept as a problem.
     pub fn new(name: &str, bytes: Vec<u8>, format: Format) -> Result<Document, Problems> {
         let bytes = match bytes.strip_prefix(b"\xef\xbb\xbf") {
             Some(rest) => rest.to_vec(),
@@ -95,8 +95,8 @@ impl Document {
         document.with_text(Box::new(text))
     }
 
-    /// Takes a file's text; fails if it is not YAML where YAML is said.
-    pub fn from_text(name: &str, text: Text, format: Format) -> Result<Document, Problems> {
+    /// Creates a document from a file's text. Fails if the format is YAML and the text is not.
+    pub fn from_text(name: &str, text: DocumentText, format: Format) -> Result<Document, Problems> {
         Document::empty(name, format).with_text(text)
     }
 
@@ -113,7 +113,7 @@ impl Document {
         }
     }
 
-    fn with_text(self, text: Text) -> Result<Document, Problems> {
+    fn with_text(self, text: DocumentText) -> Result<Document, Problems> {
         let mut document = Document { text, ..self };
         if document.format == Format::Yaml {
             let converted = yaml::convert(document.text()).map_err(|error| {
@@ -137,12 +137,12 @@ impl Document {
         remarks.into_iter().map(placed).collect()
     }
 
-    /// Keys of a YAML document that are used twice in one mapping: a mistake of whoever wrote it.
+    /// Keys of a YAML document that are used twice in one mapping.
     pub fn repeated_keys(&self) -> &[DatasetError] {
         &self.repeated_keys
     }
 
-    /// What deserves a word so far, though nothing is wrong: words that others read otherwise.
+    /// Words met so far that other readers would read differently, such as `yes` and `NaN`.
     pub fn hints(&self) -> impl Iterator<Item = DatasetError> {
         let not_number = self.quoted.get().and_then(Option::as_ref).map(|quoted| {
             let (line, column) = self.line_and_column(quoted.first_start());
@@ -151,26 +151,26 @@ impl Document {
         self.hints.iter().cloned().chain(not_number)
     }
 
-    /// The text as JSON, with `NaN` and the like as texts if they were met when it was read.
+    /// The text as JSON, with `NaN` and infinities as strings if reading needed that.
     pub fn json_as_read(&self) -> &str {
         let quoted = self.quoted.get().and_then(Option::as_ref);
         quoted.map_or(self.json(), |quoted| &quoted.text)
     }
 
-    /// A value that could not be read as it is, with `NaN` and the like as texts; nothing if there
-    /// are none in it.
+    /// Returns a value that could not be read with its `NaN` and infinities as strings, or `None`
+    /// if it contains none.
     pub fn with_quotes(&self, value: &str) -> Option<&str> {
         if self.json.is_some() {
             return None;
         }
-        // What has its quotes already gets no more.
+        // A value from outside the JSON text is from the quoted text already.
         let start = start_in(self.json(), value)?;
         let quoted = self.quoted.get_or_init(|| Quoted::of(self.json(), self.is_lines()));
         quoted.as_ref()?.part(start, start + value.len())
     }
 
-    /// Reads a value, with `NaN` and the like as texts if need be; or says of which text it is why
-    /// it cannot be read.
+    /// Reads a value, with `NaN` and infinities as strings if necessary. An error comes with the
+    /// text that it refers to.
     pub fn parse<'a, T: Deserialize<'a>>(
         &'a self,
         value: &'a str,
@@ -186,12 +186,12 @@ impl Document {
         &self.name
     }
 
-    /// How it is written.
+    /// The format of the file.
     pub fn format(&self) -> Format {
         self.format
     }
 
-    /// The text as JSON: one value, or one a line.
+    /// The text as JSON: one value, or one value per line.
     pub fn json(&self) -> &str {
         self.json.as_deref().unwrap_or(self.text())
     }
@@ -200,12 +200,12 @@ impl Document {
         (*self.text).as_ref()
     }
 
-    /// Problems met before reading began.
+    /// Lines that are not UTF-8.
     pub fn bad_lines(&self) -> &[DatasetError] {
         &self.bad_lines
     }
 
-    /// The values of the file: one, or one a line; blank lines are passed over.
+    /// The values of the file: one, or one per line that is not blank.
     pub fn values(&self) -> Vec<&str> {
         if self.format == Format::JsonLines { self.lines().collect() } else { vec![self.json()] }
     }
@@ -215,14 +215,14 @@ impl Document {
         lines_of(self.json())
     }
 
-    /// Whether it is one value a line.
+    /// Whether the file has one value per line.
     pub fn is_lines(&self) -> bool {
         self.format == Format::JsonLines
     }
 
-    /// An error in the syntax of one of the file's values, or in its shape.
-    pub fn complaint(&self, value: &str, error: &serde_json::Error) -> Found {
-        // The place that serde_json adds to its message is relative to the value.
+    /// Converts an error of `serde_json`, of syntax or of type, in one of the file's values.
+    pub fn complaint(&self, value: &str, error: &serde_json::Error) -> UnplacedProblem {
+        // The position that serde_json appends to its message is relative to the value.
         let message = error.to_string();
         let message = message.split(" at line ").next().unwrap_or_default();
         let message = match error.classify() {
@@ -246,38 +246,38 @@ impl Document {
             None => Problem::Syntax(message),
         };
         let offset = self.offset_of(&value[value.floor_char_boundary(at)..]);
-        Found { offset, path: Path::default(), problem }
+        UnplacedProblem { offset, path: Path::default(), problem }
     }
 
-    /// A complaint that stops the reading, with its place.
+    /// Like [`complaint`](Self::complaint), with line and column: an error that ends reading.
     pub fn syntax_error(&self, value: &str, error: &serde_json::Error) -> Problems {
         self.locate(vec![self.complaint(value, error)])
     }
 
-    /// Problems with their places: all at once, since finding places in YAML takes a second look
-    /// at the whole text.
-    pub fn locate(&self, found: Vec<Found>) -> Problems {
+    /// Finds lines and columns. Takes all problems at once, since finding positions in YAML means
+    /// parsing the whole text again.
+    pub fn locate(&self, found: Vec<UnplacedProblem>) -> Problems {
         let mut problems = Problems::default();
         let kept = found.len().min(Problems::MOST);
         let places = match self.json {
             None => found[..kept].iter().map(|at| self.line_and_column(at.offset)).collect(),
             Some(_) => yaml::locate(self.text(), found[..kept].iter().map(|at| &at.path)),
         };
-        for (index, Found { path, problem, .. }) in found.into_iter().enumerate() {
+        for (index, UnplacedProblem { path, problem, .. }) in found.into_iter().enumerate() {
             let (line, column) = places.get(index).copied().unwrap_or((1, 1));
             problems.push(self.error(line, column, path, problem));
         }
         problems
     }
 
-    /// A problem at a path in a file of one value, such as settings.
+    /// Returns a problem at a path of a file with one value, such as settings.
     pub fn error_at(&self, path: Path, problem: Problem) -> DatasetError {
         let places = yaml::locate(self.text(), std::iter::once(&path));
         let (line, column) = places.first().copied().unwrap_or((1, 1));
         self.error(line, column, path, problem)
     }
 
-    /// Problems at paths in such a file, which is looked through once for all of them.
+    /// Like [`error_at`](Self::error_at) for several problems, parsing the file once.
     pub fn errors_at(&self, found: Vec<(Path, Problem)>) -> Problems {
         let kept = found.len().min(Problems::MOST);
         let places = yaml::locate(self.text(), found[..kept].iter().map(|(path, _)| path));
@@ -297,7 +297,7 @@ impl Document {
         DatasetError { place: Place { file: self.name.clone(), line, column, path }, problem }
     }
 
-    /// Where a part of the JSON text begins.
+    /// Returns the offset of a part of the JSON text, given as a slice of it.
     pub fn offset_of(&self, part: &str) -> usize {
         let quoted = || {
             let quoted = self.quoted.get()?.as_ref()?;
@@ -331,13 +331,13 @@ impl Document {
     }
 }
 
-/// Where a text begins in another, if it is a part of it in memory.
+/// Returns the offset of `part` if it is a slice of `whole` in memory.
 fn start_in(whole: &str, part: &str) -> Option<usize> {
     let start = (part.as_ptr() as usize).checked_sub(whole.as_ptr() as usize)?;
     (start + part.len() <= whole.len()).then_some(start)
 }
 
-/// The lines of a text that are not blank, without the space around them.
+/// Returns the lines of a text that are not blank, trimmed.
 pub fn lines_of(text: &str) -> impl Iterator<Item = &str> {
     let ends = memchr::memchr_iter(b'\n', text.as_bytes()).chain([text.len()]);
     let lines = ends.scan(0, move |start, end| {
@@ -348,18 +348,18 @@ pub fn lines_of(text: &str) -> impl Iterator<Item = &str> {
     lines.filter(|line| !line.is_empty())
 }
 
-/// A problem whose line and column are yet to be found.
+/// A problem whose line and column are not known yet; [`Document::locate`] finds them.
 #[derive(Clone, Debug)]
-pub struct Found {
-    /// Where the value begins in the JSON text.
+pub struct UnplacedProblem {
+    /// The offset of the value in the JSON text.
     pub offset: usize,
-    /// The way to it.
+    /// The path to the value.
     pub path: Path,
     /// What is wrong.
     pub problem: Problem,
 }
 
-/// The line and column of an offset, both counted from 1.
+/// Returns the line and column of an offset, both counted from 1.
 pub(crate) fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
     let before = &text[..text.floor_char_boundary(offset.min(text.len()))];
     let line_start = before.rfind('\n').map_or(0, |at| at + 1);

@@ -1,13 +1,15 @@
-//! A file as text: its format, its places, and what is wrong with it.
+//! Files as text: formats, positions, and good error messages.
 //!
-//! A [`Document`] is a file in memory, and what is read from it borrows from it. However it is
-//! written, readers see JSON: YAML becomes JSON text when the document is made, and `NaN`, which
-//! Python writes and JSON does not know, becomes a text when a value cannot be read otherwise.
+//! A [`Document`] is a file in memory, and everything read from it borrows from it. Whatever its
+//! [`Format`], readers see JSON: YAML is converted to JSON text when the document is created, and
+//! `NaN`, which Python writes and JSON does not have, becomes a string if a value cannot be read
+//! otherwise.
 //!
-//! Reading is fast first and slow for places. A reader that fails says so; only then is the file
-//! looked at again to find every [`Problem`] with its line, column and path, and what to do about
-//! it. Good files pay nothing for good messages. [`Problems`] are told together: one mistake that
-//! was made a thousand times is one thing to tell.
+//! Reading is fast first, and slow only for positions. Readers do not track lines and columns. If
+//! one fails, the file is read again to find every [`Problem`] with its line, column and path, and
+//! a hint what to do about it. Files without errors pay nothing for good messages. [`Problems`]
+//! collects them and folds them by kind, since a mistake made a thousand times is one mistake to
+//! report.
 //!
 //! ```
 //! use juror_document::{Document, Format, Path, Problem};
@@ -23,9 +25,9 @@
 //! # Ok::<(), juror_document::Problems>(())
 //! ```
 //!
-//! You will not find what the files mean here: what makes a reference, a tool file or an answer is
-//! for the readers above, which all tell their problems in the words of [`Problem`]. Files are not
-//! opened here either; bytes come in by the caller.
+//! You will not find here what files mean: the readers of references, tool files and answers are in
+//! the crates above, and they all report with [`Problem`]. Nor does this crate open files; the
+//! caller passes in bytes.
 
 mod document;
 mod look;
@@ -33,7 +35,7 @@ mod not_numbers;
 mod problem;
 mod yaml;
 
-pub use document::{Document, Format, Found, Text, lines_of};
+pub use document::{Document, DocumentText, Format, UnplacedProblem, lines_of};
 pub use look::Look;
 pub use not_numbers::Quoted;
 pub use problem::{DatasetError, Folded, NotNumber, Path, Place, Problem, Problems, Segment};

@@ -1,30 +1,30 @@
-//! Taking JSON apart without giving up: what is not as it should be is noted and passed over.
+//! Reads JSON without stopping at the first problem: each is recorded and its value skipped.
 
 use std::borrow::Cow;
 
 use juror_json::{self as json, Object};
 use serde_json::value::RawValue;
 
-use crate::document::{Document, Found};
+use crate::document::{Document, UnplacedProblem};
 use crate::problem::{Path, Problem, Problems};
 
-/// A look at a file, and the problems met so far.
+/// A pass over a document that collects problems.
 pub struct Look<'d> {
     document: &'d Document,
-    found: Vec<Found>,
+    found: Vec<UnplacedProblem>,
 }
 
 impl<'d> Look<'d> {
-    /// A look that has met nothing yet.
+    /// Starts a pass.
     pub fn new(document: &'d Document) -> Look<'d> {
         Look { document, found: Vec::new() }
     }
 
-    /// The fields of a file that is one object.
+    /// Returns the fields of a file that should be one object.
     pub fn top_object(&mut self, expected: &'static str) -> Option<Object<'d>> {
         match juror_json::from_str(self.document.json()) {
             Ok(fields) => Some(fields),
-            // The text is read again to tell bad JSON from another kind of value.
+            // Read again to distinguish bad JSON from a value of another type.
             Err(_) => self.value().and_then(|value| {
                 let path = Path::default();
                 self.object(value, &path, expected)
@@ -32,19 +32,19 @@ impl<'d> Look<'d> {
         }
     }
 
-    /// The value of the file.
+    /// Returns the value of the file, or records why it is not JSON.
     pub fn value(&mut self) -> Option<&'d RawValue> {
         let text = self.document.json();
         let value = juror_json::from_str(text);
         value.inspect_err(|error| self.found.push(self.document.complaint(text, error))).ok()
     }
 
-    /// Notes why a part of the file is not JSON.
+    /// Records why a part of the file is not JSON.
     pub fn complain(&mut self, part: &'d str, error: &serde_json::Error) {
         self.found.push(self.document.complaint(part, error));
     }
 
-    /// The fields of a value that should be an object.
+    /// Returns the fields of a value that should be an object.
     pub fn object(
         &mut self,
         value: &'d RawValue,
@@ -55,7 +55,7 @@ impl<'d> Look<'d> {
         self.expect(object, value, path, expected)
     }
 
-    /// The elements of a value that should be a list.
+    /// Returns the elements of a value that should be a list.
     pub fn list(
         &mut self,
         value: &'d RawValue,
@@ -66,7 +66,7 @@ impl<'d> Look<'d> {
         self.expect(list, value, path, expected)
     }
 
-    /// The elements of a field; none where it is missing or `null`.
+    /// Returns the elements of a field; none if it is missing or `null`.
     pub fn list_field(
         &mut self,
         fields: &Object<'d>,
@@ -77,7 +77,7 @@ impl<'d> Look<'d> {
         self.list(value, &path.key(name), "a list").unwrap_or_default()
     }
 
-    /// The text of a field; empty where it is missing or `null`. Numbers are texts too.
+    /// Returns the text of a field, empty if it is missing or `null`. Accepts numbers and booleans.
     pub fn text(&mut self, fields: &Object<'d>, name: &str, path: &Path) -> Cow<'d, str> {
         let Some(value) = fields.get_set(name) else { return Cow::Borrowed("") };
         let text = json::scalar_text(value);
@@ -92,7 +92,7 @@ impl<'d> Look<'d> {
         text.unwrap_or_default()
     }
 
-    /// A text that has to be there.
+    /// Returns the text of a field that must be there and not empty.
     pub fn required_text(
         &mut self,
         (fields, part): (&Object<'d>, &str),
@@ -108,12 +108,12 @@ impl<'d> Look<'d> {
         (!text.is_empty()).then(|| text.into_owned())
     }
 
-    /// Notes what is wrong with a part of the file.
+    /// Records a problem with a part of the file.
     pub fn note(&mut self, part: &str, path: Path, problem: Problem) {
-        self.found.push(Found { offset: self.document.offset_of(part), path, problem });
+        self.found.push(UnplacedProblem { offset: self.document.offset_of(part), path, problem });
     }
 
-    /// The problems in the order of the file; what was met at several looks is told once.
+    /// Returns the problems in the order of the file, each once.
     pub fn problems(mut self) -> Problems {
         self.found.sort_by_key(|found| found.offset);
         self.found.dedup_by(|a, b| a.offset == b.offset && a.path == b.path);

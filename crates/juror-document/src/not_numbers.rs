@@ -1,29 +1,29 @@
-//! `NaN`, `Infinity` and `-Infinity`: numbers for Python, which writes them as if they were JSON.
+//! `NaN`, `Infinity` and `-Infinity`, which Python writes into JSON files though they are not JSON.
 //!
-//! They are read as texts of these names, so that what Juror writes is JSON and no metric takes them
-//! for numbers. Only texts that could not be read are looked through for them.
+//! They are read as strings, so that Juror's own output is valid JSON and no metric mistakes them
+//! for numbers. Only texts that could not be read otherwise are searched for them.
 
 use juror_json::end_of_string;
 
-/// The words, and those that contain others first.
+/// The words; one that contains another comes first.
 const WORDS: [&str; 3] = ["-Infinity", "Infinity", "NaN"];
 
-/// What quotes add to a word.
+/// The number of bytes that quotes add to a word.
 const QUOTES: usize = 2;
 
 /// A text with quotes around every such word.
 pub struct Quoted {
     /// The text.
     pub text: String,
-    /// Where each word stood in the text as it was.
+    /// The offset of each word in the original text.
     starts: Vec<usize>,
     /// The first word.
     pub first: &'static str,
 }
 
 impl Quoted {
-    /// The text with quotes; nothing where there is no such word. In a file of lines, what is wrong
-    /// with one line is no matter of the next.
+    /// Quotes the words of a text, or returns `None` if it has none. In a file of lines, each line
+    /// is searched on its own, so that an unclosed string does not hide the words of later lines.
     pub fn of(text: &str, is_lines: bool) -> Option<Quoted> {
         let mut quoted =
             Quoted { text: String::with_capacity(text.len()), starts: Vec::new(), first: "" };
@@ -48,12 +48,12 @@ impl Quoted {
         (!quoted.starts.is_empty()).then_some(quoted)
     }
 
-    /// Where the first word stood.
+    /// The offset of the first word in the original text.
     pub fn first_start(&self) -> usize {
         self.starts[0]
     }
 
-    /// The part that stood between two places of the text as it was; nothing if no word is in it.
+    /// Returns the quoted form of a range of the original text, or `None` if it has no such word.
     pub fn part(&self, start: usize, end: usize) -> Option<&str> {
         let n_before = |at: usize| self.starts.partition_point(|start| *start < at);
         let (before, within) = (n_before(start), n_before(end));
@@ -61,7 +61,7 @@ impl Quoted {
         (within > before).then(|| self.text.get(part)).flatten()
     }
 
-    /// Where a place of this text was in the text as it was.
+    /// Converts an offset in the quoted text to one in the original text.
     pub fn place_before(&self, at: usize) -> usize {
         let mut n_before = 0;
         while self.starts.get(n_before).is_some_and(|start| start + QUOTES * n_before < at) {
@@ -71,7 +71,7 @@ impl Quoted {
     }
 }
 
-/// The next word that stands where a value may, and no text is.
+/// Finds the next word outside strings, where a value may be.
 fn find(text: &str, from: usize) -> Option<(usize, &'static str)> {
     let bytes = text.as_bytes();
     let mut at = from;
@@ -93,7 +93,7 @@ fn find(text: &str, from: usize) -> Option<(usize, &'static str)> {
     }
 }
 
-/// Whether a value may begin after this byte, and end before it.
+/// Whether a value may start after this byte, or end before it.
 fn is_edge(byte: Option<u8>) -> bool {
     byte.is_none_or(|byte| byte.is_ascii_whitespace() || b",:[]{}".contains(&byte))
 }

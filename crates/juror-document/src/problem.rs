@@ -13,11 +13,11 @@ pub struct Place {
     pub line: usize,
     /// Counted from 1, in characters.
     pub column: usize,
-    /// The way to the value.
+    /// The path to the value.
     pub path: Path,
 }
 
-/// The way to a value from the top of its file, or of its line in a file of lines.
+/// The path to a value from the top of its file, or of its line in a file of lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Path(pub Vec<Segment>);
 
@@ -31,13 +31,13 @@ pub enum Segment {
 }
 
 impl Path {
-    /// The path of a field of this value.
+    /// Extends the path by a field.
     #[must_use]
     pub fn key(&self, key: &str) -> Path {
         self.and(Segment::Key(key.to_owned()))
     }
 
-    /// The path of an element of this value.
+    /// Extends the path by an element of a list.
     #[must_use]
     pub fn index(&self, index: usize) -> Path {
         self.and(Segment::Index(index))
@@ -63,22 +63,22 @@ impl fmt::Display for Path {
     }
 }
 
-/// A problem with its place.
+/// A problem and its place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct DatasetError {
-    /// Where it is.
+    /// Where.
     pub place: Place,
-    /// What it is.
+    /// What is wrong.
     pub problem: Problem,
 }
 
-/// What is wrong.
+/// What is wrong with a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {
     /// The text is not well-formed.
     Syntax(String),
-    /// The text is not YAML that can be read.
+    /// The text is not valid YAML.
     BadYaml {
         /// What is wrong with it.
         message: String,
@@ -87,33 +87,33 @@ pub enum Problem {
     },
     /// A key is used twice in one mapping.
     RepeatedKey(String),
-    /// A word of YAML that other readers take for true or false, and Juror for a text.
+    /// A word of YAML that Juror reads as a string and other readers as a boolean.
     TruthAsText {
         /// The word.
         word: String,
-        /// What others take it for.
+        /// The boolean that others read.
         truth: bool,
     },
-    /// The bytes are not text.
+    /// The bytes are not UTF-8.
     InvalidUtf8,
-    /// The file cannot be read; why.
+    /// The file cannot be read, for the given reason.
     Unreadable(String),
-    /// A word that Python writes for a number that JSON does not know.
+    /// `NaN` or an infinity, which Python writes and JSON does not have.
     NotANumber(&'static str),
-    /// The same, where it is read as a text.
+    /// `NaN` or an infinity, read as a string.
     NumberAsText(&'static str),
-    /// A required field is not there.
+    /// A required field is missing.
     MissingField {
-        /// Its name.
+        /// The name of the field.
         field: &'static str,
-        /// What lacks it.
+        /// The kind of object that lacks it.
         of: &'static str,
     },
-    /// A value of another type is needed.
+    /// A value has the wrong type.
     WrongType {
-        /// What is needed.
+        /// The type that is needed.
         expected: &'static str,
-        /// What is there.
+        /// The type that is there.
         found: &'static str,
     },
     /// Two questions share an id.
@@ -122,84 +122,85 @@ pub enum Problem {
     UnknownColumn {
         /// The column.
         name: String,
-        /// The columns that are there.
+        /// The columns of the output.
         known: Arc<[String]>,
     },
     /// An expected step has no output to compare with.
     MissingOutput(String),
-    /// A group of expected steps is empty, so that nothing can be scored by it.
+    /// A group of expected steps is empty, so it cannot score anything.
     EmptyGroup,
-    /// An expected output is not what its step says it is.
+    /// An expected output is not of the kind its step declares.
     BadOutput {
         /// The step.
         step: String,
         /// What is wrong with its output.
         why: String,
     },
-    /// Documents of an expected retrieval have no id, by which they would count.
+    /// Documents of an expected retrieval have no id and therefore do not count.
     UncountedDocuments {
         /// The step.
         step: String,
-        /// How many.
+        /// The number of documents.
         n: usize,
     },
     /// A question has no response.
     Unanswered(String),
     /// Two responses answer the same question.
     DuplicateResponse(String),
-    /// A response answers a question the dataset does not have.
+    /// A response answers a question that is not in the dataset.
     UnknownQuestion(String),
-    /// A key that means nothing to Juror.
+    /// A key that Juror does not know.
     UnknownKey {
         /// The key.
         key: String,
-        /// What has it.
+        /// The kind of object that has it.
         of: &'static str,
         /// The key that was probably meant.
         near: Option<&'static str>,
-        /// How many more have it.
+        /// The number of further occurrences.
         n_more: usize,
     },
-    /// A field is missing, and another stands there that was probably meant for it.
+    /// A field is missing, and another one was probably meant for it.
     MisspeltField {
         /// The name of the field.
         field: &'static str,
-        /// What it belongs to.
+        /// The kind of object it belongs to.
         of: &'static str,
-        /// The key that is there.
+        /// The key that is there instead.
         found: String,
     },
-    /// A value that is no number where statistics need one.
+    /// A value is not a number where statistics need one.
     NoNumber {
-        /// Its key.
+        /// The key of the value.
         key: String,
-        /// What is there.
+        /// What is there instead.
         found: NotNumber,
-        /// How many more are like it.
+        /// The number of further occurrences.
         n_more: usize,
     },
-    /// A status of a step that is no known word.
+    /// A step has an unknown status.
     UnknownStatus {
-        /// The word, as JSON without quotes.
+        /// The status, as JSON without quotes.
         word: String,
-        /// How many more are like it.
+        /// The number of further occurrences.
         n_more: usize,
     },
-    /// Steps of results with metrics that do not count, since they are no retrieval steps.
+    /// Steps of results have retrieval metrics that do not count, since they are not retrieval
+    /// steps.
     UncountedMetrics {
         /// The name of the steps.
         step: String,
-        /// How many there are.
+        /// The number of steps.
         n: usize,
     },
-    /// A file of something else than responses.
+    /// A file that contains something other than responses.
     NoResponses {
-        /// What its first record has: keys, or what it is.
+        /// A description of the first record: its keys, or its type.
         found: String,
-        /// A key of it, and the known one that was probably meant.
+        /// A key of it, and the known key that was probably meant.
         near: Option<(String, &'static str)>,
     },
-    /// A setting is unknown or ill-typed.
+    /// A setting is unknown or has the wrong type.
     BadSetting {
         /// What is wrong with it.
         message: String,
@@ -208,12 +209,12 @@ pub enum Problem {
     },
 }
 
-/// What stands where a number is needed.
+/// What is there instead of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotNumber {
-    /// A number beyond all that programs count with.
+    /// A number too large for a double.
     TooLarge,
-    /// Something else, in words such as `a text`.
+    /// Another type, described as in `a text`.
     Other(&'static str),
 }
 
@@ -227,17 +228,17 @@ impl fmt::Display for NotNumber {
 }
 
 impl Problem {
-    /// Whether it is worth a word and nothing more: keys of the user's own are no mistake, and
-    /// responses to a part of the questions are common.
+    /// Whether this is worth mentioning but not a mistake: users may have keys of their own, and
+    /// often answer only a part of the questions.
     pub fn is_note(&self) -> bool {
         matches!(self, Problem::UnknownKey { near: None, .. } | Problem::Unanswered(_))
     }
 
-    fn kind(&self) -> Kind {
+    fn kind(&self) -> ProblemKind {
         (discriminant(self), self.is_note())
     }
 
-    /// Whether it stands for all that are like it.
+    /// Whether this already stands for all occurrences of the same problem.
     fn is_folded(&self) -> bool {
         matches!(
             self,
@@ -245,7 +246,7 @@ impl Problem {
         )
     }
 
-    /// Whether it can be scored nevertheless, though probably not as it was meant.
+    /// Whether the file can be scored nevertheless, though probably not as its author intended.
     pub fn is_warning(&self) -> bool {
         matches!(
             self,
@@ -423,7 +424,7 @@ impl DatasetError {
         self.problem.hint()
     }
 
-    /// The place and the problem, in one line.
+    /// The place and the problem on one line.
     pub fn brief(&self) -> String {
         let Place { file, line, column, .. } = &self.place;
         format!("{file}:{line}:{column}: {}", self.problem)
@@ -449,30 +450,29 @@ impl fmt::Display for DatasetError {
 pub struct Problems {
     /// The first ones, in the order of the file.
     pub errors: Vec<DatasetError>,
-    /// How many more there are.
+    /// The number of further problems.
     pub n_more: usize,
-    /// Of which kinds those are, as far as that is known.
-    pub(crate) more: Vec<(Kind, usize)>,
+    /// The kinds of the further problems, as far as known.
+    pub(crate) more: Vec<(ProblemKind, usize)>,
 }
 
-/// What problems are told together: those of a kind, notes apart from others.
-type Kind = (Discriminant<Problem>, bool);
+/// Problems are reported by kind, and notes apart from mistakes.
+type ProblemKind = (Discriminant<Problem>, bool);
 
-/// Problems of one kind: the first of them, and how many more there are.
+/// Problems of one kind: the first ones, and how many more there are.
 #[derive(Clone, Debug)]
 pub struct Folded<'p> {
     /// The first ones; never empty.
     pub first: Vec<&'p DatasetError>,
-    /// How many more there are.
+    /// The number of further ones.
     pub n_more: usize,
 }
 
 impl Problems {
-    /// At most this many problems of a file are kept, and the first of each kind; the rest are
-    /// counted.
+    /// The number of problems kept per file, besides the first of each kind; the rest are counted.
     pub const MOST: usize = 100;
 
-    /// Adds a problem, or counts it when there are too many.
+    /// Adds a problem, or only counts it if there are too many.
     pub fn push(&mut self, error: DatasetError) {
         let kind = error.problem.kind();
         let is_kept = || {
@@ -486,14 +486,14 @@ impl Problems {
         }
     }
 
-    /// Counts so many more of a problem's kind, which nobody kept.
+    /// Counts `n` more problems of the same kind as `like` without keeping them.
     pub fn count_more(&mut self, like: &Problem, n: usize) {
         if n > 0 {
             self.count(like.kind(), n);
         }
     }
 
-    fn count(&mut self, kind: Kind, n: usize) {
+    fn count(&mut self, kind: ProblemKind, n: usize) {
         self.n_more += n;
         match self.more.iter_mut().find(|(known, _)| *known == kind) {
             Some((_, count)) => *count += n,
@@ -501,17 +501,17 @@ impl Problems {
         }
     }
 
-    /// At most this many problems of a kind are told where there are many.
+    /// The number of problems of a kind to show if there are many.
     pub const FEW: usize = 3;
 
-    /// The same problems by kind, at most so many of each: one mistake that was made a thousand
-    /// times is one thing to tell.
+    /// Groups the problems by kind, with at most `most` of each: a mistake made a thousand times is
+    /// one mistake to report.
     pub fn folded(&self, most: usize) -> Vec<Folded<'_>> {
-        let mut kinds: Vec<(Kind, Folded<'_>)> = Vec::new();
+        let mut kinds: Vec<(ProblemKind, Folded<'_>)> = Vec::new();
         for error in &self.errors {
             let kind = error.problem.kind();
             match kinds.iter_mut().find(|(known, _)| *known == kind) {
-                // Each of these is many already.
+                // Such a problem already stands for many occurrences.
                 Some((_, of)) if of.first.len() < most || error.problem.is_folded() => {
                     of.first.push(error);
                 }
@@ -527,11 +527,12 @@ impl Problems {
         kinds.into_iter().map(|(_, of)| of).collect()
     }
 
-    /// Adds another file's, or another look's, problems.
+    /// Adds the problems of another file or of another pass.
     pub fn extend(&mut self, other: Problems) {
         let known: usize = other.more.iter().map(|(_, n)| n).sum();
         self.n_more += other.n_more.saturating_sub(known);
-        // First those that are kept: of a kind that is counted, one is kept already.
+        // Push before counting, because `push` keeps the first problem of a kind only if none of
+        // that kind has been counted.
         for error in other.errors {
             self.push(error);
         }
@@ -540,8 +541,8 @@ impl Problems {
         }
     }
 
-    /// The problems for which something holds. Those that are only counted are like the first of
-    /// their kind.
+    /// Returns the problems that satisfy a condition. A problem that is only counted is taken to
+    /// be like the first of its kind.
     #[must_use]
     pub fn such(&self, is_it: impl Fn(&Problem) -> bool) -> Problems {
         let mut such = Problems::default();
@@ -555,17 +556,17 @@ impl Problems {
         such
     }
 
-    /// How many there are.
+    /// The number of problems.
     pub fn len(&self) -> usize {
         self.errors.len() + self.n_more
     }
 
-    /// Puts those that are kept into the order of their places.
+    /// Sorts the kept problems by place.
     pub fn sort(&mut self) {
         self.errors.sort_by_key(|error| (error.place.line, error.place.column));
     }
 
-    /// Whether there is none.
+    /// Whether there are no problems.
     pub fn is_empty(&self) -> bool {
         self.errors.is_empty()
     }

@@ -1,32 +1,38 @@
-//! Going through JSON once, from its front to its end, and taking what is wanted on the way.
+//! A cursor that walks through JSON once, front to back, and takes values on the way.
 //!
-//! Recorded answers are large, and little of them is needed. What is taken is JSON; what is passed
-//! over is looked at no closer than it takes to find its end. Nested lists of nodes come out as one
-//! flat list, so that no depth is too deep.
+//! Recorded answers are large, and little of them is needed. Values that are taken are checked to
+//! be valid JSON; values that are skipped are examined only as far as needed to find their end.
+//! Trees of nodes come out as one flat list, built without recursion, so that deep nesting cannot
+//! overflow the stack.
 
 use std::borrow::Cow;
 
-use crate::reader::{GivenUp, Reader};
+use crate::reader::{Reader, Undecided};
 use crate::skip::length_of_nested;
 use crate::string::unescape;
 
-/// The text is not JSON, or of another kind than was asked for.
+/// The text is not JSON, or a value is of another kind than expected.
 #[derive(Debug)]
 pub struct Lost;
 
-/// What is found on the way, unless the text is not what it should be.
+/// The result of a cursor's methods.
 pub type Taken<T> = Result<T, Lost>;
 
-impl From<GivenUp> for Lost {
-    fn from(GivenUp: GivenUp) -> Lost {
+impl From<Undecided> for Lost {
+    fn from(Undecided: Undecided) -> Lost {
         Lost
     }
 }
 
-/// How deep a value that is taken may be. Python writes none that is much deeper.
+/// The deepest value that can be taken. Python's writer does not go much deeper.
 const DEEPEST: usize = 1000;
 
-/// A place in a JSON text.
+/// A position in a JSON text.
+///
+/// The cursor keeps no stack of what it entered: the caller alternates [`next_key`](Self::next_key)
+/// or [`next_item`](Self::next_item) with exactly one value each time, entered, taken or skipped.
+/// The one thing to remember is whether a comma is due before the next entry, and after an opening
+/// bracket none is.
 pub struct Cursor<'a> {
     reader: Reader<'a>,
     /// Whether an object or list was just opened, so that no comma is due.
@@ -34,12 +40,12 @@ pub struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// At the front of a text.
+    /// Starts at the beginning of a text.
     pub fn new(text: &'a str) -> Cursor<'a> {
         Cursor { reader: Reader::new(text), is_fresh: true }
     }
 
-    /// Steps into an object or a list, if one begins here with this bracket.
+    /// Enters an object or list if it starts here with this bracket; returns whether it does.
     pub fn opens(&mut self, bracket: u8) -> bool {
         self.reader.skip_space();
         let opens = self.reader.next_is(bracket);
@@ -47,18 +53,19 @@ impl<'a> Cursor<'a> {
         opens
     }
 
-    /// Whether an object or a list begins here with this bracket.
+    /// Whether an object or list starts here with this bracket.
     pub fn begins(&mut self, bracket: u8) -> bool {
         self.reader.skip_space();
         self.reader.peek().is_ok_and(|byte| byte == bracket)
     }
 
-    /// Steps into an object or a list, which has to begin here.
+    /// Enters an object or list, or fails if none starts here with this bracket.
     pub fn enter(&mut self, bracket: u8) -> Taken<()> {
         if self.opens(bracket) { Ok(()) } else { Err(Lost) }
     }
 
-    /// Goes to the next field of an object; at its end, steps out of it.
+    /// Moves to the value of an object's next field and returns its key. Returns `None` at the end
+    /// of the object and leaves it.
     pub fn next_key(&mut self) -> Taken<Option<Cow<'a, str>>> {
         if !self.goes_on(b'}')? {
             return Ok(None);
@@ -71,7 +78,7 @@ impl<'a> Cursor<'a> {
         Ok(Some(unescape(key)))
     }
 
-    /// Goes to the next item of a list; at its end, steps out of it.
+    /// Moves to the next item of a list. Returns `false` at the end of the list and leaves it.
     pub fn next_item(&mut self) -> Taken<bool> {
         self.goes_on(b']')
     }
@@ -88,8 +95,8 @@ impl<'a> Cursor<'a> {
         Ok(true)
     }
 
-    /// Passes over a value and gives what is there: its brackets are balanced and its quotes are
-    /// closed, and that is all that is known of it.
+    /// Skips a value and returns its text. Brackets are balanced and quotes closed, but nothing
+    /// else is checked, so the text may not be valid JSON.
     pub fn pass(&mut self) -> Taken<&'a str> {
         self.reader.skip_space();
         let rest = &self.reader.text()[self.reader.at()..];
@@ -99,7 +106,7 @@ impl<'a> Cursor<'a> {
         Ok(&rest[..length])
     }
 
-    /// Takes a value as it stands.
+    /// Takes a value, checked to be valid JSON, verbatim.
     pub fn value(&mut self) -> Taken<&'a str> {
         self.reader.skip_space();
         let start = self.reader.at();
@@ -108,7 +115,7 @@ impl<'a> Cursor<'a> {
         Ok(&self.reader.text()[start..self.reader.at()])
     }
 
-    /// The wanted fields of an object; of a repeated one, the last.
+    /// Reads an object and returns the wanted fields. If a field is repeated, the last one wins.
     pub fn fields<const N: usize>(&mut self, wanted: [&str; N]) -> Taken<[Option<&'a str>; N]> {
         self.enter(b'{')?;
         let mut fields = [None; N];
@@ -116,8 +123,8 @@ impl<'a> Cursor<'a> {
         Ok(fields)
     }
 
-    /// The wanted fields of an object that was entered, up to the list `inside` it, which is
-    /// entered too; or to its end, where there is no more such list.
+    /// Reads the wanted fields of an entered object up to the list in the field `inside`, and
+    /// enters that list. Returns `false` if the object ended without another such list.
     fn read_fields<const N: usize>(
         &mut self,
         fields: &mut [Option<&'a str>; N],
@@ -136,7 +143,7 @@ impl<'a> Cursor<'a> {
         Ok(false)
     }
 
-    /// The items of a list, passed over.
+    /// Returns the items of a list, unchecked as by [`pass`](Self::pass).
     pub fn items(&mut self) -> Taken<Vec<&'a str>> {
         self.enter(b'[')?;
         let mut items = Vec::new();
@@ -146,8 +153,13 @@ impl<'a> Cursor<'a> {
         Ok(items)
     }
 
-    /// A tree, or a list of trees, as a flat list: every node before those inside it, which stand
-    /// in the field `inside`. What is no object is passed over.
+    /// Reads a tree, or a list of trees, into a flat list in depth-first order: each node comes
+    /// before its children, which are in its field `inside`. Items that are not objects are
+    /// skipped.
+    ///
+    /// The cursor enters a node when it starts and resumes it when its list of children ends,
+    /// since fields may follow the list. `entered` holds the nodes that are still open, so its
+    /// length is the depth of the next node.
     pub fn flatten<const N: usize>(
         &mut self,
         inside: &str,
@@ -155,7 +167,7 @@ impl<'a> Cursor<'a> {
     ) -> Taken<Vec<Nested<'a, N>>> {
         let text = self.reader.text();
         let mut nodes: Vec<Nested<'a, N>> = Vec::new();
-        // The nodes that are entered, the innermost last, and where they begin.
+        // Open nodes, innermost last: index and start of the text.
         let mut entered: Vec<(usize, usize)> = Vec::new();
         let is_list = self.opens(b'[');
         loop {
@@ -172,7 +184,7 @@ impl<'a> Cursor<'a> {
                 entered.push((nodes.len(), start));
                 nodes.push(Nested { depth: entered.len() - 1, fields: [None; N], text: "" });
             }
-            // A node has begun, or goes on where the list inside it has ended.
+            // Either a node has just started, or the innermost one resumes after its children.
             let Some(&(index, start)) = entered.last() else { break };
             if !self.read_fields(&mut nodes[index].fields, Some(inside), wanted)? {
                 nodes[index].text = &text[start..self.reader.at()];
@@ -185,14 +197,14 @@ impl<'a> Cursor<'a> {
         Ok(nodes)
     }
 
-    /// Nothing follows but space.
+    /// Checks that only whitespace follows.
     pub fn end(mut self) -> Taken<()> {
         self.reader.skip_space();
         if self.reader.at() == self.reader.text().len() { Ok(()) } else { Err(Lost) }
     }
 }
 
-/// The length of the value that a text begins with.
+/// Returns the length of the value at the start of `bytes`, without validating it.
 fn length_of_value(bytes: &[u8]) -> Option<usize> {
     match bytes.first()? {
         b'{' | b'[' => length_of_nested(bytes),
@@ -223,7 +235,7 @@ pub fn is_object(text: &str) -> bool {
     cursor.begins(b'{') && cursor.value().is_ok() && cursor.end().is_ok()
 }
 
-/// The wanted fields of a text that is one object.
+/// Returns the wanted fields of a text, or `None` if it is not one object.
 pub fn fields_of<'a, const N: usize>(
     text: &'a str,
     wanted: [&str; N],
@@ -234,8 +246,8 @@ pub fn fields_of<'a, const N: usize>(
     Some(fields)
 }
 
-/// A field of a text that is known to be an object: the first of that name. What comes after it is
-/// not looked at.
+/// Returns the first field named `wanted`. What follows it in the text is not examined, so the text
+/// should be known to be an object.
 pub fn first_field<'a>(object: &'a str, wanted: &str) -> Option<&'a str> {
     let mut cursor = Cursor::new(object);
     cursor.enter(b'{').ok()?;
@@ -248,18 +260,18 @@ pub fn first_field<'a>(object: &'a str, wanted: &str) -> Option<&'a str> {
     None
 }
 
-/// A node of a tree, with the wanted fields as they stand.
+/// A node of a tree, with the wanted fields verbatim.
 #[derive(Clone, Copy, Debug)]
 pub struct Nested<'a, const N: usize> {
-    /// How many nodes it is in.
+    /// The number of ancestors.
     pub depth: usize,
-    /// The wanted fields, in the order they were asked for.
+    /// The wanted fields, in the requested order.
     pub fields: [Option<&'a str>; N],
-    /// The whole of it.
+    /// The node's whole text.
     pub text: &'a str,
 }
 
-/// A tree, or a list of trees, as a flat list; see [`Cursor::flatten`].
+/// Reads a text that is a tree, or a list of trees, into a flat list; see [`Cursor::flatten`].
 pub fn flatten<'a, const N: usize>(
     text: &'a str,
     inside: &str,

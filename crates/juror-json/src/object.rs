@@ -1,7 +1,7 @@
-//! An object as it was written: its fields in order, each value's JSON text kept verbatim.
+//! A JSON object whose fields keep their order and whose values stay verbatim JSON text.
 //!
-//! Results repeat most of their input, so steps are read as objects of this kind and written back
-//! by copying bytes; nothing a user put into a step is lost or reformatted on the way.
+//! Results repeat most of their input. Steps are therefore read as such objects and written back
+//! by copying bytes, so nothing a user put into a step is lost or reformatted.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,14 +14,15 @@ use crate::string::text_of;
 /// The fields of a JSON object, in the order they were written.
 #[derive(Clone, Debug, Default)]
 pub struct Object<'a> {
-    /// Keys with their quotes and escapes, values as they stand.
+    /// Keys (with quotes and escapes) and values, both verbatim.
     fields: Vec<(&'a RawValue, &'a RawValue)>,
-    /// Whether a key is written with an escape, and has to be unescaped to be known.
+    /// Whether any key contains an escape and must be unescaped before comparing.
     any_escapes: bool,
 }
 
 impl<'a> Object<'a> {
-    /// The value of a field; of a repeated field, the last one, as JSON readers commonly do.
+    /// Returns the value of a field. If the field is repeated, the last one wins, as in most JSON
+    /// readers.
     pub fn get(&self, name: &str) -> Option<&'a RawValue> {
         let is_it = |key: &RawValue| {
             let quoted = key.get().as_bytes();
@@ -31,17 +32,17 @@ impl<'a> Object<'a> {
         self.fields.iter().rev().find(|(key, _)| is_it(key)).map(|(_, value)| *value)
     }
 
-    /// The value of a field that is present and not `null`.
+    /// Returns the value of a field, or `None` if it is missing or `null`.
     pub fn get_set(&self, name: &str) -> Option<&'a RawValue> {
         self.get(name).filter(|value| value.get() != "null")
     }
 
-    /// All fields in order: key and value.
+    /// Iterates over the fields in order, with unescaped keys.
     pub fn iter(&self) -> impl Iterator<Item = (Cow<'a, str>, &'a RawValue)> {
         self.fields.iter().map(|(key, value)| (text_of(key).unwrap_or_default(), *value))
     }
 
-    /// All fields in order, keys with their quotes and escapes.
+    /// Iterates over the fields in order, with keys as written, including quotes and escapes.
     pub fn iter_raw(&self) -> impl Iterator<Item = (&'a RawValue, &'a RawValue)> {
         self.fields.iter().copied()
     }
@@ -59,7 +60,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
                 let mut fields = Vec::new();
                 let mut any_escapes = false;
                 while let Some((key, value)) = map.next_entry::<&RawValue, _>()? {
-                    // Most steps have five or six fields; an empty object needs no memory.
+                    // Most steps have five or six fields. An empty object allocates nothing.
                     if fields.is_empty() {
                         fields.reserve_exact(6);
                     }
@@ -73,8 +74,8 @@ impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
     }
 }
 
-/// What is read from an object and nothing else; structs alone would also be read from lists, by
-/// the positions of their fields.
+/// Deserializes `T` from an object only. A derived struct would also accept a list, matching fields
+/// by position.
 pub struct MapOnly<T>(pub T);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for MapOnly<T> {
@@ -93,22 +94,22 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for MapOnly<T> {
     }
 }
 
-/// A key that borrows from the input unless it is written with escapes.
-pub struct Key<'a>(pub Cow<'a, str>);
+/// A key of an object, borrowed from the input unless it contains escapes.
+pub struct ObjectKey<'a>(pub Cow<'a, str>);
 
-impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for ObjectKey<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct KeyVisitor;
         impl<'de> Visitor<'de> for KeyVisitor {
-            type Value = Key<'de>;
+            type Value = ObjectKey<'de>;
             fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
                 f.write_str("a string")
             }
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Key<'de>, E> {
-                Ok(Key(Cow::Borrowed(text)))
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<ObjectKey<'de>, E> {
+                Ok(ObjectKey(Cow::Borrowed(text)))
             }
-            fn visit_str<E>(self, text: &str) -> Result<Key<'de>, E> {
-                Ok(Key(Cow::Owned(text.to_owned())))
+            fn visit_str<E>(self, text: &str) -> Result<ObjectKey<'de>, E> {
+                Ok(ObjectKey(Cow::Owned(text.to_owned())))
             }
         }
         deserializer.deserialize_str(KeyVisitor)

@@ -1,13 +1,16 @@
-//! Where nested JSON ends, found many bytes at a time.
+//! Finds the end of an object or list without parsing it, 64 bytes at a time.
 //!
-//! A block of bytes becomes numbers with a bit for each byte: where quotes stand, and from them what
-//! is inside strings. Brackets outside strings are counted; they are gone through one by one only in
-//! a block where the last of them may close. Nothing else is looked at.
+//! Each block is turned into bit masks with one bit per byte: unescaped quotes, and derived from
+//! them the bytes inside strings. Brackets outside strings are then counted with `count_ones`. The
+//! exact position matters only in the block where the outermost bracket closes: that can only be a
+//! block with at least as many closing brackets as are open when it starts, and only in such a
+//! block are brackets visited one by one. Nothing else is checked, so the skipped text need not be
+//! valid JSON.
 
-/// How many bytes are looked at together: as many as a number has bits.
+/// How many bytes are examined at once: one per bit of a mask.
 const BLOCK: usize = 64;
 
-/// The length of the object or list that a text begins with; nothing where it does not end.
+/// Returns the length of the object or list at the start of `bytes`, or `None` if it does not end.
 pub(crate) fn length_of_nested(bytes: &[u8]) -> Option<usize> {
     let mut scan = Scan::default();
     let mut blocks = bytes.chunks_exact(BLOCK);
@@ -24,22 +27,22 @@ pub(crate) fn length_of_nested(bytes: &[u8]) -> Option<usize> {
     scan.end_in(&last).map(|end| start + end)
 }
 
-/// What is known where a block begins.
+/// The state carried from one block to the next.
 #[derive(Default)]
 struct Scan {
     /// How many brackets are open.
     depth: u32,
-    /// All bits are set inside a string, none outside.
+    /// All ones if the next block starts inside a string, zero otherwise.
     is_inside: u64,
-    /// Whether the first byte is escaped.
+    /// Whether the first byte of the next block is escaped.
     is_escaped: bool,
 }
 
 impl Scan {
-    /// Where in a block the outermost bracket closes.
+    /// Returns the offset just past the outermost closing bracket if it is in this block.
     fn end_in(&mut self, block: &[u8; BLOCK]) -> Option<usize> {
         let inside = self.strings_of(block);
-        // `[` and `]` differ from `{` and `}` by one bit.
+        // `[` and `{` differ in one bit, and so do `]` and `}`.
         let is_open = |byte: u8| byte | 0x20 == b'{';
         let is_close = |byte: u8| byte | 0x20 == b'}';
         if inside == u64::MAX || !any(block, |byte| is_open(byte) | is_close(byte)) {
@@ -47,6 +50,7 @@ impl Scan {
         }
         let open = bits(block, is_open) & !inside;
         let close = bits(block, is_close) & !inside;
+        // With fewer closing brackets than open ones, the depth cannot reach zero in this block.
         if close.count_ones() < self.depth {
             self.depth = self.depth + open.count_ones() - close.count_ones();
             return None;
@@ -54,6 +58,7 @@ impl Scan {
         self.count_down(open, close)
     }
 
+    /// Visits the brackets of a block in order.
     fn count_down(&mut self, open: u64, close: u64) -> Option<usize> {
         let mut left = open | close;
         while left != 0 {
@@ -70,14 +75,14 @@ impl Scan {
         None
     }
 
-    /// The bytes that are inside strings, with their opening quotes and without their closing ones.
+    /// Returns the mask of bytes inside strings, including opening but not closing quotes.
     fn strings_of(&mut self, block: &[u8; BLOCK]) -> u64 {
         let is_quote = |byte: u8| byte == b'"';
         let mut quotes = if any(block, is_quote) { bits(block, is_quote) } else { 0 };
         if self.is_escaped || any(block, |byte| byte == b'\\') {
             quotes &= !self.escaped(bits(block, |byte| byte == b'\\'));
         }
-        // A byte is inside a string if an odd number of quotes stands up to it.
+        // A byte is inside a string if the number of quotes up to it is odd: a prefix XOR.
         let mut inside = quotes;
         for shift in [1, 2, 4, 8, 16, 32] {
             inside ^= inside << shift;
@@ -87,8 +92,7 @@ impl Scan {
         inside
     }
 
-    /// The bytes that a backslash escapes: those at odd places after the beginning of a run of
-    /// backslashes.
+    /// Returns the mask of bytes escaped by a backslash that is not itself escaped.
     fn escaped(&mut self, backslashes: u64) -> u64 {
         let mut escaped = u64::from(self.is_escaped);
         let mut escaping = backslashes & !escaped;
@@ -99,7 +103,7 @@ impl Scan {
                 self.is_escaped = true;
                 break;
             }
-            // What is escaped does not escape.
+            // An escaped backslash does not escape the next byte.
             escaped |= 2 << at;
             escaping &= !(3 << at);
         }
@@ -107,18 +111,18 @@ impl Scan {
     }
 }
 
-/// A bit for each byte that is meant. Written so that compilers compare many bytes at once; the
-/// multiplication brings the lowest bits of eight bytes together.
-fn bits(block: &[u8; BLOCK], is_meant: impl Fn(u8) -> bool) -> u64 {
-    let flags = block.map(|byte| u8::from(is_meant(byte)));
+/// Returns the mask of bytes for which `is_wanted` holds. Written so that the compiler compares
+/// many bytes at once; the multiplication gathers the lowest bits of eight bytes into one byte.
+fn bits(block: &[u8; BLOCK], is_wanted: impl Fn(u8) -> bool) -> u64 {
+    let flags = block.map(|byte| u8::from(is_wanted(byte)));
     let (eights, _) = flags.as_chunks::<8>();
     let byte =
         |eight: &[u8; 8]| u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
     eights.iter().rev().fold(0, |bits, eight| bits << 8 | byte(eight))
 }
 
-fn any(block: &[u8; BLOCK], is_meant: impl Fn(u8) -> bool) -> bool {
-    block.iter().fold(0, |any, byte| any | u8::from(is_meant(*byte))) != 0
+fn any(block: &[u8; BLOCK], is_wanted: impl Fn(u8) -> bool) -> bool {
+    block.iter().fold(0, |any, byte| any | u8::from(is_wanted(*byte))) != 0
 }
 
 #[cfg(test)]
@@ -126,7 +130,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The same, byte by byte.
+    /// The same as `length_of_nested`, byte by byte.
     fn slowly(bytes: &[u8]) -> Option<usize> {
         let (mut depth, mut is_inside, mut is_escaped) = (0, false, false);
         for (at, byte) in bytes.iter().enumerate() {

@@ -1,38 +1,40 @@
-//! Strings of JSON: their text, found and compared without unescaping more than it takes.
+//! JSON strings: unescaped lazily, and searched and compared without unescaping when possible.
 
 use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-/// The text of a JSON string, or nothing for any other value.
+/// Returns the unescaped text of a JSON string, or `None` for any other value.
 ///
-/// A lone surrogate, which JSON can write and UTF-8 cannot, becomes U+FFFD.
+/// A lone surrogate, which JSON can express and UTF-8 cannot, becomes U+FFFD.
 #[inline]
 pub fn text_of(value: &RawValue) -> Option<Cow<'_, str>> {
     inside_of(value).map(unescape)
 }
 
-/// The inside of a JSON string, escapes and all; nothing for any other value.
+/// Returns what is between the quotes of a JSON string, still escaped, or `None` for any other
+/// value.
 #[inline]
 pub fn inside_of(value: &RawValue) -> Option<&str> {
     value.get().strip_prefix('"')?.strip_suffix('"')
 }
 
-/// Whether a value is a text that says a word, however it is written.
+/// Whether a value is a string that equals `word` once unescaped.
 #[inline]
 pub fn is_word(value: &RawValue, word: &str) -> bool {
     inside_of(value).is_some_and(|inside| inside == word || same_text(inside, word))
 }
 
-/// Whether a text of JSON may have a letter of ASCII written as an escape, which hides words that
-/// are looked for as they are.
+/// Whether a JSON text may contain an ASCII letter written as an escape, so that a plain search for
+/// a word could miss it.
 pub fn may_hide_letters(json: &str) -> bool {
     let bytes = json.as_bytes();
     let is_letter = |at: usize| matches!(bytes.get(at + 4), Some(b'4'..=b'7'));
     memchr::memmem::find_iter(bytes, b"\\u00").any(is_letter)
 }
 
-/// A text, or a number or boolean written where a text is expected.
+/// Returns a string's text, or a number or boolean as text where a string is expected. `None` for
+/// `null`, objects and lists.
 #[inline]
 pub fn scalar_text(value: &RawValue) -> Option<Cow<'_, str>> {
     match value.get().as_bytes().first()? {
@@ -42,13 +44,13 @@ pub fn scalar_text(value: &RawValue) -> Option<Cow<'_, str>> {
     }
 }
 
-/// The text of a string, the JSON of anything else.
+/// Returns the text of a string, or the JSON of any other value.
 #[inline]
 pub fn text_or_json(value: &RawValue) -> Cow<'_, str> {
     text_of(value).unwrap_or(Cow::Borrowed(value.get()))
 }
 
-/// The text of a string's inside.
+/// Unescapes what is between the quotes of a JSON string.
 pub fn unescape(quoted: &str) -> Cow<'_, str> {
     if memchr::memchr(b'\\', quoted.as_bytes()).is_none() {
         return Cow::Borrowed(quoted);
@@ -61,15 +63,17 @@ pub fn unescape(quoted: &str) -> Cow<'_, str> {
     )
 }
 
-/// How much is unescaped before it is appended.
+/// The size of the buffer that collects unescaped text before it is appended.
 const BLOCK: usize = 1024;
 
-/// Appends the text of a string's inside. Outputs are mostly JSON inside JSON, where every quote is
-/// escaped, so runs between escapes are short: they are copied eight bytes at a time into a block
-/// on the stack, and what comes after the backslash is overwritten.
+/// Appends the unescaped text.
+///
+/// Outputs are mostly JSON inside JSON, where every quote is escaped, so the runs between escapes
+/// are short. Each run is copied as eight bytes into a buffer on the stack, whatever its length;
+/// the bytes copied too many, from the backslash on, are overwritten by what follows.
 fn push_unescaped(quoted: &str, text: &mut Vec<u8>) {
     let bytes = quoted.as_bytes();
-    // Room for eight bytes, and for a character after them.
+    // Room for a copy of eight bytes and one more character past the end.
     let mut block = [0; BLOCK + 16];
     let (mut at, mut to) = (0, 0);
     while at < bytes.len() {
@@ -98,7 +102,7 @@ fn push_unescaped(quoted: &str, text: &mut Vec<u8>) {
     text.extend_from_slice(&block[..to]);
 }
 
-/// Copies up to the next backslash, at most eight bytes, and returns how much that was.
+/// Copies up to the next backslash, at most eight bytes, and returns the length of that run.
 fn copy_run(bytes: &[u8], place: &mut [u8]) -> usize {
     match (bytes.first_chunk::<8>(), place.first_chunk_mut::<8>()) {
         (Some(word), Some(place)) => {
@@ -113,21 +117,21 @@ fn copy_run(bytes: &[u8], place: &mut [u8]) -> usize {
     }
 }
 
-/// Where the first byte stands that a JSON string cannot hold as it is: a quote, a backslash or a
-/// control character.
+/// Finds the first byte that must be escaped in a JSON string: a quote, a backslash or a control
+/// character.
 #[inline]
 pub fn find_special(bytes: &[u8]) -> Option<usize> {
     find(bytes, special_bits, |byte| byte < b' ' || byte == b'"' || byte == b'\\')
 }
 
-/// Where the first backslash stands.
+/// Finds the first backslash.
 #[inline]
 pub fn find_backslash(bytes: &[u8]) -> Option<usize> {
     find(bytes, |word| bits_of(b'\\', word), |byte| byte == b'\\')
 }
 
-/// Where the first byte of a kind stands. Most texts that are looked through are short: calling
-/// for something faster takes longer than looking.
+/// Finds the first byte of a kind. Most texts searched here are so short that a call to a faster
+/// search, such as `memchr`, would cost more than it saves.
 fn find(bytes: &[u8], bits: impl Fn(u64) -> u64, is_it: impl Fn(u8) -> bool) -> Option<usize> {
     let (words, rest) = bytes.as_chunks::<8>();
     for (index, word) in words.iter().enumerate() {
@@ -142,22 +146,25 @@ fn find(bytes: &[u8], bits: impl Fn(u64) -> u64, is_it: impl Fn(u8) -> bool) -> 
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGH: u64 = ONES << 7;
 
-/// A word whose lowest set bit belongs to the first of eight bytes that a JSON string cannot hold
-/// as it is.
+/// Returns a word whose lowest set bit lies in the first of eight bytes that must be escaped in a
+/// JSON string, or zero if none must.
 #[inline]
 pub fn special_bits(word: u64) -> u64 {
     let controls = word.wrapping_sub(ONES * u64::from(b' ')) & !word & HIGH;
     bits_of(b'"', word) | bits_of(b'\\', word) | controls
 }
 
-/// A word whose lowest set bit belongs to the first of eight bytes that is a given one.
+/// Returns a word whose lowest set bit lies in the first of eight bytes that equals `byte`, or zero
+/// if none does.
 fn bits_of(byte: u8, word: u64) -> u64 {
-    // A byte is zero where there is the given one. A borrow out of it can only mark bytes after it.
+    // Matching bytes become zero, and subtracting one from a zero byte sets its high bit. The
+    // borrow it causes can only set bits in later bytes, so the lowest set bit is right.
     let differing = word ^ (ONES * u64::from(byte));
     differing.wrapping_sub(ONES) & !differing & HIGH
 }
 
-/// The character an escape stands for and the bytes it takes; the input was checked when read.
+/// Returns the character of the escape at `at` and the length of the escape. Malformed escapes,
+/// which readers have rejected before, become U+FFFD.
 fn escape_at(quoted: &str, at: usize) -> (char, usize) {
     match quoted.as_bytes().get(at + 1) {
         Some(b'n') => ('\n', 2),
@@ -188,10 +195,10 @@ fn unicode_escape_at(quoted: &str, at: usize) -> (char, usize) {
     (char::REPLACEMENT_CHARACTER, 6)
 }
 
-/// Whether two strings have the same text, given what is inside their quotes.
+/// Whether two strings have the same text once unescaped, given what is between their quotes.
 ///
-/// Texts that differ most often do so early, and the first differing bytes then tell: unescaping
-/// both is left for where they do not.
+/// Most different texts differ early, and the first differing bytes usually settle it. Both are
+/// unescaped only if they do not.
 pub fn same_text(a: &str, b: &str) -> bool {
     if a == b {
         return true;
@@ -199,12 +206,12 @@ pub fn same_text(a: &str, b: &str) -> bool {
     !differ_visibly(a.as_bytes(), b.as_bytes()) && unescape(a) == unescape(b)
 }
 
-/// Whether the first difference is one of characters, and not only of how they are escaped.
+/// Whether the first difference is certainly one of characters, not just of how they are escaped.
 fn differ_visibly(a: &[u8], b: &[u8]) -> bool {
     let Some(at) = a.iter().zip(b).position(|(a, b)| a != b) else { return false };
     let n_backslashes = a[..at].iter().rev().take_while(|byte| **byte == b'\\').count();
     if n_backslashes % 2 == 1 {
-        // Right after the backslash of an escape: short escapes stand for one character each.
+        // Right after the backslash of an escape: different short escapes are different characters.
         let is_short = |byte: u8| matches!(byte, b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't');
         return is_short(a[at]) && is_short(b[at]);
     }
@@ -212,16 +219,15 @@ fn differ_visibly(a: &[u8], b: &[u8]) -> bool {
     !in_long_escape && a[at] != b'\\' && b[at] != b'\\'
 }
 
-/// Whether the text of a string, or the JSON of anything else, contains a piece of text.
+/// Whether the text of a string, or the JSON of any other value, contains `piece`.
 ///
-/// Most often this can be told from the text as written: a plain piece stands there as it is,
-/// unless some of its characters are escaped.
+/// Usually a search in the escaped text settles it, because plain characters are rarely escaped.
 pub fn contains_text(value: &RawValue, piece: &str) -> bool {
     let Some(quoted) = inside_of(value) else { return value.get().contains(piece) };
     let is_plain = |byte: u8| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\';
     if !piece.is_empty() && piece.bytes().all(is_plain) {
         match memchr::memmem::find(quoted.as_bytes(), piece.as_bytes()) {
-            // No escape is longer than six bytes: further from one, the piece is itself.
+            // No escape is longer than six bytes, so this match is not part of one.
             Some(at) if !quoted.as_bytes()[at.saturating_sub(6)..at].contains(&b'\\') => {
                 return true;
             }

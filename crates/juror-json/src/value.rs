@@ -1,9 +1,9 @@
-//! What values are, and when two are the same.
+//! Kinds of values, and equality by value.
 
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// What a value is, for messages.
+/// Names the kind of a value, for messages.
 #[inline]
 pub fn kind_of(value: &RawValue) -> &'static str {
     match value.get().as_bytes().first() {
@@ -16,7 +16,8 @@ pub fn kind_of(value: &RawValue) -> &'static str {
     }
 }
 
-/// Equality by value: `1` = `1.0`, `true` ≠ `1`, objects in any key order.
+/// Compares by value: `1` equals `1.0`, `true` does not equal `1`, and the order of keys does not
+/// matter.
 pub fn same_value(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => same_number(a, b),
@@ -46,13 +47,16 @@ fn same_number(a: &serde_json::Number, b: &serde_json::Number) -> bool {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "exactness is the point")]
+/// Compares as integers: converting a large integer to a float would round it.
+#[expect(clippy::cast_possible_truncation, reason = "a number without a fraction is exact")]
 fn same_whole_and_real(whole: i128, real: Option<f64>) -> bool {
     real.is_some_and(|real| real.fract() == 0.0 && real as i128 == whole)
 }
 
-/// Reads JSON that is not large. Values of many small parts take a hundred times as much memory as
-/// their text, so large ones are looked at where they stand.
+/// Parses JSON into a tree of values, or returns `None` if the text is large or not JSON.
+///
+/// A tree of many small values takes a hundred times the memory of its text, so callers must be
+/// able to work on large texts without one.
 pub fn small_value(json: &str) -> Option<Value> {
     const LARGE: usize = 1 << 18;
     if json.len() > LARGE { None } else { serde_json::from_str(json).ok() }

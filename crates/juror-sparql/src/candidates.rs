@@ -1,8 +1,9 @@
-//! Which actual columns a required column may stand for.
+//! Finds the actual columns that a required column may be paired with.
 //!
-//! Most tables have few columns, or columns that differ at once: every cell is looked up in the
-//! required column. Where that could take long, or more memory than the tables, only the distinct
-//! values of a column are looked up, and columns with the same cells are looked at once.
+//! Most tables have few columns, or columns that differ in the first cells. For these, every cell is
+//! looked up in the required column. If that could take long, or more memory than the tables
+//! themselves, only the distinct values of a column are looked up, and columns with the same cells
+//! only once.
 
 use std::borrow::Cow;
 use std::hash::{BuildHasher, Hash, Hasher};
@@ -14,19 +15,20 @@ use crate::column::ReferenceColumn;
 use crate::compare::Mode;
 use crate::{Cell, Datatype, Solutions};
 
-/// An actual column in terms of a required one.
+/// An actual column that a required one may be paired with.
 pub(super) struct Candidate {
+    /// The position of the actual column.
     pub(super) at: usize,
     pub(super) values: Values,
-    /// A number that candidates with the same cells have in common: columns alike are
-    /// interchangeable.
+    /// A number shared by candidates with the same cells, which are interchangeable.
     pub(super) kind: usize,
 }
 
-/// The values of a column, row by row, in terms of a required one.
+/// The values of an actual column as ids of a required one.
 pub(super) enum Values {
+    /// The id of each row.
     Rows(Vec<u32>),
-    /// By the numbers of its own values.
+    /// The id of each distinct cell, and the column by its distinct cells.
     Mapped(Arc<[u32]>, Arc<Numbered>),
 }
 
@@ -41,17 +43,17 @@ impl Values {
     }
 }
 
-/// What was found for all required columns.
-pub(super) enum Found {
-    /// For each the actual columns it may stand for.
-    Candidates(Vec<Vec<Candidate>>),
-    /// One may stand for none.
-    Nothing,
-    /// It would take too long to tell.
-    TooMuch,
+/// The candidates of all required columns.
+pub(super) enum CandidateColumns {
+    /// The candidates of each column; never empty.
+    Found(Vec<Vec<Candidate>>),
+    /// Some column has no candidate, so the tables differ.
+    Impossible,
+    /// Finding them would take too long.
+    OverBudget,
 }
 
-/// Whether looking up every cell takes no more time and memory than tables may take.
+/// Whether looking up every cell takes a reasonable amount of time and memory.
 pub(super) fn is_little(n_required: usize, actual: &Solutions<'_>) -> bool {
     const LITTLE: usize = 1 << 22;
     const A_CELL: usize = 4;
@@ -60,15 +62,16 @@ pub(super) fn is_little(n_required: usize, actual: &Solutions<'_>) -> bool {
     most <= LITTLE + A_CELL * n_rows * (n_required + n_columns)
 }
 
-/// How many cells may be looked up for small tables before their values are looked at instead:
-/// columns that differ at once, as most do, need no more than one look for each cell.
+/// How many cells may be looked up one by one before switching to distinct values. Columns that
+/// differ early, as most do, need about one lookup per cell.
 pub(super) fn most_lookups(n_required: usize, actual: &Solutions<'_>) -> usize {
     const LITTLE: usize = 1 << 18;
     const A_CELL: usize = 2;
     LITTLE + A_CELL * actual.n_rows * (n_required + actual.columns.len())
 }
 
-/// The candidates of a column, found cell by cell; the cells that were looked up are counted.
+/// Finds the candidates of a column cell by cell, adding the number of cells looked up to
+/// `n_lookups`. Returns `None` if there are none.
 pub(super) fn candidates_of(
     column: &ReferenceColumn<'_>,
     actual: &Solutions<'_>,
@@ -77,7 +80,7 @@ pub(super) fn candidates_of(
 ) -> Option<Vec<Candidate>> {
     let counts = column.counts(&column.values);
     let mut candidates: Vec<Candidate> = Vec::new();
-    let mut known = Known::default();
+    let mut known = SeenCandidates::default();
     for (at, cells) in actual.columns.iter().enumerate() {
         let Some(values) = column.translate(cells, n_lookups) else { continue };
         let agrees = match mode {
@@ -93,20 +96,20 @@ pub(super) fn candidates_of(
     (!candidates.is_empty()).then_some(candidates)
 }
 
-/// The candidates of a column, to be found again by their cells.
+/// The candidates found so far, by their cells.
 #[derive(Default)]
-struct Known {
+struct SeenCandidates {
     state: DefaultHashBuilder,
-    /// The first of each kind, by what its cells hash to.
+    /// The first candidate of each kind, by the hash of its cells.
     by_hash: HashMap<u64, Vec<usize>>,
     n_hashed: usize,
 }
 
-impl Known {
-    /// So many candidates are compared one by one: most columns have one, or few.
+impl SeenCandidates {
+    /// Up to this many candidates are compared one by one; most columns have few.
     const FEW: usize = 8;
 
-    /// The first candidate with the same cells, or the next to come.
+    /// Returns the index of the first candidate with the same cells, or else of the next candidate.
     fn kind_of(
         &mut self,
         cells: &[Cell<'_>],
@@ -114,7 +117,7 @@ impl Known {
         actual: &Solutions<'_>,
     ) -> usize {
         let has_cells = |at: &usize| actual.columns[candidates[*at].at] == *cells;
-        if candidates.len() <= Known::FEW {
+        if candidates.len() <= SeenCandidates::FEW {
             return (0..candidates.len()).find(has_cells).unwrap_or(candidates.len());
         }
         for (at, candidate) in candidates.iter().enumerate().skip(self.n_hashed) {
@@ -130,20 +133,20 @@ impl Known {
     }
 }
 
-/// The candidates of all columns, found value by value; gives up after so many steps.
+/// Finds the candidates of all columns by looking up distinct values, within `most_steps` lookups.
 pub(super) fn candidates_by_value(
     columns: &[ReferenceColumn<'_>],
     actual: &Solutions<'_>,
     mode: Mode,
     most_steps: usize,
-) -> Found {
+) -> CandidateColumns {
     let kinds = kinds_of(actual);
     let mut n_steps = 0;
     let mut all = Vec::with_capacity(columns.len());
     for column in columns {
         let counts = column.counts(&column.values);
         let mut candidates = Vec::new();
-        for (kind, Kind { places, numbered }) in kinds.iter().enumerate() {
+        for (kind, ColumnKind { places, numbered }) in kinds.iter().enumerate() {
             let cells = &actual.columns[places[0]];
             let map = numbered.in_terms_of(column, cells, &mut n_steps);
             n_steps += map.as_ref().map_or(0, |_| column.n_values as usize);
@@ -155,27 +158,27 @@ pub(super) fn candidates_by_value(
                 }));
             }
             if n_steps > most_steps {
-                return Found::TooMuch;
+                return CandidateColumns::OverBudget;
             }
         }
         if candidates.is_empty() {
-            return Found::Nothing;
+            return CandidateColumns::Impossible;
         }
         all.push(candidates);
     }
-    Found::Candidates(all)
+    CandidateColumns::Found(all)
 }
 
 /// Actual columns with the same cells.
-struct Kind {
+struct ColumnKind {
     places: Vec<usize>,
     numbered: Arc<Numbered>,
 }
 
-fn kinds_of(actual: &Solutions<'_>) -> Vec<Kind> {
+fn kinds_of(actual: &Solutions<'_>) -> Vec<ColumnKind> {
     let state = DefaultHashBuilder::default();
     let mut by_hash: HashMap<u64, Vec<usize>> = HashMap::new();
-    let mut kinds: Vec<Kind> = Vec::new();
+    let mut kinds: Vec<ColumnKind> = Vec::new();
     for (at, cells) in actual.columns.iter().enumerate() {
         let alike = by_hash.entry(hash_of(cells, &state)).or_default();
         let is_it = |kind: &&usize| actual.columns[kinds[**kind].places[0]] == *cells;
@@ -184,7 +187,7 @@ fn kinds_of(actual: &Solutions<'_>) -> Vec<Kind> {
             continue;
         }
         alike.push(kinds.len());
-        kinds.push(Kind { places: vec![at], numbered: Arc::new(Numbered::of(cells)) });
+        kinds.push(ColumnKind { places: vec![at], numbered: Arc::new(Numbered::of(cells)) });
     }
     kinds
 }
@@ -197,7 +200,7 @@ fn hash_of(cells: &[Cell<'_>], state: &DefaultHashBuilder) -> u64 {
     hasher.finish()
 }
 
-/// What tells cells apart.
+/// Returns what distinguishes a cell from others.
 fn identity_of<'c>(cell: &'c Cell<'_>) -> Option<(Option<Datatype>, &'c str)> {
     match cell {
         Cell::Unbound => None,
@@ -206,13 +209,13 @@ fn identity_of<'c>(cell: &'c Cell<'_>) -> Option<(Option<Datatype>, &'c str)> {
     }
 }
 
-/// A column by the numbers of its distinct cells.
+/// A column whose distinct cells are numbered.
 pub(super) struct Numbered {
-    /// The number of each row.
+    /// The number of each row's cell.
     ids: Vec<u32>,
-    /// How often each number stands in the column.
+    /// How often each number occurs.
     counts: Vec<u32>,
-    /// The row where each number first stands.
+    /// The row where each number first occurs.
     firsts: Vec<usize>,
 }
 
@@ -233,7 +236,8 @@ impl Numbered {
         Numbered { ids, counts, firsts }
     }
 
-    /// Each number in terms of a required column; `None` as soon as one has no equal there.
+    /// Translates each number into an id of a required column. Returns `None` as soon as a cell has
+    /// no equal there.
     fn in_terms_of(
         &self,
         column: &ReferenceColumn<'_>,
@@ -247,7 +251,7 @@ impl Numbered {
         self.firsts.iter().map(find).collect()
     }
 
-    /// Whether the column has the values of a required one.
+    /// Whether the column has the same values as a required one.
     fn agrees(
         &self,
         map: &[u32],
@@ -293,7 +297,7 @@ mod tests {
         let rules = Rules::default();
         let prepared = Prepared::new(&expected, &rules);
         let Prepared::Table(expected) = &prepared else { panic!("a table") };
-        // Each comes twice, one behind the other's last.
+        // Each column comes twice, the second time after all the others.
         let actual = table((0..1024).map(|number| column(number % 512)).collect());
         let found =
             candidates_of(&expected.columns()[0], &actual, Mode::Set, &mut 0).expect("candidates");
@@ -312,7 +316,9 @@ mod tests {
             panic!("a table");
         };
         assert!(is_little(20, actual));
-        let Found::Candidates(found) = expected.candidates(actual) else { panic!("candidates") };
+        let CandidateColumns::Found(found) = expected.candidates(actual) else {
+            panic!("candidates")
+        };
         let is_mapped = |found: &Candidate| matches!(found.values, Values::Mapped(..));
         assert!(found.iter().all(|found| found.len() == 20 && found.iter().all(is_mapped)));
         assert_eq!(prepared.compare(&empty), crate::Comparison::Same);

@@ -1,9 +1,10 @@
-//! The values of a reference column as small integers, and the values of an actual column in terms
-//! of them.
+//! Numbers the distinct values of a reference column, and translates actual cells into these numbers.
 //!
-//! Equality of cells is not transitive (a plain `05` equals a typed `05`, which equals a typed `5`,
-//! which equals a plain `5`), so no value is hashed across tables: each actual cell is looked up in
-//! the reference column it may stand for, and is an integer after that.
+//! Equality of cells is not transitive: a plain `05` equals a typed `05`, which equals a typed `5`,
+//! which equals a plain `5`, and yet plain `05` is not plain `5`. So cells have no common normal form
+//! that could be hashed across tables. Instead, each actual cell is looked up in the reference column
+//! it may be paired with, and is represented by the number of the value it equals from then on. The
+//! number depends on the pair of columns, never on the table as a whole.
 
 use std::borrow::Cow;
 use std::hash::BuildHasher;
@@ -13,44 +14,44 @@ use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 
 use crate::{Cell, Datatype};
 
-/// How far apart two numbers may be and still be equal.
+/// The largest difference between two equal numbers.
 const TOLERANCE: f64 = 1e-8;
 
-/// The largest whole number below which every whole number is an exact `f64`.
+/// 2⁵³: up to here every integer is an exact `f64`.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// How many rows tell whether most values of a column are distinct.
+/// The number of rows from which to guess whether most values of a column are distinct.
 const SAMPLE: usize = 1024;
 
-/// A value that can be compared by identity.
+/// The value of a cell in a form that can be hashed.
 #[derive(Clone, PartialEq, Debug)]
-enum Value<'t> {
+enum CellValue<'t> {
     Unbound,
     Text(&'t str),
     Truth(bool),
-    /// The bits of a number, with one zero and one NaN.
+    /// The bits of a number; all zeros are the same, and so are all NaNs.
     Number(u64),
-    /// The digits of a whole number too large for an exact `f64`.
+    /// The digits of an integer too large for an exact `f64`.
     Large(Cow<'t, str>),
 }
 
-/// A reference column: its cells as integers, and how to find the integer of an actual cell.
+/// A reference column: its cells as ids of values, and the means to find the id of an actual cell.
 pub(super) struct ReferenceColumn<'t> {
-    /// The value of each row, from 0 to `n_values`.
+    /// The id of each row's value, below `n_values`.
     pub(super) values: Vec<u32>,
-    /// How many distinct values there are.
+    /// The number of distinct values.
     pub(super) n_values: u32,
     cells: Cow<'t, [Cell<'t>]>,
-    ids: Ids,
-    /// The types of its typed cells, each once.
+    ids: ValueIds,
+    /// The types of typed cells, each once.
     datatypes: Vec<Datatype>,
-    /// The numbers of the column in order, for finding the nearest one; made when first needed.
+    /// The finite numbers of the column, sorted, to find the nearest one; computed on first use.
     numbers: OnceLock<Vec<(f64, u32)>>,
-    /// Typed cells by how they are written, for plain actual cells; made when first needed.
+    /// The ids of typed cells by type and text, for plain actual cells; computed on first use.
     written: OnceLock<HashMap<(Datatype, String), u32>>,
 }
 
-/// Whether typed cells become one with plain texts that are written alike.
+/// Whether typed cells share the id of a plain cell with the same text.
 #[derive(Clone, Copy)]
 enum Joining {
     Nothing,
@@ -62,7 +63,7 @@ impl<'t> ReferenceColumn<'t> {
         ReferenceColumn::of(Cow::Borrowed(cells))
     }
 
-    /// A column without values.
+    /// A column of unbound cells.
     pub(super) fn unbound(n_rows: usize) -> ReferenceColumn<'t> {
         ReferenceColumn::of(Cow::Owned(vec![Cell::Unbound; n_rows]))
     }
@@ -83,13 +84,13 @@ impl<'t> ReferenceColumn<'t> {
             values: vec![0; cells.len()],
             n_values: 0,
             cells,
-            ids: Ids::default(),
+            ids: ValueIds::default(),
             datatypes,
             numbers: OnceLock::new(),
             written: OnceLock::new(),
         };
         if mixed {
-            // Plain texts come first, so that typed cells written alike can join them.
+            // Plain cells first, so that typed cells with the same text can share their ids.
             column.intern_where(|cell| !is_typed(cell), Joining::Nothing);
             column.intern_where(is_typed, Joining::PlainTexts);
         } else {
@@ -113,14 +114,18 @@ impl<'t> ReferenceColumn<'t> {
             if row == 0 && matches!(cell, Cell::Text(_)) {
                 self.ids.texts.reserve(self.cells.len().min(SAMPLE) - 1);
             }
-            // A column that begins with distinct values will likely go on so.
+            // A column whose first values are distinct will likely go on like that.
             if row == SAMPLE && self.n_values as usize > SAMPLE * 9 / 10 {
                 self.ids.texts.reserve(self.cells.len() - row);
             }
         }
     }
 
-    /// The integer of an actual cell, if it equals some cell of this column.
+    /// Returns the id of an actual cell, or `None` if it equals no cell of this column.
+    ///
+    /// Tries the rules of equality in this order: the same value; for a number, the nearest one
+    /// within the tolerance; and a plain and a typed cell with the same text, as written or in
+    /// canonical form.
     pub(super) fn find(&self, cell: &Cell<'_>) -> Option<u32> {
         let value = value_of(cell);
         if let Some(id) = self.ids.get(&value) {
@@ -136,7 +141,8 @@ impl<'t> ReferenceColumn<'t> {
         }
     }
 
-    /// The nearest number of the column, if it is near enough.
+    /// Returns the id of the nearest number, if it is within the tolerance. Only the two neighbours
+    /// in sorted order can be the nearest.
     fn nearest(&self, number: f64) -> Option<u32> {
         let numbers = self.numbers.get_or_init(|| self.ids.numbers_in_order());
         let after = numbers.partition_point(|(known, _)| *known < number);
@@ -149,11 +155,11 @@ impl<'t> ReferenceColumn<'t> {
             .map(|(_, id)| id)
     }
 
-    /// The integer of a typed literal that is written as this plain text, as given or canonically.
+    /// Returns the id of a typed cell whose text, as written or in canonical form, is this text.
     fn typed_id_of(&self, text: &str) -> Option<u32> {
         self.datatypes.iter().copied().find_map(|datatype| {
             let value = typed_value(datatype, text);
-            let id = self.ids.get(&value).filter(|_| !matches!(value, Value::Text(_)))?;
+            let id = self.ids.get(&value).filter(|_| !matches!(value, CellValue::Text(_)))?;
             let forms = canonical_forms(datatype, &value);
             let is_it =
                 forms.iter().any(|form| form == text) || self.is_written(datatype, text, id);
@@ -161,7 +167,7 @@ impl<'t> ReferenceColumn<'t> {
         })
     }
 
-    /// Whether a cell of this type and value is written exactly so.
+    /// Whether some cell of this type and value has exactly this text.
     fn is_written(&self, datatype: Datatype, text: &str, id: u32) -> bool {
         let written = self.written.get_or_init(|| {
             let typed = self.cells.iter().zip(&self.values).filter_map(|(cell, id)| match cell {
@@ -173,7 +179,8 @@ impl<'t> ReferenceColumn<'t> {
         written.get(&(datatype, text.to_owned())) == Some(&id)
     }
 
-    /// An actual column in terms of this one; `None` as soon as a cell has no equal here.
+    /// Translates an actual column into ids of this one. Returns `None` as soon as a cell has no
+    /// equal here, and adds the number of cells looked up to `n_lookups`.
     pub(super) fn translate(&self, actual: &[Cell<'_>], n_lookups: &mut usize) -> Option<Vec<u32>> {
         *n_lookups += 1;
         let first = self.find(actual.first()?)?;
@@ -190,7 +197,7 @@ impl<'t> ReferenceColumn<'t> {
         Some(values)
     }
 
-    /// How often each value stands in the column.
+    /// Counts how often each value occurs.
     pub(super) fn counts(&self, values: &[u32]) -> Vec<u32> {
         let mut counts = vec![0; self.n_values as usize];
         for &value in values {
@@ -200,39 +207,40 @@ impl<'t> ReferenceColumn<'t> {
     }
 }
 
-/// The integers of values.
+/// The ids of values.
 #[derive(Default)]
-struct Ids {
+struct ValueIds {
     unbound: Option<u32>,
     truths: [Option<u32>; 2],
     numbers: HashMap<u64, u32>,
-    texts: Texts,
-    large: Texts,
+    texts: TextIds,
+    large: TextIds,
 }
 
-impl Ids {
-    fn get(&self, value: &Value<'_>) -> Option<u32> {
+impl ValueIds {
+    fn get(&self, value: &CellValue<'_>) -> Option<u32> {
         match value {
-            Value::Unbound => self.unbound,
-            Value::Truth(truth) => self.truths[usize::from(*truth)],
-            Value::Number(bits) => self.numbers.get(bits).copied(),
-            Value::Text(text) => self.texts.get(text),
-            Value::Large(digits) => self.large.get(digits),
+            CellValue::Unbound => self.unbound,
+            CellValue::Truth(truth) => self.truths[usize::from(*truth)],
+            CellValue::Number(bits) => self.numbers.get(bits).copied(),
+            CellValue::Text(text) => self.texts.get(text),
+            CellValue::Large(digits) => self.large.get(digits),
         }
     }
 
-    fn get_or_insert(&mut self, value: &Value<'_>, new: u32) -> u32 {
+    fn get_or_insert(&mut self, value: &CellValue<'_>, new: u32) -> u32 {
         match value {
-            Value::Unbound => *self.unbound.get_or_insert(new),
-            Value::Truth(truth) => *self.truths[usize::from(*truth)].get_or_insert(new),
-            Value::Number(bits) => *self.numbers.entry(*bits).or_insert(new),
-            Value::Text(text) => self.texts.get_or_insert(text, new),
-            Value::Large(digits) => self.large.get_or_insert(digits, new),
+            CellValue::Unbound => *self.unbound.get_or_insert(new),
+            CellValue::Truth(truth) => *self.truths[usize::from(*truth)].get_or_insert(new),
+            CellValue::Number(bits) => *self.numbers.entry(*bits).or_insert(new),
+            CellValue::Text(text) => self.texts.get_or_insert(text, new),
+            CellValue::Large(digits) => self.large.get_or_insert(digits, new),
         }
     }
 
-    /// The integer of the plain text that a typed literal is written as, as given or canonically.
-    fn of_plain(&self, datatype: Datatype, text: &str, value: &Value<'_>) -> Option<u32> {
+    /// Returns the id of the plain cell whose text is that of a typed one, as written or in
+    /// canonical form.
+    fn of_plain(&self, datatype: Datatype, text: &str, value: &CellValue<'_>) -> Option<u32> {
         let canonical = || canonical_forms(datatype, value);
         let plain = |text: &str| self.texts.get(text);
         plain(text).or_else(|| canonical().iter().find_map(|form| plain(form)))
@@ -248,24 +256,24 @@ impl Ids {
     }
 }
 
-/// The integers of texts. The texts are copied side by side: looked up where they stand in a large
-/// document, each would be a page of its own, and finding pages takes longer than all the rest.
+/// The ids of texts. The texts are copied into one buffer: compared in place, in a large document,
+/// each would be on a memory page of its own, and loading pages takes longer than everything else.
 #[derive(Default)]
-struct Texts {
+struct TextIds {
     joined: String,
-    table: HashTable<Entry>,
+    table: HashTable<TextEntry>,
     hasher: DefaultHashBuilder,
 }
 
-/// Where a text stands among the joined ones, a piece of its hash, and its integer.
-struct Entry {
+/// A text's range in the buffer, part of its hash, and its id.
+struct TextEntry {
     start: usize,
     length: u32,
     hash: u32,
     id: u32,
 }
 
-impl Texts {
+impl TextIds {
     fn get(&self, text: &str) -> Option<u32> {
         self.find(self.hasher.hash_one(text), text)
     }
@@ -276,56 +284,56 @@ impl Texts {
             return id;
         }
         let length = u32::try_from(text.len()).unwrap_or(u32::MAX);
-        let entry = Entry { start: self.joined.len(), length, hash: piece(hash), id: new };
+        let entry = TextEntry { start: self.joined.len(), length, hash: piece(hash), id: new };
         self.joined.push_str(text);
-        let rehash = |entry: &Entry| self.hasher.hash_one(entry.text_in(&self.joined));
+        let rehash = |entry: &TextEntry| self.hasher.hash_one(entry.text_in(&self.joined));
         self.table.insert_unique(hash, entry, rehash);
         new
     }
 
     fn find(&self, hash: u64, text: &str) -> Option<u32> {
         let is_it =
-            |entry: &Entry| entry.hash == piece(hash) && entry.text_in(&self.joined) == text;
+            |entry: &TextEntry| entry.hash == piece(hash) && entry.text_in(&self.joined) == text;
         self.table.find(hash, is_it).map(|entry| entry.id)
     }
 
-    /// Makes room for as many texts more, as long as those there are.
+    /// Makes room for `n_texts` more texts of the average length.
     fn reserve(&mut self, n_texts: usize) {
         let length = self.joined.len() / self.table.len().max(1);
-        let rehash = |entry: &Entry| self.hasher.hash_one(entry.text_in(&self.joined));
+        let rehash = |entry: &TextEntry| self.hasher.hash_one(entry.text_in(&self.joined));
         self.table.reserve(n_texts, rehash);
         self.joined.reserve(length * n_texts);
     }
 }
 
-impl Entry {
+impl TextEntry {
     fn text_in<'j>(&self, joined: &'j str) -> &'j str {
         &joined[self.start..self.start + self.length as usize]
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "a piece is what is asked for")]
+#[expect(clippy::cast_possible_truncation, reason = "a part of the hash is enough")]
 fn piece(hash: u64) -> u32 {
     (hash >> 16) as u32
 }
 
-fn value_of<'t>(cell: &'t Cell<'_>) -> Value<'t> {
+fn value_of<'t>(cell: &'t Cell<'_>) -> CellValue<'t> {
     match cell {
-        Cell::Unbound => Value::Unbound,
-        Cell::Text(text) => Value::Text(text),
+        Cell::Unbound => CellValue::Unbound,
+        Cell::Text(text) => CellValue::Text(text),
         Cell::Typed(datatype, text) => typed_value(*datatype, text),
     }
 }
 
-/// The value of a typed literal; one that its type does not allow compares by its text.
-fn typed_value(datatype: Datatype, text: &str) -> Value<'_> {
+/// Returns the value of a typed literal. One that is not valid for its type compares by its text.
+fn typed_value(datatype: Datatype, text: &str) -> CellValue<'_> {
     let trimmed = text.trim_ascii();
     let value = match datatype {
-        Datatype::Boolean => truth_of(trimmed).map(Value::Truth),
+        Datatype::Boolean => truth_of(trimmed).map(CellValue::Truth),
         Datatype::Integer => whole_value(trimmed),
         Datatype::Decimal | Datatype::Double => real_value(datatype, trimmed),
     };
-    value.unwrap_or(Value::Text(text))
+    value.unwrap_or(CellValue::Text(text))
 }
 
 fn truth_of(text: &str) -> Option<bool> {
@@ -338,8 +346,8 @@ fn truth_of(text: &str) -> Option<bool> {
     }
 }
 
-/// A whole number: as an exact `f64` where there is one, else by its digits.
-fn whole_value(text: &str) -> Option<Value<'_>> {
+/// Reads an integer: an exact `f64` if possible, otherwise its digits.
+fn whole_value(text: &str) -> Option<CellValue<'_>> {
     let (negative, digits) = match text.as_bytes().first()? {
         b'-' => (true, &text[1..]),
         b'+' => (false, &text[1..]),
@@ -355,10 +363,10 @@ fn whole_value(text: &str) -> Option<Value<'_>> {
         let magnitude = magnitude as f64;
         return Some(number(if negative { -magnitude } else { magnitude }));
     }
-    Some(Value::Large(if negative { format!("-{digits}").into() } else { digits.into() }))
+    Some(CellValue::Large(if negative { format!("-{digits}").into() } else { digits.into() }))
 }
 
-fn real_value(datatype: Datatype, text: &str) -> Option<Value<'_>> {
+fn real_value(datatype: Datatype, text: &str) -> Option<CellValue<'_>> {
     match text {
         "INF" | "+INF" => return Some(number(f64::INFINITY)),
         "-INF" => return Some(number(f64::NEG_INFINITY)),
@@ -372,9 +380,9 @@ fn real_value(datatype: Datatype, text: &str) -> Option<Value<'_>> {
     if value.abs() < EXACT || value.is_infinite() {
         return Some(number(value));
     }
-    // Beyond 2^53 every `f64` is whole: by its digits it can equal an integer. A decimal has the
-    // digits it is written with, a double those of the number it stands for.
-    let digits = || Some(Value::Large(format!("{value:.0}").into()));
+    // From 2⁵³ on every `f64` is an integer and is compared by its digits, like large integers. A
+    // decimal has the digits that are written, a double those of its exact value.
+    let digits = || Some(CellValue::Large(format!("{value:.0}").into()));
     if datatype == Datatype::Double {
         return digits();
     }
@@ -384,8 +392,8 @@ fn real_value(datatype: Datatype, text: &str) -> Option<Value<'_>> {
     whole_value(written).or_else(digits)
 }
 
-fn number<'t>(value: f64) -> Value<'t> {
-    Value::Number(if value.is_nan() {
+fn number<'t>(value: f64) -> CellValue<'t> {
+    CellValue::Number(if value.is_nan() {
         f64::NAN.to_bits()
     } else if value == 0.0 {
         0
@@ -394,21 +402,21 @@ fn number<'t>(value: f64) -> Value<'t> {
     })
 }
 
-/// The finite number of a value.
-fn number_in(value: &Value) -> Option<f64> {
+/// Returns the number of a value if it is finite.
+fn number_in(value: &CellValue) -> Option<f64> {
     match value {
-        Value::Number(bits) => Some(f64::from_bits(*bits)).filter(|number| number.is_finite()),
+        CellValue::Number(bits) => Some(f64::from_bits(*bits)).filter(|number| number.is_finite()),
         _ => None,
     }
 }
 
-/// The canonical ways to write a value of a type.
-fn canonical_forms(datatype: Datatype, value: &Value) -> Vec<String> {
+/// Returns the canonical texts of a value of a type.
+fn canonical_forms(datatype: Datatype, value: &CellValue) -> Vec<String> {
     match (datatype, value) {
-        (_, Value::Truth(truth)) => vec![truth.to_string()],
-        (_, Value::Large(digits)) => vec![digits.to_string()],
-        (Datatype::Integer, Value::Number(bits)) => vec![f64::from_bits(*bits).to_string()],
-        (Datatype::Decimal | Datatype::Double, Value::Number(bits)) => {
+        (_, CellValue::Truth(truth)) => vec![truth.to_string()],
+        (_, CellValue::Large(digits)) => vec![digits.to_string()],
+        (Datatype::Integer, CellValue::Number(bits)) => vec![f64::from_bits(*bits).to_string()],
+        (Datatype::Decimal | Datatype::Double, CellValue::Number(bits)) => {
             real_forms(f64::from_bits(*bits))
         }
         _ => Vec::new(),

@@ -1,11 +1,11 @@
-//! Telling whether two results agree: an injection of the required columns into the actual ones
-//! under which the rows are the same.
+//! Decides whether two results agree: whether there is an injection of the required columns into the
+//! actual columns under which the rows are the same.
 //!
-//! Columns are paired by what stands in them, never by trying permutations. A required column can
-//! only stand for an actual column with the same values; the search takes the column with the
-//! fewest candidates first, splits the rows into classes by the values chosen so far, and turns
-//! back at the first difference. Small tables that hold the same cells, written the same, are told
-//! before that.
+//! Columns are paired by their values, not by trying permutations. A required column can only be
+//! paired with an actual column that has the same values. The search starts with the column that
+//! has the fewest candidates, divides the rows into classes by the values in the columns chosen so
+//! far, and backtracks at the first difference. Small tables with identical cells are recognised
+//! before any search.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -16,24 +16,24 @@ use std::thread;
 use hashbrown::HashMap;
 
 use crate::candidates::{
-    Candidate, Found, candidates_by_value, candidates_of, is_little, most_lookups,
+    Candidate, CandidateColumns, candidates_by_value, candidates_of, is_little, most_lookups,
 };
 use crate::column::ReferenceColumn;
 use crate::rules::Rules;
 use crate::verbatim::Verbatim;
 use crate::{Solutions, SparqlResult};
 
-/// How many rows the search may visit before it gives up, and how many values may be looked up
-/// before it; only contrived tables come near.
+/// The most rows the search may visit, and the most values that may be looked up to find
+/// candidates. Only contrived tables come near.
 const BUDGET: usize = 8_000_000;
 
-/// What trying a column takes besides its rows, in rows.
+/// The cost of trying a column besides visiting its rows, in rows.
 const A_TRY: usize = 16;
 
-/// From how many rows on each column is worth a thread.
+/// From this many rows on, each column gets a thread.
 const MANY_ROWS: usize = 100_000;
 
-/// Makes something of every column, those of large tables side by side.
+/// Maps every column, in parallel if the table is large.
 fn for_each_column<C: Sync, T: Send>(
     columns: &[C],
     n_rows: usize,
@@ -58,33 +58,34 @@ fn for_each_column<C: Sync, T: Send>(
 pub enum Comparison {
     /// The results agree.
     Same,
-    /// They do not.
+    /// The results differ.
     Different,
-    /// The tables are so contrived that the search was given up; counted as different.
+    /// The search ran out of its budget, which only contrived tables cause; counted as different.
     Undecided,
 }
 
-/// A reference result made ready for comparisons.
+/// A reference result prepared for comparisons.
 pub enum Prepared<'t> {
-    /// Of an ASK query.
+    /// The result of an ASK query.
     Truth(bool),
-    /// Of a SELECT query.
+    /// The result of a SELECT query.
     Table(PreparedTable<'t>),
 }
 
-/// A reference table made ready for comparisons.
+/// A reference table prepared for comparisons.
 pub struct PreparedTable<'t> {
     table: &'t Solutions<'t>,
-    /// The required columns, by position; one that the table lacks is a column of unbound cells.
+    /// The positions of the required columns; `None` for one that the table lacks, which counts as
+    /// a column of unbound cells.
     required: Vec<Option<usize>>,
     mode: Mode,
-    /// For telling quickly; only where all required columns are there.
+    /// For the quick check; `None` if the table lacks a required column or is large.
     verbatim: Option<Verbatim<'t>>,
-    /// For the search; made when first needed.
+    /// For the search; computed on first use.
     columns: OnceLock<Vec<ReferenceColumn<'t>>>,
 }
 
-/// What makes two tables the same.
+/// As what the rows of two tables must be equal.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
     Set,
@@ -93,7 +94,7 @@ pub(super) enum Mode {
 }
 
 impl<'t> Prepared<'t> {
-    /// Makes a reference ready; a required column it lacks counts as a column of unbound cells.
+    /// Prepares a reference. A required column it lacks counts as a column of unbound cells.
     pub fn new(reference: &'t SparqlResult<'t>, rules: &Rules<'_>) -> Prepared<'t> {
         let table = match reference {
             SparqlResult::Truth(truth) => return Prepared::Truth(*truth),
@@ -157,7 +158,7 @@ impl<'t> PreparedTable<'t> {
         self.search(actual)
     }
 
-    /// Whether the same cells stand in another table, written the same.
+    /// Whether another table has identical cells, as far as the quick check can tell.
     fn is_verbatim(&self, actual: &Solutions<'_>) -> bool {
         self.verbatim.as_ref().is_some_and(|verbatim| match self.mode {
             Mode::Sequence => verbatim.is_in(actual),
@@ -169,18 +170,18 @@ impl<'t> PreparedTable<'t> {
         self.search_among(self.candidates(actual), actual)
     }
 
-    fn search_among(&self, candidates: Found, actual: &Solutions<'_>) -> Comparison {
+    fn search_among(&self, candidates: CandidateColumns, actual: &Solutions<'_>) -> Comparison {
         match candidates {
-            Found::Nothing => Comparison::Different,
-            Found::TooMuch => Comparison::Undecided,
-            Found::Candidates(candidates) => {
+            CandidateColumns::Impossible => Comparison::Different,
+            CandidateColumns::OverBudget => Comparison::Undecided,
+            CandidateColumns::Found(candidates) => {
                 let mut used = vec![false; actual.columns.len()];
-                Search::new(self, actual.n_rows, candidates).descend(0, &[], &mut used)
+                ColumnSearch::new(self, actual.n_rows, candidates).descend(0, &[], &mut used)
             }
         }
     }
 
-    /// The required columns, ready for the search.
+    /// The required columns, prepared for the search.
     pub(super) fn columns(&self) -> &[ReferenceColumn<'t>] {
         let (table, n_rows) = (self.table, self.table.n_rows);
         let column_at = |at: &Option<usize>| match at {
@@ -190,8 +191,8 @@ impl<'t> PreparedTable<'t> {
         self.columns.get_or_init(|| for_each_column(&self.required, n_rows, column_at))
     }
 
-    /// For each required column the actual columns it may stand for.
-    pub(super) fn candidates(&self, actual: &Solutions<'_>) -> Found {
+    /// Finds for each required column the actual columns it may be paired with.
+    pub(super) fn candidates(&self, actual: &Solutions<'_>) -> CandidateColumns {
         let columns = self.columns();
         let n_cells = actual.columns.len() * actual.n_rows + columns.len() * self.table.n_rows;
         let by_value = || candidates_by_value(columns, actual, self.mode, BUDGET.max(4 * n_cells));
@@ -202,66 +203,88 @@ impl<'t> PreparedTable<'t> {
             let of = |column: &_| candidates_of(column, actual, self.mode, &mut 0);
             let found: Option<_> =
                 for_each_column(columns, actual.n_rows, of).into_iter().collect();
-            return found.map_or(Found::Nothing, Found::Candidates);
+            return found.map_or(CandidateColumns::Impossible, CandidateColumns::Found);
         }
         let (mut n_lookups, most_lookups) = (0, most_lookups(columns.len(), actual));
         let mut found = Vec::with_capacity(columns.len());
         for column in columns {
             match candidates_of(column, actual, self.mode, &mut n_lookups) {
                 Some(candidates) => found.push(candidates),
-                None => return Found::Nothing,
+                None => return CandidateColumns::Impossible,
             }
             if n_lookups > most_lookups {
                 return by_value();
             }
         }
-        Found::Candidates(found)
+        CandidateColumns::Found(found)
     }
 }
 
 /// One level of the search: a required column, and how its values split the reference rows.
-struct Level {
+struct SearchLevel {
     candidates: Vec<Candidate>,
     split: Split,
-    /// How many reference rows fall into each class after this level.
+    /// The number of reference rows in each class after this level, in a set each distinct row
+    /// once.
     class_sizes: Vec<u32>,
 }
 
-/// How a class and a value make the class of the next level.
+/// How the class of a row and its value in the next column give its next class.
 enum Split {
     /// The value is the class: the first level.
     ByValue,
-    /// Every class has one value here, so classes stay as they are.
+    /// Every class has a single value in this column, so the classes stay as they are.
     Fixed(Vec<u32>),
-    /// Classes fall apart; few enough to be kept in a table.
+    /// Some class splits; few enough combinations for a dense table.
     Table { n_values: usize, next: Vec<u32> },
-    /// Classes fall apart.
+    /// Some class splits.
     Pairs(HashMap<(u32, u32), u32>),
 }
 
-struct Search {
-    levels: Vec<Level>,
+/// A backtracking search for an injection of the required columns into the actual ones.
+///
+/// After `d` levels, the class of a row stands for its values in the first `d` chosen columns. Both
+/// tables use the same class numbers, those of the reference, so the search needs no hashing of rows
+/// and can compare class by class:
+///
+/// - An actual row whose combination of values the reference lacks has no class, and the choice is
+///   wrong.
+/// - More columns only ever split classes. So in a multiset the sizes of the classes must be equal
+///   after every level, not only after the last; and in a set each class needs at least as many
+///   actual rows as it has distinct reference rows. Either check prunes early and never wrongly.
+/// - After the last level these checks are sufficient: equal sizes of all classes are equal
+///   multisets; and if every actual row has a class and every class has a row, the sets are equal.
+/// - In a sequence, candidates already agree row by row, so any injection will do.
+struct ColumnSearch {
+    levels: Vec<SearchLevel>,
     mode: Mode,
+    /// The number of actual rows.
     n_rows: usize,
+    /// The cost so far, in rows.
     visited: Cell<usize>,
 }
 
-impl Search {
+impl ColumnSearch {
+    /// Orders the columns: those with few candidates first, and among them those with many values,
+    /// since both make the search fail early.
     fn new(
         reference: &PreparedTable<'_>,
         n_rows: usize,
         candidates: Vec<Vec<Candidate>>,
-    ) -> Search {
+    ) -> ColumnSearch {
         let mut columns: Vec<_> = reference.columns().iter().zip(candidates).collect();
         columns.sort_by_key(|(column, candidates)| (candidates.len(), Reverse(column.n_values)));
         let splits = splits(columns.iter().map(|(column, _)| *column), reference.mode);
         let levels = columns.into_iter().zip(splits).map(|((_, candidates), split)| {
             let (split, class_sizes) = split;
-            Level { candidates, split, class_sizes }
+            SearchLevel { candidates, split, class_sizes }
         });
-        Search { levels: levels.collect(), mode: reference.mode, n_rows, visited: Cell::new(0) }
+        let levels = levels.collect();
+        ColumnSearch { levels, mode: reference.mode, n_rows, visited: Cell::new(0) }
     }
 
+    /// Tries the candidates of a level. Actual columns with the same cells (of the same kind) are
+    /// interchangeable, so one of each kind is enough.
     fn descend(&self, depth: usize, classes: &[u32], used: &mut [bool]) -> Comparison {
         let Some(level) = self.levels.get(depth) else { return Comparison::Same };
         let mut tried = vec![false; used.len()];
@@ -285,15 +308,16 @@ impl Search {
         Comparison::Different
     }
 
-    /// The classes of the actual rows after one more column, if they agree with the reference's.
+    /// Returns the classes of the actual rows after one more column, or `None` if they do not agree
+    /// with those of the reference.
     fn refine<'c>(
         &self,
-        level: &Level,
+        level: &SearchLevel,
         classes: &'c [u32],
         values: &'c [u32],
     ) -> Option<Cow<'c, [u32]>> {
         match &level.split {
-            // Columns that are the same sequences were settled with the candidates.
+            // Candidates are equal sequences already.
             Split::ByValue if self.mode == Mode::Sequence => Some(Cow::Borrowed(values)),
             Split::ByValue => {
                 let mut sizes = vec![0_u32; level.class_sizes.len()];
@@ -318,18 +342,18 @@ impl Search {
         }
     }
 
-    fn sizes_agree(&self, level: &Level, sizes: &[u32]) -> bool {
+    fn sizes_agree(&self, level: &SearchLevel, sizes: &[u32]) -> bool {
         match self.mode {
-            // Other columns may tell rows of a class apart, but nothing makes more of them.
+            // Actual rows may be repeated, but each distinct reference row needs one of its own.
             Mode::Set => sizes.iter().zip(&level.class_sizes).all(|(has, needs)| has >= needs),
             _ => sizes == level.class_sizes,
         }
     }
 
-    /// The classes that pairs of class and value make, if the reference has them all.
+    /// Returns the next class of every row, or `None` if the reference lacks one of them.
     fn split(
         &self,
-        level: &Level,
+        level: &SearchLevel,
         classes: &[u32],
         values: &[u32],
         next: impl Fn(u32, u32) -> Option<u32>,
@@ -345,10 +369,15 @@ impl Search {
     }
 }
 
-/// No class: the reference has no such pair.
+/// No class: the reference has no row with this class and value.
 const NONE: u32 = u32::MAX;
 
-/// How the reference rows split, level by level; this does not depend on the actual table.
+/// Splits the reference rows level by level, as [`ColumnSearch`] will split the actual ones, and
+/// counts the rows of each class. Independent of the actual table.
+///
+/// Two passes, because in a set a repeated row counts once at every level, and which rows are
+/// repeated is known only after the last level: those that share their final class with an earlier
+/// row.
 fn splits<'c, 't: 'c>(
     columns: impl Iterator<Item = &'c ReferenceColumn<'t>>,
     mode: Mode,
@@ -390,7 +419,7 @@ fn splits<'c, 't: 'c>(
         levels.push((classes.clone(), n_classes));
         splits.push((split, Vec::new()));
     }
-    // Rows that are the same in all columns count once in a set.
+    // In a set, rows that are the same in all columns count once.
     let mut seen = vec![false; n_classes];
     let counts: Vec<bool> = classes
         .iter()
@@ -405,7 +434,7 @@ fn splits<'c, 't: 'c>(
     splits
 }
 
-/// The one value each class has in a column, if each has but one.
+/// Returns the value of each class in a column, or `None` if a class has more than one.
 fn fixed_values(classes: &[u32], n_classes: usize, values: &[u32]) -> Option<Vec<u32>> {
     let mut fixed = vec![NONE; n_classes];
     for (&class, &value) in classes.iter().zip(values) {
@@ -452,7 +481,7 @@ mod tests {
         })
     }
 
-    /// Whether the same is told quickly; what is, the search tells too.
+    /// Returns the result of the quick check, and asserts that the search agrees if it is positive.
     fn is_verbatim(one: &SparqlResult<'_>, other: &SparqlResult<'_>, rules: &Rules<'_>) -> bool {
         let prepared = Prepared::new(one, rules);
         let (Prepared::Table(expected), SparqlResult::Table(actual)) = (&prepared, other) else {
@@ -473,7 +502,7 @@ mod tests {
         })
     }
 
-    /// Compares tables of as many columns, first to last, whose cells a function gives.
+    /// Compares two tables of the same size whose cells are given by a function.
     fn compared(
         n_rows: usize,
         n_columns: usize,
@@ -494,7 +523,7 @@ mod tests {
         Prepared::new(&table(true), rules).compare(&table(false))
     }
 
-    /// A number that looks random.
+    /// Returns a pseudorandom number.
     fn scrambled(number: usize) -> u64 {
         let number = (number as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -520,7 +549,7 @@ mod tests {
     fn wide_tables_of_the_same_columns_are_told() {
         let rules = Rules::default();
         let turned = |_: bool, row: usize, column: usize| (row as u64 + 7 * column as u64) % 1500;
-        // Every column has the same values, in another order: too many could be each other.
+        // Every column has the same values in another order, so each has all others as candidates.
         assert_ne!(compared(1500, 600, &rules, turned), Comparison::Different);
         let same = |is_expected: bool, row: usize, column: usize| {
             let column = if is_expected { column } else { 599 - column };

@@ -4,17 +4,17 @@ use std::borrow::Cow;
 
 use csv_core::ReadFieldResult;
 
-use crate::{Cell, MOST_COLUMNS, NotAResult, Room, Solutions, SparqlResult};
+use crate::{Cell, MOST_COLUMNS, NotAResult, Solutions, SparqlResult, TableRoom};
 
 const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
 
-/// CSV holds plain values only; an empty field is an unbound cell.
-pub(super) fn parse_csv(text: &str, room: Room) -> Result<SparqlResult<'_>, NotAResult> {
+/// Reads CSV, which has plain values only. An empty field is an unbound cell.
+pub(super) fn parse_csv(text: &str, room: TableRoom) -> Result<SparqlResult<'_>, NotAResult> {
     let mut fields = Fields::new(text);
     let mut table = empty_table(names_in(&mut fields)?.into_iter().map(Cow::Owned));
     let mut column = 0;
     while let Some((field, is_last)) = fields.next() {
-        // What stands beyond the columns is in none of them.
+        // Ignore fields beyond the last column.
         if let Some(cells) = table.columns.get_mut(column) {
             cells.push(match field {
                 "" => Cell::Unbound,
@@ -30,7 +30,7 @@ pub(super) fn parse_csv(text: &str, room: Room) -> Result<SparqlResult<'_>, NotA
     Ok(SparqlResult::Table(table))
 }
 
-/// The names that the first record lists; of a text without any there is none.
+/// Reads the names in the first record; none if the text is empty.
 fn names_in(fields: &mut Fields<'_>) -> Result<Vec<String>, NotAResult> {
     let mut names = Vec::new();
     while let Some((name, is_last)) = fields.next() {
@@ -45,18 +45,18 @@ fn names_in(fields: &mut Fields<'_>) -> Result<Vec<String>, NotAResult> {
     Ok(names)
 }
 
-/// The names of the columns, without reading the rows.
+/// Reads the names of the columns of CSV and stops before the rows.
 pub(super) fn parse_names_of_csv(text: &str) -> Option<Vec<String>> {
     names_in(&mut Fields::new(text)).ok()
 }
 
-/// The same for TSV.
+/// Reads the names of the columns of TSV and stops before the rows.
 pub(super) fn parse_names_of_tsv(text: &str) -> Option<Vec<String>> {
     let names = names_of_tsv(text.lines().next()?).ok()?;
     Some(names.into_iter().map(str::to_owned).collect())
 }
 
-/// Whether a table has columns and no rows.
+/// Whether CSV has columns and no rows.
 pub(super) fn is_header_of_csv(text: &str) -> bool {
     let mut fields = Fields::new(text);
     loop {
@@ -68,15 +68,15 @@ pub(super) fn is_header_of_csv(text: &str) -> bool {
     }
 }
 
-/// The same for TSV.
+/// Whether TSV has columns and no rows.
 pub(super) fn is_header_of_tsv(text: &str) -> bool {
     let mut lines = text.lines();
     let is_name = |name: &str| !name.strip_prefix(['?', '$']).unwrap_or(name).is_empty();
     lines.next().is_some_and(|head| head.split('\t').any(is_name)) && lines.next().is_none()
 }
 
-/// The fields of CSV one by one: a record may have any number of them, and most may be none of a
-/// table's.
+/// The fields of CSV, read one by one: a record may have any number of fields beyond those of the
+/// table, and they should not fill the memory.
 struct Fields<'t> {
     reader: csv_core::Reader,
     rest: &'t [u8],
@@ -89,7 +89,7 @@ impl<'t> Fields<'t> {
         Fields { reader: csv_core::Reader::new(), rest: text.as_bytes(), field }
     }
 
-    /// The next field, and whether it ends its record.
+    /// Returns the next field and whether it ends its record.
     fn next(&mut self) -> Option<(&str, bool)> {
         let mut length = 0;
         loop {
@@ -98,11 +98,11 @@ impl<'t> Fields<'t> {
             self.rest = &self.rest[n_read..];
             length += n_written;
             match result {
-                // Without input the reader ends what it has begun.
+                // Called again without input, the reader finishes the last field.
                 ReadFieldResult::InputEmpty => {}
                 ReadFieldResult::OutputFull => self.field.resize(2 * self.field.len(), 0),
                 ReadFieldResult::Field { record_end } => {
-                    // Cut at quotes and commas, text stays text.
+                    // Valid UTF-8, because the text was split at ASCII characters.
                     let field = str::from_utf8(&self.field[..length]).unwrap_or_default();
                     return Some((field, record_end));
                 }
@@ -112,8 +112,8 @@ impl<'t> Fields<'t> {
     }
 }
 
-/// TSV holds RDF terms as Turtle writes them; an empty field is an unbound cell.
-pub(super) fn parse_tsv(text: &str, room: Room) -> Result<SparqlResult<'_>, NotAResult> {
+/// Reads TSV, which has RDF terms in Turtle's syntax. An empty field is an unbound cell.
+pub(super) fn parse_tsv(text: &str, room: TableRoom) -> Result<SparqlResult<'_>, NotAResult> {
     let mut lines = text.lines();
     let head = lines.next().ok_or_else(NotAResult::nothing)?;
     let mut table = empty_table(names_of_tsv(head)?.into_iter().map(Cow::Borrowed));
@@ -138,8 +138,8 @@ fn empty_table<'t>(names: impl Iterator<Item = Cow<'t, str>>) -> Solutions<'t> {
     Solutions { columns: names.iter().map(|_| Vec::new()).collect(), names, n_rows: 0 }
 }
 
-/// Ends a row: what it left out is unbound.
-fn end_row(table: &mut Solutions<'_>, room: Room) -> Result<(), NotAResult> {
+/// Ends a row, leaving missing cells unbound.
+fn end_row(table: &mut Solutions<'_>, room: TableRoom) -> Result<(), NotAResult> {
     table.n_rows += 1;
     room.check(table.columns.len(), table.n_rows)?;
     for column in table.columns.iter_mut().filter(|column| column.len() < table.n_rows) {
@@ -148,7 +148,7 @@ fn end_row(table: &mut Solutions<'_>, room: Room) -> Result<(), NotAResult> {
     Ok(())
 }
 
-/// A term in Turtle's syntax; what is none compares by its text.
+/// Reads a term in Turtle's syntax. Anything else compares by its text.
 fn term(field: &str) -> Cell<'_> {
     let field = field.trim();
     if field.is_empty() {
@@ -178,7 +178,7 @@ fn is_number(text: &str) -> bool {
         && text.parse::<f64>().is_ok()
 }
 
-/// `"text"`, `"text"@lang` or `"text"^^<datatype>`.
+/// Reads `"text"`, `"text"@lang` or `"text"^^<datatype>`.
 fn quoted(field: &str) -> Option<Cell<'_>> {
     let quote = field.chars().next().filter(|first| matches!(first, '"' | '\''))?;
     let end = field.rfind(quote).filter(|end| *end > 0)?;
@@ -222,7 +222,7 @@ mod tests {
     use super::*;
     use crate::Datatype;
 
-    const ROOM: Room = Room { most_cells: 100 };
+    const ROOM: TableRoom = TableRoom { most_cells: 100 };
 
     fn table(result: Result<SparqlResult<'_>, NotAResult>) -> Solutions<'_> {
         match result {

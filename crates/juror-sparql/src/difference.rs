@@ -1,4 +1,4 @@
-//! How an actual table differs from the expected one, for people to read.
+//! Describes for people how an actual table differs from the expected one.
 
 use std::borrow::Cow;
 
@@ -8,21 +8,21 @@ use crate::column::ReferenceColumn;
 use crate::rules::Rules;
 use crate::{Cell, Solutions};
 
-/// Where more cells would have to be looked up, columns are paired by their names alone.
+/// If more cells would have to be looked up, columns are paired by name only.
 const MOST_LOOKUPS: usize = 10_000_000;
 
-/// What keeps two tables from agreeing, by the likeliest pairing of columns.
+/// The differences between two tables under the likeliest pairing of columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Difference {
-    /// Required columns whose values stand in no actual column.
+    /// Required columns whose values are in no actual column.
     pub unpaired: Vec<String>,
-    /// How many expected rows the actual table lacks.
+    /// The number of expected rows that the actual table lacks.
     pub n_missing: usize,
-    /// How many actual rows are not expected.
+    /// The number of actual rows that are not expected.
     pub n_extra: usize,
-    /// The cells of the first expected row that is lacking.
+    /// The cells of the first missing row.
     pub first_missing: Option<String>,
-    /// The same rows, in another order.
+    /// Whether only the order of rows differs.
     pub order_differs: bool,
 }
 
@@ -100,8 +100,8 @@ impl Difference {
     }
 }
 
-/// The actual column that shares the most values with a reference column, one of the same name
-/// before others, in terms of it.
+/// Finds the actual column that shares the most values with a reference column, preferring one of
+/// the same name, and translates its cells into ids of the reference column.
 fn likeliest(
     column: &ReferenceColumn<'_>,
     name: &str,

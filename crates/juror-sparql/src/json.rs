@@ -4,43 +4,43 @@ use std::borrow::Cow;
 use std::fmt;
 
 use hashbrown::HashMap;
-use juror_json::{Key, MapOnly};
+use juror_json::{MapOnly, ObjectKey};
 use serde::de::{
     DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
 };
 use serde_json::value::RawValue;
 
 use crate::room::CellLimit;
-use crate::{Cell, MOST_COLUMNS, NotAResult, Room, Solutions, SparqlResult};
+use crate::{Cell, MOST_COLUMNS, NotAResult, Solutions, SparqlResult, TableRoom};
 use juror_json::small_value;
 
-pub(super) fn parse(text: &str, room: Room) -> Result<SparqlResult<'_>, NotAResult> {
+pub(super) fn parse(text: &str, room: TableRoom) -> Result<SparqlResult<'_>, NotAResult> {
     parse_with(text, room, false)
 }
 
-/// Reads a result whose columns are those of its rows where no head lists them.
-pub(super) fn parse_headless(text: &str, room: Room) -> Result<SparqlResult<'_>, NotAResult> {
+/// Reads a result whose columns are taken from its rows if no head lists them.
+pub(super) fn parse_headless(text: &str, room: TableRoom) -> Result<SparqlResult<'_>, NotAResult> {
     parse_with(text, room, true)
 }
 
 fn parse_with(
     text: &str,
-    room: Room,
+    room: TableRoom,
     may_be_headless: bool,
 ) -> Result<SparqlResult<'_>, NotAResult> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let result = deserializer
-        .deserialize_map(ResultVisitor { room, may_be_headless })
+        .deserialize_map(SparqlResultVisitor { room, may_be_headless })
         .and_then(|result| deserializer.end().map(|()| result))
-        .map_err(|error| told(&error))?;
+        .map_err(|error| to_not_a_result(&error))?;
     Ok(result)
 }
 
-/// Errors cross the parser as words alone; no others begin with these.
+/// Errors pass through `serde_json` as messages; no other message starts with these.
 const TOO_LARGE: &str = "the table is too large";
 const TOO_WIDE: &str = "the table is too wide";
 
-fn told(error: &serde_json::Error) -> NotAResult {
+fn to_not_a_result(error: &serde_json::Error) -> NotAResult {
     let words = error.to_string();
     if words.starts_with(TOO_LARGE) {
         return NotAResult::TooLarge;
@@ -51,11 +51,11 @@ fn told(error: &serde_json::Error) -> NotAResult {
     NotAResult::Other(format!("not a SPARQL result in JSON: {words}"))
 }
 
-/// The names in `head.vars`, without reading the rows that follow.
+/// Reads the names in `head.vars` and stops before the rows.
 pub(super) fn parse_names(text: &str) -> Option<Vec<String>> {
     let mut names = None;
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    // The visitor stops by an error as soon as it has the names, so the result says nothing.
+    // The visitor stops with an error once it has the names, so the result does not matter.
     let _ = deserializer.deserialize_map(NamesVisitor(&mut names));
     names
 }
@@ -68,9 +68,9 @@ impl<'de> Visitor<'de> for NamesVisitor<'_> {
         f.write_str("a SPARQL result")
     }
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        while let Some(Key(key)) = map.next_key()? {
+        while let Some(ObjectKey(key)) = map.next_key()? {
             if key == "head" {
-                let MapOnly(head): MapOnly<Head> = map.next_value()?;
+                let MapOnly(head): MapOnly<ResultHead> = map.next_value()?;
                 let names = |vars: Vec<Cow<str>>| vars.into_iter().map(Cow::into_owned).collect();
                 *self.0 = head.vars.map(names);
                 return Err(A::Error::custom("names found"));
@@ -82,23 +82,23 @@ impl<'de> Visitor<'de> for NamesVisitor<'_> {
 }
 
 #[derive(serde::Deserialize)]
-struct Head<'t> {
+struct ResultHead<'t> {
     #[serde(borrow, default)]
     vars: Option<Vec<Cow<'t, str>>>,
 }
 
-struct ResultVisitor {
-    room: Room,
-    /// Whether the rows tell the columns where the head does not.
+struct SparqlResultVisitor {
+    room: TableRoom,
+    /// Whether columns may be taken from the rows if the head does not list them.
     may_be_headless: bool,
 }
 
-/// Why a table of so many columns is refused.
+/// The error for a table that exceeds its limit.
 fn refused<E: serde::de::Error>(n_columns: usize) -> E {
     E::custom(if n_columns > MOST_COLUMNS { TOO_WIDE } else { TOO_LARGE })
 }
 
-impl<'de> Visitor<'de> for ResultVisitor {
+impl<'de> Visitor<'de> for SparqlResultVisitor {
     type Value = SparqlResult<'de>;
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str("a SPARQL result")
@@ -107,16 +107,16 @@ impl<'de> Visitor<'de> for ResultVisitor {
         let mut truth = None;
         let mut head: Option<Vec<Cow<str>>> = None;
         let mut rows: Option<Rows> = None;
-        while let Some(Key(key)) = map.next_key()? {
+        while let Some(ObjectKey(key)) = map.next_key()? {
             match key.as_ref() {
                 "boolean" => truth = Some(map.next_value()?),
                 "head" => {
-                    let vars = map.next_value::<MapOnly<Head>>()?.0.vars;
+                    let vars = map.next_value::<MapOnly<ResultHead>>()?.0.vars;
                     head = if self.may_be_headless { vars } else { Some(vars.unwrap_or_default()) };
                 }
                 "results" => {
                     let new = Rows::new(head.as_deref(), self.room);
-                    rows = Some(map.next_value_seed(ResultsSeed(new))?);
+                    rows = Some(map.next_value_seed(ResultsObjectSeed(new))?);
                 }
                 _ => {
                     map.next_value::<IgnoredAny>()?;
@@ -126,8 +126,8 @@ impl<'de> Visitor<'de> for ResultVisitor {
         if let Some(truth) = truth {
             return Ok(SparqlResult::Truth(truth));
         }
-        let tells = |rows: &&Rows| self.may_be_headless && rows.were_given;
-        let of_rows = || rows.as_ref().filter(tells).map(|rows| rows.names.clone());
+        let has_names = |rows: &&Rows| self.may_be_headless && rows.were_given;
+        let of_rows = || rows.as_ref().filter(has_names).map(|rows| rows.names.clone());
         let names = head.or_else(of_rows).ok_or_else(|| A::Error::missing_field("head"))?;
         let rows = rows.unwrap_or_else(|| Rows::new(Some(&names), self.room));
         let n_columns = names.len();
@@ -136,23 +136,24 @@ impl<'de> Visitor<'de> for ResultVisitor {
     }
 }
 
-/// Rows as they arrive. When `results` comes before `head`, columns are found on the way.
+/// The rows read so far, by column. If `results` comes before `head`, columns are added as they
+/// occur.
 pub(super) struct Rows<'t> {
     names: Vec<Cow<'t, str>>,
     names_known: bool,
-    /// The positions of the names, where there are many.
+    /// The positions of the names; filled if there are many.
     places: HashMap<Cow<'t, str>, usize>,
     columns: Vec<Vec<Cell<'t>>>,
     n_rows: usize,
-    /// Whether rows were given at all, be it none.
+    /// Whether there is a list of rows, even an empty one.
     were_given: bool,
-    room: Room,
+    room: TableRoom,
 }
 
 impl<'t> Rows<'t> {
     const FEW_NAMES: usize = 32;
 
-    pub(super) fn new(known: Option<&[Cow<'t, str>]>, room: Room) -> Rows<'t> {
+    pub(super) fn new(known: Option<&[Cow<'t, str>]>, room: TableRoom) -> Rows<'t> {
         let mut rows = Rows {
             room,
             columns: Vec::new(),
@@ -170,13 +171,14 @@ impl<'t> Rows<'t> {
         rows
     }
 
-    /// Makes room for as many rows more, within reason.
+    /// Reserves memory for `n_rows` more rows, within reason.
     pub(super) fn reserve(&mut self, n_rows: usize) {
         self.columns.iter_mut().for_each(|cells| cells.reserve(n_rows.min(256)));
     }
 
-    /// The column of a name, looked for first where the last row had it. One more name than a
-    /// table may have is enough to know that it has too many.
+    /// Returns the column of a name, adding it if the head is not known yet. Tries `guess`, the
+    /// column of the name in the previous row, first. Keeps at most one more name than a table may
+    /// have, which is enough to refuse the table.
     pub(super) fn column_of(&mut self, name: Cow<'t, str>, guess: usize) -> Option<usize> {
         if self.names.get(guess).is_some_and(|known| *known == name) {
             return Some(guess);
@@ -191,7 +193,7 @@ impl<'t> Rows<'t> {
         Some(self.names.len() - 1)
     }
 
-    /// Where a name stands; where there are many, they are looked up.
+    /// Returns the position of a name.
     fn position(&self, name: &str) -> Option<usize> {
         if self.names.len() <= Rows::FEW_NAMES {
             return self.names.iter().position(|known| known == name);
@@ -212,14 +214,14 @@ impl<'t> Rows<'t> {
     pub(super) fn put(&mut self, column: usize, cell: Cell<'t>) {
         let cells = &mut self.columns[column];
         if cells.len() != self.n_rows {
-            // A repeated key: the last one counts.
+            // The column is new, or the key is repeated and the last value counts.
             cells.truncate(self.n_rows);
             cells.resize(self.n_rows, Cell::Unbound);
         }
         cells.push(cell);
     }
 
-    /// Takes back what was put since the last row ended.
+    /// Discards the cells of the current row.
     pub(super) fn drop_row(&mut self) {
         self.columns.iter_mut().for_each(|cells| cells.truncate(self.n_rows));
     }
@@ -228,7 +230,7 @@ impl<'t> Rows<'t> {
         self.n_rows
     }
 
-    /// Ends a row; `None` if the table has become too large for the text it comes from.
+    /// Ends the row, leaving missing cells unbound. Returns `None` if the table is too large.
     pub(super) fn end_row(&mut self) -> Option<()> {
         self.n_rows += 1;
         if !self.room.holds(self.columns.len(), self.n_rows) {
@@ -242,7 +244,8 @@ impl<'t> Rows<'t> {
         Some(())
     }
 
-    /// The table; `None` if it has too many columns, or says too much again in repeated ones.
+    /// Returns the table with the columns in the order of `vars`, or `None` if it has too many
+    /// columns or repeated columns would copy too much text.
     pub(super) fn into_solutions(mut self, vars: Vec<Cow<'t, str>>) -> Option<Solutions<'t>> {
         if !self.room.holds(vars.len(), self.n_rows) {
             return None;
@@ -274,22 +277,22 @@ fn text_length(cells: &[Cell<'_>]) -> usize {
     cells.iter().map(length).sum()
 }
 
-struct ResultsSeed<'t>(Rows<'t>);
+struct ResultsObjectSeed<'t>(Rows<'t>);
 
-impl<'de> DeserializeSeed<'de> for ResultsSeed<'de> {
+impl<'de> DeserializeSeed<'de> for ResultsObjectSeed<'de> {
     type Value = Rows<'de>;
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Rows<'de>, D::Error> {
         deserializer.deserialize_map(self)
     }
 }
 
-impl<'de> Visitor<'de> for ResultsSeed<'de> {
+impl<'de> Visitor<'de> for ResultsObjectSeed<'de> {
     type Value = Rows<'de>;
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str("an object with `bindings`")
     }
     fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Rows<'de>, A::Error> {
-        while let Some(Key(key)) = map.next_key()? {
+        while let Some(ObjectKey(key)) = map.next_key()? {
             if key == "bindings" {
                 map.next_value_seed(BindingsSeed(&mut self.0))?;
                 self.0.were_given = true;
@@ -337,7 +340,7 @@ impl<'de> Visitor<'de> for RowSeed<'_, 'de> {
     }
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let mut guess = 0;
-        while let Some(Key(name)) = map.next_key()? {
+        while let Some(ObjectKey(name)) = map.next_key()? {
             match self.0.column_of(name, guess) {
                 Some(column) => {
                     let cell = map.next_value_seed(CellSeed)?;
@@ -374,14 +377,16 @@ impl<'de> Visitor<'de> for CellVisitor {
         let mut is_literal = false;
         let mut datatype: Option<Cow<'de, str>> = None;
         let mut value = None;
-        while let Some(Key(key)) = map.next_key()? {
+        while let Some(ObjectKey(key)) = map.next_key()? {
             match key.as_ref() {
                 "type" => {
-                    let Key(kind) = map.next_value()?;
+                    let ObjectKey(kind) = map.next_value()?;
                     is_literal = matches!(kind.as_ref(), "literal" | "typed-literal");
                 }
                 "value" => value = Some(map.next_value_seed(ValueSeed)?),
-                "datatype" => datatype = map.next_value::<Option<Key>>()?.map(|Key(iri)| iri),
+                "datatype" => {
+                    datatype = map.next_value::<Option<ObjectKey>>()?.map(|ObjectKey(iri)| iri);
+                }
                 _ => {
                     map.next_value::<IgnoredAny>()?;
                 }
@@ -415,7 +420,7 @@ impl<'de> Visitor<'de> for CellVisitor {
     }
 }
 
-/// The text of a term's `value`: a string as it is, anything else by its JSON, `null` as nothing.
+/// Reads a term's `value`: the text of a string, the JSON of anything else, `None` for `null`.
 struct ValueSeed;
 
 impl<'de> DeserializeSeed<'de> for ValueSeed {
@@ -425,7 +430,7 @@ impl<'de> DeserializeSeed<'de> for ValueSeed {
         Ok(match raw.get() {
             "null" => None,
             quoted if quoted.starts_with('"') => juror_json::text_of(raw),
-            // A nested term, as RDF-star has them: by its value, whatever the order of its keys.
+            // A nested term, as in RDF-star. Parsing makes the order of its keys irrelevant.
             other => Some(match small_value(other) {
                 Some(value) => Cow::Owned(value.to_string()),
                 None => Cow::Borrowed(other),
@@ -439,7 +444,7 @@ mod tests {
     use super::*;
     use crate::Datatype;
 
-    const ROOM: Room = Room { most_cells: 1 << 10 };
+    const ROOM: TableRoom = TableRoom { most_cells: 1 << 10 };
 
     fn parse(text: &str) -> Result<SparqlResult<'_>, NotAResult> {
         super::parse(text, ROOM)

@@ -1,11 +1,26 @@
-//! SPARQL results in JSON as servers write them, read in one pass by their shape.
+//! A fast parser for SPARQL results in JSON as servers write them.
 //!
-//! Steps carry their outputs as JSON inside a JSON string, whose quotes are `\"` and whose line ends
-//! are `\n`, so nearly every result of a file is of that kind: it is read without unescaping the
-//! string first. Programs hand over results as they are. Cells without escapes of their own borrow.
+//! Steps store their outputs as JSON inside a JSON string, with quotes written `\"` and line breaks
+//! `\n`. This parser reads such a string without unescaping it first ([`Escaped`]). Programs that
+//! call Juror pass results unescaped ([`Plain`]). Cells without escapes of their own borrow from the
+//! text.
 //!
-//! The reader knows the shapes that servers write. At anything else it gives up, and the text is
-//! read the ordinary way: where this reader answers, the other would answer the same.
+//! The parser supports the structure that servers produce and returns `None` for anything else; the
+//! caller then uses `json.rs`. The invariant: whenever this parser returns a result, `json.rs` would
+//! return the same.
+//!
+//! # The row reader
+//!
+//! Most time goes into rows, and most rows differ from an earlier one only in the values of their
+//! cells: names, types, datatypes, punctuation and whitespace are the same bytes. So the first row
+//! is parsed properly, and the text *around* its values is kept as the row's shape. A later row
+//! whose text consists of the same pieces with other strings in between is then recognised by
+//! comparing bytes, without looking at a single key.
+//!
+//! This is right because a value is scanned as a complete string, from after its opening quote to
+//! before its closing one. Parsing the row properly would see the same tokens as in the known row
+//! except for those strings, so it would find the same columns and datatypes. A row that fits no
+//! known shape is parsed properly.
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -14,28 +29,28 @@ use std::ops::Range;
 use juror_json as json;
 
 use crate::json::Rows;
-use crate::{Cell, Datatype, Room, SparqlResult};
+use crate::{Cell, Datatype, SparqlResult, TableRoom};
 
-/// Reads a result; `None` when the ordinary reader has to look.
-pub(super) fn parse<W: Writing>(text: &str, room: Room) -> Option<SparqlResult<'_>> {
-    let mut cursor = Cursor::<W>::new(text);
+/// Reads a result, or returns `None` if this parser cannot decide.
+pub(super) fn parse<W: Escaping>(text: &str, room: TableRoom) -> Option<SparqlResult<'_>> {
+    let mut cursor = ResultCursor::<W>::new(text);
     let result = cursor.result(room)?;
     cursor.skip_space();
     (cursor.at == text.len()).then_some(result)
 }
 
-/// The names of the columns, when the head comes first; reads no further.
-pub(super) fn parse_names<W: Writing>(text: &str) -> Option<Vec<String>> {
-    let mut cursor = Cursor::<W>::new(text);
+/// Reads the names of the columns, if the head comes first, and nothing more.
+pub(super) fn parse_names<W: Escaping>(text: &str) -> Option<Vec<String>> {
+    let mut cursor = ResultCursor::<W>::new(text);
     cursor.take(b'{')?;
     (cursor.string()? == "head").then_some(())?;
     cursor.take(b':')?;
     Some(cursor.head()?.into_iter().map(Cow::into_owned).collect())
 }
 
-/// Whether a row has an IRI; `None` when the ordinary reader has to look.
-pub(super) fn has_iri<W: Writing>(text: &str, iri: &str) -> Option<bool> {
-    let mut cursor = Cursor::<W>::new(text);
+/// Whether any row contains an IRI, or `None` if this parser cannot decide.
+pub(super) fn has_iri<W: Escaping>(text: &str, iri: &str) -> Option<bool> {
+    let mut cursor = ResultCursor::<W>::new(text);
     let mut has_iri = None;
     cursor.fields(|cursor, key| match key.as_ref() {
         "head" => cursor.head().map(|_| ()),
@@ -49,25 +64,26 @@ pub(super) fn has_iri<W: Writing>(text: &str, iri: &str) -> Option<bool> {
     has_iri.filter(|_| cursor.at == text.len())
 }
 
-/// How a result is written.
-pub(super) trait Writing {
+/// How the text of a result is escaped.
+pub(super) trait Escaping {
     /// A quote.
     const QUOTE: &'static str;
 
-    /// Where a string ends or has its first escape, from its inside on.
+    /// Finds the end of a string or its first escape, starting after the opening quote.
     fn find_end(bytes: &[u8]) -> Option<usize>;
 
-    /// How many bytes of white space come first.
+    /// Returns the length of the leading whitespace.
     fn space(bytes: &[u8]) -> usize;
 
-    /// The inside of a string that has escapes, as JSON has it, and its length here.
+    /// Returns what is between the quotes of a string with escapes, with one level of escaping,
+    /// and its length in the text.
     fn inside(text: &str) -> Option<(Cow<'_, str>, usize)>;
 }
 
-/// As it is.
+/// Plain JSON.
 pub(super) struct Plain;
 
-impl Writing for Plain {
+impl Escaping for Plain {
     const QUOTE: &'static str = "\"";
 
     fn find_end(bytes: &[u8]) -> Option<usize> {
@@ -92,10 +108,10 @@ impl Writing for Plain {
     }
 }
 
-/// Inside a JSON string.
+/// JSON inside a JSON string.
 pub(super) struct Escaped;
 
-impl Writing for Escaped {
+impl Escaping for Escaped {
     const QUOTE: &'static str = "\\\"";
 
     fn find_end(bytes: &[u8]) -> Option<usize> {
@@ -119,7 +135,7 @@ impl Writing for Escaped {
         loop {
             match (bytes.get(at)?, bytes.get(at + 1)?) {
                 (b'\\', b'"') => return Some((json::unescape(&text[..at]), at)),
-                // A backslash of the inner string: what it escapes may itself be escaped.
+                // A backslash of the inner string; what it escapes may itself be escaped.
                 (b'\\', b'\\') => at += if bytes.get(at + 2)? == &b'\\' { 4 } else { 3 },
                 (b'\\', _) => at += 2,
                 _ => at += 1,
@@ -128,57 +144,57 @@ impl Writing for Escaped {
     }
 }
 
-struct Cursor<'q, W> {
+struct ResultCursor<'q, W> {
     text: &'q str,
     at: usize,
-    writing: PhantomData<W>,
+    escaping: PhantomData<W>,
 }
 
-/// What stands around a value. Rows are written alike, so most differ from one before them in their
-/// values only, and need not be taken apart again.
-struct Shape<'q> {
+/// The text around the value of a cell, and what it means.
+struct CellShape<'q> {
     before: &'q str,
     after: &'q str,
-    /// Nothing where the head does not name it.
+    /// `None` if the head does not list the column.
     column: Option<usize>,
     datatype: Option<Datatype>,
 }
 
-/// The shapes that were met lately.
+/// The shapes of recent rows and cells.
 #[derive(Default)]
-struct Shapes<'q> {
-    /// Of rows, those with all values and those that leave some out. What comes between two values
-    /// is before the second, and what ends the row is after the last.
-    rows: Vec<Vec<Shape<'q>>>,
-    /// The one that the last row had.
+struct KnownShapes<'q> {
+    /// Shapes of whole rows; several, since rows may leave cells out. Text between two values
+    /// belongs to `before` of the second, and the end of the row to `after` of the last.
+    rows: Vec<Vec<CellShape<'q>>>,
+    /// The index of the shape that matched last.
     last: usize,
-    /// Grows with rows that had none of them.
+    /// Grows with rows that match no shape and shrinks with rows that do.
     n_misses: usize,
-    /// Of cells, by their places in a row.
-    cells: Vec<Shape<'q>>,
+    /// Shapes of single cells by their index in a row, for rows that match no shape as a whole.
+    cells: Vec<CellShape<'q>>,
 }
 
-impl<'q> Shapes<'q> {
+impl<'q> KnownShapes<'q> {
     const MOST: usize = 4;
     const MOST_MISSES: usize = 16;
 
-    /// Whether rows are alike; in a column with texts in many languages, say, they are not.
+    /// Whether comparing rows with known shapes pays. It does not if, say, a column has texts in
+    /// many languages.
     fn rows_are_alike(&self) -> bool {
-        self.n_misses <= Shapes::MOST_MISSES
+        self.n_misses <= KnownShapes::MOST_MISSES
     }
 
-    fn add_row(&mut self, row: Vec<Shape<'q>>) {
+    fn add_row(&mut self, row: Vec<CellShape<'q>>) {
         self.n_misses += 2;
-        if self.rows.len() < Shapes::MOST {
+        if self.rows.len() < KnownShapes::MOST {
             self.last = self.rows.len();
             self.rows.push(row);
         } else {
-            self.last = (self.last + 1) % Shapes::MOST;
+            self.last = (self.last + 1) % KnownShapes::MOST;
             self.rows[self.last] = row;
         }
     }
 
-    fn add_cell(&mut self, index: usize, cell: Shape<'q>) {
+    fn add_cell(&mut self, index: usize, cell: CellShape<'q>) {
         match self.cells.get_mut(index) {
             Some(known) => *known = cell,
             None => self.cells.push(cell),
@@ -186,19 +202,21 @@ impl<'q> Shapes<'q> {
     }
 }
 
-/// A cell of a row.
+/// A cell with its column.
 struct RowCell<'q> {
     value: Option<Cow<'q, str>>,
     column: Option<usize>,
     datatype: Option<Datatype>,
+    /// The range of the value in the text, between its quotes.
     written: Option<Range<usize>>,
 }
 
+/// A cell without its column.
 struct ReadCell<'q> {
     value: Option<Cow<'q, str>>,
     is_iri: bool,
     datatype: Option<Datatype>,
-    /// Where the value stands, between its quotes.
+    /// The range of the value in the text, between its quotes.
     written: Option<Range<usize>>,
 }
 
@@ -209,12 +227,12 @@ fn literal(text: Cow<'_, str>, datatype: Option<Datatype>) -> Cell<'_> {
     }
 }
 
-impl<'q, W: Writing> Cursor<'q, W> {
-    fn new(text: &'q str) -> Cursor<'q, W> {
-        Cursor { text, at: 0, writing: PhantomData }
+impl<'q, W: Escaping> ResultCursor<'q, W> {
+    fn new(text: &'q str) -> ResultCursor<'q, W> {
+        ResultCursor { text, at: 0, escaping: PhantomData }
     }
 
-    fn result(&mut self, room: Room) -> Option<SparqlResult<'q>> {
+    fn result(&mut self, room: TableRoom) -> Option<SparqlResult<'q>> {
         let mut truth = None;
         let mut head: Option<Vec<Cow<'q, str>>> = None;
         let mut rows: Option<Rows<'q>> = None;
@@ -256,7 +274,7 @@ impl<'q, W: Writing> Cursor<'q, W> {
     }
 
     fn results(&mut self, mut rows: Rows<'q>) -> Option<Rows<'q>> {
-        let mut shapes = Shapes::default();
+        let mut shapes = KnownShapes::default();
         self.bindings(|cursor| {
             let start = cursor.at;
             cursor.row(&mut rows, &mut shapes)?;
@@ -269,13 +287,13 @@ impl<'q, W: Writing> Cursor<'q, W> {
     }
 
     fn rows_have_iri(&mut self, iri: &str) -> Option<bool> {
-        // So many that none of them is worth a table.
+        // Few enough to be searched one by one.
         const FEW_COLUMNS: usize = 64;
         let (mut found, mut names) = (false, Vec::new());
         self.bindings(|cursor| {
             names.clear();
             cursor.fields(|cursor, name| {
-                // Of a repeated column the last one counts: that is for the other reader.
+                // If a column is repeated, the last value counts; `json.rs` handles that.
                 (names.len() < FEW_COLUMNS && !names.contains(&name)).then_some(())?;
                 names.push(name);
                 let cell = cursor.cell()?;
@@ -286,7 +304,7 @@ impl<'q, W: Writing> Cursor<'q, W> {
         Some(found)
     }
 
-    /// The rows of the results: calls `row` at each.
+    /// Calls `row` at the start of each row.
     fn bindings(&mut self, mut row: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
         let mut seen = false;
         self.fields(|cursor, key| {
@@ -300,7 +318,8 @@ impl<'q, W: Writing> Cursor<'q, W> {
         })
     }
 
-    fn row(&mut self, rows: &mut Rows<'q>, shapes: &mut Shapes<'q>) -> Option<()> {
+    /// Reads a row: by a known shape, the one that matched last first, or else properly.
+    fn row(&mut self, rows: &mut Rows<'q>, shapes: &mut KnownShapes<'q>) -> Option<()> {
         self.skip_space();
         let start = self.at;
         let n_known = if shapes.rows_are_alike() { shapes.rows.len() } else { 0 };
@@ -316,8 +335,8 @@ impl<'q, W: Writing> Cursor<'q, W> {
         self.any_row(rows, shapes)
     }
 
-    /// A row that has the shape of another.
-    fn row_like(&mut self, shape: &[Shape<'q>], rows: &mut Rows<'q>) -> Option<()> {
+    /// Reads a row of a known shape. On failure the caller resets the position and drops the row.
+    fn row_like(&mut self, shape: &[CellShape<'q>], rows: &mut Rows<'q>) -> Option<()> {
         for cell in shape {
             let value = self.value_in(cell)?;
             if let Some(column) = cell.column {
@@ -327,19 +346,20 @@ impl<'q, W: Writing> Cursor<'q, W> {
         rows.end_row()
     }
 
-    /// The value that comes next, if it stands in a shape; else the place may be left anywhere.
-    fn value_in(&mut self, shape: &Shape<'q>) -> Option<Cow<'q, str>> {
+    /// Reads the value of a cell of a known shape. On failure the caller resets the position.
+    fn value_in(&mut self, shape: &CellShape<'q>) -> Option<Cow<'q, str>> {
         self.pass(shape.before)?;
         let value = self.inside()?;
-        // Comparing nothing is slow where it reads from no valid address with a mask of no bytes.
+        // Skip empty comparisons: a vector load with an empty mask is slow if its address is not
+        // valid, as that of an empty string may be.
         if !shape.after.is_empty() {
             self.pass(shape.after)?;
         }
         Some(value)
     }
 
-    /// A row of whatever shape, which is remembered if all its cells have values.
-    fn any_row(&mut self, rows: &mut Rows<'q>, shapes: &mut Shapes<'q>) -> Option<()> {
+    /// Parses a row properly, and keeps its shape if all its cells have values.
+    fn any_row(&mut self, rows: &mut Rows<'q>, shapes: &mut KnownShapes<'q>) -> Option<()> {
         let mut shape = shapes.rows_are_alike().then(Vec::new);
         let mut end = self.at;
         self.take(b'{')?;
@@ -355,7 +375,7 @@ impl<'q, W: Writing> Cursor<'q, W> {
             shape = shape.zip(written).map(|(mut shape, written)| {
                 let before = &self.text[end..written.start];
                 end = written.end;
-                shape.push(Shape { before, after: "", column, datatype });
+                shape.push(CellShape { before, after: "", column, datatype });
                 shape
             });
             if let Some(column) = column {
@@ -370,18 +390,18 @@ impl<'q, W: Writing> Cursor<'q, W> {
         rows.end_row()
     }
 
-    /// A cell with its name: of the shape that was met last at its place, or of any.
+    /// Reads a cell with its name: by the last shape of a cell at this index, or else properly.
     fn row_cell(
         &mut self,
         index: usize,
         rows: &mut Rows<'q>,
-        shapes: &mut Shapes<'q>,
+        shapes: &mut KnownShapes<'q>,
     ) -> Option<RowCell<'q>> {
         let start = self.at;
         if let Some(shape) = shapes.cells.get(index) {
             if let Some(value) = self.value_in(shape) {
                 let written = start + shape.before.len()..self.at - shape.after.len();
-                let &Shape { column, datatype, .. } = shape;
+                let &CellShape { column, datatype, .. } = shape;
                 let (value, written) = (Some(value), Some(written));
                 return Some(RowCell { value, column, datatype, written });
             }
@@ -394,7 +414,7 @@ impl<'q, W: Writing> Cursor<'q, W> {
         if let Some(written) = &written {
             let before = &self.text[start..written.start];
             let after = &self.text[written.end..self.at];
-            shapes.add_cell(index, Shape { before, after, column, datatype });
+            shapes.add_cell(index, CellShape { before, after, column, datatype });
         }
         Some(RowCell { value, column, datatype, written })
     }
@@ -424,7 +444,7 @@ impl<'q, W: Writing> Cursor<'q, W> {
         Some(ReadCell { value, is_iri, datatype, written })
     }
 
-    /// An object: calls `field` at the value of each key.
+    /// Reads an object, calling `field` at the value of each key.
     fn fields(
         &mut self,
         mut field: impl FnMut(&mut Self, Cow<'q, str>) -> Option<()>,
@@ -443,7 +463,7 @@ impl<'q, W: Writing> Cursor<'q, W> {
         }
     }
 
-    /// A list: calls `item` at each item.
+    /// Reads a list, calling `item` at each item.
     fn list(&mut self, mut item: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
         self.take(b'[')?;
         if self.next_is(b']') {
@@ -457,7 +477,7 @@ impl<'q, W: Writing> Cursor<'q, W> {
         }
     }
 
-    /// A string; without escapes of its own it borrows.
+    /// Reads a string, borrowing if it has no escapes of its own.
     fn string(&mut self) -> Option<Cow<'q, str>> {
         self.skip_space();
         self.pass(W::QUOTE)?;
@@ -466,7 +486,7 @@ impl<'q, W: Writing> Cursor<'q, W> {
         Some(inside)
     }
 
-    /// The inside of a string, from after its first quote to before its last.
+    /// Reads a string from after its opening quote to before its closing quote.
     #[inline]
     fn inside(&mut self) -> Option<Cow<'q, str>> {
         let start = self.at;
@@ -493,7 +513,7 @@ impl<'q, W: Writing> Cursor<'q, W> {
         self.word("false").then_some(false)
     }
 
-    /// Passes over a string, a word or a list of strings; anything else is for the other reader.
+    /// Skips a string, a word or a list of strings, or fails at anything else.
     fn skip_simple_value(&mut self) -> Option<()> {
         self.skip_space();
         match self.text.as_bytes().get(self.at)? {
@@ -507,7 +527,7 @@ impl<'q, W: Writing> Cursor<'q, W> {
         self.pass(word).is_some()
     }
 
-    /// Goes on behind a text that comes next.
+    /// Skips `text`, or fails if something else comes next.
     fn pass(&mut self, text: &str) -> Option<()> {
         self.text.as_bytes()[self.at..].starts_with(text.as_bytes()).then_some(())?;
         self.at += text.len();
@@ -536,9 +556,9 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
-    const ROOM: Room = Room { most_cells: 1 << 20 };
+    const ROOM: TableRoom = TableRoom { most_cells: 1 << 20 };
 
-    fn parse<W: Writing>(text: &str) -> Option<SparqlResult<'_>> {
+    fn parse<W: Escaping>(text: &str) -> Option<SparqlResult<'_>> {
         super::parse::<W>(text, ROOM)
     }
 
@@ -547,8 +567,8 @@ mod tests {
         quoted[1..quoted.len() - 1].to_owned()
     }
 
-    /// Where this reader answers, the other gives the same answer; and it answers alike for a
-    /// text as it is and in a string.
+    /// Checks that both parsers agree if the fast one returns a result, and that the fast one
+    /// returns the same for plain and escaped text.
     fn check(text: &str) -> bool {
         let quoted = inside(text);
         let (fast, in_string) = (parse::<Plain>(text), parse::<Escaped>(&quoted));
@@ -643,7 +663,7 @@ mod tests {
         }
     }
 
-    /// A cell, written in one of the ways in which servers write them.
+    /// A cell in one of the forms that servers write.
     fn written(form: usize, value: &str) -> String {
         let value = Value::from(value);
         match form {

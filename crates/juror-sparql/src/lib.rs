@@ -1,17 +1,21 @@
-//! Results of SPARQL queries: reading them in four formats, and telling whether two agree.
+//! Results of SPARQL queries: reading four formats, and deciding whether two results agree.
 //!
-//! Two tables agree if the required columns of one can be mapped into the columns of the other, no two
-//! to the same, so that the rows are equal as sets, as multisets or as sequences ([`Rules`]). There are
-//! as many mappings as ways to choose and arrange columns, so they are not tried one by one: values
-//! become integers, columns with other values are ruled out, and what is left is searched within a
-//! budget ([`Prepared`]). What is known of a reference is made once, and used for many results.
+//! [`SparqlResult::parse`] reads the result of a SELECT or ASK query from JSON, XML, CSV or TSV into
+//! a boolean or a table of [`Solutions`], stored by column and borrowing from the text.
+//!
+//! Two tables agree if the required columns of one can be mapped injectively into the columns of the
+//! other so that the rows are equal as sets, as multisets or as sequences ([`Rules`]). Names of
+//! columns do not matter. Trying all mappings would take factorial time, so [`Prepared`] turns values
+//! into integers, rules out columns with different values, and searches what is left within a
+//! budget. It prepares a reference once for any number of comparisons. [`Difference`] describes for
+//! people how two tables differ.
 //!
 //! ```
 //! use juror_sparql::{Comparison, Prepared, ResultFormat, Rules, SparqlResult};
 //!
 //! let reference = "city,land\nOslo,Norway\nRome,Italy\n";
 //! let reference = SparqlResult::parse(reference, ResultFormat::Csv)?;
-//! // Other names, another order of columns and rows, another format.
+//! // Different names, a different order of columns and rows, a different format.
 //! let actual = "?of\t?capital\n\"Italy\"\t\"Rome\"\n\"Norway\"\t\"Oslo\"\n";
 //! let actual = SparqlResult::parse(actual, ResultFormat::Tsv)?;
 //! let prepared = Prepared::new(&reference, &Rules::default());
@@ -19,8 +23,10 @@
 //! # Ok::<(), juror_sparql::NotAResult>(())
 //! ```
 //!
-//! A table may not grow beyond what its text can answer for ([`CellLimit`]). You will not find
-//! queries, servers or a triple store here.
+//! A table cannot grow far beyond the size of its text ([`CellLimit`]), so that a small text cannot
+//! fill the memory.
+//!
+//! You will not find queries, HTTP clients or a triple store here.
 
 mod candidates;
 mod column;
@@ -43,7 +49,7 @@ pub use compare::{Comparison, Prepared, PreparedTable};
 pub use difference::Difference;
 pub use media_type::MediaType;
 pub use room::CellLimit;
-use room::Room;
+use room::TableRoom;
 pub use rules::Rules;
 
 /// The result of a SELECT or ASK query.
@@ -60,16 +66,16 @@ pub enum SparqlResult<'t> {
 pub struct Solutions<'t> {
     /// The names of the columns.
     pub names: Vec<Cow<'t, str>>,
-    /// One list of cells a column, all of the same length.
+    /// One list of cells per column, all of the same length.
     pub columns: Vec<Vec<Cell<'t>>>,
-    /// How many rows there are; kept apart, since a table without columns can have rows.
+    /// The number of rows; stored because a table without columns can have rows.
     pub n_rows: usize,
 }
 
 /// A cell of a table.
 ///
-/// IRIs, blank nodes, plain literals and literals of other types compare by their text, so they
-/// are one variant; language tags are not compared.
+/// IRIs, blank nodes, plain literals and literals of other types all compare by their text, so they
+/// share one variant. Language tags are not compared.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell<'t> {
     /// No value.
@@ -109,7 +115,7 @@ impl Datatype {
 }
 
 impl<'t> Cell<'t> {
-    /// A literal with an optional datatype.
+    /// Creates a literal with an optional datatype.
     pub fn literal(text: Cow<'t, str>, datatype: Option<&str>) -> Cell<'t> {
         match datatype.and_then(Datatype::from_iri) {
             Some(datatype) => Cell::Typed(datatype, text),
@@ -118,7 +124,8 @@ impl<'t> Cell<'t> {
     }
 }
 
-/// More columns than this are not read: no query returns them, and comparing them would not end.
+/// The most columns a table may have. No real query returns more, and comparing more would take too
+/// long.
 pub const MOST_COLUMNS: usize = 1024;
 
 impl Solutions<'_> {
@@ -141,7 +148,7 @@ impl Solutions<'_> {
     }
 }
 
-/// How the text of a result is written.
+/// The format of a result's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResultFormat {
     /// `application/sparql-results+json`
@@ -155,8 +162,7 @@ pub enum ResultFormat {
 }
 
 impl ResultFormat {
-    /// Recognises a format by its media type; capital letters and parameters such as `charset` do
-    /// not matter.
+    /// Recognises a format by its media type, ignoring case and parameters such as `charset`.
     pub fn from_media_type(media_type: &str) -> Option<ResultFormat> {
         MediaType::of(media_type).result_format()
     }
@@ -165,10 +171,10 @@ impl ResultFormat {
 /// Why a text is not a SPARQL result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotAResult {
-    /// It is a table, and has more cells than it may.
+    /// It is a table with more cells than its limit allows.
     #[error("the table is too large for its text")]
     TooLarge,
-    /// It is a table, and has more than [`MOST_COLUMNS`] columns.
+    /// It is a table with more than [`MOST_COLUMNS`] columns.
     #[error("the table has more than {MOST_COLUMNS} columns")]
     TooWide,
     /// It is something else.
@@ -177,12 +183,12 @@ pub enum NotAResult {
 }
 
 impl NotAResult {
-    /// Why an empty text is none.
+    /// The error for an empty text.
     pub fn nothing() -> NotAResult {
         NotAResult::Other("an empty text is not a result".into())
     }
 
-    /// Whether it is a table, and larger than tables may be.
+    /// Whether the text is a table that exceeds a limit.
     pub fn is_too_large(&self) -> bool {
         matches!(self, NotAResult::TooLarge | NotAResult::TooWide)
     }
@@ -200,7 +206,7 @@ impl<'t> SparqlResult<'t> {
         format: ResultFormat,
         limit: CellLimit,
     ) -> Result<SparqlResult<'t>, NotAResult> {
-        let room = Room::of(text, limit);
+        let room = TableRoom::of(text, limit);
         match format {
             ResultFormat::Json => json::parse(text, room),
             ResultFormat::Xml => xml::parse(text, room),
@@ -209,8 +215,8 @@ impl<'t> SparqlResult<'t> {
         }
     }
 
-    /// Reads the text of an expected result. One in JSON or XML that does not list its columns has
-    /// those of its rows; an actual result should say which it has.
+    /// Reads the text of an expected result. If one in JSON or XML does not list its columns, they
+    /// are taken from its rows. Actual results have to list them.
     pub fn parse_reference(
         text: &'t str,
         format: ResultFormat,
@@ -218,7 +224,7 @@ impl<'t> SparqlResult<'t> {
         SparqlResult::parse_reference_within(text, format, CellLimit::DEFAULT)
     }
 
-    /// The same within a limit.
+    /// Like [`parse_reference`](Self::parse_reference), within a limit.
     pub fn parse_reference_within(
         text: &'t str,
         format: ResultFormat,
@@ -228,7 +234,7 @@ impl<'t> SparqlResult<'t> {
         if listed.as_ref().is_ok_and(SparqlResult::has_columns) {
             return listed;
         }
-        let room = Room::of(text, limit);
+        let room = TableRoom::of(text, limit);
         match format {
             ResultFormat::Json => json::parse_headless(text, room),
             ResultFormat::Xml => xml::parse_headless(text, room),
@@ -236,7 +242,7 @@ impl<'t> SparqlResult<'t> {
         }
     }
 
-    /// Whether it is a table with columns, or needs none.
+    /// Whether this is a boolean, or a table with columns.
     pub fn has_columns(&self) -> bool {
         match self {
             SparqlResult::Truth(_) => true,
@@ -244,40 +250,40 @@ impl<'t> SparqlResult<'t> {
         }
     }
 
-    /// Reads a result in JSON as servers write them; `None` where [`SparqlResult::parse`] has to
-    /// tell.
+    /// Reads JSON as servers write it. Returns `None` if the fast parser cannot decide; the caller
+    /// then uses [`SparqlResult::parse`].
     pub fn parse_served(text: &'t str, limit: CellLimit) -> Option<SparqlResult<'t>> {
-        json_fast::parse::<Plain>(text, Room::of(text, limit))
+        json_fast::parse::<Plain>(text, TableRoom::of(text, limit))
     }
 
-    /// The same for a result that stands in a JSON string, from the inside of that string, which
-    /// is not unescaped for it.
+    /// Like [`parse_served`](Self::parse_served) for a result inside a JSON string, given what is
+    /// between the quotes. Does not unescape it first.
     pub fn parse_escaped(quoted: &'t str, limit: CellLimit) -> Option<SparqlResult<'t>> {
-        json_fast::parse::<Escaped>(quoted, Room::of_escaped(quoted, limit))
+        json_fast::parse::<Escaped>(quoted, TableRoom::of_escaped(quoted, limit))
     }
 
-    /// The column names of a result as servers write them, where its head comes first.
+    /// Reads the column names of JSON as servers write it, if its head comes first.
     pub fn parse_served_names(text: &str) -> Option<Vec<String>> {
         json_fast::parse_names::<Plain>(text)
     }
 
-    /// The same for a result that stands in a JSON string.
+    /// Like [`parse_served_names`](Self::parse_served_names) for a result inside a JSON string.
     pub fn parse_escaped_names(quoted: &str) -> Option<Vec<String>> {
         json_fast::parse_names::<Escaped>(quoted)
     }
 
-    /// Whether a row of a result as servers write them has an IRI; `None` where it takes another
-    /// reader to tell.
+    /// Whether any row of JSON as servers write it contains an IRI, or `None` if the fast parser
+    /// cannot decide.
     pub fn served_has_iri(text: &str, iri: &str) -> Option<bool> {
         json_fast::has_iri::<Plain>(text, iri)
     }
 
-    /// The same for a result that stands in a JSON string.
+    /// Like [`served_has_iri`](Self::served_has_iri) for a result inside a JSON string.
     pub fn escaped_has_iri(quoted: &str, iri: &str) -> Option<bool> {
         json_fast::has_iri::<Escaped>(quoted, iri)
     }
 
-    /// Whether a text in CSV or TSV lists columns, and has no rows; looks no further than that.
+    /// Whether a text in CSV or TSV lists columns and has no rows. Does not read further.
     pub fn is_header_alone(text: &str, format: ResultFormat) -> bool {
         match format {
             ResultFormat::Csv => delimited::is_header_of_csv(text),
@@ -286,7 +292,7 @@ impl<'t> SparqlResult<'t> {
         }
     }
 
-    /// The same result, borrowing from nothing.
+    /// Copies everything that is borrowed.
     pub fn into_owned(self) -> SparqlResult<'static> {
         match self {
             SparqlResult::Truth(truth) => SparqlResult::Truth(truth),
@@ -294,8 +300,7 @@ impl<'t> SparqlResult<'t> {
         }
     }
 
-    /// The column names that are listed, reading no further than needed: a table may be too large
-    /// to be read.
+    /// Reads the listed column names and nothing more, since the table may be too large to read.
     pub fn parse_names(text: &str, format: ResultFormat) -> Option<Vec<String>> {
         match format {
             ResultFormat::Json => json::parse_names(text),
@@ -339,7 +344,7 @@ mod tests {
             assert!(is_too_large(text, format), "{format:?}");
             assert_eq!(SparqlResult::parse_served(text, CellLimit::DEFAULT), None);
             let limits = CellLimit(1000 * (rows + 1));
-            let most = Room::of(text, limits);
+            let most = TableRoom::of(text, limits);
             assert!(most.holds(1000, rows + 1) && !most.holds(1025, 1));
         }
     }
@@ -400,7 +405,7 @@ mod tests {
 
     #[test]
     fn a_table_has_cells_for_its_text_and_those_of_the_limit() {
-        // It has 15 cells, of which its text answers for 8.
+        // It has 15 cells, and the length of its text allows for 8.
         let csv = "a,b,c\n1,2,3\n,,\n,,\n,,\n------------";
         assert_eq!(csv.len(), 33);
         for (limit, n_rows) in [(4, None), (7, Some(5)), (100, Some(5))] {
@@ -420,7 +425,7 @@ mod tests {
             [("a,b\n1\n2\n3\n", ResultFormat::Csv), ("?a\t?b\n1\n2\n3\n", ResultFormat::Tsv)]
         {
             let read = |cells| SparqlResult::parse_within(text, format, limits(cells));
-            // There are six cells, and the text answers for some.
+            // There are six cells, and the length of the text allows for some.
             let of_text = text.len() / CellLimit::BYTES_A_CELL;
             assert!(read(6 - of_text).is_ok(), "{text}");
             assert_eq!(read(5 - of_text), Err(NotAResult::TooLarge), "{text}");

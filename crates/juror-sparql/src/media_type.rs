@@ -1,8 +1,8 @@
-//! Media types of outputs, as far as they choose how outputs are read and compared.
+//! Media types that decide how outputs are read and compared.
 
 use crate::ResultFormat;
 
-/// What a media type says of an output.
+/// The kind of output that a media type stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MediaType {
     /// A SPARQL result.
@@ -22,8 +22,8 @@ const KNOWN: [(&str, MediaType); 5] = [
 ];
 
 impl MediaType {
-    /// Recognises a media type by its type and subtype, in capital letters or not; parameters such
-    /// as `charset` are passed over.
+    /// Recognises a media type by its type and subtype, ignoring case and parameters such as
+    /// `charset`.
     ///
     /// ```
     /// use juror_sparql::MediaType;
@@ -32,7 +32,7 @@ impl MediaType {
     /// ```
     pub fn of(written: &str) -> MediaType {
         let name = || written.split_once(';').map_or(written, |(name, _parameters)| name).trim();
-        // Nearly all are written as they are known, and steps are many.
+        // Called for every step, and nearly all are written exactly like this.
         let exactly = KNOWN.iter().find(|(known, _)| *known == written);
         let known =
             exactly.or_else(|| KNOWN.iter().find(|(known, _)| known.eq_ignore_ascii_case(name())));

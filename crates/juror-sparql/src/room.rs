@@ -2,20 +2,21 @@
 
 use crate::{MOST_COLUMNS, NotAResult};
 
-/// The cells that a table may have beyond those that its text answers for: one for every
-/// [`CellLimit::BYTES_A_CELL`] of its bytes.
+/// How many cells a table may have in addition to one for every [`CellLimit::BYTES_A_CELL`] bytes
+/// of its text.
+///
+/// Rows can leave most cells out, so without a limit a small text could demand any amount of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CellLimit(pub usize);
 
 impl CellLimit {
-    /// What holds where nobody says otherwise: so many cells take 128 MB.
+    /// The default; so many cells take 128 MB.
     pub const DEFAULT: CellLimit = CellLimit(1 << 22);
 
-    /// How much text stands for a cell of a large table. Cells take eight times as much memory.
+    /// The length of text that allows for one cell. A cell takes eight times as much memory.
     pub const BYTES_A_CELL: usize = 4;
 
-    /// How many cells a table may have that is read from a text of this length. Rows can leave most
-    /// cells out, so a small text could ask for any amount of memory.
+    /// The number of cells that a table read from a text of this length may have.
     fn cells_of(self, text_length: usize) -> usize {
         self.0.saturating_add(text_length / CellLimit::BYTES_A_CELL)
     }
@@ -23,28 +24,28 @@ impl CellLimit {
 
 /// How large a table may become.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Room {
+pub(crate) struct TableRoom {
     pub(crate) most_cells: usize,
 }
 
-impl Room {
-    pub(crate) fn of(text: &str, limit: CellLimit) -> Room {
-        Room { most_cells: limit.cells_of(text.len()) }
+impl TableRoom {
+    pub(crate) fn of(text: &str, limit: CellLimit) -> TableRoom {
+        TableRoom { most_cells: limit.cells_of(text.len()) }
     }
 
-    /// The same for a text that stands in a JSON string: no more than the text itself has, which is
-    /// shorter, up to six times. Where that is too little, the text is read the ordinary way, which
-    /// tells.
-    pub(crate) fn of_escaped(quoted: &str, limit: CellLimit) -> Room {
-        // `\u0041` is one byte for six.
-        Room { most_cells: limit.cells_of(quoted.len() / 6) }
+    /// The room of a text inside a JSON string. Unescaping makes a text up to six times shorter, so
+    /// this is a lower bound of the room of the unescaped text. If it is too little, the caller
+    /// unescapes the text and parses it again with its exact room.
+    pub(crate) fn of_escaped(quoted: &str, limit: CellLimit) -> TableRoom {
+        // `\u0041` takes six bytes for one.
+        TableRoom { most_cells: limit.cells_of(quoted.len() / 6) }
     }
 
     pub(crate) fn holds(self, n_columns: usize, n_rows: usize) -> bool {
         n_columns <= MOST_COLUMNS && n_columns.saturating_mul(n_rows) <= self.most_cells
     }
 
-    /// Why a table does not become as large as that, if it does not.
+    /// Returns an error if a table would be too large.
     pub(crate) fn check(self, n_columns: usize, n_rows: usize) -> Result<(), NotAResult> {
         if n_columns > MOST_COLUMNS {
             return Err(NotAResult::TooWide);

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 /// How two SPARQL results are compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rules<'a> {
-    /// The columns that must be found in the actual result; all of the reference's when missing.
+    /// The columns that the actual result must have; all columns of the reference if `None`.
     pub required_columns: Option<Vec<Cow<'a, str>>>,
     /// Whether the order of rows matters.
     pub ordered: bool,

@@ -1,11 +1,13 @@
-//! Telling quickly that two tables have the same rows in the required columns, cell by cell as they
-//! are written.
+//! A quick check for tables with identical cells in the required columns.
 //!
-//! Most results that agree differ in the order of their rows and columns, in the names of columns,
-//! and in nothing else. Here columns are paired by sums of hashes and rows by sorting them by hash;
-//! then all cells are compared. So hashes only guess: where they guess wrong, as where values are
-//! written in other ways, the search over the values has to tell. What is told here the search would
-//! tell too, unless it gave up.
+//! Most results that agree differ only in the order of rows and columns and in the names of columns.
+//! This check pairs columns by the sum of the hashes of their cells, which does not depend on the
+//! order of rows, and pairs rows by sorting them by hash. Then it compares every cell with its
+//! partner.
+//!
+//! Hashes only propose a pairing. A positive answer is therefore always right: the cells were
+//! compared under an actual pairing of rows and columns. A negative one means nothing, since a hash
+//! may have collided, or equal values may be written differently; the search decides then.
 
 use std::hash::{BuildHasher, Hasher};
 
@@ -13,20 +15,22 @@ use hashbrown::DefaultHashBuilder;
 
 use crate::{Cell, Solutions};
 
-/// Larger tables are left to the search: sorting takes longer than looking up.
+/// The most rows; for larger tables sorting takes longer than the search.
 const MOST_ROWS: usize = 1024;
 
-/// The required columns of a reference, made ready to be found in other tables.
+/// The required columns of a reference, prepared to be found in other tables.
 pub(super) struct Verbatim<'t> {
     columns: Vec<&'t [Cell<'t>]>,
     n_rows: usize,
     state: DefaultHashBuilder,
+    /// The sum of the hashes of each column.
     sums: Vec<u64>,
+    /// The hash and index of each row, sorted.
     order: Vec<(u64, usize)>,
 }
 
 impl<'t> Verbatim<'t> {
-    /// Of columns with as many rows each; `None` where there are too many rows.
+    /// Prepares columns of `n_rows` rows each. Returns `None` if there are too many rows.
     pub(super) fn new(columns: Vec<&'t [Cell<'t>]>, n_rows: usize) -> Option<Verbatim<'t>> {
         if n_rows > MOST_ROWS {
             return None;
@@ -38,7 +42,7 @@ impl<'t> Verbatim<'t> {
         Some(Verbatim { columns, n_rows, state, sums, order })
     }
 
-    /// Whether an actual table has these columns with these rows and no others, in whatever order.
+    /// Whether an actual table has these columns with exactly these rows, in any order.
     pub(super) fn has_rows_of(&self, actual: &Solutions<'_>) -> bool {
         self.find_in(actual, |hashes, partners| {
             let columns = partners.iter().map(|at| &hashes[at * self.n_rows..][..self.n_rows]);
@@ -52,7 +56,7 @@ impl<'t> Verbatim<'t> {
         })
     }
 
-    /// The same, with the rows in the same order.
+    /// Whether an actual table has these columns with these rows in the same order.
     pub(super) fn is_in(&self, actual: &Solutions<'_>) -> bool {
         self.find_in(actual, |_, partners| {
             let mut pairs = self.columns.iter().zip(partners);
@@ -60,8 +64,8 @@ impl<'t> Verbatim<'t> {
         })
     }
 
-    /// Pairs every column with one of the actual ones, each at most once, and asks whether that is
-    /// it; the hashes of the actual cells are handed on.
+    /// Pairs every column with a different actual one and calls `is_it` with the hashes of the
+    /// actual cells and the partners of the columns. Returns `false` if a column has no partner.
     fn find_in(
         &self,
         actual: &Solutions<'_>,
@@ -85,7 +89,7 @@ impl<'t> Verbatim<'t> {
     }
 }
 
-/// The hash of every cell, column by column.
+/// Hashes every cell, column by column.
 fn hashes_of<'c>(
     columns: impl ExactSizeIterator<Item = &'c [Cell<'c>]>,
     n_rows: usize,
@@ -102,19 +106,19 @@ fn hash_of(cell: &Cell<'_>, state: &DefaultHashBuilder) -> u64 {
     let mut hasher = state.build_hasher();
     match cell {
         Cell::Unbound => {}
-        // Cells of other types that are written the same are few.
+        // Cells with the same text and different types are rare, so the type need not be hashed.
         Cell::Text(text) | Cell::Typed(_, text) => hasher.write(text.as_bytes()),
     }
     hasher.finish()
 }
 
-/// The sum of the hashes of each column, which does not depend on the order of rows.
+/// Sums the hashes of each column; the sum does not depend on the order of rows.
 fn sums_of(hashes: &[u64], n_rows: usize) -> Vec<u64> {
     let sum = |column: &[u64]| column.iter().fold(0, |sum: u64, hash| sum.wrapping_add(*hash));
     hashes.chunks_exact(n_rows.max(1)).map(sum).collect()
 }
 
-/// The rows in the order of their hashes.
+/// Sorts the rows by hash.
 fn order_of<'h>(columns: impl Iterator<Item = &'h [u64]>, n_rows: usize) -> Vec<(u64, usize)> {
     let mut order: Vec<(u64, usize)> = (0..n_rows).map(|row| (0, row)).collect();
     for column in columns {

@@ -5,14 +5,14 @@ use std::borrow::Cow;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
-use crate::{Cell, NotAResult, Room, Solutions, SparqlResult};
+use crate::{Cell, NotAResult, Solutions, SparqlResult, TableRoom};
 
-pub(super) fn parse(text: &str, room: Room) -> Result<SparqlResult<'_>, NotAResult> {
+pub(super) fn parse(text: &str, room: TableRoom) -> Result<SparqlResult<'_>, NotAResult> {
     read(text, Parser { room, ..Parser::default() })
 }
 
-/// Reads a result whose columns are those of its rows.
-pub(super) fn parse_headless(text: &str, room: Room) -> Result<SparqlResult<'_>, NotAResult> {
+/// Reads a result whose columns are taken from its rows.
+pub(super) fn parse_headless(text: &str, room: TableRoom) -> Result<SparqlResult<'_>, NotAResult> {
     read(text, Parser { room, is_headless: true, ..Parser::default() })
 }
 
@@ -28,10 +28,10 @@ fn read(text: &str, mut document: Parser) -> Result<SparqlResult<'_>, NotAResult
     document.finish()
 }
 
-/// The names that the head lists, without reading the rows that follow.
+/// Reads the names that the head lists and stops before the rows.
 pub(super) fn parse_names(text: &str) -> Option<Vec<String>> {
     let mut reader = Reader::from_str(text);
-    let mut document = Parser { room: Room { most_cells: usize::MAX }, ..Parser::default() };
+    let mut document = Parser { room: TableRoom { most_cells: usize::MAX }, ..Parser::default() };
     let is_behind = |element: &BytesStart| {
         matches!(element.local_name().as_ref(), "results" | "result" | "boolean")
     };
@@ -50,17 +50,17 @@ fn wrong(message: impl Into<String>) -> NotAResult {
     NotAResult::Other(message.into())
 }
 
-/// What has been read so far. Elements are known by their local names; the nesting is checked only
+/// What has been read so far. Elements are recognised by their local names; nesting is checked only
 /// as far as the meaning depends on it.
 #[derive(Default)]
 struct Parser {
-    room: Room,
+    room: TableRoom,
     is_result: bool,
-    /// Whether rows may have columns that were not listed.
+    /// Whether rows may have columns that are not listed.
     is_headless: bool,
     truth: Option<bool>,
     table: Solutions<'static>,
-    /// The row that was begun and has not ended.
+    /// The row being read.
     row: Option<Vec<Option<Cell<'static>>>>,
     column: Option<usize>,
     term: Option<Term>,
@@ -90,7 +90,7 @@ impl Parser {
                 Ok(())
             }
             Event::GeneralRef(reference) => self.reference(reference),
-            // Nothing is ever expanded: a document type is refused, not read.
+            // Refusing document types rules out entity expansion.
             Event::DocType(_) => Err(wrong("a document type is not allowed in a SPARQL result")),
             _ => Ok(()),
         }
@@ -116,7 +116,7 @@ impl Parser {
                     attribute(element, "name").ok_or_else(|| wrong("variable without name"))?;
                 self.add_column(name)?;
             }
-            // A row costs as much as there are columns: none is begun that does not end.
+            // A row allocates a cell for every column, so rows must not nest.
             "result" if self.row.is_some() => return Err(wrong("a `result` inside a `result`")),
             "result" => self.row = Some(vec![None; self.table.names.len()]),
             "binding" => {
@@ -195,7 +195,7 @@ mod tests {
     use super::*;
     use crate::Datatype;
 
-    const ROOM: Room = Room { most_cells: 1 << 10 };
+    const ROOM: TableRoom = TableRoom { most_cells: 1 << 10 };
 
     fn parse(text: &str) -> Result<SparqlResult<'_>, NotAResult> {
         super::parse(text, ROOM)

@@ -1,4 +1,4 @@
-//! The events of YAML, as the parser finds them.
+//! The events of the YAML parser, with its panics caught.
 
 use std::cell::Cell;
 use std::io::{BufRead, BufReader, Read};
@@ -8,12 +8,13 @@ use libyaml_safer::{Encoding, Event, EventData, Mark, Parser, ScalarStyle};
 
 use super::NotYaml;
 
-/// The parser unpacks what it is given: a little at a time.
+/// The size of the parser's input buffer. It decodes a whole buffer at once, so a small one keeps
+/// its memory small.
 const PIECE: usize = 1 << 14;
 
-/// The events of a text, up to its end or its first mistake.
+/// Iterates over the events of a text, up to its end or its first error.
 pub(super) fn events(yaml: &str) -> impl Iterator<Item = Result<Event, NotYaml>> {
-    // Where a text ends inside a line, the parser asks for what is not there, and panics.
+    // If a text ends inside a line, the parser reads past its end and panics.
     let end: &[u8] = if ends_inside_a_line(yaml) { b"\n" } else { b"" };
     let mut parser = Parser::new();
     parser.set_input(BufReader::with_capacity(PIECE, yaml.as_bytes().chain(end)));
@@ -44,7 +45,7 @@ fn next(
     }
 }
 
-/// There are few texts that the parser is not ready for; the known ones have a tag.
+/// The error for a text on which the parser panics. The known cases contain a tag.
 fn not_ready(last: Mark, yaml: &str) -> NotYaml {
     let error = NotYaml::new(last, "what follows cannot be read");
     let start = usize::try_from(last.index).unwrap_or_default();
@@ -58,23 +59,23 @@ thread_local! {
     static CAUGHT: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether a panic of this thread is caught, and becomes the complaint about a file: nobody has to
-/// hear of it.
+/// Whether a panic on this thread would be caught and become an error about a file, so that a panic
+/// hook should not report it.
 pub fn is_caught() -> bool {
     CAUGHT.get()
 }
 
-/// Whether the parser takes a character for the end of a line.
+/// Whether the parser treats a character as the end of a line.
 pub(super) fn ends_line(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// Whether the last line says something, and nothing ends it.
+/// Whether the last line has content but no line break.
 fn ends_inside_a_line(yaml: &str) -> bool {
     yaml.rsplit(ends_line).next().is_some_and(|line| line.contains(|c| c != ' '))
 }
 
-/// A text in lines that ends where the file does has no end of line that the file has not.
+/// Removes the line break that [`events`] appended from a block scalar at the end of the file.
 fn without_end(mut event: Event, yaml: &str) -> Event {
     let is_behind = event.end_mark.index > yaml.len() as u64;
     if let EventData::Scalar { value, style: ScalarStyle::Literal | ScalarStyle::Folded, .. } =

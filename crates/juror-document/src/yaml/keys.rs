@@ -1,53 +1,53 @@
-//! The keys of mappings that are being read, so that one that is used twice is noticed.
+//! The keys of open mappings, to detect keys that are used twice.
 
 use std::hash::BuildHasher;
 use std::ops::Range;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-/// Where the keys of open mappings stand in the JSON, those of the innermost one last.
+/// The ranges of the keys of open mappings in the JSON, those of the innermost mapping last.
 #[derive(Default)]
-pub(super) struct Keys {
+pub(super) struct MappingKeys {
     ranges: Vec<Range<usize>>,
     hasher: DefaultHashBuilder,
 }
 
 /// The keys of one mapping.
 pub(super) struct OwnKeys {
-    /// The number of the first among those of all mappings.
+    /// The index of the first key among those of all mappings.
     first: usize,
-    /// Their numbers by their hashes, where there are many; each key once.
+    /// The indices of distinct keys by hash; filled once there are many keys.
     table: HashTable<usize>,
-    /// How many were put there, repeated ones and all.
+    /// How many keys were added to the table, repeated ones included.
     n_tabled: usize,
 }
 
-/// Up to so many keys are compared one by one.
+/// Up to this many keys are compared one by one.
 const FEW: usize = 12;
 
-impl Keys {
-    /// For a mapping that begins here.
+impl MappingKeys {
+    /// Starts a mapping.
     pub(super) fn of_new_mapping(&self) -> OwnKeys {
         OwnKeys { first: self.ranges.len(), table: HashTable::new(), n_tabled: 0 }
     }
 
-    /// Forgets those of a mapping, and of all inside.
+    /// Forgets the keys of a mapping and of all mappings inside it.
     pub(super) fn forget(&mut self, own: &OwnKeys) {
         self.ranges.truncate(own.first);
     }
 
-    /// The last one.
+    /// Returns the last key.
     pub(super) fn last(&self) -> Range<usize> {
         self.last_before(None)
     }
 
-    /// The last one before those of a mapping inside.
+    /// Returns the last key before those of an inner mapping.
     pub(super) fn last_before(&self, inner: Option<&OwnKeys>) -> Range<usize> {
         let end = inner.map_or(self.ranges.len(), |own| own.first);
         self.ranges[..end].last().cloned().unwrap_or_default()
     }
 
-    /// Adds a key to the innermost mapping; returns whether it is new there.
+    /// Adds a key to the innermost mapping and returns whether it is new there.
     pub(super) fn add(&mut self, own: &mut OwnKeys, json: &[u8], key: Range<usize>) -> bool {
         let text = |at: usize| &json[self.ranges[at].clone()];
         let numbers = own.first..self.ranges.len();
@@ -57,7 +57,7 @@ impl Keys {
         let is_new = if numbers.len() < FEW {
             !numbers.clone().any(|at| is_like(at, key_text))
         } else {
-            // From the moment on that there are many, all are in the table.
+            // Once there are many keys, the table holds all of them.
             let n_keys = numbers.len();
             for at in numbers.skip(own.n_tabled) {
                 let is_it = |other: &usize| is_like(*other, text(at));

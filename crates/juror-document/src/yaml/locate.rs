@@ -1,4 +1,4 @@
-//! Where values stand in YAML.
+//! Finds the positions of values in YAML.
 
 use libyaml_safer::{EventData, Mark};
 
@@ -6,11 +6,11 @@ use super::write::DEEPEST;
 use super::{events, place_of};
 use crate::problem::{Path, Segment};
 
-/// The line and column of the value at each path; of a path that leads nowhere, of the last value
-/// on the way.
+/// Returns the line and column of the value at each path. If a path leads nowhere, returns the
+/// position of the last value along it.
 pub(crate) fn locate<'p>(yaml: &str, paths: impl Iterator<Item = &'p Path>) -> Vec<(usize, usize)> {
     let paths: Vec<&Path> = paths.collect();
-    let mut search = Search { places: vec![(1, 1); paths.len()], paths, open: Vec::new() };
+    let mut search = PathSearch { places: vec![(1, 1); paths.len()], paths, open: Vec::new() };
     for event in events(yaml) {
         let Ok(event) = event else { break };
         if search.open.len() > DEEPEST {
@@ -21,22 +21,22 @@ pub(crate) fn locate<'p>(yaml: &str, paths: impl Iterator<Item = &'p Path>) -> V
     search.places
 }
 
-struct Search<'p> {
+struct PathSearch<'p> {
     paths: Vec<&'p Path>,
     places: Vec<(usize, usize)>,
-    open: Vec<Open>,
+    open: Vec<OpenNode>,
 }
 
-/// A list or mapping on the way.
-struct Open {
+/// A list or mapping that contains the current event.
+struct OpenNode {
     /// The paths that lead through it.
     paths: Vec<usize>,
-    /// The number of the next item, or the key of the next value; `None` before a key.
+    /// The index of the next item, or the key of the next value; `None` before a key.
     next: Option<Segment>,
     is_mapping: bool,
 }
 
-impl Search<'_> {
+impl PathSearch<'_> {
     fn event(&mut self, event: &EventData, at: Mark) {
         match event {
             EventData::SequenceStart { .. } => self.open(at, Some(Segment::Index(0)), false),
@@ -49,7 +49,7 @@ impl Search<'_> {
                 if let Some(open) = self.open.last_mut()
                     && open.next.is_none()
                 {
-                    // Keys are of interest only where paths lead.
+                    // Keys matter only if a path leads through this mapping.
                     let key = if open.paths.is_empty() { "" } else { value.as_str() };
                     open.next = Some(Segment::Key(key.to_owned()));
                 } else {
@@ -67,15 +67,15 @@ impl Search<'_> {
 
     fn open(&mut self, at: Mark, next: Option<Segment>, is_mapping: bool) {
         let paths = self.meet(at);
-        self.open.push(Open { paths, next, is_mapping });
+        self.open.push(OpenNode { paths, next, is_mapping });
     }
 
-    /// Notes the place of a value for the paths that lead to it or through it.
+    /// Records the position of a value for the paths that lead to it or through it.
     fn meet(&mut self, at: Mark) -> Vec<usize> {
         let depth = self.open.len();
         let paths: Vec<usize> = match self.open.last() {
             None => (0..self.paths.len()).collect(),
-            Some(Open { paths, next, .. }) => {
+            Some(OpenNode { paths, next, .. }) => {
                 let leads_here =
                     |path: &&usize| self.paths[**path].0.get(depth - 1) == next.as_ref();
                 paths.iter().filter(leads_here).copied().collect()
@@ -87,7 +87,7 @@ impl Search<'_> {
         paths
     }
 
-    /// Passes on to the next item or key.
+    /// Moves on to the next item or key.
     fn go_on(&mut self) {
         let Some(open) = self.open.last_mut() else { return };
         open.next = match open.next.take() {

@@ -1,11 +1,12 @@
-//! Merge keys: `<<` brings the fields of other mappings, before a mapping's own.
+//! Merge keys: `<<` inserts the fields of other mappings before a mapping's own.
 
 use indexmap::IndexMap;
 use juror_json::Object;
 use serde_json::value::RawValue;
 
-/// A mapping with others merged into it, all as JSON: its own fields count, then those of what was
-/// merged last; of a list, those of the first. Nothing if something is no mapping.
+/// Merges mappings into another, all as JSON. Its own fields take precedence, then those of the
+/// last merge; within a list, those of the first mapping. Returns `None` if anything is not a
+/// mapping.
 pub(super) fn merged(merges: &[Vec<u8>], own: &[u8]) -> Option<Vec<u8>> {
     let mut fields: IndexMap<&str, &RawValue> = IndexMap::new();
     for merge in merges {

@@ -1,6 +1,6 @@
-//! YAML, turned into JSON text so that everything after it reads one format.
+//! Converts YAML to JSON text, so that all readers deal with one format.
 //!
-//! Scalars say what they say to `PyYAML`'s safe loader, since that is what the files were written
+//! Scalars mean what they mean to `PyYAML`'s safe loader, since that is what the files were written
 //! for; `docs/differences.md` lists the exceptions.
 
 mod events;
@@ -21,7 +21,7 @@ use libyaml_safer::{Error, ErrorKind, Mark};
 use crate::document::line_and_column;
 use crate::problem::{Path, Problem};
 
-/// Why a text is not YAML.
+/// The text is not valid YAML.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{line}:{column}: {message}")]
 pub struct NotYaml {
@@ -57,19 +57,19 @@ impl NotYaml {
     }
 }
 
-/// A line and a column, both counted from 1.
+/// Returns a line and a column, both counted from 1.
 fn place_of(at: Mark) -> (usize, usize) {
     let from_one = |number: u64| usize::try_from(number).unwrap_or(usize::MAX - 1) + 1;
     (from_one(at.line), from_one(at.column))
 }
 
-/// Whether a character may stand in YAML as it is.
+/// Whether YAML allows a character unescaped.
 fn is_allowed(c: char) -> bool {
     matches!(c, '\t' | '\n' | '\r' | '\u{85}' | ' '..='~' | '\u{a0}'..)
         && !matches!(c, '\u{fffe}' | '\u{ffff}')
 }
 
-/// Something worth a word, with its place.
+/// A remark about a place in the file.
 pub(super) struct Remark {
     at: Mark,
     pub(super) path: Path,
@@ -82,19 +82,20 @@ impl Remark {
     }
 }
 
-/// A YAML document as JSON, and what its readers should know.
+/// A YAML document as JSON, with remarks.
 pub(super) struct Converted {
     pub(super) json: String,
-    /// Keys that are used twice; the last value counts.
+    /// Keys used twice in one mapping; the last value counts.
     pub(super) repeated: Vec<Remark>,
-    /// Words that others read otherwise.
+    /// Words that other readers read differently.
     pub(super) hints: Vec<Remark>,
 }
 
-/// More tag directives are refused: the parser compares each with all before it.
+/// The most tag directives accepted. The parser compares each with all before it, so the time grows
+/// with their square.
 const MOST_DIRECTIVES: usize = 100;
 
-/// Reads a YAML document.
+/// Converts a YAML document.
 pub(super) fn convert(yaml: &str) -> Result<Converted, NotYaml> {
     let begins_line = |at: &usize| yaml[..*at].chars().next_back().is_none_or(ends_line);
     let mut directives = memchr::memmem::find_iter(yaml.as_bytes(), b"%TAG").filter(begins_line);
@@ -103,11 +104,11 @@ pub(super) fn convert(yaml: &str) -> Result<Converted, NotYaml> {
         let message = format!("there are more than {MOST_DIRECTIVES} `%TAG` directives");
         return Err(NotYaml { message, hint: None, line, column });
     }
-    let mut writer = write::Writer::new(yaml);
+    let mut writer = write::JsonWriter::new(yaml);
     for event in events(yaml) {
         writer.event(event?)?;
     }
-    let write::Writer { mut json, repeated, hints, .. } = writer;
+    let write::JsonWriter { mut json, repeated, hints, .. } = writer;
     if json.is_empty() {
         json.extend_from_slice(b"null");
     }
@@ -115,7 +116,7 @@ pub(super) fn convert(yaml: &str) -> Result<Converted, NotYaml> {
     Ok(Converted { json, repeated, hints })
 }
 
-/// The JSON text of a YAML document.
+/// Converts a YAML document to JSON text.
 pub fn yaml_to_json(yaml: &str) -> Result<String, NotYaml> {
     convert(yaml).map(|converted| converted.json)
 }

@@ -1,25 +1,25 @@
-//! Numbers as `PyYAML`'s safe loader reads them: its patterns, and what it makes of their parts.
+//! Numbers as `PyYAML`'s safe loader reads them, pattern by pattern.
 //!
-//! Where JSON writes a number the same way, the text is kept as it stands.
+//! A number that is also valid JSON is kept verbatim.
 
 use std::borrow::Cow;
 
 use super::scalar::Scalar;
 
-/// Python makes no number of more digits; nor do we, of those that have to be computed.
+/// The most digits of a number that has to be computed; Python's own limit.
 const MOST_DIGITS: usize = 4300;
 
-/// The number that a plain scalar is, if it is one.
+/// Resolves a plain scalar, or returns `None` if it is not a number.
 pub(super) fn resolve(text: &str) -> Option<Scalar<'_>> {
     whole_by_pattern(text).map(Scalar::Number).or_else(|| real_by_pattern(text))
 }
 
-/// A whole number, for a scalar whose tag says so.
+/// Reads a scalar tagged as an integer.
 pub(super) fn whole(text: &str) -> Option<Cow<'_, str>> {
     whole_by_pattern(text)
 }
 
-/// A real number, for a scalar whose tag says so: also what only Python's `float` reads.
+/// Reads a scalar tagged as a float, including forms that only Python's `float` accepts.
 pub(super) fn real(text: &str) -> Option<Scalar<'_>> {
     if let Some(real) = real_by_pattern(text) {
         return Some(real);
@@ -40,7 +40,7 @@ fn from_f64(value: f64) -> Scalar<'static> {
     }
 }
 
-/// A sign and what follows it.
+/// Splits off the sign; a plus is dropped.
 fn signed(text: &str) -> (&'static str, &str) {
     match text.as_bytes().first() {
         Some(b'-') => ("-", &text[1..]),
@@ -75,13 +75,13 @@ fn whole_by_pattern(text: &str) -> Option<Cow<'_, str>> {
     Some(if digits == "0" { Cow::Borrowed("0") } else { Cow::Owned(format!("{sign}{digits}")) })
 }
 
-/// How many digits and underscores there are.
+/// Counts the leading digits and underscores.
 fn run_of_digits(bytes: &[u8]) -> usize {
     bytes.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b'_').count()
 }
 
-/// The decimal digits of a number in another base; nothing if it has other characters, or only
-/// underscores.
+/// Converts digits of another base to decimal, or returns `None` if there are other characters or
+/// only underscores.
 fn computed(digits: &[u8], base: u32) -> Option<String> {
     if digits.len() > MOST_DIGITS {
         return None;
@@ -94,7 +94,7 @@ fn computed(digits: &[u8], base: u32) -> Option<String> {
     any.then(|| number.to_string())
 }
 
-/// A number whose further parts, after colons, are sixtieths.
+/// Converts a sexagesimal number: each part after a colon is a sixtieth of the one before.
 fn sixtieths(first: &str, rest: &str) -> Option<String> {
     if first.len() + rest.len() > MOST_DIGITS {
         return None;
@@ -154,7 +154,8 @@ fn is_exponent(text: &str) -> bool {
         if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit))
 }
 
-/// A decimal number as JSON writes it: no plus, no idle zeros before it, a digit on either side.
+/// Writes a decimal number as JSON requires: no plus, no leading zeros, digits on both sides of the
+/// point.
 fn decimal<'a>(
     text: &'a str,
     sign: &str,
@@ -174,7 +175,8 @@ fn decimal<'a>(
     Cow::Owned(format!("{sign}{whole}.{fraction}{exponent}"))
 }
 
-/// Parts as Python adds them up: from the last to the first, in floating point.
+/// Converts a sexagesimal number with a fraction. Adds the parts as Python does, from last to first
+/// in floating point, so that the result is rounded the same.
 fn real_sixtieths(sign: &str, first: &str, rest: &str) -> Option<Scalar<'static>> {
     let (parts, fraction) = rest.strip_prefix(':')?.split_once('.')?;
     if !fraction.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_') {
@@ -193,7 +195,7 @@ fn real_sixtieths(sign: &str, first: &str, rest: &str) -> Option<Scalar<'static>
     Some(from_f64(if sign.is_empty() { value } else { -value }))
 }
 
-/// A whole number of any size: digits to the base of a thousand million, the lowest first.
+/// An integer of any size: digits to the base 10⁹, lowest first.
 #[derive(Default)]
 struct Large(Vec<u32>);
 
@@ -204,7 +206,7 @@ impl Large {
         let mut carry = u64::from(term);
         for digit in &mut self.0 {
             let value = u64::from(*digit) * u64::from(factor) + carry;
-            // A remainder of less than the base, which has thirty bits.
+            // The remainder is below the base and fits into 30 bits.
             *digit = u32::try_from(value % Self::BASE).unwrap_or_default();
             carry = value / Self::BASE;
         }

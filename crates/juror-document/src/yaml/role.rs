@@ -1,24 +1,24 @@
-//! What a value is in a file of references or responses: whether it is an id.
+//! The role of a value in a file of references or responses, which decides whether it is an id.
 
-/// What a value is.
+/// The role of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// The file: a list of records, a record, or records by id.
+    /// The whole file: a list of records, a record, or records by id.
     Top,
     /// A template, question, response or step, or a list of such.
     Record,
-    /// What a step returned.
+    /// The output of a step.
     Output,
-    /// A document among what a step returned.
+    /// A document in the output of a step.
     Document,
-    /// An id: the text that was written, whatever it looks like.
+    /// An id: kept as the text that was written, even if it looks like a number.
     Id,
-    /// Anything else, which is what YAML says it is.
+    /// Anything else; read by the rules of YAML.
     Data,
 }
 
 impl Role {
-    /// The role of an item, where this is the role of a list.
+    /// The role of the items of a list with this role.
     pub(super) fn item(self) -> Role {
         match self {
             Role::Top | Role::Record => Role::Record,
@@ -27,7 +27,7 @@ impl Role {
         }
     }
 
-    /// The role of a field, where this is the role of a mapping. The key has its quotes.
+    /// The role of a field of a mapping with this role. The key includes its quotes.
     pub(super) fn field(self, key: &[u8]) -> Role {
         match (self, key) {
             (Role::Top | Role::Record, b"\"id\"" | b"\"question_id\"" | b"\"template_id\"")

@@ -1,32 +1,32 @@
-//! What a scalar says: by the rules of `PyYAML`'s safe loader, which are those of YAML 1.1 as people
-//! know it, but for `yes`, `no`, `on` and `off`, which stay the texts they look like.
+//! The meaning of scalars by the rules of `PyYAML`'s safe loader, which are those of YAML 1.1,
+//! except that `yes`, `no`, `on` and `off` stay strings.
 
 use std::borrow::Cow;
 
 use super::number::{self, whole};
 
-/// What a scalar says.
+/// The value of a scalar.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Scalar<'a> {
     Null,
     Truth(bool),
-    /// A number as JSON writes it.
+    /// A number, as JSON.
     Number(Cow<'a, str>),
-    /// A number that JSON cannot write, as Python writes it.
+    /// `NaN` or an infinity, as Python writes it.
     NotFinite(&'static str),
     Text,
 }
 
-/// Why a scalar cannot be what its tag says.
+/// Why a scalar does not fit its tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BadTag {
-    /// No such tag is known.
+    /// The tag is unknown.
     Unknown,
-    /// The text is no such value.
+    /// The text is not a value of the tagged type.
     Unfit,
 }
 
-/// What a plain scalar without a tag says.
+/// Resolves a plain scalar without a tag.
 pub(super) fn resolve(text: &str) -> Scalar<'_> {
     match text.as_bytes().first() {
         None => Scalar::Null,
@@ -38,7 +38,7 @@ pub(super) fn resolve(text: &str) -> Scalar<'_> {
     }
 }
 
-/// The truth that a word is for `PyYAML` and a text for Juror.
+/// Returns the boolean that `PyYAML` would read, for a word that Juror reads as a string.
 pub(super) fn truth_elsewhere(text: &str) -> Option<bool> {
     match text {
         "yes" | "Yes" | "YES" | "on" | "On" | "ON" => Some(true),
@@ -47,10 +47,10 @@ pub(super) fn truth_elsewhere(text: &str) -> Option<bool> {
     }
 }
 
-/// What a scalar with a tag says; the tag is the part after `tag:yaml.org,2002:`.
+/// Resolves a scalar with a tag, given the part after `tag:yaml.org,2002:`.
 pub(super) fn resolve_tagged<'a>(text: &'a str, tag: &str) -> Result<Scalar<'a>, BadTag> {
     match tag {
-        // Times are texts, as they are without the tag.
+        // Times are strings, as they are without the tag.
         "str" | "timestamp" | "value" | "merge" => Ok(Scalar::Text),
         "null" => Ok(Scalar::Null),
         "bool" => {

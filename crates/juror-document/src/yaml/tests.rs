@@ -54,7 +54,7 @@ fn keys_are_the_texts_that_were_written() {
 fn merge_keys_are_merged() {
     let yaml = "base: &b {a: 1, c: 0}\nmore:\n  <<: *b\n  c: 2\n";
     assert_eq!(json(yaml), r#"{"base":{"a":1,"c":0},"more":{"a":1,"c":2}}"#);
-    // Of a list the first counts; a mapping that was merged may be merged further.
+    // Within a list the first mapping wins; a mapping with merges can itself be merged.
     let yaml = "a: &a {x: 1, y: 1}\nb: &b {y: 2, z: 2}\nc: &c {<<: [*a, *b], w: 3}\nd: {<<: *c}\n";
     let value: serde_json::Value = serde_json::from_str(&json(yaml)).expect("JSON");
     assert_eq!(value["d"], serde_json::json!({"x": 1, "y": 1, "z": 2, "w": 3}));
@@ -87,7 +87,7 @@ fn aliases_of_aliases_are_no_deeper_than_what_is_written_out() {
     for level in 1..300 {
         lines.push(format!("- &a{level} [*a{}]", level - 1));
     }
-    // The list of all is one more.
+    // The outer list adds one level.
     assert_eq!(
         place(&lines.join("\n")),
         (256, 10, "lists and mappings are nested more than 256 deep here".into())
@@ -172,7 +172,7 @@ fn words_that_others_take_for_truths_are_hinted_at_once() {
     assert!(convert("[y, n, true]").expect("YAML").hints.is_empty());
 }
 
-/// As `PyYAML` reads them.
+/// Expected values as `PyYAML` reads them.
 #[test]
 fn a_text_may_end_inside_a_line() {
     for (yaml, json) in [

@@ -1,98 +1,98 @@
-//! From the events of YAML to JSON text, in one pass.
+//! Converts the events of a YAML parser to JSON text in one pass.
 
 use hashbrown::HashMap;
 use libyaml_safer::{Event, EventData, Mark};
 
-use super::keys::{Keys, OwnKeys};
+use super::keys::{MappingKeys, OwnKeys};
 use super::merge::merged;
 use super::role::Role;
 use super::scalar::{self, BadTag, Scalar, resolve, resolve_tagged};
 use super::{NotYaml, Remark};
 use crate::problem::{Path, Problem, Problems, Segment};
 
-/// Deeper values are taken for an attack. `PyYAML` gives up at little more, and the parser looks at
-/// every open list for every word in it.
+/// The deepest nesting accepted. `PyYAML` fails at little more, and the parser visits every open
+/// list for every token inside it, so deeper values would take quadratic time.
 pub(super) const DEEPEST: usize = 256;
 
-/// What aliases and merged keys may add to a small text, and to each byte of a large one: some
-/// lines of aliases of aliases could otherwise fill any memory.
+/// What aliases and merge keys may add to the output: this much for any text, and more for each
+/// byte of a large one. Without a limit, a few lines of nested aliases could fill all memory.
 const ALIASES_OF_ANY: usize = 64 << 20;
 const ALIASES_PER_BYTE: usize = 16;
 
-/// The prefix of the tags that YAML itself knows.
+/// The prefix of YAML's own tags.
 const CORE: &str = "tag:yaml.org,2002:";
 
-/// Takes events, and appends the JSON of what they say.
-pub(super) struct Writer {
+/// Receives events and appends their JSON.
+pub(super) struct JsonWriter {
     pub(super) json: Vec<u8>,
-    /// Lists and mappings that are not closed yet.
-    open: Vec<Open>,
+    /// Lists and mappings that are not closed yet, innermost last.
+    open: Vec<OpenCollection>,
     /// The keys of open mappings.
-    keys: Keys,
+    keys: MappingKeys,
     anchors: HashMap<String, Anchored>,
-    /// How much aliases may still add.
+    /// How many bytes aliases may still add.
     budget: usize,
-    /// Keys that are used twice.
+    /// Keys used twice in one mapping.
     pub(super) repeated: Vec<Remark>,
-    /// The first word of a kind that is worth a hint, and what becomes of it.
+    /// The first word of each kind that deserves a hint.
     pub(super) hints: Vec<Remark>,
     n_documents: usize,
 }
 
-/// What an anchor stands for.
+/// The value of an anchor.
 enum Anchored {
-    Scalar(Plainness, String),
-    /// The JSON of a list or mapping, and how deep it is.
+    Scalar(ScalarForm, String),
+    /// The JSON of a list or mapping, and its depth.
     Json(Vec<u8>, usize),
 }
 
-/// What tells how a scalar is meant.
+/// How a scalar is written, which decides how it is resolved.
 #[derive(Clone)]
-enum Plainness {
-    /// It is neither quoted nor tagged.
+enum ScalarForm {
+    /// Neither quoted nor tagged.
     Plain,
-    /// It is quoted, or stands as a block.
+    /// Quoted, or a block.
     Text,
-    /// It has a tag.
+    /// With a tag.
     Tagged(String),
 }
 
 /// A list or mapping that is not closed yet.
-struct Open {
-    /// Where its JSON begins.
+struct OpenCollection {
+    /// The offset of its JSON.
     start: usize,
     n_items: usize,
-    /// How deep the lists and mappings in it are.
+    /// The depth of the lists and mappings inside.
     depth: usize,
     anchor: Option<String>,
     role: Role,
-    /// For a mapping.
-    fields: Option<Fields>,
+    /// Set if this is a mapping.
+    fields: Option<MappingState>,
 }
 
-/// The fields of a mapping so far.
-struct Fields {
+/// The state of an open mapping.
+struct MappingState {
     keys: OwnKeys,
-    /// What the next value belongs to.
-    next: Next,
-    /// Mappings, or lists of such, that are to be merged into this one.
+    /// What the next event is.
+    next: Expected,
+    /// Mappings, or lists of mappings, to be merged into this one.
     merges: Vec<Vec<u8>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Next {
+enum Expected {
     Key,
     Value,
-    /// What is to be merged, which began at a place of the JSON.
+    /// A value to be merged, whose JSON starts at this offset.
     Merge(usize),
 }
 
-impl Writer {
-    pub(super) fn new(yaml: &str) -> Writer {
-        Writer {
+impl JsonWriter {
+    pub(super) fn new(yaml: &str) -> JsonWriter {
+        JsonWriter {
             json: Vec::with_capacity(yaml.len() + yaml.len() / 8),
             open: Vec::new(),
-            keys: Keys::default(),
+            keys: MappingKeys::default(),
             anchors: HashMap::new(),
             budget: ALIASES_OF_ANY + ALIASES_PER_BYTE * yaml.len(),
             repeated: Vec::new(),
@@ -106,14 +106,14 @@ impl Writer {
         match event.data {
             EventData::DocumentStart { .. } => self.document(at),
             EventData::Scalar { anchor, tag, value, plain_implicit, .. } => {
-                let plainness = match tag.filter(|tag| tag != "!") {
-                    Some(tag) => Plainness::Tagged(tag),
-                    None if plain_implicit => Plainness::Plain,
-                    None => Plainness::Text,
+                let form = match tag.filter(|tag| tag != "!") {
+                    Some(tag) => ScalarForm::Tagged(tag),
+                    None if plain_implicit => ScalarForm::Plain,
+                    None => ScalarForm::Text,
                 };
-                self.scalar(&value, &plainness, at)?;
+                self.scalar(&value, &form, at)?;
                 if let Some(anchor) = anchor {
-                    self.anchors.insert(anchor, Anchored::Scalar(plainness, value));
+                    self.anchors.insert(anchor, Anchored::Scalar(form, value));
                 }
                 Ok(())
             }
@@ -124,7 +124,7 @@ impl Writer {
             EventData::MappingStart { anchor, tag, .. } => {
                 check_tag(tag.as_deref(), &["map", "set"], "a mapping", at)?;
                 let keys = self.keys.of_new_mapping();
-                let fields = Fields { keys, next: Next::Key, merges: Vec::new() };
+                let fields = MappingState { keys, next: Expected::Key, merges: Vec::new() };
                 self.open(b'{', anchor, Some(fields), at)
             }
             EventData::SequenceEnd => self.close(b']', at),
@@ -145,7 +145,7 @@ impl Writer {
         Err(NotYaml::new(at, "another document begins here, and only one is read").hint(hint))
     }
 
-    /// The role of the value that comes next, and its place among others written down.
+    /// Writes the comma before the next value if one is due, and returns the value's role.
     fn begin_value(&mut self, at: Mark) -> Result<Role, NotYaml> {
         let Some(open) = self.open.last_mut() else { return Ok(Role::Top) };
         match &mut open.fields {
@@ -157,21 +157,21 @@ impl Writer {
                 Ok(open.role.item())
             }
             Some(fields) => match fields.next {
-                Next::Key => Err(NotYaml::new(at, "a key is a text, not a list or a mapping")),
-                // What is merged becomes a part of this.
-                Next::Merge(_) => Ok(open.role),
-                Next::Value => Ok(open.role.field(&self.json[self.keys.last()])),
+                Expected::Key => Err(NotYaml::new(at, "a key is a text, not a list or a mapping")),
+                // A merged mapping becomes part of this one.
+                Expected::Merge(_) => Ok(open.role),
+                Expected::Value => Ok(open.role.field(&self.json[self.keys.last()])),
             },
         }
     }
 
-    /// Notes that a value is whole.
+    /// Called when a value is complete.
     fn end_value(&mut self, at: Mark) -> Result<(), NotYaml> {
         let Some(fields) = self.open.last_mut().and_then(|open| open.fields.as_mut()) else {
             return Ok(());
         };
-        let next = std::mem::replace(&mut fields.next, Next::Key);
-        if let Next::Merge(start) = next {
+        let next = std::mem::replace(&mut fields.next, Expected::Key);
+        if let Expected::Merge(start) = next {
             let merge = self.json.split_off(start);
             if !matches!(merge.first(), Some(b'{' | b'[')) {
                 return Err(NotYaml::new(at, "only mappings can be merged with `<<`"));
@@ -185,21 +185,28 @@ impl Writer {
         &mut self,
         bracket: u8,
         anchor: Option<String>,
-        fields: Option<Fields>,
+        fields: Option<MappingState>,
         at: Mark,
     ) -> Result<(), NotYaml> {
         let role = self.begin_value(at)?;
         self.check_depth(1, at)?;
         if let Some(anchor) = &anchor {
-            // Until it is whole there is nothing that an alias could stand for.
+            // An alias may refer to it only once it is complete.
             self.anchors.remove(anchor);
         }
-        self.open.push(Open { start: self.json.len(), n_items: 0, depth: 0, anchor, role, fields });
+        self.open.push(OpenCollection {
+            start: self.json.len(),
+            n_items: 0,
+            depth: 0,
+            anchor,
+            role,
+            fields,
+        });
         self.json.push(bracket);
         Ok(())
     }
 
-    /// What comes next is so deep: notes it, or refuses it.
+    /// Records the depth of the next value, or refuses it if it is too deep.
     fn check_depth(&mut self, depth: usize, at: Mark) -> Result<(), NotYaml> {
         if self.open.len() + depth > DEEPEST {
             let message = format!("lists and mappings are nested more than {DEEPEST} deep here");
@@ -213,10 +220,10 @@ impl Writer {
 
     fn close(&mut self, bracket: u8, at: Mark) -> Result<(), NotYaml> {
         let Some(open) = self.open.pop() else { return Ok(()) };
-        let Open { start, depth, anchor, fields, .. } = open;
+        let OpenCollection { start, depth, anchor, fields, .. } = open;
         self.check_depth(depth + 1, at)?;
         self.json.push(bracket);
-        if let Some(Fields { keys, merges, .. }) = fields {
+        if let Some(MappingState { keys, merges, .. }) = fields {
             self.keys.forget(&keys);
             if !merges.is_empty() {
                 let own = self.json.split_off(start);
@@ -242,9 +249,9 @@ impl Writer {
             return Err(NotYaml::new(at, message));
         };
         match &anchored {
-            Anchored::Scalar(plainness, text) => {
+            Anchored::Scalar(form, text) => {
                 self.spend(text.len(), at)?;
-                self.scalar(text, plainness, at)?;
+                self.scalar(text, form, at)?;
             }
             Anchored::Json(json, depth) => {
                 self.spend(json.len(), at)?;
@@ -267,32 +274,32 @@ impl Writer {
         Ok(())
     }
 
-    fn scalar(&mut self, text: &str, plainness: &Plainness, at: Mark) -> Result<(), NotYaml> {
-        let is_plain = matches!(plainness, Plainness::Plain);
+    fn scalar(&mut self, text: &str, form: &ScalarForm, at: Mark) -> Result<(), NotYaml> {
+        let is_plain = matches!(form, ScalarForm::Plain);
         let fields = self.open.last_mut().and_then(|open| open.fields.as_mut());
-        if let Some(fields) = fields.filter(|fields| fields.next == Next::Key) {
+        if let Some(fields) = fields.filter(|fields| fields.next == Expected::Key) {
             if is_plain && text == "<<" {
-                fields.next = Next::Merge(self.json.len());
+                fields.next = Expected::Merge(self.json.len());
                 return Ok(());
             }
-            said(text, plainness, at)?;
+            resolve_scalar(text, form, at)?;
             self.key(text, at);
             return Ok(());
         }
         let role = self.begin_value(at)?;
-        let said = said(text, plainness, at)?;
-        // An id is the text that was written, where a number or a truth might not say it.
-        let is_other = match &said {
+        let value = resolve_scalar(text, form, at)?;
+        // An id keeps its text if the resolved value would be written differently.
+        let differs = match &value {
             Scalar::Number(json) => json != text || text.contains('.'),
             Scalar::Truth(truth) => text != if *truth { "true" } else { "false" },
             Scalar::NotFinite(_) => true,
             Scalar::Null | Scalar::Text => false,
         };
-        let said = if role == Role::Id && is_other { Scalar::Text } else { said };
-        if said == Scalar::Text && is_plain && role != Role::Id {
+        let value = if role == Role::Id && differs { Scalar::Text } else { value };
+        if value == Scalar::Text && is_plain && role != Role::Id {
             self.hint_at_truth(text, at);
         }
-        match said {
+        match value {
             Scalar::Null => self.json.extend_from_slice(b"null"),
             Scalar::Truth(true) => self.json.extend_from_slice(b"true"),
             Scalar::Truth(false) => self.json.extend_from_slice(b"false"),
@@ -307,11 +314,11 @@ impl Writer {
     }
 
     fn text(&mut self, text: &str) {
-        // Writing a text to memory does not fail.
+        // Writing a string to memory does not fail.
         let _ = serde_json::to_writer(&mut self.json, text);
     }
 
-    /// Writes a key, and remarks if it was there already.
+    /// Writes a key, and records it if the mapping has it already.
     fn key(&mut self, text: &str, at: Mark) {
         let Some(open) = self.open.last_mut() else { return };
         let Some(fields) = &mut open.fields else { return };
@@ -319,7 +326,7 @@ impl Writer {
             self.json.push(b',');
         }
         open.n_items += 1;
-        fields.next = Next::Value;
+        fields.next = Expected::Value;
         let start = self.json.len();
         let _ = serde_json::to_writer(&mut self.json, text);
         let key = start..self.json.len();
@@ -327,13 +334,13 @@ impl Writer {
         self.json.push(b':');
         if !is_new {
             let problem = Problem::RepeatedKey(text.to_owned());
-            // Those that are not told need only say in which record they stand.
+            // Problems beyond those shown only need to name their record.
             let longest = if self.repeated.len() < Problems::MOST { usize::MAX } else { 2 };
             self.repeated.push(Remark { at, path: self.path(longest), problem });
         }
     }
 
-    /// The way to the value that comes next, or that was written last; no more of it than asked.
+    /// Returns the path to the next value, or to the one just written, up to `longest` segments.
     fn path(&self, longest: usize) -> Path {
         let mut path = Vec::with_capacity(self.open.len().min(longest));
         for (depth, open) in self.open.iter().enumerate().take(longest) {
@@ -356,7 +363,7 @@ impl Writer {
         }
     }
 
-    /// One hint of a kind is enough.
+    /// Records a hint unless there is one of the same kind.
     fn hint_at(&mut self, problem: Problem, at: Mark) {
         let kind = std::mem::discriminant(&problem);
         if self.hints.iter().all(|hint| std::mem::discriminant(&hint.problem) != kind) {
@@ -365,23 +372,23 @@ impl Writer {
     }
 }
 
-/// What a scalar says.
-fn said<'t>(text: &'t str, plainness: &Plainness, at: Mark) -> Result<Scalar<'t>, NotYaml> {
-    let tag = match plainness {
-        Plainness::Plain => return Ok(resolve(text)),
-        Plainness::Text => return Ok(Scalar::Text),
-        Plainness::Tagged(tag) => tag,
+fn resolve_scalar<'t>(text: &'t str, form: &ScalarForm, at: Mark) -> Result<Scalar<'t>, NotYaml> {
+    let tag = match form {
+        ScalarForm::Plain => return Ok(resolve(text)),
+        ScalarForm::Text => return Ok(Scalar::Text),
+        ScalarForm::Tagged(tag) => tag,
     };
-    let said = tag.strip_prefix(CORE).map_or(Err(BadTag::Unknown), |tag| resolve_tagged(text, tag));
-    said.map_err(|bad| match bad {
+    let value =
+        tag.strip_prefix(CORE).map_or(Err(BadTag::Unknown), |tag| resolve_tagged(text, tag));
+    value.map_err(|bad| match bad {
         BadTag::Unknown => unknown_tag(tag, at),
         BadTag::Unfit => {
-            NotYaml::new(at, format!("`{text}` is not what its tag `{}` says", shown(tag)))
+            NotYaml::new(at, format!("`{text}` is not what its tag `{}` says", short_tag(tag)))
         }
     })
 }
 
-/// Lists and mappings are what their tags say, or have none.
+/// Checks the tag of a list or mapping.
 fn check_tag(tag: Option<&str>, known: &[&str], kind: &str, at: Mark) -> Result<(), NotYaml> {
     const OTHERS: [&str; 10] =
         ["str", "int", "float", "bool", "null", "seq", "map", "set", "omap", "pairs"];
@@ -389,18 +396,18 @@ fn check_tag(tag: Option<&str>, known: &[&str], kind: &str, at: Mark) -> Result<
     match tag.strip_prefix(CORE) {
         Some(core) if known.contains(&core) => Ok(()),
         Some(core) if OTHERS.contains(&core) => {
-            Err(NotYaml::new(at, format!("{kind} is not what its tag `{}` says", shown(tag))))
+            Err(NotYaml::new(at, format!("{kind} is not what its tag `{}` says", short_tag(tag))))
         }
         _ => Err(unknown_tag(tag, at)),
     }
 }
 
 fn unknown_tag(name: &str, at: Mark) -> NotYaml {
-    NotYaml::new(at, format!("unknown tag `{}`", shown(name)))
+    NotYaml::new(at, format!("unknown tag `{}`", short_tag(name)))
         .hint("leave the tag away; `!!str`, `!!int`, `!!float`, `!!bool` and `!!null` are known")
 }
 
-/// A tag as people write it.
-fn shown(name: &str) -> String {
+/// Returns a tag as people write it, such as `!!int`.
+fn short_tag(name: &str) -> String {
     name.strip_prefix(CORE).map_or_else(|| name.to_owned(), |tag| format!("!!{tag}"))
 }

@@ -1,4 +1,4 @@
-//! From JSON to JSON as Python would write it after reading it.
+//! Rewrites JSON as Python would after `json.loads`.
 
 use std::hash::Hash;
 
@@ -13,24 +13,24 @@ use super::value::{DEEPEST, NotJson};
 /// How JSON is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JsonStyle {
-    /// Nothing between the pieces, which stay as they were written.
+    /// Without whitespace; strings and numbers stay as they were written.
     Compact,
-    /// The same, for readers that know JSON alone: what is no number is written `null`.
+    /// Like `Compact`, but strict JSON: `NaN` and infinities become `null`.
     Wire,
-    /// As `json.dumps` writes it: ASCII, with a space after commas and colons.
+    /// Like `json.dumps`: ASCII, with a space after commas and colons.
     Spaced,
-    /// As `json.dump(…, indent=4)` writes it: the form of cache files.
+    /// Like `json.dump(…, indent=4)`, the form of cache files.
     Indented,
 }
 
 impl JsonStyle {
-    /// Whether texts and numbers are spelled as Python spells them.
+    /// Whether strings and numbers use Python's spelling.
     fn is_pythons(self) -> bool {
         matches!(self, JsonStyle::Spaced | JsonStyle::Indented)
     }
 }
 
-/// Writes JSON anew. Of entries with the same key the last value counts, at the first's place.
+/// Rewrites JSON in a style. A repeated key keeps its first position and its last value.
 pub fn dump_json(text: &str, style: JsonStyle) -> Result<String, NotJson> {
     let mut out = String::with_capacity(text.len());
     let mut scan = Scanner::new(text);
@@ -39,9 +39,10 @@ pub fn dump_json(text: &str, style: JsonStyle) -> Result<String, NotJson> {
     Ok(out)
 }
 
-/// The entries of a JSON object, in order and each key once: the key as text, the value as JSON.
+/// Returns the entries of a JSON object in order, each key once: the key unescaped, the value as
+/// JSON. A repeated key keeps its first position and its last value.
 ///
-/// A lone surrogate in a key comes out as `\udXXX`, as everywhere.
+/// A lone surrogate in a key comes out as `\udXXX`.
 pub fn entries_of_json(text: &str) -> Result<Vec<(String, &str)>, NotJson> {
     let mut scan = Scanner::new(text);
     let mut entries = Vec::new();
@@ -83,7 +84,7 @@ fn read_entries<'a>(
     if scan.is_done() { Ok(()) } else { Err(Stuck) }
 }
 
-/// Keeps each key once: where it first stood, with what it last had.
+/// Keeps each key once, at its first position and with its last value.
 fn once_each<T, K: Eq + Hash>(entries: Vec<T>, key: impl Fn(&T) -> K) -> Vec<T> {
     let mut places: HashMap<K, usize> = HashMap::with_capacity(entries.len());
     let mut once: Vec<T> = Vec::with_capacity(entries.len());
@@ -147,7 +148,7 @@ impl Dumper<'_, '_> {
     fn object(&mut self, depth: usize) -> Result<(), Stuck> {
         self.scan.take(b'{')?;
         let start = self.out.len();
-        // Where each entry stands in the output: from its key to the end of its value.
+        // Offsets of each entry in the output: start of key, end of key, end of value.
         let mut entries: Vec<(usize, usize, usize)> = Vec::new();
         self.out.push('{');
         if !self.scan.next_is(b'}') {
@@ -178,8 +179,7 @@ impl Dumper<'_, '_> {
         Ok((key, key_end, self.out.len()))
     }
 
-    /// Writes an object again if a key is repeated in it. Keys are compared as texts, however they
-    /// are escaped.
+    /// Rewrites an object that has a repeated key. Keys are compared unescaped.
     fn merge(&mut self, start: usize, entries: Vec<(usize, usize, usize)>, depth: usize) {
         let text = |&(key, end, _): &(usize, usize, usize)| -> Vec<u32> {
             Codes(&self.out[key + 1..end - 1]).collect()

@@ -1,4 +1,4 @@
-//! JSON as Python's `json.dump` writes it, so that files can be compared with published ones.
+//! JSON laid out like Python's `json.dump`, so that files can be compared with published ones.
 
 use std::fmt::Write;
 
@@ -13,20 +13,20 @@ const SPACES: &str = "                                                          
 /// How JSON is laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// Spaces for each level, with a line for each item; none for everything in one line.
+    /// Spaces per level, with one line per item; `None` puts everything on one line.
     pub indent: Option<usize>,
-    /// Whether characters that are not ASCII are escaped.
+    /// Whether characters beyond ASCII are escaped.
     pub ascii: bool,
 }
 
 impl Layout {
-    /// One line, characters as they are.
+    /// One line, characters unescaped.
     pub const LINE: Layout = Layout { indent: None, ascii: false };
 
-    /// As files of judgements are laid out.
+    /// The layout of files of judgements.
     pub const FILE: Layout = Layout { indent: Some(4), ascii: false };
 
-    /// Appends a new line at a level; or what stands between items in one line.
+    /// Appends the line break and indentation of a level or, on one line, the space between items.
     pub fn push_break(self, level: usize, is_between: bool, out: &mut String) {
         match self.indent {
             Some(indent) => {
@@ -44,8 +44,8 @@ impl Layout {
     }
 }
 
-/// Appends what Python's `json.dumps(json.loads(text))` gives, at a level of a larger text; on
-/// failure `out` keeps what it had. Repeated keys are kept.
+/// Appends the result of Python's `json.dumps(json.loads(text))` at a level of a larger text, but
+/// keeps repeated keys. Leaves `out` unchanged on failure.
 pub fn push_dump_of_json(
     text: &str,
     layout: Layout,
@@ -53,7 +53,7 @@ pub fn push_dump_of_json(
     out: &mut String,
 ) -> Result<(), NotJson> {
     let length = out.len();
-    let mut writer = Writer { scan: Scanner::new(text), out, layout };
+    let mut writer = LayoutWriter { scan: Scanner::new(text), out, layout };
     let done = writer.document(level);
     done.map_err(|Stuck| {
         writer.out.truncate(length);
@@ -61,22 +61,20 @@ pub fn push_dump_of_json(
     })
 }
 
-type Written = Result<(), Stuck>;
-
-struct Writer<'a> {
+struct LayoutWriter<'a> {
     scan: Scanner<'a>,
     out: &'a mut String,
     layout: Layout,
 }
 
-impl Writer<'_> {
-    fn document(&mut self, level: usize) -> Written {
+impl LayoutWriter<'_> {
+    fn document(&mut self, level: usize) -> Result<(), Stuck> {
         self.value(level, DEEPEST)?;
         self.scan.skip_space();
         if self.scan.is_done() { Ok(()) } else { Err(Stuck) }
     }
 
-    fn value(&mut self, level: usize, depth: usize) -> Written {
+    fn value(&mut self, level: usize, depth: usize) -> Result<(), Stuck> {
         self.scan.skip_space();
         match self.scan.peek().ok_or(Stuck)? {
             b'{' => self.items(*b"{}", level, depth.checked_sub(1).ok_or(Stuck)?),
@@ -92,7 +90,7 @@ impl Writer<'_> {
         }
     }
 
-    fn items(&mut self, [open, close]: [u8; 2], level: usize, depth: usize) -> Written {
+    fn items(&mut self, [open, close]: [u8; 2], level: usize, depth: usize) -> Result<(), Stuck> {
         self.scan.take(open)?;
         self.out.push(char::from(open));
         let mut n_items = 0;
@@ -118,7 +116,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn string(&mut self) -> Written {
+    fn string(&mut self) -> Result<(), Stuck> {
         let text = self.scan.string()?;
         self.out.push('"');
         if text.is_plain {
@@ -130,26 +128,28 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn number(&mut self) -> Written {
+    fn number(&mut self) -> Result<(), Stuck> {
         let start = self.out.len();
         let written = self.scan.number()?;
         write_number(written, self.out);
         if self.out[start..].ends_with("inf") {
-            // Beyond all doubles: Python's word for it is no JSON, and says less.
+            // Too large for a double. Python would write `Infinity`, which is not JSON and loses
+            // the value.
             self.out.truncate(start);
             self.out.push_str(written);
         }
         Ok(())
     }
 
-    fn word(&mut self, word: &str) -> Written {
+    fn word(&mut self, word: &str) -> Result<(), Stuck> {
         self.scan.word(word)?;
         self.out.push_str(word);
         Ok(())
     }
 }
 
-/// The inside of a string. Most escapes stay as they are; the others are read and written anew.
+/// Writes what is between the quotes of a string. Python keeps most escapes as they are; the others
+/// are decoded and written in its way.
 fn write_body(body: &str, ascii: bool, out: &mut String) {
     let bytes = body.as_bytes();
     let only_escapes = !ascii || body.is_ascii();
@@ -177,7 +177,8 @@ fn write_body(body: &str, ascii: bool, out: &mut String) {
     out.push_str(&body[copied..]);
 }
 
-/// Appends one character of a JSON string. It is a number, as a lone surrogate is no `char`.
+/// Appends one character of a JSON string, given as a code point because a lone surrogate is not a
+/// `char`.
 pub(super) fn write_code(code: u32, ascii: bool, out: &mut String) {
     match char::from_u32(code) {
         Some(c @ ('"' | '\\')) => out.extend(['\\', c]),

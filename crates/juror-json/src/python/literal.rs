@@ -1,12 +1,13 @@
-//! Reading back what Python's `repr` writes.
+//! Reads what Python's `repr` writes.
 //!
-//! Old answers keep calls as the text of a Python object, and reply caches have such texts as keys.
+//! Old answers store calls as the `repr` of a Python object, and reply caches use such texts as
+//! keys.
 
 use super::layout::write_code;
 use super::scan::{Scanner, Stuck};
 use super::value::DEEPEST;
 
-/// Why a text cannot be read: it is not what Python writes of a value that JSON has too.
+/// The text is not the `repr` of a value that JSON can express.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a Python literal at byte {offset}")]
 pub struct NotLiteral {
@@ -14,39 +15,37 @@ pub struct NotLiteral {
     pub offset: usize,
 }
 
-/// The JSON of a dictionary, list, tuple, text, number, truth or `None` as `repr` writes it.
+/// Converts the `repr` of a dictionary, list, tuple, string, number, boolean or `None` to JSON.
 ///
-/// A tuple becomes a list. Infinite numbers and `nan` become the words that Python's JSON has for
-/// them, and a lone surrogate the escape of JSON: [`str_of_json`](super::str_of_json) reads both.
+/// A tuple becomes a list. Infinities and `nan` become the words Python's JSON uses for them, and a
+/// lone surrogate becomes a JSON escape; [`str_of_json`](super::str_of_json) reads both.
 pub fn json_of_literal(text: &str) -> Result<String, NotLiteral> {
     let mut reader =
-        Reader { scan: Scanner::new(text), json: String::with_capacity(text.len() + 16) };
+        LiteralReader { scan: Scanner::new(text), json: String::with_capacity(text.len() + 16) };
     match reader.document() {
         Ok(()) => Ok(reader.json),
         Err(Stuck) => Err(NotLiteral { offset: reader.scan.at() }),
     }
 }
 
-type Read = Result<(), Stuck>;
-
-struct Reader<'a> {
+struct LiteralReader<'a> {
     scan: Scanner<'a>,
     json: String,
 }
 
-impl<'a> Reader<'a> {
-    fn document(&mut self) -> Read {
+impl<'a> LiteralReader<'a> {
+    fn document(&mut self) -> Result<(), Stuck> {
         self.value(DEEPEST)?;
         self.scan.skip_space();
         if self.scan.is_done() { Ok(()) } else { Err(Stuck) }
     }
 
-    fn value(&mut self, depth: usize) -> Read {
+    fn value(&mut self, depth: usize) -> Result<(), Stuck> {
         self.scan.skip_space();
         match self.scan.peek().ok_or(Stuck)? {
-            b'{' => self.items(*b"{}", depth, Reader::entry),
-            b'[' => self.items(*b"[]", depth, Reader::value),
-            b'(' => self.items(*b"()", depth, Reader::value),
+            b'{' => self.items(*b"{}", depth, Self::entry),
+            b'[' => self.items(*b"[]", depth, Self::value),
+            b'(' => self.items(*b"()", depth, Self::value),
             b'\'' | b'"' => self.text(),
             b'T' => self.word("True", "true"),
             b'F' => self.word("False", "false"),
@@ -61,7 +60,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn entry(&mut self, depth: usize) -> Read {
+    fn entry(&mut self, depth: usize) -> Result<(), Stuck> {
         self.scan.skip_space();
         self.text()?;
         self.scan.take(b':')?;
@@ -69,14 +68,14 @@ impl<'a> Reader<'a> {
         self.value(depth)
     }
 
-    /// Items between two brackets; Python lets a comma stand after the last, and a tuple of one
-    /// needs it.
+    /// Reads items between brackets. Python allows a trailing comma, and a tuple of one item
+    /// requires it.
     fn items(
         &mut self,
         brackets: [u8; 2],
         depth: usize,
-        item: fn(&mut Reader<'a>, usize) -> Read,
-    ) -> Read {
+        item: fn(&mut LiteralReader<'a>, usize) -> Result<(), Stuck>,
+    ) -> Result<(), Stuck> {
         let depth = depth.checked_sub(1).ok_or(Stuck)?;
         let [open, close] = brackets;
         let is_object = close == b'}';
@@ -102,7 +101,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn text(&mut self) -> Read {
+    fn text(&mut self) -> Result<(), Stuck> {
         let quote = self.scan.peek().filter(|byte| matches!(byte, b'\'' | b'"')).ok_or(Stuck)?;
         self.scan.pass(1);
         self.json.push('"');
@@ -127,9 +126,9 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What stands after a backslash, of all that Python knows but names of characters, which it
-    /// never writes. A backslash before anything else is a backslash.
-    fn escape(&mut self) -> Read {
+    /// Reads an escape. Python's named characters (`\N{…}`) are refused, since `repr` never writes
+    /// them. A backslash before any other character stands for itself.
+    fn escape(&mut self) -> Result<(), Stuck> {
         let rest = &self.scan.rest()[1..];
         let kind = rest.chars().next().ok_or(Stuck)?;
         let (code, length) = match kind {
@@ -157,21 +156,21 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn word(&mut self, python: &str, json: &str) -> Read {
+    fn word(&mut self, python: &str, json: &str) -> Result<(), Stuck> {
         self.scan.word(python)?;
         self.json.push_str(json);
         Ok(())
     }
 }
 
-/// A code point of exactly so many hexadecimal digits.
+/// Reads a code point of exactly `n` hexadecimal digits.
 fn digits(text: &str, n: usize) -> Result<u32, Stuck> {
     let digits = text.get(..n).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
     let code = u32::from_str_radix(digits.ok_or(Stuck)?, 16).map_err(|_| Stuck)?;
     if code <= u32::from(char::MAX) { Ok(code) } else { Err(Stuck) }
 }
 
-/// Up to three octal digits: what they make, and how many there are.
+/// Reads up to three octal digits and returns the code point and the number of digits.
 fn octal(text: &str) -> (u32, usize) {
     let digits = text.bytes().take(3).take_while(|byte| matches!(byte, b'0'..=b'7'));
     digits.fold((0, 0), |(code, n), digit| (code * 8 + u32::from(digit - b'0'), n + 1))
@@ -214,7 +213,7 @@ mod tests {
         assert_eq!(json_of_literal(&deep(200_000)), Err(NotLiteral { offset: DEEPEST }));
     }
 
-    /// JSON texts of any kind, with what only Python reads.
+    /// Any JSON, including what only Python accepts.
     fn json() -> impl Strategy<Value = String> {
         let leaf = prop_oneof![
             "null|true|false|NaN|-?Infinity|-?[1-9][0-9]{0,30}|0|-0\\.0",

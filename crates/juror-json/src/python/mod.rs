@@ -1,7 +1,7 @@
-//! Texts as Python writes them, where its spelling is part of a published format.
+//! Values spelled as Python spells them, where its spelling is part of a published format.
 //!
-//! Reply caches in the wild are keyed by Python's `str` of a call's arguments. [`str_of_json`]
-//! makes that key from the JSON of the arguments in one pass, without building a value.
+//! Published reply caches are keyed by Python's `str` of a call's arguments. [`str_of_json`] makes
+//! that key from the JSON of the arguments in one pass, without building a value.
 
 mod alnum;
 mod dump;
@@ -21,9 +21,9 @@ pub use dump::{JsonStyle, dump_json, entries_of_json};
 pub use layout::{Layout, push_dump_of_json};
 pub use literal::{NotLiteral, json_of_literal};
 pub use value::NotJson;
-use value::{Forms, Numbers, Order, Texts};
+use value::{EntryOrder, NumberForm, Quoting, ReprForm};
 
-/// A text as Python's `repr` writes it.
+/// Returns Python's `repr` of a string.
 pub fn repr_text(text: &str) -> String {
     let quote = text::quote_for(text.contains('\''), text.contains('"'));
     let mut repr = String::with_capacity(text.len() + 2);
@@ -35,56 +35,57 @@ pub fn repr_text(text: &str) -> String {
     repr
 }
 
-/// What Python's `str(json.loads(text))` gives.
+/// Returns the result of Python's `str(json.loads(text))`.
 ///
-/// A text alone stands without quotes. `NaN`, `Infinity`, numbers of any size and lone surrogates
-/// are read as Python reads them; a lone surrogate comes out as `\udXXX` everywhere, since UTF-8
-/// has no other way to say it.
+/// If the whole value is a string, it has no quotes. `NaN`, `Infinity`, numbers of any size and lone
+/// surrogates are read as Python reads them. A lone surrogate comes out as `\udXXX`, because UTF-8
+/// cannot express it.
 pub fn str_of_json(text: &str) -> Result<String, NotJson> {
     let mut out = String::with_capacity(text.len() + 16);
-    value::write(text, &mut out, Texts::Bare, Forms::default())?;
+    value::write(text, &mut out, Quoting::Bare, ReprForm::default())?;
     Ok(out)
 }
 
-/// In what two texts of arguments may differ and still be alike.
+/// How the arguments of two calls may differ and still be alike.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Alike {
-    /// In how numbers are written: `5`, `5.0` and `5e0` are one number.
+    /// In the spelling of numbers: `5`, `5.0` and `5e0` are the same number.
     pub numbers: bool,
-    /// In the order of the entries of objects.
+    /// In the order of object entries.
     pub order: bool,
 }
 
-/// The same as [`str_of_json`] in a form that all arguments have that are alike: numbers by their
-/// value, entries of objects in the order of their keys.
+/// Like [`str_of_json`], but in a normal form that is equal for all arguments that are alike:
+/// numbers written by value, object entries sorted by key.
 pub fn alike_str_of_json(text: &str, alike: Alike) -> Result<String, NotJson> {
     let mut out = String::with_capacity(text.len() + 16);
-    let order = if alike.order { Order::Sorted } else { Order::Given };
-    let numbers = if alike.numbers { Numbers::ByValue } else { Numbers::AsPython };
-    value::write(text, &mut out, Texts::Bare, Forms { order, numbers })?;
+    let order = if alike.order { EntryOrder::Sorted } else { EntryOrder::Given };
+    let numbers = if alike.numbers { NumberForm::ByValue } else { NumberForm::AsPython };
+    value::write(text, &mut out, Quoting::Bare, ReprForm { order, numbers })?;
     Ok(out)
 }
 
-/// Appends what Python's `repr(json.loads(text))` gives; on failure `out` keeps what it had.
+/// Appends the result of Python's `repr(json.loads(text))`. Leaves `out` unchanged on failure.
 pub fn push_repr_of_json(text: &str, out: &mut String) -> Result<(), NotJson> {
     let length = out.len();
-    value::write(text, out, Texts::Quoted, Forms::default()).inspect_err(|_| out.truncate(length))
+    value::write(text, out, Quoting::Quoted, ReprForm::default())
+        .inspect_err(|_| out.truncate(length))
 }
 
-/// What Python's `json.dumps(json.loads(text))` gives: ASCII, numbers as Python has them.
+/// Returns the result of Python's `json.dumps(json.loads(text))`: ASCII, Python's numbers.
 pub fn dumps_of_json(text: &str) -> Result<String, NotJson> {
     dump_json(text, JsonStyle::Spaced)
 }
 
-/// A text as Python's `json.dumps` writes it.
+/// Returns a string as Python's `json.dumps` writes it.
 pub fn dumps_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     text::write_json_text(&mut out, text.chars().map(u32::from));
     out
 }
 
-/// The fields of a JSON object as Python reads it, control characters in texts allowed, each value
-/// written as [`dumps_of_json`] does. Nothing for JSON of another kind.
+/// Returns the fields of a JSON object, read as Python does with control characters allowed in
+/// strings, each value as [`dumps_of_json`] writes it. `None` if the JSON is not an object.
 pub fn lenient_fields(text: &str) -> Result<Option<IndexMap<String, String>>, NotJson> {
     let text = escape_controls(text);
     if !text.trim_start().starts_with('{') {
@@ -95,7 +96,7 @@ pub fn lenient_fields(text: &str) -> Result<Option<IndexMap<String, String>>, No
     entries.into_iter().map(field).collect::<Result<_, NotJson>>().map(Some)
 }
 
-/// The same JSON with the control characters inside its texts escaped.
+/// Escapes the control characters inside strings.
 fn escape_controls(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     let (mut is_inside, mut is_escaped) = (false, false);
@@ -113,18 +114,18 @@ fn escape_controls(json: &str) -> String {
     out
 }
 
-/// Whether Python's `str.isalnum` holds for a character: a letter of any script, or anything with
-/// the value of a number. Combining marks and circled letters are neither.
+/// Whether Python's `str.isalnum` holds for a character: a letter of any script, or a character
+/// with a numeric value. Combining marks and circled letters are neither.
 pub fn is_alphanumeric(c: char) -> bool {
     c.is_ascii_alphanumeric() || (!c.is_ascii() && is_in(&alnum::ALPHANUMERIC, u32::from(c)))
 }
 
-/// A text without the spaces around it, of which Python knows four more than Unicode.
+/// Trims like Python's `str.strip`, which knows four more whitespace characters than Unicode.
 pub fn trim(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c))
 }
 
-/// Whether Python writes a character as it is.
+/// Whether Python's `repr` writes a character unescaped.
 fn is_printable(code: u32) -> bool {
     matches!(code, 0x20..0x7f) || (code >= 0x80 && !is_in(&printable::NOT_PRINTABLE, code))
 }

@@ -1,42 +1,44 @@
-//! Numbers as Python's `repr` writes them.
+//! Numbers in Python's `repr`.
 
 use std::fmt::Write;
 
-/// Appends a number, given as JSON writes it.
+/// Appends a number, given as JSON.
 pub(super) fn write_number(json: &str, out: &mut String) {
     if !is_float(json) {
         out.push_str(if json == "-0" { "0" } else { json });
         return;
     }
-    // What the grammar of JSON lets through, `parse` reads; too large becomes infinite.
+    // `parse` accepts everything the JSON grammar does; a number too large becomes infinite.
     match json.parse::<f64>() {
         Ok(number) => write_float(number, out),
         Err(_) => out.push_str(json),
     }
 }
 
-/// Appends a number so that equal ones are written alike: one without a fraction as a whole number,
-/// to its last digit.
+/// Appends a number so that equal numbers are written the same: one without a fraction becomes an
+/// integer with all its digits.
 pub(super) fn write_by_value(json: &str, out: &mut String) {
     match json.parse::<f64>() {
         Ok(number) if is_float(json) && number.is_finite() && number.fract() == 0.0 => {
-            // Minus zero is zero.
+            // Adding zero turns minus zero into zero.
             let _ = write!(out, "{:.0}", number + 0.0);
         }
         _ => write_number(json, out),
     }
 }
 
-/// Whether Python makes a float of a number.
+/// Whether Python reads a number as a float.
 fn is_float(json: &str) -> bool {
     json.bytes().any(|byte| matches!(byte, b'.' | b'e' | b'E'))
 }
 
-/// From here on, the number may lie in the middle of two texts that both read back as it.
+/// From this many digits on, a number may lie exactly between two shortest texts that both read
+/// back as it.
 const TIES_FROM: usize = 15;
 
-/// Python writes the fewest digits that read back as the same number, as Rust does. What differs
-/// is where it puts the point, and that of two equally near texts it takes the even one.
+/// Appends a float. Like Rust, Python writes the fewest digits that read back as the same number.
+/// It differs in where it puts the decimal point, and in choosing the even digit if two shortest
+/// texts are equally near.
 fn write_float(number: f64, out: &mut String) {
     if number.is_infinite() {
         out.push_str(if number > 0.0 { "inf" } else { "-inf" });
@@ -45,7 +47,7 @@ fn write_float(number: f64, out: &mut String) {
     let mut written = format!("{number:e}");
     let precision = n_behind_point(&written);
     if precision + 1 >= TIES_FROM {
-        // Asked for as many digits, Rust takes the even one too.
+        // With an explicit precision, Rust rounds ties to even too.
         written = format!("{number:.precision$e}");
     }
     let (mantissa, exponent) = written.split_once('e').unwrap_or((&written, "0"));
@@ -80,7 +82,7 @@ fn n_behind_point(written: &str) -> usize {
     mantissa.split_once('.').map_or(0, |(_, digits)| digits.len())
 }
 
-/// Writes a number of one or more whole digits.
+/// Writes a number with at least one digit before the point.
 fn write_shifted_right(first: &str, rest: &str, shift: usize, out: &mut String) {
     out.push_str(first);
     let (whole, fraction) = rest.split_at(shift.min(rest.len()));

@@ -1,8 +1,8 @@
 //! Characters beyond ASCII that Python 3.11 (Unicode 14) does not call printable.
 //!
-//! Made with Python 3.11: the first and the last code point of each run, from 0x80 up, of those
-//! for which `not chr(c).isprintable()` holds. Caches in the wild were written under these
-//! rules, so the table stays as it is when Unicode moves on.
+//! Generated with Python 3.11: the first and last code point of each run, from 0x80 up, for which
+//! `not chr(c).isprintable()` holds. Published caches were written under these rules, so the table
+//! does not follow later versions of Unicode.
 
 #[rustfmt::skip]
 pub(super) const NOT_PRINTABLE: [(u32, u32); 700] = [

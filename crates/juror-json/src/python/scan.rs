@@ -1,18 +1,18 @@
-//! The pieces that JSON is made of, as Python reads them.
+//! A scanner for the tokens of JSON, as Python reads them.
 
 use super::text::hexadecimal;
 
-/// The text goes on in a way JSON does not; the place is where the scanner stands.
+/// The text is not JSON at the scanner's position.
 pub(super) struct Stuck;
 
-/// A string, and what was seen of it on the way.
-pub(super) struct Text<'a> {
+/// A scanned string, and what was noticed while scanning it.
+pub(super) struct ScannedString<'a> {
     /// What is between the quotes.
     pub(super) body: &'a str,
-    /// Whether it is written as it is: ASCII without controls and escapes. Such a text has no
-    /// double quote, which would have been escaped.
+    /// Whether it contains only printable ASCII and no escapes. It then has no double quote, which
+    /// would have to be escaped.
     pub(super) is_plain: bool,
-    /// Whether a single quote stands there unescaped.
+    /// Whether it contains an unescaped single quote.
     pub(super) has_single: bool,
 }
 
@@ -30,7 +30,7 @@ impl<'a> Scanner<'a> {
         self.at
     }
 
-    /// What was read from a place on.
+    /// Returns the text from `start` up to the current position.
     pub(super) fn since(&self, start: usize) -> &'a str {
         &self.json[start..self.at]
     }
@@ -39,26 +39,26 @@ impl<'a> Scanner<'a> {
         self.at == self.json.len()
     }
 
-    /// What is still to be read.
+    /// Returns the text after the current position.
     pub(super) fn rest(&self) -> &'a str {
         &self.json[self.at..]
     }
 
-    /// Goes on by some bytes, which end with a character.
+    /// Advances by `n_bytes`, which must end at a character boundary.
     pub(super) fn pass(&mut self, n_bytes: usize) {
         self.at += n_bytes;
     }
 
-    pub(super) fn string(&mut self) -> Result<Text<'a>, Stuck> {
+    pub(super) fn string(&mut self) -> Result<ScannedString<'a>, Stuck> {
         self.take(b'"')?;
         let start = self.at;
         let (mut is_plain, mut has_single) = (true, false);
         loop {
             let rest = &self.json.as_bytes()[self.at..];
             let run = &rest[..end_of_run(rest).ok_or(Stuck)?];
-            // No early ends, so that compilers look at many bytes at once.
+            // Without an early exit, so that the compiler can vectorize the loop.
             let any =
-                |is_meant: fn(u8) -> bool| run.iter().fold(false, |any, b| any | is_meant(*b));
+                |is_wanted: fn(u8) -> bool| run.iter().fold(false, |any, b| any | is_wanted(*b));
             if any(|byte| byte < b' ') {
                 return Err(Stuck);
             }
@@ -69,7 +69,7 @@ impl<'a> Scanner<'a> {
                 b'"' => {
                     self.at += 1;
                     let body = &self.json[start..self.at - 1];
-                    return Ok(Text { body, is_plain, has_single });
+                    return Ok(ScannedString { body, is_plain, has_single });
                 }
                 _ => {
                     is_plain = false;
@@ -90,7 +90,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// A number as it stands.
+    /// Takes a number, verbatim.
     pub(super) fn number(&mut self) -> Result<&'a str, Stuck> {
         let start = self.at;
         self.at += usize::from(self.peek() == Some(b'-'));
@@ -152,7 +152,8 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// Where the next quote or backslash stands. Most strings are short, and end near.
+/// Finds the next quote or backslash. Most strings are short, so the first bytes are checked before
+/// `memchr` is called.
 fn end_of_run(bytes: &[u8]) -> Option<usize> {
     const NEAR: usize = 16;
     let (near, far) = bytes.split_at(bytes.len().min(NEAR));

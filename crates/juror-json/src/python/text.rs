@@ -1,13 +1,14 @@
-//! Texts inside JSON, and texts inside Python's quotes.
+//! Characters of strings in JSON and in Python's `repr`.
 
 use std::fmt::Write;
 
-/// The quotes that Python puts around a text.
+/// Chooses the quotes that Python's `repr` puts around a string.
 pub(super) fn quote_for(has_single: bool, has_double: bool) -> char {
     if has_single && !has_double { '"' } else { '\'' }
 }
 
-/// Appends one character of a quoted text. It is a number, as a lone surrogate is no `char`.
+/// Appends one character of a quoted string, given as a code point because a lone surrogate is not
+/// a `char`.
 pub(super) fn write_quoted(out: &mut String, code: u32, quote: char) {
     match char::from_u32(code) {
         Some(c @ ('\\' | '\'' | '"')) => {
@@ -24,7 +25,7 @@ pub(super) fn write_quoted(out: &mut String, code: u32, quote: char) {
     }
 }
 
-/// Appends one character of a text that stands alone.
+/// Appends one character of an unquoted string.
 pub(super) fn write_bare(out: &mut String, code: u32) {
     match char::from_u32(code) {
         Some(c) => out.push(c),
@@ -32,7 +33,7 @@ pub(super) fn write_bare(out: &mut String, code: u32) {
     }
 }
 
-/// Appends a text as JSON in ASCII.
+/// Appends a string as ASCII JSON.
 pub(super) fn write_json_text(out: &mut String, codes: impl Iterator<Item = u32>) {
     out.push('"');
     for code in codes {
@@ -69,7 +70,7 @@ fn write_escaped(out: &mut String, code: u32) {
     };
 }
 
-/// The code points of a JSON string, given what is between its quotes.
+/// Iterates over the code points of a JSON string, given what is between its quotes.
 #[derive(Clone)]
 pub(super) struct Codes<'a>(pub(super) &'a str);
 
@@ -98,7 +99,7 @@ impl Iterator for Codes<'_> {
 }
 
 impl Codes<'_> {
-    /// Four digits, and four more where two halves make one character.
+    /// Reads the four digits of an escape, and a second escape if the two are a surrogate pair.
     fn unit_and_its_partner(&mut self) -> u32 {
         let high = hexadecimal(self.0).unwrap_or(0xfffd);
         self.0 = self.0.get(4..).unwrap_or("");
@@ -116,7 +117,7 @@ impl Codes<'_> {
     }
 }
 
-/// The number that four digits make.
+/// Reads four hexadecimal digits.
 pub(super) fn hexadecimal(text: &str) -> Option<u32> {
     let digits = text.as_bytes().get(..4)?;
     digits.iter().try_fold(0, |number, digit| Some(number * 16 + char::from(*digit).to_digit(16)?))

@@ -1,13 +1,13 @@
-//! From JSON to Python's spelling in one pass: what is read is written at once.
+//! Converts JSON to Python's `str` or `repr` in one pass, writing each value as it is read.
 
 use hashbrown::HashSet;
 use indexmap::IndexMap;
 
 use super::number;
-use super::scan::{Scanner, Stuck, Text};
+use super::scan::{ScannedString, Scanner, Stuck};
 use super::text::{Codes, quote_for, write_bare, write_quoted};
 
-/// Why a text cannot be written as Python would: Python could not read it.
+/// The text is not JSON that Python could read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not JSON at byte {offset}")]
 pub struct NotJson {
@@ -15,18 +15,18 @@ pub struct NotJson {
     pub offset: usize,
 }
 
-/// How a text that is the whole value is written.
+/// How to write a string that is the whole value.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Texts {
-    /// As `str` does.
+pub(super) enum Quoting {
+    /// Like `str`.
     Bare,
-    /// As `repr` does.
+    /// Like `repr`.
     Quoted,
 }
 
-/// In which order an object's entries are written.
+/// The order in which an object's entries are written.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum EntryOrder {
     /// As they come.
     #[default]
     Given,
@@ -36,58 +36,56 @@ pub(super) enum Order {
 
 /// How numbers are written.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Numbers {
-    /// As Python does, which tells `5` from `5.0`.
+pub(super) enum NumberForm {
+    /// As Python does, which distinguishes `5` from `5.0`.
     #[default]
     AsPython,
-    /// Equal ones alike.
+    /// Equal numbers the same.
     ByValue,
 }
 
 /// How a value is written.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Forms {
-    pub(super) order: Order,
-    pub(super) numbers: Numbers,
+pub(super) struct ReprForm {
+    pub(super) order: EntryOrder,
+    pub(super) numbers: NumberForm,
 }
 
-/// How deep a value may be; Python gives up at about the same depth.
+/// The deepest nesting allowed; Python fails at about the same depth.
 pub(super) const DEEPEST: usize = 900;
 
-/// Up to this many keys are compared with each other rather than hashed.
+/// Up to this many keys are compared pairwise rather than hashed.
 const FEW: usize = 8;
 
 /// Appends a value.
 pub(super) fn write(
     json: &str,
     out: &mut String,
-    texts: Texts,
-    forms: Forms,
+    quoting: Quoting,
+    form: ReprForm,
 ) -> Result<(), NotJson> {
-    let mut writer = Writer { scan: Scanner::new(json), out, entries: Vec::new(), forms };
-    let done = writer.document(texts);
+    let mut writer = ReprWriter { scan: Scanner::new(json), out, entries: Vec::new(), form };
+    let done = writer.document(quoting);
     done.map_err(|Stuck| NotJson { offset: writer.scan.at() })
 }
 
-type Written = Result<(), Stuck>;
-
-struct Writer<'a> {
+struct ReprWriter<'a> {
     scan: Scanner<'a>,
     out: &'a mut String,
-    /// Entries of the objects that are open, the innermost last.
-    entries: Vec<Entry>,
-    forms: Forms,
+    /// Entries of the objects being written, the innermost object last.
+    entries: Vec<EntrySpan>,
+    form: ReprForm,
 }
 
-/// Where an entry of an object stands in the output.
+/// The offsets of an object's entry in the output.
 #[derive(Clone, Copy)]
-struct Entry {
+struct EntrySpan {
     key: usize,
     key_end: usize,
     value_end: usize,
 }
 
-impl Entry {
+impl EntrySpan {
     fn key(self, out: &str) -> &str {
         &out[self.key..self.key_end]
     }
@@ -97,11 +95,11 @@ impl Entry {
     }
 }
 
-impl Writer<'_> {
-    fn document(&mut self, texts: Texts) -> Written {
+impl ReprWriter<'_> {
+    fn document(&mut self, quoting: Quoting) -> Result<(), Stuck> {
         self.scan.skip_space();
-        match (self.scan.peek(), texts) {
-            (Some(b'"'), Texts::Bare) => {
+        match (self.scan.peek(), quoting) {
+            (Some(b'"'), Quoting::Bare) => {
                 let text = self.scan.string()?;
                 Codes(text.body).for_each(|code| write_bare(self.out, code));
             }
@@ -111,7 +109,7 @@ impl Writer<'_> {
         if self.scan.is_done() { Ok(()) } else { Err(Stuck) }
     }
 
-    fn value(&mut self, depth: usize) -> Written {
+    fn value(&mut self, depth: usize) -> Result<(), Stuck> {
         self.scan.skip_space();
         match self.scan.peek().ok_or(Stuck)? {
             b'{' => self.object(depth.checked_sub(1).ok_or(Stuck)?),
@@ -125,16 +123,16 @@ impl Writer<'_> {
             b'-' if self.scan.goes_on_with("-I") => self.word("-Infinity", "-inf"),
             _ => {
                 let number = self.scan.number()?;
-                match self.forms.numbers {
-                    Numbers::AsPython => number::write_number(number, self.out),
-                    Numbers::ByValue => number::write_by_value(number, self.out),
+                match self.form.numbers {
+                    NumberForm::AsPython => number::write_number(number, self.out),
+                    NumberForm::ByValue => number::write_by_value(number, self.out),
                 }
                 Ok(())
             }
         }
     }
 
-    fn list(&mut self, depth: usize) -> Written {
+    fn list(&mut self, depth: usize) -> Result<(), Stuck> {
         self.scan.take(b'[')?;
         self.out.push('[');
         if !self.scan.next_is(b']') {
@@ -151,7 +149,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn object(&mut self, depth: usize) -> Written {
+    fn object(&mut self, depth: usize) -> Result<(), Stuck> {
         self.scan.take(b'{')?;
         let (start, first) = (self.out.len(), self.entries.len());
         self.out.push('{');
@@ -166,8 +164,8 @@ impl Writer<'_> {
             }
         }
         self.out.push('}');
-        let order = self.forms.order;
-        if order == Order::Sorted || any_repeated(&self.entries[first..], self.out) {
+        let order = self.form.order;
+        if order == EntryOrder::Sorted || any_repeated(&self.entries[first..], self.out) {
             let merged = merge(&self.entries[first..], self.out, order);
             self.out.truncate(start);
             self.out.push_str(&merged);
@@ -176,7 +174,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn entry(&mut self, depth: usize) -> Written {
+    fn entry(&mut self, depth: usize) -> Result<(), Stuck> {
         self.scan.skip_space();
         let key = self.out.len();
         self.quoted()?;
@@ -184,12 +182,12 @@ impl Writer<'_> {
         self.scan.take(b':')?;
         self.out.push_str(": ");
         self.value(depth)?;
-        self.entries.push(Entry { key, key_end, value_end: self.out.len() });
+        self.entries.push(EntrySpan { key, key_end, value_end: self.out.len() });
         Ok(())
     }
 
-    fn quoted(&mut self) -> Written {
-        let Text { body, is_plain, has_single } = self.scan.string()?;
+    fn quoted(&mut self) -> Result<(), Stuck> {
+        let ScannedString { body, is_plain, has_single } = self.scan.string()?;
         if is_plain {
             let quote = quote_for(has_single, false);
             self.out.push(quote);
@@ -205,14 +203,14 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn word(&mut self, json: &str, python: &str) -> Written {
+    fn word(&mut self, json: &str, python: &str) -> Result<(), Stuck> {
         self.scan.word(json)?;
         self.out.push_str(python);
         Ok(())
     }
 }
 
-fn any_repeated(entries: &[Entry], out: &str) -> bool {
+fn any_repeated(entries: &[EntrySpan], out: &str) -> bool {
     if entries.len() <= FEW {
         let repeated = |at: usize| entries[..at].iter().any(|e| e.key(out) == entries[at].key(out));
         return (1..entries.len()).any(repeated);
@@ -221,11 +219,11 @@ fn any_repeated(entries: &[Entry], out: &str) -> bool {
     entries.iter().any(|entry| !seen.insert(entry.key(out)))
 }
 
-/// An object with repeated keys: each stands where it first stood, with its last value.
-fn merge(entries: &[Entry], out: &str, order: Order) -> String {
+/// Writes an object anew, each key once, at its first position or sorted, with its last value.
+fn merge(entries: &[EntrySpan], out: &str, order: EntryOrder) -> String {
     let mut last: IndexMap<&str, &str> =
         entries.iter().map(|e| (e.key(out), e.value(out))).collect();
-    if order == Order::Sorted {
+    if order == EntryOrder::Sorted {
         last.sort_unstable_keys();
     }
     let written: Vec<String> = last.iter().map(|(key, value)| format!("{key}: {value}")).collect();

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use juror_json::{self as json, Key};
+use juror_json::{self as json, ObjectKey};
 use juror_sparql::{ResultFormat, SparqlResult};
 use serde::de::{Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -129,7 +129,7 @@ impl<'de> Visitor<'de> for ResultVisitor {
     }
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<bool, A::Error> {
         let mut empty = false;
-        while let Some(Key(key)) = map.next_key()? {
+        while let Some(ObjectKey(key)) = map.next_key()? {
             if key == "results" {
                 empty = map.next_value::<Results>()?.0;
             } else {
@@ -153,7 +153,7 @@ impl<'de> Deserialize<'de> for Results {
             }
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Results, A::Error> {
                 let mut empty = false;
-                while let Some(Key(key)) = map.next_key()? {
+                while let Some(ObjectKey(key)) = map.next_key()? {
                     if key == "bindings" {
                         empty = map.next_value::<Bindings>()?.0;
                     } else {

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use juror_document::{Document, Found, Path, Problem};
+use juror_document::{Document, Path, Problem, UnplacedProblem};
 use juror_json::{self as json, Object};
 use serde_json::value::RawValue;
 
@@ -12,7 +12,7 @@ use crate::question::MatchedBy;
 /// Looks through a file; collects problems and the ids seen.
 pub(super) struct Check<'d> {
     document: &'d Document,
-    pub(super) found: Vec<Found>,
+    pub(super) found: Vec<UnplacedProblem>,
     ids: HashSet<String>,
 }
 
@@ -180,6 +180,10 @@ impl<'d> Check<'d> {
     }
 
     fn problem(&mut self, at: &RawValue, path: Path, problem: Problem) {
-        self.found.push(Found { offset: self.document.offset_of(at.get()), path, problem });
+        self.found.push(UnplacedProblem {
+            offset: self.document.offset_of(at.get()),
+            path,
+            problem,
+        });
     }
 }

@@ -1,7 +1,7 @@
 //! Keys that no reader knows, and values that statistics cannot use: told once each, with how often
 //! they are met and where first.
 
-use juror_document::{Document, Found, NotNumber, Path, Problem, Problems};
+use juror_document::{Document, NotNumber, Path, Problem, Problems, UnplacedProblem};
 use juror_json::{self as json, Object};
 use serde_json::value::RawValue;
 
@@ -262,25 +262,25 @@ impl<'a> PassedOver<'a> {
     }
 
     /// What is probably a mistake.
-    pub(super) fn mistakes(&self, document: &Document) -> Vec<Found> {
+    pub(super) fn mistakes(&self, document: &Document) -> Vec<UnplacedProblem> {
         self.found(document, |what| {
             matches!(what, What::Misspelt(_) | What::NoNumber(_) | What::NoStatus)
         })
     }
 
     /// Keys that Juror does not use, and that are like none that it does.
-    pub(super) fn others(&self, document: &Document) -> Vec<Found> {
+    pub(super) fn others(&self, document: &Document) -> Vec<UnplacedProblem> {
         self.found(document, |what| what == What::Unknown)
     }
 
-    fn found(&self, document: &Document, is_wanted: impl Fn(What) -> bool) -> Vec<Found> {
+    fn found(&self, document: &Document, is_wanted: impl Fn(What) -> bool) -> Vec<UnplacedProblem> {
         let wanted = self.all.iter().filter(|odd| is_wanted(odd.what));
         wanted.map(|odd| odd.found(document)).collect()
     }
 }
 
 impl Odd<'_> {
-    fn found(&self, document: &Document) -> Found {
+    fn found(&self, document: &Document) -> UnplacedProblem {
         let (key, of, n_more) = (self.key.to_owned(), self.of.name(), self.n - 1);
         let problem = match self.what {
             What::Misspelt(near) => Problem::UnknownKey { key, of, near: Some(near), n_more },
@@ -288,7 +288,7 @@ impl Odd<'_> {
             What::NoStatus => Problem::UnknownStatus { word: key, n_more },
             What::NoNumber(found) => Problem::NoNumber { key, found, n_more },
         };
-        Found { offset: document.offset_of(self.at), path: self.path.clone(), problem }
+        UnplacedProblem { offset: document.offset_of(self.at), path: self.path.clone(), problem }
     }
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use hashbrown::HashSet;
-use juror_document::{Document, Found, Path, Problem, Problems};
+use juror_document::{Document, Path, Problem, Problems, UnplacedProblem};
 use juror_json::{self as json, Object};
 use juror_sparql::Rules;
 use serde_json::value::RawValue;
@@ -25,7 +25,7 @@ pub struct Dataset<'a> {
     /// What a reader should know, though nothing is wrong enough to stop.
     pub warnings: Problems,
     /// Those of the warnings that do not depend on the rules.
-    found: Vec<Found>,
+    found: Vec<UnplacedProblem>,
     /// For each question, where it stands in the file.
     origins: Vec<Origin>,
     passed_over: PassedOver<'a>,
@@ -41,7 +41,7 @@ impl Dataset<'_> {
     pub fn unanswered(&self, document: &Document, responses: &Responses<'_>) -> Problems {
         let questions = self.questions.iter().enumerate();
         let unanswered = questions.filter(|(_, question)| !responses.has(question));
-        let found = unanswered.map(|(index, question)| Found {
+        let found = unanswered.map(|(index, question)| UnplacedProblem {
             offset: document.offset_of(question.text.get()),
             path: self.path_of(index),
             problem: Problem::Unanswered(question.id.to_string()),
@@ -73,7 +73,7 @@ impl Dataset<'_> {
                     let name = step.fields.get("name").map_or("", RawValue::get);
                     let path = self.path_of(at).key("reference_steps").index(group).index(index);
                     let problem = Problem::MissingOutput(step.name.to_string());
-                    Found { offset: document.offset_of(name), path, problem }
+                    UnplacedProblem { offset: document.offset_of(name), path, problem }
                 }));
             }
         }
@@ -355,8 +355,8 @@ fn all_problems(document: &Document, first: FirstProblem<'_>) -> Problems {
 /// Problems and warnings that only the values of the steps show.
 #[derive(Default)]
 struct StepCheck {
-    problems: Vec<Found>,
-    warnings: Vec<Found>,
+    problems: Vec<UnplacedProblem>,
+    warnings: Vec<UnplacedProblem>,
 }
 
 impl StepCheck {
@@ -372,7 +372,7 @@ impl StepCheck {
             if steps.is_empty() {
                 let path = path().key("reference_steps").index(group);
                 let offset = document.offset_of(question.text.get());
-                self.warnings.push(Found { offset, path, problem: Problem::EmptyGroup });
+                self.warnings.push(UnplacedProblem { offset, path, problem: Problem::EmptyGroup });
             }
             for (index, step) in steps.iter().enumerate() {
                 let path = || path().key("reference_steps").index(group).index(index);
@@ -395,7 +395,7 @@ impl StepCheck {
         for index in missing {
             let name = required[index].to_string();
             let problem = Problem::UnknownColumn { name, known: Arc::clone(&known) };
-            self.problems.push(Found {
+            self.problems.push(UnplacedProblem {
                 offset: at.get(index).map_or(0, |at| document.offset_of(at.get())),
                 path: path().key("required_columns").index(index),
                 problem,

@@ -6,7 +6,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use hashbrown::{HashMap, HashSet};
 use juror_document::{
-    DatasetError, Document, Found, NotNumber, Path, Problem, Problems, Segment, lines_of,
+    DatasetError, Document, NotNumber, Path, Problem, Problems, Segment, UnplacedProblem, lines_of,
 };
 use juror_json::{self as json, Object};
 use serde_json::value::RawValue;
@@ -77,11 +77,11 @@ impl<'a> Responses<'a> {
     /// The responses to questions a dataset does not have, in the order of the file.
     pub fn unknown(&self, document: &Document, questions: &[Question<'_>]) -> Problems {
         let known: HashSet<&str> = questions.iter().map(|question| question.id.as_ref()).collect();
-        let mut found: Vec<Found> = self
+        let mut found: Vec<UnplacedProblem> = self
             .by_question
             .iter()
             .filter(|(id, _)| !known.contains(id.as_ref()))
-            .map(|(id, response)| Found {
+            .map(|(id, response)| UnplacedProblem {
                 offset: document.offset_of(response.at),
                 path: response.path.clone(),
                 problem: Problem::UnknownQuestion(id.to_string()),
@@ -168,7 +168,7 @@ impl<'a> Parts<'a> {
 struct Reader<'a> {
     document: &'a Document,
     responses: Responses<'a>,
-    found: Vec<Found>,
+    found: Vec<UnplacedProblem>,
     passed_over: PassedOver<'a>,
     /// How many records are responses, readable or not.
     n_responses: usize,
@@ -210,7 +210,7 @@ impl<'a> Reader<'a> {
             let near = fields.and_then(|fields| misspelt(Of::Response, &fields).next());
             let problem = Problem::NoResponses { found: what_is_in(record), near };
             let offset = document.offset_of(record);
-            return Err(document.locate(vec![Found { offset, path, problem }]));
+            return Err(document.locate(vec![UnplacedProblem { offset, path, problem }]));
         }
         found.extend(passed_over.mistakes(document));
         responses.passed_over = passed_over;
@@ -248,7 +248,11 @@ impl<'a> Reader<'a> {
                 let found = if is_null { "nothing" } else { "something else" };
                 let expected = "an object or a list of responses";
                 let problem = Problem::WrongType { expected, found };
-                Err(self.document.locate(vec![Found { offset: 0, path: Path::default(), problem }]))
+                Err(self.document.locate(vec![UnplacedProblem {
+                    offset: 0,
+                    path: Path::default(),
+                    problem,
+                }]))
             }
         }
     }
@@ -432,7 +436,7 @@ impl<'a> Reader<'a> {
     }
 
     fn problem(&mut self, at: &'a str, path: Path, problem: Problem) {
-        self.found.push(Found { offset: self.document.offset_of(at), path, problem });
+        self.found.push(UnplacedProblem { offset: self.document.offset_of(at), path, problem });
     }
 }
 

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use juror_document::{Document, Found, Path, Problem, Problems};
-use juror_json::{self as json, Key, Object};
+use juror_document::{Document, Path, Problem, Problems, UnplacedProblem};
+use juror_json::{self as json, Object, ObjectKey};
 use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, de::DeserializeSeed};
 use serde_json::value::RawValue;
@@ -72,13 +72,13 @@ pub fn read_results(
             |unread| document.with_quotes(text).map_or(Err(unread), |text| read(text, n_known).0);
         list.or_else(quoted).map_err(|(text, error)| document.syntax_error(text, &error))?;
     }
-    let missing = |offset| Found {
+    let missing = |offset| UnplacedProblem {
         offset,
         path: Path::default(),
         problem: Problem::MissingField { field: "template_id", of: "result" },
     };
     complaints.extend(nameless.into_iter().map(missing));
-    complaints.extend(uncounted.into_iter().map(|(step, (n, offset))| Found {
+    complaints.extend(uncounted.into_iter().map(|(step, (n, offset))| UnplacedProblem {
         offset,
         path: Path::default(),
         problem: Problem::UncountedMetrics { step, n },
@@ -135,7 +135,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for ResultForm<'a> {
             }
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                 let mut form = ResultForm::default();
-                while let Some(Key(key)) = map.next_key()? {
+                while let Some(ObjectKey(key)) = map.next_key()? {
                     match key.as_ref() {
                         "template_id" => {
                             let raw: &RawValue = map.next_value()?;

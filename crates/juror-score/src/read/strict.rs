@@ -1,7 +1,7 @@
 //! What in a reference can never score, whatever is answered: looked for when somebody asks, since
 //! every expected output has to be read for it.
 
-use juror_document::{Document, Found, Problem, Problems, Quoted};
+use juror_document::{Document, Problem, Problems, Quoted, UnplacedProblem};
 use juror_sparql::{NotAResult, SparqlResult};
 use serde_json::value::RawValue;
 
@@ -24,7 +24,7 @@ impl Dataset<'_> {
                         let steps = self.path_of(at).key("reference_steps");
                         let path = steps.index(group).index(index).key("output");
                         let offset = document.offset_of(output);
-                        found.push(Found { offset, path, problem });
+                        found.push(UnplacedProblem { offset, path, problem });
                     }
                 }
             }
