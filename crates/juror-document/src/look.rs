@@ -12,12 +12,17 @@ use crate::problem::{Path, Problem, Problems};
 pub struct Look<'d> {
     document: &'d Document,
     found: Vec<UnplacedProblem>,
+    /// How many problems were found beyond [`MOST_NOTED`].
+    n_more: usize,
 }
+
+/// How many problems are remembered: a file of nothing else must not cost many times its size.
+const MOST_NOTED: usize = 1 << 12;
 
 impl<'d> Look<'d> {
     /// Starts a pass.
     pub fn new(document: &'d Document) -> Look<'d> {
-        Look { document, found: Vec::new() }
+        Look { document, found: Vec::new(), n_more: 0 }
     }
 
     /// Returns the fields of a file that should be one object.
@@ -36,12 +41,12 @@ impl<'d> Look<'d> {
     pub fn value(&mut self) -> Option<&'d RawValue> {
         let text = self.document.json();
         let value = juror_json::from_str(text);
-        value.inspect_err(|error| self.found.push(self.document.complaint(text, error))).ok()
+        value.inspect_err(|error| self.complain(text, error)).ok()
     }
 
     /// Records why a part of the file is not JSON.
     pub fn complain(&mut self, part: &'d str, error: &serde_json::Error) {
-        self.found.push(self.document.complaint(part, error));
+        self.remember(self.document.complaint(part, error));
     }
 
     /// Returns the fields of a value that should be an object.
@@ -110,14 +115,24 @@ impl<'d> Look<'d> {
 
     /// Records a problem with a part of the file.
     pub fn note(&mut self, part: &str, path: Path, problem: Problem) {
-        self.found.push(UnplacedProblem { offset: self.document.offset_of(part), path, problem });
+        self.remember(UnplacedProblem { offset: self.document.offset_of(part), path, problem });
+    }
+
+    fn remember(&mut self, found: UnplacedProblem) {
+        if self.found.len() < MOST_NOTED {
+            self.found.push(found);
+        } else {
+            self.n_more += 1;
+        }
     }
 
     /// Returns the problems in the order of the file, each once.
     pub fn problems(mut self) -> Problems {
         self.found.sort_by_key(|found| found.offset);
         self.found.dedup_by(|a, b| a.offset == b.offset && a.path == b.path);
-        self.document.locate(self.found)
+        let mut problems = self.document.locate(self.found);
+        problems.n_more += self.n_more;
+        problems
     }
 
     fn expect<T>(
@@ -132,5 +147,26 @@ impl<'d> Look<'d> {
             self.note(value.get(), path.clone(), Problem::WrongType { expected, found });
         }
         read
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Format;
+
+    #[test]
+    fn of_many_problems_few_are_remembered_and_all_are_counted() {
+        let text = format!("[{}5]", "5,".repeat(20_000));
+        let document = Document::new("list.json", text.into(), Format::Json).expect("UTF-8");
+        let mut look = Look::new(&document);
+        let value = look.value().expect("JSON");
+        let top = Path::default();
+        for (index, value) in look.list(value, &top, "a list").expect("a list").iter().enumerate() {
+            assert!(look.object(value, &top.index(index), "an object").is_none());
+        }
+        assert_eq!(look.found.len(), MOST_NOTED);
+        let problems = look.problems();
+        assert_eq!(problems.errors.len() + problems.n_more, 20_001);
     }
 }

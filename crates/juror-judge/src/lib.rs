@@ -36,6 +36,7 @@ mod preference;
 mod relevance;
 mod reply;
 mod retrieval;
+mod shallow_json;
 mod template;
 mod trajectory;
 

@@ -7,6 +7,8 @@ use std::sync::OnceLock;
 use juror_models::Prompt;
 use serde_json::Value;
 
+use crate::shallow_json::ShallowJson;
+
 /// Replies beyond this are read only if they are JSON as a whole.
 const MOST_SEARCHED: usize = 1 << 20;
 
@@ -172,17 +174,27 @@ pub(crate) fn objects(text: &str) -> Vec<Object<'_>> {
     let mut at = 0;
     while let Some(next) = text[at..].find('{') {
         at += next;
-        let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<Value>();
-        match values.next() {
-            Some(Ok(value)) => {
-                let end = at + values.byte_offset();
-                found.push(Object { text: &text[at..end], value });
-                at = end;
+        match object_at(&text[at..]) {
+            Some(object) => {
+                at += object.text.len();
+                found.push(object);
             }
-            _ => at += 1,
+            None => at += 1,
         }
     }
     found
+}
+
+/// Returns the object that a text begins with, unless it is nested deeper than any verdict is.
+///
+/// Each brace of a hostile text may begin an object that never ends. Looking for the end before any
+/// value is built, and giving up early, keeps the search linear.
+fn object_at(text: &str) -> Option<Object<'_>> {
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<ShallowJson>();
+    values.next()?.ok()?;
+    let text = &text[..values.byte_offset()];
+    let value = serde_json::from_str(text).ok()?;
+    Some(Object { text, value })
 }
 
 /// The beginning of a reply.
@@ -255,6 +267,15 @@ mod tests {
     fn useful_of(reply: &str, judged: &str) -> Result<bool, String> {
         let read = |value: &Value| bit(value, "useful");
         read_verdict(reply, &Material::new([judged]), read, bool::eq).map_err(Into::into)
+    }
+
+    #[test]
+    fn objects_that_never_end_hide_none_that_does() {
+        let open = "{\"tools\": \n".repeat(20_000);
+        let found = objects(&open).len();
+        assert_eq!(found, 0);
+        let reply = format!("{open} so: {{\"useful\": 1}}");
+        assert_eq!(useful(&reply), Ok(true));
     }
 
     #[test]

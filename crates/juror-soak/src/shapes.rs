@@ -201,6 +201,11 @@ pub(crate) fn directives(random: &mut Random, size: usize) -> Vec<u8> {
     format!("{}---{end}a: 1{end}", lines.collect::<String>()).into_bytes()
 }
 
+/// Objects inside objects, none of which is ever closed.
+pub(crate) fn open_objects(_: &mut Random, size: usize) -> Vec<u8> {
+    format!("{}[\"a\"]}}", "{\"tools\": \n".repeat(size / 11)).into_bytes()
+}
+
 /// A verdict after a verdict, all equal or all others.
 pub(crate) fn many_verdicts(random: &mut Random, size: usize) -> Vec<u8> {
     let is_same = random.one_in(2);

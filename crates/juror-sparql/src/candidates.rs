@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::hash::{BuildHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use hashbrown::{DefaultHashBuilder, HashMap};
+use hashbrown::{DefaultHashBuilder, HashMap, HashSet};
 
 use crate::column::ReferenceColumn;
 use crate::compare::Mode;
@@ -146,12 +146,14 @@ pub(super) fn candidates_by_value(
     for column in columns {
         let counts = column.counts(&column.values);
         let mut candidates = Vec::new();
+        // A thousand columns of two values have few maps between them.
+        let mut maps: HashSet<Arc<[u32]>> = HashSet::new();
         for (kind, ColumnKind { places, numbered }) in kinds.iter().enumerate() {
             let cells = &actual.columns[places[0]];
             let map = numbered.in_terms_of(column, cells, &mut n_steps);
             n_steps += map.as_ref().map_or(0, |_| column.n_values as usize);
             if let Some(map) = map.filter(|map| numbered.agrees(map, column, &counts, mode)) {
-                let map: Arc<[u32]> = map.into();
+                let map = Arc::clone(maps.get_or_insert_with(&*map, |map| map.into()));
                 candidates.extend(places.iter().map(|&at| {
                     let values = Values::Mapped(Arc::clone(&map), Arc::clone(numbered));
                     Candidate { at, values, kind }

@@ -27,7 +27,7 @@ pub(super) fn parse_csv(text: &str, room: TableRoom) -> Result<SparqlResult<'_>,
             end_row(&mut table, room)?;
         }
     }
-    Ok(SparqlResult::Table(table))
+    Ok(SparqlResult::Table(without_slack(table)))
 }
 
 /// Reads the names in the first record; none if the text is empty.
@@ -123,7 +123,7 @@ pub(super) fn parse_tsv(text: &str, room: TableRoom) -> Result<SparqlResult<'_>,
         }
         end_row(&mut table, room)?;
     }
-    Ok(SparqlResult::Table(table))
+    Ok(SparqlResult::Table(without_slack(table)))
 }
 
 fn names_of_tsv(head: &str) -> Result<Vec<&str>, NotAResult> {
@@ -136,6 +136,13 @@ fn names_of_tsv(head: &str) -> Result<Vec<&str>, NotAResult> {
 fn empty_table<'t>(names: impl Iterator<Item = Cow<'t, str>>) -> Solutions<'t> {
     let names: Vec<_> = names.collect();
     Solutions { columns: names.iter().map(|_| Vec::new()).collect(), names, n_rows: 0 }
+}
+
+/// Gives back what columns reserved beyond their rows. They grow by doubling, so a thousand of them
+/// can hold twice as much as the table.
+fn without_slack(mut table: Solutions<'_>) -> Solutions<'_> {
+    table.columns.iter_mut().for_each(Vec::shrink_to_fit);
+    table
 }
 
 /// Ends a row, leaving missing cells unbound.

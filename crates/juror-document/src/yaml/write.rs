@@ -16,7 +16,7 @@ pub(super) const DEEPEST: usize = 256;
 
 /// What aliases and merge keys may add to the output: this much for any text, and more for each
 /// byte of a large one. Without a limit, a few lines of nested aliases could fill all memory.
-const ALIASES_OF_ANY: usize = 64 << 20;
+const ALIASES_OF_ANY: usize = 16 << 20;
 const ALIASES_PER_BYTE: usize = 16;
 
 /// The prefix of YAML's own tags.
