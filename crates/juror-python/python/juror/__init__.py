@@ -1,12 +1,12 @@
-"""Tells whether a question-answering system or a tool-using agent is right.
+"""Evaluates question-answering systems and tool-using agents.
 
     from juror import run_evaluation, compute_aggregates
 
     results = run_evaluation(reference, responses)
     aggregates = compute_aggregates(results)
 
-Reference and responses are Python objects or paths. The page `docs/python.md` of the project has
-everything; `juror.aio` has the same as an awaitable. On indexes the package is `juror-eval`.
+Reference and responses are Python objects or paths. `docs/python.md` in the project describes
+everything; `juror.aio` provides awaitables. On package indexes the package is `juror-eval`.
 """
 
 from importlib import import_module
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name):
-        """What needs an event loop is loaded when somebody asks for it: that takes a while."""
+        """Imports the modules that need an event loop on first use, because that takes a while."""
         if name == "aio":
             return import_module(".aio", __name__)
         if name in ("QueryDone", "Tool", "ToolPool", "bench"):

@@ -1,4 +1,4 @@
-"""The command ``juror``, which is also ``python -m juror``."""
+"""The command ``juror``, also run as ``python -m juror``."""
 
 import signal
 import sys
@@ -11,8 +11,8 @@ from ._juror import run_command  # noqa: E402
 
 
 def main() -> int:
-    """Runs the program with the arguments of the process; returns its exit code."""
-    # The program listens to interrupts itself. Python would raise them once more at the end.
+    """Runs the program with the arguments of the process and returns its exit code."""
+    # The program handles interrupts itself. Python would raise them again at the end.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     return run_command(sys.argv[1:], [sys.executable or "python3", "-m", "juror"])

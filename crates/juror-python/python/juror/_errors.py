@@ -1,4 +1,4 @@
-"""What can go wrong before judging begins, told with its place."""
+"""Errors in the input of an evaluation, with their places."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Problem:
-    """Something wrong, where it is, and what to do about it."""
+    """A problem in an input: what is wrong, where, and what to do about it."""
 
     message: str
     """What is wrong."""
     file: str | None = None
-    """The file, or `None` where Python's objects were given."""
+    """The file, or `None` if the input was Python objects."""
     line: int | None = None
-    """Counted from 1; `None` where Python's objects were given."""
+    """Counted from 1; `None` if the input was Python objects."""
     column: int | None = None
-    """Counted from 1, in characters; `None` where Python's objects were given."""
+    """Counted from 1, in characters; `None` if the input was Python objects."""
     path: str = ""
-    """The way to the value, such as `[0].questions[2].id`."""
+    """The path to the value, such as `[0].questions[2].id`."""
     hint: str | None = None
     """What to do about it."""
 
@@ -36,13 +36,13 @@ class Problem:
 
 
 class JurorError(Exception):
-    """Any error of Juror's own."""
+    """The base class of Juror's errors."""
 
 
 class LocatedError(JurorError, ValueError):
-    """Everything that is wrong with an input, in the order of the input.
+    """All problems of an input, in the order of the input.
 
-    `file`, `line`, `column`, `path` and `hint` are those of the first problem.
+    `file`, `line`, `column`, `path` and `hint` describe the first problem.
     """
 
     def __init__(self, problems: Sequence[Problem], n_more: int = 0) -> None:
@@ -51,9 +51,9 @@ class LocatedError(JurorError, ValueError):
             texts.append(f"and {n_more} more")
         super().__init__("\n".join(texts))
         self.problems: list[Problem] = list(problems)
-        """The problems, at most a hundred of a file."""
+        """The problems, at most 100 per file."""
         self.n_more = n_more
-        """How many more there are."""
+        """The number of further problems."""
 
     def __reduce__(self) -> tuple[object, ...]:
         return (type(self), (self.problems, self.n_more))
@@ -79,7 +79,7 @@ class LocatedError(JurorError, ValueError):
 
     @property
     def path(self) -> str:
-        """The way to the first problem."""
+        """The path to the first problem."""
         return self._first.path
 
     @property
@@ -93,4 +93,4 @@ class DatasetError(LocatedError):
 
 
 class SettingsError(LocatedError):
-    """Settings that cannot be used, or a model that cannot be asked."""
+    """Settings that cannot be used, or a model that cannot be called."""

@@ -1,4 +1,4 @@
-"""Judging recorded answers."""
+"""Evaluating recorded answers."""
 
 from __future__ import annotations
 
@@ -53,31 +53,31 @@ def run_evaluation(
     threads: int | None = None,
     _stop: _juror.Stop | None = None,
 ) -> list[dict[str, Any]]:
-    """Judges recorded answers: one result a question, in the order of the reference.
+    """Evaluates recorded answers and returns one result per question, in the order of the reference.
 
-    `reference` is a list of templates, or the path of a file of them (YAML, JSON, JSONL).
-    `responses` are responses by question id, a list of them, or the path of a file. What is given
-    is left unchanged. Of two paths, Python sees only the results that somebody looks at: their
-    dicts are made then.
+    `reference` is a list of templates, or the path of a file (YAML, JSON, JSONL). `responses` is a
+    mapping from question id to response, a list of responses, or the path of a file. Inputs are not
+    modified. If both are paths, Python builds a result's dict when you first access it.
 
-    `config` is a mapping of settings, or the path of a settings file. `profile` is the set of
-    rules: "5", the published document, or "6", the library's newer release; it comes before the
-    profile of the settings, and is "5" where neither says.
+    `config` is a mapping of settings, or the path of a settings file. `profile` selects the rules:
+    "5", the library's published documentation, or "6", its newer release. It overrides the profile
+    of the settings; the default is "5".
 
-    Where a model is configured, or OPENAI_API_KEY is set, answers are judged by it; `ask_models`
-    turns that off. Replies are kept and used again, as `juror eval` does.
+    If a model is configured, or OPENAI_API_KEY is set, the model judges the answers; `ask_models`
+    turns that off. Replies are cached, as in `juror eval`.
 
-    With `explain`, an expected step that was missed, or not found whole, tells why in its `missed`.
+    With `explain`, an expected step that was missed, or only partly found, has the reason in its
+    `missed`.
 
-    `metrics` are functions by name, in place of those registered with `juror.metric`. `progress` is
-    true for a bar on standard error, or a function that is called as work goes on. `threads` is how
-    many threads judge; all cores by default.
+    `metrics` maps names to functions and replaces those registered with `juror.metric`. `progress` is
+    true for a bar on standard error, or a function that is called during the run. `threads` is the
+    number of threads; all cores by default.
 
-    The library's names of the first three, `qa_dataset`, `responses_dict` and `config_file_path`, are
-    taken as well.
+    The library's names for the first three parameters, `qa_dataset`, `responses_dict` and
+    `config_file_path`, work too.
 
-    One bad response is that question's error. A reference that cannot be used raises
-    `DatasetError` with all of its problems, settings `SettingsError`, a file `OSError`.
+    A bad response is an error of its question. An unusable reference raises `DatasetError` with all
+    of its problems, invalid settings `SettingsError`, and an unreadable file `OSError`.
     """
     own = _metrics.chosen(metrics)
     if threads is not None and threads < 1:
@@ -122,17 +122,17 @@ def compute_aggregates(
     *,
     metrics: Iterable[str] | None = None,
 ) -> dict[str, Any]:
-    """Statistics of results: `per_template`, `micro` and `macro`.
+    """Computes statistics of results: `per_template`, `micro` and `macro`.
 
-    `results` are what `run_evaluation` returns, or the path of a file of results. `config` and
-    `profile` are those of the evaluation. `metrics` names metrics of your own; all that are
-    registered count when it is left out.
+    `results` is what `run_evaluation` returns, or the path of a results file. `config` and `profile`
+    are those of the evaluation. `metrics` names metrics of your own; by default, all registered ones
+    count.
 
-    A result that cannot be used is told in the log of `juror` and left out. The library's names of
-    the first two, `samples` and `config_file_path`, are taken as well.
+    An unusable result is reported to the logger `juror` and left out. The library's names for the
+    first two parameters, `samples` and `config_file_path`, work too.
     """
     own, profile = _metrics.names(metrics), _name_of(profile)
-    # No result has a metric of the user's own before somebody has looked at it.
+    # A result that was never accessed has no custom metrics.
     known = results.aggregates(config, profile) if isinstance(results, Results) else None
     if known is not None:
         return known
@@ -149,14 +149,14 @@ def unmet_gates(
     max_errors: int | str | None = None,
     metrics: Iterable[str] | None = None,
 ) -> list[str]:
-    """Why results do not pass, in words; an empty list where they do.
+    """Returns the reasons why results do not pass, or an empty list if they do.
 
-    `fail_under` has the least that the mean of each metric may be. `coverage` is the share of the
-    questions to which such a metric applies that must have a verdict on it, 0.95 where neither this
-    nor the settings say: failed and missing responses have none. `max_errors` is how many responses
-    may have failed or be missing, a count or a percentage such as "2%".
+    `fail_under` maps metrics to the minimum of their mean. `coverage` is the share of the questions
+    to which a metric applies that must have a verdict on it; failed and missing responses have none.
+    The default is that of the settings, or 0.95. `max_errors` is how many responses may have failed
+    or be missing, as a count or a percentage such as "2%".
 
-    The rest is as for `compute_aggregates`.
+    The other parameters are those of `compute_aggregates`.
     """
     asked = [(name, float(least)) for name, least in (fail_under or {}).items()]
     return _juror.unmet_gates(
@@ -171,5 +171,5 @@ def unmet_gates(
 
 
 def _name_of(profile: str | int | None) -> str | None:
-    """The name of a profile, which may also be given as a number."""
+    """Returns the name of a profile, which can also be given as a number."""
     return None if profile is None else str(profile)

@@ -1,4 +1,4 @@
-"""Results as tables, for libraries that work on those."""
+"""Results as tables, for data frame libraries."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from ._juror import Table
 
 
 def to_arrow(results: Iterable[Mapping[str, Any]]) -> Table:
-    """Results as a table that any library with Arrow's C interface takes as it is.
+    """Returns results as a table that any library with Arrow's C interface accepts directly.
 
         pyarrow.table(juror.to_arrow(results))
         polars.DataFrame(juror.to_arrow(results))
         duckdb.from_arrow(juror.to_arrow(results))
 
-    A row is a question, a column a key, in the order in which keys first appear. A column has whole
-    numbers, numbers, truth values or texts; lists and objects, such as steps, are JSON texts. After
-    these come the metrics that steps have, such as `retrieval_context_recall`: the mean over the
-    steps of a question, of costs the sum.
+    Each row is a question, each column a key, in the order in which keys first appear. A column has
+    integers, floats, booleans or strings; lists and objects, such as steps, are JSON strings. After
+    these come the metrics of steps, such as `retrieval_context_recall`: the mean over the steps of a
+    question, or the sum for costs.
     """
     return Table(results)
 
 
 def to_pandas(results: Iterable[Mapping[str, Any]]) -> Any:
-    """The same as a data frame of pandas, which has to be installed."""
+    """Returns results as a pandas data frame; pandas must be installed."""
     import pandas  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
     return pandas.DataFrame(Table(results).to_pydict())
 
 
 def to_polars(results: Iterable[Mapping[str, Any]]) -> Any:
-    """The same as a data frame of polars, which has to be installed."""
+    """Returns results as a polars data frame; polars must be installed."""
     import polars  # type: ignore[import-not-found, unused-ignore]
 
     return polars.DataFrame(Table(results))

@@ -1,4 +1,4 @@
-"""Metrics of the user's own: functions from a case to a number, or to a dict of numbers."""
+"""Custom metrics: functions from a case to a number, or to a dict of numbers."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 from ._juror import metric_name_problem
 
 Case = Mapping[str, Any]
-"""A question and what became of it: the documented result, before metrics of the user's own."""
+"""A question and its outcome: the documented result, before custom metrics."""
 
 Metric = Callable[[dict[str, Any]], Any]
-"""Returns a number, a dict of numbers, or `None` where it does not apply."""
+"""Returns a number, a dict of numbers, or `None` if it does not apply."""
 
 _M = TypeVar("_M", bound=Metric)
 
@@ -20,15 +20,15 @@ _registered: dict[str, Metric] = {}
 
 
 def metric(name: str) -> Callable[[_M], _M]:
-    """Registers a function as a metric, for all evaluations that follow.
+    """Registers a function as a metric for all later evaluations.
 
         @juror.metric("brevity")
         def brevity(case):
             return 1 / len(case["actual_answer"].split())
 
-    The number stands under `name` in each result; numbers of a dict stand under `name_key`. What
-    the function raises stands under `name_error` and stops nothing. A function that returns `None`
-    has nothing to say on a case. Registering a name again replaces its function.
+    Each result contains the number under `name`, or the numbers of a dict under `name_key`. If the
+    function raises, the result contains the error under `name_error`, and the run goes on. A function
+    returns `None` if it does not apply to a case. Registering a name again replaces its function.
     """
     _check_name(name)
 
@@ -40,7 +40,7 @@ def metric(name: str) -> Callable[[_M], _M]:
 
 
 def chosen(metrics: Mapping[str, Metric] | None) -> dict[str, Metric]:
-    """The metrics of a run: those given, or all that are registered."""
+    """Returns the metrics of a run: those given, or all registered ones."""
     if metrics is None:
         return dict(_registered)
     if not isinstance(metrics, Mapping):
@@ -53,7 +53,7 @@ def chosen(metrics: Mapping[str, Metric] | None) -> dict[str, Metric]:
 
 
 def names(metrics: Iterable[str] | None) -> list[str]:
-    """The names of metrics that statistics take in."""
+    """Returns the names of the custom metrics in statistics."""
     return list(_registered) if metrics is None else list(metrics)
 
 
@@ -66,7 +66,7 @@ def _check_name(name: str) -> None:
 def add(
     results: Iterable[dict[str, Any]], metrics: Mapping[str, Metric], with_errors: bool
 ) -> None:
-    """Adds the values of metrics to results. What raises is an error of its result."""
+    """Adds the values of metrics to results. An exception becomes an error of its result."""
     for result in results:
         if result["status"] == "error" and not with_errors:
             continue

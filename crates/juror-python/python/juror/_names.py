@@ -1,4 +1,4 @@
-"""Names that the library gives to parameters, besides Juror's own."""
+"""The library's parameter names, accepted besides Juror's own."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _R = TypeVar("_R")
 
 
 def also_named(**names: str) -> Callable[[Callable[..., _R]], Callable[..., _R]]:
-    """Lets parameters be given by other names as well: ``other="own"``."""
+    """Accepts parameters under other names as well: ``other="own"``."""
 
     def decorate(function: Callable[..., _R]) -> Callable[..., _R]:
         places = {own: place for place, own in enumerate(inspect.signature(function).parameters)}

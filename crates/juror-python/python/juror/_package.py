@@ -1,8 +1,8 @@
-"""Whether the files of this package are all there, and no others over them.
+"""Checks that the files of this package are complete and not overwritten.
 
-On indexes the name `juror` is somebody else's, and this package is `juror-eval`. Both are a folder
-`juror`: in one environment the files of the one lie over those of the other, and removing either
-takes files of both.
+On package indexes the name `juror` belongs to another project, and this package is `juror-eval`.
+Both install a folder `juror`: in one environment they overwrite each other's files, and uninstalling
+either removes files of both.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import os
 import sys
 
 NAME = "juror-eval"
-"""What the package is called on indexes."""
+"""The name of the package on indexes."""
 
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
 
 
 def check() -> None:
-    """Raises `ImportError` if another package is in the way, or was."""
+    """Raises `ImportError` if another package overwrites this one, or did."""
     other = _other(os.path.dirname(_FOLDER))
     if other is not None:
         raise ImportError(
@@ -37,7 +37,7 @@ def _incomplete(why: str) -> ImportError:
 
 
 def _other(site: str) -> str | None:
-    """What is known of another package that has the same folder."""
+    """Returns the metadata folder of another package that uses the same folder."""
     for entry in os.listdir(site):
         name, _, rest = entry.lower().partition("-")
         if name == "juror" and rest.endswith((".dist-info", ".egg-info")) and _has_files(os.path.join(site, entry)):
@@ -46,7 +46,7 @@ def _other(site: str) -> str | None:
 
 
 def _has_files(known: str) -> bool:
-    """Whether a package has files in the folder, as far as it says what it has."""
+    """Returns whether a package has files in the folder; assumes so if it does not list them."""
     try:
         with open(os.path.join(known, "RECORD"), encoding="utf-8") as record:
             return any(line.startswith("juror/") for line in record)

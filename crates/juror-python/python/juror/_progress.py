@@ -1,4 +1,4 @@
-"""Telling how far long work has come."""
+"""Progress of long runs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 Progress = Callable[[dict[str, Any]], object]
-"""Is called with `phase`, `done`, `total` and counts of the phase."""
+"""Called with `phase`, `done`, `total` and counts of the phase."""
 
 _LINE_EVERY = 10.0
 _BAR_EVERY = 0.1
@@ -16,14 +16,14 @@ _WIDTH = 30
 
 
 def teller(progress: bool | Progress | None) -> Progress | None:
-    """What is called as work goes on."""
+    """Returns the function to call with progress, or `None`."""
     if callable(progress):
         return progress
     return _Bar() if progress else None
 
 
 class _Bar:
-    """A bar on a terminal, a line now and then elsewhere; on standard error."""
+    """Shows a bar on a terminal, or a line every few seconds elsewhere, on standard error."""
 
     def __init__(self) -> None:
         self._start = time.monotonic()

@@ -1,4 +1,4 @@
-"""Results of files, whose dicts are made when somebody looks at them."""
+"""Results of evaluations of files, whose dicts are built on first access."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from . import _juror
 Result = dict[str, Any]
 
 _BLOCK = 64
-"""How many results are made together where all are gone through."""
+"""How many results are built at once during iteration."""
 
 
 class ResultNotLookedAt:
-    """Stands for a result until somebody looks at it.
+    """Placeholder for a result that has not been accessed yet.
 
-    Only who reads the memory of a list past its methods meets one, as `[] + results` and some
-    libraries written in C do, and can do nothing with it. `list(results)` has none.
+    Only code that reads the memory of a list directly finds one, such as `[] + results` and some
+    libraries written in C. It supports no operation. `list(results)` contains none.
     """
 
     def __repr__(self) -> str:
@@ -37,7 +37,7 @@ _UNSEEN: Any = ResultNotLookedAt()
 
 
 class Results(list[Result]):
-    """A list of results. A dict is made at the first look, and is the same object from then on."""
+    """A list of results that builds each dict on first access; later accesses return the same object."""
 
     def __init__(self, kept: _juror.Kept) -> None:
         super().__init__([_UNSEEN] * len(kept))
@@ -46,18 +46,18 @@ class Results(list[Result]):
         self._lock = threading.RLock()
 
     def aggregates(self, config: Any, profile: str | None) -> dict[str, Any] | None:
-        """Statistics, where they are known: nobody can have changed what nobody has seen."""
+        """Returns precomputed statistics, or `None` if a result was accessed and may have changed."""
         if self._kept is None or self._seen:
             return None
         return self._kept.aggregates(config, profile)
 
     def look_at_all(self) -> None:
-        """Makes every result; from then on this is a list like any other."""
+        """Builds every result; from then on this is an ordinary list."""
         for start in range(0, len(self), _BLOCK):
             self._look(start, min(start + _BLOCK, len(self)))
 
     def _look(self, start: int, stop: int) -> None:
-        """Makes the results from one number up to another, unless they were made before."""
+        """Builds the results of a range that were not built before."""
         if self._kept is None:
             return
         with self._lock:
@@ -96,12 +96,12 @@ class Results(list[Result]):
             number += 1
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
-        # What is not made yet stays in this process.
+        # Results that are not built yet cannot leave this process.
         return list, (list(self),)
 
 
 def _after_a_look(method: Callable[..., Any]) -> Callable[..., Any]:
-    """A method of lists that comes across every item, or changes where items stand."""
+    """Wraps a list method that reads every item, or moves items."""
 
     @functools.wraps(method)
     def look_first(self: Results, *arguments: Any, **options: Any) -> Any:

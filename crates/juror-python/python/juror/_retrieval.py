@@ -1,4 +1,4 @@
-"""Metrics of retrieved documents, by their ids."""
+"""Metrics of retrieved documents, computed from their ids."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def recall_at_k(relevant_docs: Iterable[Any], retrieved_docs: Iterable[Any], k: 
 def recall_at_k(relevant_ids: Iterable[Any], retrieved_ids: Iterable[Any], k: int = 10) -> float: ...
 @_by_library
 def recall_at_k(relevant_docs: Iterable[Any], retrieved_docs: Iterable[Any], k: int = 10) -> float:
-    """The share of the first k relevant documents among the first k retrieved ones."""
+    """Returns the share of the first k relevant documents that are among the first k retrieved ones."""
     return _juror.recall_at_k(relevant_docs, retrieved_docs, k)
 
 
@@ -27,7 +27,7 @@ def average_precision(relevant_docs: Iterable[Any], retrieved_docs: Iterable[Any
 def average_precision(relevant_ids: Iterable[Any], retrieved_ids: Iterable[Any]) -> float: ...
 @_by_library
 def average_precision(relevant_docs: Iterable[Any], retrieved_docs: Iterable[Any]) -> float:
-    """The mean, over the relevant documents, of the precision at the rank where each was found."""
+    """Returns the mean, over the relevant documents, of the precision at the rank of each."""
     return _juror.average_precision(relevant_docs, retrieved_docs)
 
 
@@ -37,5 +37,5 @@ def average_precision_over_hits(relevant_docs: Iterable[Any], retrieved_docs: It
 def average_precision_over_hits(relevant_ids: Iterable[Any], retrieved_ids: Iterable[Any]) -> float: ...
 @_by_library
 def average_precision_over_hits(relevant_docs: Iterable[Any], retrieved_docs: Iterable[Any]) -> float:
-    """The mean, over the relevant documents that were found, of the precision at their rank."""
+    """Returns the mean, over the relevant documents that were found, of the precision at their rank."""
     return _juror.average_precision_over_hits(relevant_docs, retrieved_docs)

@@ -1,4 +1,4 @@
-"""Finding expected steps among actual ones."""
+"""Matching expected steps with actual ones."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class Pair(NamedTuple):
     actual: int
     """The actual step."""
     similarity: float
-    """How alike they are, above 0 and at most 1."""
+    """Their similarity, above 0 and at most 1."""
 
 
 class Matching(NamedTuple):
-    """Which expected steps were found, and the score that follows."""
+    """Which expected steps were found, and the resulting score."""
 
     score: float
     """The steps score, from 0 to 1."""
@@ -31,7 +31,7 @@ class Matching(NamedTuple):
 
 
 class Missed(NamedTuple):
-    """An expected step that was not found, or not found whole."""
+    """An expected step that was not found, or only partly."""
 
     group: int
     """Its group."""
@@ -44,14 +44,14 @@ class Missed(NamedTuple):
 
 
 class Explained(NamedTuple):
-    """A matching that tells why expected steps were missed."""
+    """A matching with the reasons why expected steps were missed."""
 
     score: float
     """The steps score, from 0 to 1."""
     pairs: list[Pair]
     """By group and expected step."""
     missed: list[Missed]
-    """The expected steps that cost a part of the score, by group and expected step."""
+    """The expected steps that lower the score, by group and expected step."""
 
 
 @overload
@@ -77,9 +77,9 @@ def match_steps(
     *,
     explain: bool = False,
 ) -> Matching | Explained:
-    """Pairs expected steps, in groups, with the steps that were taken.
+    """Pairs expected steps, in groups, with actual steps.
 
-    With `explain`, what is returned also has `missed`: why each of the others was not found.
+    With `explain`, the returned value also has `missed`: why each of the others was not found.
 
     Raises `DatasetError` for steps that cannot be read, and `ValueError` for an empty group.
     """

@@ -1,12 +1,12 @@
-"""The same verbs as awaitables, in the style of the library's newer release.
+"""The same functions as awaitables, in the style of the library's newer release.
 
     from juror import aio as graphrag_eval
 
     results = await graphrag_eval.run_evaluation(reference, responses, config_file_path="c.yaml")
     aggregates = graphrag_eval.compute_aggregates(results, "c.yaml")
 
-The profile is "6" where neither the arguments nor the settings say otherwise, and models are asked
-only where settings are given.
+The profile is "6" unless the arguments or the settings say otherwise, and models are called only if
+settings are given.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ._progress import Progress
 
 __all__ = ["bench", "compute_aggregates", "run_evaluation"]
 
-# Another's `__init__.py` does not look.
+# The `__init__.py` of another package would not check.
 _package.check()
 
 
@@ -62,10 +62,10 @@ async def run_evaluation(
     progress: bool | Progress | None = None,
     threads: int | None = None,
 ) -> list[dict[str, Any]]:
-    """Judges recorded answers without holding up the event loop.
+    """Evaluates recorded answers without blocking the event loop.
 
-    As `juror.run_evaluation`, on another thread, where functions of `metrics` and `progress` are
-    called too. Cancelling the task ends the work.
+    Runs `juror.run_evaluation` on another thread, which also calls the functions of `metrics` and
+    `progress`. Cancelling the task ends the run.
     """
     if ask_models is None:
         ask_models = config is not None
@@ -112,7 +112,7 @@ def compute_aggregates(
     *,
     metrics: Iterable[str] | None = None,
 ) -> dict[str, Any]:
-    """Statistics of results, as `juror.compute_aggregates`; a plain function, as in the library."""
+    """Computes statistics as `juror.compute_aggregates` does; a plain function, as in the library."""
     profile = _profile(config, profile)
     return _evaluation.compute_aggregates(results, config, profile, metrics=metrics)
 
