@@ -1,4 +1,4 @@
-"""Trying agents that are Python objects."""
+"""Benchmarking agents that are Python objects."""
 
 from .progress import QueryDone
 from .run import bench

@@ -1,4 +1,4 @@
-"""``juror.aio.bench``: the same for those who have an event loop running."""
+"""``juror.aio.bench``: benchmarks for programs with a running event loop."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def _like(other: Callable[_P, _Result]) -> Callable[[Callable[..., _Awaitable]],
 
 @_like(_bench)
 async def bench(*given: Any, **options: Any) -> _Result:
-    """The same as `juror.bench`, with the same arguments, to be awaited.
+    """An awaitable `juror.bench`, with the same arguments.
 
-    What is ``async`` of agents runs on the loop that awaits this, and `progress` is called there.
-    The run has a thread of its own, and so have agents that are not ``async``. If the task is
-    cancelled, the run ends in good order first.
+    Coroutines of agents run on the loop that awaits this, and `progress` is called there. The run
+    has its own thread, and so have agents that are not ``async``. If the task is cancelled, the run
+    first ends cleanly.
     """
     bound = inspect.signature(_bench).bind(*given, **options)
     bound.apply_defaults()

@@ -1,4 +1,4 @@
-"""What is told of a run while it goes on."""
+"""Progress of a benchmark run."""
 
 from __future__ import annotations
 
@@ -9,34 +9,34 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class QueryDone:
-    """How a query went; `str()` of it is the line that the program prints."""
+    """The outcome of a query; its `str()` is the line that the program prints."""
 
     n_done: int
-    """How many queries have ended, this one too."""
+    """The number of finished queries, including this one."""
     n_all: int
-    """How many there are."""
+    """The number of queries."""
     set: str
-    """The set that the query is from."""
+    """The set of the query."""
     query_id: str
     """Its id."""
     query: str
-    """What was asked."""
+    """Its text."""
     is_known: bool
-    """Whether it was tried in an earlier run, and only judged now."""
+    """Whether it was answered in an earlier run, and only judged now."""
     status: str | None
-    """`Solved`, `Unsure` or `Unsolved`; `None` where nobody judges."""
+    """`Solved`, `Unsure` or `Unsolved`; `None` without a judge."""
     sopr_score: float | None
-    """1, 0.5 or 0, the mean of the judge's runs; `None` where nobody judges."""
+    """1, 0.5 or 0, or the mean of the judge's runs; `None` without a judge."""
     api_call_score: float | None
-    """The share of the right APIs that were called; `None` where no API is right."""
+    """The share of the right APIs that were called; `None` if there are no right APIs."""
     n_calls: int
-    """How many calls were served."""
+    """The number of calls served."""
     seconds: float
     """How long the agent took."""
     error: str | None
     """What went wrong."""
     line: str
-    """All of it on one line."""
+    """The whole outcome on one line."""
 
     def __str__(self) -> str:
         return self.line
@@ -46,7 +46,7 @@ Progress = Callable[[QueryDone], object]
 
 
 def listener(progress: bool | Progress | None) -> Progress:
-    """Whom to tell, from what users say."""
+    """Returns the function to call with progress."""
     if progress is None or progress is False:
         return lambda done: None
     if progress is True:

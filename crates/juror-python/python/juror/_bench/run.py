@@ -19,7 +19,7 @@ from .workers import LOG, Crew
 Path = str | os.PathLike[str]
 
 _LOOK = 0.1
-"""Seconds between looks at whether the user wants to stop."""
+"""Seconds between checks for an interrupt."""
 
 
 def bench(
@@ -50,13 +50,13 @@ def bench(
     name: str | None = None,
     progress: bool | Progress | None = None,
 ) -> dict[str, Any]:
-    """Tries an agent on queries, against virtual tools; returns the document's result dict.
+    """Benchmarks an agent on queries with virtual tools; returns the documented result dict.
 
-    An agent has a method ``answer(query)``, which returns the answer: a text, or a dict with
-    ``final_answer`` and perhaps ``answer_details``, ``called_apis``, ``tokens`` and
-    ``usd``. It may have ``setup_tools(tools)``, which is given the tools by name before each query
-    that has others, and ``reset()``, which is called before each query. Each of them may be
-    ``async``; all coroutines of a run share one event loop.
+    An agent has a method ``answer(query)``, which returns the answer: a string, or a dict with
+    ``final_answer`` and optionally ``answer_details``, ``called_apis``, ``tokens`` and ``usd``. It
+    may have ``setup_tools(tools)``, which receives the tools by name before each query whose tools
+    differ, and ``reset()``, which is called before each query. Each of them may be ``async``; all
+    coroutines of a run share one event loop.
 
     >>> class Agent:
     ...     def setup_tools(self, tools):
@@ -68,46 +68,45 @@ def bench(
     ...
     >>> result = juror.bench(Agent, queries="queries.json", tools="tools")  # doctest: +SKIP
 
-    What goes wrong with one query is that query's error, and the run goes on: an exception, no
-    answer in time, an answer that is none. Ctrl-C ends the run in good order.
+    If a query fails, its result has an error, and the run goes on: an exception, no answer in time,
+    a return value that is not an answer. Ctrl-C ends the run cleanly.
 
     Args:
-        agent: A class, of which each of `jobs` threads makes its own; a function without
-            parameters that makes agents; an agent; or a function from query to answer, which may
+        agent: A class, of which each of `jobs` threads creates its own instance; a function without
+            parameters that creates agents; an agent; or a function from query to answer, which may
             have a second parameter `tools`.
         queries: A folder of sets, a file of queries, or the queries themselves.
-        tools: The folder of tool files; may stand in `config`.
-        set: The sets of a folder of queries to take.
-        ids: A file of query ids to take, in place of the one beside a set.
+        tools: The folder of tool files; can also be set in `config`.
+        set: The sets to use from a folder of queries.
+        ids: A file of query ids to use, instead of the one beside a set.
         query_ids: Only the queries with these ids.
-        limit: No more queries than this of each set.
-        pool: What the agent sees of all tools: ``"search"``, everything, as a `ToolPool`;
-            ``"top:20"``, the 20 that fit the query best; ``"own"``, those that come with the query.
-        cache: More folders of known replies, read after those that are kept in ``.juror/tools``.
-        refresh: Ask the simulator or the real tools anew, and replace replies that are kept.
+        limit: At most this many queries per set.
+        pool: Which tools the agent sees: ``"search"``, everything, as a `ToolPool`; ``"top:20"``,
+            the 20 that fit the query best; ``"own"``, those that come with the query.
+        cache: Further folders of stored replies, read after those in ``.juror/tools``.
+        refresh: Ask the simulator or the real tools again, and replace stored replies.
         config: Juror's settings: a file, or the same as a dict.
-        judge: Who judges whether a query is solved: ``"model"``, ``"heuristic"`` or ``"none"``.
-            The model of `config` if left out, or nobody if there is none.
+        judge: Who judges whether a query is solved: ``"model"``, ``"heuristic"`` or ``"none"``. The
+            default is the model of `config`, or nobody if there is none.
         repeats: How often a model judges each answer.
-        jobs: Queries at a time.
-        timeout: Seconds for a query. An agent that is not ``async`` cannot be stopped: its thread
-            is left alone, and another with a new agent takes its place.
-        server: The address of a running ``juror serve``, in place of one inside this process.
-        server_token: The token that it asks for, or ``env:NAME`` for what a variable holds;
-            ``JUROR_SERVER_TOKEN`` if left out.
-        output: The file to write the result to. Nothing is written if it is left out.
-        run: The folder to keep the run in, so that the same call goes on with a run that was cut
-            off. One that is finished is refused. Nothing is kept if it is left out.
-        fresh: Begin anew, in place of the run that the folder holds.
-        agent_env: Variables of the environment that are meant for the agent; those alone tell runs
-            apart, keys aside. All but those of terminals and sessions, and keys, if left out.
-        resume_changed: Go on with an unfinished run though something about it changed.
-        retry_errors: Go on with the run in the folder, finished or not, and try queries again
-            that ended with an error.
-        name: What the agent is called in the result; the name of its class or function if left
-            out.
-        progress: ``True`` for a line for each query on standard error, or a function that is
-            called with a `QueryDone`.
+        jobs: The number of concurrent queries.
+        timeout: Seconds per query. An agent that is not ``async`` cannot be stopped: its thread is
+            abandoned, and another with a new agent takes its place.
+        server: The address of a running ``juror serve``, instead of one inside this process.
+        server_token: The token it requires, or ``env:NAME`` to read a variable; the default is
+            ``JUROR_SERVER_TOKEN``.
+        output: The file to write the result to. By default nothing is written.
+        run: The folder to store the run in, so that the same call resumes an interrupted run. A
+            finished run is refused. By default nothing is stored.
+        fresh: Start over, replacing the run in the folder.
+        agent_env: Environment variables that are meant for the agent; only those identify runs,
+            except keys. The default is all except keys and those of terminals and sessions.
+        resume_changed: Resume an unfinished run although something about it changed.
+        retry_errors: Resume the run in the folder, finished or not, and retry queries that ended
+            with an error.
+        name: The agent's name in the result; the default is the name of its class or function.
+        progress: ``True`` for a line per query on standard error, or a function that is called with
+            a `QueryDone`.
     """
     options = {key: value for key, value in locals().items() if key not in ("agent", "progress")}
     return Bench(agent, options, progress).run()

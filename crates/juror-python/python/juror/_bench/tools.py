@@ -1,4 +1,4 @@
-"""Tools as agents have them: callables, each bound to one API and one place to call it."""
+"""Tools for agents: callables, each bound to one API and one address."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _TYPES: dict[str, Any] = {
 
 
 class Binding:
-    """Where tools are called: at the address of the query that an agent is at.
+    """The address of the agent's current query, at which its tools are called.
 
-    Tools hold on to their binding, and not to a thread: calls from threads that the agent starts
+    Tools are bound to this object, not to a thread, so calls from threads that the agent starts
     count for its query as well.
     """
 
@@ -36,18 +36,18 @@ class Binding:
         self.url: str | None = None
 
     def place(self) -> str:
-        """The address, or an error when there is no query."""
+        """Returns the address; raises `RuntimeError` if the query has ended."""
         if self.url is None:
             raise RuntimeError("the query of these tools has ended, so that they answer no more")
         return self.url
 
 
 class Tool:
-    """A tool of a query: call it with its arguments by name, as a function.
+    """A tool of a query: call it like a function, with its arguments by name.
 
-    ``tool(city="Oslo")`` returns what the API responds. If the API says that something is wrong,
-    that is a reply too, and no exception: the whole of it is returned, a dict with ``error`` and
-    ``response``, for the agent to read. :meth:`call` always returns the whole reply.
+    ``tool(city="Oslo")`` returns the API's response. An error that the API reports is a reply, not
+    an exception: the tool returns the whole reply, a dict with ``error`` and ``response``, for the
+    agent to read. :meth:`call` always returns the whole reply.
 
     A parameter that is optional and given as ``None`` is left out.
     """
@@ -56,13 +56,13 @@ class Tool:
         self._binding = binding
         function = listed["function"]
         self.definition: dict[str, Any] = {"type": "function", "function": function}
-        """The function as models are told of it, in OpenAI's form."""
+        """The function as shown to models, in OpenAI's form."""
         self.name: str = function["name"]
-        """The name to call it by, unlike that of any other tool of the query."""
+        """Its name, unique among the tools of the query."""
         self.description: str = function["description"]
         """What it does."""
         self.parameters: dict[str, Any] = function["parameters"]
-        """What it takes, as JSON Schema."""
+        """Its parameters, as JSON Schema."""
         self.category: str = listed["category"]
         """The category of the API."""
         self.tool_name: str = listed["tool_name"]
@@ -81,17 +81,17 @@ class Tool:
         return f"<juror.Tool {self.name}: {self.category} / {self.tool_name} / {self.api_name}>"
 
     def __call__(self, *values: object, **arguments: object) -> Any:
-        """Calls the API; returns its response, or the whole reply if that says an error."""
+        """Calls the API and returns its response, or the whole reply if that reports an error."""
         return _response(self.call(self._arguments(values, arguments)))
 
     async def acall(self, *values: object, **arguments: object) -> Any:
-        """The same for agents that are ``async``: others go on meanwhile."""
+        """Like calling the tool, for ``async`` agents: other coroutines keep running."""
         return _response(await self.acall_whole(self._arguments(values, arguments)))
 
     def call(self, arguments: Mapping[str, object]) -> Any:
-        """Calls the API with exactly these arguments; returns the whole reply.
+        """Calls the API with exactly these arguments and returns the whole reply.
 
-        That is mostly a dict with ``error``, a text that is empty if all is well, and ``response``.
+        That is usually a dict with ``error``, which is empty on success, and ``response``.
         """
         place, body = self._binding.place(), self._body(arguments)
         try:
@@ -100,7 +100,7 @@ class Tool:
             return {"error": str(error), "response": ""}
 
     async def acall_whole(self, arguments: Mapping[str, object]) -> Any:
-        """The same for agents that are ``async``."""
+        """Like `call`, for ``async`` agents."""
         loop = asyncio.get_running_loop()
         reply: asyncio.Future[Any] = loop.create_future()
 
@@ -141,7 +141,7 @@ class Tool:
         return json.dumps(call)
 
     def _names(self) -> list[str]:
-        """Parameters in order: those that are required come first."""
+        """Returns the names of the parameters, required ones first."""
         required = list(self.parameters.get("required", ()))
         return required + [name for name in self.parameters.get("properties", {}) if name not in required]
 
@@ -178,9 +178,9 @@ class Tool:
 
 
 class ToolPool(Mapping[str, Tool]):
-    """All tools of a pool by the names to call them by.
+    """A mapping from names to all tools of a pool.
 
-    A tool is made when it is looked up, so that a pool of 16,000 costs nothing.
+    Tools are created on lookup, so a pool of 16,000 costs nothing.
     """
 
     def __init__(self, binding: Binding) -> None:
@@ -194,7 +194,7 @@ class ToolPool(Mapping[str, Tool]):
         return self._places
 
     def search_tools(self, text: str, k: int = 10) -> list[Tool]:
-        """Finds the k tools that fit a text best, the best first."""
+        """Returns the k tools that fit a text best, best first."""
         found = json.loads(self._binding.run.search(text, k))
         return [Tool(listed, self._binding) for listed in found]
 
@@ -220,13 +220,13 @@ def _written(kind: Any) -> str:
 
 
 def tools_of(listed: str, binding: Binding) -> dict[str, Tool]:
-    """The tools of a query, from their list in JSON."""
+    """Returns the tools of a query, given their list in JSON."""
     tools = [Tool(one, binding) for one in json.loads(listed)]
     return {tool.name: tool for tool in tools}
 
 
 def _reply(status: int, text: str) -> Any:
-    """The reply that a text is; what is none says so as replies do."""
+    """Parses a reply; text that is not a reply becomes one with an error."""
     try:
         reply = json.loads(text)
     except ValueError:
