@@ -15,8 +15,8 @@ use juror_toolbench::answer::{FINISH, Finish, Messages, Thoughts, convert, read_
 use juror_tools::Catalog;
 use serde_json::value::{RawValue, to_raw_value};
 
+use super::attempt::Attempted;
 use super::catalog_tools::CatalogTools;
-use super::journal::Attempted;
 use super::judged::{answer_of, different_claims};
 use super::pool::Pool;
 use super::queries::Selected;

@@ -9,7 +9,7 @@ use juror_toolbench::names::{document_name, official_name};
 use juror_toolbench::{CallScore, Called, Registry, called_apis, resolve};
 use serde_json::json;
 
-use super::journal::{Attempted, ServedCall};
+use super::attempt::{Attempted, ServedCall};
 use super::judge::{SolveJudge, Verdict};
 use super::queries::Selected;
 

@@ -1,6 +1,7 @@
 //! Benchmarks of tool-using agents: queries, an agent, virtual tools, and what comes of them.
 
 mod agent;
+mod attempt;
 mod catalog_tools;
 mod environment;
 mod identity;
@@ -18,11 +19,10 @@ mod run_folder;
 mod serving;
 
 pub use agent::{Agent, Chat};
+pub use attempt::{Attempted, ServedCall};
 pub use environment::{agent_environment, agent_headers, kept_back};
 pub use identity::{Provenance, Reach};
-pub use journal::{
-    Attempted, Journal, JournalError, ServedCall, check as check_run, read_attempts,
-};
+pub use journal::{Journal, JournalError, check as check_run, read_attempts};
 pub use judge::{JudgeWord, SolveJudge, Verdict};
 pub use judged::Judged;
 pub(crate) use judged::answer_of;

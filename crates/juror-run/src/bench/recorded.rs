@@ -7,7 +7,8 @@ use std::sync::Arc;
 use juror_toolbench::answer::{Answer, Recorded};
 
 use super::agent::nothing;
-use super::journal::{Attempted, read_attempts};
+use super::attempt::Attempted;
+use super::journal::read_attempts;
 use super::queries::Selected;
 use crate::answers::{AnswerFiles, AnswersError};
 use crate::places::{Place, Places, UnclearSet};

@@ -11,8 +11,8 @@ use juror_tools::Catalog;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::attempt::{Attempted, is_zero};
 use super::identity::Provenance;
-use super::journal::{Attempted, is_zero};
 use super::judge::SolveJudge;
 use super::judged::Judged;
 use super::pool::Pool;

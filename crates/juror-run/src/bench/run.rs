@@ -9,7 +9,8 @@ use juror_tools::Catalog;
 use tokio::sync::mpsc;
 
 use super::agent::Agent;
-use super::journal::{Attempted, Journal, JournalError};
+use super::attempt::Attempted;
+use super::journal::{Journal, JournalError};
 use super::judge::SolveJudge;
 use super::judged::Judged;
 use super::pool::Pool;

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use tokio::net::TcpListener;
 
 use super::agent::on_one_line;
-use super::journal::ServedCall;
+use super::attempt::ServedCall;
 use crate::address::without_credentials;
 use crate::settings::Settings;
 use crate::tools::{TellTrouble, Tools};
