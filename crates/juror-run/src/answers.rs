@@ -13,8 +13,9 @@ use juror_toolbench::answer::{
     Answer, Answers, Json, Recorded, Thoughts, answer_id, convert, read_answers,
 };
 
-use crate::bench::{Attempted, JournalError, answer_of, read_attempts};
+use crate::bench::{Attempted, answer_of};
 use crate::input::{LoadError, load, reason};
+use crate::run_log::{RunLog, RunLogError};
 
 /// Recorded answers, in memory.
 pub struct AnswerFiles {
@@ -38,7 +39,7 @@ pub enum AnswersError {
     Load(#[from] LoadError),
     /// A run cannot be read.
     #[error(transparent)]
-    Run(#[from] JournalError),
+    Run(#[from] RunLogError),
     /// The folder cannot be read.
     #[error("{name}: cannot read: {}", reason(error))]
     Folder {
@@ -120,7 +121,7 @@ impl AnswerFiles {
             let files = Files::Converted(load(name)?);
             return Ok(AnswerFiles { files, unreadable: Vec::new() });
         }
-        if let Some(attempts) = read_attempts(Path::new(name))? {
+        if let Some(attempts) = RunLog::<Attempted>::read(Path::new(name))? {
             let files = Files::Read(attempts.iter().map(recorded).collect());
             return Ok(AnswerFiles { files, unreadable: Vec::new() });
         }

@@ -1,5 +1,6 @@
 //! Judging every question of a dataset, in order, on several threads.
 
+use std::io;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread;
 
@@ -15,6 +16,7 @@ use crate::columns::metrics_of_steps;
 use crate::interrupt::Interrupt;
 use crate::output::{Output, OutputError};
 use crate::plan::Plan;
+use crate::run_log::RunLogError;
 
 /// How many questions are judged at a time by one thread.
 const CHUNK: usize = 16;
@@ -110,6 +112,12 @@ pub enum EvaluateError {
     /// An output could not be written.
     #[error(transparent)]
     Output(#[from] OutputError),
+    /// The log of the run could not be written.
+    #[error(transparent)]
+    Log(#[from] RunLogError),
+    /// Models cannot be asked.
+    #[error("cannot start: {0}")]
+    Runtime(io::Error),
     /// The user wanted to stop.
     #[error("interrupted: nothing was written")]
     Interrupted,

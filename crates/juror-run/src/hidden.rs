@@ -134,9 +134,40 @@ fn in_json(text: &str) -> Option<String> {
     (open != value).then(|| open.to_string())
 }
 
+/// Settings as a run keeps them: every value that could be a key is replaced with stars.
+pub(crate) fn without_keys(settings: &Value) -> Value {
+    match settings {
+        Value::Object(fields) => fields
+            .iter()
+            .map(|(name, value)| {
+                let lower = name.to_ascii_lowercase();
+                let is_secret =
+                    ["key", "token", "secret", "password", "auth", "credential", "headers"]
+                        .iter()
+                        .any(|word| lower.contains(word))
+                        && !lower.contains("max_tokens")
+                        && !lower.contains("tokens_per_minute")
+                        && !lower.ends_with("_keys")
+                        && lower != "error_key"
+                        && !value.is_number();
+                let value = if is_secret { Value::from("***") } else { without_keys(value) };
+                (name.clone(), value)
+            })
+            .collect(),
+        Value::Array(items) => items.iter().map(without_keys).collect(),
+        // An address may contain a name and a password.
+        Value::String(text) if text.contains("://") && text.contains('@') => Value::from("***"),
+        Value::String(text) if text.starts_with("http://") || text.starts_with("https://") => {
+            Value::from(in_address(text, Mask::Stars))
+        }
+        other => other.clone(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn passwords_are_found_in_the_values_of_variables() {
@@ -228,5 +259,14 @@ mod tests {
             assert_eq!(in_address(address, Mask::Stars), shown);
             assert_eq!(in_agent(address, Mask::Stars), shown);
         }
+    }
+
+    #[test]
+    fn keys_do_not_reach_the_folder() {
+        let settings = json!({"llm": {"generation": {"api_key": "sk", "max_tokens": 5,
+            "headers": {"x": "y"}}, "tokens_per_minute": 3}});
+        let expected = json!({"llm": {"generation": {"api_key": "***", "max_tokens": 5,
+            "headers": "***"}, "tokens_per_minute": 3}});
+        assert_eq!(without_keys(&settings), expected);
     }
 }

@@ -10,10 +10,11 @@ use juror_score::read::{Dataset, Responses};
 use juror_score::{Case, Cause, ContextJudge, ErrorResponses, Judgement, Profile, Why};
 
 use crate::asking::{Watch, ticks};
-use crate::evaluate::Event;
+use crate::evaluate::{EvaluateError, Event};
 use crate::interrupt::Interrupt;
+use crate::judged_log::KnownJudgement;
 use crate::models::Judges;
-use crate::run_folder::{RunFolder, RunFolderError};
+use crate::run_log::RunLog;
 
 /// Raised when what is made of replies changes.
 const FORM: &str = "3";
@@ -83,10 +84,10 @@ struct Waiting {
 /// Judges every question that is not judged yet.
 pub fn judge_all(
     docket: &Docket<'_>,
-    mut run: Option<&mut RunFolder>,
+    mut run: Option<&mut RunLog<KnownJudgement>>,
     interrupt: &Interrupt,
     mut tell: impl FnMut(Event),
-) -> Result<Judgements, RunFolderError> {
+) -> Result<Judgements, EvaluateError> {
     let n_questions = docket.dataset.questions.len();
     tell(Event::Started { questions: n_questions });
     let of_questions = vec![Judgement::default(); n_questions];
@@ -111,8 +112,8 @@ impl Docket<'_> {
     fn take_known(
         &self,
         judgements: &mut Judgements,
-        run: &mut Option<&mut RunFolder>,
-    ) -> Result<Vec<Waiting>, RunFolderError> {
+        run: &mut Option<&mut RunLog<KnownJudgement>>,
+    ) -> Result<Vec<Waiting>, EvaluateError> {
         let keys = self.keys();
         let mut waiting = Vec::new();
         for (index, key) in keys.into_iter().enumerate() {
@@ -183,13 +184,13 @@ impl Docket<'_> {
         &self,
         waiting: Vec<Waiting>,
         judgements: &mut Judgements,
-        run: &mut Option<&mut RunFolder>,
+        run: &mut Option<&mut RunLog<KnownJudgement>>,
         interrupt: &Interrupt,
         mut tell: impl FnMut(Event),
-    ) -> Result<(), RunFolderError> {
+    ) -> Result<(), EvaluateError> {
         let models = &self.judges.models;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        runtime.map_err(RunFolderError::Runtime)?.block_on(async {
+        runtime.map_err(EvaluateError::Runtime)?.block_on(async {
             let mut waiting = waiting.into_iter();
             let mut asked = FuturesUnordered::new();
             let judge = |next: Waiting| async move {
@@ -237,14 +238,14 @@ impl Docket<'_> {
 
     fn keep(
         &self,
-        run: &mut Option<&mut RunFolder>,
+        run: &mut Option<&mut RunLog<KnownJudgement>>,
         waiting: &Waiting,
         judgement: &Judgement,
-    ) -> Result<(), RunFolderError> {
+    ) -> Result<(), EvaluateError> {
         match run {
             Some(run) if !self.judges.models.only_counts() => {
                 let id = &self.dataset.questions[waiting.index].id;
-                run.keep(id, &waiting.key.to_hex(), judgement)
+                Ok(run.append(id, &waiting.key.to_hex(), judgement)?)
             }
             _ => Ok(()),
         }

@@ -18,6 +18,7 @@ mod fingerprint;
 mod hidden;
 mod input;
 mod interrupt;
+mod judged_log;
 mod judging;
 mod known_replies;
 mod manifest;
@@ -27,12 +28,10 @@ mod output;
 mod places;
 mod plan;
 mod reply_store;
-mod run_check;
-mod run_folder;
+mod run_log;
 mod settings;
 mod tool_settings;
 mod tools;
-mod torn;
 mod unpack;
 mod watched;
 
@@ -42,6 +41,7 @@ pub use environment::Environment;
 pub use evaluate::{EachRecord, EvaluateError, Event, Judged, Outcome, evaluate, tell_too_large};
 pub use input::{Lent, LoadError, load, load_settings, load_text, load_to_keep};
 pub use interrupt::{Interrupt, StopSignals};
+pub use judged_log::{Input, JudgedLine, KnownJudgement, RunInfo};
 pub use judging::{Docket, Judgements, judge_all};
 pub use known_replies::{DEFAULT_TOOL_STORE, ReplyPlace};
 pub use manifest::{Manifest, Resume, RunKind};
@@ -54,8 +54,9 @@ pub use output::{Output, OutputError};
 pub use places::{Place, Places, UnclearSet};
 pub use plan::Plan;
 pub use reply_store::{kept_of, reply_of};
-pub use run_check::look_at_run;
-pub use run_folder::{Input, RunFolder, RunFolderError, RunInfo, without_keys};
+pub use run_log::{
+    Chosen, Entry, PassedOver, RunLog, RunLogError, RunState, check_run, choose_folder, look_at_run,
+};
 pub use settings::{
     AggregateSettings, AnswerCorrectness, AnswerRelevance, CacheRule, CustomEvaluation,
     JudgeSettings, ModelSettings, ModelsSettings, ProfileNumber, Settings, StepSettings, Switch,

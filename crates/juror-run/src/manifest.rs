@@ -23,6 +23,32 @@ pub enum RunKind {
     Bench,
 }
 
+impl RunKind {
+    /// What such a run is called in messages.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            RunKind::Eval => "run of an evaluation",
+            RunKind::Bench => "run of an agent",
+        }
+    }
+
+    /// The file that grows by a line for every item that is done.
+    pub(crate) fn log_file(self) -> &'static str {
+        match self {
+            RunKind::Eval => "records.jsonl",
+            RunKind::Bench => "attempts.jsonl",
+        }
+    }
+
+    /// How every line of that file begins.
+    pub(crate) fn line_start(self) -> &'static str {
+        match self {
+            RunKind::Eval => "{\"question_id\":",
+            RunKind::Bench => "{\"set\":",
+        }
+    }
+}
+
 /// What is known of a run as a whole.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Manifest {
@@ -115,8 +141,28 @@ impl Manifest {
         self.write(folder)
     }
 
-    /// What another run of the same kind has otherwise, in the words of the identity.
+    /// In what another run of the same kind differs.
     pub fn differences(&self, other: &Manifest) -> Vec<String> {
+        match self.kind {
+            RunKind::Eval => self.other_inputs(other),
+            RunKind::Bench => self.other_keys(other),
+        }
+    }
+
+    /// The inputs of an evaluation that differ. What files are called makes no difference.
+    fn other_inputs(&self, other: &Manifest) -> Vec<String> {
+        let parts = [
+            ("/reference/hash", "reference questions"),
+            ("/responses/hash", "responses"),
+            ("/judges", "models, prompts or rules"),
+        ];
+        let differs = |place: &str| self.identity.pointer(place) != other.identity.pointer(place);
+        let others = parts.into_iter().filter(|(place, _)| differs(place));
+        others.map(|(_, name)| name.to_owned()).collect()
+    }
+
+    /// The keys of the identity that differ.
+    fn other_keys(&self, other: &Manifest) -> Vec<String> {
         let (Some(own), Some(others)) = (self.identity.as_object(), other.identity.as_object())
         else {
             return vec!["everything".into()];

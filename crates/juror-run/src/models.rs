@@ -17,9 +17,9 @@ use serde_json::{Map, Value};
 
 use crate::address::without_credentials;
 use crate::environment::{Environment, Found, Origin};
+use crate::hidden::without_keys;
 use crate::manifest::short_hash;
 use crate::reply_store;
-use crate::run_folder::without_keys;
 use crate::settings::{
     CacheRule, ClaimsMethod, CustomEvaluation, ModelSettings, ModelsSettings, Settings, StepsKey,
     rules,

@@ -21,9 +21,9 @@ use serde::de::{IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
+use crate::hidden::without_keys;
 use crate::input::refuse_repeated_keys;
 use crate::plan::Plan;
-use crate::run_folder::without_keys;
 use crate::tool_settings::ToolsSettings;
 
 pub(crate) use self::rules::rules;

@@ -8,8 +8,8 @@ use juror_agents::{read_answered, written_calls};
 use juror_document::{Document, Format, yaml_to_json};
 use juror_json::python::{JsonStyle, dump_json, entries_of_json, json_of_literal, str_of_json};
 use juror_report::{Columns, write_result};
-use juror_run::bench::read_attempts;
-use juror_run::{Settings, load, look_at_run};
+use juror_run::bench::Attempted;
+use juror_run::{RunLog, Settings, load, look_at_run};
 use juror_score::read::{read_reference, read_responses, read_results};
 use juror_score::{Aggregator, Case, Limits, Profile, Rules, explain, score};
 use juror_sparql::{Prepared, ResultFormat, SparqlResult};
@@ -423,18 +423,18 @@ fn model_replies(input: &[u8], _: &Path) {
     }
 }
 
-/// As what is known of a run, or as one of its journals.
+/// As the manifest of a run, or as one of its logs.
 fn runs(input: &[u8], folder: &Path) {
-    let (manifest, journal) = match input.len() % 3 {
+    let (manifest, log) = match input.len() % 3 {
         0 => (input, &b""[..]),
         _ => (seeds::RUN.as_bytes(), input),
     };
     let written = std::fs::write(folder.join("run.json"), manifest)
-        .and_then(|()| std::fs::write(folder.join("records.jsonl"), journal))
-        .and_then(|()| std::fs::write(folder.join("attempts.jsonl"), journal));
+        .and_then(|()| std::fs::write(folder.join("records.jsonl"), log))
+        .and_then(|()| std::fs::write(folder.join("attempts.jsonl"), log));
     if written.is_ok() {
-        black_box(look_at_run(folder));
-        drop(black_box(read_attempts(folder)));
+        drop(black_box(look_at_run(folder)));
+        drop(black_box(RunLog::<Attempted>::read(folder)));
     }
 }
 

@@ -8,19 +8,19 @@ use std::time::{Duration, Instant};
 
 use juror_models::Secret;
 use juror_run::bench::{
-    Agent, Bench, Journal, JournalError, JudgeWord, Judged, Pool, Provenance, Results, Selected,
-    Selection, Serving, SolveJudge, Told as Progress, check_run, run as run_bench, select_queries,
+    Agent, Attempted, Bench, JudgeWord, Judged, Pool, Provenance, Results, Selected, Selection,
+    Serving, SolveJudge, Told as Progress, run as run_bench, select_queries,
 };
 use juror_run::{
-    AskOptions, Environment, Interrupt, Manifest, Output, TellTrouble, Tools, models_if_any,
-    open_tools,
+    AskOptions, Environment, Interrupt, Manifest, Output, RunLog, RunLogError, TellTrouble, Tools,
+    check_run, models_if_any, open_tools,
 };
 use juror_tools::Catalog;
 use tokio::runtime::Handle;
 
 use super::ask::{Ask, PythonAgents};
 use super::options::Options;
-use super::refused::{asked, in_python, no_journal, no_output, no_queries};
+use super::refused::{asked, in_python, no_log, no_output, no_queries};
 use super::told::Told;
 use crate::problem::Refusal;
 
@@ -76,7 +76,7 @@ impl Prepared {
         let run = manner.run(&settings, &queries, &provenance, &options.reach());
         let run = run.with("judge", judge.described());
         if let Some(folder) = &options.run {
-            check_run(Path::new(folder), &run, options.resume()).map_err(no_journal)?;
+            check_run(Path::new(folder), &run, options.resume()).map_err(no_log)?;
         }
         let token = options.token(&environment)?;
         if let Some(warning) = options.ignored() {
@@ -118,9 +118,9 @@ impl Prepared {
         let (timeout, n_asked) = (self.timeout, AtomicU64::default());
         let agents = PythonAgents { asks, told: told.clone(), timeout, n_asked };
         let agent = Agent::Asked(Box::new(agents));
-        let journal = self.open_journal(&told).map_err(no_journal)?;
-        let journal = journal.as_ref();
-        let judged = self.try_all(&agent, journal, &told, &interrupt).await.map_err(no_journal)?;
+        let log = self.open_log(&told).map_err(no_log)?;
+        let log = log.as_ref();
+        let judged = self.try_all(&agent, log, &told, &interrupt).await.map_err(no_log)?;
         // What was stopped has no results; what was tried is kept with the run.
         let output = output.filter(|_| !interrupt.is_set());
         let (name, config) = (self.options.name.clone(), self.config.clone());
@@ -129,7 +129,7 @@ impl Prepared {
             name,
             config,
             provenance: &self.provenance,
-            run: journal.map(|journal| journal.folder().display().to_string()),
+            run: log.map(|log| log.folder().display().to_string()),
             judge: &self.judge,
             judged: &judged,
             took,
@@ -144,41 +144,41 @@ impl Prepared {
             file.write(&text).map_err(no_output)?;
             file.finish().map_err(no_output)?;
         }
-        if let Some(journal) = journal.filter(|_| !interrupt.is_set()) {
-            journal.complete().map_err(no_journal)?;
+        if let Some(log) = log.filter(|_| !interrupt.is_set()) {
+            log.complete().map_err(no_log)?;
         }
         Ok(text)
     }
 
     /// Begins the folder of the run, or goes on with it. An earlier run in it is replaced only
     /// here, when everything else is ready and all agents are made.
-    fn open_journal(&self, told: &Sender<Told>) -> Result<Option<Journal>, JournalError> {
+    fn open_log(&self, told: &Sender<Told>) -> Result<Option<RunLog<Attempted>>, RunLogError> {
         let Some(folder) = &self.options.run else { return Ok(None) };
         let resume = self.options.resume();
-        let journal = Journal::open(Path::new(folder), self.manifest.clone(), resume)?;
-        if journal.n_done() > 0 {
-            let n_done = journal.n_done();
+        let log = RunLog::open(Path::new(folder), self.manifest.clone(), resume, Some)?;
+        if log.n_known() > 0 {
+            let n_done = log.n_known();
             let text = format!("goes on with {folder}: {n_done} queries were tried");
             // Nobody listens when the run was given up.
             let _ = told.send(Told::Trouble { text });
         }
-        Ok(Some(journal))
+        Ok(Some(log))
     }
 
     async fn try_all<'a>(
         &'a self,
         agent: &'a Agent,
-        journal: Option<&'a Journal>,
+        log: Option<&'a RunLog<Attempted>>,
         told: &Sender<Told>,
         interrupt: &'a Interrupt,
-    ) -> Result<Vec<Judged<'a>>, JournalError> {
+    ) -> Result<Vec<Judged<'a>>, RunLogError> {
         let bench = Bench {
             queries: &self.queries,
             agent,
             pool: self.pool,
             catalog: &self.catalog,
             serving: &self.serving,
-            journal,
+            log,
             judge: &self.judge,
             jobs: self.options.jobs,
             retry_errors: self.options.retry_errors,

@@ -2,8 +2,8 @@
 
 use std::io;
 
-use juror_run::bench::{JournalError, QueriesError};
-use juror_run::{LoadError, OutputError};
+use juror_run::bench::QueriesError;
+use juror_run::{LoadError, OutputError, RunLogError};
 
 use crate::problem::Refusal;
 
@@ -46,9 +46,9 @@ fn numbered(error: io::Error) -> io::Error {
 }
 
 /// A run cannot be kept, or gone on with.
-pub(super) fn no_journal(error: JournalError) -> Refusal {
+pub(super) fn no_log(error: RunLogError) -> Refusal {
     match error {
-        JournalError::Io { path, error } => {
+        RunLogError::Io { path, error } => {
             let name = path.to_string_lossy().into_owned();
             Refusal::File(LoadError::Io { name, error })
         }

@@ -1,10 +1,13 @@
-//! What an agent made of a query, as a run keeps it.
+//! What an agent made of a query, as a run logs it.
 
 use std::sync::Arc;
 
 use juror_toolbench::answer::Answer;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+
+use crate::manifest::RunKind;
+use crate::run_log::{Entry, RunLog, RunLogError};
 
 /// What an agent made of a query.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -52,6 +55,28 @@ pub struct Attempted {
     /// What they cost in US dollars, where it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usd: Option<f64>,
+}
+
+impl Entry for Attempted {
+    const KIND: RunKind = RunKind::Bench;
+    type Line = Attempted;
+    type Id = (String, String);
+
+    fn id(line: &Attempted) -> (String, String) {
+        (line.set.clone(), line.query_id.clone())
+    }
+}
+
+impl RunLog<Attempted> {
+    /// What an earlier process logged about a query.
+    pub fn get(&self, set: &str, id: &str) -> Option<&Attempted> {
+        self.known.get(&(set.to_owned(), id.to_owned()))
+    }
+
+    /// Appends what became of a query.
+    pub fn append(&self, attempted: &Attempted) -> Result<(), RunLogError> {
+        self.append_line(attempted)
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]

@@ -8,10 +8,10 @@ use juror_toolbench::answer::{Answer, Recorded};
 
 use super::agent::nothing;
 use super::attempt::Attempted;
-use super::journal::read_attempts;
 use super::queries::Selected;
 use crate::answers::{AnswerFiles, AnswersError};
 use crate::places::{Place, Places, UnclearSet};
+use crate::run_log::RunLog;
 
 /// Answers by their queries.
 #[derive(Debug, Default)]
@@ -41,7 +41,7 @@ impl RecordedAnswers {
         place: &str,
         method: Option<&str>,
     ) -> Result<(RecordedAnswers, Vec<String>), AnswersError> {
-        if let Some(attempts) = read_attempts(Path::new(place))? {
+        if let Some(attempts) = RunLog::<Attempted>::read(Path::new(place))? {
             let key = |own: Attempted| ((own.set.clone(), own.query_id.clone()), own);
             let attempts = attempts.into_iter().map(key).collect();
             return Ok((RecordedAnswers { attempts, ..RecordedAnswers::default() }, Vec::new()));

@@ -10,13 +10,13 @@ use tokio::sync::mpsc;
 
 use super::agent::Agent;
 use super::attempt::Attempted;
-use super::journal::{Journal, JournalError};
 use super::judge::SolveJudge;
 use super::judged::Judged;
 use super::pool::Pool;
 use super::queries::Selected;
 use super::serving::Serving;
 use crate::interrupt::Interrupt;
+use crate::run_log::{RunLog, RunLogError};
 
 /// A run of an agent over queries.
 #[derive(Clone, Copy)]
@@ -31,8 +31,8 @@ pub struct Bench<'b> {
     pub catalog: &'b Arc<Catalog>,
     /// Where it calls tools.
     pub serving: &'b Serving,
-    /// What is known of earlier, and what is kept; nothing for answers that are recorded anyway.
-    pub journal: Option<&'b Journal>,
+    /// The log of the run; none for answers that are recorded anyway.
+    pub log: Option<&'b RunLog<Attempted>>,
     /// Who judges.
     pub judge: &'b SolveJudge,
     /// Queries at a time.
@@ -68,7 +68,7 @@ struct Trial {
 pub async fn run<'b>(
     bench: &Bench<'b>,
     mut tell: impl FnMut(Told<'_>),
-) -> Result<Vec<Judged<'b>>, JournalError> {
+) -> Result<Vec<Judged<'b>>, RunLogError> {
     let (send, mut receive) = mpsc::unbounded_channel();
     let trying = async move {
         let mut trials = stream::iter(0..bench.queries.len())
@@ -117,9 +117,9 @@ struct Ended<'b> {
 const INTERRUPTED: &str = "interrupted";
 
 impl<'b> Bench<'b> {
-    async fn attempt(&self, at: usize) -> Result<Trial, JournalError> {
+    async fn attempt(&self, at: usize) -> Result<Trial, RunLogError> {
         let selected = &self.queries[at];
-        let known = self.journal.and_then(|journal| journal.get(&selected.set, &selected.id));
+        let known = self.log.and_then(|log| log.get(&selected.set, &selected.id));
         if let Some(known) = known.filter(|known| known.error.is_none() || !self.retry_errors) {
             return Ok(Trial { at, is_known: true, outcome: Ok(known.clone()) });
         }
@@ -140,8 +140,8 @@ impl<'b> Bench<'b> {
         if attempted.error.is_some() && self.interrupt.is_set() {
             return left(INTERRUPTED.into());
         }
-        if let Some(journal) = self.journal {
-            journal.keep(&attempted)?;
+        if let Some(log) = self.log {
+            log.append(&attempted)?;
         }
         Ok(Trial { at, is_known: false, outcome: Ok(attempted) })
     }

@@ -1,5 +1,6 @@
 //! `juror eval`: judge recorded answers.
 
+use std::path::Path;
 use std::thread;
 
 use clap::Args;
@@ -9,8 +10,9 @@ use juror_report::{
     Format, Highlights, WorstQuestion, calls_table, render_aggregates, summary, text_of_json,
 };
 use juror_run::{
-    Docket, Input as RunInput, Interrupt, Judged, Judgements, Judges, Outcome, Output, OutputError,
-    Plan, Resume, RunFolder, RunInfo, Settings, evaluate, judge_all, load, tell_too_large,
+    Docket, Input as RunInput, Interrupt, Judged, Judgements, Judges, KnownJudgement, Outcome,
+    Output, OutputError, Plan, Resume, RunInfo, RunLog, Settings, evaluate, judge_all, load,
+    tell_too_large,
 };
 use juror_score::read::{Dataset, Responses, read_both};
 use juror_score::{
@@ -237,7 +239,7 @@ impl Work<'_> {
         progress.end();
         let outcome = evaluation.map_err(|error| Outside(error.into()))?;
         finish(outputs, aggregate_files, &outcome).map_err(|error| Outside(error.into()))?;
-        if let Some(run) = folder.as_mut().filter(|_| judgements.n_unfinished == 0) {
+        if let Some(run) = folder.as_ref().filter(|_| judgements.n_unfinished == 0) {
             run.complete().map_err(|error| Outside(error.into()))?;
         }
         let shown = Shown {
@@ -297,7 +299,7 @@ impl Work<'_> {
         Ok(Exit::Done)
     }
 
-    fn open_run(&self, judges: Option<&Judges>) -> anyhow::Result<Option<RunFolder>> {
+    fn open_run(&self, judges: Option<&Judges>) -> anyhow::Result<Option<RunLog<KnownJudgement>>> {
         let Some(folder) = &self.run.folder else { return Ok(None) };
         let input = |document: &Document| RunInput::new(document.name(), document.json());
         let info = RunInfo {
@@ -312,9 +314,9 @@ impl Work<'_> {
             retry_errors: self.ask.retry_errors,
             even_if_changed: self.run.resume_changed,
         };
-        let run = RunFolder::open(folder, &info, resume)?;
-        if run.n_done() > 0 && !self.report.quiet {
-            let done = count(run.n_done(), "question");
+        let run = info.open_log(Path::new(folder), resume)?;
+        if run.n_known() > 0 && !self.report.quiet {
+            let done = count(run.n_known(), "question");
             talk::say(&format!("going on with {folder}: {done} judged already"));
         }
         Ok(Some(run))

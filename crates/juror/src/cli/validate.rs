@@ -203,9 +203,9 @@ fn as_kind(document: Document, kind: Kind) -> Result<Document, Problems> {
 
 fn check_folder(name: &str, checked: &mut Checked) {
     match look_at_run(std::path::Path::new(name)) {
-        None => check_tools(name, checked),
-        Some(Ok(run)) => checked.holds = Some(run),
-        Some(Err(why)) => checked.unreadable = Some(why),
+        Ok(None) => check_tools(name, checked),
+        Ok(Some(run)) => checked.holds = Some(run.to_string()),
+        Err(error) => checked.unreadable = Some(error.problem()),
     }
 }
 

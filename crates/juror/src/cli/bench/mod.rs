@@ -14,13 +14,13 @@ use juror_agents::chat_agent::Method;
 use juror_agents::read_secret;
 use juror_models::Models;
 use juror_run::bench::{
-    Agent, Bench, Journal, JudgeWord, Manner, Pool, Provenance, Results, Selected, Serving,
-    SolveJudge, Told, UNUSED_TOKEN, Wanted, check_run, choose_folder, ignored_by_server, plain,
-    query_line, run as run_bench, select_queries, shown_agent, without_tools,
+    Agent, Attempted, Bench, JudgeWord, Manner, Pool, Provenance, Results, Selected, Serving,
+    SolveJudge, Told, UNUSED_TOKEN, Wanted, ignored_by_server, plain, query_line, run as run_bench,
+    select_queries, shown_agent, without_tools,
 };
 use juror_run::{
-    AskOptions, Environment, Interrupt, Manifest, Resume, Settings, TellTrouble, Tools,
-    models_if_any, open_tools,
+    AskOptions, Environment, Interrupt, Manifest, Resume, RunLog, Settings, TellTrouble, Tools,
+    check_run, choose_folder, models_if_any, open_tools,
 };
 
 use self::agent::Around;
@@ -288,12 +288,12 @@ async fn bench(
     outputs::check_ids(args, queries)?;
     // What it says of itself, unless users know better.
     let called = args.name.clone().or(agent.name().map(Into::into)).unwrap_or(name.clone());
-    let journal = match agent {
+    let log = match agent {
         Agent::Recorded(_) => None,
-        _ => Some(Journal::open(folder, run, args.resume())?),
+        _ => Some(RunLog::open(folder, run, args.resume(), Some)?),
     };
-    if let Some(journal) = journal.as_ref().filter(|journal| journal.n_done() > 0) {
-        tell_resumed(journal, queries);
+    if let Some(log) = log.as_ref().filter(|log| log.n_known() > 0) {
+        tell_resumed(log, queries);
     }
     let interrupt = Interrupt::listen(|| std::process::exit(Exit::OutsideFailed as i32));
     let bench = Bench {
@@ -302,7 +302,7 @@ async fn bench(
         pool: args.pool,
         catalog,
         serving: &serving,
-        journal: journal.as_ref(),
+        log: log.as_ref(),
         judge: &judge,
         jobs: usize::from(args.jobs.get()),
         retry_errors: args.retry_errors,
@@ -323,21 +323,21 @@ async fn bench(
         name: called,
         config,
         provenance: &provenance,
-        run: journal.as_ref().map(|journal| journal.folder().display().to_string()),
+        run: log.as_ref().map(|log| log.folder().display().to_string()),
         judge: &judge,
         judged: &judged,
         took: started.elapsed(),
     };
     results.warnings().iter().for_each(|warning| talk::warn(warning));
     outputs.write(&results, catalog, args)?;
-    if journal.is_some() && !args.quiet && counts.n_errors > 0 {
+    if log.is_some() && !args.quiet && counts.n_errors > 0 {
         let (n_errors, n_all) = (counts.n_errors, queries.len());
         talk::say(&format!(
             "{n_errors} of {n_all} queries ended with an error: --retry-errors tries them again"
         ));
     }
-    if let Some(journal) = &journal {
-        journal.complete().map_err(|error| Outside(error.into()))?;
+    if let Some(log) = &log {
+        log.complete().map_err(|error| Outside(error.into()))?;
     }
     let has_error =
         judged.iter().any(|own| own.error().is_some()) || !results.failed_calls().is_empty();
@@ -345,10 +345,10 @@ async fn bench(
 }
 
 /// Says that a run is gone on with, and what that means.
-fn tell_resumed(journal: &Journal, queries: &[Selected]) {
-    let is_known = |own: &&Selected| journal.get(&own.set, &own.id).is_some();
+fn tell_resumed(log: &RunLog<Attempted>, queries: &[Selected]) {
+    let is_known = |own: &&Selected| log.get(&own.set, &own.id).is_some();
     let (n_known, n_all) = (queries.iter().filter(is_known).count(), queries.len());
-    let folder = journal.folder().display();
+    let folder = log.folder().display();
     talk::say(&format!("goes on with {folder}: {n_known} of {n_all} queries were tried"));
 }
 

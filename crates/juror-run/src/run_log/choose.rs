@@ -1,29 +1,28 @@
-//! Which folder a run is kept in where users name none.
+//! Choosing the folder of a run when the user names none.
 
 use std::fmt;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::journal::ATTEMPTS;
-use super::naming::plain;
-use crate::manifest::{Manifest, Resume, RunKind};
+use crate::bench::plain;
+use crate::manifest::{Manifest, Resume};
 
-/// Where runs are kept.
+/// The folder of all runs.
 const RUNS: &str = ".juror/runs";
 
-/// A folder for a run.
+/// The folder chosen for a run.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Chosen {
-    /// The folder: that of a known run, or a new one that was made for this.
+    /// The folder: that of an earlier run, or a new one.
     pub folder: PathBuf,
-    /// Whether it was made for this.
+    /// Whether it is new.
     pub is_new: bool,
-    /// A run of the same name that might have been meant, and was begun otherwise.
+    /// An earlier run of the same name that the user may have meant, but which was begun otherwise.
     pub passed_over: Option<PassedOver>,
 }
 
-/// A run that might have been gone on with.
+/// A run that was not resumed because it was begun otherwise.
 #[derive(Debug, PartialEq, Eq)]
 pub struct PassedOver {
     /// Its folder.
@@ -34,29 +33,36 @@ pub struct PassedOver {
     pub is_complete: bool,
 }
 
+impl PassedOver {
+    /// How to resume it all the same.
+    pub fn hint(&self) -> String {
+        if self.is_complete {
+            let folder = self.folder.display();
+            format!("--run {folder} --retry-errors --resume-changed goes on with it")
+        } else {
+            "--resume-changed goes on with it all the same".to_owned()
+        }
+    }
+}
+
 impl fmt::Display for PassedOver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (folder, changed) = (self.folder.display(), self.differences.join(", "));
         let kind = if self.is_complete { "last" } else { "unfinished" };
         write!(f, "begins anew: the {kind} run {folder} was begun otherwise: {changed} changed")?;
-        if self.is_complete {
-            write!(f, "\n  hint: --run {folder} --retry-errors --resume-changed goes on with it")
-        } else {
-            f.write_str("\n  hint: --resume-changed goes on with it all the same")
-        }
+        write!(f, "\n  hint: {}", self.hint())
     }
 }
 
-/// The folder of a run: that of an unfinished one of the same identity, else a new one, called by
-/// time, name and a short id of the identity. A run that is complete is taken only to do again
-/// what has an error.
+/// Chooses the folder of a run: that of an unfinished run with the same identity, or else a new one,
+/// named after the time, the run and its identity. A complete run is chosen only to retry errors.
 pub fn choose_folder(run: &Manifest, resume: Resume) -> Chosen {
     choose_in(Path::new(RUNS), run, resume)
 }
 
 fn choose_in(root: &Path, run: &Manifest, resume: Resume) -> Chosen {
     let mut passed_over = None;
-    for (folder, known) in if resume.fresh { Vec::new() } else { known_runs(root) } {
+    for (folder, known) in if resume.fresh { Vec::new() } else { known_runs(root, run) } {
         let differences = known.differences(run);
         let is_same = differences.is_empty();
         let is_wanted = if known.is_complete {
@@ -64,7 +70,7 @@ fn choose_in(root: &Path, run: &Manifest, resume: Resume) -> Chosen {
         } else {
             is_same || (resume.even_if_changed && known.name == run.name)
         };
-        if is_wanted && is_idle(&folder) {
+        if is_wanted && is_idle(&folder, run) {
             return Chosen { folder, is_new: false, passed_over: None };
         }
         let is_complete = known.is_complete;
@@ -76,25 +82,25 @@ fn choose_in(root: &Path, run: &Manifest, resume: Resume) -> Chosen {
     Chosen { folder: new_folder(root, run), is_new: true, passed_over }
 }
 
-/// The runs of agents in a folder, the newest first.
-fn known_runs(root: &Path) -> Vec<(PathBuf, Manifest)> {
+/// The runs of the same kind in a folder, the newest first.
+fn known_runs(root: &Path, run: &Manifest) -> Vec<(PathBuf, Manifest)> {
     let entries = std::fs::read_dir(root).into_iter().flatten().flatten();
-    let run = |entry: std::fs::DirEntry| {
+    let known = |entry: std::fs::DirEntry| {
         let folder = entry.path();
         let known = Manifest::read(&folder).ok()??.ok()?;
-        (known.kind == RunKind::Bench).then_some((folder, known))
+        (known.kind == run.kind).then_some((folder, known))
     };
-    let mut runs: Vec<(PathBuf, Manifest)> = entries.filter_map(run).collect();
+    let mut runs: Vec<(PathBuf, Manifest)> = entries.filter_map(known).collect();
     runs.sort_by(|(_, one), (_, other)| other.began.cmp(&one.began));
     runs
 }
 
-/// Whether no other process works on a run: then it was left, and can be gone on with.
-fn is_idle(folder: &Path) -> bool {
-    File::open(folder.join(ATTEMPTS)).is_ok_and(|file| file.try_lock().is_ok())
+/// Whether no other process works on a run.
+fn is_idle(folder: &Path, run: &Manifest) -> bool {
+    File::open(folder.join(run.kind.log_file())).is_ok_and(|file| file.try_lock().is_ok())
 }
 
-/// Makes a folder at once, so that of several processes that start together each has its own.
+/// Creates a folder. Processes that start at the same time get one each.
 fn new_folder(root: &Path, run: &Manifest) -> PathBuf {
     // `2026-11-16T23:42:05.5Z` to `2026-11-16_23-42-05`.
     let time = run.began.split('.').next().unwrap_or_default().replace(':', "-").replace('T', "_");
@@ -103,7 +109,7 @@ fn new_folder(root: &Path, run: &Manifest) -> PathBuf {
     let is_there = |made: &io::Result<()>| {
         made.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::AlreadyExists)
     };
-    // Where none can be made, whoever writes to it says why.
+    // If it cannot be created, opening the log says why.
     let _ = std::fs::create_dir_all(root);
     let mut folders = (1..).map(|n| root.join(numbered(n)));
     let made = folders.find(|folder| !is_there(&std::fs::create_dir(folder)));
@@ -113,19 +119,25 @@ fn new_folder(root: &Path, run: &Manifest) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::Journal;
+    use crate::bench::Attempted;
+    use crate::manifest::RunKind;
+    use crate::run_log::RunLog;
     use serde_json::json;
 
+    fn open(folder: &Path, run: Manifest) -> RunLog<Attempted> {
+        RunLog::open(folder, run, Resume::default(), Some).expect("a log")
+    }
+
     #[test]
-    fn only_an_unfinished_run_of_the_same_identity_is_gone_on_with() {
+    fn only_an_unfinished_run_of_the_same_identity_is_resumed() {
         let root = tempfile::tempdir().expect("a folder");
         let run = |name: &str| Manifest::new(RunKind::Bench, name, json!({"agent": name}));
         let choose = |run: &Manifest, resume| choose_in(root.path(), run, resume);
         let first = choose(&run("a"), Resume::default()).folder;
-        let journal = Journal::open(&first, run("a"), Resume::default()).expect("begun");
+        let log = open(&first, run("a"));
         let beside = choose(&run("a"), Resume::default()).folder;
         assert_ne!(beside, first, "somebody works on it");
-        drop(journal);
+        drop(log);
         assert_eq!(choose(&run("a"), Resume::default()).folder, first);
         let fresh = Resume { fresh: true, ..Resume::default() };
         assert_ne!(choose(&run("a"), fresh).folder, first);
@@ -140,9 +152,9 @@ mod tests {
         assert_eq!(chosen.passed_over, passed_over(false));
         let changed = Resume { even_if_changed: true, ..Resume::default() };
         assert_eq!(choose(&other, changed).folder, first);
-        let journal = Journal::open(&first, run("a"), Resume::default()).expect("again");
-        journal.complete().expect("written");
-        drop(journal);
+        let log = open(&first, run("a"));
+        log.complete().expect("written");
+        drop(log);
         assert_ne!(choose(&run("a"), Resume::default()).folder, first, "it is complete");
         let retry = Resume { retry_errors: true, ..Resume::default() };
         assert_eq!(choose(&run("a"), retry).folder, first);

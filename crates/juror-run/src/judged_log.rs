@@ -1,0 +1,251 @@
+//! The log of judged questions: `records.jsonl`.
+
+use std::path::Path;
+
+use juror_score::{Aspect, Cause, FlatPair, Judgement, Verdict};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::manifest::{Manifest, Resume, RunKind};
+use crate::run_log::{Entry, RunLog, RunLogError};
+
+/// What an evaluation is asked to do; two runs that agree in all of it may share a folder.
+#[derive(Clone, Debug)]
+pub struct RunInfo {
+    /// The reference: its name and the hash of its content.
+    pub reference: Input,
+    /// The responses: their name and the hash of their content.
+    pub responses: Input,
+    /// What decides verdicts: models, parameters, prompts, rules.
+    pub judges: Value,
+    /// What the judges look at.
+    pub aspects: Vec<Aspect>,
+    /// The settings as written, without keys.
+    pub settings: Value,
+}
+
+/// A file of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Input {
+    /// As the user named it.
+    pub name: String,
+    /// Of its content.
+    pub hash: String,
+}
+
+impl Input {
+    /// A file's name and the hash of its content.
+    pub fn new(name: &str, content: &str) -> Input {
+        Input { name: name.to_owned(), hash: blake3::hash(content.as_bytes()).to_hex().to_string() }
+    }
+}
+
+impl RunInfo {
+    /// Begins the log of such a run, or resumes it. To retry errors is to forget judgements that
+    /// have one.
+    pub fn open_log(
+        &self,
+        folder: &Path,
+        resume: Resume,
+    ) -> Result<RunLog<KnownJudgement>, RunLogError> {
+        // Lines of judges with other aspects are of no use to these.
+        let read = |line: JudgedLine<Vec<FlatPair>>| line.read(&self.aspects);
+        let mut log = RunLog::open(folder, self.manifest(), resume, read)?;
+        if resume.retry_errors {
+            log.known.retain(|_, known: &mut KnownJudgement| !known.judgement.has_failure());
+        }
+        Ok(log)
+    }
+
+    fn manifest(&self) -> Manifest {
+        let RunInfo { reference, responses, judges, settings, .. } = self;
+        let identity = json!({"reference": reference, "responses": responses, "judges": judges});
+        Manifest::new(RunKind::Eval, &responses.name, identity).with("settings", settings.clone())
+    }
+}
+
+/// A judgement that a run knows already.
+#[derive(Debug)]
+pub struct KnownJudgement {
+    /// Stands for the case and everything that decides verdicts on it.
+    key: String,
+    judgement: Judgement,
+}
+
+impl Entry for KnownJudgement {
+    const KIND: RunKind = RunKind::Eval;
+    type Line = JudgedLine<Vec<FlatPair>>;
+    type Id = String;
+
+    fn id(line: &Self::Line) -> String {
+        line.question_id.clone()
+    }
+}
+
+impl RunLog<KnownJudgement> {
+    /// Takes the judgement of a question, if there is one and the question has not changed since.
+    pub(crate) fn take(&mut self, id: &str, key: &str) -> Option<Judgement> {
+        self.known.remove(id).filter(|known| known.key == key).map(|known| known.judgement)
+    }
+
+    /// Appends the judgement of a question.
+    pub(crate) fn append(
+        &self,
+        id: &str,
+        key: &str,
+        judgement: &Judgement,
+    ) -> Result<(), RunLogError> {
+        self.append_line(&JudgedLine::new(id, key, judgement))
+    }
+}
+
+/// A judged question, one a line. `J` is the judgement as key-value pairs.
+#[derive(Serialize, Deserialize)]
+pub struct JudgedLine<J> {
+    question_id: String,
+    key: String,
+    #[serde(rename = "notes")]
+    judgement: J,
+    /// Whether something is missing for a reason outside.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    failed_outside: bool,
+    /// That reason; older lines do not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    outside: Option<String>,
+    /// Whether the reason is that a reply did not come in time.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    late: bool,
+}
+
+impl<'j> JudgedLine<&'j Judgement> {
+    fn new(id: &str, key: &str, judgement: &'j Judgement) -> JudgedLine<&'j Judgement> {
+        let outside = judgement.outside();
+        JudgedLine {
+            question_id: id.to_owned(),
+            key: key.to_owned(),
+            judgement,
+            failed_outside: outside.is_some(),
+            outside: outside.map(|why| why.message.clone()),
+            late: outside.is_some_and(|why| why.cause == Cause::Late),
+        }
+    }
+}
+
+impl JudgedLine<Vec<FlatPair>> {
+    /// The judgement; `None` if judges of these aspects cannot have written it.
+    fn read(self, aspects: &[Aspect]) -> Option<KnownJudgement> {
+        let mut judgement = Judgement::read(self.judgement, aspects)?;
+        if self.failed_outside {
+            let cause = if self.late { Cause::Late } else { Cause::Outside };
+            mark_outside(&mut judgement, self.outside.as_deref(), cause);
+        }
+        Some(KnownJudgement { key: self.key, judgement })
+    }
+}
+
+/// Gives this cause to every failure with this reason, or to the first failure if the reason is not
+/// known.
+fn mark_outside(judgement: &mut Judgement, reason: Option<&str>, cause: Cause) {
+    let failures = judgement.findings.iter_mut().filter_map(|finding| match &mut finding.verdict {
+        Verdict::Failed(why) => Some(why),
+        _ => None,
+    });
+    let is_it = |message: &str| reason.is_none_or(|reason| reason == message);
+    let most = if reason.is_some() { usize::MAX } else { 1 };
+    failures.filter(|why| is_it(&why.message)).take(most).for_each(|why| why.cause = cause);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+    use juror_score::{Finding, Why};
+
+    const RELEVANCE: Aspect = Aspect::Metric("answer_relevance");
+    const RECALL: Aspect = Aspect::Metric("retrieval_answer_recall");
+
+    fn nothing() -> Judgement {
+        Judgement::default()
+    }
+
+    fn relevance(score: f64) -> Finding {
+        Finding::new(RELEVANCE, Verdict::scored(score))
+    }
+
+    fn open(
+        folder: &Path,
+        responses: &str,
+        resume: Resume,
+    ) -> Result<RunLog<KnownJudgement>, RunLogError> {
+        let info = RunInfo {
+            reference: Input::new("r", "reference"),
+            responses: Input::new("a", responses),
+            judges: json!({"chat": "m"}),
+            aspects: vec![RELEVANCE, RECALL],
+            settings: json!({}),
+        };
+        info.open_log(folder, resume)
+    }
+
+    #[test]
+    fn judgements_are_known_again_unless_their_question_changed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let log = open(folder.path(), "x", Resume::default()).expect("new");
+        let failed = Why { message: "no reply within 60 s".into(), cause: Cause::Late };
+        let failed = Finding::new(RECALL, Verdict::Failed(failed)).of_step(2);
+        let first = Judgement { findings: vec![relevance(0.5), failed], ..nothing() };
+        log.append("q1", "k1", &first).expect("appended");
+        let second = Judgement { findings: vec![relevance(1.0)], ..nothing() };
+        log.append("q2", "k2", &second).expect("appended");
+        drop(log);
+        let path = folder.path().join("records.jsonl");
+        let mut file = std::fs::OpenOptions::new().append(true).open(&path).expect("open");
+        file.write_all(b"{\"question_id\":\"q3\",\"no").expect("cut off");
+        drop(file);
+        let mut again = open(folder.path(), "x", Resume::default()).expect("again");
+        assert_eq!(again.n_known(), 2);
+        assert_eq!(again.take("q1", "k1"), Some(first));
+        assert_eq!(again.take("q2", "changed"), None);
+        drop(again);
+        let retry = Resume { retry_errors: true, ..Resume::default() };
+        assert_eq!(open(folder.path(), "x", retry).expect("again").n_known(), 1);
+    }
+
+    #[test]
+    fn lines_of_other_judges_are_skipped() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let log = open(folder.path(), "x", Resume::default()).expect("new");
+        let own = Judgement { findings: vec![relevance(0.5)], ..nothing() };
+        log.append("q", "k", &own).expect("appended");
+        let other =
+            Finding::new(Aspect::custom("tone", vec!["polite".into()]), Verdict::failed("?"));
+        let other = Judgement { findings: vec![other], ..nothing() };
+        log.append("q", "k", &other).expect("appended");
+        drop(log);
+        let mut again = open(folder.path(), "x", Resume::default()).expect("again");
+        assert_eq!((again.n_known(), again.take("q", "k")), (1, Some(own)));
+    }
+
+    #[test]
+    fn lines_that_do_not_tell_the_reason_outside_are_read() {
+        let folder = tempfile::tempdir().expect("a folder");
+        drop(open(folder.path(), "x", Resume::default()).expect("new"));
+        let line = json!({"question_id": "q", "key": "k", "failed_outside": true,
+            "notes": [{"key": "answer_relevance_error", "value": "status 503"}]});
+        std::fs::write(folder.path().join("records.jsonl"), format!("{line}\n")).expect("written");
+        let mut log = open(folder.path(), "x", Resume::default()).expect("a run");
+        let judgement = log.take("q", "k").expect("known");
+        assert_eq!(judgement.outside().map(|why| &*why.message), Some("status 503"));
+    }
+
+    #[test]
+    fn changed_inputs_are_refused_unless_told() {
+        let folder = tempfile::tempdir().expect("a folder");
+        drop(open(folder.path(), "x", Resume::default()).expect("new"));
+        let error = open(folder.path(), "y", Resume::default()).expect_err("changed");
+        assert!(error.to_string().contains("other responses"), "{error}");
+        let told = Resume { even_if_changed: true, ..Resume::default() };
+        drop(open(folder.path(), "y", told).expect("told"));
+    }
+}

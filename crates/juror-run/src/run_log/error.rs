@@ -1,0 +1,114 @@
+//! Why the log of a run cannot be used.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use crate::input::reason;
+use crate::manifest::RunKind;
+
+/// Why the log of a run cannot be used.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum RunLogError {
+    /// A file or folder cannot be read or written.
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's reason.
+        error: io::Error,
+    },
+    /// Another process works on the run.
+    Busy {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// The run is complete, and nothing of it may pass for a new one.
+    Finished {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// The run was begun with other inputs or settings.
+    Changed {
+        /// The folder.
+        folder: PathBuf,
+        /// The kind of run.
+        kind: RunKind,
+        /// What differs.
+        differences: Vec<String>,
+    },
+    /// A file has a name that Juror uses, and Juror did not write it.
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// The line.
+        line: usize,
+        /// The column, if it is known.
+        column: Option<usize>,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+impl RunLogError {
+    /// A line that is not what Juror writes, as the parser says.
+    pub(super) fn not_ours(path: PathBuf, line: usize, error: &serde_json::Error) -> RunLogError {
+        let why = error.to_string();
+        // The parser counts lines from where it began.
+        let why = why.split(" at line ").next().unwrap_or_default().to_owned();
+        RunLogError::Damaged { path, line, column: Some(error.column()), why }
+    }
+
+    /// What is wrong, without the hint.
+    pub fn problem(&self) -> String {
+        match self {
+            RunLogError::Io { path, error } => format!("{}: {}", path.display(), reason(error)),
+            RunLogError::Busy { folder } => {
+                format!("{}: another process is working on this run", folder.display())
+            }
+            RunLogError::Finished { folder } => {
+                format!("{}: this run is finished", folder.display())
+            }
+            RunLogError::Changed { folder, kind, differences } => {
+                let (folder, differences) = (folder.display(), differences.join(", "));
+                match kind {
+                    RunKind::Eval => {
+                        format!("{folder}: this run was begun with other {differences}")
+                    }
+                    RunKind::Bench => {
+                        format!("{folder}: this run was begun otherwise: {differences} changed")
+                    }
+                }
+            }
+            RunLogError::Damaged { path, line, column, why } => {
+                let column = column.map(|column| format!("{column}:")).unwrap_or_default();
+                format!("{}:{line}:{column} not written by juror: {why}", path.display())
+            }
+        }
+    }
+
+    /// What to do about it, in the words of the program.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            RunLogError::Io { .. } | RunLogError::Busy { .. } => None,
+            RunLogError::Finished { .. } => Some(
+                "--fresh replaces it, --retry-errors tries again what ended with an error; or choose another folder with --run",
+            ),
+            RunLogError::Changed { .. } => Some(
+                "begin it anew with --fresh, choose another folder with --run, or go on all the same with --resume-changed",
+            ),
+            RunLogError::Damaged { .. } => {
+                Some("the file was left as it is; choose another folder with --run")
+            }
+        }
+    }
+}
+
+impl fmt::Display for RunLogError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.problem())?;
+        self.hint().map_or(Ok(()), |hint| write!(f, "\n  hint: {hint}"))
+    }
+}
+
+impl std::error::Error for RunLogError {}

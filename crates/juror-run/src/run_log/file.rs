@@ -1,0 +1,120 @@
+//! The file of lines in a run's folder.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::ErrorKind::{NotADirectory, NotFound};
+use std::io::{self, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use juror_store::read_plain;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::{RunLogError, torn};
+use crate::manifest::RunKind;
+
+/// The file of lines, locked for this process.
+#[derive(Debug)]
+pub(super) struct LogFile {
+    path: PathBuf,
+    file: Mutex<File>,
+}
+
+impl LogFile {
+    /// Opens the file of a folder, both of which are created if needed.
+    pub(super) fn lock(folder: &Path, kind: RunKind) -> Result<LogFile, RunLogError> {
+        std::fs::create_dir_all(folder).map_err(failed(folder))?;
+        let path = folder.join(kind.log_file());
+        let open = OpenOptions::new().read(true).append(true).create(true).open(&path);
+        let file = open.map_err(failed(&path))?;
+        match file.try_lock() {
+            Ok(()) => Ok(LogFile { path, file: Mutex::new(file) }),
+            Err(TryLockError::WouldBlock) => Err(RunLogError::Busy { folder: folder.to_owned() }),
+            Err(TryLockError::Error(error)) => Err(failed(&path)(error)),
+        }
+    }
+
+    /// Fails if there are lines: without a manifest nothing says what they belong to.
+    pub(super) fn refuse_lines(&mut self) -> Result<(), RunLogError> {
+        let length = self.own().metadata().map(|metadata| metadata.len());
+        if length.map_err(failed(&self.path))? == 0 {
+            return Ok(());
+        }
+        let why = "there is no run.json beside it".to_owned();
+        Err(RunLogError::Damaged { path: self.path.clone(), line: 1, column: None, why })
+    }
+
+    /// Drops all lines.
+    pub(super) fn clear(&mut self) -> Result<(), RunLogError> {
+        self.own().set_len(0).map_err(failed(&self.path))
+    }
+
+    /// Reads the lines so far, and drops what is torn behind them. Changes nothing if Juror cannot
+    /// have written all of it.
+    pub(super) fn resume<L: DeserializeOwned>(
+        &mut self,
+        kind: RunKind,
+    ) -> Result<Vec<L>, RunLogError> {
+        let bytes = read_all(self.own()).map_err(failed(&self.path))?;
+        let (whole, torn) = torn::split(&bytes);
+        let lines = parse_lines(&self.path, whole)?;
+        if !torn::is_rest_of(torn, kind.line_start().as_bytes()) {
+            let line = whole.split(|byte| *byte == b'\n').count();
+            let why = "it is cut off, and not the beginning of one".to_owned();
+            let path = self.path.clone();
+            return Err(RunLogError::Damaged { path, line, column: None, why });
+        }
+        self.own().set_len(whole.len() as u64).map_err(failed(&self.path))?;
+        Ok(lines)
+    }
+
+    /// Appends a line, in one piece.
+    pub(super) fn append(&self, line: &impl Serialize) -> Result<(), RunLogError> {
+        let failed = failed(&self.path);
+        let mut bytes = match serde_json::to_vec(line) {
+            Ok(bytes) => bytes,
+            Err(error) => return Err(failed(error.into())),
+        };
+        bytes.push(b'\n');
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        file.write_all(&bytes).map_err(failed)
+    }
+
+    fn own(&mut self) -> &mut File {
+        self.file.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The lines of a folder's file, without a lock; `None` if there is no such file.
+pub(super) fn read_lines<L: DeserializeOwned>(
+    folder: &Path,
+    kind: RunKind,
+) -> Result<Option<Vec<L>>, RunLogError> {
+    let path = folder.join(kind.log_file());
+    match read_plain(&path) {
+        Ok(bytes) => parse_lines(&path, torn::split(&bytes).0).map(Some),
+        Err(error) if matches!(error.kind(), NotFound | NotADirectory) => Ok(None),
+        Err(error) => Err(failed(&path)(error)),
+    }
+}
+
+fn parse_lines<L: DeserializeOwned>(path: &Path, whole: &[u8]) -> Result<Vec<L>, RunLogError> {
+    let lines = whole.split(|byte| *byte == b'\n').zip(1..);
+    let parse = |(line, number): (&[u8], usize)| {
+        serde_json::from_slice(line)
+            .map_err(|error| RunLogError::not_ours(path.to_owned(), number, &error))
+    };
+    lines.filter(|(line, _)| !line.is_empty()).map(parse).collect()
+}
+
+fn read_all(file: &mut File) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.rewind()?;
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn failed(path: &Path) -> impl FnOnce(io::Error) -> RunLogError + use<> {
+    let path = path.to_owned();
+    move |error| RunLogError::Io { path, error }
+}

@@ -1,0 +1,45 @@
+//! Looking at the folder of a run, to see whether it is whole.
+
+use std::fmt;
+use std::path::Path;
+
+use super::{Entry, RunLog, RunLogError, read_manifest};
+use crate::bench::Attempted;
+use crate::judged_log::KnownJudgement;
+use crate::manifest::RunKind;
+
+/// How far the run in a folder has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunState {
+    /// The kind of run.
+    pub kind: RunKind,
+    /// How many items are done.
+    pub n_done: usize,
+    /// Whether its results are written.
+    pub is_complete: bool,
+}
+
+impl fmt::Display for RunState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let done = match self.kind {
+            RunKind::Eval => "judged",
+            RunKind::Bench => "tried",
+        };
+        let ended = if self.is_complete { "finished" } else { "not finished" };
+        write!(f, "{}, {} {done}, {ended}", self.kind.name(), self.n_done)
+    }
+}
+
+/// Reads all of a run's folder; `Ok(None)` if the folder holds no run.
+pub fn look_at_run(folder: &Path) -> Result<Option<RunState>, RunLogError> {
+    let Some(run) = read_manifest(folder)? else { return Ok(None) };
+    let n_done = match run.kind {
+        RunKind::Eval => count::<KnownJudgement>(folder)?,
+        RunKind::Bench => count::<Attempted>(folder)?,
+    };
+    Ok(Some(RunState { kind: run.kind, n_done, is_complete: run.is_complete }))
+}
+
+fn count<T: Entry>(folder: &Path) -> Result<usize, RunLogError> {
+    Ok(RunLog::<T>::read(folder)?.map_or(0, |lines| lines.len()))
+}
