@@ -15,7 +15,7 @@ use crate::evaluation::{Log, profile_number};
 use crate::from_json::Builder;
 use crate::input::{path_of, settings};
 use crate::observe::Observer;
-use crate::problem::{Refusal, Told};
+use crate::problem::{InputProblem, Refusal};
 
 /// How many results are added before other threads of Python get a turn.
 const TURN: usize = 1000;
@@ -70,7 +70,12 @@ pub(crate) fn collect<'py>(
     let mut problems = Vec::new();
     for (index, result) in results.iter().enumerate() {
         if let Err(message) = observer.add(result)? {
-            problems.push(Told { message, place: None, path: format!("[{index}]"), hint: None });
+            problems.push(InputProblem {
+                message,
+                place: None,
+                path: format!("[{index}]"),
+                hint: None,
+            });
         }
         if index % TURN == TURN - 1 {
             py.check_signals()?;
@@ -83,7 +88,7 @@ pub(crate) fn collect<'py>(
     }
     let log = Log::new(py)?;
     for problem in &problems {
-        log.say(&problem.to_string(), false)?;
+        log.write(&problem.to_string(), false)?;
     }
     let aggregates = py.detach(|| aggregator.finish());
     Ok((aggregates, templates))
@@ -177,10 +182,10 @@ fn items<'py>(results: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
 fn tell(py: Python<'_>, problems: &Problems) -> PyResult<()> {
     let log = Log::new(py)?;
     for error in &problems.errors {
-        log.say(&Told::of(error, true).to_string(), false)?;
+        log.write(&InputProblem::of(error, true).to_string(), false)?;
     }
     if problems.n_more > 0 {
-        log.say(&format!("and {} more", problems.n_more), false)?;
+        log.write(&format!("and {} more", problems.n_more), false)?;
     }
     Ok(())
 }

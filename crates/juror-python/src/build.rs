@@ -1,48 +1,48 @@
-//! Building results by recipes.
+//! Building results in Python, step by step.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFloat, PyList, PyString};
 
+use crate::build_plan::{BuildPlan, BuildStep, Documents, Source};
 use crate::from_json::Builder;
 use crate::known::Known;
-use crate::recipe::{Home, Inputs, Recipe, Step};
 
 /// The inputs of an evaluation, with the objects they were made of.
-pub(crate) struct Pantry<'py> {
-    pub(crate) inputs: Inputs,
+pub(crate) struct Inputs<'py> {
+    pub(crate) documents: Documents,
     pub(crate) reference: Option<Known<'py>>,
     pub(crate) responses: Option<Known<'py>>,
 }
 
-impl<'py> Pantry<'py> {
-    /// What is known of the objects that a text was made of.
-    fn known(&self, home: Home) -> Option<&Known<'py>> {
-        match home {
-            Home::Reference => self.reference.as_ref(),
-            Home::Responses => self.responses.as_ref(),
-            Home::Recipe => None,
+impl<'py> Inputs<'py> {
+    /// The objects that a text was made of.
+    fn known(&self, source: Source) -> Option<&Known<'py>> {
+        match source {
+            Source::Reference => self.reference.as_ref(),
+            Source::Responses => self.responses.as_ref(),
+            Source::Plan => None,
         }
     }
 }
 
-/// Follows steps of a recipe, and appends the results to a list.
+/// Follows steps of a plan, and appends the results to a list.
 pub(crate) fn build<'py>(
     builder: &mut Builder<'py>,
-    steps: &[Step],
-    recipe: &Recipe,
-    pantry: &Pantry<'py>,
+    steps: &[BuildStep],
+    plan: &BuildPlan,
+    inputs: &Inputs<'py>,
     results: &Bound<'py, PyList>,
 ) -> PyResult<()> {
     let open = vec![Open::List(results.clone())];
-    let mut building = Building { builder, recipe, pantry, open };
+    let mut building = Building { builder, plan, inputs, open };
     steps.iter().try_for_each(|step| building.step(*step))
 }
 
-/// Results on their way.
+/// Results that are being built.
 struct Building<'b, 'py> {
     builder: &'b mut Builder<'py>,
-    recipe: &'b Recipe,
-    pantry: &'b Pantry<'py>,
+    plan: &'b BuildPlan,
+    inputs: &'b Inputs<'py>,
     /// The objects and lists that are not closed yet.
     open: Vec<Open<'py>>,
 }
@@ -55,35 +55,35 @@ enum Open<'py> {
 }
 
 impl<'b, 'py> Building<'b, 'py> {
-    fn step(&mut self, step: Step) -> PyResult<()> {
+    fn step(&mut self, step: BuildStep) -> PyResult<()> {
         let py = self.builder.py;
         match step {
-            Step::OpenObject => self.open.push(Open::Dict(PyDict::new(py), None)),
-            Step::OpenList => self.open.push(Open::List(PyList::empty(py))),
-            Step::Close => match self.open.pop() {
+            BuildStep::OpenObject => self.open.push(Open::Dict(PyDict::new(py), None)),
+            BuildStep::OpenList => self.open.push(Open::List(PyList::empty(py))),
+            BuildStep::Close => match self.open.pop() {
                 Some(Open::Dict(dict, _)) => self.put(dict.into_any())?,
                 Some(Open::List(list)) => self.put(list.into_any())?,
                 None => {}
             },
-            Step::Key(home, length, start) => {
-                let key = self.builder.own_key(piece(self.text(home), length, start));
+            BuildStep::Key(source, length, start) => {
+                let key = self.builder.own_key(piece(self.text(source), length, start));
                 self.expect(key);
             }
-            Step::KeyAsWritten(home, length, start) => {
-                let key = self.builder.key(piece(self.text(home), length, start))?;
+            BuildStep::KeyAsWritten(source, length, start) => {
+                let key = self.builder.key(piece(self.text(source), length, start))?;
                 self.expect(key);
             }
-            Step::Text(home, length, start) => {
-                let text = PyString::new(py, piece(self.text(home), length, start));
+            BuildStep::Text(source, length, start) => {
+                let text = PyString::new(py, piece(self.text(source), length, start));
                 self.put(text.into_any())?;
             }
-            Step::Number(number) => self.put(PyFloat::new(py, number).into_any())?,
-            Step::Json(home, start) => {
-                let value = self.value(home, start)?;
+            BuildStep::Number(number) => self.put(PyFloat::new(py, number).into_any())?,
+            BuildStep::Json(source, start) => {
+                let value = self.value(source, start)?;
                 self.put(value)?;
             }
-            Step::Fields(home, start) => {
-                let fields = self.fields(home, start)?;
+            BuildStep::Fields(source, start) => {
+                let fields = self.fields(source, start)?;
                 if let Some(Open::Dict(dict, _)) = self.open.last_mut() {
                     *dict = fields;
                 }
@@ -92,7 +92,7 @@ impl<'b, 'py> Building<'b, 'py> {
         Ok(())
     }
 
-    /// Notes the key of the next value.
+    /// Remembers the key of the next value.
     fn expect(&mut self, key: Bound<'py, PyString>) {
         if let Some(Open::Dict(_, next)) = self.open.last_mut() {
             *next = Some(key);
@@ -112,22 +112,22 @@ impl<'b, 'py> Building<'b, 'py> {
     }
 
     /// The text that a piece stands in.
-    fn text(&self, home: Home) -> &'b str {
-        match home {
-            Home::Reference => self.pantry.inputs.reference.json(),
-            Home::Responses => self.pantry.inputs.responses.json(),
-            Home::Recipe => &self.recipe.texts,
+    fn text(&self, source: Source) -> &'b str {
+        match source {
+            Source::Reference => self.inputs.documents.reference.json(),
+            Source::Responses => self.inputs.documents.responses.json(),
+            Source::Plan => &self.plan.texts,
         }
     }
 
     /// The value that begins at a place.
-    fn value(&mut self, home: Home, start: usize) -> PyResult<Bound<'py, PyAny>> {
-        self.builder.part(self.text(home), start, self.pantry.known(home))
+    fn value(&mut self, source: Source, start: usize) -> PyResult<Bound<'py, PyAny>> {
+        self.builder.part(self.text(source), start, self.inputs.known(source))
     }
 
     /// The object that begins at a place, to be added to.
-    fn fields(&mut self, home: Home, start: usize) -> PyResult<Bound<'py, PyDict>> {
-        self.builder.dict(self.text(home), start, self.pantry.known(home))
+    fn fields(&mut self, source: Source, start: usize) -> PyResult<Bound<'py, PyDict>> {
+        self.builder.dict(self.text(source), start, self.inputs.known(source))
     }
 }
 

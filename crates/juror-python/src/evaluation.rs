@@ -1,4 +1,4 @@
-//! `run_evaluation`: the side that has Python.
+//! `run_evaluation`: the thread that has Python.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel, sync_channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,13 +12,13 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use crate::aggregates::plan_of;
-use crate::build::{Pantry, build};
+use crate::build::{Inputs, build};
+use crate::build_plan::BuildPlan;
 use crate::engine::{self, How, Loading, Message, Work};
 use crate::from_json::Builder;
 use crate::input::{Input, settings};
-use crate::kept::{Harvest, Kept};
 use crate::known::Known;
-use crate::recipe::Recipe;
+use crate::lazy_results::{LazyResults, Unbuilt};
 use crate::stream;
 
 /// How long to wait for the engine before looking for Ctrl-C.
@@ -68,13 +68,13 @@ pub(crate) fn run_evaluation<'py>(
     plan.explain = explain;
     let interrupt = stop.map_or_else(Interrupt::default, |stop| stop.get().0.clone());
     if !(may_ask && may_judge(&settings)) {
-        let told = |n_done: usize, n_all: usize, n_errors: usize| match &progress {
+        let tell = |n_done: usize, n_all: usize, n_errors: usize| match &progress {
             _ if interrupt.is_set() => Err(PyKeyboardInterrupt::new_err("interrupted")),
-            Some(progress) => tell_judged(progress, n_done, n_all, n_errors),
+            Some(progress) => report_judged(progress, n_done, n_all, n_errors),
             None => Ok(()),
         };
         let pause = GarbagePause::new(py)?;
-        let results = stream::evaluate(py, reference, responses, &plan, told);
+        let results = stream::evaluate(py, reference, responses, &plan, tell);
         drop(pause);
         if let Some(results) = results? {
             return Ok(results.into_any());
@@ -82,12 +82,13 @@ pub(crate) fn run_evaluation<'py>(
     }
     let (reference, responses) = Input::both(reference, responses)?;
     let log = Log::new(py)?;
-    for told in reference.hint.iter().chain(&responses.hint).chain(&responses.problems) {
-        log.say(&told.to_string(), false)?;
+    for problem in reference.hint.iter().chain(&responses.hint).chain(&responses.problems) {
+        log.write(&problem.to_string(), false)?;
     }
     let problems = reference.problems;
-    let (is_told, interrupt_engine) = (progress.is_some(), interrupt.clone());
-    let how = How { problems, settings, plan, may_ask, is_told, interrupt: interrupt_engine };
+    let (wants_progress, interrupt_engine) = (progress.is_some(), interrupt.clone());
+    let how =
+        How { problems, settings, plan, may_ask, wants_progress, interrupt: interrupt_engine };
     let unwanted = Interrupt::default();
     let work = Work {
         reference: Loading::begin(reference.source)?,
@@ -95,17 +96,17 @@ pub(crate) fn run_evaluation<'py>(
         how,
         unwanted: unwanted.clone(),
     };
-    let (say, messages) = sync_channel(WAITING);
+    let (send, messages) = sync_channel(WAITING);
     let engine = thread::Builder::new().name("juror".into());
     let (give_back, used) = channel();
     let (keep, texts) = channel();
-    engine.spawn(move || engine::run(work, &say, &used, &keep))?;
+    engine.spawn(move || engine::run(work, &send, &used, &keep))?;
     let mut table = Table {
         results: PyList::empty(py),
         builder: Builder::new(py),
         known: Some((reference.known, responses.known)),
-        pantry: None,
-        harvest: None,
+        inputs: None,
+        unbuilt: None,
         pause: None,
         give_back,
         progress,
@@ -113,8 +114,8 @@ pub(crate) fn run_evaluation<'py>(
         log,
     };
     table.listen(&Mutex::new(messages), &interrupt)?;
-    match table.harvest {
-        Some(harvest) => Ok(Bound::new(py, Kept::new(harvest, texts, unwanted))?.into_any()),
+    match table.unbuilt {
+        Some(unbuilt) => Ok(Bound::new(py, LazyResults::new(unbuilt, texts, unwanted))?.into_any()),
         None => Ok(table.results.into_any()),
     }
 }
@@ -127,21 +128,21 @@ fn may_judge(settings: &Settings) -> bool {
         || Environment::read(|_| ()).get("OPENAI_API_KEY").is_some()
 }
 
-/// Says how far judging has come.
-fn tell_judged(
+/// Reports how far scoring has come.
+fn report_judged(
     progress: &Bound<'_, PyAny>,
     n_done: usize,
     n_all: usize,
     n_errors: usize,
 ) -> PyResult<()> {
-    let told = PyDict::new(progress.py());
-    told.set_item("total", n_all)?;
-    told.set_item("phase", if n_done == 0 { "started" } else { "judging" })?;
-    told.set_item("done", n_done)?;
+    let report = PyDict::new(progress.py());
+    report.set_item("total", n_all)?;
+    report.set_item("phase", if n_done == 0 { "started" } else { "judging" })?;
+    report.set_item("done", n_done)?;
     if n_done > 0 {
-        told.set_item("errors", n_errors)?;
+        report.set_item("errors", n_errors)?;
     }
-    progress.call1((told,))?;
+    progress.call1((report,))?;
     Ok(())
 }
 
@@ -161,12 +162,12 @@ struct Table<'py> {
     builder: Builder<'py>,
     /// The objects of the inputs, until the documents made of them are there.
     known: Option<(Option<Known<'py>>, Option<Known<'py>>)>,
-    pantry: Option<Pantry<'py>>,
-    /// What files came to.
-    harvest: Option<Box<Harvest>>,
+    inputs: Option<Inputs<'py>>,
+    /// Results of files.
+    unbuilt: Option<Box<Unbuilt>>,
     pause: Option<GarbagePause<'py>>,
-    /// Recipes that were followed, to be written anew: fresh memory is dear.
-    give_back: Sender<Recipe>,
+    /// Plans that were followed, to be filled again: fresh memory is expensive.
+    give_back: Sender<BuildPlan>,
     progress: Option<Bound<'py, PyAny>>,
     n_all: usize,
     log: Log<'py>,
@@ -179,8 +180,8 @@ enum Next {
 }
 
 impl Table<'_> {
-    /// Takes messages until the work is done. The first Ctrl-C lets the engine end in good order,
-    /// which keeps what was paid for; the second does not wait for it.
+    /// Takes messages until the work is done. After the first Ctrl-C the engine ends in good order,
+    /// which keeps what was paid for; the second one does not wait for that.
     fn listen(
         &mut self,
         messages: &Mutex<Receiver<Message>>,
@@ -221,67 +222,69 @@ impl Table<'_> {
     fn take(&mut self, message: Message) -> PyResult<Next> {
         let py = self.results.py();
         match message {
-            Message::Word(word, is_failure) => self.log.say(&word, is_failure)?,
-            Message::Event(event) => self.tell(event)?,
-            Message::Inputs(inputs) => {
+            Message::Log { text, is_failure } => self.log.write(&text, is_failure)?,
+            Message::Event(event) => self.report(event)?,
+            Message::Documents(documents) => {
                 let (reference, responses) = self.known.take().unwrap_or_default();
-                self.pantry = Some(Pantry { inputs, reference, responses });
+                self.inputs = Some(Inputs { documents, reference, responses });
             }
-            Message::Results(mut recipe) => {
+            Message::Results(mut plan) => {
                 if self.pause.is_none() {
                     self.pause = Some(GarbagePause::new(py)?);
                 }
-                if let Some(pantry) = &self.pantry {
-                    build(&mut self.builder, &recipe.steps, &recipe, pantry, &self.results)?;
-                    recipe.clear();
+                if let Some(inputs) = &self.inputs {
+                    build(&mut self.builder, &plan.steps, &plan, inputs, &self.results)?;
+                    plan.clear();
                     // An engine that has ended needs no more of them.
-                    let _ = self.give_back.send(recipe);
+                    let _ = self.give_back.send(plan);
                 }
             }
-            Message::Harvest(harvest) => self.harvest = Some(harvest),
-            Message::Done => return Ok(Next::End),
+            Message::Done(unbuilt) => {
+                self.unbuilt = unbuilt;
+                return Ok(Next::End);
+            }
             Message::Interrupted => return Err(PyKeyboardInterrupt::new_err("interrupted")),
             Message::Refused(refusal) => return Err(refusal.into_error(py)),
         }
         Ok(Next::More)
     }
 
-    /// Says how far the work has come.
-    fn tell(&mut self, event: Event) -> PyResult<()> {
+    /// Reports how far the work has come.
+    fn report(&mut self, event: Event) -> PyResult<()> {
         if let Event::Started { questions } = event {
             self.n_all = questions;
         }
         let Some(progress) = &self.progress else { return Ok(()) };
-        let told = PyDict::new(progress.py());
-        told.set_item("total", self.n_all)?;
+        let report = PyDict::new(progress.py());
+        report.set_item("total", self.n_all)?;
         match event {
             Event::Started { .. } => {
-                told.set_item("phase", "started")?;
-                told.set_item("done", 0)?;
+                report.set_item("phase", "started")?;
+                report.set_item("done", 0)?;
             }
             Event::Asked(Asking { questions, calls, rate, left }) => {
-                told.set_item("phase", "asking")?;
-                told.set_item("done", questions)?;
-                told.set_item("requests", calls.requests)?;
-                told.set_item("answered", calls.answered)?;
-                told.set_item("under_way", calls.under_way)?;
-                told.set_item("known", calls.known)?;
-                told.set_item("failed", calls.failed)?;
-                told.set_item("usd", calls.usd)?;
-                told.set_item("rate", rate)?;
-                told.set_item("left", left.map(|left| left.as_secs_f64()))?;
+                report.set_item("phase", "asking")?;
+                report.set_item("done", questions)?;
+                report.set_item("requests", calls.requests)?;
+                report.set_item("answered", calls.answered)?;
+                report.set_item("under_way", calls.under_way)?;
+                report.set_item("known", calls.known)?;
+                report.set_item("failed", calls.failed)?;
+                report.set_item("usd", calls.usd)?;
+                report.set_item("rate", rate)?;
+                report.set_item("left", left.map(|left| left.as_secs_f64()))?;
             }
             Event::Judged { questions, errors } => {
-                told.set_item("phase", "judging")?;
-                told.set_item("done", questions)?;
-                told.set_item("errors", errors)?;
+                report.set_item("phase", "judging")?;
+                report.set_item("done", questions)?;
+                report.set_item("errors", errors)?;
             }
             Event::Stopping => {
-                told.set_item("phase", "stopping")?;
-                told.set_item("done", 0)?;
+                report.set_item("phase", "stopping")?;
+                report.set_item("done", 0)?;
             }
         }
-        progress.call1((told,))?;
+        progress.call1((report,))?;
         Ok(())
     }
 }
@@ -300,7 +303,7 @@ fn next(py: Python<'_>, shared: &Mutex<Receiver<Message>>) -> Result<Message, Re
 }
 
 fn lock(messages: &Mutex<Receiver<Message>>) -> MutexGuard<'_, Receiver<Message>> {
-    // Only this thread ever locks it: it is there to be carried to where Python is let go.
+    // Only this thread ever locks it: the mutex lets it go where Python is detached.
     messages.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -312,15 +315,15 @@ impl<'py> Log<'py> {
         Ok(Log(py.import("logging")?.call_method1("getLogger", ("juror",))?))
     }
 
-    pub(crate) fn say(&self, word: &str, is_failure: bool) -> PyResult<()> {
+    pub(crate) fn write(&self, text: &str, is_failure: bool) -> PyResult<()> {
         let level = if is_failure { "error" } else { "warning" };
-        self.0.call_method1(level, ("%s", word))?;
+        self.0.call_method1(level, ("%s", text))?;
         Ok(())
     }
 }
 
-/// Keeps Python's garbage collector from going through results that are being built, again and
-/// again: none of them is garbage.
+/// Keeps Python's garbage collector from visiting results over and over while they are built: none of
+/// them is garbage.
 pub(crate) struct GarbagePause<'py>(Option<Bound<'py, PyModule>>);
 
 impl<'py> GarbagePause<'py> {

@@ -1,12 +1,12 @@
 //! `unmet_gates`: what is asked of results before they may pass.
 
-use juror_score::{Gate, Gates, Limit, Share};
+use juror_score::{Gate, Limit, Share};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::aggregates::{collect, plan_of};
 
-/// Why results do not pass, none where they do. `fail_under` has the least mean of each metric.
+/// The gates that results do not meet, in words. `fail_under` has the least mean of each metric.
 #[pyfunction]
 #[pyo3(signature = (results, fail_under, coverage=None, max_errors=None, config=None, profile=None, *, metrics=Vec::new()))]
 #[expect(clippy::too_many_arguments, reason = "Python's callers name them")]
@@ -20,25 +20,28 @@ pub(crate) fn unmet_gates<'py>(
     profile: Option<&str>,
     metrics: Vec<String>,
 ) -> PyResult<Vec<String>> {
-    let plan = plan_of(config, profile)?;
-    let least = |(metric, least): (String, f64)| {
-        let is_known = juror_score::metric(&metric).is_some()
-            || plan.custom_metrics.contains(&metric)
-            || metrics.iter().any(|own| metric.starts_with(own.as_str()));
-        match (is_known, least.is_finite()) {
-            (false, _) => Err(PyValueError::new_err(format!("`{metric}` is not a metric"))),
-            (_, false) => Err(PyValueError::new_err(format!("`{metric}`: {least} is no number"))),
-            _ => Ok(Gate { metric, least }),
+    let mut plan = plan_of(config, profile)?;
+    for (metric, least) in fail_under {
+        let gate = Gate { metric, least };
+        if metrics.iter().any(|own| gate.metric.starts_with(own.as_str())) {
+            plan.gates.metrics.push(gate);
+        } else {
+            plan.add_gate(gate).map_err(refuse)?;
         }
-    };
-    let share = coverage.map(str::parse::<Share>).transpose();
-    let share = share.map_err(|error| PyValueError::new_err(error.to_string()))?;
-    let max_errors = max_errors.map(str::parse::<Limit>).transpose();
-    let gates = Gates {
-        metrics: fail_under.into_iter().map(least).collect::<PyResult<_>>()?,
-        coverage: share.unwrap_or(plan.coverage),
-        max_errors: max_errors.map_err(|error| PyValueError::new_err(error.to_string()))?,
-    };
+    }
+    let is_number = |gate: &&Gate| gate.least.is_finite();
+    if let Some(Gate { metric, least }) = plan.gates.metrics.iter().find(|gate| !is_number(gate)) {
+        return Err(PyValueError::new_err(format!("`{metric}`: {least} is no number")));
+    }
+    let coverage = coverage.map(str::parse::<Share>).transpose().map_err(refuse)?;
+    plan.gates.coverage = coverage.unwrap_or(plan.gates.coverage);
+    plan.gates.max_errors = max_errors.map(str::parse::<Limit>).transpose().map_err(refuse)?;
+    let gates = plan.gates.clone();
     let (aggregates, _) = collect(py, results, plan, metrics)?;
     Ok(gates.unmet(&aggregates.micro).iter().map(ToString::to_string).collect())
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "this is given to `map_err`")]
+fn refuse(error: impl ToString) -> PyErr {
+    PyValueError::new_err(error.to_string())
 }

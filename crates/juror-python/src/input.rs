@@ -9,7 +9,7 @@ use pyo3::types::{PyDict, PyList, PyMapping, PyString};
 
 use crate::escape::push_text;
 use crate::known::Known;
-use crate::problem::{Refusal, Segment, Told};
+use crate::problem::{InputProblem, Refusal, Segment};
 use crate::to_json::{Filled, Written};
 
 /// An input on its way to being a document.
@@ -43,9 +43,9 @@ pub(crate) struct Input<'py> {
     pub(crate) source: Source,
     pub(crate) known: Option<Known<'py>>,
     /// What of it could not be read.
-    pub(crate) problems: Vec<Told>,
+    pub(crate) problems: Vec<InputProblem>,
     /// What deserves a word, though nothing is wrong.
-    pub(crate) hint: Option<Told>,
+    pub(crate) hint: Option<InputProblem>,
 }
 
 /// Objects as JSON text, or the name of a file.
@@ -106,13 +106,13 @@ impl<'py> Input<'py> {
 
 /// What is to be said of objects.
 struct Words {
-    problems: Vec<Told>,
-    hint: Option<Told>,
+    problems: Vec<InputProblem>,
+    hint: Option<InputProblem>,
 }
 
 impl Words {
     fn of(written: &Written<'_>, py: Python<'_>) -> Words {
-        let told = |found| Told::of_object(py, found);
+        let told = |found| InputProblem::of_object(py, found);
         Words {
             problems: written.problems.iter().map(told).collect(),
             hint: written.not_number.as_ref().map(told),
@@ -253,7 +253,8 @@ pub(crate) fn settings(config: Option<&Bound<'_, PyAny>>) -> PyResult<Settings> 
     let mut written = Written::default();
     written.value(config);
     if !written.problems.is_empty() {
-        let told = written.problems.iter().map(|found| Told::of_object(py, found)).collect();
+        let told =
+            written.problems.iter().map(|found| InputProblem::of_object(py, found)).collect();
         return Err(Refusal::Settings(told, 0).into_error(py));
     }
     let refuse = |problems: Problems| Refusal::settings(&problems, false).into_error(py);

@@ -7,6 +7,8 @@
 mod aggregates;
 mod bench;
 mod build;
+mod build_plan;
+mod build_sink;
 mod command;
 mod engine;
 mod escape;
@@ -15,14 +17,13 @@ mod fill;
 mod from_json;
 mod gates;
 mod input;
-mod kept;
 mod known;
+mod lazy_results;
 mod observe;
 mod parts;
 mod pieces;
 mod problem;
 mod read;
-mod recipe;
 mod stream;
 mod table;
 mod to_json;
@@ -48,7 +49,7 @@ mod _juror {
     #[pymodule_export]
     use crate::gates::unmet_gates;
     #[pymodule_export]
-    use crate::kept::Kept;
+    use crate::lazy_results::LazyResults;
     #[pymodule_export]
     use crate::pieces::{
         average_precision, average_precision_over_hits, compare_contexts, compare_sparql_results,

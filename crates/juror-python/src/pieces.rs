@@ -11,7 +11,7 @@ use pyo3::types::{PyDict, PyString};
 use serde_json::value::RawValue;
 
 use crate::evaluation::profile_number;
-use crate::problem::{Refusal, Told};
+use crate::problem::{InputProblem, Refusal};
 use crate::to_json::Written;
 
 /// The JSON text of an object, or the exception that says what of it cannot be read.
@@ -24,7 +24,8 @@ pub(crate) fn json_of(value: &Bound<'_, PyAny>) -> PyResult<String> {
 /// The JSON text that was written, unless something could not be.
 pub(crate) fn finished<'py>(written: Written<'py>, py: Python<'py>) -> PyResult<String> {
     if !written.problems.is_empty() {
-        let told = written.problems.iter().map(|found| Told::of_object(py, found)).collect();
+        let told =
+            written.problems.iter().map(|found| InputProblem::of_object(py, found)).collect();
         return Err(Refusal::Dataset(told, 0).into_error(py));
     }
     Ok(String::from_utf8(written.fill(py).json)?)

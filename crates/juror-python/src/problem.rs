@@ -56,18 +56,18 @@ impl Found {
 
 /// A problem for Python.
 #[derive(Clone)]
-pub(crate) struct Told {
+pub(crate) struct InputProblem {
     pub(crate) message: String,
     pub(crate) place: Option<(String, usize, usize)>,
     pub(crate) path: String,
     pub(crate) hint: Option<String>,
 }
 
-impl Told {
+impl InputProblem {
     /// A problem of an input; what was made of objects has no lines.
-    pub(crate) fn of(error: &DatasetError, is_file: bool) -> Told {
+    pub(crate) fn of(error: &DatasetError, is_file: bool) -> InputProblem {
         let place = &error.place;
-        Told {
+        InputProblem {
             message: error.problem.to_string(),
             place: is_file.then(|| (place.file.clone(), place.line, place.column)),
             path: place.path.to_string(),
@@ -75,8 +75,8 @@ impl Told {
         }
     }
 
-    pub(crate) fn of_object(py: Python<'_>, found: &Found) -> Told {
-        Told {
+    pub(crate) fn of_object(py: Python<'_>, found: &Found) -> InputProblem {
+        InputProblem {
             message: found.message.clone(),
             place: None,
             path: found.path(py),
@@ -99,21 +99,21 @@ pub(crate) enum Refusal {
     /// A file cannot be read.
     File(LoadError),
     /// A dataset cannot be used.
-    Dataset(Vec<Told>, usize),
+    Dataset(Vec<InputProblem>, usize),
     /// Settings cannot be used.
-    Settings(Vec<Told>, usize),
+    Settings(Vec<InputProblem>, usize),
     /// Something of the system failed.
     Failed(String),
 }
 
 impl Refusal {
     pub(crate) fn dataset(problems: &Problems, is_file: bool) -> Refusal {
-        let told = problems.errors.iter().map(|error| Told::of(error, is_file)).collect();
+        let told = problems.errors.iter().map(|error| InputProblem::of(error, is_file)).collect();
         Refusal::Dataset(told, problems.n_more)
     }
 
     pub(crate) fn settings(problems: &Problems, is_file: bool) -> Refusal {
-        let told = problems.errors.iter().map(|error| Told::of(error, is_file)).collect();
+        let told = problems.errors.iter().map(|error| InputProblem::of(error, is_file)).collect();
         Refusal::Settings(told, problems.n_more)
     }
 
@@ -123,7 +123,8 @@ impl Refusal {
             Some((message, hint)) => (message, Some(hint.to_owned())),
             None => (words, None),
         };
-        let told = Told { message: message.to_owned(), place: None, path: String::new(), hint };
+        let told =
+            InputProblem { message: message.to_owned(), place: None, path: String::new(), hint };
         Refusal::Settings(vec![told], 0)
     }
 
@@ -145,7 +146,7 @@ fn errors(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
     py.import("juror._errors")
 }
 
-fn located(py: Python<'_>, class: &str, told: Vec<Told>, n_more: usize) -> PyResult<PyErr> {
+fn located(py: Python<'_>, class: &str, told: Vec<InputProblem>, n_more: usize) -> PyResult<PyErr> {
     let problems: PyResult<Vec<_>> = told.into_iter().map(|told| told.into_python(py)).collect();
     let error = errors(py)?.getattr(class)?.call1((problems?, n_more))?;
     Ok(PyErr::from_value(error))
@@ -164,7 +165,7 @@ fn os_error(py: Python<'_>, name: &str, error: &std::io::Error) -> PyErr {
     made.map_or_else(|error| error, PyErr::from_value)
 }
 
-impl std::fmt::Display for Told {
+impl std::fmt::Display for InputProblem {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if let Some((file, line, column)) = &self.place {
             write!(f, "{file}:{line}:{column}: ")?;

@@ -11,7 +11,7 @@ use crate::evaluation::Log;
 use crate::from_json::Builder;
 use crate::input::Input;
 use crate::known::Known;
-use crate::problem::{Refusal, Told};
+use crate::problem::{InputProblem, Refusal};
 
 /// A reference dataset as a list of templates; fails with every problem of it.
 #[pyfunction]
@@ -91,8 +91,8 @@ struct Read<'py> {
     py: Python<'py>,
     document: Document,
     known: Option<Known<'py>>,
-    problems: Vec<Told>,
-    hint: Option<Told>,
+    problems: Vec<InputProblem>,
+    hint: Option<InputProblem>,
     is_file: bool,
 }
 
@@ -108,9 +108,9 @@ impl<'py> Read<'py> {
     /// Raises what is wrong with the whole, and logs what is wrong with parts; with `strict`, all
     /// of it is raised.
     fn settle(&self, checked: Result<Problems, Problems>, strict: bool) -> PyResult<()> {
-        let told = |problems: &Problems| -> Vec<Told> {
+        let told = |problems: &Problems| -> Vec<InputProblem> {
             let objects = self.problems.iter().cloned();
-            let others = problems.errors.iter().map(|error| Told::of(error, self.is_file));
+            let others = problems.errors.iter().map(|error| InputProblem::of(error, self.is_file));
             objects.chain(others).collect()
         };
         match checked {
@@ -124,7 +124,7 @@ impl<'py> Read<'py> {
                 let log = Log::new(self.py)?;
                 let hint = self.hint.iter().cloned();
                 let mut words = hint.chain(told(&problems));
-                words.try_for_each(|told| log.say(&told.to_string(), false))
+                words.try_for_each(|told| log.write(&told.to_string(), false))
             }
         }
     }

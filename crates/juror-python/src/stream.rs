@@ -1,12 +1,13 @@
 //! Evaluating objects a few questions at a time.
 //!
-//! The JSON text of a whole dataset is as large as the dataset, and fresh memory is dear. So a few
-//! questions at a time are written, judged by another thread and built, all in memory that stays
-//! near. What steps returned is nearly all of a dataset and is not written: the texts stand beside
-//! the JSON, and are judged where they are.
+//! The JSON text of a whole dataset is as large as the dataset, and fresh memory is expensive. So a
+//! few questions at a time are written, scored by another thread and built, all in memory that stays
+//! in the processor's cache. The outputs of steps are nearly all of a dataset and are not written:
+//! they stay in Python's memory, beside the JSON, and are compared there.
 //!
-//! This is for the common case: where anything deserves a word, such as a problem or a
-//! response that is left over, nothing comes of it, and the whole is judged as files are.
+//! This is for the common case. If there is anything to warn about, such as a problem or a response
+//! to no question, the attempt is dropped and the whole is evaluated as files are, which finds the
+//! words for it.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -23,28 +24,28 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyDict, PyList, PyString};
 
-use crate::build::{Pantry, build};
+use crate::build::{Inputs, build};
+use crate::build_plan::{BuildPlan, Documents, PlanWriter};
 use crate::from_json::Builder;
-use crate::recipe::{Inputs, Recipe, Writer};
 use crate::to_json::Written;
 
-/// How many questions are judged together.
+/// How many questions are scored together.
 const BATCH: usize = 32;
 
-/// Below this many questions threads are not worth their while.
+/// With fewer questions than this, threads do not pay off.
 const LEAST: usize = 4 * BATCH;
 
-/// How many batches a thread may have before it.
+/// How many batches may wait for a thread.
 const AHEAD: usize = 12;
 
-/// JSON text, and beside it the outputs of steps, by their places in it.
+/// JSON text, and the outputs of steps beside it, by their positions in the text.
 struct Text {
     document: Arc<Document>,
     outputs: Vec<(usize, PyBackedStr)>,
 }
 
 impl Text {
-    /// Nothing where the JSON is no text, which does not happen.
+    /// `None` if the JSON is not UTF-8, which does not happen.
     fn of(name: &str, written: &mut Written<'_>) -> PyResult<Option<Text>> {
         let outputs = written.parts.asides()?;
         let json = std::mem::take(&mut written.json);
@@ -52,7 +53,7 @@ impl Text {
         Ok(document.map(|document| Text { document, outputs }))
     }
 
-    /// What a step returned, where that stands beside the JSON.
+    /// The output of a step: the one beside the JSON, if there is one.
     fn output<'t>(&'t self, written: Option<Output<'t>>) -> Option<Output<'t>> {
         let Some(Output::Json(value)) = written else { return written };
         let at = value.get().as_ptr() as usize - self.document.json().as_ptr() as usize;
@@ -63,25 +64,25 @@ impl Text {
     }
 }
 
-/// A few questions, on their way to a thread.
+/// A few questions for a thread to score.
 struct Batch {
     reference: Text,
     responses: Text,
 }
 
-/// What came of them.
-struct Judged {
-    inputs: Inputs,
-    recipe: Recipe,
+/// A batch that was scored.
+struct Scored {
+    documents: Documents,
+    plan: BuildPlan,
     n_errors: usize,
-    /// Texts are Python's: the thread that has Python lets go of them.
+    /// Its texts are Python's, so the thread that has Python must drop it.
     batch: Batch,
 }
 
-/// Judges a batch; nothing where something deserves a word.
-fn judge(batch: Batch, plan: &Plan) -> Option<Judged> {
+/// Scores a batch; `None` if there is anything to warn about.
+fn score(batch: Batch, plan: &Plan) -> Option<Scored> {
     let Batch { reference, responses } = &batch;
-    let inputs = Inputs {
+    let documents = Documents {
         reference: Arc::clone(&reference.document),
         responses: Arc::clone(&responses.document),
         are_files: (false, false),
@@ -94,27 +95,27 @@ fn judge(batch: Batch, plan: &Plan) -> Option<Judged> {
     let groups = dataset.questions.iter_mut().flat_map(|question| &mut question.groups);
     for step in groups.flatten().flatten() {
         step.output = reference.output(step.output);
-        // Where it is not aside, the reader has looked.
+        // The reader has checked the outputs that are not aside.
         step.has_required_columns().then_some(())?;
     }
     for step in answers.trajectories_mut().flat_map(|trajectory| &mut trajectory.steps).flatten() {
         step.output = responses.output(step.output);
     }
-    let (mut recipe, mut n_errors) = (Recipe::default(), 0);
+    let (mut build_plan, mut n_errors) = (BuildPlan::default(), 0);
     for question in &dataset.questions {
         let case = Case { question, trajectory: answers.of(question) };
         n_errors += usize::from(case.trajectory.ending.is_error());
         let record = plan.score(&case);
-        tell_result(&record, &plan.profile, &mut Writer::new(&inputs, &mut recipe));
+        tell_result(&record, &plan.profile, &mut PlanWriter::new(&documents, &mut build_plan));
     }
     drop((dataset, answers));
-    Some(Judged { inputs, recipe, n_errors, batch })
+    Some(Scored { documents, plan: build_plan, n_errors, batch })
 }
 
-/// A thread that judges, from the side of Python.
+/// A thread that scores, as the thread with Python sees it.
 struct Worker {
     give: SyncSender<Batch>,
-    take: Mutex<Receiver<Option<Judged>>>,
+    take: Mutex<Receiver<Option<Scored>>>,
 }
 
 impl Worker {
@@ -124,9 +125,9 @@ impl Worker {
         let plan = plan.clone();
         let work = move || {
             for batch in batches {
-                let judged = judge(batch, &plan);
-                // Nobody listens any more once the whole is judged in the other way.
-                if done.send(judged).is_err() {
+                let scored = score(batch, &plan);
+                // Nobody listens any more once the whole is evaluated in the other way.
+                if done.send(scored).is_err() {
                     return;
                 }
             }
@@ -136,7 +137,7 @@ impl Worker {
     }
 }
 
-/// What of the objects is written already.
+/// The objects, and how far they are written.
 struct Feed<'py> {
     questions: Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>,
     by_id: Bound<'py, PyDict>,
@@ -146,8 +147,8 @@ struct Feed<'py> {
 }
 
 impl<'py> Feed<'py> {
-    /// The questions with their templates, and the responses by id; nothing where the objects are
-    /// not the plain ones.
+    /// The questions with their templates, and the responses by id; `None` if the objects are not
+    /// plain lists and dicts.
     fn new(
         reference: &Bound<'py, PyAny>,
         responses: &Bound<'py, PyAny>,
@@ -171,7 +172,7 @@ impl<'py> Feed<'py> {
         self.at == self.questions.len()
     }
 
-    /// Writes the next questions and the responses to them; nothing where something is odd.
+    /// Writes the next questions and the responses to them; `None` if something is odd about them.
     fn next(&mut self) -> PyResult<Option<(Written<'py>, Written<'py>)>> {
         let (mut reference, mut responses) = (Written::whole(), Written::whole());
         let end = (self.at + BATCH).min(self.questions.len());
@@ -208,14 +209,14 @@ impl<'py> Feed<'py> {
         reference.json.push(b']');
         responses.json.push(b'}');
         self.at = end;
-        let deserves_a_word =
+        let has_warning =
             |written: &Written<'_>| !written.problems.is_empty() || written.not_number.is_some();
-        let is_well = !deserves_a_word(&reference) && !deserves_a_word(&responses);
+        let is_well = !has_warning(&reference) && !has_warning(&responses);
         Ok(is_well.then_some((reference, responses)))
     }
 }
 
-/// Writes a question or a response, with its steps under a key of their own.
+/// Writes a question or a response, with its steps under this key.
 fn write_record<'py>(written: &mut Written<'py>, fields: &Bound<'py, PyDict>, steps: &str) {
     let write = |written: &mut Written<'py>, fields: &Bound<'py, PyDict>| {
         written.entries(fields, |written, key, value| {
@@ -225,7 +226,7 @@ fn write_record<'py>(written: &mut Written<'py>, fields: &Bound<'py, PyDict>, st
     written.nested(fields.as_any(), write, fields);
 }
 
-/// Writes steps, or groups of them: outputs are put aside.
+/// Writes steps, or groups of them, and puts their outputs aside.
 fn write_steps<'py>(written: &mut Written<'py>, value: &Bound<'py, PyAny>) {
     if let Ok(list) = value.cast_exact::<PyList>() {
         written.nested(value, |written, list| written.items(list.iter(), write_steps), list);
@@ -268,8 +269,8 @@ fn responses_by_id<'py>(responses: &Bound<'py, PyAny>) -> PyResult<Option<Bound<
     Ok((by_id.len() == list.len()).then_some(by_id))
 }
 
-/// Evaluates objects; nothing where the whole has to be looked at. `tell` is told how many
-/// questions are judged, of how many, and how many errors there are.
+/// Evaluates objects; `None` if the whole has to be evaluated in the other way. `tell` gets how many
+/// questions are scored, of how many, and how many errors there are.
 pub(crate) fn evaluate<'py>(
     py: Python<'py>,
     reference: &Bound<'py, PyAny>,
@@ -287,7 +288,7 @@ pub(crate) fn evaluate<'py>(
     tell(0, n_all, 0)?;
     loop {
         py.check_signals()?;
-        // Other threads of Python get a turn, also where the workers are always ahead.
+        // Other threads of Python get a turn, even if the workers are always ahead.
         py.detach(|| ());
         while !feed.is_done() && waiting.len() < workers.len() * AHEAD {
             let Some((mut reference, mut responses)) = feed.next()? else { return Ok(None) };
@@ -295,33 +296,33 @@ pub(crate) fn evaluate<'py>(
                 (Text::of("reference", &mut reference)?, Text::of("responses", &mut responses)?);
             let (Some(asked), Some(answered)) = texts else { return Ok(None) };
             let batch = Batch { reference: asked, responses: answered };
-            // A worker ends before its time only by a bug, which taking from it will show.
+            // A worker ends early only because of a bug, which receiving from it will show.
             let _ = workers[n_given % workers.len()].give.send(batch);
             waiting.push_back((reference, responses));
             n_given += 1;
         }
         let Some((reference, responses)) = waiting.pop_front() else { break };
-        let Some(judged) = receive(py, &workers[n_taken % workers.len()].take) else {
+        let Some(scored) = receive(py, &workers[n_taken % workers.len()].take) else {
             return Ok(None);
         };
         n_taken += 1;
-        let pantry = Pantry {
-            inputs: judged.inputs,
+        let inputs = Inputs {
+            documents: scored.documents,
             reference: Some(reference.parts.known(&[])),
             responses: Some(responses.parts.known(&[])),
         };
-        build(&mut builder, &judged.recipe.steps, &judged.recipe, &pantry, &results)?;
-        n_errors += judged.n_errors;
-        drop(judged.batch);
+        build(&mut builder, &scored.plan.steps, &scored.plan, &inputs, &results)?;
+        n_errors += scored.n_errors;
+        drop(scored.batch);
         tell(results.len(), n_all, n_errors)?;
     }
-    // A response that answers no question deserves a word.
+    // A response to no question deserves a warning.
     let is_all = feed.n_answered == feed.by_id.len();
     Ok(is_all.then_some(results))
 }
 
 /// The next outcome of a worker; other Python threads may work while there is none.
-fn receive(py: Python<'_>, take: &Mutex<Receiver<Option<Judged>>>) -> Option<Judged> {
+fn receive(py: Python<'_>, take: &Mutex<Receiver<Option<Scored>>>) -> Option<Scored> {
     let lock = || take.lock().unwrap_or_else(PoisonError::into_inner);
     let ready = lock().try_recv();
     ready.ok().unwrap_or_else(|| py.detach(|| lock().recv().ok().flatten()))

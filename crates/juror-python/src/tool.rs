@@ -13,7 +13,7 @@ use pyo3::types::{PyDict, PyMapping, PyString};
 use serde_json::value::RawValue;
 
 use crate::pieces::{finished, json_of};
-use crate::problem::{Refusal, Told};
+use crate::problem::{InputProblem, Refusal};
 use crate::to_json::Written;
 
 /// The key that replies to a call are kept under: of a JSON text what it says, of an object the
@@ -122,7 +122,7 @@ fn with_calls<T>(
     }
     let json = json_of(answer)?;
     let answer_of = |py: Python<'_>| {
-        let told = Told {
+        let told = InputProblem {
             message: "expected an answer with `answer_details`".into(),
             place: None,
             path: String::new(),

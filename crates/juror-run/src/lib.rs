@@ -1,6 +1,6 @@
 //! Turns inputs and settings into judged records, in order and on all cores.
 //!
-//! [`load`] brings a file into memory, [`Settings`] become a [`Plan`], [`evaluate`] judges every
+//! [`load`] brings a file into memory, [`Settings`] become a [`Plan`], an [`Evaluation`] judges every
 //! question of a dataset and writes results as they are made. [`bench`](mod@bench) has agents answer queries
 //! with tools that Juror serves, and judges what they did.
 //!
@@ -10,16 +10,13 @@ mod address;
 mod answers;
 mod asking;
 pub mod bench;
-mod columns;
 mod dotenv;
 mod environment;
-mod evaluate;
+mod evaluation;
 mod fingerprint;
 mod hidden;
 mod input;
 mod interrupt;
-mod judged_log;
-mod judging;
 mod known_replies;
 mod manifest;
 mod mapped;
@@ -38,11 +35,12 @@ mod watched;
 pub use answers::{AnswerFiles, AnswersError, log_files};
 pub use asking::{Asking, Watch, ask_each, ticks};
 pub use environment::Environment;
-pub use evaluate::{EachRecord, EvaluateError, Event, Judged, Outcome, evaluate, tell_too_large};
+pub use evaluation::{
+    Evaluation, EvaluationError, Event, Inputs, JudgedLine, Judgements, Judging, KnownJudgement,
+    ModelFailures, Outcome, QuestionSummary, RecordWriter, ResultFiles, Sink, Unreadable, Warning,
+};
 pub use input::{Lent, LoadError, load, load_settings, load_text, load_to_keep};
 pub use interrupt::{Interrupt, StopSignals};
-pub use judged_log::{Input, JudgedLine, KnownJudgement, RunInfo};
-pub use judging::{Docket, Judgements, judge_all};
 pub use known_replies::{DEFAULT_TOOL_STORE, ReplyPlace};
 pub use manifest::{Manifest, Resume, RunKind};
 pub use models::{
@@ -52,7 +50,7 @@ pub use models::{
 };
 pub use output::{Output, OutputError};
 pub use places::{Place, Places, UnclearSet};
-pub use plan::Plan;
+pub use plan::{Plan, UnknownMetric};
 pub use reply_store::{kept_of, reply_of};
 pub use run_log::{
     Chosen, Entry, PassedOver, RunLog, RunLogError, RunState, check_run, choose_folder, look_at_run,

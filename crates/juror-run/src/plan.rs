@@ -2,9 +2,14 @@
 
 use std::num::NonZero;
 
-use juror_score::{Aggregator, Case, Gates, Profile, Record, Share, Traits, explain, score};
+use juror_score::{Aggregator, Case, Gate, Gates, Profile, Record, Traits, explain, score};
 
-/// Everything an evaluation needs to know besides its inputs.
+/// A gate names something that is not a metric.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a metric")]
+pub struct UnknownMetric(pub String);
+
+/// Everything an evaluation needs to know besides its inputs and judges.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The rules of judgement.
@@ -13,8 +18,8 @@ pub struct Plan {
     pub custom_metrics: Vec<String>,
     /// What each of those needs of a question.
     pub custom_needs: Vec<Traits>,
-    /// The share of questions with a verdict that a gate asks for.
-    pub coverage: Share,
+    /// What is asked of the results before they may pass.
+    pub gates: Gates,
     /// Whether results tell why expected steps were missed.
     pub explain: bool,
     /// How many threads judge.
@@ -29,10 +34,21 @@ impl Plan {
             profile,
             custom_metrics: Vec::new(),
             custom_needs: Vec::new(),
-            coverage: Gates::COVERAGE,
+            gates: Gates { metrics: Vec::new(), coverage: Gates::COVERAGE, max_errors: None },
             explain: false,
             threads,
         }
+    }
+
+    /// Adds a gate; fails if results cannot have its metric.
+    pub fn add_gate(&mut self, gate: Gate) -> Result<(), UnknownMetric> {
+        let is_known = juror_score::metric(&gate.metric).is_some()
+            || self.custom_metrics.contains(&gate.metric);
+        if !is_known {
+            return Err(UnknownMetric(gate.metric));
+        }
+        self.gates.metrics.push(gate);
+        Ok(())
     }
 
     /// Computes everything of a case that needs no model.
@@ -47,5 +63,21 @@ impl Plan {
     /// An empty aggregator by its rules.
     pub fn aggregator(&self) -> Aggregator {
         Aggregator::new(&self.profile, &self.custom_metrics).with_needs(&self.custom_needs)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gates_are_set_on_metrics_that_results_can_have() {
+        let mut plan = Plan::new(Profile::V5);
+        plan.custom_metrics = vec!["politeness".into()];
+        let mut add = |metric: &str| plan.add_gate(Gate { metric: metric.into(), least: 0.5 });
+        assert_eq!(add("steps_score"), Ok(()));
+        assert_eq!(add("politeness"), Ok(()));
+        assert_eq!(add("steps_scores"), Err(UnknownMetric("steps_scores".into())));
+        assert_eq!(plan.gates.metrics.len(), 2);
     }
 }

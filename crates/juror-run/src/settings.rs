@@ -754,7 +754,7 @@ impl Settings {
             plan.custom_metrics.push(custom.aspect().key(KeyPart::Cost).into_owned());
             plan.custom_needs.resize(plan.custom_metrics.len(), custom.needs());
         }
-        plan.coverage = self.coverage.unwrap_or(plan.coverage);
+        plan.gates.coverage = self.coverage.unwrap_or(plan.gates.coverage);
         plan
     }
 }

@@ -93,7 +93,7 @@ def run_evaluation(
         progress=teller(progress),
         stop=_stop,
     )
-    results = Results(made) if isinstance(made, _juror.Kept) else made
+    results = Results(made) if isinstance(made, _juror.LazyResults) else made
     if own:
         _metrics.add(results, own, _juror.scores_errors(config, _name_of(profile)))
     return results

@@ -6,7 +6,7 @@ from typing import Any, final
 __all__ = [
     "Ask",
     "BenchRun",
-    "Kept",
+    "LazyResults",
     "Stop",
     "Table",
     "__version__",
@@ -76,7 +76,7 @@ class BenchRun:
     def call_later(self, url: str, body: str, done: Callable[[int | None, str], object]) -> None: ...
 
 @final
-class Kept:
+class LazyResults:
     """Results that are built when they are looked at."""
 
     def __len__(self) -> int: ...
@@ -130,7 +130,7 @@ def run_evaluation(
     threads: int | None = None,
     progress: object | None = None,
     stop: Stop | None = None,
-) -> list[dict[str, Any]] | Kept:
+) -> list[dict[str, Any]] | LazyResults:
     """Evaluates responses by a reference, both given as paths or as objects."""
 
 def compute_aggregates(

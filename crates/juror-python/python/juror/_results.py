@@ -39,9 +39,9 @@ _UNSEEN: Any = ResultNotLookedAt()
 class Results(list[Result]):
     """A list of results that builds each dict on first access; later accesses return the same object."""
 
-    def __init__(self, kept: _juror.Kept) -> None:
+    def __init__(self, kept: _juror.LazyResults) -> None:
         super().__init__([_UNSEEN] * len(kept))
-        self._kept: _juror.Kept | None = kept
+        self._kept: _juror.LazyResults | None = kept
         self._seen: set[int] = set()
         self._lock = threading.RLock()
 

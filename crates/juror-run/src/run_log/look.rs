@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::{Entry, RunLog, RunLogError, read_manifest};
 use crate::bench::Attempted;
-use crate::judged_log::KnownJudgement;
+use crate::evaluation::KnownJudgement;
 use crate::manifest::RunKind;
 
 /// How far the run in a folder has come.

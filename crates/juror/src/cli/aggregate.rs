@@ -47,8 +47,8 @@ pub(super) struct AggregateArgs {
 
 pub(super) fn run(args: &AggregateArgs) -> anyhow::Result<Exit> {
     check_outputs(args.results.iter().chain(&args.rules.config), &args.aggregates, args.json)?;
-    let plan = args.rules.plan()?;
-    let gates = args.gate.gates(&plan)?;
+    let mut plan = args.rules.plan()?;
+    args.gate.add_to(&mut plan)?;
     let mut aggregator = plan.aggregator();
     let mut n_results = 0;
     for name in &args.results {
@@ -83,5 +83,5 @@ pub(super) fn run(args: &AggregateArgs) -> anyhow::Result<Exit> {
         let highlights = Highlights { title, aggregates: &aggregates, worst, n_more: 0, calls };
         talk::data(&summary(&highlights, talk::palette()))?;
     }
-    Ok(gate::pass(&gates.unmet(&aggregates.micro)))
+    Ok(gate::report(&plan.gates.unmet(&aggregates.micro)))
 }

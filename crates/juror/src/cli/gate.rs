@@ -1,8 +1,8 @@
-//! What is asked of statistics before a command may end with 0.
+//! Quality gates: what is asked of statistics before a command may end with 0.
 
 use clap::Args;
 use juror_run::Plan;
-use juror_score::{Gate, Gates, Limit, Share, Unmet};
+use juror_score::{Gate, Limit, Share, Unmet};
 
 use crate::exit::Exit;
 use crate::talk;
@@ -33,26 +33,21 @@ fn parse_gate(text: &str) -> Result<Gate, String> {
 }
 
 impl GateArgs {
-    /// The gates, together with what the settings say of them.
-    pub(super) fn gates(&self, plan: &Plan) -> anyhow::Result<Gates> {
-        for Gate { metric, .. } in &self.fail_under {
-            let is_known = juror_score::metric(metric).is_some()
-                || plan.custom_metrics.iter().any(|custom| custom == metric);
-            anyhow::ensure!(
-                is_known,
-                "--fail-under: `{metric}` is not a metric\n  hint: see docs/metrics.md; outputs of custom evaluations are metrics too"
-            );
+    /// Adds the gates to a plan, which has those of the settings already.
+    pub(super) fn add_to(&self, plan: &mut Plan) -> anyhow::Result<()> {
+        for gate in &self.fail_under {
+            plan.add_gate(gate.clone()).map_err(|error| anyhow::anyhow!(
+                "--fail-under: {error}\n  hint: see docs/metrics.md; outputs of custom evaluations are metrics too"
+            ))?;
         }
-        Ok(Gates {
-            metrics: self.fail_under.clone(),
-            coverage: self.coverage.unwrap_or(plan.coverage),
-            max_errors: self.max_errors,
-        })
+        plan.gates.coverage = self.coverage.unwrap_or(plan.gates.coverage);
+        plan.gates.max_errors = self.max_errors;
+        Ok(())
     }
 }
 
-/// Says which gates are not met, and how that ends.
-pub(super) fn pass(unmet: &[Unmet]) -> Exit {
+/// Prints which gates are not met, and returns how the command ends.
+pub(super) fn report(unmet: &[Unmet]) -> Exit {
     for reason in unmet {
         talk::say(&format!("gate not met: {reason}{}", hint(reason)));
     }

@@ -98,7 +98,7 @@ fn judge(args: &DemoArgs) -> anyhow::Result<Exit> {
         recorded: Some(recorded),
     };
     talk::say(RECORDED);
-    let exit = work.judge()?;
+    let exit = work.run()?;
     if !args.json {
         talk::say("\nThese were the files of `juror demo --write FOLDER`; now try your own:");
         talk::say("  juror eval REFERENCE RESPONSES");

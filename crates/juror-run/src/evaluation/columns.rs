@@ -1,21 +1,20 @@
-//! Which columns a table of results has, which is written before the first result is known.
+//! The columns of a table of results, which are written before the first result is known.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use juror_score::read::{Dataset, Responses};
 use juror_score::{Case, ContextJudge, Judgement, Level, METRICS, MetricInfo, score};
 
+use super::Evaluation;
 use crate::plan::Plan;
 
-/// The metrics of steps that some question has. Models have been asked by now; what needs none is
-/// computed here for questions with retrieval, until every metric has been seen.
-pub(crate) fn metrics_of_steps(
-    plan: &Plan,
-    dataset: &Dataset<'_>,
-    responses: &Responses<'_>,
+/// The metrics of steps that any question has. Judges' metrics are known by now; the others are
+/// computed here, for questions with retrieval, until every metric has been seen.
+pub(super) fn metrics_of_steps(
+    evaluation: &Evaluation<'_>,
     judgements: &[Judgement],
 ) -> Vec<&'static MetricInfo> {
+    let plan = evaluation.plan;
     let of_steps: Vec<&MetricInfo> =
         METRICS.iter().filter(|info| info.level == Level::Step).collect();
     let mut seen: HashSet<Cow<str>> = HashSet::new();
@@ -26,11 +25,11 @@ pub(crate) fn metrics_of_steps(
         });
     }
     if plan.profile.contexts == ContextJudge::Text {
-        for question in &dataset.questions {
+        for index in 0..evaluation.dataset.questions.len() {
             if BY_TEXT.iter().all(|name| seen.contains(*name)) {
                 break;
             }
-            let case = Case { question, trajectory: responses.of(question) };
+            let case = evaluation.case(index);
             if !retrieves(&case, plan) {
                 continue;
             }

@@ -1,18 +1,17 @@
 //! Asking models about every question of a dataset, many at a time.
 
+use std::fmt;
 use std::thread;
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use juror_json::Object;
 use juror_models::{CallKey, KeyMaker, Stop, Tally};
-use juror_score::read::{Dataset, Responses};
 use juror_score::{Case, Cause, ContextJudge, ErrorResponses, Judgement, Profile, Why};
 
+use super::{Evaluation, EvaluationError, Event, KnownJudgement};
 use crate::asking::{Watch, ticks};
-use crate::evaluate::{EvaluateError, Event};
 use crate::interrupt::Interrupt;
-use crate::judged_log::KnownJudgement;
 use crate::models::Judges;
 use crate::run_log::RunLog;
 
@@ -22,57 +21,70 @@ const FORM: &str = "3";
 /// What models found out about a dataset.
 #[derive(Debug, Default)]
 pub struct Judgements {
-    /// What was found out about each question, in the order of the dataset.
+    /// What was found out about each question, in the order of the dataset; empty without judges.
     pub of_questions: Vec<Judgement>,
     /// How many questions are not finished because asking had stopped.
     pub n_unfinished: usize,
-    /// How many questions lack something for a reason outside.
-    pub n_failed_outside: usize,
-    /// Of the first of those, its position and the reason.
-    pub outside: Option<(usize, Why)>,
-    /// How many questions are done with, one way or another.
-    pub n_done: usize,
-    /// Whether only recorded replies could be used.
-    pub is_replay: bool,
-    /// What was asked.
+    /// The calls that were made.
     pub tally: Tally,
     /// Why asking stopped, if it did.
     pub stopped: Option<Stop>,
+    /// How many questions are done with, one way or another.
+    n_done: usize,
+    /// How many questions lack something for a reason outside.
+    n_failed_outside: usize,
+    /// Of the first of those, its position and the reason.
+    outside: Option<(usize, Why)>,
+    is_replay: bool,
+}
+
+/// Questions that lack something because models failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelFailures {
+    /// How many.
+    pub n_questions: usize,
+    /// Why the first of them does, on one line.
+    pub reason: String,
+    /// Whether the reason is that a reply did not come in time.
+    pub is_late: bool,
+    /// Whether only recorded replies could be used.
+    pub is_replay: bool,
+}
+
+impl fmt::Display for ModelFailures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let questions = if self.n_questions == 1 { "question" } else { "questions" };
+        write!(f, "models failed on {} {questions}: {}", self.n_questions, self.reason)
+    }
 }
 
 impl Judgements {
-    /// Why models failed, on one line: the reason outside, not what else some metric lacks.
-    pub fn reason(&self) -> String {
-        let reason = self.outside.as_ref().map_or("", |(_, why)| &why.message);
-        reason.split_whitespace().collect::<Vec<_>>().join(" ")
+    /// On how many questions models failed, and why; `None` if they failed on none.
+    pub fn failures(&self) -> Option<ModelFailures> {
+        let (_, why) = self.outside.as_ref()?;
+        Some(ModelFailures {
+            n_questions: self.n_failed_outside,
+            reason: why.message.split_whitespace().collect::<Vec<_>>().join(" "),
+            is_late: why.cause == Cause::Late,
+            is_replay: self.is_replay,
+        })
     }
 
-    /// Whether that reason is that a reply did not come in time.
-    pub fn is_late(&self) -> bool {
-        self.outside.as_ref().is_some_and(|(_, why)| why.cause == Cause::Late)
+    /// Puts in the judgement of a question.
+    fn put(&mut self, index: usize, judgement: Judgement) {
+        if let Some(why) = judgement.outside() {
+            self.fail_outside(index, why.clone());
+        }
+        self.of_questions[index] = judgement;
+        self.n_done += 1;
     }
 
-    /// Takes down a question that lacks something for a reason outside.
     fn fail_outside(&mut self, index: usize, why: Why) {
         self.n_failed_outside += 1;
         if self.outside.as_ref().is_none_or(|(first, _)| index < *first) {
             self.outside = Some((index, why));
         }
     }
-}
-
-/// What is judged, and by which rules.
-pub struct Docket<'d> {
-    /// Who judges.
-    pub judges: &'d Judges,
-    /// By which rules.
-    pub profile: &'d Profile,
-    /// The questions.
-    pub dataset: &'d Dataset<'d>,
-    /// What was answered.
-    pub responses: &'d Responses<'d>,
-    /// How many threads may be used.
-    pub threads: usize,
 }
 
 /// A question that is still to be judged.
@@ -82,80 +94,83 @@ struct Waiting {
 }
 
 /// Judges every question that is not judged yet.
-pub fn judge_all(
-    docket: &Docket<'_>,
-    mut run: Option<&mut RunLog<KnownJudgement>>,
+pub(super) fn judge_all(
+    evaluation: &Evaluation<'_>,
+    judges: &Judges,
+    log: Option<&RunLog<KnownJudgement>>,
     interrupt: &Interrupt,
     mut tell: impl FnMut(Event),
-) -> Result<Judgements, EvaluateError> {
-    let n_questions = docket.dataset.questions.len();
+) -> Result<Judgements, EvaluationError> {
+    let n_questions = evaluation.dataset.questions.len();
     tell(Event::Started { questions: n_questions });
     let of_questions = vec![Judgement::default(); n_questions];
     let mut judgements = Judgements { of_questions, ..Judgements::default() };
-    let waiting = docket.take_known(&mut judgements, &mut run)?;
+    let all = JudgeAll { evaluation, judges, log };
+    let waiting = all.take_known(&mut judgements)?;
     if !waiting.is_empty() {
-        docket.ask(waiting, &mut judgements, &mut run, interrupt, tell)?;
+        all.ask(waiting, &mut judgements, interrupt, tell)?;
     }
-    judgements.tally = docket.judges.models.tally();
-    judgements.is_replay = docket.judges.models.only_replays();
-    judgements.stopped = docket.judges.models.stopped();
+    judgements.tally = judges.models.tally();
+    judgements.is_replay = judges.models.only_replays();
+    judgements.stopped = judges.models.stopped();
     Ok(judgements)
 }
 
-impl Docket<'_> {
-    fn case(&self, index: usize) -> Case<'_> {
-        let question = &self.dataset.questions[index];
-        Case { question, trajectory: self.responses.of(question) }
-    }
+struct JudgeAll<'j> {
+    evaluation: &'j Evaluation<'j>,
+    judges: &'j Judges,
+    log: Option<&'j RunLog<KnownJudgement>>,
+}
 
-    /// Fills in what an earlier run or the cache knows; returns what is left.
-    fn take_known(
-        &self,
-        judgements: &mut Judgements,
-        run: &mut Option<&mut RunLog<KnownJudgement>>,
-    ) -> Result<Vec<Waiting>, EvaluateError> {
-        let keys = self.keys();
-        let mut waiting = Vec::new();
-        for (index, key) in keys.into_iter().enumerate() {
-            let id = &self.dataset.questions[index].id;
-            let judged = run.as_mut().and_then(|run| run.take(id, &key.to_hex()));
-            if let Some(judgement) = judged {
-                if let Some(why) = judgement.outside() {
-                    judgements.fail_outside(index, why.clone());
-                }
-                judgements.of_questions[index] = judgement;
-                judgements.n_done += 1;
-            } else if self.is_left_out(index) {
-                self.keep(run, &Waiting { index, key }, &Judgement::default())?;
-                judgements.n_done += 1;
-            } else {
-                waiting.push(Waiting { index, key });
-            }
-        }
+impl JudgeAll<'_> {
+    /// Fills in what the log or the cache knows; returns what is left to ask.
+    fn take_known(&self, judgements: &mut Judgements) -> Result<Vec<Waiting>, EvaluationError> {
+        let unlogged = self.take_logged(judgements)?;
         let aspects = self.judges.panel.aspects();
         let read = |text: String| {
             let pairs = serde_json::from_str(&text).ok()?;
             Judgement::read(pairs, &aspects)
         };
-        let keys: Vec<CallKey> = waiting.iter().map(|waiting| waiting.key).collect();
+        let keys: Vec<CallKey> = unlogged.iter().map(|waiting| waiting.key).collect();
         let mut left = Vec::new();
-        for (waiting, known) in waiting.into_iter().zip(self.judges.models.judgements(&keys)) {
+        for (waiting, known) in unlogged.into_iter().zip(self.judges.models.judgements(&keys)) {
             match known.and_then(read) {
                 None => left.push(waiting),
                 Some(judgement) => {
-                    self.keep(run, &waiting, &judgement)?;
-                    judgements.of_questions[waiting.index] = judgement;
-                    judgements.n_done += 1;
+                    self.append(&waiting, &judgement)?;
+                    judgements.put(waiting.index, judgement);
                 }
             }
         }
         Ok(left)
     }
 
-    /// Whether a question ended in an error that the rules do not judge.
+    /// Fills in what the log knows, and what is not judged at all; returns the rest.
+    fn take_logged(&self, judgements: &mut Judgements) -> Result<Vec<Waiting>, EvaluationError> {
+        let mut rest = Vec::new();
+        for (index, key) in self.keys().into_iter().enumerate() {
+            let id = &self.evaluation.dataset.questions[index].id;
+            let waiting = Waiting { index, key };
+            if let Some(judgement) = self.log.and_then(|log| log.get(id, &key.to_hex())) {
+                judgements.put(index, judgement.clone());
+            } else if self.is_left_out(index) {
+                self.append(&waiting, &Judgement::default())?;
+                judgements.n_done += 1;
+            } else {
+                rest.push(waiting);
+            }
+        }
+        Ok(rest)
+    }
+
+    /// Whether a question ended in an error, which the rules leave out.
     fn is_left_out(&self, index: usize) -> bool {
-        let ending = &self.case(index).trajectory.ending;
-        ending.is_error() && self.profile.steps_of_errors == ErrorResponses::LeftOut
+        let ending = &self.evaluation.case(index).trajectory.ending;
+        ending.is_error() && self.profile().steps_of_errors == ErrorResponses::LeftOut
+    }
+
+    fn profile(&self) -> &Profile {
+        &self.evaluation.plan.profile
     }
 
     /// The keys of cases, made on all threads: a case's key takes in all of its steps.
@@ -164,11 +179,11 @@ impl Docket<'_> {
         common.field(FORM);
         common.field(env!("CARGO_PKG_VERSION")).field(&self.judges.identity.to_string());
         let common = &*common.field(&self.judges.models.prices());
-        let indexes: Vec<usize> = (0..self.dataset.questions.len()).collect();
-        let share = indexes.len().div_ceil(self.threads.max(1)).max(1);
+        let indexes: Vec<usize> = (0..self.evaluation.dataset.questions.len()).collect();
+        let share = indexes.len().div_ceil(self.evaluation.plan.threads.max(1)).max(1);
         thread::scope(|scope| {
             let make = |part: &[usize]| -> Vec<CallKey> {
-                part.iter().map(|index| case_key(common, &self.case(*index))).collect()
+                part.iter().map(|index| case_key(common, &self.evaluation.case(*index))).collect()
             };
             let parts: Vec<_> =
                 indexes.chunks(share).map(|part| scope.spawn(move || make(part))).collect();
@@ -184,13 +199,12 @@ impl Docket<'_> {
         &self,
         waiting: Vec<Waiting>,
         judgements: &mut Judgements,
-        run: &mut Option<&mut RunLog<KnownJudgement>>,
         interrupt: &Interrupt,
         mut tell: impl FnMut(Event),
-    ) -> Result<(), EvaluateError> {
+    ) -> Result<(), EvaluationError> {
         let models = &self.judges.models;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        runtime.map_err(EvaluateError::Runtime)?.block_on(async {
+        runtime.map_err(EvaluationError::Runtime)?.block_on(async {
             let mut waiting = waiting.into_iter();
             let mut asked = FuturesUnordered::new();
             let judge = |next: Waiting| async move {
@@ -217,16 +231,12 @@ impl Docket<'_> {
                         continue;
                     }
                 };
-                if let Some(why) = judgement.outside() {
-                    judgements.fail_outside(waited.index, why.clone());
-                }
                 if judgement.is_unfinished() {
                     judgements.n_unfinished += 1;
                 } else {
-                    self.keep(run, &waited, &judgement)?;
+                    self.append(&waited, &judgement)?;
                 }
-                judgements.of_questions[waited.index] = judgement;
-                judgements.n_done += 1;
+                judgements.put(waited.index, judgement);
                 // Once asking has stopped, the rest passes through quickly and unfinished.
                 asked.extend(waiting.next().map(judge));
                 let begun = n_asked - waiting.len();
@@ -236,25 +246,19 @@ impl Docket<'_> {
         })
     }
 
-    fn keep(
-        &self,
-        run: &mut Option<&mut RunLog<KnownJudgement>>,
-        waiting: &Waiting,
-        judgement: &Judgement,
-    ) -> Result<(), EvaluateError> {
-        match run {
-            Some(run) if !self.judges.models.only_counts() => {
-                let id = &self.dataset.questions[waiting.index].id;
-                Ok(run.append(id, &waiting.key.to_hex(), judgement)?)
-            }
-            _ => Ok(()),
+    /// Appends a judgement to the log, if there is one and calls are not only counted.
+    fn append(&self, waiting: &Waiting, judgement: &Judgement) -> Result<(), EvaluationError> {
+        if let Some(log) = self.log.filter(|_| !self.judges.models.only_counts()) {
+            let id = &self.evaluation.dataset.questions[waiting.index].id;
+            log.append(id, &waiting.key.to_hex(), judgement)?;
         }
+        Ok(())
     }
 
     async fn judge_one(&self, waiting: &Waiting) -> Judgement {
-        let (case, models) = (self.case(waiting.index), &self.judges.models);
-        let is_needed = needs_matching(&case, self.profile);
-        let matching = is_needed.then(|| case.matching(self.profile)).flatten();
+        let (case, models) = (self.evaluation.case(waiting.index), &self.judges.models);
+        let is_needed = needs_matching(&case, self.profile());
+        let matching = is_needed.then(|| case.matching(self.profile())).flatten();
         let judgement = self.judges.panel.judge(&case, matching.as_ref(), models).await;
         // What has an error may turn out better another time.
         if !judgement.findings.is_empty() && !judgement.has_failure() {
@@ -311,12 +315,13 @@ mod tests {
         let mut judgements = Judgements::default();
         let why = |message: &str, cause| Why { message: message.into(), cause };
         judgements.fail_outside(7, why("no reply within 60 s", Cause::Late));
-        assert!(judgements.is_late());
+        assert!(judgements.failures().expect("a failure").is_late);
         let words = "status 400:\tno\n  reply within 60 s";
         judgements.fail_outside(2, why(words, Cause::Outside));
         judgements.fail_outside(4, why("status 500", Cause::Outside));
-        assert_eq!(judgements.n_failed_outside, 3);
-        assert_eq!(judgements.reason(), "status 400: no reply within 60 s");
-        assert!(!judgements.is_late(), "whatever the words are");
+        let failures = judgements.failures().expect("failures");
+        let told = "models failed on 3 questions: status 400: no reply within 60 s";
+        assert_eq!(failures.to_string(), told);
+        assert!(!failures.is_late, "whatever the words are");
     }
 }

@@ -2,48 +2,59 @@
 
 use std::path::Path;
 
+use juror_document::Document;
 use juror_score::{Aspect, Cause, FlatPair, Judgement, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::Inputs;
 use crate::manifest::{Manifest, Resume, RunKind};
+use crate::models::Judges;
 use crate::run_log::{Entry, RunLog, RunLogError};
+use crate::settings::Settings;
 
 /// What an evaluation is asked to do; two runs that agree in all of it may share a folder.
-#[derive(Clone, Debug)]
-pub struct RunInfo {
-    /// The reference: its name and the hash of its content.
-    pub reference: Input,
-    /// The responses: their name and the hash of their content.
-    pub responses: Input,
+pub(super) struct RunInfo {
+    reference: Input,
+    responses: Input,
     /// What decides verdicts: models, parameters, prompts, rules.
-    pub judges: Value,
+    judges: Value,
     /// What the judges look at.
-    pub aspects: Vec<Aspect>,
+    aspects: Vec<Aspect>,
     /// The settings as written, without keys.
-    pub settings: Value,
+    settings: Value,
 }
 
 /// A file of a run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Input {
+#[derive(Serialize)]
+struct Input {
     /// As the user named it.
-    pub name: String,
+    name: String,
     /// Of its content.
-    pub hash: String,
+    hash: String,
 }
 
 impl Input {
-    /// A file's name and the hash of its content.
-    pub fn new(name: &str, content: &str) -> Input {
+    fn new(name: &str, content: &str) -> Input {
         Input { name: name.to_owned(), hash: blake3::hash(content.as_bytes()).to_hex().to_string() }
     }
 }
 
 impl RunInfo {
+    pub(super) fn new(inputs: Inputs<'_>, settings: &Settings, judges: Option<&Judges>) -> RunInfo {
+        let input = |document: &Document| Input::new(document.name(), document.json());
+        RunInfo {
+            reference: input(inputs.reference),
+            responses: input(inputs.responses),
+            judges: judges.map(|judges| judges.identity.clone()).unwrap_or_default(),
+            aspects: judges.map(|judges| judges.panel.aspects()).unwrap_or_default(),
+            settings: settings.written.clone(),
+        }
+    }
+
     /// Begins the log of such a run, or resumes it. To retry errors is to forget judgements that
     /// have one.
-    pub fn open_log(
+    pub(super) fn open_log(
         &self,
         folder: &Path,
         resume: Resume,
@@ -83,13 +94,13 @@ impl Entry for KnownJudgement {
 }
 
 impl RunLog<KnownJudgement> {
-    /// Takes the judgement of a question, if there is one and the question has not changed since.
-    pub(crate) fn take(&mut self, id: &str, key: &str) -> Option<Judgement> {
-        self.known.remove(id).filter(|known| known.key == key).map(|known| known.judgement)
+    /// The judgement of a question, if there is one and the question has not changed since.
+    pub(super) fn get(&self, id: &str, key: &str) -> Option<&Judgement> {
+        self.known.get(id).filter(|known| known.key == key).map(|known| &known.judgement)
     }
 
     /// Appends the judgement of a question.
-    pub(crate) fn append(
+    pub(super) fn append(
         &self,
         id: &str,
         key: &str,
@@ -203,10 +214,10 @@ mod tests {
         let mut file = std::fs::OpenOptions::new().append(true).open(&path).expect("open");
         file.write_all(b"{\"question_id\":\"q3\",\"no").expect("cut off");
         drop(file);
-        let mut again = open(folder.path(), "x", Resume::default()).expect("again");
+        let again = open(folder.path(), "x", Resume::default()).expect("again");
         assert_eq!(again.n_known(), 2);
-        assert_eq!(again.take("q1", "k1"), Some(first));
-        assert_eq!(again.take("q2", "changed"), None);
+        assert_eq!(again.get("q1", "k1"), Some(&first));
+        assert_eq!(again.get("q2", "changed"), None);
         drop(again);
         let retry = Resume { retry_errors: true, ..Resume::default() };
         assert_eq!(open(folder.path(), "x", retry).expect("again").n_known(), 1);
@@ -223,8 +234,8 @@ mod tests {
         let other = Judgement { findings: vec![other], ..nothing() };
         log.append("q", "k", &other).expect("appended");
         drop(log);
-        let mut again = open(folder.path(), "x", Resume::default()).expect("again");
-        assert_eq!((again.n_known(), again.take("q", "k")), (1, Some(own)));
+        let again = open(folder.path(), "x", Resume::default()).expect("again");
+        assert_eq!((again.n_known(), again.get("q", "k")), (1, Some(&own)));
     }
 
     #[test]
@@ -234,8 +245,8 @@ mod tests {
         let line = json!({"question_id": "q", "key": "k", "failed_outside": true,
             "notes": [{"key": "answer_relevance_error", "value": "status 503"}]});
         std::fs::write(folder.path().join("records.jsonl"), format!("{line}\n")).expect("written");
-        let mut log = open(folder.path(), "x", Resume::default()).expect("a run");
-        let judgement = log.take("q", "k").expect("known");
+        let log = open(folder.path(), "x", Resume::default()).expect("a run");
+        let judgement = log.get("q", "k").expect("known");
         assert_eq!(judgement.outside().map(|why| &*why.message), Some("status 503"));
     }
 

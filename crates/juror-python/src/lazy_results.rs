@@ -1,4 +1,4 @@
-//! Results of files, which become Python's objects when somebody looks at them.
+//! Results of files, which become Python's objects only when somebody looks at them.
 //!
 //! Nearly all of a result repeats its inputs. So what is kept is how each result is built, and the
 //! texts of the inputs; most results of a large evaluation are never looked at one by one.
@@ -15,65 +15,66 @@ use pyo3::sync::MutexExt;
 use pyo3::types::PyList;
 
 use crate::aggregates::{plan_of, to_python};
-use crate::build::{Pantry, build};
+use crate::build::{Inputs, build};
+use crate::build_plan::{BuildPlan, Documents};
 use crate::evaluation::GarbagePause;
 use crate::from_json::Builder;
 use crate::problem::Refusal;
-use crate::recipe::{Inputs, Recipe};
 
-/// What an evaluation of files came to.
-pub(crate) struct Harvest {
-    /// How results are built, a few questions each.
-    pub(crate) recipes: Vec<Recipe>,
-    /// What their statistics are made of, by the rules they were judged by.
+/// Results that are not built yet.
+pub(crate) struct Unbuilt {
+    /// How results are built, a few results each.
+    pub(crate) build_plans: Vec<BuildPlan>,
+    /// What their statistics are made of.
     pub(crate) aggregator: Aggregator,
+    /// The rules they were scored by.
     pub(crate) plan: Plan,
 }
 
 /// The texts of the inputs. Large ones are copied out of their files after the results were handed
-/// out, and whoever looks first waits for that.
+/// out; the first look at a result waits for that.
 enum Texts {
-    Coming(Receiver<Result<Inputs, LoadError>>),
-    Here(Inputs),
+    Coming(Receiver<Result<Documents, LoadError>>),
+    Here(Documents),
     Lost,
 }
 
 /// Results that are built when they are looked at.
 #[pyclass(frozen, module = "juror._juror")]
-pub(crate) struct Kept {
-    harvest: Box<Harvest>,
-    /// The number of the first result of each recipe.
+pub(crate) struct LazyResults {
+    unbuilt: Box<Unbuilt>,
+    /// The position of the first result of each plan.
     firsts: Vec<usize>,
     n_results: usize,
     texts: Mutex<Texts>,
     /// The process whose thread keeps the texts.
     process: u32,
-    /// Told when nobody wants the texts any more.
+    /// Set when the texts are no longer needed.
     unwanted: Interrupt,
 }
 
-impl Drop for Kept {
+impl Drop for LazyResults {
     fn drop(&mut self) {
         self.unwanted.set();
     }
 }
 
-impl Kept {
+impl LazyResults {
     pub(crate) fn new(
-        harvest: Box<Harvest>,
-        texts: Receiver<Result<Inputs, LoadError>>,
+        unbuilt: Box<Unbuilt>,
+        texts: Receiver<Result<Documents, LoadError>>,
         unwanted: Interrupt,
-    ) -> Kept {
-        let (mut firsts, mut n_results) = (Vec::with_capacity(harvest.recipes.len()), 0);
-        for recipe in &harvest.recipes {
+    ) -> LazyResults {
+        let (mut firsts, mut n_results) = (Vec::with_capacity(unbuilt.build_plans.len()), 0);
+        for plan in &unbuilt.build_plans {
             firsts.push(n_results);
-            n_results += recipe.starts.len();
+            n_results += plan.starts.len();
         }
         let (texts, process) = (Mutex::new(Texts::Coming(texts)), std::process::id());
-        Kept { harvest, firsts, n_results, texts, process, unwanted }
+        LazyResults { unbuilt, firsts, n_results, texts, process, unwanted }
     }
 
-    fn inputs(&self, py: Python<'_>) -> PyResult<Inputs> {
+    fn documents(&self, py: Python<'_>) -> PyResult<Documents> {
         let texts = self.texts.lock_py_attached(py);
         let mut texts = texts.unwrap_or_else(PoisonError::into_inner);
         if let Texts::Coming(coming) = &mut *texts {
@@ -85,7 +86,7 @@ impl Kept {
             };
         }
         match &*texts {
-            Texts::Here(inputs) => Ok(inputs.clone()),
+            Texts::Here(documents) => Ok(documents.clone()),
             Texts::Coming(_) | Texts::Lost => {
                 let why = "the texts of these results could not be kept: evaluate the files again";
                 Err(PyRuntimeError::new_err(why))
@@ -93,19 +94,19 @@ impl Kept {
         }
     }
 
-    /// What the engine has kept; nothing where it ended without a word.
+    /// What the engine has kept; `None` if it ended without keeping anything.
     fn wait_for(
         &self,
         py: Python<'_>,
-        coming: &mut Receiver<Result<Inputs, LoadError>>,
-    ) -> PyResult<Option<Result<Inputs, LoadError>>> {
+        coming: &mut Receiver<Result<Documents, LoadError>>,
+    ) -> PyResult<Option<Result<Documents, LoadError>>> {
         match coming.try_recv() {
             Ok(kept) => return Ok(Some(kept)),
             Err(TryRecvError::Disconnected) => return Ok(None),
             Err(TryRecvError::Empty) => {}
         }
         if std::process::id() != self.process {
-            // A process that was forked has no threads of the one it comes from.
+            // A forked process has no threads of its parent.
             let why = "these results were not looked at before the process was forked: \
                 hand on `list(results)`";
             return Err(PyRuntimeError::new_err(why));
@@ -116,7 +117,7 @@ impl Kept {
 }
 
 #[pymethods]
-impl Kept {
+impl LazyResults {
     fn __len__(&self) -> usize {
         self.n_results
     }
@@ -129,12 +130,12 @@ impl Kept {
         config: Option<&Bound<'py, PyAny>>,
         profile: Option<&str>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let Harvest { recipes, aggregator, plan } = &*self.harvest;
+        let Unbuilt { build_plans, aggregator, plan } = &*self.unbuilt;
         let wanted = plan_of(config, profile)?;
         let is_same =
             wanted.profile == plan.profile && wanted.custom_metrics == plan.custom_metrics;
         // Statistics name templates by texts, also those whose ids are numbers in the results.
-        let has_odd_ids = recipes.iter().any(|recipe| recipe.has_odd_ids);
+        let has_odd_ids = build_plans.iter().any(|plan| plan.has_odd_ids);
         if !is_same || has_odd_ids {
             return Ok(None);
         }
@@ -152,14 +153,15 @@ impl Kept {
         if start > stop || stop > self.n_results {
             return Err(PyIndexError::new_err("there is no such result"));
         }
-        let pantry = Pantry { inputs: self.inputs(py)?, reference: None, responses: None };
+        let documents = self.documents(py)?;
+        let inputs = Inputs { documents, reference: None, responses: None };
         let (results, mut builder) = (PyList::empty(py), Builder::new(py));
         let _pause = GarbagePause::new(py)?;
         for index in start..stop {
             let at = self.firsts.partition_point(|first| *first <= index) - 1;
-            let recipe = &self.harvest.recipes[at];
-            let steps = recipe.steps_of(index - self.firsts[at]);
-            build(&mut builder, steps, recipe, &pantry, &results)?;
+            let plan = &self.unbuilt.build_plans[at];
+            let steps = plan.steps_of(index - self.firsts[at]);
+            build(&mut builder, steps, plan, &inputs, &results)?;
         }
         Ok(results)
     }

@@ -1,0 +1,174 @@
+//! Evaluating recorded responses: read, judge, score, write.
+//!
+//! [`Evaluation::open`] reads a reference and the responses to it. [`Evaluation::run`] has judges ask
+//! models about every question, scores all of them, and hands the records to a [`Sink`] in the order
+//! of the dataset. The program's sink writes files, Python's builds objects; everything else is the
+//! same for both.
+
+mod columns;
+mod error;
+mod files;
+mod judged_log;
+mod judging;
+mod scoring;
+mod sink;
+mod warning;
+
+use std::path::Path;
+
+use juror_document::{Document, Problems};
+use juror_models::{Stop, Tally};
+use juror_score::Case;
+use juror_score::read::{Dataset, Responses, read_both};
+
+pub use error::{EvaluationError, Unreadable};
+pub use files::ResultFiles;
+use judged_log::RunInfo;
+pub use judged_log::{JudgedLine, KnownJudgement};
+use judging::judge_all;
+pub use judging::{Judgements, ModelFailures};
+use scoring::Scoring;
+pub use scoring::{Event, QuestionSummary};
+pub use sink::{RecordWriter, Sink};
+pub use warning::Warning;
+
+use crate::interrupt::Interrupt;
+use crate::manifest::Resume;
+use crate::models::Judges;
+use crate::plan::Plan;
+use crate::run_log::{RunLog, RunLogError};
+use crate::settings::Settings;
+
+/// What is evaluated.
+#[derive(Clone, Copy)]
+pub struct Inputs<'e> {
+    /// The questions, with expected answers and steps.
+    pub reference: &'e Document,
+    /// What was answered.
+    pub responses: &'e Document,
+}
+
+/// A reference and the responses to it, read and ready to be judged.
+pub struct Evaluation<'e> {
+    /// The rules.
+    pub plan: &'e Plan,
+    /// The questions.
+    pub dataset: Dataset<'e>,
+    /// The responses to them.
+    pub responses: Responses<'e>,
+    inputs: Inputs<'e>,
+}
+
+/// Who judges, and where judgements are logged.
+#[derive(Clone, Copy, Default)]
+pub struct Judging<'j> {
+    /// The judges; without any, only what can be computed is scored.
+    pub judges: Option<&'j Judges>,
+    /// The log of the run.
+    pub log: Option<&'j RunLog<KnownJudgement>>,
+}
+
+/// What came of an evaluation.
+#[derive(Debug)]
+pub struct Outcome<P> {
+    /// What the sink made of the records.
+    pub product: P,
+    /// Every question, in the order of the dataset.
+    pub questions: Vec<QuestionSummary>,
+    /// What models found out.
+    pub judgements: Judgements,
+    /// What users should know about the scores.
+    pub warnings: Vec<Warning>,
+}
+
+impl<'e> Evaluation<'e> {
+    /// Reads both inputs; fails with everything that is wrong with them.
+    pub fn open(plan: &'e Plan, inputs: Inputs<'e>) -> Result<Evaluation<'e>, Unreadable> {
+        match read_both(inputs.reference, inputs.responses, plan.threads) {
+            (Ok(mut dataset), Ok(responses)) => {
+                dataset.heed(inputs.reference, &plan.profile);
+                Ok(Evaluation { plan, dataset, responses, inputs })
+            }
+            (reference, responses) => {
+                Err(Unreadable { reference: reference.err(), responses: responses.err() })
+            }
+        }
+    }
+
+    /// What is odd about the reference, but stops nothing.
+    pub fn reference_problems(&self) -> &Problems {
+        &self.dataset.warnings
+    }
+
+    /// What is odd about the responses, but stops nothing. Goes through all of them.
+    pub fn response_problems(&self) -> Problems {
+        let mut problems = self.responses.problems.clone();
+        problems.extend(self.responses.unknown(self.inputs.responses, &self.dataset.questions));
+        problems
+    }
+
+    /// What users should know before anything is asked or scored.
+    pub fn warnings(&self) -> Vec<Warning> {
+        Warning::about_inputs(self, self.inputs)
+    }
+
+    /// A question and the response to it, by the position of the question.
+    pub fn case(&self, index: usize) -> Case<'_> {
+        let question = &self.dataset.questions[index];
+        Case { question, trajectory: self.responses.of(question) }
+    }
+
+    /// Begins the log of this evaluation in a folder, or resumes it.
+    pub fn open_log(
+        &self,
+        folder: &Path,
+        resume: Resume,
+        settings: &Settings,
+        judges: Option<&Judges>,
+    ) -> Result<RunLog<KnownJudgement>, RunLogError> {
+        RunInfo::new(self.inputs, settings, judges).open_log(folder, resume)
+    }
+
+    /// Counts the calls that judging would take, by judges whose models only count.
+    pub fn count_calls(&self, judges: &Judges) -> Result<Tally, EvaluationError> {
+        let judging = Judging { judges: Some(judges), log: None };
+        Ok(self.judge(judging, &Interrupt::default(), |_| {})?.tally)
+    }
+
+    /// Judges and scores every question. The run is complete once the sink has all records, unless
+    /// judging stopped early.
+    pub fn run<S: Sink>(
+        &self,
+        judging: Judging<'_>,
+        mut sink: S,
+        interrupt: &Interrupt,
+        mut tell: impl FnMut(Event),
+    ) -> Result<Outcome<S::Product>, EvaluationError> {
+        let judgements = self.judge(judging, interrupt, &mut tell)?;
+        let n_unfinished = judgements.n_unfinished;
+        if judgements.stopped == Some(Stop::Interrupted) {
+            return Err(EvaluationError::InterruptedJudging { n_unfinished });
+        }
+        let writer = sink.begin(self, &judgements.of_questions)?;
+        let scoring = Scoring { evaluation: self, judgements: &judgements.of_questions, writer };
+        let (aggregator, questions) = scoring.run(interrupt, |buffer| sink.take(buffer), tell)?;
+        let product = sink.end(aggregator)?;
+        if let Some(log) = judging.log.filter(|_| n_unfinished == 0) {
+            log.complete()?;
+        }
+        let warnings = Warning::about_scores(self, &questions, &judgements);
+        Ok(Outcome { product, questions, judgements, warnings })
+    }
+
+    fn judge(
+        &self,
+        judging: Judging<'_>,
+        interrupt: &Interrupt,
+        tell: impl FnMut(Event),
+    ) -> Result<Judgements, EvaluationError> {
+        match judging.judges {
+            None => Ok(Judgements::default()),
+            Some(judges) => judge_all(self, judges, judging.log, interrupt, tell),
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Scoring every question of a dataset, in order, on several threads.
+
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::thread;
+
+use juror_score::{Aggregator, Finding, Judgement, Record, Score, TooLarge, Verdict};
+
+use super::{Evaluation, EvaluationError, RecordWriter};
+use crate::asking::Asking;
+use crate::interrupt::Interrupt;
+
+/// How many questions a thread scores at a time.
+const CHUNK: usize = 16;
+
+/// What happens during an evaluation.
+#[derive(Clone, Copy, Debug)]
+pub enum Event {
+    /// It began.
+    Started {
+        /// How many questions there are.
+        questions: usize,
+    },
+    /// Models are being asked.
+    Asked(Asking),
+    /// The user asked to stop: calls on their way are waited for.
+    Stopping,
+    /// Some questions were judged.
+    Judged {
+        /// How many so far.
+        questions: usize,
+        /// How many of them ended in an error.
+        errors: usize,
+    },
+}
+
+/// What a summary needs to know about a question that was scored.
+#[derive(Clone, Debug)]
+pub struct QuestionSummary {
+    /// Its position in the dataset.
+    pub index: usize,
+    /// Its steps score, if it has one.
+    pub steps_score: Option<f64>,
+    /// How right its answer is, if that was judged.
+    pub answer_f1: Option<f64>,
+    /// Whether it ended in an error.
+    pub is_error: bool,
+    /// Whether a metric of it could not be computed.
+    pub has_failure: bool,
+    /// The first part of it that met a limit.
+    pub too_large: Option<TooLarge>,
+}
+
+/// Questions to be scored, and the writer of their records.
+pub(super) struct Scoring<'s, W> {
+    pub(super) evaluation: &'s Evaluation<'s>,
+    /// What models found out, by the position of the question; empty if none was asked.
+    pub(super) judgements: &'s [Judgement],
+    pub(super) writer: W,
+}
+
+impl<W: RecordWriter> Scoring<'_, W> {
+    /// Scores on all threads. `take` gets the buffers in the order of the dataset, each with a few
+    /// records, and leaves them empty. Returns what statistics are made of, and every question in
+    /// the order of the dataset.
+    pub(super) fn run(
+        &self,
+        interrupt: &Interrupt,
+        mut take: impl FnMut(&mut W::Buffer) -> Result<(), EvaluationError>,
+        mut tell: impl FnMut(Event),
+    ) -> Result<(Aggregator, Vec<QuestionSummary>), EvaluationError> {
+        let n_questions = self.evaluation.dataset.questions.len();
+        tell(Event::Started { questions: n_questions });
+        let plan = self.evaluation.plan;
+        let n_threads = plan.threads.clamp(1, n_questions.div_ceil(CHUNK).max(1));
+        let mut aggregator = plan.aggregator();
+        let mut questions = Vec::with_capacity(n_questions);
+        let mut n_errors = 0;
+        thread::scope(|scope| {
+            // Thread t scores chunks t, t + n, t + 2n …, and its channel holds a few of them at
+            // most: reading the channels in turn gives the order of the dataset in little memory.
+            let channels: Vec<(Receiver<_>, Sender<_>)> = (0..n_threads)
+                .map(|first| {
+                    let (sender, receiver) = sync_channel(W::AHEAD);
+                    let (give_back, used) = channel();
+                    scope.spawn(move || self.work(first, n_threads, &sender, &used));
+                    (receiver, give_back)
+                })
+                .collect();
+            for index in 0..n_questions.div_ceil(CHUNK) {
+                let (receiver, give_back) = &channels[index % n_threads];
+                if interrupt.is_set() {
+                    return Err(EvaluationError::Interrupted);
+                }
+                // A worker sends every chunk of its own before it ends.
+                let Ok(mut chunk) = receiver.recv() else { break };
+                take(&mut chunk.buffer)?;
+                aggregator.merge(&chunk.aggregator);
+                n_errors += chunk.questions.iter().filter(|own| own.is_error).count();
+                questions.extend(chunk.questions);
+                // A worker that has ended needs no more buffers.
+                let _ = give_back.send(chunk.buffer);
+                tell(Event::Judged { questions: questions.len(), errors: n_errors });
+            }
+            Ok(())
+        })?;
+        Ok((aggregator, questions))
+    }
+
+    fn work(
+        &self,
+        first: usize,
+        n_threads: usize,
+        sender: &SyncSender<Chunk<W::Buffer>>,
+        used: &Receiver<W::Buffer>,
+    ) {
+        let n_chunks = self.evaluation.dataset.questions.len().div_ceil(CHUNK);
+        for index in (first..n_chunks).step_by(n_threads) {
+            // Buffers come back after they were taken: fresh memory is expensive.
+            let buffer = used.try_recv().unwrap_or_else(|_| self.writer.buffer());
+            // The receiver is gone when an output failed: there is nothing left to do.
+            if sender.send(self.chunk(index, buffer)).is_err() {
+                return;
+            }
+        }
+    }
+
+    fn chunk(&self, index: usize, mut buffer: W::Buffer) -> Chunk<W::Buffer> {
+        let (evaluation, plan) = (self.evaluation, self.evaluation.plan);
+        let start = index * CHUNK;
+        let end = (start + CHUNK).min(evaluation.dataset.questions.len());
+        let (mut aggregator, mut questions) = (plan.aggregator(), Vec::with_capacity(CHUNK));
+        for index in start..end {
+            let record = plan.score(&evaluation.case(index)).with(self.judgements.get(index));
+            self.writer.write(&record, index, &mut buffer);
+            aggregator.add(&record);
+            questions.push(QuestionSummary::of(&record, index));
+        }
+        Chunk { buffer, aggregator, questions }
+    }
+}
+
+/// A few questions that were scored.
+struct Chunk<B> {
+    buffer: B,
+    aggregator: Aggregator,
+    questions: Vec<QuestionSummary>,
+}
+
+impl QuestionSummary {
+    fn of(record: &Record<'_>, index: usize) -> QuestionSummary {
+        let answer_f1 = |claims: &Finding| match &claims.verdict {
+            Verdict::Scored(Score::Claims(claims)) => Some(claims.scores()[2]),
+            _ => None,
+        };
+        QuestionSummary {
+            index,
+            steps_score: record.verdict("steps_score").and_then(Verdict::number),
+            answer_f1: record.claims().and_then(answer_f1),
+            is_error: record.case.trajectory.ending.is_error(),
+            has_failure: record.findings().any(|finding| finding.failure().is_some()),
+            too_large: record.too_large.first().copied(),
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! What users should know about an evaluation, though it stops nothing.
+
+use std::fmt;
+
+use juror_score::{Judgement, Question, TooLarge, Whose};
+
+use super::{Evaluation, Inputs, Judgements, QuestionSummary};
+
+/// Something users should know about an evaluation, though it stops nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Warning {
+    /// There is nothing to evaluate.
+    NoQuestions {
+        /// The reference, as the user named it.
+        reference: String,
+    },
+    /// All responses are to other questions.
+    NothingAnswered {
+        /// The responses, as the user named them.
+        responses: String,
+    },
+    /// Something was larger than the limits, and was not scored as it would have been otherwise.
+    TooLarge {
+        /// The first such question.
+        question: String,
+        /// What is too large about it, and what that means for its score.
+        what: String,
+        /// How many other questions have something too large.
+        n_others: usize,
+        /// Whether a limit can be raised for it.
+        can_be_raised: bool,
+    },
+    /// Judges could not reach a verdict for reasons that lie in the data.
+    NoVerdict {
+        /// How many questions lack one.
+        n_questions: usize,
+    },
+}
+
+impl Warning {
+    pub(super) fn about_inputs(evaluation: &Evaluation<'_>, inputs: Inputs<'_>) -> Vec<Warning> {
+        let (questions, responses) = (&evaluation.dataset.questions, &evaluation.responses);
+        if questions.is_empty() {
+            return vec![Warning::NoQuestions { reference: inputs.reference.name().to_owned() }];
+        }
+        if !questions.iter().any(|question| responses.has(question)) {
+            let responses = inputs.responses.name().to_owned();
+            return vec![Warning::NothingAnswered { responses }];
+        }
+        Vec::new()
+    }
+
+    pub(super) fn about_scores(
+        evaluation: &Evaluation<'_>,
+        questions: &[QuestionSummary],
+        judgements: &Judgements,
+    ) -> Vec<Warning> {
+        let too_large = Warning::too_large(evaluation, questions);
+        too_large.into_iter().chain(Warning::no_verdict(evaluation, judgements)).collect()
+    }
+
+    fn too_large(evaluation: &Evaluation<'_>, questions: &[QuestionSummary]) -> Option<Warning> {
+        let mut all = questions.iter().filter_map(|own| Some((own.index, own.too_large?)));
+        let (index, first) = all.next()?;
+        Some(Warning::TooLarge {
+            question: evaluation.dataset.questions[index].id.to_string(),
+            what: what_is_too_large(evaluation, index, first),
+            n_others: all.count(),
+            can_be_raised: first.excess.can_be_raised(),
+        })
+    }
+
+    /// Failures of models are told apart, and with them that verdicts are missing.
+    fn no_verdict(evaluation: &Evaluation<'_>, judgements: &Judgements) -> Option<Warning> {
+        // A question that ended in an error is counted as one already.
+        let lacks_verdict = |(judgement, question): &(&Judgement, &Question<'_>)| {
+            !evaluation.responses.of(question).ending.is_error() && judgement.has_failure()
+        };
+        let judged = judgements.of_questions.iter().zip(&evaluation.dataset.questions);
+        let n_questions = judged.filter(lacks_verdict).count();
+        let is_told = n_questions > 0 && judgements.failures().is_none();
+        is_told.then_some(Warning::NoVerdict { n_questions })
+    }
+
+    /// What to do about it; `explain` is how the user asks for explanations.
+    pub fn hint(&self, explain: &str) -> Option<String> {
+        let Warning::TooLarge { can_be_raised, .. } = self else { return None };
+        let raise = if *can_be_raised {
+            "; raise the limit where references and answers can be trusted"
+        } else {
+            ""
+        };
+        Some(format!("{explain} tells why expected steps were not found{raise}"))
+    }
+}
+
+fn what_is_too_large(evaluation: &Evaluation<'_>, index: usize, own: TooLarge) -> String {
+    let told = own.excess.told(&evaluation.plan.profile.limits);
+    match own.place {
+        Whose::Actual(step) => {
+            let steps = evaluation.case(index).trajectory.steps.as_deref().unwrap_or_default();
+            let id = steps.get(step).map(|own| own.id(step)).unwrap_or_default();
+            let id = id.trim_matches('"');
+            format!("step `{id}` returned {told}; what cannot be read matches nothing")
+        }
+        Whose::Expected { group, step } => {
+            let (step, group) = (step + 1, group + 1);
+            format!("expected step {step} of group {group} is {told}; nothing matches it")
+        }
+        Whose::Question => format!("its steps have {told}; they need not be paired the best way"),
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Warning::NoQuestions { reference } => {
+                write!(f, "{reference}: the dataset has no questions")
+            }
+            Warning::NothingAnswered { responses } => {
+                write!(f, "{responses}: no response answers a question")
+            }
+            Warning::TooLarge { question, what, n_others, .. } => {
+                write!(f, "question `{question}`: {what}")?;
+                match n_others {
+                    0 => Ok(()),
+                    1 => f.write_str(" (also in 1 other question)"),
+                    n => write!(f, " (also in {n} other questions)"),
+                }
+            }
+            Warning::NoVerdict { n_questions } => write!(
+                f,
+                "no verdict on something of {n_questions} {}: means are of the others; see the `_error` keys of the results",
+                if *n_questions == 1 { "question" } else { "questions" }
+            ),
+        }
+    }
+}

@@ -1,0 +1,367 @@
+//! `juror eval`: judge recorded answers.
+
+mod summary;
+
+use std::num::NonZero;
+use std::path::Path;
+use std::thread;
+
+use clap::Args;
+use juror_document::{Document, Problems};
+use juror_models::{Recorded, Stop};
+use juror_report::calls_table;
+use juror_run::{
+    Evaluation, EvaluationError, Inputs, Interrupt, Judgements, Judges, Judging, KnownJudgement,
+    ModelFailures, Outcome, Plan, ResultFiles, Resume, RunLog, Settings, Warning, load,
+};
+use juror_score::Aggregates;
+
+use self::summary::Summary;
+use super::ask::{self, AskArgs, parse_count};
+use super::gate::{self, GateArgs};
+use super::validate::{Kind, kind_of};
+use super::{RuleArgs, boolish, check_outputs, count};
+use crate::exit::{Exit, Outside};
+use crate::progress::Progress;
+use crate::talk;
+
+const EXAMPLES: &str = "\
+Examples:
+  Scores at a glance, the worst questions and why each missed:
+    juror eval reference.yaml responses.jsonl
+
+  The same to files, by the rules of the library's newer release:
+    juror eval reference.json responses.jsonl --profile 6 -o results.json -a aggregates.yaml
+
+  Results that say of every expected step why it was missed:
+    juror eval reference.yaml responses.jsonl -o results.json --explain
+
+  With a model (OPENAI_API_KEY, or llm: in settings) answers are judged too. What would it cost?
+    juror eval reference.yaml responses.jsonl -c juror.yaml --dry-run
+
+  A long judged run that can be interrupted and resumed by the same command:
+    juror eval reference.yaml responses.jsonl -c juror.yaml --run runs/monday
+
+  In a pipeline: fail when fewer than 90 % of the steps are found:
+    my-agent --answers | juror eval reference.yaml - --fail-under steps_score=0.9
+
+REFERENCE is a list of templates in YAML or JSON, or a template or question a line (JSONL).
+RESPONSES is a JSON object by question id, a JSON list, or one response a line (JSONL).
+Both may be compressed (.gz, .zst); - is standard input.";
+
+/// Judge recorded answers: scores per question, statistics, and a summary.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct EvalArgs {
+    /// Reference questions with expected answers and steps.
+    #[arg(value_name = "REFERENCE")]
+    reference: String,
+
+    /// What the system answered, and the steps it took.
+    #[arg(value_name = "RESPONSES")]
+    responses: String,
+
+    #[command(flatten)]
+    rules: RuleArgs,
+
+    #[command(flatten)]
+    report: ReportArgs,
+
+    #[command(flatten)]
+    gate: GateArgs,
+
+    #[command(flatten)]
+    ask: AskArgs,
+
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+/// Where a run is kept.
+#[derive(Args, Clone, Default)]
+#[command(next_help_heading = "Runs")]
+pub(super) struct RunArgs {
+    /// Keep the run in this folder: the same command goes on with a run that was cut off. One that
+    /// is finished is refused, unless --fresh or --retry-errors is given.
+    #[arg(long = "run", value_name = "FOLDER", env = "JUROR_RUN")]
+    folder: Option<String>,
+
+    /// Begin the run anew, in place of the one that the folder holds.
+    #[arg(long, env = "JUROR_FRESH", value_parser = boolish(), requires = "folder",
+        conflicts_with_all = ["resume_changed", "retry_errors"])]
+    fresh: bool,
+
+    /// Go on with a run though settings or inputs have changed.
+    #[arg(long, env = "JUROR_RESUME_CHANGED", value_parser = boolish(), requires = "folder")]
+    resume_changed: bool,
+}
+
+/// What is made of the judged questions.
+#[derive(Args, Default)]
+pub(super) struct ReportArgs {
+    /// Write results here; the ending picks the format (.json .jsonl .yaml .tsv). May repeat.
+    #[arg(short, long = "output", value_name = "FILE", env = "JUROR_OUTPUT")]
+    outputs: Vec<String>,
+
+    /// Write aggregates here, formats as for results. May repeat.
+    #[arg(short, long = "aggregates", value_name = "FILE", env = "JUROR_AGGREGATES")]
+    aggregates: Vec<String>,
+
+    /// Say in the results why each expected step was missed: in its `missed`.
+    #[arg(long, env = "JUROR_EXPLAIN", value_parser = boolish(), requires = "outputs")]
+    explain: bool,
+
+    /// How many of the worst questions the summary explains.
+    #[arg(long, value_name = "N", default_value_t = 5, env = "JUROR_WORST")]
+    worst: usize,
+
+    /// How many threads judge; all cores by default.
+    #[arg(short = 'j', long, value_name = "N", env = "JUROR_JOBS", value_parser = parse_count::<NonZero<usize>>)]
+    jobs: Option<NonZero<usize>>,
+
+    /// Print the summary as JSON.
+    #[arg(long, env = "JUROR_JSON", value_parser = boolish())]
+    json: bool,
+
+    /// Print errors only.
+    #[arg(short, long, env = "JUROR_QUIET", value_parser = boolish())]
+    quiet: bool,
+}
+
+impl ReportArgs {
+    /// A summary that explains every question that is not perfect.
+    pub(super) fn summary_only(json: bool) -> ReportArgs {
+        ReportArgs { worst: usize::MAX, json, ..ReportArgs::default() }
+    }
+}
+
+pub(super) fn run(args: &EvalArgs) -> anyhow::Result<Exit> {
+    let inputs = [&args.reference, &args.responses];
+    let outputs = args.report.outputs.iter().chain(&args.report.aggregates);
+    check_outputs(inputs.into_iter().chain(&args.rules.config), outputs, args.report.json)?;
+    let settings = args.rules.settings()?;
+    let (reference, responses) = load_both(&args.reference, &args.responses)?;
+    let work = Work {
+        reference: &reference,
+        responses: &responses,
+        settings: &settings,
+        report: &args.report,
+        gate: &args.gate,
+        ask: &args.ask,
+        run: &args.run,
+        recorded: None,
+    };
+    let exit = work.run();
+    // The program ends here: the system takes everything back faster than we could hand it back.
+    std::mem::forget((reference, responses));
+    exit
+}
+
+/// Everything an evaluation is made of.
+pub(super) struct Work<'w> {
+    pub(super) reference: &'w Document,
+    pub(super) responses: &'w Document,
+    pub(super) settings: &'w Settings,
+    pub(super) report: &'w ReportArgs,
+    pub(super) gate: &'w GateArgs,
+    pub(super) ask: &'w AskArgs,
+    pub(super) run: &'w RunArgs,
+    /// Replies to use in place of any model.
+    pub(super) recorded: Option<Recorded>,
+}
+
+impl Work<'_> {
+    /// Evaluates; everything that can be wrong with the inputs is said before any work.
+    pub(super) fn run(&self) -> anyhow::Result<Exit> {
+        let args = self.report;
+        let plan = self.plan()?;
+        let evaluation = self.open(&plan)?;
+        let recorded = self.recorded.clone();
+        let judges = self.ask.judges(self.settings, &plan.profile, recorded, args.quiet)?;
+        if self.ask.dry_run {
+            return self.count_calls(&evaluation, judges.as_ref());
+        }
+        let files = ResultFiles::create(&args.outputs, &args.aggregates)?;
+        let log = self.open_log(&evaluation, judges.as_ref())?;
+        let problems = all_problems(&evaluation);
+        if !args.quiet {
+            talk::warn_all(&problems);
+            evaluation.warnings().iter().for_each(warn);
+        }
+        let interrupt = Interrupt::listen(|| std::process::exit(Exit::OutsideFailed as i32));
+        let mut progress = Progress::new(args.quiet, ["question", "questions"]);
+        let judging = Judging { judges: judges.as_ref(), log: log.as_ref() };
+        let outcome = evaluation.run(judging, files, &interrupt, |event| progress.tell(event));
+        progress.end();
+        let cache = judges.as_ref().and_then(|judges| judges.cache.as_deref());
+        let outcome = match outcome {
+            Err(EvaluationError::InterruptedJudging { n_unfinished }) => {
+                self.say_unfinished(&evaluation, n_unfinished, cache);
+                return Ok(Exit::OutsideFailed);
+            }
+            outcome => outcome.map_err(|error| Outside(error.into()))?,
+        };
+        let unmet = plan.gates.unmet(&outcome.product.micro);
+        let summary = Summary { args, evaluation: &evaluation, outcome: &outcome, unmet: &unmet };
+        summary.print(&problems)?;
+        let exit = gate::report(&unmet);
+        if !args.quiet {
+            self.print_warnings(&evaluation, &outcome, judges.is_some());
+        }
+        let exit = self.report_failures(&outcome.judgements, cache).unwrap_or(exit);
+        std::mem::forget((evaluation, outcome));
+        Ok(exit)
+    }
+
+    /// The rules by settings and arguments.
+    fn plan(&self) -> anyhow::Result<Plan> {
+        let mut plan = self.settings.plan();
+        plan.threads = self.report.jobs.map_or(plan.threads, NonZero::get);
+        plan.explain = self.report.explain;
+        self.gate.add_to(&mut plan)?;
+        Ok(plan)
+    }
+
+    fn open<'e>(&'e self, plan: &'e Plan) -> anyhow::Result<Evaluation<'e>> {
+        let inputs = Inputs { reference: self.reference, responses: self.responses };
+        Evaluation::open(plan, inputs).map_err(|unreadable| {
+            if kind_of(self.reference) == Some(Kind::Responses) {
+                return anyhow::anyhow!(
+                    "{}: this looks like responses\n  hint: the reference comes first: juror eval REFERENCE RESPONSES",
+                    self.reference.name()
+                );
+            }
+            unreadable.first().into()
+        })
+    }
+
+    /// Prints what asking would take.
+    fn count_calls(
+        &self,
+        evaluation: &Evaluation<'_>,
+        judges: Option<&Judges>,
+    ) -> anyhow::Result<Exit> {
+        let Some(judges) = judges else {
+            talk::data("no model is configured: nothing would be asked\n")?;
+            return Ok(Exit::Done);
+        };
+        let tally = evaluation.count_calls(judges)?;
+        if self.report.json {
+            let json = serde_json::to_string_pretty(&ask::json_calls(&tally));
+            talk::data(&format!("{}\n", json.unwrap_or_default()))?;
+            return Ok(Exit::Done);
+        }
+        let total = tally.total();
+        talk::data(&calls_table(&ask::rows(&tally), talk::palette()))?;
+        let cost = if total.priced {
+            format!("about {:.4} USD", total.usd)
+        } else {
+            "the price of a model is not known (see llm.prices)".into()
+        };
+        talk::data(&format!(
+            "\n{} would be sent, {} known already; {cost}\nA token is taken for 4 characters and a reply for 200 tokens. Nothing was sent.\n",
+            count(usize::try_from(total.counted).unwrap_or(usize::MAX), "call"),
+            total.known
+        ))?;
+        Ok(Exit::Done)
+    }
+
+    fn open_log(
+        &self,
+        evaluation: &Evaluation<'_>,
+        judges: Option<&Judges>,
+    ) -> anyhow::Result<Option<RunLog<KnownJudgement>>> {
+        let Some(folder) = &self.run.folder else { return Ok(None) };
+        let resume = Resume {
+            fresh: self.run.fresh,
+            retry_errors: self.ask.retry_errors,
+            even_if_changed: self.run.resume_changed,
+        };
+        let log = evaluation.open_log(Path::new(folder), resume, self.settings, judges)?;
+        if log.n_known() > 0 && !self.report.quiet {
+            let done = count(log.n_known(), "question");
+            talk::say(&format!("going on with {folder}: {done} judged already"));
+        }
+        Ok(Some(log))
+    }
+
+    fn say_unfinished(
+        &self,
+        evaluation: &Evaluation<'_>,
+        n_unfinished: usize,
+        cache: Option<&str>,
+    ) {
+        let n_all = evaluation.dataset.questions.len();
+        let n_done = n_all - n_unfinished;
+        talk::say(&format!("{n_done} of {n_all} questions are judged; no output was written"));
+        ask::tell_stop(&Stop::Interrupted, cache.or(self.run.folder.as_deref()));
+    }
+
+    /// Prints what to know about the scores, and that answers are not judged without a model.
+    fn print_warnings(
+        &self,
+        evaluation: &Evaluation<'_>,
+        outcome: &Outcome<Aggregates>,
+        is_judged: bool,
+    ) {
+        outcome.warnings.iter().for_each(warn);
+        if !is_judged && !self.ask.no_model && evaluation.responses.have_answers() {
+            talk::say("no model is configured: answers are not judged (docs/models.md says how)");
+        }
+    }
+
+    /// Prints what results lack because models failed, and returns how the command ends then.
+    fn report_failures(&self, judgements: &Judgements, cache: Option<&str>) -> Option<Exit> {
+        if let Some(stop) = &judgements.stopped {
+            ask::tell_stop(stop, cache);
+            return Some(Exit::OutsideFailed);
+        }
+        let failures = judgements.failures()?;
+        let hint = self.after_failures(&failures, cache);
+        talk::say(&format!(
+            "error: {failures}\n  hint: {hint}; the `_error` keys of the results have all reasons"
+        ));
+        Some(Exit::OutsideFailed)
+    }
+
+    /// What to do after models failed.
+    fn after_failures(&self, failures: &ModelFailures, cache: Option<&str>) -> String {
+        if failures.is_replay {
+            return "judge again with a key, and export the replies anew".to_owned();
+        }
+        let more_time = if failures.is_late { ask::MORE_TIME } else { "" };
+        let then = if failures.is_late { ", then " } else { "" };
+        let retry = if self.run.folder.is_some() { " with --retry-errors" } else { "" };
+        let kept = if cache.is_some() { "; replies that came are kept" } else { "" };
+        format!("{more_time}{then}run the same command again{retry}{kept}")
+    }
+}
+
+/// Prints a warning about an evaluation.
+fn warn(warning: &Warning) {
+    let hint = warning.hint("`--explain`");
+    let hint = hint.map(|hint| format!("\n  hint: {hint}")).unwrap_or_default();
+    talk::warn(&format!("{warning}{hint}"));
+}
+
+/// What is odd about both inputs.
+fn all_problems(evaluation: &Evaluation<'_>) -> Problems {
+    let mut problems = evaluation.reference_problems().clone();
+    problems.extend(evaluation.response_problems());
+    problems
+}
+
+/// Loads both files, at the same time unless one of them is standard input.
+fn load_both(reference: &str, responses: &str) -> anyhow::Result<(Document, Document)> {
+    anyhow::ensure!(
+        !(reference == "-" && responses == "-"),
+        "only one of REFERENCE and RESPONSES can be standard input"
+    );
+    let (reference, responses) = thread::scope(|scope| {
+        let reference = scope.spawn(|| load(reference));
+        let responses = load(responses);
+        (reference.join(), responses)
+    });
+    let reference = reference.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    Ok((reference?, responses?))
+}

@@ -1,0 +1,181 @@
+//! The summary of an evaluation, for people and for machines.
+
+use juror_document::Problems;
+use juror_report::{Format, Highlights, WorstQuestion, render_aggregates, summary, text_of_json};
+use juror_run::{Evaluation, Outcome, QuestionSummary};
+use juror_score::{
+    Aggregates, Ending, Finding, KeyPart, Miss, Question, Record, Unmet, explain, score,
+};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::super::{ask, count, profile_name, title};
+use super::ReportArgs;
+use crate::exit::Outside;
+use crate::talk;
+
+/// What the summary is made of.
+pub(super) struct Summary<'s> {
+    pub(super) args: &'s ReportArgs,
+    pub(super) evaluation: &'s Evaluation<'s>,
+    pub(super) outcome: &'s Outcome<Aggregates>,
+    pub(super) unmet: &'s [Unmet],
+}
+
+impl Summary<'_> {
+    /// Prints it to standard output, unless the user wants none or data goes there.
+    pub(super) fn print(&self, problems: &Problems) -> Result<(), Outside> {
+        let data_on_stdout =
+            self.args.outputs.iter().chain(&self.args.aggregates).any(|name| name == "-");
+        if self.args.json {
+            // A summary of numbers and texts is always JSON.
+            let json = serde_json::to_string_pretty(&self.json(problems)).unwrap_or_default();
+            return talk::data(&format!("{json}\n"));
+        } else if !self.args.quiet && !data_on_stdout {
+            return talk::data(&summary(&self.highlights(), talk::palette()));
+        }
+        Ok(())
+    }
+
+    fn highlights(&self) -> Highlights<'_> {
+        let below = self.below_best();
+        let worst = below.iter().take(self.args.worst).map(|own| self.worst(own)).collect();
+        let n_more = below.len().saturating_sub(self.args.worst);
+        let calls = ask::rows(&self.outcome.judgements.tally);
+        let aggregates = &self.outcome.product;
+        Highlights { title: self.title(), aggregates, worst, n_more, calls }
+    }
+
+    fn title(&self) -> String {
+        let Evaluation { plan, dataset, responses, .. } = self.evaluation;
+        let questions = count(dataset.questions.len(), "question");
+        let title = title(&plan.profile, &questions, &self.outcome.product);
+        let is_missing =
+            |question: &&Question<'_>| matches!(responses.of(question).ending, Ending::Missing);
+        match dataset.questions.iter().filter(is_missing).count() {
+            0 => title,
+            n_missing => format!("{title} ({n_missing} without a response)"),
+        }
+    }
+
+    /// The questions that are not perfect, errors first, then by score.
+    fn below_best(&self) -> Vec<&QuestionSummary> {
+        let is_below = |own: &&QuestionSummary| {
+            let low = |score: Option<f64>| score.is_some_and(|score| score < 1.0);
+            own.is_error || own.has_failure || low(own.steps_score) || low(own.answer_f1)
+        };
+        let mut below: Vec<&QuestionSummary> =
+            self.outcome.questions.iter().filter(is_below).collect();
+        let rank = |own: &QuestionSummary| {
+            let lowest = [own.steps_score, own.answer_f1].into_iter().flatten();
+            let lowest = lowest.min_by(f64::total_cmp);
+            if own.is_error { -1.0 } else { lowest.unwrap_or(-0.5) }
+        };
+        below.sort_by(|a, b| rank(a).total_cmp(&rank(b)));
+        below
+    }
+
+    /// A question that did not do well, scored again to find out why.
+    fn worst(&self, own: &QuestionSummary) -> WorstQuestion {
+        let (case, profile) = (self.evaluation.case(own.index), &self.evaluation.plan.profile);
+        let judgement = self.outcome.judgements.of_questions.get(own.index);
+        let record = score(&case, profile).with(judgement);
+        let reason = record.claims().and_then(|claims| claims.reason.clone()).unwrap_or_default();
+        let error = match &case.trajectory.ending {
+            Ending::Responded => failures_in_words(&record),
+            Ending::Failed(message) => Some(text_of_json(message).into_owned()),
+            Ending::Missing => Some("no response".into()),
+        };
+        WorstQuestion {
+            id: case.question.id.to_string(),
+            text: text_of_json(case.question.text.get()).into_owned(),
+            is_error: own.is_error,
+            score: own.steps_score.filter(|_| !own.is_error),
+            answer: own.answer_f1.filter(|f1| *f1 < 1.0).map(|f1| (f1, reason)),
+            error,
+            misses: if own.is_error { Vec::new() } else { explain(&record, profile) },
+        }
+    }
+
+    fn json(&self, problems: &Problems) -> JsonSummary {
+        let highlights = self.highlights();
+        let aggregates = render_aggregates(&self.outcome.product, Format::JsonLines);
+        JsonSummary {
+            profile: profile_name(&self.evaluation.plan.profile),
+            questions: self.evaluation.dataset.questions.len(),
+            errors: self.outcome.product.micro.n_errors,
+            warnings: problems.errors.iter().map(ToString::to_string).collect(),
+            gates_not_met: self.unmet.iter().map(ToString::to_string).collect(),
+            worst: highlights.worst.iter().map(JsonWorst::of).collect(),
+            calls: ask::json_calls(&self.outcome.judgements.tally),
+            aggregates: serde_json::from_slice(aggregates.trim_ascii()).unwrap_or_default(),
+        }
+    }
+}
+
+/// What could not be found out about a question: the first thing that could not be computed, or else
+/// everything that judges could not find out.
+fn failures_in_words(record: &Record<'_>) -> Option<String> {
+    let failure = |finding: &Finding| {
+        let message = &finding.failure()?.message;
+        Some(format!("{}: {message}", finding.aspect.name()))
+    };
+    let of_judge = |finding: &Finding| {
+        let message = &finding.failure()?.message;
+        Some(format!("{}: {message}", finding.aspect.key(KeyPart::Error)))
+    };
+    let judged: Vec<String> = record.judged().iter().filter_map(of_judge).collect();
+    let computed = record.computed.iter().find_map(failure);
+    computed.or((!judged.is_empty()).then(|| judged.join("; ")))
+}
+
+/// The summary for machines.
+#[derive(Serialize)]
+struct JsonSummary {
+    profile: &'static str,
+    questions: usize,
+    errors: usize,
+    warnings: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    gates_not_met: Vec<String>,
+    worst: Vec<JsonWorst>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    calls: Vec<ask::JsonCalls>,
+    aggregates: Box<RawValue>,
+}
+
+#[derive(Serialize)]
+struct JsonWorst {
+    question_id: String,
+    steps_score: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answer_f1: Option<f64>,
+    error: Option<String>,
+    misses: Vec<JsonMiss>,
+}
+
+#[derive(Serialize)]
+struct JsonMiss {
+    group: usize,
+    step: usize,
+    name: String,
+    why: String,
+}
+
+impl JsonWorst {
+    fn of(worst: &WorstQuestion) -> JsonWorst {
+        let miss = |miss: &Miss| JsonMiss {
+            group: miss.group,
+            step: miss.expected,
+            name: miss.name.clone(),
+            why: miss.why.clone(),
+        };
+        JsonWorst {
+            question_id: worst.id.clone(),
+            steps_score: worst.score,
+            answer_f1: worst.answer.as_ref().map(|(f1, _)| *f1),
+            error: worst.error.clone(),
+            misses: worst.misses.iter().map(miss).collect(),
+        }
+    }
+}
