@@ -10,8 +10,8 @@ use juror_models::{
 use juror_serve::MatchNumbers;
 use juror_toolbench::{LAST_RESORT_CATEGORY, Rule};
 use juror_tools::{
-    Cached, CachedSetup, Catalog, Direct, Form, Host, Manner, Proxy, Resting, Room, Shown,
-    Simulator, Source, ToolSource, VirtualTools,
+    Cached, CachedSetup, Catalog, CoolDown, Direct, Host, MemoryBudget, PromptBuilder, Proxy,
+    Simulator, SimulatorKind, SimulatorStyle, Source, ToolSource, VirtualTools,
 };
 use serde_json::Value;
 
@@ -111,8 +111,9 @@ pub fn open_tools(
         }
     }
     let keeps = tools.keep.unwrap_or(true);
-    let room = tools.in_flight_mb.map(|megabytes| Room::new(megabytes.get())).unwrap_or_default();
-    let virtual_tools = VirtualTools::new(cached, sources, keeps, room);
+    let budget =
+        tools.in_flight_mb.map(|megabytes| MemoryBudget::new(megabytes.get())).unwrap_or_default();
+    let virtual_tools = VirtualTools::new(cached, sources, keeps, budget);
     let match_numbers = tools.numbers.map(|word| match word {
         NumbersWord::Exact => MatchNumbers::Never,
         NumbersWord::Equal => MatchNumbers::Always,
@@ -220,9 +221,9 @@ fn simulator(
 ) -> Result<Simulator, SetupError> {
     let own = settings.tools.simulator.clone().unwrap_or_default();
     let form = match own.form {
-        None | Some(FormWord::Chat) => Form::Chat,
-        Some(FormWord::Mirror) => Form::Mirror,
-        Some(FormWord::MirrorCache) => Form::MirrorCache,
+        None | Some(FormWord::Chat) => SimulatorKind::Chat,
+        Some(FormWord::Mirror) => SimulatorKind::Mirror,
+        Some(FormWord::MirrorCache) => SimulatorKind::MirrorCache,
     };
     let system = match &own.prompt {
         None => None,
@@ -233,14 +234,14 @@ fn simulator(
     };
     Ok(Simulator {
         models: simulator_models(settings, &own, environment, form, tell)?,
-        shown: Shown {
-            form,
-            manner: if own.published { Manner::Published } else { Manner::Own },
+        prompts: PromptBuilder {
+            kind: form,
+            style: if own.published { SimulatorStyle::Published } else { SimulatorStyle::Own },
             catalog: catalog.clone(),
             cached,
         },
         system,
-        resting: Resting::default(),
+        cool_down: CoolDown::default(),
     })
 }
 
@@ -251,7 +252,7 @@ fn simulator_identity(
     simulator: &Simulator,
 ) -> Result<Value, SetupError> {
     let own = settings.tools.simulator.clone().unwrap_or_default();
-    let form = simulator.shown.form;
+    let form = simulator.prompts.kind;
     let mut identity = model_identity(&simulator_spec(settings, &own, environment, form)?);
     let told = simulator.system.as_deref().filter(|text| !text.trim().is_empty());
     identity["form"] = format!("{form:?}").to_lowercase().into();
@@ -263,7 +264,7 @@ fn simulator_spec(
     settings: &Settings,
     own: &SimulatorSettings,
     environment: &Environment,
-    form: Form,
+    form: SimulatorKind,
 ) -> Result<ModelSpec, SetupError> {
     let llm = settings.llm.clone().unwrap_or_default();
     let model = own.model.clone().or(llm.generation.clone()).ok_or_else(|| {
@@ -276,12 +277,12 @@ fn simulator_spec(
     let mut spec = resolve(&model, environment, timeout, true)
         .map_err(|why| SetupError(settings.unaskable("tools.simulator", &model, &why)))?;
     let (temperature, max_tokens) = match form {
-        Form::Chat => (0.0, 4096),
-        Form::Mirror | Form::MirrorCache => (0.1, 2048),
+        SimulatorKind::Chat => (0.0, 4096),
+        SimulatorKind::Mirror | SimulatorKind::MirrorCache => (0.1, 2048),
     };
     spec.parameters.entry("temperature").or_insert(temperature.into());
     spec.parameters.entry("max_tokens").or_insert(max_tokens.into());
-    if form != Form::Chat {
+    if form != SimulatorKind::Chat {
         spec.parameters.entry("seed").or_insert(42.into());
     }
     Ok(spec)
@@ -291,7 +292,7 @@ fn simulator_models(
     settings: &Settings,
     own: &SimulatorSettings,
     environment: &Environment,
-    form: Form,
+    form: SimulatorKind,
     tell: &TellTrouble,
 ) -> Result<Models, SetupError> {
     let llm = settings.llm.clone().unwrap_or_default();

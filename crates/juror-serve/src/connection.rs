@@ -13,10 +13,10 @@ use juror_tools::error_body;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::impatient::Impatient;
-use crate::metrics::OpenConnection;
-use crate::seats::{Phase, Seat};
+use crate::metrics::ConnectionGauge;
+use crate::open_connections::{ConnectionState, Phase};
 use crate::server::{Event, Server};
+use crate::stall_timeout::StallTimeout;
 
 /// The longest head of a request, in bytes.
 const MOST_HEAD: usize = 64 << 10;
@@ -24,96 +24,101 @@ const MOST_HEAD: usize = 64 << 10;
 /// The most headers of a request.
 const MOST_HEADERS: usize = 100;
 
-/// How long a client may go on sending what nobody reads before its connection is cut, so that it
-/// can read the reply first.
+/// How long a client may keep sending after the last reply before its connection is reset, so that
+/// it can read the reply first.
 const LINGER: Duration = Duration::from_secs(2);
 
 /// How a connection ended.
-enum End {
-    /// There is nothing more to say.
+enum ConnectionEnd {
+    /// There is nothing left to send.
     Done,
-    /// The head of a request cannot be taken.
+    /// The head of a request was refused.
     Refused(StatusCode, String),
-    /// It was asked to give way.
-    GaveWay,
+    /// It made room for another connection.
+    MadeRoom,
 }
 
 impl Server {
-    /// Serves one connection until it ends, gives way to others, or, once the server stops, until
-    /// the request on its way is answered.
+    /// Serves a connection until it ends or is closed to make room. When the server stops, a
+    /// request in progress is still answered.
     pub(crate) async fn attend(self: &Arc<Server>, mut stream: TcpStream) {
-        // Replies are written whole; waiting to fill a packet only delays them.
+        // Replies are written in one piece, so waiting to fill a packet would only delay them.
         let _ = stream.set_nodelay(true);
-        let _open = OpenConnection::count(&self.metrics);
+        let _open = ConnectionGauge::count(&self.metrics);
         let reached = stream.local_addr().ok().map(|address| address.ip().to_canonical());
-        let taking = self.seats.take(reached, self.metrics.requests.load(Ordering::Relaxed));
-        let seat = &taking.seat;
-        let end = self.converse(&mut stream, seat).await;
-        seat.set(Phase::Stalled);
+        let registration =
+            self.connections.register(reached, self.metrics.requests.load(Ordering::Relaxed));
+        let connection = &registration.connection;
+        let end = self.converse(&mut stream, connection).await;
+        connection.set(Phase::Stalled);
         let last = async {
-            if let End::Refused(status, why) = &end {
+            if let ConnectionEnd::Refused(status, why) = &end {
                 self.say_refused(&mut stream, *status, why).await?;
             }
             linger(&mut stream).await
         };
-        if !matches!(end, End::GaveWay) {
+        if !matches!(end, ConnectionEnd::MadeRoom) {
             tokio::select! {
                 _ = tokio::time::timeout(LINGER, last) => {}
-                _ = seat.told() => {}
+                _ = connection.close_requested() => {}
             }
         }
     }
 
-    async fn converse(self: &Arc<Server>, stream: &mut TcpStream, seat: &Arc<Seat>) -> End {
+    async fn converse(
+        self: &Arc<Server>,
+        stream: &mut TcpStream,
+        connection: &Arc<ConnectionState>,
+    ) -> ConnectionEnd {
         let service = service_fn(|request| {
-            let (server, seat) = (self.clone(), seat.clone());
-            async move { Ok::<_, std::convert::Infallible>(server.answer(request, &seat).await) }
+            let (server, connection) = (self.clone(), connection.clone());
+            async move { Ok::<_, std::convert::Infallible>(server.answer(request, &connection).await) }
         });
-        let stream = Impatient::new(stream, seat.clone(), &self.setup.limits);
-        // Replies are flushed one by one: hyper's flushing of several together loses the last one
-        // where something is left unread, as after a request that is refused.
-        let connection = http1::Builder::new()
+        let stream = StallTimeout::new(stream, connection.clone(), &self.setup.limits);
+        // Not `pipeline_flush`: hyper would then lose the last reply if input is left unread, as
+        // after a refused request.
+        let http = http1::Builder::new()
             .max_buf_size(MOST_HEAD)
             .max_header_size(MOST_HEAD)
             .serve_connection(TokioIo::new(stream), service);
-        tokio::pin!(connection);
+        tokio::pin!(http);
         let ended = tokio::select! {
-            // A request that has come is seen before the word to give way.
+            // Prefer a request that has arrived over closing the connection.
             biased;
-            ended = &mut connection => ended,
-            word = seat.told() => {
-                if seat.gives_up(word) {
-                    return End::GaveWay;
+            ended = &mut http => ended,
+            request = connection.close_requested() => {
+                if connection.closes_at_once(request) {
+                    return ConnectionEnd::MadeRoom;
                 }
-                connection.as_mut().graceful_shutdown();
-                connection.await
+                http.as_mut().graceful_shutdown();
+                http.await
             }
         };
         match ended {
-            Err(error) if seat.is_before_service() => self.end_of(&error, seat),
-            // How a connection ends after its last reply is the client's business.
-            _ => End::Done,
+            Err(error) if connection.is_before_service() => self.end_of(&error, connection),
+            // How a connection ends after its last reply is up to the client.
+            _ => ConnectionEnd::Done,
         }
     }
 
-    /// How a connection ends whose next request could not be read.
-    fn end_of(&self, error: &hyper::Error, seat: &Seat) -> End {
-        let refused = |status, why: &str| End::Refused(status, why.to_owned());
+    /// How a connection ends if its next request could not be read.
+    fn end_of(&self, error: &hyper::Error, connection: &ConnectionState) -> ConnectionEnd {
+        let refused = |status, why: &str| ConnectionEnd::Refused(status, why.to_owned());
         if is_late(error) {
-            if seat.phase() == Phase::Silent {
-                return End::Done;
+            if connection.phase() == Phase::Silent {
+                return ConnectionEnd::Done;
             }
             let seconds = self.setup.limits.head.as_secs_f64();
             let why = format!("The head of the request took over {seconds} s (--head-timeout)");
-            return End::Refused(StatusCode::REQUEST_TIMEOUT, why);
+            return ConnectionEnd::Refused(StatusCode::REQUEST_TIMEOUT, why);
         }
-        if error.is_parse_too_large() && seat.refused_head() >= MOST_HEAD {
+        if error.is_parse_too_large() && connection.refused_head() >= MOST_HEAD {
             let why = format!("The head of the request is longer than {MOST_HEAD} bytes");
-            return End::Refused(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, why);
+            return ConnectionEnd::Refused(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, why);
         }
         if error.is_parse_too_large() {
             let why = format!("The request has more than {MOST_HEADERS} headers");
-            return End::Refused(StatusCode::BAD_REQUEST, why);
+            return ConnectionEnd::Refused(StatusCode::BAD_REQUEST, why);
         }
         if error.is_parse() {
             return refused(StatusCode::BAD_REQUEST, "The request is no HTTP/1.1 that makes sense");
@@ -121,10 +126,10 @@ impl Server {
         if error.is_incomplete_message() {
             return refused(StatusCode::BAD_REQUEST, "The request broke off");
         }
-        End::Done
+        ConnectionEnd::Done
     }
 
-    /// Tells a client why its request is not taken.
+    /// Tells a client why its request is refused.
     async fn say_refused(
         &self,
         stream: &mut TcpStream,
@@ -142,15 +147,15 @@ impl Server {
     }
 }
 
-/// Whether a clock ended a connection.
+/// Whether a timeout ended the connection.
 fn is_late(error: &hyper::Error) -> bool {
     let cause = std::error::Error::source(error);
     let cause = cause.and_then(|cause| cause.downcast_ref::<io::Error>());
     cause.is_some_and(|cause| cause.kind() == io::ErrorKind::TimedOut)
 }
 
-/// Says that there is no more to come, and takes what a client still sends until it has closed its
-/// side: a connection that is cut before loses the last reply.
+/// Closes the sending side, and reads until the client closes its own: resetting a connection
+/// earlier could lose the last reply.
 async fn linger(stream: &mut TcpStream) -> io::Result<()> {
     stream.shutdown().await?;
     let mut unread = [0; 4096];

@@ -1,32 +1,76 @@
-//! Serves virtual tools over HTTP.
+//! Serves virtual tools over HTTP, compatible with the published servers of tools.
 //!
-//! | request | reply |
+//! | request | response |
 //! |---|---|
-//! | `POST /virtual` | the tool's reply, as the published servers give it |
-//! | `POST /runs/{run}/{query}` | opens a query: the address where its calls are made and recorded |
-//! | `POST /runs/{run}/{query}/{seal}/virtual` | that address, with a part that nobody can guess |
-//! | `GET /runs/{run}/{query}/calls` | the calls that were recorded, for who opened the run |
-//! | `DELETE /runs/{run}/{query}`, `DELETE /runs/{run}` | forgets them, for who opened the run |
+//! | `POST /virtual` | a tool's reply |
+//! | `POST /runs/{run}/{query}` | opens a query, and returns the address at which its calls are made and recorded |
+//! | `POST /runs/{run}/{query}/{seal}/virtual` | that address: a tool's reply, recorded for the query |
+//! | `GET /runs/{run}/{query}/calls` | the recorded calls, for the owner of the run's key |
+//! | `DELETE /runs/{run}/{query}`, `DELETE /runs/{run}` | deletes them, for the owner of the run's key |
 //! | `GET /tools?offset=…&limit=…` | all APIs as functions |
-//! | `GET /tools/search?q=…&k=…` | the APIs that fit a text best |
+//! | `GET /tools/search?q=…&k=…` | the APIs that match a text best |
 //! | `GET /health` | that the server is up, and what it serves |
-//! | `GET /metrics` | counts and times, for Prometheus |
+//! | `GET /metrics` | counters and histograms, for Prometheus |
 //!
-//! You will not find rules of tools here, nor where replies come from: see [`juror_tools`].
+//! A [`Server`] is made from a [`ServerSetup`]: the virtual tools that answer calls, the catalog of
+//! APIs to list, [`Limits`], and a log that receives [`Event`]s. [`Server::serve`] accepts connections
+//! until it is told to stop. Every wait for a client has a time limit, and when too many connections
+//! are open, the one that has waited longest is closed.
+//!
+//! [`Runs`] hold the calls that agents make, so that a benchmark knows them without trusting the
+//! agent. Whoever opens a query hands out its address; the seal in it is random, so that an agent can
+//! record calls for its own query only.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use juror_serve::{Limits, MatchNumbers, Server, ServerSetup, StatusCode};
+//! use juror_tools::{Cached, CachedSetup, MemoryBudget, Source, VirtualTools};
+//! use tokio::io::{AsyncReadExt, AsyncWriteExt};
+//! use tokio::net::{TcpListener, TcpStream};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> std::io::Result<()> {
+//! let cached = Arc::new(Cached::new(CachedSetup::default(), |_| {}));
+//! let server = Server::new(ServerSetup {
+//!     tools: VirtualTools::new(cached, vec![Source::Cache], false, MemoryBudget::default()),
+//!     match_numbers: MatchNumbers::default(),
+//!     unknown: StatusCode::OK,
+//!     catalog: Arc::default(),
+//!     opens_runs: false,
+//!     token: None,
+//!     allowed_hosts: Vec::new(),
+//!     limits: Limits::default(),
+//!     log: Arc::new(|_| {}),
+//! });
+//! let listener = TcpListener::bind("127.0.0.1:0").await?;
+//! let mut client = TcpStream::connect(listener.local_addr()?).await?;
+//! tokio::spawn(server.serve(listener, std::future::pending()));
+//!
+//! client.write_all(b"GET /health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").await?;
+//! let mut response = String::new();
+//! client.read_to_string(&mut response).await?;
+//! assert!(response.starts_with("HTTP/1.1 200 OK\r\n"));
+//! assert!(response.contains(r#""sources":["cache"]"#));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! You will not find the rules of tools here, nor where replies come from: that is [`juror_tools`].
 
+mod access;
 mod body;
-mod callers;
 mod connection;
-mod impatient;
 mod metrics;
-mod query;
-mod reply;
+mod open_connections;
+mod response;
 mod routes;
 mod run_routes;
 mod runs;
-mod seats;
 mod server;
+mod stall_timeout;
+mod url_parts;
 
 pub use hyper::StatusCode;
-pub use runs::{NoRun, RecordedCall, Runs, unguessable};
+pub use runs::{RecordedCall, RunError, Runs, random_secret};
 pub use server::{Event, Limits, Log, MatchNumbers, Server, ServerSetup};

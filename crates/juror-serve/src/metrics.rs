@@ -1,12 +1,12 @@
-//! Counts and times, in the text form that Prometheus reads.
+//! Counters and histograms in the text format of Prometheus.
 
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use juror_tools::{Counts, ServedFrom};
+use juror_tools::{CallCounts, ServedFrom};
 
-/// Upper bounds of the classes of times, in seconds.
+/// Upper bounds of the histogram's buckets, in seconds.
 const BOUNDS: [f64; 12] =
     [0.0001, 0.00025, 0.0005, 0.001, 0.005, 0.025, 0.1, 0.5, 1.0, 5.0, 15.0, 60.0];
 
@@ -24,13 +24,13 @@ pub(crate) struct Metrics {
 
 #[derive(Debug, Default)]
 struct Times {
-    /// One more than bounds: the last is for whatever took longer.
+    /// The last bucket has no upper bound.
     classes: [AtomicU64; BOUNDS.len() + 1],
     microseconds: AtomicU64,
 }
 
 impl Metrics {
-    /// A call was answered.
+    /// Counts a call that was answered.
     pub(crate) fn served(&self, from: ServedFrom, took: Duration) {
         let times = &self.times[place(from)];
         let class = BOUNDS.partition_point(|bound| *bound < took.as_secs_f64());
@@ -39,13 +39,13 @@ impl Metrics {
         times.microseconds.fetch_add(microseconds, Ordering::Relaxed);
     }
 
-    /// A request was no call, or was not let through.
+    /// Counts a request that was refused.
     pub(crate) fn refused(&self) {
         self.refused.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Everything as text.
-    pub(crate) fn render(&self, counts: &Counts, n_apis: usize, n_runs: usize) -> String {
+    /// Renders everything as text.
+    pub(crate) fn render(&self, counts: &CallCounts, n_apis: usize, n_runs: usize) -> String {
         let mut out = String::new();
         let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let counters = [
@@ -95,17 +95,17 @@ impl Metrics {
     }
 }
 
-/// An open connection, counted as long as it lives.
-pub(crate) struct OpenConnection<'m>(&'m Metrics);
+/// Counts a connection while it is open.
+pub(crate) struct ConnectionGauge<'m>(&'m Metrics);
 
-impl<'m> OpenConnection<'m> {
-    pub(crate) fn count(metrics: &'m Metrics) -> OpenConnection<'m> {
+impl<'m> ConnectionGauge<'m> {
+    pub(crate) fn count(metrics: &'m Metrics) -> ConnectionGauge<'m> {
         metrics.connections.fetch_add(1, Ordering::Relaxed);
-        OpenConnection(metrics)
+        ConnectionGauge(metrics)
     }
 }
 
-impl Drop for OpenConnection<'_> {
+impl Drop for ConnectionGauge<'_> {
     fn drop(&mut self) {
         self.0.connections.fetch_sub(1, Ordering::Relaxed);
     }
@@ -157,7 +157,7 @@ mod tests {
         let metrics = Metrics::default();
         metrics.served(ServedFrom::Cache, Duration::from_micros(90));
         metrics.served(ServedFrom::Cache, Duration::from_secs(90));
-        let text = metrics.render(&Counts::default(), 7, 2);
+        let text = metrics.render(&CallCounts::default(), 7, 2);
         let has = |line: &str| assert!(text.lines().any(|own| own == line), "{line}\n{text}");
         has("juror_call_seconds_bucket{source=\"cache\",le=\"0.0001\"} 1");
         has("juror_call_seconds_bucket{source=\"cache\",le=\"60\"} 1");

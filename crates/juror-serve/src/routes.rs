@@ -1,4 +1,4 @@
-//! From a request to its reply.
+//! Routes requests, and answers calls.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -9,108 +9,120 @@ use hyper::body::Incoming;
 use hyper::header::{HeaderValue, WWW_AUTHENTICATE};
 use hyper::{Method, Request, StatusCode};
 use juror_json::python::{JsonStyle, dump_json, entries_of_json};
-use juror_tools::{Asked, Failure, INPUT_ERROR, Refusal, Served, ServedFrom, ToolCall, error_body};
+use juror_tools::{
+    Failure, INPUT_ERROR, RawCall, Refusal, Served, ServedFrom, ToolCall, error_body,
+};
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::SemaphorePermit;
 
-use crate::callers::{TurnedAway, brings, look_at};
-use crate::query::field;
-use crate::reply::{self, Reply};
-use crate::runs::{Address, RecordedCall};
-use crate::seats::{Phase, Seat};
+use crate::access::{Rejection, check_host, has_token};
+use crate::open_connections::{ConnectionState, Phase};
+use crate::response::{self, HttpResponse};
+use crate::runs::{QueryAddress, RecordedCall};
 use crate::server::{Event, Server};
+use crate::url_parts::field;
 
-/// How many APIs a search gives when it does not say.
+/// How many APIs a search returns by default.
 const DEFAULT_FOUND: usize = 10;
 
-/// The most that a search gives.
+/// How many APIs a search returns at most.
 const MOST_FOUND: usize = 1000;
 
-/// What the published servers say to a word to the user.
+/// The published servers' reply to an agent that addresses its user.
 const CHAT: &str = r#"{"error":"","response":"Chat with user."}"#;
 
 impl Server {
-    /// Answers a request.
     pub(crate) async fn answer(
         self: &Arc<Server>,
         request: Request<Incoming>,
-        seat: &Seat,
-    ) -> Reply {
-        seat.set(Phase::Working);
+        connection: &ConnectionState,
+    ) -> HttpResponse {
+        connection.set(Phase::Working);
         let n_requests = self.metrics.requests.fetch_add(1, Ordering::Relaxed);
-        let reply = self.answer_in_turn(request, seat).await;
-        seat.replied(n_requests);
+        let reply = self.answer_in_turn(request, connection).await;
+        connection.replied(n_requests);
         reply
     }
 
-    /// Answers a request when there is a place for it; how the server is, in any case.
-    async fn answer_in_turn(self: &Arc<Server>, request: Request<Incoming>, seat: &Seat) -> Reply {
+    /// Answers a request when it is its turn; `/health` always.
+    async fn answer_in_turn(
+        self: &Arc<Server>,
+        request: Request<Incoming>,
+        connection: &ConnectionState,
+    ) -> HttpResponse {
         let is_health = request.uri().path() == "/health";
-        if let Err(TurnedAway { status, why }) =
-            look_at(&request, seat.reached, &self.setup.allowed_hosts)
+        if let Err(Rejection { status, why }) =
+            check_host(&request, connection.reached, &self.setup.allowed_hosts)
         {
             return self.refuse(status, &why);
         }
         if is_health {
             return self.health(request.method());
         }
-        if self.setup.token.as_ref().is_some_and(|token| !brings(&request, token)) {
+        if self.setup.token.as_ref().is_some_and(|token| !has_token(&request, token)) {
             let mut reply = self.refuse(StatusCode::UNAUTHORIZED, "A bearer token is needed");
             reply.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             return reply;
         }
-        // A call takes its place when its body is there, so that slow bodies keep nobody waiting.
+        // A call takes its turn when its body has arrived, so that slow bodies do not block others.
         if request.uri().path().ends_with("/virtual") {
-            return self.route(request, seat).await;
+            return self.route(request, connection).await;
         }
-        match self.place(seat).await {
-            Ok(_place) => self.route(request, seat).await,
+        match self.slot(connection).await {
+            Ok(_slot) => self.route(request, connection).await,
             Err(refusal) => refusal,
         }
     }
 
-    /// A place for a request that is worked on; none if the connection is asked to end meanwhile.
-    async fn place(&self, seat: &Seat) -> Result<SemaphorePermit<'_>, Reply> {
-        if let Ok(place) = self.places.try_acquire() {
-            return Ok(place);
+    /// Waits for a turn. Fails if the connection is asked to close in the meantime.
+    async fn slot(
+        &self,
+        connection: &ConnectionState,
+    ) -> Result<SemaphorePermit<'_>, HttpResponse> {
+        if let Ok(slot) = self.slots.try_acquire() {
+            return Ok(slot);
         }
-        seat.set(Phase::Queued);
-        let place = tokio::select! {
-            place = self.places.acquire() => place.ok(),
-            _ = seat.told() => None,
+        connection.set(Phase::Queued);
+        let slot = tokio::select! {
+            slot = self.slots.acquire() => slot.ok(),
+            _ = connection.close_requested() => None,
         };
-        seat.set(Phase::Working);
-        place.ok_or_else(|| {
+        connection.set(Phase::Working);
+        slot.ok_or_else(|| {
             let most = self.setup.limits.connections;
             let why = format!("{most} requests are worked on, and others wait (--max-connections)");
-            reply::closing(self.refuse(StatusCode::SERVICE_UNAVAILABLE, &why))
+            response::closing(self.refuse(StatusCode::SERVICE_UNAVAILABLE, &why))
         })
     }
 
-    fn health(&self, method: &Method) -> Reply {
+    fn health(&self, method: &Method) -> HttpResponse {
         match *method {
-            Method::GET | Method::HEAD => reply::json_bytes(StatusCode::OK, self.health.clone()),
+            Method::GET | Method::HEAD => response::json_bytes(StatusCode::OK, self.health.clone()),
             _ => self.refuse(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed"),
         }
     }
 
-    async fn route(self: &Arc<Server>, request: Request<Incoming>, seat: &Seat) -> Reply {
+    async fn route(
+        self: &Arc<Server>,
+        request: Request<Incoming>,
+        connection: &ConnectionState,
+    ) -> HttpResponse {
         let path = request.uri().path();
         if path == "/virtual" {
-            return self.call(request, None, seat).await;
+            return self.call(request, None, connection).await;
         }
         let parts: Vec<&str> = path.trim_start_matches('/').split('/').collect();
         let query = request.uri().query().unwrap_or_default().to_owned();
         match (request.method(), parts.as_slice()) {
-            (_, ["runs", _, ..]) => self.answer_of_runs(request, seat).await,
+            (_, ["runs", _, ..]) => self.answer_runs(request, connection).await,
             (&Method::GET, ["tools"]) => self.aside(move |server| server.list(&query)).await,
             (&Method::GET, ["tools", "search"]) => {
                 self.aside(move |server| server.search(&query)).await
             }
             (&Method::GET, ["metrics"]) => {
                 let (tools, n_apis) = (&self.setup.tools, self.setup.catalog.n_apis());
-                reply::text(self.metrics.render(tools.counts(), n_apis, self.runs.len()))
+                response::text(self.metrics.render(tools.counts(), n_apis, self.runs.len()))
             }
             (_, ["tools" | "metrics"] | ["tools", "search"]) => {
                 self.refuse(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed")
@@ -119,11 +131,11 @@ impl Server {
         }
     }
 
-    /// Does what may take a moment where nobody else waits for it.
+    /// Runs work that may block on another thread.
     async fn aside(
         self: &Arc<Server>,
-        work: impl FnOnce(&Server) -> Reply + Send + 'static,
-    ) -> Reply {
+        work: impl FnOnce(&Server) -> HttpResponse + Send + 'static,
+    ) -> HttpResponse {
         let server = self.clone();
         let done = tokio::task::spawn_blocking(move || work(&server)).await;
         done.unwrap_or_else(|_| {
@@ -131,31 +143,31 @@ impl Server {
         })
     }
 
-    pub(crate) fn refuse(&self, status: StatusCode, why: &str) -> Reply {
+    pub(crate) fn refuse(&self, status: StatusCode, why: &str) -> HttpResponse {
         self.metrics.refused();
         (self.setup.log)(&Event::Refused { why, status: status.as_u16() });
-        reply::problem(status, why)
+        response::problem(status, why)
     }
 
     pub(crate) async fn call(
         self: &Arc<Server>,
         request: Request<Incoming>,
-        of: Option<Address>,
-        seat: &Seat,
-    ) -> Reply {
+        of: Option<QueryAddress>,
+        connection: &ConnectionState,
+    ) -> HttpResponse {
         if request.method() != Method::POST {
             return self.refuse(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed");
         }
         if let Some(Err(why)) = of.as_ref().map(|of| self.runs.check(of)) {
-            return self.refuse_of_runs(why);
+            return self.refuse_run(why);
         }
         let numbers = self.setup.match_numbers.of(&request);
-        let (body, held) = match self.body(request, seat).await {
+        let (body, reservation) = match self.body(request, connection).await {
             Ok(read) => read,
             Err(refusal) => return refusal,
         };
-        let _place = match self.place(seat).await {
-            Ok(place) => place,
+        let _slot = match self.slot(connection).await {
+            Ok(slot) => slot,
             Err(refusal) => return refusal,
         };
         let start = Instant::now();
@@ -167,16 +179,18 @@ impl Server {
         match self.setup.tools.at_once(&call) {
             Some(served) => self.deliver(&call, &served, of, start),
             None => {
-                let Some(held) = held.or_else(|| self.setup.tools.room().take(body.len())) else {
-                    let served = Served::busy(&self.setup.tools.room().full());
+                let Some(reservation) =
+                    reservation.or_else(|| self.setup.tools.budget().reserve(body.len()))
+                else {
+                    let served = Served::busy(&self.setup.tools.budget().full_message());
                     return self.deliver(&call, &served, of, start);
                 };
                 drop(body);
-                // In a task of its own, so that the call is counted though its caller leaves.
+                // In a task of its own, so that the call is recorded even if its caller leaves.
                 let server = self.clone();
                 let made = tokio::spawn(async move {
                     let made = server.make(call, of, start).await;
-                    drop(held);
+                    drop(reservation);
                     made
                 });
                 made.await.unwrap_or_else(|_| {
@@ -186,8 +200,8 @@ impl Server {
         }
     }
 
-    /// Waits for a reply that is not at hand.
-    async fn make(&self, call: ToolCall, of: Option<Address>, start: Instant) -> Reply {
+    /// Waits for a reply that is not in memory.
+    async fn make(&self, call: ToolCall, of: Option<QueryAddress>, start: Instant) -> HttpResponse {
         let (limit, call) = (self.setup.limits.reply, Arc::new(call));
         let served = tokio::time::timeout(limit, self.setup.tools.call(call.clone())).await;
         let served = served.unwrap_or_else(|_| {
@@ -201,9 +215,9 @@ impl Server {
         &self,
         call: &ToolCall,
         served: &Served,
-        of: Option<Address>,
+        of: Option<QueryAddress>,
         start: Instant,
-    ) -> Reply {
+    ) -> HttpResponse {
         self.tell(call, served, of, start.elapsed());
         let status = match served.failure {
             None => StatusCode::OK,
@@ -213,11 +227,11 @@ impl Server {
             Some(Failure::Late) => StatusCode::GATEWAY_TIMEOUT,
             Some(Failure::Busy) => StatusCode::SERVICE_UNAVAILABLE,
         };
-        reply::served(status, served)
+        response::served(status, served)
     }
 
-    /// Counts a call, records it and lets the log know.
-    fn tell(&self, call: &ToolCall, served: &Served, of: Option<Address>, took: Duration) {
+    /// Counts, records and logs a call.
+    fn tell(&self, call: &ToolCall, served: &Served, of: Option<QueryAddress>, took: Duration) {
         self.metrics.served(served.from, took);
         (self.setup.log)(&Event::Served {
             category: &call.category,
@@ -244,12 +258,12 @@ impl Server {
         self.runs.record(&address, recorded);
     }
 
-    fn refuse_call(&self, refusal: Refusal, of: Option<Address>) -> Reply {
+    fn refuse_call(&self, refusal: Refusal, of: Option<QueryAddress>) -> HttpResponse {
         match refusal {
             Refusal::ChatWithUser(asked) => {
                 let body = Bytes::from_static(CHAT.as_bytes());
                 self.record_refused(asked, body.clone(), of);
-                reply::json_bytes(StatusCode::OK, body)
+                response::json_bytes(StatusCode::OK, body)
             }
             Refusal::Input(asked) => {
                 self.record_refused(asked, error_body(INPUT_ERROR), of);
@@ -263,13 +277,13 @@ impl Server {
                 self.metrics.refused();
                 let why = "the request is not made as requests are";
                 (self.setup.log)(&Event::Refused { why, status: status.as_u16() });
-                reply::json_bytes(status, Bytes::from(detail))
+                response::json_bytes(status, Bytes::from(detail))
             }
         }
     }
 
-    /// Records what was asked for of a query's calls though it was no call.
-    fn record_refused(&self, asked: Asked, reply: Bytes, of: Option<Address>) {
+    /// Records a request that was not a proper call.
+    fn record_refused(&self, asked: RawCall, reply: Bytes, of: Option<QueryAddress>) {
         let Some(address) = of else { return };
         let recorded = RecordedCall {
             category: asked.category,
@@ -286,7 +300,7 @@ impl Server {
         self.runs.record(&address, recorded);
     }
 
-    fn list(&self, query: &str) -> Reply {
+    fn list(&self, query: &str) -> HttpResponse {
         let number = |name: &str| field(query, name).map(|text| text.parse::<usize>());
         let catalog = &self.setup.catalog;
         let n_apis = catalog.n_apis();
@@ -302,10 +316,10 @@ impl Server {
                 catalog.list(offset..offset.saturating_add(limit).min(n_apis)).into()
             }
         };
-        reply::json_bytes(StatusCode::OK, body)
+        response::json_bytes(StatusCode::OK, body)
     }
 
-    fn search(&self, query: &str) -> Reply {
+    fn search(&self, query: &str) -> HttpResponse {
         let Some(wanted) = field(query, "q") else {
             let why = "`q` is missing or no text: what to search for";
             return self.refuse(StatusCode::BAD_REQUEST, why);
@@ -317,11 +331,11 @@ impl Server {
                 return self.refuse(StatusCode::BAD_REQUEST, "`k` is a whole number");
             }
         };
-        reply::json_bytes(StatusCode::OK, self.setup.catalog.list_found(&wanted, most).into())
+        response::json_bytes(StatusCode::OK, self.setup.catalog.list_found(&wanted, most).into())
     }
 }
 
-/// Arguments as they are recorded: JSON that every reader knows, without the caller's key.
+/// Renders arguments for a record: standard JSON, without the caller's key.
 fn shown_input(input: &str) -> Box<RawValue> {
     let wire = dump_json(input, JsonStyle::Wire).unwrap_or_default();
     let without_key = || {

@@ -1,4 +1,4 @@
-//! Requests about runs: queries are opened, their calls made, told and forgotten.
+//! Routes below `/runs`: opening queries, making calls, and reading and deleting records of calls.
 
 use std::sync::Arc;
 
@@ -10,51 +10,49 @@ use juror_models::Secret;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::query::decoded;
-use crate::reply::{self, Reply};
-use crate::runs::{Address, NoRun, RecordedCall, unguessable};
-use crate::seats::Seat;
+use crate::open_connections::ConnectionState;
+use crate::response::{self, HttpResponse};
+use crate::runs::{QueryAddress, RecordedCall, RunError, random_secret};
 use crate::server::Server;
+use crate::url_parts::decoded;
 
-/// The key of a run, in requests of who opened it.
+/// The header with the key of a run.
 const RUN_KEY: HeaderName = HeaderName::from_static("juror-run-key");
 
-/// The longest name of a run or a query, in bytes.
+/// The longest name of a run or query, in bytes.
 const LONGEST_NAME: usize = 200;
 
-const NOT_OPENED: &str =
-    "Calls are recorded at addresses that were given out: ask for one with POST /runs/RUN/QUERY";
+const NOT_OPENED: &str = "Calls are recorded at addresses that were given out: ask for one with POST /runs/RUN/QUERY";
 
-/// The calls of a query.
 #[derive(Serialize)]
-struct Calls<'c> {
+struct CallsOfQuery<'c> {
     run: &'c str,
     query: &'c str,
     calls: &'c [RecordedCall],
 }
 
 impl Server {
-    /// Answers a request for something below `/runs`.
-    pub(crate) async fn answer_of_runs(
+    /// Answers a request below `/runs`.
+    pub(crate) async fn answer_runs(
         self: &Arc<Server>,
         request: Request<Incoming>,
-        seat: &Seat,
-    ) -> Reply {
+        connection: &ConnectionState,
+    ) -> HttpResponse {
         let path = request.uri().path().trim_start_matches('/').to_owned();
         let parts: Vec<&str> = path.split('/').skip(1).collect();
         let Some(names) = parts.iter().map(|part| name(part)).collect::<Option<Vec<_>>>() else {
             return self.refuse(StatusCode::BAD_REQUEST, "No usable names of run and query");
         };
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let key = || key_of(&request).ok_or(NoRun::NoKey);
+        let key = || key_of(&request).ok_or(RunError::NoKey);
         let done = match (request.method(), names.as_slice()) {
             (_, [run, query, part, "virtual"]) => {
-                let address = Address::new(run, query, part);
-                return self.call(request, Some(address), seat).await;
+                let address = QueryAddress::new(run, query, part);
+                return self.call(request, Some(address), connection).await;
             }
             (_, [_, _, "virtual"]) => return self.refuse(StatusCode::NOT_FOUND, NOT_OPENED),
             (&Method::POST, [run, query]) if self.setup.opens_runs => {
-                let key = key_of(&request).map_or_else(unguessable, Ok);
+                let key = key_of(&request).map_or_else(random_secret, Ok);
                 key.and_then(|key| {
                     let part = self.runs.open(run, query, &key)?;
                     let at = format!("/runs/{}/{}", parts[0], parts[1]);
@@ -82,25 +80,24 @@ impl Server {
             _ => return self.refuse(StatusCode::NOT_FOUND, "Not Found"),
         };
         match done {
-            Ok(value) => reply::json(StatusCode::OK, &value),
-            Err(why) => self.refuse_of_runs(why),
+            Ok(value) => response::json(StatusCode::OK, &value),
+            Err(why) => self.refuse_run(why),
         }
     }
 
-    /// Says why something of a run is not done.
-    pub(crate) fn refuse_of_runs(&self, why: NoRun) -> Reply {
+    /// Turns an error into a response.
+    pub(crate) fn refuse_run(&self, why: RunError) -> HttpResponse {
         let status = match why {
-            NoRun::NoKey | NoRun::OfAnother => StatusCode::FORBIDDEN,
-            NoRun::Unknown => StatusCode::NOT_FOUND,
-            NoRun::BadKey => StatusCode::BAD_REQUEST,
-            NoRun::Full => StatusCode::INSUFFICIENT_STORAGE,
-            NoRun::NoChance => StatusCode::INTERNAL_SERVER_ERROR,
+            RunError::NoKey | RunError::OfAnother => StatusCode::FORBIDDEN,
+            RunError::Unknown => StatusCode::NOT_FOUND,
+            RunError::BadKey => StatusCode::BAD_REQUEST,
+            RunError::Full => StatusCode::INSUFFICIENT_STORAGE,
+            RunError::NoChance => StatusCode::INTERNAL_SERVER_ERROR,
         };
         self.refuse(status, &why.to_string())
     }
 }
 
-/// The key that a request brings.
 fn key_of(request: &Request<Incoming>) -> Option<Secret> {
     request.headers().get(RUN_KEY)?.to_str().ok().map(Secret::new)
 }
@@ -109,8 +106,8 @@ fn name(part: &str) -> Option<String> {
     decoded(part).filter(|name| (1..=LONGEST_NAME).contains(&name.len()))
 }
 
-fn told(run: &str, query: &str, calls: &[RecordedCall]) -> Reply {
-    // Texts, numbers and JSON as it came can always be written.
-    let body = serde_json::to_vec(&Calls { run, query, calls }).unwrap_or_default();
-    reply::json_bytes(StatusCode::OK, Bytes::from(body))
+fn told(run: &str, query: &str, calls: &[RecordedCall]) -> HttpResponse {
+    // Serializing strings, numbers and raw JSON does not fail.
+    let body = serde_json::to_vec(&CallsOfQuery { run, query, calls }).unwrap_or_default();
+    response::json_bytes(StatusCode::OK, Bytes::from(body))
 }

@@ -1,4 +1,4 @@
-//! The server: connections, limits, and a good end.
+//! The server: its settings, its accept loop and its shutdown.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,36 +8,35 @@ use std::time::Duration;
 use bytes::Bytes;
 use hyper::{Request, StatusCode};
 use juror_models::Secret;
-use juror_tools::{Catalog, Numbers, VirtualTools};
+use juror_tools::{Catalog, NumberMatching, VirtualTools};
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, mpsc};
 
 use crate::metrics::Metrics;
-use crate::reply;
+use crate::open_connections::OpenConnections;
+use crate::response;
 use crate::runs::Runs;
-use crate::seats::Seats;
 
-/// What may be asked of the server.
+/// The limits of the server.
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// The longest body of a request, in bytes.
     pub body: usize,
-    /// Connections that are worked for at a time; requests of others wait. Some more may be open, and
-    /// for yet another the one that has waited longest gives way.
+    /// How many connections are served at a time; requests on others wait. A few more may be open.
+    /// Beyond that, the connection that has waited longest is closed.
     pub connections: usize,
     /// How long a connection may be idle between requests.
     pub idle: Duration,
-    /// How long a new connection may be silent, and how long the head of a request may take from its
-    /// first byte to its last.
+    /// How long a new connection may be silent, and how long the head of a request may take.
     pub head: Duration,
-    /// How long the body of a request may take, from the end of its head to its last byte.
+    /// How long the body of a request may take after its head.
     pub receiving: Duration,
-    /// How long a client may take nothing of a reply.
+    /// How long a client may read nothing of a reply.
     pub sending: Duration,
     /// How long a reply may take.
     pub reply: Duration,
-    /// How long calls on their way may take when the server is asked to stop.
+    /// How long calls in flight may take when the server stops.
     pub stopping: Duration,
 }
 
@@ -56,140 +55,139 @@ impl Default for Limits {
     }
 }
 
-/// Connections that may be open beyond the most that are worked for.
+/// How many connections may be open beyond those that are served.
 const MOST_EXTRA: usize = 64;
 
-/// How often hits are written down.
+/// How often hits are written to the store.
 const HITS_EVERY: Duration = Duration::from_secs(5);
 
-/// How long is waited after a connection could not be taken, such as for want of file handles.
+/// How long to wait after a connection could not be accepted, for example for lack of file handles.
 const AFTER_FAILURE: Duration = Duration::from_millis(100);
 
-/// Something the log may tell. It never holds a key, nor the arguments of a call.
+/// An event for the log. Events contain neither keys nor the arguments of calls.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Event<'e> {
     /// A call was answered.
     Served {
-        /// The category, as asked.
+        /// The category, as requested.
         category: &'e str,
-        /// The tool, as asked.
+        /// The tool, as requested.
         tool: &'e str,
-        /// The API, as asked.
+        /// The API, as requested.
         api: &'e str,
         /// Where the reply came from.
         source: &'static str,
-        /// In what the arguments of a known reply differ from those of the call.
+        /// How the arguments of a known reply differ from those of the call.
         found_by: Option<&'static str>,
         /// How long it took.
         took: Duration,
         /// What went wrong on the way.
         troubles: &'e [String],
     },
-    /// A request was no call, or was not let through.
+    /// A request was refused.
     Refused {
         /// Why.
         why: &'e str,
-        /// The status of the reply.
+        /// The status of the response.
         status: u16,
     },
-    /// Something the operator should know.
+    /// Something that the operator should know.
     Trouble(&'e str),
 }
 
-/// Hears of events.
+/// Receives events.
 pub type Log = Arc<dyn Fn(&Event<'_>) + Send + Sync>;
 
-/// Whose numbers are compared with those of known replies by value, where no reply is known to the
-/// letter. Clients of the public servers expect it of nobody.
+/// Whether numbers in arguments may match known replies by value, if there is no exact match.
+/// Clients of the public servers do not expect that.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MatchNumbers {
-    /// Those of requests that ask for it, by the header `juror-match: numbers`, as juror's own tools
-    /// do.
+    /// If a request asks for it with the header `juror-match: numbers`, as Juror's own tools do.
     #[default]
     Asked,
-    /// All.
+    /// For all requests.
     Always,
-    /// None.
+    /// Never.
     Never,
 }
 
 impl MatchNumbers {
-    /// How the numbers of a request are compared.
-    pub(crate) fn of<B>(self, request: &Request<B>) -> Numbers {
-        let asks = || request.headers().get(reply::MATCH).is_some_and(|word| word == "numbers");
+    /// How numbers in a request are compared.
+    pub(crate) fn of<B>(self, request: &Request<B>) -> NumberMatching {
+        let asks = || request.headers().get(response::MATCH).is_some_and(|word| word == "numbers");
         match self {
-            MatchNumbers::Always => Numbers::Equal,
-            MatchNumbers::Asked if asks() => Numbers::Equal,
-            MatchNumbers::Asked | MatchNumbers::Never => Numbers::Exact,
+            MatchNumbers::Always => NumberMatching::Equal,
+            MatchNumbers::Asked if asks() => NumberMatching::Equal,
+            MatchNumbers::Asked | MatchNumbers::Never => NumberMatching::Exact,
         }
     }
 }
 
-/// What a server is made of.
+/// The parts of a server.
 pub struct ServerSetup {
-    /// Who answers calls.
+    /// Answers calls.
     pub tools: Arc<VirtualTools>,
-    /// Whose numbers are compared by value where no reply is known to the letter.
+    /// Whether numbers may match by value.
     pub match_numbers: MatchNumbers,
-    /// The status of a reply that says that none is known.
+    /// The status of a response to a call without a reply.
     pub unknown: StatusCode,
     /// The APIs to list.
     pub catalog: Arc<Catalog>,
-    /// Whether queries of runs can be opened over HTTP. Where agents alone ask, who runs them opens
-    /// what they need.
+    /// Whether clients can open queries of runs. Not needed if the process that runs the agents
+    /// opens them itself.
     pub opens_runs: bool,
-    /// The token that requests have to bring, if any.
+    /// The bearer token that requests need, if any.
     pub token: Option<Secret>,
-    /// Names that the server is known by besides those of this machine. Where there are any, or who
-    /// asks is on this machine, no others are answered to.
+    /// Host names of the server besides those of this machine. Other names are refused if there are
+    /// any here, or if the client is on this machine.
     pub allowed_hosts: Vec<String>,
-    /// What may be asked.
+    /// The limits.
     pub limits: Limits,
-    /// Hears of events.
+    /// Receives events.
     pub log: Log,
 }
 
-/// A server of virtual tools.
+/// An HTTP server of virtual tools.
 pub struct Server {
     pub(crate) setup: ServerSetup,
     pub(crate) runs: Runs,
     pub(crate) metrics: Metrics,
-    pub(crate) seats: Seats,
-    /// Places for requests that are worked on.
-    pub(crate) places: Semaphore,
-    /// Whether there were ever as many connections as may be.
+    pub(crate) connections: OpenConnections,
+    /// One permit for each request that may be answered at a time.
+    pub(crate) slots: Semaphore,
+    /// Whether the limit of connections was ever reached.
     was_full: AtomicBool,
-    /// What `/health` says: nothing in it ever changes.
+    /// The body of `/health`, which never changes.
     pub(crate) health: Bytes,
-    /// What `/tools` says, once somebody has asked.
+    /// The body of `/tools`, once it was requested.
     pub(crate) all_tools: OnceLock<Bytes>,
 }
 
 impl Server {
-    /// A server that is not listening yet.
+    /// Creates a server that is not listening yet.
     pub fn new(setup: ServerSetup) -> Arc<Server> {
         let health = json!({"status": "ok", "version": env!("CARGO_PKG_VERSION"),
             "sources": setup.tools.source_names(), "apis": setup.catalog.n_apis()});
         let health = Bytes::from(health.to_string());
         Arc::new(Server {
-            places: Semaphore::new(setup.limits.connections),
+            slots: Semaphore::new(setup.limits.connections),
             setup,
             runs: Runs::default(),
             metrics: Metrics::default(),
-            seats: Seats::default(),
+            connections: OpenConnections::default(),
             was_full: AtomicBool::new(false),
             health,
             all_tools: OnceLock::new(),
         })
     }
 
-    /// The calls that were recorded.
+    /// The recorded calls.
     pub fn runs(&self) -> &Runs {
         &self.runs
     }
 
-    /// Serves until `stop` is done, then lets calls on their way end.
+    /// Serves until `stop` completes, then waits for calls in flight.
     pub async fn serve(self: Arc<Server>, listener: TcpListener, stop: impl Future<Output = ()>) {
         let (alive, mut all_gone) = mpsc::channel::<()>(1);
         let hits = tokio::spawn(self.clone().write_hits());
@@ -212,18 +210,17 @@ impl Server {
             }
         }
         drop((listener, alive));
-        self.seats.end_all();
+        self.connections.close_all();
         let _ = tokio::time::timeout(self.setup.limits.stopping, all_gone.recv()).await;
         hits.abort();
         self.write_hits_once().await;
     }
 
-    /// Sees to it that one more connection does not make too many. There may be a few more than are
-    /// worked for at a time, so that somebody always waits who can give way: however many come, the
-    /// server can say how it is.
+    /// Makes room for one more connection. A few more are kept open than are served, so that there
+    /// is always one that can be closed: `/health` works however many connect.
     fn make_room(&self) {
         let most = self.setup.limits.connections;
-        if self.seats.len() < most + MOST_EXTRA {
+        if self.connections.len() < most + MOST_EXTRA {
             return;
         }
         if !self.was_full.swap(true, Ordering::Relaxed) {
@@ -232,13 +229,13 @@ impl Server {
             );
             (self.setup.log)(&Event::Trouble(&told));
         }
-        self.seats.make_room();
+        self.connections.close_longest_waiting();
     }
 
     async fn wait_after(&self, error: &io::Error) {
         (self.setup.log)(&Event::Trouble(&format!("a connection cannot be taken: {error}")));
-        // Others have come meanwhile, as a rule.
-        (0..MOST_EXTRA / 2).for_each(|_| _ = self.seats.make_room());
+        // Usually more connections are waiting to be accepted.
+        (0..MOST_EXTRA / 2).for_each(|_| _ = self.connections.close_longest_waiting());
         tokio::time::sleep(AFTER_FAILURE).await;
     }
 

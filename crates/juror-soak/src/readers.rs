@@ -359,7 +359,7 @@ fn tool_replies(input: &[u8], _: &Path) {
 
 fn requests(input: &[u8], _: &Path) {
     if let Ok(call) = ToolCall::read(input) {
-        black_box((call.id().len(), call.kept_names()));
+        black_box((call.id().len(), call.api_path()));
     }
 }
 

@@ -1,4 +1,4 @@
-//! A folder of kept replies as the public servers have it: read, and written back.
+//! Cache folders, the public servers' format of kept replies: reading and writing.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -10,35 +10,35 @@ use juror_json::python::{JsonStyle, dump_json, dumps_text, entries_of_json};
 use juror_store::{WholeFile, read_plain};
 use juror_toolbench::FolderNames;
 
-use crate::keeper::Keeping;
+use crate::reply_writer::Keeping;
 
-/// The names of an API: category, tool, API, in the form of folders.
-pub type Names = [String; 3];
+/// Category, tool and API, in the form of folder names.
+pub type ApiPath = [String; 3];
 
-/// A cache folder, looked through once. Requests are looked up in what was found: no name from a
-/// request ever becomes a path.
+/// The index of a cache folder. Requests are looked up in the index, so no name from a request ever
+/// becomes a path.
 #[derive(Debug, Default)]
 pub struct CacheFolder {
-    files: HashMap<Names, Vec<PathBuf>>,
+    files: HashMap<ApiPath, Vec<PathBuf>>,
     unreadable: Vec<FolderProblem>,
 }
 
-/// Something in a cache folder that cannot be used; it is left as it is.
+/// A file or folder that cannot be used. It is left unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {reason}", path.display())]
 pub struct FolderProblem {
-    /// The file or folder.
+    /// Its path.
     pub path: PathBuf,
     /// What is wrong with it.
     pub reason: String,
 }
 
-/// The replies in a file: arguments as Python writes them, and the reply as compact JSON.
-pub type Entries = Vec<(String, String)>;
+/// The replies in a file: arguments in Python's notation, and the reply as compact JSON.
+pub type CacheEntries = Vec<(String, String)>;
 
 impl CacheFolder {
-    /// Looks through a folder of either layout: `category/tool_for_category/api.json` as servers
-    /// write it, or `category/tool/api.json` with names as they are.
+    /// Indexes a folder of either layout: `category/tool_for_category/api.json`, as servers write
+    /// it, or `category/tool/api.json` with original names.
     pub fn look_through(root: &Path) -> Result<CacheFolder, FolderProblem> {
         let mut folder = CacheFolder::default();
         let entries = fs::read_dir(root).map_err(|error| problem(root, &error))?;
@@ -56,28 +56,28 @@ impl CacheFolder {
         Ok(folder)
     }
 
-    /// How many APIs have a file.
+    /// The number of APIs that have a file.
     pub fn n_apis(&self) -> usize {
         self.files.len()
     }
 
-    /// What could not be looked into.
+    /// What could not be read.
     pub fn problems(&self) -> &[FolderProblem] {
         &self.unreadable
     }
 
     /// The files of an API.
-    pub fn files_of(&self, names: &Names) -> &[PathBuf] {
+    pub(crate) fn files_of(&self, names: &ApiPath) -> &[PathBuf] {
         self.files.get(names).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// The category and the tool of all APIs, in the form of folders.
+    /// The category and tool of each API, in the form of folder names.
     pub fn tools(&self) -> impl Iterator<Item = (&str, &str)> {
         self.files.keys().map(|[category, tool, _]| (category.as_str(), tool.as_str()))
     }
 
-    /// All APIs with their files, in the order of names.
-    pub fn apis(&self) -> Vec<(&Names, &[PathBuf])> {
+    /// All APIs with their files, sorted.
+    pub fn apis(&self) -> Vec<(&ApiPath, &[PathBuf])> {
         let mut apis: Vec<_> =
             self.files.iter().map(|(names, paths)| (names, paths.as_slice())).collect();
         apis.sort();
@@ -112,7 +112,7 @@ impl CacheFolder {
         }
     }
 
-    /// What `take` takes of a folder; hidden names are passed over.
+    /// Lists the entries of a folder that `take` accepts. Skips hidden names.
     fn list(
         &mut self,
         path: &Path,
@@ -121,7 +121,7 @@ impl CacheFolder {
     ) -> Vec<(String, PathBuf)> {
         let mut taken = Vec::new();
         for entry in entries {
-            // Links are followed: folders are three deep, so none is met twice for long.
+            // Following links is safe, because only three levels are visited.
             match entry.and_then(|entry| Ok((fs::metadata(entry.path())?.file_type(), entry))) {
                 Ok((kind, entry)) => {
                     let name = entry.file_name().to_string_lossy().into_owned();
@@ -135,8 +135,8 @@ impl CacheFolder {
     }
 }
 
-/// The names that a file's place stands for. In the servers' layout they are taken as they are.
-fn names_of(category: &str, tool: &str, api: &str) -> Names {
+/// Derives an API's names from its path. In the servers' layout they are taken as they are.
+fn names_of(category: &str, tool: &str, api: &str) -> ApiPath {
     if tool.ends_with(&format!("_for_{category}")) {
         return [category, tool, api].map(str::to_owned);
     }
@@ -145,7 +145,7 @@ fn names_of(category: &str, tool: &str, api: &str) -> Names {
 }
 
 /// Reads the replies in a file.
-pub fn read_entries(path: &Path) -> Result<Entries, FolderProblem> {
+pub fn read_entries(path: &Path) -> Result<CacheEntries, FolderProblem> {
     let bytes = read_plain(path).map_err(|error| problem(path, &error))?;
     let bad = |reason: String| FolderProblem { path: path.to_owned(), reason };
     let text = std::str::from_utf8(&bytes).map_err(|error| bad(format!("not UTF-8: {error}")))?;
@@ -161,22 +161,25 @@ pub fn read_entries(path: &Path) -> Result<Entries, FolderProblem> {
     entries.into_iter().map(compact).collect()
 }
 
-/// What an export did.
+/// The outcome of an export.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Exported {
     /// Files written.
     pub n_files: usize,
-    /// Replies written that were not there before.
+    /// New replies.
     pub n_replies: usize,
-    /// Replies that were there already.
+    /// Replies that were already there.
     pub n_known: usize,
     /// What was left out.
     pub problems: Vec<FolderProblem>,
 }
 
-/// Adds replies to a cache folder, as the public servers would have written them. Replies that are
-/// there stay; a file that cannot be read is left alone and reported.
-pub fn export(root: &Path, replies: BTreeMap<Names, Entries>) -> Result<Exported, FolderProblem> {
+/// Adds replies to a cache folder, in the public servers' format. Known replies stay. A file that
+/// cannot be read is left unchanged and reported.
+pub fn export(
+    root: &Path,
+    replies: BTreeMap<ApiPath, CacheEntries>,
+) -> Result<Exported, FolderProblem> {
     fs::create_dir_all(root).map_err(|error| problem(root, &error))?;
     let there = CacheFolder::look_through(root)?;
     let mut done = Exported::default();
@@ -199,12 +202,12 @@ pub fn export(root: &Path, replies: BTreeMap<Names, Entries>) -> Result<Exported
     Ok(done)
 }
 
-/// Adds replies to the file of an API in the servers' layout; returns how many were new, and how
-/// many were there.
+/// Adds replies to an API's file in the servers' layout. Returns how many were new, and how many
+/// were known.
 pub(crate) fn add_replies(
     root: &Path,
-    names: &Names,
-    entries: Entries,
+    names: &ApiPath,
+    entries: CacheEntries,
     keeping: Keeping,
 ) -> Result<(usize, usize), FolderProblem> {
     let [category, tool, api] = names.clone();
@@ -219,7 +222,7 @@ pub(crate) fn add_replies(
     add_to_files(&[path], entries, keeping)
 }
 
-/// Held while files are added to, so that two processes do not undo each other's work.
+/// Locks the folder, so that two processes do not overwrite each other's work.
 fn lock(root: &Path) -> io::Result<fs::File> {
     fs::create_dir_all(root)?;
     let folder = fs::File::open(root)?;
@@ -227,16 +230,16 @@ fn lock(root: &Path) -> io::Result<fs::File> {
     Ok(folder)
 }
 
-/// Adds replies to the first of an API's files, unless one of them has them; what they have stays,
-/// or is replaced.
+/// Adds replies to the first file of an API, unless one of its files has them. With
+/// [`Keeping::Latest`], known replies are replaced.
 fn add_to_files(
     files: &[PathBuf],
-    entries: Entries,
+    entries: CacheEntries,
     keeping: Keeping,
 ) -> Result<(usize, usize), FolderProblem> {
-    let mut known: Vec<Entries> = Vec::with_capacity(files.len());
+    let mut known: Vec<CacheEntries> = Vec::with_capacity(files.len());
     for file in files {
-        known.push(if file.exists() { read_entries(file)? } else { Entries::new() });
+        known.push(if file.exists() { read_entries(file)? } else { CacheEntries::new() });
     }
     if keeping == Keeping::Latest {
         for (file, own) in files.iter().zip(&mut known) {
@@ -247,7 +250,7 @@ fn add_to_files(
     }
     let is_known: HashSet<&str> = known.iter().flatten().map(|(key, _)| key.as_str()).collect();
     let n_all = entries.len();
-    let new: Entries =
+    let new: CacheEntries =
         entries.into_iter().filter(|(key, _)| !is_known.contains(key.as_str())).collect();
     drop(is_known);
     let n_new = new.len();
@@ -259,8 +262,8 @@ fn add_to_files(
     Ok((n_new, n_all - n_new))
 }
 
-/// Replaces the replies that others are given for; whether there was one.
-fn replace_all(known: &mut Entries, others: &Entries) -> bool {
+/// Replaces known replies by those in `others`. Returns whether any changed.
+fn replace_all(known: &mut CacheEntries, others: &CacheEntries) -> bool {
     let others: HashMap<&str, &str> =
         others.iter().map(|(key, reply)| (key.as_str(), reply.as_str())).collect();
     let mut is_changed = false;
@@ -273,8 +276,8 @@ fn replace_all(known: &mut Entries, others: &Entries) -> bool {
     is_changed
 }
 
-/// Writes a whole file, which appears at once or not at all.
-fn write_file(path: &Path, entries: &Entries) -> io::Result<()> {
+/// Writes a file atomically.
+fn write_file(path: &Path, entries: &CacheEntries) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
     let mut file = WholeFile::begin(path)?;
@@ -282,7 +285,7 @@ fn write_file(path: &Path, entries: &Entries) -> io::Result<()> {
     file.finish_for_good()
 }
 
-/// Removes what killed processes left of files that they were writing.
+/// Removes temporary files of processes that were killed.
 pub(crate) fn tidy_up(root: &Path) {
     for folder in folders_in(root).iter().flat_map(|category| folders_in(category)) {
         juror_store::collect(&folder);
@@ -295,14 +298,14 @@ fn folders_in(path: &Path) -> Vec<PathBuf> {
     entries.filter(is_folder).map(|entry| entry.path()).collect()
 }
 
-/// A file's text, as Python's `json.dump(…, indent=4)` writes it.
-fn render(entries: &Entries) -> String {
+/// Renders a file like Python's `json.dump(…, indent=4)`.
+fn render(entries: &CacheEntries) -> String {
     let mut out = String::from("{");
     for (n, (key, reply)) in entries.iter().enumerate() {
         out.push_str(if n == 0 { "\n    " } else { ",\n    " });
         out.push_str(&dumps_text(key));
         out.push_str(": ");
-        // Replies were JSON when they were kept.
+        // Stored replies are valid JSON.
         let reply = dump_json(reply, JsonStyle::Indented).unwrap_or_else(|_| "null".into());
         out.push_str(&reply.replace('\n', "\n    "));
     }
@@ -328,7 +331,7 @@ mod tests {
         folder
     }
 
-    fn names(category: &str, tool: &str, api: &str) -> Names {
+    fn names(category: &str, tool: &str, api: &str) -> ApiPath {
         [category, tool, api].map(str::to_owned)
     }
 
@@ -341,7 +344,7 @@ mod tests {
             ("readme.txt", ""),
         ]);
         let found = CacheFolder::look_through(folder.path()).expect("a folder");
-        let apis: Vec<Names> = found.apis().into_iter().map(|(names, _)| names.clone()).collect();
+        let apis: Vec<ApiPath> = found.apis().into_iter().map(|(names, _)| names.clone()).collect();
         assert_eq!(
             apis,
             [
@@ -372,7 +375,7 @@ mod tests {
             ("Data/a_for_Data/x.json", "{\"k\": 1}"),
             ("Data/a_for_Data/torn.json", "{\"k\": "),
         ]);
-        let entries = |pairs: &[(&str, &str)]| -> Entries {
+        let entries = |pairs: &[(&str, &str)]| -> CacheEntries {
             pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect()
         };
         let replies = BTreeMap::from([

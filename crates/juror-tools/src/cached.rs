@@ -1,4 +1,4 @@
-//! Replies that are known: in memory, in cache folders, in the store.
+//! Known replies: in memory, in cache folders and in stores.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,92 +12,91 @@ use juror_store::{NewReply, Origin, StoreError, ToolReplies};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
-use crate::alike::AlikeKeys;
-use crate::cache_folder::{CacheFolder, Names, read_entries};
-use crate::call::{Numbers, ToolCall};
-use crate::keeper::{Keeper, Keeping};
+use crate::argument_index::ArgumentIndex;
+use crate::cache_folder::{ApiPath, CacheFolder, read_entries};
+use crate::call::{NumberMatching, ToolCall};
+use crate::reply_writer::{Keeping, ReplyWriter};
 
-/// How much of what is known is held in memory when nobody says.
+/// How much memory is used for known replies by default.
 const DEFAULT_MEMORY: u64 = 1 << 30;
 
-/// A reply that is known, ready to be sent.
+/// A known reply, ready to be sent.
 #[derive(Debug)]
-pub struct Known {
+pub struct KnownReply {
     /// JSON.
     pub body: Bytes,
-    /// Where it came from.
+    /// Where it came from originally.
     pub origin: Origin,
-    /// Its number in the store, if it is kept there.
+    /// Its id in the store, if it is kept there.
     id: Option<i64>,
-    /// How often it was given since hits were last written down.
+    /// How often it was served since hits were last written.
     hits: AtomicU64,
-    /// In what its arguments differ from those of the calls that it is given to.
+    /// How its arguments differ from those of the calls it answers.
     pub found: Alike,
 }
 
-/// How the arguments of a call are compared with those of kept replies.
+/// Whether the order of arguments matters when replies are looked up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ArgumentOrder {
-    /// To the letter, as cache files have them.
+    /// It matters, as in cache files.
     #[default]
     Kept,
-    /// If there is none to the letter: whatever the order of the arguments.
+    /// It does not, if there is no exact match.
     Any,
 }
 
-/// All replies that are known. Looking one up may read files and the store, and so take a moment;
-/// only [`Cached::in_memory`] does not.
+/// All known replies. A look-up may read files and stores; only `in_memory` never blocks.
 pub struct Cached {
-    memory: Cache<String, Arc<Known>, Weight>,
-    /// What cache folders have of an API.
-    files: Cache<Names, Arc<FileReplies>, Weight>,
-    /// The store, where it is only read.
+    memory: Cache<String, Arc<KnownReply>, Weight>,
+    /// The replies of an API in cache folders.
+    files: Cache<ApiPath, Arc<FileReplies>, Weight>,
+    /// A read-only store that is searched first.
     first: Option<ToolReplies>,
     folders: Vec<CacheFolder>,
-    /// Stores that are read and never changed.
+    /// Read-only stores that are searched last.
     stores: Vec<ToolReplies>,
-    keeper: Option<Keeper>,
+    writer: Option<ReplyWriter>,
     order: ArgumentOrder,
-    alike: AlikeKeys,
-    /// Replies that were given since hits were last written down.
-    touched: Mutex<Vec<Arc<Known>>>,
-    /// Complaints about files, each made once.
+    alike: ArgumentIndex,
+    /// Replies that were served since hits were last written.
+    touched: Mutex<Vec<Arc<KnownReply>>>,
+    /// Messages about files that were already reported.
     told: Mutex<HashSet<String>>,
     tell: Arc<dyn Fn(&str) + Send + Sync>,
 }
 
 /// Replies by their arguments, in the order of the file.
-type FileReplies = IndexMap<String, Arc<Known>>;
+type FileReplies = IndexMap<String, Arc<KnownReply>>;
 
-/// What is known is made of these. A reply is looked for in the store that new ones are kept in, or
-/// are not kept in, then in the folders, then in the other stores, each in their order.
+/// Where replies are looked up: the store of new replies or its read-only counterpart, then the
+/// folders, then the other stores.
 #[derive(Default)]
 pub struct CachedSetup {
-    /// Cache folders, served as they are.
+    /// Read-only cache folders.
     pub folders: Vec<CacheFolder>,
-    /// Stores that are read and never changed.
+    /// Read-only stores that are searched last.
     pub stores: Vec<ToolReplies>,
-    /// The store that new replies are kept in.
+    /// The store of new replies.
     pub kept: Option<ToolReplies>,
-    /// The store where nothing new is kept: it comes first all the same, so that a replay gives what
-    /// the run gave.
+    /// A store that is searched first but not written to, so that a replay gives the replies of the
+    /// original run.
     pub first: Option<ToolReplies>,
-    /// What becomes of a reply that is kept when a new one comes.
+    /// Whether a new reply replaces a known one.
     pub keeping: Keeping,
-    /// A cache folder that new replies are written into as well.
+    /// A cache folder to which new replies are written as well.
     pub write_back: Option<PathBuf>,
-    /// How arguments are compared.
+    /// Whether the order of arguments matters.
     pub order: ArgumentOrder,
-    /// How many bytes are held in memory.
+    /// How much memory to use, in bytes.
     pub memory: Option<u64>,
 }
 
 impl Cached {
-    /// Gets ready; `tell` hears of files that cannot be used.
+    /// Creates the cache; `tell` is called about files that cannot be used.
     pub fn new(setup: CachedSetup, tell: impl Fn(&str) + Send + Sync + 'static) -> Cached {
         let tell: Arc<dyn Fn(&str) + Send + Sync> = Arc::new(tell);
         let told = tell.clone();
-        let keeper = |store| Keeper::start(store, setup.keeping, setup.write_back, told);
+        let writer = |store| ReplyWriter::start(store, setup.keeping, setup.write_back, told);
         let half = setup.memory.unwrap_or(DEFAULT_MEMORY) / 2;
         Cached {
             memory: Cache::with_weighter(EXPECTED_REPLIES, half, Weight),
@@ -105,31 +104,31 @@ impl Cached {
             first: setup.first,
             folders: setup.folders,
             stores: setup.stores,
-            keeper: setup.kept.map(keeper),
+            writer: setup.kept.map(writer),
             order: setup.order,
-            alike: AlikeKeys::default(),
+            alike: ArgumentIndex::default(),
             touched: Mutex::default(),
             told: Mutex::default(),
             tell,
         }
     }
 
-    /// The reply to a call if it is in memory already. This is the way of nearly every call.
-    pub fn in_memory(&self, call: &ToolCall) -> Option<Arc<Known>> {
+    /// Looks a reply up in memory, without blocking. Nearly every call ends here.
+    pub(crate) fn in_memory(&self, call: &ToolCall) -> Option<Arc<KnownReply>> {
         let known = self.memory.get(call.id())?;
-        if known.found.numbers && call.numbers == Numbers::Exact {
+        if known.found.numbers && call.numbers == NumberMatching::Exact {
             return None;
         }
         self.touch(&known);
         Some(known)
     }
 
-    /// The reply to a call, wherever it is known.
-    pub fn find(&self, call: &ToolCall) -> Result<Option<Arc<Known>>, StoreError> {
+    /// Looks a reply up, wherever it is kept.
+    pub fn find(&self, call: &ToolCall) -> Result<Option<Arc<KnownReply>>, StoreError> {
         if let Some(known) = self.in_memory(call) {
             return Ok(Some(known));
         }
-        let names = call.kept_names();
+        let names = call.api_path();
         let mut found = self.find_exact(&names, &call.key)?;
         for alike in self.forms(call) {
             if found.is_none() {
@@ -143,19 +142,27 @@ impl Cached {
         Ok(found)
     }
 
-    fn find_exact(&self, names: &Names, key: &str) -> Result<Option<Arc<Known>>, StoreError> {
-        let kept = match &self.keeper {
-            Some(keeper) => keeper.store().get(names, key)?,
+    fn find_exact(
+        &self,
+        names: &ApiPath,
+        key: &str,
+    ) -> Result<Option<Arc<KnownReply>>, StoreError> {
+        let kept = match &self.writer {
+            Some(writer) => writer.store().get(names, key)?,
             None => None,
         };
         if let Some(kept) = kept {
-            return Ok(Some(Arc::new(Known::new(&kept.reply, kept.origin, Some(kept.id)))));
+            return Ok(Some(Arc::new(KnownReply::new(&kept.reply, kept.origin, Some(kept.id)))));
         }
         self.find_given(names, key)
     }
 
-    /// A reply that was given, and not kept here.
-    fn find_given(&self, names: &Names, key: &str) -> Result<Option<Arc<Known>>, StoreError> {
+    /// Looks in all places but the store of new replies.
+    fn find_given(
+        &self,
+        names: &ApiPath,
+        key: &str,
+    ) -> Result<Option<Arc<KnownReply>>, StoreError> {
         if let Some(known) = in_stores(&self.first, names, key)? {
             return Ok(Some(known));
         }
@@ -165,16 +172,16 @@ impl Cached {
         in_stores(&self.stores, names, key)
     }
 
-    /// All stores, the one that new replies are kept in or not kept in first.
+    /// All stores, in the order of look-ups.
     fn all_stores(&self) -> impl Iterator<Item = &ToolReplies> {
-        self.keeper.iter().map(Keeper::store).chain(&self.first).chain(&self.stores)
+        self.writer.iter().map(ReplyWriter::store).chain(&self.first).chain(&self.stores)
     }
 
-    /// In what arguments may differ from those of a call, the least first.
+    /// The ways in which arguments may differ from those of a call, the strictest first.
     fn forms(&self, call: &ToolCall) -> impl Iterator<Item = Alike> + use<> {
-        // Where no digit stands there is no number to be written otherwise.
+        // Without a digit there is no number that could be spelled differently.
         let has_numbers = call.key.bytes().any(|byte| byte.is_ascii_digit());
-        let numbers = call.numbers == Numbers::Equal && has_numbers;
+        let numbers = call.numbers == NumberMatching::Equal && has_numbers;
         let order = self.order == ArgumentOrder::Any;
         let all = [(true, false), (false, true), (true, true)];
         let is_allowed =
@@ -184,10 +191,10 @@ impl Cached {
 
     fn find_alike(
         &self,
-        names: &Names,
+        names: &ApiPath,
         call: &ToolCall,
         alike: Alike,
-    ) -> Result<Option<Arc<Known>>, StoreError> {
+    ) -> Result<Option<Arc<KnownReply>>, StoreError> {
         let in_folders = || match self.in_folders(names) {
             Some(file) => file.keys().cloned().collect(),
             None => Vec::new(),
@@ -200,8 +207,8 @@ impl Cached {
         Ok(known.map(|known| Arc::new(known.found(alike))))
     }
 
-    /// The first replies that are known of an API, in the order they came: arguments and reply.
-    pub fn examples(&self, names: &Names, most: usize) -> Vec<(String, String)> {
+    /// Returns the first known replies of an API, with their arguments.
+    pub(crate) fn examples(&self, names: &ApiPath, most: usize) -> Vec<(String, String)> {
         let file = self.in_folders(names);
         let in_file = file.iter().flat_map(|file| file.iter()).take(most);
         let text = |body: &Bytes| String::from_utf8_lossy(body).into_owned();
@@ -219,24 +226,29 @@ impl Cached {
 
     /// Whether new replies are kept.
     pub fn keeps(&self) -> bool {
-        self.keeper.is_some()
+        self.writer.is_some()
     }
 
-    /// Keeps a reply; once this returns it survives a power cut. If there is one already, that
-    /// stays, unless the latest is kept. Returns what is known now, and whether it was known before.
-    pub async fn keep(&self, call: &ToolCall, new: NewReply) -> Result<(Arc<Known>, bool), String> {
-        let Some(keeper) = &self.keeper else {
-            return Ok((Arc::new(Known::new(&new.reply, new.origin, None)), false));
+    /// Keeps a reply durably: once this returns, it survives a power failure. Returns the reply
+    /// that counts from now on, and whether it was known before. With [`Keeping::First`], that is
+    /// the known reply if there is one.
+    pub async fn keep(
+        &self,
+        call: &ToolCall,
+        new: NewReply,
+    ) -> Result<(Arc<KnownReply>, bool), String> {
+        let Some(writer) = &self.writer else {
+            return Ok((Arc::new(KnownReply::new(&new.reply, new.origin, None)), false));
         };
-        let given = match keeper.keeping() {
+        let given = match writer.keeping() {
             Keeping::First => self.find_given(&new.names, &call.key),
             Keeping::Latest => Ok(None),
         };
         let (known, was_known) = match given.map_err(|error| error.to_string())? {
             Some(known) => (known, true),
             None => {
-                let kept = keeper.keep(new).await?;
-                let known = Known::new(&kept.reply, kept.origin, Some(kept.id));
+                let kept = writer.keep(new).await?;
+                let known = KnownReply::new(&kept.reply, kept.origin, Some(kept.id));
                 (Arc::new(known), kept.was_known)
             }
         };
@@ -244,11 +256,11 @@ impl Cached {
         Ok((known, was_known))
     }
 
-    /// Writes down how often replies were given.
+    /// Writes the number of hits to the store.
     pub fn write_hits(&self) -> Result<(), StoreError> {
         let touched = std::mem::take(&mut *locked(&self.touched));
-        let Some(keeper) = &self.keeper else { return Ok(()) };
-        let taken: Vec<(Arc<Known>, u64)> = touched
+        let Some(writer) = &self.writer else { return Ok(()) };
+        let taken: Vec<(Arc<KnownReply>, u64)> = touched
             .into_iter()
             .map(|known| {
                 let hits = known.hits.swap(0, Ordering::Relaxed);
@@ -260,8 +272,8 @@ impl Cached {
         if hits.is_empty() {
             return Ok(());
         }
-        keeper.store().count_hits(&hits).inspect_err(|_| {
-            // They are written down the next time.
+        writer.store().count_hits(&hits).inspect_err(|_| {
+            // Try again next time.
             for (known, hits) in taken {
                 known.hits.fetch_add(hits, Ordering::Relaxed);
                 locked(&self.touched).push(known);
@@ -269,14 +281,14 @@ impl Cached {
         })
     }
 
-    fn touch(&self, known: &Arc<Known>) {
+    fn touch(&self, known: &Arc<KnownReply>) {
         if known.id.is_some() && known.hits.fetch_add(1, Ordering::Relaxed) == 0 {
             locked(&self.touched).push(known.clone());
         }
     }
 
-    /// What all folders together have of an API.
-    fn in_folders(&self, names: &Names) -> Option<Arc<FileReplies>> {
+    /// Returns the replies of an API in all folders.
+    fn in_folders(&self, names: &ApiPath) -> Option<Arc<FileReplies>> {
         let paths = || self.folders.iter().flat_map(|folder| folder.files_of(names));
         paths().next()?;
         if let Some(file) = self.files.get(names) {
@@ -285,7 +297,7 @@ impl Cached {
         let mut replies = FileReplies::new();
         for path in paths() {
             for (key, reply) in self.read_file(path) {
-                let known = || Arc::new(Known::new(&reply, Origin::Imported, None));
+                let known = || Arc::new(KnownReply::new(&reply, Origin::Imported, None));
                 replies.entry(key).or_insert_with(known);
             }
         }
@@ -306,34 +318,35 @@ impl Cached {
     }
 }
 
-/// A reply of the first store that has one.
+/// Looks in several stores and returns the first reply.
 fn in_stores<'s>(
     stores: impl IntoIterator<Item = &'s ToolReplies>,
-    names: &Names,
+    names: &ApiPath,
     key: &str,
-) -> Result<Option<Arc<Known>>, StoreError> {
+) -> Result<Option<Arc<KnownReply>>, StoreError> {
     for store in stores {
         if let Some(kept) = store.get(names, key)? {
-            return Ok(Some(Arc::new(Known::new(&kept.reply, kept.origin, None))));
+            return Ok(Some(Arc::new(KnownReply::new(&kept.reply, kept.origin, None))));
         }
     }
     Ok(None)
 }
 
-impl Known {
-    fn new(reply: &str, origin: Origin, id: Option<i64>) -> Known {
+impl KnownReply {
+    fn new(reply: &str, origin: Origin, id: Option<i64>) -> KnownReply {
         let (body, hits) = (wire(reply), AtomicU64::new(0));
-        Known { body, origin, id, hits, found: Alike::default() }
+        KnownReply { body, origin, id, hits, found: Alike::default() }
     }
 
-    /// The same, given to calls whose arguments are alike.
-    fn found(&self, alike: Alike) -> Known {
+    /// The same reply, for calls whose arguments differ in `alike`.
+    fn found(&self, alike: Alike) -> KnownReply {
         let (body, origin, id) = (self.body.clone(), self.origin, self.id);
-        Known { body, origin, id, hits: AtomicU64::new(0), found: alike }
+        KnownReply { body, origin, id, hits: AtomicU64::new(0), found: alike }
     }
 }
 
-/// A reply as it is sent. Python lets numbers into JSON that are none.
+/// Converts a reply to the bytes that are sent. Python accepts `NaN` and infinities, which JSON
+/// does not.
 pub(crate) fn wire(reply: &str) -> Bytes {
     if !reply.contains("NaN") && !reply.contains("Infinity") {
         return Bytes::copy_from_slice(reply.as_bytes());
@@ -345,21 +358,21 @@ pub(crate) fn wire(reply: &str) -> Bytes {
 const EXPECTED_REPLIES: usize = 100_000;
 const EXPECTED_FILES: usize = 5_000;
 
-/// Counts bytes.
+/// Weighs entries by bytes.
 #[derive(Clone)]
 struct Weight;
 
-/// What an entry takes besides its texts.
+/// The memory that an entry takes besides its strings, approximately.
 const OVERHEAD: usize = 128;
 
-impl Weighter<String, Arc<Known>> for Weight {
-    fn weight(&self, key: &String, known: &Arc<Known>) -> u64 {
+impl Weighter<String, Arc<KnownReply>> for Weight {
+    fn weight(&self, key: &String, known: &Arc<KnownReply>) -> u64 {
         (key.len() + known.body.len() + OVERHEAD) as u64
     }
 }
 
-impl Weighter<Names, Arc<FileReplies>> for Weight {
-    fn weight(&self, _: &Names, file: &Arc<FileReplies>) -> u64 {
+impl Weighter<ApiPath, Arc<FileReplies>> for Weight {
+    fn weight(&self, _: &ApiPath, file: &Arc<FileReplies>) -> u64 {
         let bytes = file.iter().map(|(key, known)| key.len() + known.body.len() + OVERHEAD);
         (bytes.sum::<usize>() + OVERHEAD) as u64
     }

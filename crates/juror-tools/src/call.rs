@@ -1,4 +1,4 @@
-//! A call of a tool, read from the request that asks for it.
+//! Calls of tools, and how they are read from requests.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -13,75 +13,75 @@ use juror_toolbench::FolderNames;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::complaint::complaint;
+use crate::python_json_error::python_json_error;
 
-/// The API that is no API: the agent talks to its user.
+/// A pseudo-API by which an agent talks to its user.
 const CHAT_WITH_USER: &str = "chat_with_user";
 
-/// What the published servers say of arguments they cannot read.
+/// The published servers' error for arguments that they cannot parse.
 pub const INPUT_ERROR: &str = "Tool input parse error...\n";
 
 /// A call of a tool.
 #[derive(Clone, Debug)]
 pub struct ToolCall {
-    /// The category, as asked.
+    /// The category, as requested.
     pub category: String,
-    /// The tool, as asked.
+    /// The tool, as requested.
     pub tool: String,
-    /// The API, as asked.
+    /// The API, as requested.
     pub api: String,
-    /// The same in the form of cache folders.
+    /// The three names in the form of cache folders.
     pub names: Arc<FolderNames>,
-    /// The arguments, as JSON.
+    /// The arguments as JSON.
     pub input: String,
-    /// The arguments as Python writes them: with the names, what replies are kept under.
+    /// The arguments in Python's notation. Replies are kept under the names and this key.
     pub key: String,
-    /// How its numbers are compared with those of known replies.
-    pub numbers: Numbers,
-    /// The caller's key for the real tools. It is passed on to them and goes nowhere else.
+    /// How numbers in the arguments are compared with those of known replies.
+    pub numbers: NumberMatching,
+    /// The caller's key for real tools. It is passed on to them and goes nowhere else.
     pub toolbench_key: Secret,
-    /// The names and arguments in one text: equal for calls that have the same reply.
+    /// The names and arguments in one string, equal for calls that share a reply.
     id: String,
 }
 
-/// How the numbers in a call's arguments are compared with those of known replies.
+/// How numbers in a call's arguments are compared with those of known replies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Numbers {
-    /// As Python writes them, which is how the public servers tell calls apart: `5` is not `5.0`.
+pub enum NumberMatching {
+    /// By Python's notation, like the public servers: `5` differs from `5.0`.
     #[default]
     Exact,
-    /// If there is no reply to the letter: by value, so that `5` is `5.0`.
+    /// By value if there is no exact match: `5` equals `5.0`.
     Equal,
 }
 
-/// What is asked for, where it is no call.
+/// The fields of a request that is not a proper call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asked {
-    /// The category, as asked.
+pub struct RawCall {
+    /// The category, as requested.
     pub category: String,
-    /// The tool, as asked.
+    /// The tool, as requested.
     pub tool: String,
-    /// The API, as asked.
+    /// The API, as requested.
     pub api: String,
-    /// The arguments as they were written.
+    /// The arguments, as written.
     pub input: String,
 }
 
-/// Why a request is no call.
+/// Why a request is not answered as a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// It is not made as requests are; what is said about it, as JSON.
+    /// The request has the wrong shape; the body of the reply, as JSON.
     Malformed(String),
-    /// It is not even text.
+    /// The request is not UTF-8.
     NotText,
-    /// Its arguments are neither an object nor a text of JSON.
-    Input(Asked),
-    /// It is a word to the user, and answered as such.
-    ChatWithUser(Asked),
+    /// The arguments are neither an object nor a string with JSON.
+    Input(RawCall),
+    /// The agent addresses its user.
+    ChatWithUser(RawCall),
 }
 
 impl ToolCall {
-    /// A call from its parts; the arguments as JSON.
+    /// Creates a call. `input` is JSON.
     pub fn new(
         category: &str,
         tool: &str,
@@ -112,12 +112,12 @@ impl ToolCall {
             tool: tool.to_owned(),
             api: api.to_owned(),
             input: input.to_owned(),
-            numbers: Numbers::Exact,
+            numbers: NumberMatching::Exact,
             toolbench_key: Secret::new(toolbench_key),
         })
     }
 
-    /// Reads the body of a request.
+    /// Reads a call from the body of a request.
     pub fn read(body: &[u8]) -> Result<ToolCall, Refusal> {
         let text = std::str::from_utf8(body).map_err(|_| Refusal::NotText)?;
         let fields = match read_fields(text) {
@@ -137,7 +137,7 @@ impl ToolCall {
         if !complaints.is_empty() {
             return Err(malformed(&complaints));
         }
-        let asked = || Asked {
+        let asked = || RawCall {
             category: category.clone().into_owned(),
             tool: tool.clone().into_owned(),
             api: api.clone().into_owned(),
@@ -152,33 +152,33 @@ impl ToolCall {
             .map_err(|_| Refusal::Input(asked()))
     }
 
-    /// The names and arguments in one text: equal for calls that have the same reply.
+    /// The names and arguments in one string, equal for calls that share a reply.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// What its texts take in memory, in bytes.
+    /// The memory that its strings take, in bytes.
     pub fn n_bytes(&self) -> usize {
         let names = self.category.len() + self.tool.len() + self.api.len();
         let texts = self.input.len() + self.key.len() + self.id.len();
         names + texts + self.toolbench_key.expose().len()
     }
 
-    /// The names that replies are kept under.
-    pub fn kept_names(&self) -> [String; 3] {
+    /// The category, tool and API under which replies are kept.
+    pub fn api_path(&self) -> [String; 3] {
         let FolderNames { category, tool, api, .. } = &*self.names;
         [category.clone(), tool.clone(), api.clone()]
     }
 }
 
-/// How many names a thread remembers.
+/// How many names each thread caches.
 const MOST_REMEMBERED: usize = 20_000;
 
 thread_local! {
-    /// Names in the form of cache folders, by the names as asked: agents call the same APIs again
-    /// and again, and bringing names into form is a good part of the work of a known call.
+    /// Names in the form of cache folders, by the names as requested. Agents call the same APIs
+    /// again and again, and normalizing names is a good part of the cost of a known call.
     static REMEMBERED: RefCell<HashMap<String, Arc<FolderNames>>> = RefCell::default();
-    /// What they are looked up by, in a buffer that is used again.
+    /// A reusable buffer for the key of `REMEMBERED`.
     static ASKED: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
@@ -191,7 +191,7 @@ fn folder_names(category: &str, tool: &str, api: &str) -> Arc<FolderNames> {
         asked.clear();
         for name in [category, tool, api] {
             asked.push_str(name);
-            // It stands in no name that is remembered for another.
+            // Names with this separator are not cached, so keys are unambiguous.
             asked.push('\0');
         }
         if [category, tool, api].iter().any(|name| name.contains('\0')) {
@@ -211,7 +211,7 @@ fn folder_names(category: &str, tool: &str, api: &str) -> Arc<FolderNames> {
     })
 }
 
-/// No two calls run together: the lengths of the names stand before them.
+/// Prefixes names with their lengths, so that different calls have different ids.
 fn id_of(names: &FolderNames, key: &str) -> String {
     let FolderNames { category, tool, api, .. } = names;
     let length = category.len() + tool.len() + api.len() + key.len() + 12;
@@ -224,7 +224,8 @@ fn id_of(names: &FolderNames, key: &str) -> String {
     id
 }
 
-/// A call whose arguments hold what Python takes for a number and JSON does not.
+/// Reads a call whose arguments contain numbers that Python accepts and JSON does not, such as
+/// `NaN`.
 fn read_odd(text: &str) -> Option<ToolCall> {
     let entries = entries_of_json(text).ok()?;
     let part = |name: &str| Some(entries.iter().find(|(own, _)| own == name)?.1);
@@ -242,13 +243,13 @@ fn read_fields(text: &str) -> Result<Object<'_>, Refusal> {
     if let Ok(fields) = serde_json::from_str(text) {
         return Ok(fields);
     }
-    if let Some((place, problem)) = complaint(text) {
+    if let Some((place, problem)) = python_json_error(text) {
         let detail = json!({"type": "json_invalid", "loc": ["body", place],
             "msg": "JSON decode error", "input": {}, "ctx": {"error": problem}});
         return Err(malformed(&[detail]));
     }
     match text.trim() {
-        // Python makes an empty object of an empty list.
+        // Python accepts an empty list as an empty object.
         "[]" => Ok(Object::default()),
         "null" => Err(malformed(&[missing(&["body"])])),
         _ => Err(malformed(&[json!({"loc": ["body"], "msg": "value is not a valid dict",
@@ -256,7 +257,7 @@ fn read_fields(text: &str) -> Result<Object<'_>, Refusal> {
     }
 }
 
-/// A text; a number or a truth value is taken for one, as Python writes it.
+/// Reads a string. Numbers and booleans are accepted too, in Python's notation.
 fn read_text<'a>(
     fields: &Object<'a>,
     name: &'static str,
@@ -277,7 +278,7 @@ fn read_text<'a>(
     }
 }
 
-/// The arguments as JSON; an empty text stands for none.
+/// Returns the arguments as JSON. An empty string means no arguments.
 fn read_input(input: &RawValue) -> Option<Cow<'_, str>> {
     match input.get().as_bytes().first()? {
         b'{' => Some(Cow::Borrowed(input.get())),

@@ -1,4 +1,4 @@
-//! The real tools, through the `ToolBench` proxy or at their own addresses.
+//! Calls real tools, through the `ToolBench` proxy or directly.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,6 +9,7 @@ use juror_models::{Pending, Secret, Secrets, innermost, says_who_asks};
 use juror_store::Origin;
 use juror_toolbench::names::standard_name;
 use juror_toolbench::{Api, Rule, Tool, accept};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, Url};
 use serde::Serialize;
@@ -17,40 +18,44 @@ use serde_json::value::RawValue;
 
 use crate::call::ToolCall;
 use crate::catalog::Catalog;
-use crate::source::{Made, NoReply, ToolSource};
+use crate::source::{NoReply, SourceReply, ToolSource};
 
-/// The longest reply that is read.
+/// The longest reply that is read, in bytes.
 const MOST_BYTES: usize = 16 << 20;
 
-/// Asks the proxy that knows all tools.
+/// The characters that are escaped in a segment of a path. Dots are among them, so that no argument
+/// becomes `..`.
+const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'~');
+
+/// Calls all tools through the proxy.
 pub struct Proxy {
-    /// Asks.
+    /// The HTTP client.
     pub client: reqwest::Client,
-    /// Where it is.
+    /// The proxy's URL.
     pub address: Url,
     /// The key for callers that bring none.
     pub key: Option<Secret>,
-    /// Which replies are kept.
+    /// Which replies are accepted.
     pub rule: Rule,
-    /// How long a reply may take.
+    /// The time limit for a reply.
     pub timeout: Duration,
 }
 
-/// Asks tools at the addresses in their files, and no others.
+/// Calls tools at the URLs in their files, on allowed hosts only.
 pub struct Direct {
-    /// Asks.
+    /// The HTTP client.
     pub client: reqwest::Client,
-    /// What tool files say.
+    /// The tools.
     pub catalog: Arc<Catalog>,
-    /// Hosts that may be asked.
+    /// The allowed hosts.
     pub hosts: Vec<Host>,
-    /// Which replies are kept.
+    /// Which replies are accepted.
     pub rule: Rule,
-    /// How long a reply may take.
+    /// The time limit for a reply.
     pub timeout: Duration,
 }
 
-/// A call as the proxy takes it.
+/// A call in the proxy's format.
 #[derive(Serialize)]
 struct ProxyRequest<'r> {
     category: &'r str,
@@ -61,20 +66,20 @@ struct ProxyRequest<'r> {
     toolbench_key: &'r str,
 }
 
-/// A host that may be asked.
+/// A host that may be called.
 #[derive(Clone, Debug)]
 pub struct Host {
-    /// Its name, with its port if that is not the usual one.
+    /// The name, with a port unless it is the default one.
     pub name: String,
-    /// Whether it may be asked without encryption.
+    /// Whether plain HTTP is allowed.
     pub plain: bool,
-    /// Headers for it alone, such as keys.
+    /// Headers for this host only, such as keys.
     pub headers: HeaderMap,
 }
 
 impl Host {
-    /// A host from its name, which may begin with `http://` to be asked without encryption, and
-    /// the headers for it.
+    /// Creates a host from its name and headers. A name that begins with `http://` allows plain
+    /// HTTP.
     pub fn new(name: &str, headers: &[(String, Secret)]) -> Result<Host, String> {
         let plain = name.starts_with("http://");
         let address = if plain || name.starts_with("https://") {
@@ -106,7 +111,7 @@ impl ToolSource for Proxy {
         "real"
     }
 
-    fn reply<'a>(&'a self, call: &'a ToolCall) -> Pending<'a, Result<Made, NoReply>> {
+    fn reply<'a>(&'a self, call: &'a ToolCall) -> Pending<'a, Result<SourceReply, NoReply>> {
         Box::pin(async move {
             let key = match (call.toolbench_key.expose(), &self.key) {
                 ("" | "EMPTY", Some(key)) => key.expose(),
@@ -145,7 +150,7 @@ impl ToolSource for Direct {
         "real"
     }
 
-    fn reply<'a>(&'a self, call: &'a ToolCall) -> Pending<'a, Result<Made, NoReply>> {
+    fn reply<'a>(&'a self, call: &'a ToolCall) -> Pending<'a, Result<SourceReply, NoReply>> {
         Box::pin(async move {
             let (tool, api) = self.catalog.requested_api(&call.names).ok_or_else(|| {
                 no_reply(format!("no tool file knows {} of {}", call.api, call.tool))
@@ -167,8 +172,9 @@ impl ToolSource for Direct {
 }
 
 impl Direct {
-    /// The request of a call, and what its reply must not repeat. Arguments fill the places in the address; the rest go into the query,
-    /// or into the body where the method has one.
+    /// Builds the request for a call, and the secrets that its reply must not repeat. Arguments
+    /// fill the placeholders of the URL. The others go to the body if the method has one, else to
+    /// the query.
     fn request(
         &self,
         tool: &Tool,
@@ -202,7 +208,7 @@ impl Direct {
         let mut request = self.client.request(method, url).headers(headers);
         if has_body {
             let fields = rest.into_iter().map(|(name, value)| (name, raw(value)));
-            request = request.json(&Fields(fields.collect()));
+            request = request.json(&OrderedFields(fields.collect()));
         }
         Ok((request, secrets))
     }
@@ -221,13 +227,13 @@ impl Direct {
     }
 }
 
-/// A host by its name, with its port if that is not the usual one.
+/// The host and port of a URL, without a port if it is the default one.
 fn host_of(url: &Url) -> Option<String> {
     let host = url.host_str()?;
     Some(url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")))
 }
 
-/// The name that the API itself has for a parameter: agents are told standard names.
+/// Returns the API's own name of a parameter; agents see standardized names.
 fn raw_name(api: &Api, name: String) -> String {
     let parameters = || api.required.list.iter().chain(&api.optional.list);
     if parameters().any(|parameter| parameter.name == name) {
@@ -237,11 +243,14 @@ fn raw_name(api: &Api, name: String) -> String {
     own.map_or(name, |parameter| parameter.name.clone())
 }
 
-/// What an address still wants, and arguments that have no place in it.
-type Filled<'a> = (String, Vec<(String, &'a str)>);
+/// A URL without placeholders, and the arguments that had none.
+type FilledAddress<'a> = (String, Vec<(String, &'a str)>);
 
-/// Puts arguments into the places of an address, such as `{id}`; returns those left over.
-fn fill<'a>(address: &str, arguments: Vec<(String, &'a str)>) -> Result<Filled<'a>, NoReply> {
+/// Fills the placeholders of a URL, such as `{id}`. Returns the remaining arguments as well.
+fn fill<'a>(
+    address: &str,
+    arguments: Vec<(String, &'a str)>,
+) -> Result<FilledAddress<'a>, NoReply> {
     let mut address = address.to_owned();
     let mut rest = Vec::new();
     for (name, value) in arguments {
@@ -251,7 +260,7 @@ fn fill<'a>(address: &str, arguments: Vec<(String, &'a str)>) -> Result<Filled<'
             continue;
         }
         let text = text_of_json(value);
-        // However they are escaped, they lead to another path.
+        // These would lead to another path, even if they were escaped.
         if matches!(text.trim(), "" | "." | "..") {
             return Err(no_reply(format!("`{text}` cannot be part of an address (`{name}`)")));
         }
@@ -264,36 +273,27 @@ fn fill<'a>(address: &str, arguments: Vec<(String, &'a str)>) -> Result<Filled<'
     Ok((address, rest))
 }
 
-/// A text as part of a path: whatever could end the part is escaped.
+/// Escapes a text for use as one segment of a path.
 fn encoded(text: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_~".contains(&byte);
-    text.bytes().fold(String::new(), |mut out, byte| {
-        if plain(byte) {
-            out.push(char::from(byte));
-        } else {
-            // Writing to a string does not fail.
-            let _ = std::fmt::Write::write_fmt(&mut out, format_args!("%{byte:02X}"));
-        }
-        out
-    })
+    utf8_percent_encode(text, SEGMENT).to_string()
 }
 
-/// A value as it stands in an address: a text without quotes, anything else as JSON.
+/// Renders a value for a URL: a string without quotes, anything else as JSON.
 fn text_of_json(json: &str) -> String {
     let raw: Option<&RawValue> = serde_json::from_str(json).ok();
     raw.and_then(text_of).map_or_else(|| json.to_owned(), std::borrow::Cow::into_owned)
 }
 
-/// JSON that every reader knows, in the order it came.
+/// Converts JSON in Python's dialect to standard JSON, in the same order.
 fn raw(json: &str) -> Box<RawValue> {
     let wire = dump_json(json, JsonStyle::Wire).ok();
     wire.and_then(|wire| RawValue::from_string(wire).ok()).unwrap_or_default()
 }
 
-/// Fields in their order.
-struct Fields(Vec<(String, Box<RawValue>)>);
+/// An object whose fields keep their order.
+struct OrderedFields(Vec<(String, Box<RawValue>)>);
 
-impl Serialize for Fields {
+impl Serialize for OrderedFields {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
     }
@@ -327,9 +327,9 @@ fn compact(bytes: &[u8]) -> Option<String> {
     dump_json(std::str::from_utf8(bytes).ok()?, JsonStyle::Compact).ok()
 }
 
-fn accepted(reply: String, rule: Rule) -> Result<Made, NoReply> {
+fn accepted(reply: String, rule: Rule) -> Result<SourceReply, NoReply> {
     accept(&reply, rule).map_err(|why| no_reply(format!("not taken: {why}")))?;
-    Ok(Made { reply, origin: Origin::Real, model: None })
+    Ok(SourceReply { reply, origin: Origin::Real, model: None })
 }
 
 fn no_reply(why: impl Into<String>) -> NoReply {

@@ -1,4 +1,4 @@
-//! Models that play tools.
+//! Simulates tools with language models.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -14,77 +14,79 @@ use serde_json::value::RawValue;
 
 use crate::cached::Cached;
 use crate::call::{INPUT_ERROR, ToolCall};
-use crate::catalog::{ApiNames, Catalog};
-use crate::source::{Made, NoReply, ToolSource};
+use crate::catalog::{Catalog, NameMatching};
+use crate::source::{NoReply, SourceReply, ToolSource};
 
-/// What the published servers say when a model gave nothing usable.
+/// The published servers' error for a model that gave nothing usable.
 const FAILED: &str = "Failed to generate fake response";
 
-/// How many earlier replies a model is shown, and how much text of them.
+/// How many known replies a model sees as examples, and how many characters of them.
 const MOST_EXAMPLES: usize = 5;
 const MOST_EXAMPLE_CHARACTERS: usize = 2048;
 
 /// How often a model is asked for one reply.
 const ATTEMPTS: u32 = 3;
 
-/// How long nobody is asked after nobody answered.
+/// How long to wait before a model that could not be reached is asked again.
 const REST: Duration = Duration::from_secs(10);
 
-/// The model that plays, and what it is shown.
+/// The kind of model, which decides its prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// Any chat model: documentation, earlier replies, input.
+pub enum SimulatorKind {
+    /// Any chat model. It sees documentation, known replies and arguments.
     Chat,
-    /// A model trained to play APIs, shown the documentation under the API's own name.
+    /// A model trained to imitate APIs. It sees the documentation under the API's own name.
     Mirror,
-    /// The same, trained on a cache: shown the API's name as the cache has it.
+    /// Such a model trained on a cache. It sees the API's name in the form of cache folders.
     MirrorCache,
 }
 
-/// How closely the published servers are followed where they could do better.
+/// Whether the published servers are imitated where one could do better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Manner {
-    /// The reply's shape is asked for by schema; whatever is of no use is asked for again.
+pub enum SimulatorStyle {
+    /// Requests a JSON schema, and asks again after every unusable reply.
     Own,
-    /// Requests are the published servers' to the letter; only what is no JSON is asked for again.
+    /// Sends exactly the requests of the published servers, and asks again only after invalid JSON.
     Published,
 }
 
-/// Asks a model to play a tool.
+/// Simulates tools with a language model.
 pub struct Simulator {
-    /// The model.
+    /// The model, behind its queue.
     pub models: Models,
-    /// What it is shown.
-    pub shown: Shown,
-    /// What the model is told it is.
+    /// Builds its prompts.
+    pub prompts: PromptBuilder,
+    /// The system prompt; the default of the kind if `None` or blank.
     pub system: Option<String>,
-    /// When asking stopped because nobody answered.
-    pub resting: Resting,
+    /// When the model could not be reached.
+    pub cool_down: CoolDown,
 }
 
-/// What a model is shown of a call.
+/// Builds the prompt for a call.
 #[derive(Clone)]
-pub struct Shown {
-    /// What kind of model it is.
-    pub form: Form,
-    /// How closely the published servers are followed.
-    pub manner: Manner,
-    /// What tool files say.
+pub struct PromptBuilder {
+    /// The kind of model.
+    pub kind: SimulatorKind,
+    /// Whether the published servers are imitated.
+    pub style: SimulatorStyle,
+    /// The source of documentation.
     pub catalog: Arc<Catalog>,
-    /// Where earlier replies are, if they may be shown.
+    /// The source of examples, if any may be shown.
     pub cached: Option<Arc<Cached>>,
 }
 
-/// When asking stopped because nobody answered.
+/// When the model could not be reached, if it is being left alone.
 #[derive(Default)]
-pub struct Resting(Mutex<Option<Instant>>);
+pub struct CoolDown(Mutex<Option<Instant>>);
 
-impl Form {
-    /// What a model of this form is told when nobody gives another text.
+impl SimulatorKind {
+    /// The default system prompt.
     pub fn default_system(self) -> &'static str {
         match self {
-            Form::Chat => include_str!("../prompts/simulator.md"),
-            Form::Mirror | Form::MirrorCache => include_str!("../prompts/mirror.md"),
+            SimulatorKind::Chat => include_str!("../prompts/simulator.md"),
+            SimulatorKind::Mirror | SimulatorKind::MirrorCache => {
+                include_str!("../prompts/mirror.md")
+            }
         }
     }
 }
@@ -94,37 +96,39 @@ impl ToolSource for Simulator {
         "simulator"
     }
 
-    fn reply<'a>(&'a self, call: &'a ToolCall) -> Pending<'a, Result<Made, NoReply>> {
+    fn reply<'a>(&'a self, call: &'a ToolCall) -> Pending<'a, Result<SourceReply, NoReply>> {
         Box::pin(async move {
-            let (shown, asked) = (self.shown.clone(), call.clone());
-            // Files are read and the store is asked where nobody else waits for it.
-            let user = tokio::task::spawn_blocking(move || shown.prompt(&asked)).await;
+            let (prompts, asked) = (self.prompts.clone(), call.clone());
+            // Building a prompt reads files and the store.
+            let user = tokio::task::spawn_blocking(move || prompts.prompt(&asked)).await;
             let user = user.map_err(|error| failed(error.to_string()))??;
             let system = self.system.clone().filter(|text| !text.trim().is_empty());
-            let system = system.unwrap_or_else(|| self.shown.form.default_system().to_owned());
+            let system = system.unwrap_or_else(|| self.prompts.kind.default_system().to_owned());
             let prompt = Prompt::plain(Some(system.trim().to_owned()), user);
-            let reply = match self.shown.form {
-                Form::Chat => self.ask_chat(&prompt).await?,
-                Form::Mirror | Form::MirrorCache => self.ask_mirror(&prompt).await?,
+            let reply = match self.prompts.kind {
+                SimulatorKind::Chat => self.ask_chat(&prompt).await?,
+                SimulatorKind::Mirror | SimulatorKind::MirrorCache => {
+                    self.ask_mirror(&prompt).await?
+                }
             };
             let model = Some(self.models.chat_name().to_owned());
-            Ok(Made { reply, origin: Origin::Simulated, model })
+            Ok(SourceReply { reply, origin: Origin::Simulated, model })
         })
     }
 }
 
 impl Simulator {
     async fn ask_chat(&self, prompt: &Prompt) -> Result<String, NoReply> {
-        let schema = (self.shown.manner == Manner::Own).then(schema);
+        let schema = (self.prompts.style == SimulatorStyle::Own).then(schema);
         let mut why = String::new();
         for repeat in 0..ATTEMPTS {
             let mut call = ChatCall::new("tool_reply", prompt.clone(), schema.clone());
             call.repeat = repeat;
             let text = self.ask(&call).await?;
-            match (read_chat_reply(&text), self.shown.manner) {
+            match (read_chat_reply(&text), self.prompts.style) {
                 (Ok(reply), _) => return Ok(reply),
-                (Err(Unusable::NotJson), _) | (_, Manner::Own) => why = of_no_use(&text),
-                (Err(Unusable::OtherShape), Manner::Published) => {
+                (Err(Unusable::NotJson), _) | (_, SimulatorStyle::Own) => why = of_no_use(&text),
+                (Err(Unusable::OtherShape), SimulatorStyle::Published) => {
                     return Err(failed(of_no_use(&text)));
                 }
             }
@@ -140,37 +144,39 @@ impl Simulator {
         reply.ok_or_else(|| failed(of_no_use(&text)))
     }
 
-    /// Asks the model once; a model that could not be reached is left alone for a while.
+    /// Asks the model once. A model that could not be reached is left alone for a while.
     async fn ask(&self, call: &ChatCall) -> Result<String, NoReply> {
-        if self.models.stopped().is_some_and(|stop| may_end(&stop)) && self.resting.is_over() {
+        if self.models.stopped().is_some_and(|stop| may_end(&stop)) && self.cool_down.is_over() {
             self.models.resume();
         }
         let answer = self.models.ask_text(call, |_| true).await;
         if self.models.stopped().is_some() {
-            self.resting.begin();
+            self.cool_down.begin();
         }
         answer.outcome.map_err(|error| failed(logged(&error)).unasked())
     }
 }
 
-impl Shown {
+impl PromptBuilder {
     fn prompt(&self, call: &ToolCall) -> Result<String, NoReply> {
-        match self.form {
-            Form::Chat if self.is_unknown(call) => Err(unknown(call)),
-            Form::Chat => Ok(self.chat_prompt(call)),
-            Form::Mirror | Form::MirrorCache => self.mirror_prompt(call),
+        match self.kind {
+            SimulatorKind::Chat if self.is_unknown(call) => Err(unknown(call)),
+            SimulatorKind::Chat => Ok(self.chat_prompt(call)),
+            SimulatorKind::Mirror | SimulatorKind::MirrorCache => self.mirror_prompt(call),
         }
     }
 
-    /// Whether tool files are there, and none has the API. The published servers let a model make
-    /// something up for such a call too.
+    /// Whether there are tool files and none of them has the API. The published servers let a model
+    /// invent a reply to such calls as well.
     fn is_unknown(&self, call: &ToolCall) -> bool {
         let has_tools = !self.catalog.tools().is_empty();
-        self.manner == Manner::Own && has_tools && self.catalog.requested_api(&call.names).is_none()
+        self.style == SimulatorStyle::Own
+            && has_tools
+            && self.catalog.requested_api(&call.names).is_none()
     }
 
     fn chat_prompt(&self, call: &ToolCall) -> String {
-        let documentation = match self.catalog.document(&call.names, ApiNames::Settled) {
+        let documentation = match self.catalog.document(&call.names, NameMatching::Settled) {
             None => "{'tool_description': '', 'api_info': ''}".to_owned(),
             Some(tool) => {
                 let info = tool.apis.iter().map(|api| {
@@ -185,14 +191,14 @@ impl Shown {
                 )
             }
         };
-        let examples_of = |cached: &Arc<Cached>| cached.examples(&call.kept_names(), MOST_EXAMPLES);
+        let examples_of = |cached: &Arc<Cached>| cached.examples(&call.api_path(), MOST_EXAMPLES);
         let known = self.cached.as_ref().map(examples_of).unwrap_or_default();
         format!(
             "API Documentation:{documentation}\nAPI Examples:{}\nAPI Input:{}\n",
             examples(&known),
-            // The published servers show the caller's key along with the rest.
-            match (self.manner, without_key(&call.input)) {
-                (Manner::Own, Some(input)) => input,
+            // The published servers include the caller's key.
+            match (self.style, without_key(&call.input)) {
+                (SimulatorStyle::Own, Some(input)) => input,
                 _ => call.key.clone(),
             }
         )
@@ -203,9 +209,9 @@ impl Shown {
             let (told, why) = (INPUT_ERROR.into(), "no object of arguments".into());
             return Err(NoReply { told, why, is_unasked: false });
         };
-        let how = match self.manner {
-            Manner::Own => ApiNames::Settled,
-            Manner::Published => ApiNames::Published,
+        let how = match self.style {
+            SimulatorStyle::Own => NameMatching::Settled,
+            SimulatorStyle::Published => NameMatching::Published,
         };
         let tool = self.catalog.document(&call.names, how);
         let tool = tool.ok_or_else(|| unknown(call))?;
@@ -216,8 +222,8 @@ impl Shown {
         };
         let required = api.required.as_deref().ok_or_else(|| missing("required_parameters"))?;
         let optional = api.optional.as_deref().ok_or_else(|| missing("optional_parameters"))?;
-        let name = match self.form {
-            Form::MirrorCache => &call.names.api,
+        let name = match self.kind {
+            SimulatorKind::MirrorCache => &call.names.api,
             _ => &api.name,
         };
         let tool_name = call.tool.split("_for_").next().unwrap_or_default();
@@ -236,13 +242,13 @@ impl Shown {
     }
 }
 
-impl Resting {
+impl CoolDown {
     fn begin(&self) {
         let mut since = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         since.get_or_insert_with(Instant::now);
     }
 
-    /// Whether the rest is over; if so it ends.
+    /// Whether the cool-down has passed; ends it if so.
     fn is_over(&self) -> bool {
         let mut since = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_over = since.is_none_or(|since| since.elapsed() >= REST);
@@ -253,7 +259,7 @@ impl Resting {
     }
 }
 
-/// Whether what stopped the asking may be over in a while.
+/// Whether asking may become possible again by itself.
 fn may_end(stop: &Stop) -> bool {
     !matches!(stop, Stop::Interrupted | Stop::CostCeiling(_))
 }
@@ -262,7 +268,8 @@ fn unknown(call: &ToolCall) -> NoReply {
     NoReply::new(format!("no such API: {} of {}", call.api, call.tool))
 }
 
-/// What the log says of a failed call. A server's complaint about a request may quote it.
+/// The log message for a failed call. A provider's error about a bad request is left out, because
+/// it may quote the arguments.
 fn logged(error: &CallError) -> String {
     match error {
         CallError::Failed(ModelError::BadRequest { .. }) => "the model refuses the request".into(),
@@ -283,7 +290,7 @@ enum Unusable {
     OtherShape,
 }
 
-/// A reply is an object with an error and a response; fences around it are taken off.
+/// Reads a reply: an object with `error` and `response`, possibly in a code fence.
 fn read_chat_reply(text: &str) -> Result<String, Unusable> {
     let bare = if text.contains("```json") {
         text.replace("```json", "").replace("```", "").trim().to_owned()
@@ -297,13 +304,13 @@ fn read_chat_reply(text: &str) -> Result<String, Unusable> {
     if has_both { Ok(json) } else { Err(Unusable::OtherShape) }
 }
 
-/// Earlier calls and replies as a Python list of pairs, as many whole ones as there is room for.
+/// Renders known replies as a Python list of pairs, as many whole pairs as fit.
 fn examples(known: &[(String, String)]) -> String {
     let pairs: Vec<String> = known
         .iter()
         .map(|(key, reply)| {
             let mut pair = format!("({}, ", repr_text(key));
-            // Kept replies are JSON.
+            // Stored replies are valid JSON.
             let _ = push_repr_of_json(reply, &mut pair);
             pair.push(')');
             pair
@@ -317,7 +324,8 @@ fn examples(known: &[(String, String)]) -> String {
     list(n_shown).chars().take(MOST_EXAMPLE_CHARACTERS).collect()
 }
 
-/// The arguments as Python writes them, without the caller's key; nothing if they are no object.
+/// Renders the arguments in Python's notation, without the caller's key. Returns `None` if they are
+/// not an object.
 fn without_key(input: &str) -> Option<String> {
     let entries = entries_of_json(input).ok()?;
     let kept = entries.iter().filter(|(key, _)| key != "toolbench_key").map(|(key, value)| {
@@ -329,7 +337,7 @@ fn without_key(input: &str) -> Option<String> {
     Some(format!("{{{}}}", kept.collect::<Option<Vec<String>>>()?.join(", ")))
 }
 
-/// A value of a tool file as Python writes it; one that is missing is an empty text.
+/// Renders a value of a tool file in Python's notation; a missing one is an empty string.
 fn repr(value: Option<&RawValue>) -> String {
     let mut text = String::new();
     match value {
@@ -342,7 +350,7 @@ fn repr(value: Option<&RawValue>) -> String {
     text
 }
 
-/// What the log says of a reply; it may repeat arguments, so it is not quoted.
+/// The log message for an unusable reply. The reply is not quoted, because it may repeat arguments.
 fn of_no_use(reply: &str) -> String {
     format!("the model's reply of {} characters is of no use", reply.chars().count())
 }

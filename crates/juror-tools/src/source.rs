@@ -1,4 +1,4 @@
-//! Where a reply may come from when none is known.
+//! Sources of replies that are not known yet.
 
 use juror_models::Pending;
 use juror_store::Origin;
@@ -7,21 +7,21 @@ use crate::call::ToolCall;
 
 /// Makes replies to calls.
 pub trait ToolSource: Send + Sync {
-    /// Its name in settings, logs and metrics.
+    /// The name in settings, logs and metrics.
     fn name(&self) -> &'static str;
 
-    /// A reply to a call, or why there is none; the next source is asked then.
-    fn reply<'a>(&'a self, call: &'a ToolCall) -> Pending<'a, Result<Made, NoReply>>;
+    /// Makes a reply to a call. If it returns an error, the next source is asked.
+    fn reply<'a>(&'a self, call: &'a ToolCall) -> Pending<'a, Result<SourceReply, NoReply>>;
 }
 
-/// A reply that was made.
+/// A reply from a source.
 #[derive(Clone, Debug)]
-pub struct Made {
-    /// JSON without space between its pieces.
+pub struct SourceReply {
+    /// Compact JSON.
     pub reply: String,
     /// Where it came from.
     pub origin: Origin,
-    /// The model that made it, if one did.
+    /// The model that made it, if any.
     pub model: Option<String>,
 }
 
@@ -29,11 +29,11 @@ pub struct Made {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{why}")]
 pub struct NoReply {
-    /// What the caller is told if no other source has one.
+    /// The message for the caller, if no other source has a reply.
     pub told: String,
-    /// What the log says.
+    /// The message for the log.
     pub why: String,
-    /// Whether the source could not be asked: that is nobody's fault who called.
+    /// Whether the source could not be reached, which is not the caller's fault.
     pub is_unasked: bool,
 }
 
@@ -44,7 +44,7 @@ impl NoReply {
         NoReply { told: why.clone(), why, is_unasked: false }
     }
 
-    /// The same of a source that could not be asked.
+    /// Marks the source as unreachable.
     #[must_use]
     pub fn unasked(self) -> NoReply {
         NoReply { is_unasked: true, ..self }

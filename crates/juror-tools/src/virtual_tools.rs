@@ -1,4 +1,4 @@
-//! Tools that answer as if every API were up: known replies first, then the sources in their order.
+//! Virtual tools: the sources of replies in their order, and calls in flight.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,64 +13,64 @@ use juror_store::{NewReply, Origin};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use crate::cached::{Cached, Known, wire};
-use crate::call::{Numbers, ToolCall};
-use crate::room::{Held, Room};
-use crate::source::{Made, NoReply, ToolSource};
+use crate::cached::{Cached, KnownReply, wire};
+use crate::call::{NumberMatching, ToolCall};
+use crate::memory_budget::{MemoryBudget, Reservation};
+use crate::source::{NoReply, SourceReply, ToolSource};
 
-/// The most calls that are worked on at a time; those who ask for more are told so.
+/// The limit of concurrent calls.
 const MOST_IN_FLIGHT: usize = 20_000;
 
-/// One place in the order of sources.
+/// A step in the order of sources.
 pub enum Source {
-    /// Replies that are known.
+    /// Known replies.
     Cache,
-    /// Someone who makes replies.
+    /// A source that makes replies.
     Maker(Box<dyn ToolSource>),
 }
 
-/// Where a served reply came from, just now.
+/// Where a reply was found or made for this call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ServedFrom {
     /// It was known.
     Cache,
     /// A model made it.
     Simulator,
-    /// The tool itself gave it.
+    /// The real tool gave it.
     Real,
-    /// Nowhere: the reply says that there is none.
+    /// There is no reply; the body says so.
     Nowhere,
 }
 
-/// Why a reply says that there is none.
+/// Why there is no reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// No source has one.
+    /// No source has a reply.
     Unknown,
-    /// A source that might have one could not be asked.
+    /// A source that might have a reply could not be reached.
     Unasked,
-    /// Known replies could not be looked up.
+    /// Known replies could not be read.
     LookUp,
-    /// It was made, and could not be kept.
+    /// A new reply could not be stored.
     NotKept,
-    /// It did not come in time.
+    /// The reply did not come in time.
     Late,
-    /// Too many calls are on their way.
+    /// Too many calls are in flight.
     Busy,
-    /// A bug of our own.
+    /// A panic in Juror.
     Bug,
 }
 
 /// A reply to a call.
 #[derive(Clone, Debug)]
 pub struct Served {
-    /// JSON, commonly with `error` and `response`.
+    /// JSON, usually with `error` and `response`.
     pub body: Bytes,
-    /// Where it came from.
+    /// Where it came from for this call.
     pub from: ServedFrom,
-    /// Where it came from when it was made.
+    /// Where it came from originally.
     pub origin: Option<Origin>,
-    /// In what the arguments of a known reply differ from those of the call.
+    /// How the arguments of a known reply differ from those of the call.
     pub found: Alike,
     /// What went wrong on the way, for the log.
     pub troubles: Arc<[String]>,
@@ -78,74 +78,73 @@ pub struct Served {
     pub failure: Option<Failure>,
 }
 
-/// How often what happened.
+/// Counters of calls and replies.
 #[derive(Debug, Default)]
-pub struct Counts {
-    /// Calls that were known.
+pub struct CallCounts {
+    /// Calls with a known reply.
     pub hits: AtomicU64,
-    /// Those of them whose reply is one to equal numbers that are written otherwise.
+    /// Hits whose arguments have equal numbers in another spelling.
     pub equal_numbers: AtomicU64,
-    /// Those of them whose reply is one to the arguments in another order.
+    /// Hits whose arguments are in another order.
     pub any_order: AtomicU64,
-    /// Calls that were not.
+    /// Calls without a known reply.
     pub misses: AtomicU64,
-    /// Calls that waited for an equal one on its way.
+    /// Calls that waited for an equal call in flight.
     pub joined: AtomicU64,
-    /// Replies of models.
+    /// Replies made by models.
     pub simulated: AtomicU64,
-    /// Replies of tools themselves.
+    /// Replies from real tools.
     pub real: AtomicU64,
-    /// Calls that no source had a reply to.
+    /// Calls to which no source had a reply.
     pub failed: AtomicU64,
-    /// Calls for which known replies could not be looked up.
+    /// Calls for which known replies could not be read.
     pub look_up_failed: AtomicU64,
-    /// Replies that were kept.
+    /// Replies that were stored.
     pub kept: AtomicU64,
-    /// Replies that could not be kept.
+    /// Replies that could not be stored.
     pub not_kept: AtomicU64,
 }
 
-type Pending = Shared<BoxFuture<'static, Served>>;
+type PendingReply = Shared<BoxFuture<'static, Served>>;
 
-/// Virtual tools.
+/// Answers calls from known replies and other sources.
 pub struct VirtualTools {
     cached: Arc<Cached>,
     sources: Vec<Source>,
     keeps: bool,
-    counts: Counts,
-    in_flight: Mutex<HashMap<Flight, Pending>>,
-    room: Room,
+    counts: CallCounts,
+    in_flight: Mutex<HashMap<InFlightKey, PendingReply>>,
+    budget: MemoryBudget,
 }
 
-/// What calls have in common that wait for one reply: a hash of names and arguments, which may be
-/// long.
-type Flight = ([u8; 32], Numbers);
+/// Identifies calls that share a reply: a hash of names and arguments, because those can be long.
+type InFlightKey = ([u8; 32], NumberMatching);
 
 impl VirtualTools {
-    /// Virtual tools that ask `sources` in order, and keep what those make if `keeps`. Calls on their
-    /// way have a `room` in memory.
+    /// Creates virtual tools that ask `sources` in order. If `keeps` is true, new replies are
+    /// stored. `budget` limits the memory of calls in flight.
     pub fn new(
         cached: Arc<Cached>,
         sources: Vec<Source>,
         keeps: bool,
-        room: Room,
+        budget: MemoryBudget,
     ) -> Arc<VirtualTools> {
-        let (counts, in_flight) = (Counts::default(), Mutex::default());
-        Arc::new(VirtualTools { cached, sources, keeps, counts, in_flight, room })
+        let (counts, in_flight) = (CallCounts::default(), Mutex::default());
+        Arc::new(VirtualTools { cached, sources, keeps, counts, in_flight, budget })
     }
 
-    /// Room in memory for calls on their way.
-    pub fn room(&self) -> &Room {
-        &self.room
+    /// The limit on the memory of calls in flight.
+    pub fn budget(&self) -> &MemoryBudget {
+        &self.budget
     }
 
-    /// What is known.
+    /// The known replies.
     pub fn cached(&self) -> &Arc<Cached> {
         &self.cached
     }
 
-    /// How often what happened so far.
-    pub fn counts(&self) -> &Counts {
+    /// The counters.
+    pub fn counts(&self) -> &CallCounts {
         &self.counts
     }
 
@@ -158,7 +157,7 @@ impl VirtualTools {
         self.sources.iter().map(name).collect()
     }
 
-    /// The reply to a call that is in memory, where known replies come first.
+    /// Returns a reply from memory, if known replies are the first source.
     pub fn at_once(&self, call: &ToolCall) -> Option<Served> {
         if !matches!(self.sources.first(), Some(Source::Cache)) {
             return None;
@@ -168,8 +167,8 @@ impl VirtualTools {
         Some(Served::known(&known))
     }
 
-    /// The reply to a call. Equal calls that come while one is on its way wait for its reply, and
-    /// the work goes on if the caller leaves.
+    /// Answers a call. Equal calls share one reply while it is being made. The work goes on if the
+    /// caller leaves.
     pub async fn call(self: &Arc<VirtualTools>, call: impl Into<Arc<ToolCall>>) -> Served {
         let call = call.into();
         if let Some(served) = self.at_once(&call) {
@@ -177,8 +176,8 @@ impl VirtualTools {
         }
         let pending = {
             let mut in_flight = self.in_flight();
-            let flight = flight_of(&call);
-            match in_flight.get(&flight) {
+            let key = in_flight_key(&call);
+            match in_flight.get(&key) {
                 Some(pending) => {
                     self.counts.joined.fetch_add(1, Ordering::Relaxed);
                     pending.clone()
@@ -187,11 +186,11 @@ impl VirtualTools {
                     return Served::busy("Too many calls are on their way");
                 }
                 None => {
-                    let Some(held) = self.room.take(call.n_bytes()) else {
-                        return Served::busy(&self.room.full());
+                    let Some(reservation) = self.budget.reserve(call.n_bytes()) else {
+                        return Served::busy(&self.budget.full_message());
                     };
-                    let pending = self.begin(call, flight, held);
-                    in_flight.insert(flight, pending.clone());
+                    let pending = self.begin(call, key, reservation);
+                    in_flight.insert(key, pending.clone());
                     pending
                 }
             }
@@ -200,13 +199,18 @@ impl VirtualTools {
     }
 
     /// Works on a call in a task of its own.
-    fn begin(self: &Arc<VirtualTools>, call: Arc<ToolCall>, flight: Flight, held: Held) -> Pending {
+    fn begin(
+        self: &Arc<VirtualTools>,
+        call: Arc<ToolCall>,
+        key: InFlightKey,
+        reservation: Reservation,
+    ) -> PendingReply {
         let this = self.clone();
         let task = tokio::spawn(async move {
-            // Taken off the list however the work ends, and the room given back.
-            let on_list = OnList { tools: this.clone(), flight, _held: held };
+            // Dropped however the task ends, even by a panic.
+            let guard = InFlightGuard { tools: this.clone(), key, _reservation: reservation };
             let served = this.work(&call).await;
-            drop(on_list);
+            drop(guard);
             served
         });
         let bug = |_| {
@@ -265,14 +269,14 @@ impl VirtualTools {
         Served::failed(failure, &told, troubles)
     }
 
-    /// Looks a reply up, where waiting for a disk delays nobody else.
-    async fn look_up(&self, call: &Arc<ToolCall>) -> Result<Option<Arc<Known>>, String> {
+    /// Looks a reply up on a thread that may block.
+    async fn look_up(&self, call: &Arc<ToolCall>) -> Result<Option<Arc<KnownReply>>, String> {
         let (cached, call) = (self.cached.clone(), call.clone());
         let found = tokio::task::spawn_blocking(move || cached.find(&call)).await;
         found.map_err(|error| error.to_string())?.map_err(|error| error.to_string())
     }
 
-    fn count_hit(&self, known: &Known) {
+    fn count_hit(&self, known: &KnownReply) {
         self.counts.hits.fetch_add(1, Ordering::Relaxed);
         if known.found.numbers {
             self.counts.equal_numbers.fetch_add(1, Ordering::Relaxed);
@@ -288,11 +292,11 @@ impl VirtualTools {
         }
     }
 
-    /// Keeps a reply, if replies are kept, before anyone sees it.
+    /// Stores a new reply before anyone sees it, if replies are kept.
     async fn take(
         &self,
         call: &ToolCall,
-        made: Made,
+        made: SourceReply,
         was_looked_up: bool,
         mut troubles: Vec<String>,
     ) -> Served {
@@ -310,7 +314,7 @@ impl VirtualTools {
             return served(troubles);
         }
         let new = NewReply {
-            names: call.kept_names(),
+            names: call.api_path(),
             key: call.key.clone(),
             reply: made.reply,
             origin: made.origin,
@@ -318,8 +322,8 @@ impl VirtualTools {
             kept_at: seconds_now(),
         };
         match self.cached.keep(call, new).await {
-            // Another was kept since it was looked up, and counts. Where its maker comes before known
-            // replies, the new one is what was asked for.
+            // Another reply was stored in the meantime, and it counts. If the maker comes before
+            // known replies, though, the new reply is wanted.
             Ok((known, true)) if was_looked_up => {
                 Served { troubles: troubles.into(), ..Served::known(&known) }
             }
@@ -336,30 +340,30 @@ impl VirtualTools {
         }
     }
 
-    fn in_flight(&self) -> MutexGuard<'_, HashMap<Flight, Pending>> {
+    fn in_flight(&self) -> MutexGuard<'_, HashMap<InFlightKey, PendingReply>> {
         self.in_flight.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn flight_of(call: &ToolCall) -> Flight {
+fn in_flight_key(call: &ToolCall) -> InFlightKey {
     (Sha256::digest(call.id()).into(), call.numbers)
 }
 
-/// A call on the list of those on their way.
-struct OnList {
+/// Removes a call from those in flight, and releases its memory.
+struct InFlightGuard {
     tools: Arc<VirtualTools>,
-    flight: Flight,
-    _held: Held,
+    key: InFlightKey,
+    _reservation: Reservation,
 }
 
-impl Drop for OnList {
+impl Drop for InFlightGuard {
     fn drop(&mut self) {
-        self.tools.in_flight().remove(&self.flight);
+        self.tools.in_flight().remove(&self.key);
     }
 }
 
 impl Served {
-    fn known(known: &Known) -> Served {
+    fn known(known: &KnownReply) -> Served {
         Served {
             body: known.body.clone(),
             from: ServedFrom::Cache,
@@ -370,8 +374,8 @@ impl Served {
         }
     }
 
-    /// In what the arguments of the reply differ from those of the call, in a word for headers and
-    /// records; nothing if they agree to the letter.
+    /// Describes in a word, for headers and records, how the arguments of the reply differ from
+    /// those of the call. `None` if they are equal.
     pub fn found_by(&self) -> Option<&'static str> {
         match self.found {
             Alike { numbers: false, order: false } => None,
@@ -381,7 +385,7 @@ impl Served {
         }
     }
 
-    /// Who made a known reply that no cache folder brought: `simulator` or `real`.
+    /// Who made a known reply that did not come from a cache folder: `simulator` or `real`.
     pub fn kept_from(&self) -> Option<&'static str> {
         match self.origin.filter(|_| self.from == ServedFrom::Cache)? {
             Origin::Imported => None,
@@ -390,10 +394,10 @@ impl Served {
         }
     }
 
-    /// Why there is no reply though one might have been had: something outside failed.
+    /// Returns why there is no reply, if the cause is outside of the call.
     pub fn failed_outside(&self) -> Option<String> {
         let is_outside = match self.failure? {
-            // Limits that were met, the last two, are no fault of who called.
+            // The last two are limits of the server, and not the caller's fault.
             Failure::Unasked
             | Failure::LookUp
             | Failure::NotKept
@@ -404,12 +408,12 @@ impl Served {
         is_outside.then(|| self.troubles.join("; "))
     }
 
-    /// The reply that says that there is no room for the call.
+    /// A reply that refuses the call for lack of room.
     pub fn busy(told: &str) -> Served {
         Served::failed(Failure::Busy, told, vec![told.to_owned()])
     }
 
-    /// The reply that says that there is none, and why.
+    /// A reply that says why there is none.
     pub fn failed(failure: Failure, told: &str, troubles: Vec<String>) -> Served {
         Served {
             body: error_body(told),
@@ -423,7 +427,7 @@ impl Served {
 }
 
 impl ServedFrom {
-    /// Its name in headers, records and metrics.
+    /// The name in headers, records and metrics.
     pub fn as_str(self) -> &'static str {
         match self {
             ServedFrom::Cache => "cache",
@@ -434,12 +438,12 @@ impl ServedFrom {
     }
 }
 
-/// The reply that says what went wrong.
+/// The body of a reply that reports an error.
 pub fn error_body(error: &str) -> Bytes {
     Bytes::from(json!({"error": error, "response": ""}).to_string())
 }
 
-/// Now, in seconds since 1970.
+/// The current time in seconds since 1970.
 pub fn seconds_now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
@@ -449,30 +453,39 @@ pub fn seconds_now() -> i64 {
 mod tests {
     use std::sync::atomic::AtomicUsize;
 
+    use juror_models::Pending;
+
     use super::*;
     use crate::cached::CachedSetup;
 
-    /// Says how often it was asked; panics the first time if told to.
-    struct Counting {
-        n_asked: AtomicUsize,
-        panics_first: bool,
-    }
+    /// A source whose replies a function makes.
+    struct Fake<F>(F);
 
-    impl ToolSource for Counting {
+    impl<F: Fn() -> Pending<'static, String> + Send + Sync> ToolSource for Fake<F> {
         fn name(&self) -> &'static str {
             "real"
         }
 
-        fn reply<'a>(
-            &'a self,
-            _: &'a ToolCall,
-        ) -> juror_models::Pending<'a, Result<Made, NoReply>> {
+        fn reply<'a>(&'a self, _: &'a ToolCall) -> Pending<'a, Result<SourceReply, NoReply>> {
+            let reply = (self.0)();
             Box::pin(async {
-                let n = self.n_asked.fetch_add(1, Ordering::Relaxed);
-                assert!(n > 0 || !self.panics_first, "told to");
-                Ok(Made { reply: n.to_string(), origin: Origin::Real, model: None })
+                Ok(SourceReply { reply: reply.await, origin: Origin::Real, model: None })
             })
         }
+    }
+
+    fn fake(reply: impl Fn() -> Pending<'static, String> + Send + Sync + 'static) -> Source {
+        Source::Maker(Box::new(Fake(reply)))
+    }
+
+    /// A source that replies with how often it was asked before, and may panic the first time.
+    fn counting(panics_first: bool) -> Source {
+        let n_asked = AtomicUsize::new(0);
+        fake(move || {
+            let n = n_asked.fetch_add(1, Ordering::Relaxed);
+            assert!(n > 0 || !panics_first, "told to");
+            Box::pin(async move { n.to_string() })
+        })
     }
 
     fn call() -> ToolCall {
@@ -481,45 +494,28 @@ mod tests {
 
     #[tokio::test]
     async fn a_source_that_panics_spoils_one_call_alone() {
-        let source = Counting { n_asked: AtomicUsize::new(0), panics_first: true };
         let cached = Arc::new(Cached::new(CachedSetup::default(), |_| {}));
-        let tools = VirtualTools::new(
-            cached,
-            vec![Source::Maker(Box::new(source))],
-            false,
-            Room::default(),
-        );
+        let sources = vec![counting(true)];
+        let tools = VirtualTools::new(cached, sources, false, MemoryBudget::default());
         let served = tools.call(call()).await;
         assert_eq!(served.failure, Some(Failure::Bug));
         assert_eq!(&*tools.call(call()).await.body, b"1");
         assert!(tools.in_flight().is_empty());
     }
 
-    /// Says nothing before it may.
-    struct Slow(tokio::sync::Semaphore);
-
-    impl ToolSource for Arc<Slow> {
-        fn name(&self) -> &'static str {
-            "real"
-        }
-
-        fn reply<'a>(
-            &'a self,
-            _: &'a ToolCall,
-        ) -> juror_models::Pending<'a, Result<Made, NoReply>> {
-            Box::pin(async {
-                let _ = self.0.acquire().await;
-                Ok(Made { reply: "1".into(), origin: Origin::Real, model: None })
-            })
-        }
-    }
-
     #[tokio::test]
     async fn calls_are_bounded_in_bytes_though_nobody_waits_for_them() {
-        let slow = Arc::new(Slow(tokio::sync::Semaphore::new(0)));
+        let permits = Arc::new(tokio::sync::Semaphore::new(0));
+        let waits = permits.clone();
+        let slow = fake(move || {
+            let permits = waits.clone();
+            Box::pin(async move {
+                let _permit = permits.acquire().await;
+                "1".into()
+            })
+        });
         let cached = Arc::new(Cached::new(CachedSetup::default(), |_| {}));
-        let sources = vec![Source::Maker(Box::new(slow.clone()))];
-        let tools = VirtualTools::new(cached, sources, false, Room::new(1));
+        let tools = VirtualTools::new(cached, vec![slow], false, MemoryBudget::new(1));
         let long = |n: usize| {
             let input = json!({"text": "x".repeat(100_000), "n": n}).to_string();
             ToolCall::new("Data", "a", "b", &input, "").expect("a call")
@@ -537,7 +533,7 @@ mod tests {
         let told = String::from_utf8_lossy(&refused.body).into_owned();
         assert!(told.contains("1 MB of calls are on their way (--in-flight)"), "{told}");
         assert_eq!((n_taken, tools.in_flight().len()), (3, 3));
-        slow.0.add_permits(1);
+        permits.add_permits(1);
         while !tools.in_flight().is_empty() {
             tokio::task::yield_now().await;
         }
@@ -550,10 +546,9 @@ mod tests {
         let store = juror_store::ToolReplies::open(folder.path()).expect("a store");
         let kept = Some(store);
         let cached = Cached::new(CachedSetup { kept, ..CachedSetup::default() }, |_| {});
-        let source = Counting { n_asked: AtomicUsize::new(0), panics_first: false };
-        let sources = vec![Source::Maker(Box::new(source)), Source::Cache];
+        let sources = vec![counting(false), Source::Cache];
         let cached = Arc::new(cached);
-        let tools = VirtualTools::new(cached.clone(), sources, true, Room::default());
+        let tools = VirtualTools::new(cached.clone(), sources, true, MemoryBudget::default());
         let first = tools.call(call()).await;
         assert_eq!((&*first.body, first.from), (&b"0"[..], ServedFrom::Real));
         let second = tools.call(call()).await;

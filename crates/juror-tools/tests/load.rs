@@ -1,4 +1,4 @@
-//! Folders with what should not be in them.
+//! Folders with unusable content.
 
 use std::fs;
 use std::path::Path;
@@ -36,7 +36,7 @@ fn a_file_that_is_not_text_is_told_and_passed_over() {
 fn a_file_that_cannot_be_read_is_told_and_passed_over() {
     let folder = folder(&[("Data/t.json", TOOL)]);
     std::os::unix::fs::symlink("nowhere", folder.path().join("Data/u.json")).expect("a link");
-    // A folder that holds itself is entered once.
+    // A folder that contains itself is visited once.
     std::os::unix::fs::symlink(folder.path(), folder.path().join("again")).expect("a link");
     let catalog = load(folder.path());
     assert_eq!(catalog.n_apis(), 1);

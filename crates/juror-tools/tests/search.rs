@@ -1,11 +1,11 @@
-//! What holds of a search, whatever the tools and the query.
+//! Properties of searches, for any tools and queries.
 
 use juror_toolbench::{Api, Parameters, Tool};
 use juror_tools::{Match, Search};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// Few words, so that they meet, and some that are hard to split.
+/// Few words, so that they collide, and some that are hard to split.
 fn text() -> impl Strategy<Value = String> {
     let word = prop_oneof![
         4 => prop::sample::select(vec!["weather", "Cities", "getUser", "user_id", "the", "天气", "IDs"])
@@ -89,7 +89,7 @@ proptest! {
     fn the_order_of_words_does_not_matter(tools in tools(), query in vec("[a-z]{1,3}|user|id|the", 0..6)) {
         let search = Search::new(&tools);
         let backwards: Vec<&str> = query.iter().rev().map(String::as_str).collect();
-        // A query that is a name is told by the order of its words.
+        // If the query is a name, the order of its words matters.
         prop_assume!(!query.is_empty());
         let odd = "zzzz";
         let forwards = format!("{odd} {}", query.join(" "));

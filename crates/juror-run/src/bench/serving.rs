@@ -6,7 +6,8 @@ use std::time::Duration;
 use std::{fmt, io};
 
 use juror_models::{Secret, http_client, innermost};
-use juror_serve::{Event, Limits, MatchNumbers, Server, ServerSetup, StatusCode, unguessable};
+use juror_serve::{Event, Limits, MatchNumbers, Server, ServerSetup, StatusCode, random_secret};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::Method;
 use serde::Deserialize;
 use tokio::net::TcpListener;
@@ -136,7 +137,7 @@ impl Serving {
         });
         tokio::spawn(server.clone().serve(listener, std::future::pending()));
         let client = http_client().map_err(io::Error::other)?;
-        let key = unguessable().map_err(io::Error::other)?;
+        let key = random_secret().map_err(io::Error::other)?;
         let (server, n_opened) = (Some(server), AtomicU64::new(0));
         Ok(Serving { address, run, key, client, token: None, server, n_opened })
     }
@@ -151,7 +152,7 @@ impl Serving {
         let address = address.trim_end_matches('/').to_owned();
         let now = jiff::Timestamp::now().as_nanosecond();
         let run = format!("{run}-{}-{now:x}", std::process::id());
-        let key = unguessable().map_err(|error| error.to_string())?;
+        let key = random_secret().map_err(|error| error.to_string())?;
         let (client, n_opened) = (http_client()?, AtomicU64::new(0));
         let serving = Serving { address, run, key, client, token, server: None, n_opened };
         let health = serving.read(Method::GET, &format!("{}/health", serving.address)).await;
@@ -318,16 +319,11 @@ fn served(call: juror_serve::RecordedCall) -> ServedCall {
     }
 }
 
+/// Escapes every character that could end a segment of a path.
+const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+
 fn escaped(part: &str) -> String {
-    part.bytes().fold(String::new(), |mut out, byte| {
-        if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            // Writing to a string does not fail.
-            let _ = std::fmt::Write::write_fmt(&mut out, format_args!("%{byte:02X}"));
-        }
-        out
-    })
+    utf8_percent_encode(part, SEGMENT).to_string()
 }
 
 #[cfg(test)]

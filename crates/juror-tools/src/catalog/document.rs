@@ -1,4 +1,4 @@
-//! What tool files say of an API, as simulators are shown it.
+//! The documentation of an API from its tool file, as simulators see it.
 
 use juror_json::{Object, text_of};
 use juror_toolbench::names::{standard_name, standardize};
@@ -7,50 +7,48 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::Catalog;
 
-/// How an API's name in a file is compared with the one in a request.
+/// How an API's name in a file is compared with the name in a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ApiNames {
-    /// Words that Python reserves are written the same way on both sides.
+pub(crate) enum NameMatching {
+    /// Python's reserved words are renamed the same way on both sides.
     Settled,
-    /// As the published servers do: an API called `id` is never found.
+    /// Compatible with the published servers, which never find an API called `id`.
     Published,
 }
 
-/// An API with its JSON as the file has it; a field that is missing there is missing here.
+/// The raw JSON of an API. A field that is missing in the file is missing here.
 #[derive(Clone, Debug, Default)]
-pub struct ApiDocument {
-    /// The name.
-    pub name: String,
-    /// What it does.
-    pub description: Option<Box<RawValue>>,
-    /// What a call must give.
-    pub required: Option<Box<RawValue>>,
-    /// What a call may give.
-    pub optional: Option<Box<RawValue>>,
+pub(crate) struct ApiDocument {
+    pub(crate) name: String,
+    pub(crate) description: Option<Box<RawValue>>,
+    /// Required parameters.
+    pub(crate) required: Option<Box<RawValue>>,
+    /// Optional parameters.
+    pub(crate) optional: Option<Box<RawValue>>,
 }
 
-/// A tool and those of its APIs that have a name.
+/// A tool, with those of its APIs that have the requested name.
 #[derive(Clone, Debug)]
-pub struct ToolDocument {
-    /// What the provider says of the tool.
-    pub description: Box<RawValue>,
-    /// The APIs of the name; commonly one.
-    pub apis: Vec<ApiDocument>,
+pub(crate) struct ToolDocument {
+    /// The provider's description of the tool.
+    pub(crate) description: Box<RawValue>,
+    /// Usually one.
+    pub(crate) apis: Vec<ApiDocument>,
 }
 
 impl Catalog {
-    /// The tool that a request names, as its file has it, with the APIs of the name.
-    pub fn document(&self, names: &FolderNames, how: ApiNames) -> Option<ToolDocument> {
+    /// Reads the documentation that a request asks about.
+    pub(crate) fn document(&self, names: &FolderNames, how: NameMatching) -> Option<ToolDocument> {
         let tool = self.requested_tool(names)?;
         let mut document = self.read(tool).unwrap_or_else(|| of_tool(tool));
         document.apis.retain(|api| match how {
-            ApiNames::Settled => standard_name(&api.name) == names.api,
-            ApiNames::Published => standardize(&api.name) == standardize(&names.api),
+            NameMatching::Settled => standard_name(&api.name) == names.api,
+            NameMatching::Published => standardize(&api.name) == standardize(&names.api),
         });
         Some(document)
     }
 
-    /// Reads a tool's file again: what was loaded is what agents need, not the file to the letter.
+    /// Reads a tool's file again. Loaded tools hold what agents need, not the raw text of the file.
     fn read(&self, tool: &Tool) -> Option<ToolDocument> {
         let text = juror_store::read_plain_text(&self.root.join(&tool.file)).ok()?;
         let fields: Object<'_> = serde_json::from_str(&text).ok()?;
@@ -90,6 +88,6 @@ fn of_parameters(parameters: &Parameters) -> Box<RawValue> {
 }
 
 fn raw(text: &str) -> Box<RawValue> {
-    // Texts can always be written.
+    // Serializing a string does not fail.
     to_raw_value(text).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! JSON lists of APIs as functions, as agents get them.
+//! Lists of APIs as JSON functions, in the form that agents receive.
 
 use juror_toolbench::names::standardize;
 use juror_toolbench::{Form, Function, Offer, function, function_names};
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::Catalog;
 
-/// A function, and the names that `/virtual` takes for it.
+/// A function, and the names by which `/virtual` is called for it.
 #[derive(Serialize)]
 struct ListedFunction<'l> {
     #[serde(flatten)]
@@ -19,12 +19,12 @@ struct ListedFunction<'l> {
 }
 
 impl Catalog {
-    /// The APIs of these numbers.
+    /// Lists the APIs with these numbers.
     pub fn list(&self, numbers: impl IntoIterator<Item = usize>) -> String {
         to_json(numbers.into_iter().filter_map(|number| self.listed(number, None)))
     }
 
-    /// The APIs that fit a text best, the best first, each with how well it fits.
+    /// Lists the APIs that match a text best, best first, with their scores.
     pub fn list_found(&self, text: &str, most: usize) -> String {
         let found = self.find(text, most).into_iter();
         to_json(found.filter_map(|found| self.listed(found.number, Some(found.score))))
@@ -35,7 +35,7 @@ impl Catalog {
     }
 }
 
-/// What an agent is offered, in the same form.
+/// Lists what an agent is offered, in the same form.
 pub fn list_offers(offers: &[Offer<'_>]) -> String {
     let names = function_names(offers);
     to_json(offers.iter().zip(&names).map(|(offer, name)| listed(offer, name, None)))
@@ -52,6 +52,6 @@ fn listed<'l>(offer: &Offer<'l>, name: &str, score: Option<f32>) -> ListedFuncti
 }
 
 fn to_json<'l>(listed: impl Iterator<Item = ListedFunction<'l>>) -> String {
-    // Texts and numbers can always be written.
+    // Serializing strings and numbers does not fail.
     serde_json::to_string(&listed.collect::<Vec<_>>()).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Loading a folder of tool files.
+//! Loads a folder of tool files.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,7 +11,7 @@ use juror_toolbench::{Found, gather, read_tool_file};
 use super::Catalog;
 use super::tool_files::{self, ToolFile};
 
-/// A folder that cannot be looked into at all.
+/// A tool folder that cannot be read at all.
 #[derive(Debug, thiserror::Error)]
 #[error("the tool folder `{}` cannot be read", path.display())]
 pub struct LoadError {
@@ -20,15 +20,15 @@ pub struct LoadError {
     source: io::Error,
 }
 
-/// Files that are not in memory yet are waited for, by several threads a core.
+/// Reading files mostly waits for the disk, so there are several threads per core.
 const THREADS_A_CORE: usize = 4;
 
-/// A thread takes this many files at a time; fewer files than this are not worth a second one.
+/// The number of files that a thread takes at a time. Fewer files are read by one thread.
 const CHUNK: usize = 64;
 
 impl Catalog {
-    /// Loads a folder of any layout. A file that cannot be used is a problem, and the rest is
-    /// loaded.
+    /// Loads a folder of any layout. Files that cannot be used are left out and reported in
+    /// [`Catalog::problems`].
     pub fn load(root: &Path) -> Result<Catalog, LoadError> {
         let listed =
             tool_files::list(root).map_err(|source| LoadError { path: root.to_owned(), source })?;
@@ -46,10 +46,10 @@ impl Catalog {
     }
 }
 
-type Read = (Option<Found>, Problems);
+type LoadedFile = (Option<Found>, Problems);
 
-/// Reads files on all cores; what was read comes in the order of the files.
-fn read_all(files: &[ToolFile]) -> Vec<Read> {
+/// Reads files on all cores and returns them in their order.
+fn read_all(files: &[ToolFile]) -> Vec<LoadedFile> {
     let n_chunks = files.len().div_ceil(CHUNK);
     let n_threads =
         (thread::available_parallelism().map_or(1, usize::from) * THREADS_A_CORE).min(n_chunks);
@@ -62,10 +62,10 @@ fn read_all(files: &[ToolFile]) -> Vec<Read> {
         loop {
             let chunk = next.fetch_add(1, Ordering::Relaxed);
             let Some(files) = files.chunks(CHUNK).nth(chunk) else { return done };
-            done.push((chunk, files.iter().map(read).collect::<Vec<Read>>()));
+            done.push((chunk, files.iter().map(read).collect::<Vec<LoadedFile>>()));
         }
     };
-    let mut chunks: Vec<(usize, Vec<Read>)> = thread::scope(|scope| {
+    let mut chunks: Vec<(usize, Vec<LoadedFile>)> = thread::scope(|scope| {
         let threads: Vec<_> = (0..n_threads).map(|_| scope.spawn(work)).collect();
         threads
             .into_iter()
@@ -76,7 +76,7 @@ fn read_all(files: &[ToolFile]) -> Vec<Read> {
     chunks.into_iter().flat_map(|(_, read)| read).collect()
 }
 
-fn read(file: &ToolFile) -> Read {
+fn read(file: &ToolFile) -> LoadedFile {
     let bytes = match read_plain(&file.path) {
         Ok(bytes) => bytes,
         Err(error) => return (None, unreadable(&file.name, &error).into()),

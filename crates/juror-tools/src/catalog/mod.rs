@@ -5,7 +5,7 @@
 //! | number | [`Catalog::api`], [`Catalog::offer`] |
 //! | any name that a function ever had | [`Catalog::registry`] |
 //! | words | [`Catalog::find`] |
-//! | category, tool and API of a request | [`Catalog::requested_api`] |
+//! | category, tool and API of a request | `Catalog::requested_api` |
 //! | the list of a query | [`Catalog::offers_of`] |
 
 mod document;
@@ -23,17 +23,17 @@ use juror_document::Problems;
 use juror_toolbench::names::{standard_name, standardize, standardize_category};
 use juror_toolbench::{Api, FolderNames, Registry, Tool};
 
-pub use document::{ApiDocument, ApiNames, ToolDocument};
+pub(crate) use document::NameMatching;
 pub use functions::list_offers;
 pub use load::LoadError;
 
 use crate::search::{Match, Search};
 
-/// Tools with their APIs, which are numbered in the order of the tools.
+/// All tools, with their APIs numbered in the order of the tools.
 ///
-/// A process loads one catalog and shares it, so that everyone who lists, searches or calls APIs has
-/// the same numbers and names for them. The registry and the search index take a tenth of a second
-/// each with 16,000 APIs; each is built when it is first needed, and once.
+/// A process loads one catalog and shares it, so that everyone who lists, searches or calls APIs
+/// uses the same numbers and names. The registry and the search index each take a tenth of a second
+/// to build for 16,000 APIs, so both are built lazily, once.
 #[derive(Default)]
 pub struct Catalog {
     /// The folder the tools came from.
@@ -42,12 +42,12 @@ pub struct Catalog {
     problems: Problems,
     n_files: usize,
     n_apis: usize,
-    /// The number of the first API of each tool.
+    /// The number of each tool's first API.
     first: Vec<usize>,
-    /// Tools by category and name, as requests have them. The category is empty for tools whose
+    /// Tools by category and name in the form of requests. The category is empty for tools whose
     /// files have none.
     by_request: HashMap<(String, String), usize>,
-    /// Tools by name alone; of several, the first.
+    /// Tools by name alone; the first wins.
     by_tool: HashMap<String, usize>,
     /// Tools whose files have no category, in order.
     without_category: BTreeSet<usize>,
@@ -56,7 +56,7 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// Takes tools in order. Of those that share category and name, requests mean the first.
+    /// Takes tools in order. If several share a category and a name, requests mean the first.
     pub fn new(tools: Vec<Tool>) -> Catalog {
         let mut catalog = Catalog::default();
         for (at, tool) in tools.iter().enumerate() {
@@ -73,8 +73,8 @@ impl Catalog {
         Catalog { tools, ..catalog }
     }
 
-    /// Gives tools whose files have no category the one that `find` knows for their standard name.
-    /// Returns how many tools are left without one. Requests may still name any category for them.
+    /// Fills in missing categories: `find` looks one up by a tool's standard name. Returns how many
+    /// tools are still without a category. Requests may name any category for those.
     pub fn fill_categories(&mut self, find: impl Fn(&str) -> Option<Arc<str>>) -> usize {
         let mut n_left = 0;
         for &at in &self.without_category {
@@ -88,7 +88,7 @@ impl Catalog {
                 }
             }
         }
-        // Both were built from the categories, if they were.
+        // Both depend on the categories.
         (self.registry, self.search) = (OnceLock::new(), OnceLock::new());
         n_left
     }
@@ -98,62 +98,62 @@ impl Catalog {
         &self.tools
     }
 
-    /// What could not be used, and was left out.
+    /// The problems of files that were left out.
     pub fn problems(&self) -> &Problems {
         &self.problems
     }
 
-    /// How many files were found.
+    /// The number of files that were found.
     pub fn n_files(&self) -> usize {
         self.n_files
     }
 
-    /// How many APIs the tools have.
+    /// The number of APIs of all tools.
     pub fn n_apis(&self) -> usize {
         self.n_apis
     }
 
-    /// An API by its number.
+    /// Returns an API by its number.
     pub fn api(&self, number: usize) -> Option<(&Tool, &Api)> {
-        // A tool without APIs has the number of the next one's first.
+        // A tool without APIs has the same first number as the next tool.
         let tool = self.first.partition_point(|first| *first <= number).checked_sub(1)?;
         let api = self.tools[tool].apis.get(number - self.first[tool])?;
         Some((&self.tools[tool], api))
     }
 
-    /// Leads from any name of an API to its number.
+    /// Maps every name of an API to its number.
     pub fn registry(&self) -> &Registry {
         self.registry.get_or_init(|| Registry::of_tools(&self.tools))
     }
 
-    /// The function names of the APIs, in the order of their numbers. An API has the same name in
-    /// every list, and no two APIs have the same.
+    /// The function names of the APIs, in the order of their numbers. They are unique, and an API
+    /// has the same name in every list.
     pub fn names(&self) -> &[String] {
         self.registry().function_names()
     }
 
-    /// The APIs that fit a text best.
+    /// Returns the APIs that match a text best.
     pub fn find(&self, text: &str, most: usize) -> Vec<Match> {
         self.search.get_or_init(|| Search::new(&self.tools)).find(text, most)
     }
 
-    /// The tool that a request names.
-    pub fn requested_tool(&self, names: &FolderNames) -> Option<&Tool> {
+    /// Finds the tool that a request names.
+    pub(crate) fn requested_tool(&self, names: &FolderNames) -> Option<&Tool> {
         let whole = names.standard_tool.as_str();
-        // Requests may put the category after the tool, in other words than ours.
+        // Requests may append the category to the tool, and spell it differently.
         let cut = whole.split_once("_for_").map_or(whole, |(tool, _)| tool);
         let find = |tool: &str| self.position(&names.category, tool);
         find(whole).or_else(|| find(cut)).map(|at| &self.tools[at])
     }
 
-    /// The API that a request names.
-    pub fn requested_api(&self, names: &FolderNames) -> Option<(&Tool, &Api)> {
+    /// Finds the API that a request names.
+    pub(crate) fn requested_api(&self, names: &FolderNames) -> Option<(&Tool, &Api)> {
         let tool = self.requested_tool(names)?;
         let api = tool.apis.iter().find(|api| standard_name(&api.name) == names.api)?;
         Some((tool, api))
     }
 
-    /// The index of a tool, by its category and name as requests have them. If either side has no
+    /// Finds a tool by its category and name in the form of requests. If either side has no
     /// category, the name alone decides.
     fn position(&self, category: &str, tool: &str) -> Option<usize> {
         let by_name = || {

@@ -1,4 +1,4 @@
-//! What agents are offered of a catalog.
+//! The APIs of a catalog in the form in which they are offered to agents.
 
 use juror_toolbench::names::{standard_name, standardize, standardize_category};
 use juror_toolbench::{LAST_RESORT_CATEGORY, Offer, Query, QueryApi};
@@ -6,7 +6,7 @@ use juror_toolbench::{LAST_RESORT_CATEGORY, Offer, Query, QueryApi};
 use super::Catalog;
 
 impl Catalog {
-    /// An API by its number.
+    /// Returns an API by its number.
     pub fn offer(&self, number: usize) -> Option<Offer<'_>> {
         let (tool, api) = self.api(number)?;
         Some(Offer {
@@ -18,13 +18,13 @@ impl Catalog {
         })
     }
 
-    /// The APIs that fit a text best.
+    /// Returns the APIs that match a text best.
     pub fn find_offers(&self, text: &str, most: usize) -> Vec<Offer<'_>> {
         self.find(text, most).iter().filter_map(|found| self.offer(found.number)).collect()
     }
 
-    /// The APIs that a query lists, each once. The catalog's description and name come before the
-    /// query's.
+    /// Returns the APIs that a query lists, each once. Descriptions and names in the catalog take
+    /// precedence over those in the query.
     pub fn offers_of<'a>(&'a self, query: &'a Query) -> Vec<Offer<'a>> {
         let mut offers: Vec<Offer<'a>> = Vec::with_capacity(query.apis.len());
         for listed in &query.apis {
@@ -40,7 +40,7 @@ impl Catalog {
         offers
     }
 
-    /// The category stays the query's: known replies are filed under it.
+    /// Keeps the query's category, because known replies are filed under it.
     fn offer_of<'a>(&'a self, listed: &'a QueryApi) -> Offer<'a> {
         let as_listed = Offer::from(listed);
         let category = standardize_category(&listed.category);

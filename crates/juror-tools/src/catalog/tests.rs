@@ -22,14 +22,14 @@ fn tools_are_found_however_a_request_names_them() {
     let (_folder, catalog) = catalog(&[("News_Media/the_a.json", tool)]);
     let find = |category: &str, tool: &str, api: &str| {
         let names = FolderNames::as_requested(category, tool, api);
-        catalog.document(&names, ApiNames::Settled).map(|found| found.apis.len())
+        catalog.document(&names, NameMatching::Settled).map(|found| found.apis.len())
     };
     assert_eq!(find("News, Media", "The A", "id"), Some(1));
     assert_eq!(find("News_Media", "the_a_for_News_Media", "is_id"), Some(1));
     assert_eq!(find("News_Media", "the_a", "other"), Some(0));
     assert_eq!(find("Data", "the_a", "id"), None);
     let names = FolderNames::as_requested("News_Media", "the_a", "id");
-    let published = catalog.document(&names, ApiNames::Published).expect("a tool");
+    let published = catalog.document(&names, NameMatching::Published).expect("a tool");
     assert_eq!((published.apis.len(), published.description.get()), (0, "null"));
 }
 
@@ -116,7 +116,7 @@ fn what_the_catalog_says_comes_before_what_the_query_says() {
     assert_eq!(offers, wanted);
 }
 
-/// A query that lists APIs by category, tool and name.
+/// Makes a query that lists APIs by category, tool and name.
 fn query(apis: &[(&str, &str, &str)]) -> Query {
     let listed: Vec<_> = apis
         .iter()
@@ -130,7 +130,8 @@ fn query(apis: &[(&str, &str, &str)]) -> Query {
     read_queries(&document).0.remove(0)
 }
 
-/// Two tools of one name, two APIs whose names have no letters that providers take, and a plain one.
+/// Two tools with the same name, two APIs whose names have no characters that providers accept, and
+/// an ordinary one.
 fn catalog_of_shared_names() -> (tempfile::TempDir, Catalog) {
     let demo = r#"{"tool_name": "Demo", "api_list": [{"name": "Get X"}]}"#;
     let plain = r#"{"tool_name": "Plain", "api_list": [{"name": "y"}]}"#;
@@ -158,7 +159,7 @@ fn an_api_has_one_name_in_every_list() {
         let target = (&listed[0]["category"], &listed[0]["tool_name"], &listed[0]["api_name"]);
         assert_eq!(target, (&json!(offer.category), &json!(offer.tool), &json!(offer.api.name)));
         assert_eq!(name_of(&listed[0]).as_ref(), Some(name));
-        // Whoever knows an API's name finds it.
+        // Searching for an API's name finds it.
         assert!(names(&catalog.list_found(&offer.api.name, 10)).contains(name), "{name}");
 
         let query = query(&[(offer.category, offer.tool, &offer.api.name)]);
@@ -175,7 +176,8 @@ fn every_name_that_was_ever_given_out_leads_back() {
     for (number, name) in catalog.names().iter().enumerate() {
         let (tool, api) = catalog.api(number).expect("an API");
         assert_eq!(registry.position(name), Some(number), "{name}");
-        // Lists of all APIs once had official names, lists of a query's own none with a hash.
+        // Earlier releases used official names in lists of all APIs, and no hashes in lists of a
+        // query.
         for earlier in [official_name(&tool.name, &api.name), plain_name(name)] {
             let entry = registry.get(&earlier).expect("an API");
             assert_eq!((&*entry.tool, &entry.api), (&*tool.name, &api.name), "{earlier}");

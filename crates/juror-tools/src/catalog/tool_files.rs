@@ -1,4 +1,4 @@
-//! Finding tool files in a folder.
+//! Finds tool files in a folder.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -6,45 +6,46 @@ use std::{fs, io};
 
 use juror_toolbench::Folders;
 
-/// How many folders deep files are looked for: categories, tools, and what is around them.
+/// How deep to look for files: categories, tools, and some folders around them.
 const DEEPEST: usize = 5;
 
 /// A file that may hold tools.
 pub(super) struct ToolFile {
     pub(super) path: PathBuf,
-    /// Its path inside the folder, as messages have it.
+    /// Its path relative to the root, for messages.
     pub(super) name: String,
     pub(super) folders: Folders,
 }
 
-/// What a folder holds, and what of it cannot be looked into.
+/// The files of a folder, and the paths that could not be read.
 #[derive(Default)]
 pub(super) struct ToolFiles {
     pub(super) files: Vec<ToolFile>,
     pub(super) unreadable: Vec<(String, io::Error)>,
 }
 
-/// Lists the JSON files of a folder and of the folders in it, in the order of their paths.
+/// Lists all JSON files below a folder, in the order of their paths.
 ///
-/// Hidden ones are passed over. Links to folders are not followed, so that none is met twice.
+/// Skips hidden files and folders. Does not follow links to folders, so that each folder is visited
+/// once.
 pub(super) fn list(root: &Path) -> io::Result<ToolFiles> {
     let mut listed = ToolFiles::default();
-    let top = Place { path: root.to_owned(), name: String::new(), folders: Folders::default() };
+    let top = Folder { path: root.to_owned(), name: String::new(), folders: Folders::default() };
     let entries = fs::read_dir(root)?;
     listed.enter(&top, entries, DEEPEST);
     listed.files.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(listed)
 }
 
-struct Place {
+struct Folder {
     path: PathBuf,
     name: String,
-    /// Of a file that lies in it.
+    /// The folders around the files in this one.
     folders: Folders,
 }
 
 impl ToolFiles {
-    fn enter(&mut self, place: &Place, entries: fs::ReadDir, depth: usize) {
+    fn enter(&mut self, place: &Folder, entries: fs::ReadDir, depth: usize) {
         for entry in entries {
             match entry.and_then(|entry| Ok((entry.file_type()?, entry))) {
                 Ok((kind, entry)) => self.meet(place, &entry, kind, depth),
@@ -53,7 +54,7 @@ impl ToolFiles {
         }
     }
 
-    fn meet(&mut self, place: &Place, entry: &fs::DirEntry, kind: fs::FileType, depth: usize) {
+    fn meet(&mut self, place: &Folder, entry: &fs::DirEntry, kind: fs::FileType, depth: usize) {
         let base = entry.file_name().to_string_lossy().into_owned();
         if base.starts_with('.') {
             return;
@@ -64,7 +65,7 @@ impl ToolFiles {
         if kind.is_dir() {
             if depth > 0 {
                 self.descend(
-                    Place { path, name, folders: inside(&place.folders, &base) },
+                    Folder { path, name, folders: inside(&place.folders, &base) },
                     depth - 1,
                 );
             }
@@ -73,7 +74,7 @@ impl ToolFiles {
         }
     }
 
-    fn descend(&mut self, place: Place, depth: usize) {
+    fn descend(&mut self, place: Folder, depth: usize) {
         match fs::read_dir(&place.path) {
             Ok(entries) => self.enter(&place, entries, depth),
             Err(error) => self.unreadable.push((place.name, error)),
@@ -81,8 +82,8 @@ impl ToolFiles {
     }
 }
 
-/// The folders around what lies in a folder. `tools` is what the folder of all categories is
-/// called; it is none.
+/// Returns the folders around the content of a folder. `tools` and `toolenv` are the usual names of
+/// the root of all categories, and not categories.
 fn inside(around: &Folders, name: &str) -> Folders {
     let parent = (!matches!(name, "tools" | "toolenv")).then(|| Arc::from(name));
     Folders { parent, grandparent: around.parent.clone() }

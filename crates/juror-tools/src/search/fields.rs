@@ -1,8 +1,8 @@
-//! What is searched of an API, and how much each part counts.
+//! The searched fields of an API, and their weights.
 
 use juror_toolbench::{Api, Tool};
 
-/// A part of what is said of an API.
+/// A field of an API's documentation.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Field {
     ApiName,
@@ -16,18 +16,18 @@ pub(super) enum Field {
 
 pub(super) const N_FIELDS: usize = 7;
 
-/// What a word counts in each field: round numbers from a plateau; `docs/search.md` says how they
-/// were found.
+/// How much a word counts in each field. The values are round numbers on a plateau;
+/// `docs/search.md` says how they were found.
 pub(super) const WEIGHTS: [f32; N_FIELDS] = [8.0, 2.0, 4.0, 2.0, 2.0, 2.0, 1.0];
 
-/// Hands on what a tool says of all its APIs.
+/// Calls `each` with the fields that all APIs of a tool share.
 pub(super) fn of_tool(tool: &Tool, mut each: impl FnMut(Field, &str)) {
     each(Field::ToolName, &tool.name);
     each(Field::ToolDescription, &tool.description);
     each(Field::Category, tool.category.as_deref().unwrap_or_default());
 }
 
-/// Hands on what an API says of itself.
+/// Calls `each` with the fields of an API itself.
 pub(super) fn of_api(api: &Api, mut each: impl FnMut(Field, &str)) {
     each(Field::ApiName, &api.name);
     each(Field::ApiDescription, &api.description);

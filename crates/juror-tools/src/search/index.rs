@@ -1,21 +1,21 @@
-//! Which APIs have a term, and what it counts there: BM25 over weighted fields.
+//! The inverted index: BM25 over weighted fields.
 //!
-//! A word counts by its field's weight, less in fields longer than usual. What a term's words count
-//! in one API is added up over fields and then saturates, so that the tenth mention adds little.
-//! All this is known before any query is, and is computed once.
+//! A word counts by its field's weight, and less in a field that is longer than usual. The counts
+//! of a term in one API are summed over fields and then saturate, so that the tenth mention adds
+//! little. None of this depends on the query, so it is computed once.
 
 use juror_toolbench::Tool;
 
 use super::fields::{self, Field, N_FIELDS, WEIGHTS};
-use super::words::{Growing, Vocabulary, each_word};
+use super::words::{Vocabulary, VocabularyBuilder, each_word};
 
-/// How slowly mentions saturate: one that counts as much as this is worth half of what can be had.
+/// How slowly mentions saturate: a term with this count gets half of the maximum.
 const SATURATION: f32 = 16.0;
 
-/// How far a field's length counts: 0 is not at all, 1 is in full.
+/// How much a field's length matters: 0 is not at all, 1 is in full.
 const LENGTH: f32 = 0.9;
 
-/// That an API has a term.
+/// An API that has a term, and what the term adds to its score.
 pub(super) struct Posting {
     pub(super) document: u32,
     pub(super) gain: f32,
@@ -23,13 +23,14 @@ pub(super) struct Posting {
 
 pub(super) struct Index {
     pub(super) vocabulary: Vocabulary,
-    /// By term; inside, by API.
+    /// By term, then in the order of APIs.
     pub(super) postings: Vec<Vec<Posting>>,
 }
 
 impl Index {
     pub(super) fn new(tools: &[Tool]) -> Index {
-        let mut texts = Texts { growing: Growing::new(), tokens: vec![], documents: vec![] };
+        let mut texts =
+            Corpus { builder: VocabularyBuilder::new(), tokens: vec![], documents: vec![] };
         for tool in tools {
             texts.add(tool);
         }
@@ -37,7 +38,7 @@ impl Index {
         for postings in &mut postings {
             weigh(postings, texts.documents.len());
         }
-        Index { vocabulary: texts.growing.vocabulary, postings }
+        Index { vocabulary: texts.builder.vocabulary, postings }
     }
 }
 
@@ -47,40 +48,40 @@ struct Token {
     field: Field,
 }
 
-/// An API as tokens: where they end, and how many are in each field.
-struct Document {
+/// The tokens of an API: where they end, and how many are in each field.
+struct ApiTokens {
     end: usize,
     lengths: [f32; N_FIELDS],
 }
 
-struct Texts {
-    growing: Growing,
-    /// Of all documents, one after the other.
+struct Corpus {
+    builder: VocabularyBuilder,
+    /// The tokens of all APIs, one after the other.
     tokens: Vec<Token>,
-    documents: Vec<Document>,
+    documents: Vec<ApiTokens>,
 }
 
-impl Texts {
+impl Corpus {
     fn add(&mut self, tool: &Tool) {
         let mut shared = Vec::new();
-        let growing = &mut self.growing;
-        fields::of_tool(tool, |field, text| tokenize(growing, field, text, &mut shared));
+        let builder = &mut self.builder;
+        fields::of_tool(tool, |field, text| tokenize(builder, field, text, &mut shared));
         for api in &tool.apis {
             let start = self.tokens.len();
             self.tokens.extend_from_slice(&shared);
             let tokens = &mut self.tokens;
-            fields::of_api(api, |field, text| tokenize(growing, field, text, tokens));
+            fields::of_api(api, |field, text| tokenize(builder, field, text, tokens));
             let mut lengths = [0.0; N_FIELDS];
             for token in &self.tokens[start..] {
                 lengths[token.field as usize] += 1.0;
             }
-            self.documents.push(Document { end: self.tokens.len(), lengths });
+            self.documents.push(ApiTokens { end: self.tokens.len(), lengths });
         }
     }
 
-    /// What the words of each term count in each API, before it saturates.
+    /// Sums up the count of each term in each API, before saturation.
     fn postings(&self) -> Vec<Vec<Posting>> {
-        let n_terms = self.growing.vocabulary.n_terms();
+        let n_terms = self.builder.vocabulary.n_terms();
         let mut postings: Vec<Vec<Posting>> = (0..n_terms).map(|_| Vec::new()).collect();
         let means = self.mean_lengths();
         let mut start = 0;
@@ -106,18 +107,19 @@ impl Texts {
     }
 }
 
-fn tokenize(growing: &mut Growing, field: Field, text: &str, tokens: &mut Vec<Token>) {
-    each_word(text, |word| tokens.push(Token { term: growing.add(word), field }));
+fn tokenize(builder: &mut VocabularyBuilder, field: Field, text: &str, tokens: &mut Vec<Token>) {
+    each_word(text, |word| tokens.push(Token { term: builder.add(word), field }));
 }
 
-/// What a word counts in each field of a document. Fields without words are not asked for.
+/// What a word counts in each field of an API. The values of empty fields are not finite, and never
+/// used.
 fn counts(lengths: &[f32; N_FIELDS], means: &[f32; N_FIELDS]) -> [f32; N_FIELDS] {
     std::array::from_fn(|field| {
         WEIGHTS[field] / (1.0 - LENGTH + LENGTH * lengths[field] / means[field])
     })
 }
 
-/// Lets counts saturate, and multiplies them by how rare the term is.
+/// Applies saturation, and multiplies by the term's rarity.
 fn weigh(postings: &mut [Posting], n_documents: usize) {
     let (n_with, n_documents) = (postings.len() as f32, n_documents as f32);
     let rarity = ((n_documents - n_with + 0.5) / (n_with + 0.5)).ln_1p();

@@ -1,35 +1,35 @@
-//! Finding the APIs of a catalog that fit a query best. `docs/search.md` says how they are ranked.
+//! Full-text search for APIs. `docs/search.md` explains the ranking.
 
 mod fields;
 mod index;
-mod names;
+mod name_index;
 #[cfg(test)]
 mod tests;
 mod words;
 
 use index::Index;
 use juror_toolbench::Tool;
-use names::Names;
+use name_index::NameIndex;
 
-/// As many bytes of a query are read, which bounds its terms: no query takes long.
+/// Only this many bytes of a query are read, which bounds the number of terms and so the time.
 const LONGEST_QUERY: usize = 4096;
 
-/// What each further mention of a word in a query counts, the first being 1.
+/// The weight of each repetition of a word in a query; the first mention has 1.
 const FURTHER_MENTION: f32 = 0.25;
 
-/// An index of the APIs of tools.
+/// A full-text index of the APIs of tools.
 pub struct Search {
     index: Index,
-    names: Names,
+    names: NameIndex,
     n_apis: usize,
 }
 
-/// An API that fits a query.
+/// An API that matches a query.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Match {
-    /// The API's number: how many come before it, in the order of the tools.
+    /// The API's number in the order of the tools.
     pub number: usize,
-    /// How well it fits, above 0. Only scores of one query can be compared.
+    /// How well it matches, above 0. Scores of different queries are not comparable.
     pub score: f32,
 }
 
@@ -38,14 +38,14 @@ impl Search {
     pub fn new(tools: &[Tool]) -> Search {
         Search {
             index: Index::new(tools),
-            names: Names::new(tools),
+            names: NameIndex::new(tools),
             n_apis: tools.iter().map(|tool| tool.apis.len()).sum(),
         }
     }
 
-    /// The best APIs for a query, best first; of equals, the first.
+    /// Returns the best matches, best first. Ties are in the order of APIs.
     ///
-    /// Any text is a query. APIs that share no word with it are not found.
+    /// Any text is a valid query. APIs that share no word with it are not returned.
     pub fn find(&self, query: &str, most: usize) -> Vec<Match> {
         let query = &query[..query.floor_char_boundary(LONGEST_QUERY)];
         let mut scores = self.scores(query);
@@ -64,8 +64,8 @@ impl Search {
         scores
     }
 
-    /// The terms of a query and what they count. Their order does not depend on the query's, and
-    /// so rounding does not either.
+    /// The terms of a query and their weights. They are sorted, so that rounding does not depend on
+    /// the order of words.
     fn terms(&self, query: &str) -> Vec<(u32, f32)> {
         let mut terms = self.telling_terms(query);
         terms.sort_unstable();
@@ -73,7 +73,7 @@ impl Search {
         mentions.map(|(term, n_further)| (term, 1.0 + FURTHER_MENTION * n_further as f32)).collect()
     }
 
-    /// The known terms of a query without its stop words, unless it has no other words.
+    /// The known terms of a query without stop words, unless it consists of stop words.
     fn telling_terms(&self, query: &str) -> Vec<u32> {
         let vocabulary = &self.index.vocabulary;
         let (mut telling, mut stop_words, mut tells) = (Vec::new(), Vec::new(), false);
@@ -89,7 +89,7 @@ impl Search {
         if tells { telling } else { stop_words }
     }
 
-    /// Lifts the APIs that the query names above all others.
+    /// Moves the APIs that the query names to the top.
     fn lift_named(&self, query: &str, scores: &mut [f32]) {
         let named = self.names.get(query);
         if named.is_empty() {
@@ -102,7 +102,7 @@ impl Search {
     }
 }
 
-/// The documents with the highest scores above 0.
+/// Returns the documents with the highest scores above 0.
 fn best(scores: &[f32], most: usize) -> Vec<usize> {
     let mut documents: Vec<usize> = (0..scores.len()).filter(|at| scores[*at] > 0.0).collect();
     let by_score =

@@ -49,7 +49,7 @@ fn tools() -> Vec<Tool> {
     ]
 }
 
-/// The names of what is found.
+/// The names of the APIs that are found.
 fn found(query: &str, most: usize) -> Vec<String> {
     let tools = tools();
     let names = tools

@@ -1,20 +1,20 @@
-//! Texts as words, and words as terms.
+//! Splits texts into words, and maps words to terms.
 
 use frostem::{Algorithm, Stemmer};
 use hashbrown::{HashMap, HashSet};
 
-/// Longer runs of letters are no words: keys, encoded files.
+/// Longer runs of characters are not words, but keys or encoded files.
 const LONGEST: usize = 64;
 
-/// Hands on the words of a text, in lower case.
+/// Calls `each` with the words of a text, in lower case.
 ///
-/// Words are runs of letters and digits. The parts of `getUserInfo` are words too, beside the whole:
-/// who writes `youtube` also means `YouTube`. A Chinese character is a part.
+/// A word is a run of letters and digits. The parts of a camel-case word are words as well, next to
+/// the whole: `YouTube` gives `you`, `tube` and `youtube`. Each Chinese character is a part.
 pub(super) fn each_word(text: &str, mut each: impl FnMut(&str)) {
     let mut word = String::new();
     let mut hand_on = |part: &str| {
         word.clear();
-        // Nearly all words are ASCII, which is several times as fast.
+        // Nearly all words are ASCII, for which this is several times faster.
         if part.is_ascii() {
             word.push_str(part);
             word.make_ascii_lowercase();
@@ -39,7 +39,7 @@ pub(super) fn each_word(text: &str, mut each: impl FnMut(&str)) {
     }
 }
 
-/// Where the first of several parts ends; nothing if there is but one.
+/// Returns where the first part of a camel-case word ends, or `None` if it has only one part.
 fn first_part(run: &str) -> Option<usize> {
     let mut chars = run.char_indices();
     let (_, mut before) = chars.next()?;
@@ -52,7 +52,7 @@ fn first_part(run: &str) -> Option<usize> {
     None
 }
 
-/// Whether a part begins at a character, given what stands before and after it.
+/// Whether a part begins at `c`.
 fn is_boundary(before: char, c: char, after: &str) -> bool {
     let begins_word = || after != "s" && after.starts_with(char::is_lowercase);
     is_chinese(before)
@@ -64,7 +64,7 @@ fn is_chinese(c: char) -> bool {
     ('\u{4e00}'..='\u{9fff}').contains(&c)
 }
 
-/// Terms by number. Words with the same stem are one term.
+/// Maps stems to terms, which are numbers.
 pub(super) struct Vocabulary {
     stemmer: Stemmer,
     terms: HashMap<String, u32>,
@@ -84,35 +84,35 @@ impl Vocabulary {
         self.terms.len()
     }
 
-    /// A word's term, if any text had it.
+    /// Returns the term of a word, or `None` if no indexed text has it.
     pub(super) fn get(&self, word: &str) -> Option<u32> {
         self.terms.get(&*self.stemmer.stem(word)).copied()
     }
 
-    /// A word's term, which is new if no text had it.
+    /// Returns the term of a word, adding it if it is new.
     fn add(&mut self, word: &str) -> u32 {
         let next = u32::try_from(self.terms.len()).expect("fewer terms than that");
         *self.terms.entry_ref(&*self.stemmer.stem(word)).or_insert(next)
     }
 
-    /// Whether a word says nothing of what is asked for.
+    /// Whether a word carries no meaning in a query.
     pub(super) fn is_stop_word(&self, word: &str) -> bool {
         self.stop_words.contains(word)
     }
 }
 
-/// A vocabulary that grows. Texts repeat their words, and stemming takes longer than looking up.
-pub(super) struct Growing {
+/// Adds words to a vocabulary. It remembers the term of each word, because texts repeat their words
+/// and stemming is slower than a look-up.
+pub(super) struct VocabularyBuilder {
     pub(super) vocabulary: Vocabulary,
     words: HashMap<String, u32>,
 }
 
-impl Growing {
-    pub(super) fn new() -> Growing {
-        Growing { vocabulary: Vocabulary::new(), words: HashMap::new() }
+impl VocabularyBuilder {
+    pub(super) fn new() -> VocabularyBuilder {
+        VocabularyBuilder { vocabulary: Vocabulary::new(), words: HashMap::new() }
     }
 
-    /// A word's term.
     pub(super) fn add(&mut self, word: &str) -> u32 {
         *self.words.entry_ref(word).or_insert_with(|| self.vocabulary.add(word))
     }
@@ -144,10 +144,10 @@ mod tests {
 
     #[test]
     fn words_with_one_stem_are_one_term() {
-        let mut growing = Growing::new();
-        let city = growing.add("city");
-        assert_eq!(growing.add("cities"), city);
-        let vocabulary = growing.vocabulary;
+        let mut builder = VocabularyBuilder::new();
+        let city = builder.add("city");
+        assert_eq!(builder.add("cities"), city);
+        let vocabulary = builder.vocabulary;
         assert_eq!(vocabulary.get("cities"), Some(city));
         assert_eq!(vocabulary.get("town"), None);
         assert_eq!(vocabulary.n_terms(), 1);

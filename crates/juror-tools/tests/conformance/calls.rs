@@ -12,7 +12,7 @@ use crate::families::document;
 use crate::pools::Pools;
 use crate::{Checked, recorded_cases, same};
 
-/// Nothing where there is no pool.
+/// Returns `None` if the pool is missing.
 pub(crate) fn api_score(input: &Value, wanted: &Value, pools: &Pools) -> Option<Checked> {
     let pool = pools.registry("tool_pool_2490/tools")?;
     let query = read_queries(&document("q.json", &json!([input["query"]]))).0.remove(0);
@@ -32,7 +32,7 @@ fn check(query: &Query, pool: &Registry, answer: &Value, wanted: &Value) -> Chec
     same(&json!(called.iter().map(shown).collect::<Vec<_>>()), &wanted["called_apis"])
 }
 
-/// All names that queries' APIs may be called by, in their order.
+/// All names by which a query's APIs may be called, in their order.
 fn forms(own: &Registry) -> [(&'static str, Vec<String>); 6] {
     let make = |name: &dyn Fn(&str, &str) -> String| -> Vec<String> {
         own.entries().iter().map(|entry| name(&entry.tool, &entry.api)).collect()
@@ -68,7 +68,7 @@ fn a_perfect_agent_scores_one_by_every_name() {
                 query.gold.iter().any(|(tool, api)| *tool == *entry.tool && *api == entry.api)
             };
             let gold: Vec<usize> = (0..names.len()).filter(is_gold).collect();
-            // A name that was cut to another's means the first of them.
+            // A name that was truncated to another API's name means the first of them.
             let means_it = |at: &usize| {
                 let first = names.iter().position(|name| *name == names[*at]).unwrap_or(*at);
                 let (first, this) = (&own.entries()[first], &own.entries()[*at]);

@@ -1,4 +1,4 @@
-//! Recorded queries and requests, whole.
+//! All recorded queries and requests.
 
 use std::path::Path;
 use std::process::Command;
@@ -97,7 +97,7 @@ fn recorded_queries_call_their_apis_as_the_catalog_does_and_older_names_lead_bac
     for query in &queries_of(&vectors) {
         let own = query.registry();
         let offers = catalog.offers_of(query);
-        // A query's own list once had the names that it takes to tell its own APIs apart.
+        // Earlier releases named the APIs of a query only so far that they differ from each other.
         let unnamed: Vec<Offer<'_>> =
             offers.iter().map(|offer| Offer { name: None, ..*offer }).collect();
         let names = |offers: &[Offer<'_>]| -> Vec<String> {

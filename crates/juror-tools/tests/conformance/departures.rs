@@ -1,4 +1,4 @@
-//! Places where the public systems are wrong, and what is right instead.
+//! Cases in which the public systems are wrong.
 
 use std::collections::HashSet;
 
@@ -15,7 +15,7 @@ use crate::families::{cached, document, openai_function, queries};
 use crate::pools::{Pools, find};
 use crate::{Checked, same, text};
 
-/// Nothing for those that a server, a search or an agent has to get right.
+/// Returns `None` for cases about a server, a search or an agent.
 pub(crate) fn check(case: &Value, pools: &Pools) -> Option<Checked> {
     names(case, pools)
         .or_else(|| keys(case))
@@ -57,7 +57,7 @@ fn keys(case: &Value) -> Option<Checked> {
             same(&json!(key.expect("JSON")), &case["peer_value"])
         }
         "dep-repr-3" => {
-            // Letters that came with Unicode 15 and 16.
+            // Characters that were added in Unicode 15 and 16.
             let key = juror_json::python::repr_text("\u{1e4d0}\u{a7cb}");
             same(&json!(key), &json!(r"'\U0001e4d0\ua7cb'"))
         }

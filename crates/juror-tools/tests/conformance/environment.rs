@@ -1,6 +1,6 @@
-//! What an agent sees, and what comes of one call.
+//! What an agent sees, and the outcome of one call.
 //!
-//! The words an agent is asked in are taken from each case: Juror has its own.
+//! The prompts are taken from each case, because Juror has its own.
 
 use std::sync::OnceLock;
 
@@ -15,7 +15,7 @@ use crate::families::queries;
 use crate::pools::Pools;
 use crate::{Checked, same, text};
 
-/// Nothing where the pool of the case is not at hand.
+/// Returns `None` if the case's pool is missing.
 pub(crate) fn build(input: &Value, wanted: &Value, pools: &Pools) -> Option<Checked> {
     let catalog = pools.get(text(&input["tool_root_dir"]))?;
     let queries = queries(&json!([input]));
@@ -25,7 +25,7 @@ pub(crate) fn build(input: &Value, wanted: &Value, pools: &Pools) -> Option<Chec
     Some(check_built(&environment, wanted))
 }
 
-/// What stands before the first tool, and the words about `Finish`: few cases have them, and all
+/// The text before the first tool and the description of `Finish`. Few cases have them, and all
 /// have the same.
 fn wording(wanted: &Value) -> Wording {
     static FINISH: OnceLock<(String, String)> = OnceLock::new();
@@ -42,7 +42,7 @@ fn wording(wanted: &Value) -> Wording {
 
 fn check_built(environment: &Environment, wanted: &Value) -> Checked {
     let targets: Vec<_> = environment.targets().collect();
-    // Names that are shared have a hash (`dep-names-1`).
+    // Shared names have a hash (`dep-names-1`).
     let public: Vec<String> = targets
         .iter()
         .map(|target| official_name(&target.tool, &target.api))
@@ -85,8 +85,8 @@ fn check_built(environment: &Environment, wanted: &Value) -> Checked {
     same(&json!(names.len()), &json!(n_functions))
 }
 
-/// With the mistakes of the public agents: empty names in both lists, and no optional parameters
-/// where none is required (`dep-fn-1`, `dep-fn-2`).
+/// Reproduces bugs of the public agents: empty names in both lists, and no optional parameters if
+/// none is required (`dep-fn-1`, `dep-fn-2`).
 fn as_public(mut function: Value) -> Value {
     let parameters = &mut function["function"]["parameters"];
     if parameters.get("optional").is_none() {
@@ -188,7 +188,7 @@ fn check_step(input: &Value, got: &Value, wanted: &Value) -> Checked {
         let told = text(&got["observation"]).starts_with("{\"error\": \"");
         return same(&json!([told, got["code"]]), &json!([true, wanted["code"]]));
     }
-    // A name of its own was given to a longer one by the public agents (`dep-env-1`).
+    // The public agents take an API's name for that of a longer one (`dep-env-1`).
     let (names, action) = (names(input), text(&input["action_name"]));
     if let Some(at) = names.iter().position(|name| *name == action)
         && names.iter().position(|name| name.ends_with(action)) != Some(at)
@@ -197,7 +197,7 @@ fn check_step(input: &Value, got: &Value, wanted: &Value) -> Checked {
         return same(called, &json!(format!("t{at}")));
     }
     for (key, value) in wanted.as_object().expect("an object") {
-        // Waiting is for whoever calls (`dep-env-3`).
+        // The caller does the waiting (`dep-env-3`).
         if key != "sleeps" {
             same(&got[key], value)?;
         }
@@ -205,7 +205,7 @@ fn check_step(input: &Value, got: &Value, wanted: &Value) -> Checked {
     Ok(())
 }
 
-/// A case of one step, for places where the public systems are wrong.
+/// Makes a case of one step.
 pub(crate) fn step_of(functions: &[&str], action: &str, arguments: &str, reply: &Value) -> Value {
     let input = json!({"functions": functions, "action_name": action, "action_input": arguments,
         "http_reply": reply, "max_observation_length": 1024});

@@ -27,7 +27,7 @@ fn count(value: &Value) -> Option<usize> {
 pub(crate) fn py_repr(input: &Value, wanted: &Value) -> Checked {
     let json = text(&input["json"]);
     let key = juror_json::python::str_of_json(json).map_err(|error| error.to_string())?;
-    // A text alone has no quotes and cannot be read back.
+    // A bare string has no quotes and cannot be parsed back.
     if !json.trim_start().starts_with('"') {
         let read = juror_json::python::json_of_literal(&key).map_err(|error| error.to_string())?;
         same(&json!(juror_json::python::str_of_json(&read).ok()), &json!(key))?;
@@ -116,7 +116,7 @@ pub(crate) fn query_load(input: &Value, wanted: &Value) -> Checked {
 fn extract(query: &Value, wanted: &Value) -> Checked {
     let queries = queries(&json!([query]));
     same(&json!(queries[0].available_tools), &wanted["available_tools"])?;
-    // Where the recorded gold is APIs with all they have, their pairs are wanted.
+    // If the recorded gold has whole APIs, compare their pairs.
     let pair = |gold: &Value| match gold {
         Value::Object(api) => {
             let name = |key: &str| api.get(key)?.as_str().filter(|name| !name.is_empty());
@@ -129,7 +129,7 @@ fn extract(query: &Value, wanted: &Value) -> Checked {
     same(&json!(queries[0].gold), &json!(gold))
 }
 
-/// The API is taken from the line itself: a value would have lost the order of its fields.
+/// Reads the API from the line itself, because a `Value` loses the order of fields.
 pub(crate) fn openai_function(line: &str, input: &Value, wanted: &Value) -> Checked {
     let api = raw_api(line).ok_or("no API")?;
     let document = Document::new("api.json", api.into_bytes(), Format::Json).expect("UTF-8");

@@ -1,7 +1,7 @@
-//! The rules of tools, checked against recorded cases: a small set of our own, and the large
-//! recorded ones where they are at hand (`JUROR_VECTORS`, or `shared/vectors` beside the project).
+//! Checks the rules of tools against recorded cases: a small set of Juror's own, and the large
+//! recorded ones if they are available (`JUROR_VECTORS`, or `shared/vectors` beside the project).
 //!
-//! Where a case says what would be right, that is wanted; else what was recorded.
+//! A case's recommended result takes precedence over the recorded one.
 
 #![expect(clippy::print_stdout, reason = "tests tell what they ran")]
 
@@ -52,7 +52,7 @@ fn run(folder: &Path, files: &[&str], pools: &Pools) {
     run_cases(folder, files, |family, case, line| check(family, case, line, pools));
 }
 
-/// Nothing for a case that is not for this test.
+/// Returns `None` for a case that is not for this test.
 fn check(family: &str, case: &Value, line: &str, pools: &Pools) -> Option<Checked> {
     if case.get("peer_value").is_some() {
         return departures::check(case, pools);
@@ -68,7 +68,7 @@ fn check(family: &str, case: &Value, line: &str, pools: &Pools) -> Option<Checke
         "strip" => families::strip(input, wanted),
         "query_load" => families::query_load(input, wanted),
         "openai_function" => families::openai_function(line, input, wanted),
-        // The words a model is asked in are Juror's own.
+        // Juror has its own prompts.
         "tool_select" if input["fn"] == "prompt" => return None,
         "tool_select" => families::tool_select(input, wanted),
         "tool_pool" => pools.check(input, wanted)?,

@@ -1,4 +1,4 @@
-//! Folders of tools: those of a case, and the large ones that lie beside the recorded cases.
+//! Folders of tools: those of a case, and the large ones beside the recorded cases.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use crate::{Checked, same, text};
 
-/// The pools that were loaded, so that each is unpacked once.
+/// Loaded pools, so that each is unpacked once.
 #[derive(Default)]
 pub(crate) struct Pools {
     archives: PathBuf,
@@ -29,7 +29,7 @@ impl Pools {
         Pools { archives, unpacked: Some(unpacked), ..Pools::default() }
     }
 
-    /// A pool by the path it has once it is unpacked; nothing where there is no archive.
+    /// Returns a pool by the path that it has when unpacked, or `None` if there is no archive.
     pub(crate) fn get(&self, folder: &str) -> Option<&'static Catalog> {
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(catalog) = loaded.get(folder) {
@@ -45,13 +45,13 @@ impl Pools {
         }
         let catalog = Catalog::load(&unpacked.join(folder)).expect("a folder");
         assert!(catalog.problems().is_empty(), "{}", catalog.problems());
-        // Tests end soon.
+        // Leaking is fine: tests end soon.
         let catalog: &'static Catalog = Box::leak(Box::new(catalog));
         loaded.insert(folder.to_owned(), catalog);
         Some(catalog)
     }
 
-    /// The APIs of the pool that answers are scored with, by all their names.
+    /// All names of the APIs in the pool that answers are scored with.
     pub(crate) fn registry(&self, folder: &str) -> Option<&Registry> {
         self.get(folder).map(Catalog::registry)
     }
@@ -75,7 +75,7 @@ fn without_peer(wanted: &Value) -> Value {
     wanted
 }
 
-/// Categories are not counted where files have none.
+/// Categories are not counted if the files have none.
 fn counts(catalog: &Catalog, categories: &Value) -> Value {
     let mut names: Vec<_> =
         catalog.tools().iter().filter_map(|tool| tool.category.clone()).collect();
@@ -117,7 +117,7 @@ fn check_api(catalog: &Catalog, input: &Value, wanted: &Value) -> Checked {
     same(&got, wanted)
 }
 
-/// Loads files that the case itself has: texts as they are, anything else as JSON.
+/// Loads the files in the case itself: strings as they are, anything else as JSON.
 fn check_files(files: &serde_json::Map<String, Value>, wanted: &Value) -> Checked {
     let folder = TempDir::new().expect("a folder for a while");
     for (name, content) in files {

@@ -1,4 +1,4 @@
-//! Searching a large pool for recorded queries.
+//! Searches a large pool for recorded queries.
 
 use std::collections::HashSet;
 

@@ -11,8 +11,8 @@ use juror_run::{DEFAULT_TOOL_STORE, Environment, TellTrouble, open_tools};
 use juror_serve::MatchNumbers;
 use juror_store::{NewReply, Origin, ToolReplies, ToolTotal};
 use juror_tools::{
-    CacheFolder, Catalog, Entries, Names, Numbers, ServedFrom, ToolCall, export, read_entries,
-    seconds_now,
+    ApiPath, CacheEntries, CacheFolder, Catalog, NumberMatching, ServedFrom, ToolCall, export,
+    read_entries, seconds_now,
 };
 use serde_json::json;
 
@@ -188,7 +188,7 @@ fn call(name: &str, input: &str, args: &ToolArgs) -> anyhow::Result<Exit> {
         }
         let mut call = read_call(name, input, &tools.catalog)?;
         if tools.match_numbers != Some(MatchNumbers::Never) {
-            call.numbers = Numbers::Equal;
+            call.numbers = NumberMatching::Equal;
         }
         let served = tools.virtual_tools.call(call).await;
         for trouble in served.troubles.iter() {
@@ -290,7 +290,7 @@ fn import(root: &Path, store: &str) -> anyhow::Result<Exit> {
 }
 
 fn run_export(root: &Path, replies: &ToolReplies) -> anyhow::Result<Exit> {
-    let mut by_api: BTreeMap<Names, Entries> = BTreeMap::new();
+    let mut by_api: BTreeMap<ApiPath, CacheEntries> = BTreeMap::new();
     let read = replies.each(|reply| {
         let names = [reply.category, reply.tool, reply.api];
         by_api.entry(names).or_default().push((reply.key, reply.reply));

@@ -1,4 +1,4 @@
-//! Arguments that are alike: which known replies fit a call that none fits to the letter.
+//! Finds known replies by equivalent arguments, when no reply matches a call exactly.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -6,30 +6,29 @@ use hashbrown::HashMap;
 use juror_json::python::{Alike, alike_str_of_json, json_of_literal};
 use juror_store::{StoreError, ToolReplies};
 
-use crate::cache_folder::Names;
+use crate::cache_folder::ApiPath;
 
-/// The keys of APIs by the form that all alike arguments have. They are brought into that form when
-/// an API is first asked for so, and new ones when they are there: calls that are known to the letter
-/// never come here.
+/// Keys of replies by API and by the normal form of their arguments. An API is indexed on its first
+/// inexact look-up, and new replies when they appear; exact look-ups never come here.
 #[derive(Default)]
-pub(crate) struct AlikeKeys(Mutex<ByApi>);
+pub(crate) struct ArgumentIndex(Mutex<ByApi>);
 
-type ByApi = HashMap<(Names, Alike), Arc<Mutex<KeysOfApi>>>;
+type ByApi = HashMap<(ApiPath, Alike), Arc<Mutex<ApiArguments>>>;
 
 #[derive(Default)]
-struct KeysOfApi {
+struct ApiArguments {
     by_form: HashMap<String, String>,
     has_folders: bool,
-    /// The last reply of each store whose key was taken.
+    /// The id of the last indexed reply in each store.
     read_to: Vec<i64>,
 }
 
-impl AlikeKeys {
-    /// The key of a reply of an API whose arguments are alike those that are wanted. What folders
-    /// have of it is asked for once.
+impl ArgumentIndex {
+    /// Finds the key of a reply whose arguments are equivalent to `input`. Calls `in_folders` once
+    /// per API.
     pub(crate) fn find<'s>(
         &self,
-        (names, alike): (&Names, Alike),
+        (names, alike): (&ApiPath, Alike),
         input: &str,
         in_folders: impl FnOnce() -> Vec<String>,
         stores: impl Iterator<Item = &'s ToolReplies>,
@@ -53,15 +52,15 @@ impl AlikeKeys {
             }
         }
         if keys.by_form.is_empty() {
-            // Nothing is remembered of names that nobody knows: there is no end of them.
+            // Forget unknown names: callers can invent any number of them.
             locked(&self.0).remove(&(names.clone(), alike));
         }
         Ok(keys.by_form.get(&wanted).cloned())
     }
 }
 
-impl KeysOfApi {
-    /// Of alike keys the first counts.
+impl ApiArguments {
+    /// Indexes a key; of equivalent keys, the first wins.
     fn add(&mut self, key: String, alike: Alike) {
         let form = json_of_literal(&key).ok().and_then(|json| alike_str_of_json(&json, alike).ok());
         if let Some(form) = form {

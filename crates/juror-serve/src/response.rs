@@ -1,4 +1,4 @@
-//! Replies of the server.
+//! HTTP responses.
 
 use bytes::Bytes;
 use http_body_util::Full;
@@ -7,46 +7,44 @@ use hyper::{Response, StatusCode};
 use juror_tools::{Served, error_body};
 use serde_json::Value;
 
-/// Where the reply came from just now: `cache`, `simulator`, `real` or `none`.
+/// Where the reply came from for this call: `cache`, `simulator`, `real` or `none`.
 const SOURCE: HeaderName = HeaderName::from_static("juror-source");
 
-/// Where a kept reply came from when it was made: `imported`, `simulated` or `real`.
+/// Where a known reply came from originally: `imported`, `simulated` or `real`.
 const ORIGIN: HeaderName = HeaderName::from_static("juror-origin");
 
-/// In what the arguments of a known reply differ from those of the call: `numbers`, `order`. In a
-/// request, that they may: `numbers`.
+/// In a response, how the arguments of a known reply differ from those of the call: `numbers`,
+/// `order`. In a request, which differences are accepted: `numbers`.
 pub(crate) const MATCH: HeaderName = HeaderName::from_static("juror-match");
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
-pub(crate) type Reply = Response<Full<Bytes>>;
+pub(crate) type HttpResponse = Response<Full<Bytes>>;
 
-/// JSON that is ready.
-pub(crate) fn json_bytes(status: StatusCode, body: Bytes) -> Reply {
+pub(crate) fn json_bytes(status: StatusCode, body: Bytes) -> HttpResponse {
     let mut reply = Response::new(Full::new(body));
     *reply.status_mut() = status;
     reply.headers_mut().insert(CONTENT_TYPE, JSON);
     reply
 }
 
-/// A value as JSON.
-pub(crate) fn json(status: StatusCode, value: &Value) -> Reply {
+pub(crate) fn json(status: StatusCode, value: &Value) -> HttpResponse {
     json_bytes(status, Bytes::from(value.to_string()))
 }
 
-/// What went wrong, in the form of a tool's reply, which clients know.
-pub(crate) fn problem(status: StatusCode, error: &str) -> Reply {
+/// An error in the form of a tool's reply, which clients understand.
+pub(crate) fn problem(status: StatusCode, error: &str) -> HttpResponse {
     json_bytes(status, error_body(error))
 }
 
-/// A reply that is the last on its connection, since what the client sends is not read to its end.
-pub(crate) fn closing(mut reply: Reply) -> Reply {
+/// Marks the last response on a connection, because the rest of the request is not read.
+pub(crate) fn closing(mut reply: HttpResponse) -> HttpResponse {
     reply.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     reply
 }
 
-/// Text for people and Prometheus.
-pub(crate) fn text(body: String) -> Reply {
+/// Plain text, in the version that Prometheus expects.
+pub(crate) fn text(body: String) -> HttpResponse {
     let mut reply = Response::new(Full::new(Bytes::from(body)));
     let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     reply.headers_mut().insert(CONTENT_TYPE, kind);
@@ -54,7 +52,7 @@ pub(crate) fn text(body: String) -> Reply {
 }
 
 /// A tool's reply.
-pub(crate) fn served(status: StatusCode, served: &Served) -> Reply {
+pub(crate) fn served(status: StatusCode, served: &Served) -> HttpResponse {
     let mut reply = json_bytes(status, served.body.clone());
     let headers = reply.headers_mut();
     headers.insert(SOURCE, HeaderValue::from_static(served.from.as_str()));

@@ -1,4 +1,4 @@
-//! A connection that does not wait for ever for the other side.
+//! A stream with timeouts, so that stalled clients do not hold their connections forever.
 
 use std::io;
 use std::pin::Pin;
@@ -11,44 +11,42 @@ use tokio::net::TcpStream;
 use tokio::net::tcp::{ReadHalf, WriteHalf};
 use tokio::time::{Instant, Sleep};
 
-use crate::seats::{Phase, Seat};
+use crate::open_connections::{ConnectionState, Phase};
 use crate::server::Limits;
 
-/// A stream that fails when no request comes, when a head does not come whole, or when nothing of a
-/// reply is taken in time: otherwise a client could hold its connection for good. Bodies have a
-/// clock of their own, where they are read.
+/// A stream that fails if no request arrives, if a head does not arrive completely, or if the
+/// client reads nothing of a reply in time. The time limit of bodies is where they are read.
 ///
-/// What is written before a request was understood is the word of a library about it. It goes
-/// nowhere: the server has words of its own, which it says once this stream is done.
-pub(crate) struct Impatient<'s> {
+/// Discards what is written before a request was parsed: that is hyper's reply to a bad request,
+/// and the server sends its own once this stream is done.
+pub(crate) struct StallTimeout<'s> {
     reader: ReadHalf<'s>,
     writer: WriteHalf<'s>,
-    seat: Arc<Seat>,
-    patience: Patience,
-    /// Until when something has to come, a request or the rest of a head, if that is waited for.
+    connection: Arc<ConnectionState>,
+    timeouts: Timeouts,
+    /// When a request, or the rest of a head, has to arrive, if one is expected.
     until: Option<Instant>,
-    /// Until when something of a reply has to be taken, if that is waited for.
+    /// When some of a reply has to be read, if one is being written.
     writing: Option<Instant>,
-    read_clock: Clock,
-    write_clock: Clock,
-    /// How much of a head has come.
+    read_deadline: Deadline,
+    write_deadline: Deadline,
+    /// How many bytes of a head have arrived.
     n_head: usize,
 }
 
-/// How long is waited for what.
 #[derive(Clone, Copy, Debug)]
-struct Patience {
+struct Timeouts {
     idle: Duration,
     head: Duration,
     sending: Duration,
 }
 
-/// Tells when a moment has passed. It is set anew only for an earlier moment, or once it has rung:
-/// moments that move on with every request cost next to nothing.
+/// A timer that can be moved. It is reset only for an earlier instant or when it fires, so that
+/// pushing a deadline back with every request costs next to nothing.
 #[derive(Default)]
-struct Clock(Option<Pin<Box<Sleep>>>);
+struct Deadline(Option<Pin<Box<Sleep>>>);
 
-impl Clock {
+impl Deadline {
     fn has_passed(&mut self, moment: Instant, context: &mut Context<'_>) -> bool {
         let clock = self.0.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(moment)));
         if clock.deadline() > moment {
@@ -64,79 +62,79 @@ impl Clock {
     }
 }
 
-impl Impatient<'_> {
+impl StallTimeout<'_> {
     pub(crate) fn new<'s>(
         stream: &'s mut TcpStream,
-        seat: Arc<Seat>,
+        connection: Arc<ConnectionState>,
         limits: &Limits,
-    ) -> Impatient<'s> {
+    ) -> StallTimeout<'s> {
         let Limits { idle, head, sending, .. } = *limits;
         let (reader, writer) = stream.split();
-        Impatient {
+        StallTimeout {
             reader,
             writer,
-            seat,
-            patience: Patience { idle, head, sending },
-            // Who connects has something to ask.
+            connection,
+            timeouts: Timeouts { idle, head, sending },
+            // A new connection is expected to send a request.
             until: Some(Instant::now() + head),
             writing: None,
-            read_clock: Clock::default(),
-            write_clock: Clock::default(),
+            read_deadline: Deadline::default(),
+            write_deadline: Deadline::default(),
             n_head: 0,
         }
     }
 
-    /// What came of a write, unless it has been waited for too long.
+    /// Returns the outcome of a write, or fails if it has been pending for too long.
     fn bounded<T>(
         &mut self,
         context: &mut Context<'_>,
         outcome: Poll<io::Result<T>>,
     ) -> Poll<io::Result<T>> {
         if outcome.is_ready() {
-            if self.writing.take().is_some() && self.seat.phase() == Phase::Stalled {
-                self.seat.set(Phase::Replying);
+            if self.writing.take().is_some() && self.connection.phase() == Phase::Stalled {
+                self.connection.set(Phase::Replying);
             }
             return outcome;
         }
-        if self.seat.phase() == Phase::Replying {
-            self.seat.set(Phase::Stalled);
+        if self.connection.phase() == Phase::Replying {
+            self.connection.set(Phase::Stalled);
         }
-        let sending = self.patience.sending;
+        let sending = self.timeouts.sending;
         let until = *self.writing.get_or_insert_with(|| Instant::now() + sending);
-        if self.write_clock.has_passed(until, context) {
+        if self.write_deadline.has_passed(until, context) {
             return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
         }
         Poll::Pending
     }
 
-    /// Whether a request, or the rest of a head, has been waited for too long.
+    /// Whether a request, or the rest of a head, is overdue.
     fn has_waited_too_long(&mut self, context: &mut Context<'_>) -> bool {
-        let patience = match self.seat.phase() {
-            Phase::Silent => self.patience.idle,
-            _ => self.patience.head,
+        let timeout = match self.connection.phase() {
+            Phase::Silent => self.timeouts.idle,
+            _ => self.timeouts.head,
         };
-        let until = *self.until.get_or_insert_with(|| Instant::now() + patience);
-        self.read_clock.has_passed(until, context)
+        let until = *self.until.get_or_insert_with(|| Instant::now() + timeout);
+        self.read_deadline.has_passed(until, context)
     }
 
-    /// Bytes of a head have come.
+    /// Counts bytes of a head that have arrived.
     fn count_head(&mut self, n_bytes: usize) {
-        if self.seat.phase() == Phase::Silent {
-            self.seat.set(Phase::Head);
+        if self.connection.phase() == Phase::Silent {
+            self.connection.set(Phase::Head);
             self.n_head = 0;
             self.until = None;
         }
         self.n_head += n_bytes;
     }
 
-    /// Takes what would be said of a head that is refused.
+    /// Discards a reply to a refused head.
     fn swallow(&self, n_bytes: usize) -> Poll<io::Result<usize>> {
-        self.seat.refuse_head(self.n_head);
+        self.connection.refuse_head(self.n_head);
         Poll::Ready(Ok(n_bytes))
     }
 }
 
-impl AsyncRead for Impatient<'_> {
+impl AsyncRead for StallTimeout<'_> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -145,7 +143,7 @@ impl AsyncRead for Impatient<'_> {
         let this = &mut *self;
         let before = buffer.filled().len();
         let outcome = Pin::new(&mut this.reader).poll_read(context, buffer);
-        if !this.seat.is_before_service() {
+        if !this.connection.is_before_service() {
             return outcome;
         }
         if outcome.is_ready() {
@@ -162,13 +160,13 @@ impl AsyncRead for Impatient<'_> {
     }
 }
 
-impl AsyncWrite for Impatient<'_> {
+impl AsyncWrite for StallTimeout<'_> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        if self.seat.is_before_service() {
+        if self.connection.is_before_service() {
             return self.swallow(bytes.len());
         }
         let outcome = Pin::new(&mut self.writer).poll_write(context, bytes);
@@ -180,7 +178,7 @@ impl AsyncWrite for Impatient<'_> {
         context: &mut Context<'_>,
         pieces: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        if self.seat.is_before_service() {
+        if self.connection.is_before_service() {
             return self.swallow(pieces.iter().map(|piece| piece.len()).sum());
         }
         let outcome = Pin::new(&mut self.writer).poll_write_vectored(context, pieces);
@@ -193,18 +191,18 @@ impl AsyncWrite for Impatient<'_> {
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let flushed = Pin::new(&mut self.writer).poll_flush(context);
-        if flushed.is_ready() && self.seat.phase() == Phase::Replying {
+        if flushed.is_ready() && self.connection.phase() == Phase::Replying {
             self.until = None;
-            self.seat.set(Phase::Silent);
-            // Whoever reads has tried to already, and comes back when there is something: the clock
-            // has to be set here.
+            self.connection.set(Phase::Silent);
+            // The reader has already been polled, and is only woken by input: the timer has to be
+            // set here.
             self.has_waited_too_long(context);
         }
         flushed
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if self.seat.is_before_service() {
+        if self.connection.is_before_service() {
             return Poll::Ready(Ok(()));
         }
         Pin::new(&mut self.writer).poll_shutdown(context)

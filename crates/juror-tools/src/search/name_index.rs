@@ -1,14 +1,15 @@
-//! APIs by name, however it is written: whoever knows an API's name finds it first.
+//! Finds APIs by name, in any spelling: a query that is an API's name returns it first.
 
 use hashbrown::HashMap;
 use juror_toolbench::Tool;
 
-/// The APIs of a name; their numbers rise.
-pub(super) struct Names(HashMap<String, Vec<u32>>);
+/// The numbers of the APIs with a name, in ascending order.
+pub(super) struct NameIndex(HashMap<String, Vec<u32>>);
 
-impl Names {
-    /// The API's name alone, after its tool's, and with `for` before its tool's.
-    pub(super) fn new(tools: &[Tool]) -> Names {
+impl NameIndex {
+    /// Indexes each API by its name alone, after its tool's name, and before `for` and its tool's
+    /// name.
+    pub(super) fn new(tools: &[Tool]) -> NameIndex {
         let mut names: HashMap<String, Vec<u32>> = HashMap::new();
         let mut number = 0;
         for tool in tools {
@@ -24,9 +25,9 @@ impl Names {
                 number += 1;
             }
         }
-        // What has no letters is not a name: an empty query would be it.
+        // Names without letters or digits would match the empty query.
         names.remove("");
-        Names(names)
+        NameIndex(names)
     }
 
     pub(super) fn get(&self, query: &str) -> &[u32] {
@@ -34,7 +35,7 @@ impl Names {
     }
 }
 
-/// Letters and digits alone, in lower case.
+/// Returns the letters and digits of a name, in lower case.
 fn plain(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }

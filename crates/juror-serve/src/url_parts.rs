@@ -1,24 +1,23 @@
-//! Addresses: parts of paths and fields of queries.
+//! Decodes parts of URLs: path segments and query parameters.
 
-/// A part of an address with its escapes resolved; nothing if that gives no text.
+use std::borrow::Cow;
+
+use percent_encoding::percent_decode_str;
+
+/// Decodes a part of a URL. Returns `None` if an escape is malformed or the result is not UTF-8.
 pub(crate) fn decoded(part: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(part.len());
-    let mut rest = part.as_bytes();
-    while let Some((&byte, after)) = rest.split_first() {
-        rest = after;
-        if byte != b'%' {
-            bytes.push(byte);
-            continue;
-        }
-        let digits = after.get(..2)?;
-        let digit = |at: usize| char::from(digits[at]).to_digit(16);
-        bytes.push(u8::try_from(digit(0)? * 16 + digit(1)?).ok()?);
-        rest = &after[2..];
+    // The decoder would leave malformed escapes as they are.
+    if !part.split('%').skip(1).all(begins_with_two_digits) {
+        return None;
     }
-    String::from_utf8(bytes).ok()
+    percent_decode_str(part).decode_utf8().ok().map(Cow::into_owned)
 }
 
-/// A field of a query; the first where it is repeated.
+fn begins_with_two_digits(text: &str) -> bool {
+    text.as_bytes().get(..2).is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+}
+
+/// Returns a query parameter; the first if it is repeated.
 pub(crate) fn field(query: &str, name: &str) -> Option<String> {
     let mut pairs = query.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
     let (_, value) = pairs.find(|(key, _)| *key == name)?;
@@ -36,7 +35,7 @@ mod tests {
         assert_eq!(field(query, "k").as_deref(), Some("5"));
         assert_eq!(field(query, "empty").as_deref(), Some(""));
         assert_eq!(field(query, "other"), None);
-        for broken in ["q=%", "q=%4", "q=%zz", "q=%ff"] {
+        for broken in ["q=%", "q=%4", "q=%zz", "q=%ff", "q=%%41", "q=%4%31"] {
             assert_eq!(field(broken, "q"), None, "{broken}");
         }
     }

@@ -1,4 +1,4 @@
-//! Who may ask: names the server is known by, pages of others, tokens.
+//! Access control: known host names, cross-origin requests, tokens.
 
 use std::net::IpAddr;
 
@@ -8,30 +8,29 @@ use hyper::http::uri::Authority;
 use hyper::{Request, StatusCode, Version};
 use juror_models::Secret;
 
-/// The longest part of a name that is repeated to who sent it, in characters.
+/// How many characters of an unknown host name an error quotes.
 const MOST_REPEATED: usize = 100;
 
-/// Why a request is not answered.
-pub(crate) struct TurnedAway {
+pub(crate) struct Rejection {
     pub(crate) status: StatusCode,
     pub(crate) why: String,
 }
 
-fn turned_away(status: StatusCode, why: impl Into<String>) -> TurnedAway {
-    TurnedAway { status, why: why.into() }
+fn rejection(status: StatusCode, why: impl Into<String>) -> Rejection {
+    Rejection { status, why: why.into() }
 }
 
-/// Turns requests away that ask for a host which is not known here, or that a page of another server
-/// makes in someone's browser.
+/// Rejects requests for unknown hosts, and requests that a page of another site makes in someone's
+/// browser.
 ///
-/// A page can have any name resolve to this machine, and then both its origin and the host that is
-/// asked for are that name. So where only programs of this machine can reach the server, names that
-/// everybody could own are not answered to.
-pub(crate) fn look_at(
+/// Any page can make a name of its own resolve to this machine (DNS rebinding); its origin and the
+/// requested host are then both that name. So if the server was reached on a loopback address, only
+/// names that nobody else can own are accepted.
+pub(crate) fn check_host(
     request: &Request<Incoming>,
     reached: Option<IpAddr>,
     allowed: &[String],
-) -> Result<(), TurnedAway> {
+) -> Result<(), Rejection> {
     let host = host_of(request)?;
     let is_checked = !allowed.is_empty() || reached.is_none_or(|address| address.is_loopback());
     let authority = request.uri().authority().map(Authority::as_str);
@@ -39,22 +38,22 @@ pub(crate) fn look_at(
         if is_checked && !is_known(host, reached, allowed) {
             let shown: String = host.chars().take(MOST_REPEATED).collect();
             let why = format!("The host `{shown}` is not known here (--allow-host)");
-            return Err(turned_away(StatusCode::FORBIDDEN, why));
+            return Err(rejection(StatusCode::FORBIDDEN, why));
         }
     }
     let Some(origin) = request.headers().get(ORIGIN) else { return Ok(()) };
     let own = host.map(|host| format!("http://{host}"));
     if origin.to_str().ok() != own.as_deref() {
         let why = "Requests of web pages are not answered";
-        return Err(turned_away(StatusCode::FORBIDDEN, why));
+        return Err(rejection(StatusCode::FORBIDDEN, why));
     }
     Ok(())
 }
 
-/// The host that is asked for. It stands in every request but those of old.
-fn host_of(request: &Request<Incoming>) -> Result<Option<&str>, TurnedAway> {
+/// The requested host. HTTP/1.0 requests may have none.
+fn host_of(request: &Request<Incoming>) -> Result<Option<&str>, Rejection> {
     let mut hosts = request.headers().get_all(HOST).iter();
-    let bad = |why: &str| turned_away(StatusCode::BAD_REQUEST, why);
+    let bad = |why: &str| rejection(StatusCode::BAD_REQUEST, why);
     match (hosts.next(), hosts.next()) {
         (None, _) if request.version() == Version::HTTP_11 => Err(bad("The request names no host")),
         (None, _) => Ok(None),
@@ -63,7 +62,7 @@ fn host_of(request: &Request<Incoming>) -> Result<Option<&str>, TurnedAway> {
     }
 }
 
-/// Whether the server goes by a name: its own address, those of this machine, or one it was told.
+/// Whether a name is the server's: its own address, a name of this machine, or an allowed one.
 fn is_known(host: &str, reached: Option<IpAddr>, allowed: &[String]) -> bool {
     let name = without_port(host);
     let bare = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name);
@@ -82,23 +81,24 @@ fn is_allowed(host: &str, name: &str, allowed: &[String]) -> bool {
 
 fn without_port(host: &str) -> &str {
     match host.rsplit_once(':') {
-        // The colons of an address stand in brackets.
+        // A colon inside brackets belongs to an IPv6 address.
         Some((name, port)) if !port.contains(']') && !name.is_empty() => name,
         _ => host,
     }
 }
 
-/// Whether a request brings the token that is asked for.
-pub(crate) fn brings(request: &Request<Incoming>, token: &Secret) -> bool {
+/// Whether a request has the right bearer token.
+pub(crate) fn has_token(request: &Request<Incoming>, token: &Secret) -> bool {
     let given = request.headers().get(AUTHORIZATION).map(HeaderValue::as_bytes);
     let given = given.and_then(|given| given.split_at_checked(b"Bearer ".len()));
     given.is_some_and(|(scheme, given)| {
-        scheme.eq_ignore_ascii_case(b"Bearer ") && is_equal(given, token.expose().as_bytes())
+        scheme.eq_ignore_ascii_case(b"Bearer ")
+            && constant_time_eq(given, token.expose().as_bytes())
     })
 }
 
-/// Compares without telling by the time taken where two texts differ.
-pub(crate) fn is_equal(a: &[u8], b: &[u8]) -> bool {
+/// Compares in a time that does not depend on where the two differ.
+pub(crate) fn constant_time_eq(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && a.iter().zip(b).fold(0, |differ, (a, b)| differ | (a ^ b)) == 0
 }
 

@@ -1,34 +1,35 @@
-//! What Python says of a text that is no JSON, and where: part of the published reply to one.
+//! Python's error message for invalid JSON, which is part of the published servers' replies.
 
-/// The place, in characters, and the problem; nothing for JSON.
-pub(crate) fn complaint(text: &str) -> Option<(usize, &'static str)> {
+/// Returns where and why Python's parser fails, or `None` for valid JSON. The position counts
+/// characters.
+pub(crate) fn python_json_error(text: &str) -> Option<(usize, &'static str)> {
     let characters: Vec<char> = text.chars().collect();
-    let mut reader = Reader { text: &characters, at: 0 };
+    let mut reader = Scanner { text: &characters, at: 0 };
     reader.document().err()
 }
 
-type Read = Result<(), (usize, &'static str)>;
+type Scanned = Result<(), (usize, &'static str)>;
 
-/// How deep is looked; below, a value is taken to be one.
+/// Values nested deeper than this are not checked.
 const DEEPEST: usize = 500;
 
 const VALUE: &str = "Expecting value";
 const NAME: &str = "Expecting property name enclosed in double quotes";
 const COMMA: &str = "Expecting ',' delimiter";
 
-struct Reader<'a> {
+struct Scanner<'a> {
     text: &'a [char],
     at: usize,
 }
 
-impl Reader<'_> {
-    fn document(&mut self) -> Read {
+impl Scanner<'_> {
+    fn document(&mut self) -> Scanned {
         self.value(DEEPEST)?;
         self.skip_space();
         if self.at == self.text.len() { Ok(()) } else { Err((self.at, "Extra data")) }
     }
 
-    fn value(&mut self, depth: usize) -> Read {
+    fn value(&mut self, depth: usize) -> Scanned {
         self.skip_space();
         let words = ["null", "true", "false", "NaN", "Infinity", "-Infinity"];
         match self.peek() {
@@ -45,7 +46,7 @@ impl Reader<'_> {
         }
     }
 
-    fn object(&mut self, depth: usize) -> Read {
+    fn object(&mut self, depth: usize) -> Scanned {
         self.at += 1;
         if self.next_is('}') {
             return Ok(());
@@ -69,7 +70,7 @@ impl Reader<'_> {
         }
     }
 
-    fn list(&mut self, depth: usize) -> Read {
+    fn list(&mut self, depth: usize) -> Scanned {
         self.at += 1;
         if self.next_is(']') {
             return Ok(());
@@ -85,7 +86,7 @@ impl Reader<'_> {
         }
     }
 
-    fn string(&mut self) -> Read {
+    fn string(&mut self) -> Scanned {
         let start = self.at;
         self.at += 1;
         loop {
@@ -102,7 +103,7 @@ impl Reader<'_> {
         }
     }
 
-    fn escape(&mut self, unterminated: (usize, &'static str)) -> Read {
+    fn escape(&mut self, unterminated: (usize, &'static str)) -> Scanned {
         match self.text.get(self.at + 1).ok_or(unterminated)? {
             '"' | '\\' | '/' | 'b' | 'f' | 'n' | 'r' | 't' => self.at += 2,
             'u' => {
@@ -118,7 +119,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn number(&mut self) -> Read {
+    fn number(&mut self) -> Scanned {
         let start = self.at;
         self.at += usize::from(self.peek() == Some('-'));
         match self.peek() {
@@ -139,8 +140,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Skips a part of a number that begins with some signs and goes on with digits; without
-    /// digits the number ends before it.
+    /// Skips a fraction or an exponent, unless it has no digits: the number then ends before it.
     fn skip_tail(&mut self, n_signs: impl Fn(&Self) -> usize) {
         let signs = n_signs(self);
         if signs > 0 && self.text.get(self.at + signs).is_some_and(char::is_ascii_digit) {
@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn complaints_are_pythons() {
         let check = |text: &str, place: usize, problem: &str| {
-            assert_eq!(complaint(text), Some((place, problem)), "{text}");
+            assert_eq!(python_json_error(text), Some((place, problem)), "{text}");
         };
         check("{bad", 1, NAME);
         check("  ", 2, VALUE);
@@ -203,6 +203,6 @@ mod tests {
         check("1.", 1, "Extra data");
         check("-", 0, VALUE);
         check("nul", 0, VALUE);
-        assert_eq!(complaint("{\"a\": [1, -2.5e3, null, \"\\u00e9\", NaN]}"), None);
+        assert_eq!(python_json_error("{\"a\": [1, -2.5e3, null, \"\\u00e9\", NaN]}"), None);
     }
 }

@@ -1,4 +1,4 @@
-//! The one writer of a store: replies that come together are made durable together.
+//! Writes new replies to the store, in batches that become durable together.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,72 +8,72 @@ use std::thread::JoinHandle;
 use juror_store::{KeptReply, NewReply, StoreError, ToolReplies};
 use tokio::sync::oneshot;
 
-use crate::cache_folder::{Entries, Names, add_replies, tidy_up};
+use crate::cache_folder::{ApiPath, CacheEntries, add_replies, tidy_up};
 
 /// The most replies in one transaction.
 const BATCH: usize = 512;
 
-type Ask = (NewReply, oneshot::Sender<Result<KeptReply, String>>);
+type WriteRequest = (NewReply, oneshot::Sender<Result<KeptReply, String>>);
 
-/// How replies are put down where there are some already: those stay, or are replaced.
+/// What to do with a reply to a call that already has one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Keeping {
-    /// The first reply to a call stays.
+    /// Keep the first.
     #[default]
     First,
-    /// A new reply replaces the one that is kept.
+    /// Keep the new one.
     Latest,
 }
 
 /// Writes to a store from a thread of its own.
-pub(crate) struct Keeper {
+pub(crate) struct ReplyWriter {
     store: Arc<ToolReplies>,
     keeping: Keeping,
-    asks: Option<mpsc::Sender<Ask>>,
+    requests: Option<mpsc::Sender<WriteRequest>>,
     threads: Vec<JoinHandle<()>>,
 }
 
-impl Drop for Keeper {
-    /// Waits until everything that was asked for is written.
+impl Drop for ReplyWriter {
+    /// Waits until all requests are written.
     fn drop(&mut self) {
-        self.asks = None;
+        self.requests = None;
         for thread in self.threads.drain(..) {
             let _ = thread.join();
         }
     }
 }
 
-impl Keeper {
-    /// Starts the thread; `tell` hears of replies that could not be written back to a folder, and
-    /// of a store that was deleted meanwhile.
+impl ReplyWriter {
+    /// Starts the threads. `tell` is called about replies that could not be written back to a
+    /// folder, and about a store that was deleted.
     pub(crate) fn start(
         store: ToolReplies,
         keeping: Keeping,
         write_back: Option<PathBuf>,
         tell: Arc<dyn Fn(&str) + Send + Sync>,
-    ) -> Keeper {
+    ) -> ReplyWriter {
         let store = Arc::new(store);
-        let (asks, inbox) = mpsc::channel();
+        let (requests, requests_in) = mpsc::channel();
         let (news, to_write_back) = mpsc::channel();
         let writer = store.clone();
         let has_folder = write_back.is_some();
         let tell_of_store = tell.clone();
         let work = move || {
-            while let Some(kept) = write(&writer, keeping, &inbox) {
+            while let Some(kept) = write(&writer, keeping, &requests_in) {
                 writer.news().iter().for_each(|news| tell_of_store(news));
                 if has_folder {
-                    // The other thread lives as long as this one sends.
+                    // The receiver lives as long as this sender.
                     let _ = news.send(kept);
                 }
             }
         };
-        // Without its thread the store refuses to keep, and says so.
-        let mut threads = Vec::from_iter(spawn("keeper", work));
+        // If there is no thread, `keep` returns an error.
+        let mut threads = Vec::from_iter(spawn("reply-writer", work));
         if let Some(root) = write_back {
             let work = move || write_back_all(&root, keeping, &to_write_back, &*tell);
             threads.extend(spawn("write-back", work));
         }
-        Keeper { store, keeping, asks: Some(asks), threads }
+        ReplyWriter { store, keeping, requests: Some(requests), threads }
     }
 
     pub(crate) fn keeping(&self) -> Keeping {
@@ -84,12 +84,12 @@ impl Keeper {
         &self.store
     }
 
-    /// Waits until the reply is kept for good.
+    /// Waits until a reply is durable.
     pub(crate) async fn keep(&self, new: NewReply) -> Result<KeptReply, String> {
         let gone = || "the writer of the store has ended".to_owned();
         let (answer, kept) = oneshot::channel();
-        let asks = self.asks.as_ref().ok_or_else(gone)?;
-        asks.send((new, answer)).map_err(|_| gone())?;
+        let requests = self.requests.as_ref().ok_or_else(gone)?;
+        requests.send((new, answer)).map_err(|_| gone())?;
         kept.await.map_err(|_| gone())?
     }
 }
@@ -98,19 +98,19 @@ fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Option<JoinHandle<
     std::thread::Builder::new().name(name.into()).spawn(work).ok()
 }
 
-/// Keeps what was asked for together; returns what was new, or nothing when nobody can ask any
-/// more.
+/// Writes one batch of requests. Returns the replies that were new, or `None` when there are no
+/// more requests.
 fn write(
     store: &ToolReplies,
     keeping: Keeping,
-    inbox: &mpsc::Receiver<Ask>,
+    requests_in: &mpsc::Receiver<WriteRequest>,
 ) -> Option<Vec<NewReply>> {
-    let mut asks = vec![inbox.recv().ok()?];
-    asks.extend(inbox.try_iter().take(BATCH - 1));
-    let (replies, answers): (Vec<NewReply>, Vec<_>) = asks.into_iter().unzip();
+    let mut requests = vec![requests_in.recv().ok()?];
+    requests.extend(requests_in.try_iter().take(BATCH - 1));
+    let (replies, answers): (Vec<NewReply>, Vec<_>) = requests.into_iter().unzip();
     let outcomes: Vec<Result<KeptReply, String>> = match keeping.put(store, &replies) {
         Ok(kept) => kept.into_iter().map(Ok).collect(),
-        // One that cannot be kept is not to cost the others theirs.
+        // One bad reply must not affect the others.
         Err(_) => replies.iter().map(|reply| keep_alone(store, keeping, reply)).collect(),
     };
     let is_new =
@@ -118,7 +118,7 @@ fn write(
     let new = replies.into_iter().zip(&outcomes).filter(|(_, outcome)| is_new(outcome));
     let new = new.map(|(reply, _)| reply).collect();
     for (answer, outcome) in answers.into_iter().zip(outcomes) {
-        // Whoever asked may have gone; the reply is kept all the same.
+        // The caller may have left; the reply is kept anyway.
         let _ = answer.send(outcome);
     }
     Some(new)
@@ -143,8 +143,8 @@ fn keep_alone(
     kept.into_iter().next().ok_or_else(|| "nothing was kept".to_owned())
 }
 
-/// Writes replies into a cache folder, as the public servers do; the store has them already. What
-/// has gathered meanwhile is written together, since each time whole files are.
+/// Writes replies to a cache folder, as the public servers do. They are already in the store.
+/// Replies that queue up are written together, because each write rewrites whole files.
 fn write_back_all(
     root: &Path,
     keeping: Keeping,
@@ -154,7 +154,7 @@ fn write_back_all(
     tidy_up(root);
     while let Ok(mut replies) = news.recv() {
         replies.extend(news.try_iter().flatten());
-        let mut by_api: BTreeMap<Names, Entries> = BTreeMap::new();
+        let mut by_api: BTreeMap<ApiPath, CacheEntries> = BTreeMap::new();
         for reply in replies {
             by_api.entry(reply.names).or_default().push((reply.key, reply.reply));
         }
