@@ -1,28 +1,28 @@
-//! Metrics of the user's own, judged by a model after the user's instructions.
+//! Custom metrics: a model follows the user's instructions.
 
 use juror_models::{ChatCall, Models, Pending, Schema};
 use juror_score::{Aspect, Case, Finding, Judgement, Matching, Score, Verdict};
 use serde_json::{Map, Value, json};
 
 use crate::judge::{Judge, failed, is_blank};
-use crate::reply::{Material, imitates_verdict, read_verdict, shown};
+use crate::reply::{JudgedTexts, imitates_verdict, read_verdict, shown};
 use crate::template::{Template, TemplateError};
 
-/// The frame around the user's instructions.
+/// The prompt around the user's instructions.
 const FRAME: &str = include_str!("../prompts/custom.md");
 
-/// What a model can be shown.
+/// A part of a case that a model can see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Input {
     /// The question.
     Question,
-    /// The expected answer.
+    /// The reference answer.
     ReferenceAnswer,
-    /// Expected steps.
+    /// The expected steps.
     ReferenceSteps,
-    /// The answer given.
+    /// The actual answer.
     ActualAnswer,
-    /// Steps taken.
+    /// The actual steps.
     ActualSteps,
 }
 
@@ -36,7 +36,7 @@ impl Input {
         Input::ActualSteps,
     ];
 
-    /// Its name in settings and prompts.
+    /// The name in settings and prompts.
     pub fn name(self) -> &'static str {
         match self {
             Input::Question => "question",
@@ -47,22 +47,22 @@ impl Input {
         }
     }
 
-    /// Whether it is about steps.
+    /// Whether it shows steps.
     pub fn is_steps(self) -> bool {
         matches!(self, Input::ReferenceSteps | Input::ActualSteps)
     }
 }
 
-/// Which steps are shown, and what of them.
+/// Which steps are shown, and which of their fields.
 #[derive(Clone, Debug, Default)]
 pub struct ShownSteps {
-    /// Steps of this name.
+    /// The name of the steps.
     pub name: String,
-    /// These fields: `args`, `output`.
+    /// The fields: `args`, `output`.
     pub keys: Vec<String>,
 }
 
-/// A metric of the user's own.
+/// Judges a custom metric.
 pub struct Custom {
     aspect: Aspect,
     purpose: String,
@@ -75,8 +75,8 @@ pub struct Custom {
 }
 
 impl Custom {
-    /// A metric that shows `inputs`, follows `instructions` and gives `outputs`, each with its
-    /// meaning.
+    /// Creates a judge that shows `inputs` and follows `instructions`. `outputs` are the names of
+    /// its results and their meanings.
     pub fn new(
         name: &str,
         inputs: Vec<Input>,
@@ -95,7 +95,7 @@ impl Custom {
         let template = Template::of_words(&frame, &places)?;
         let user: Vec<String> = places.iter().map(|place| format!("{{{{{place}}}}}")).collect();
         let user = user.join("\n\n");
-        // Which steps are shown decides the reply as much as the words around them.
+        // Which steps are shown affects replies as much as the prompt, so it is part of the hash.
         let shown = format!("{frame}{user}{}{:?}", steps.name, steps.keys);
         let keys: Vec<String> = outputs.iter().map(|(key, _)| key.clone()).collect();
         Ok(Custom {
@@ -110,7 +110,7 @@ impl Custom {
         })
     }
 
-    /// The text of an input, or why it cannot be shown.
+    /// Returns the text of an input, or why it cannot be shown.
     fn text(&self, input: Input, case: &Case<'_>) -> Result<String, String> {
         let missing = |whose: &str| format!("{whose} has no `{}`", input.name());
         match input {
@@ -139,7 +139,7 @@ impl Custom {
         }
     }
 
-    /// Steps as indented JSON; an output that is itself JSON is shown as such.
+    /// Renders steps as indented JSON. A string that contains JSON is shown as JSON.
     fn show<'s>(
         &self,
         steps: impl Iterator<Item = (&'s str, &'s juror_json::Object<'s>)>,
@@ -162,13 +162,13 @@ impl Custom {
         serde_json::to_string_pretty(&shown).unwrap_or_default()
     }
 
-    fn read(&self, reply: &str, material: &Material<'_>) -> Result<Vec<Value>, String> {
+    fn read(&self, reply: &str, judged_texts: &JudgedTexts<'_>) -> Result<Vec<Value>, String> {
         let of_object = |value: &Value| {
             let value = |key: &String| value.get(key).cloned();
             let values: Option<Vec<Value>> = self.outputs.iter().map(value).collect();
             values.ok_or_else(|| "an output is missing".to_owned())
         };
-        match read_verdict(reply, material, of_object, Vec::eq) {
+        match read_verdict(reply, judged_texts, of_object, Vec::eq) {
             Ok(values) => return Ok(values),
             Err(unread) if unread.is_disputed => return Err(unread.why),
             Err(_) => {}
@@ -183,8 +183,7 @@ impl Custom {
     }
 }
 
-/// What provider protocols allow as a name; one that had to be changed gets a hash of its own, so
-/// that no two are the same.
+/// Makes a name that all providers accept. A hash keeps changed names apart.
 fn purpose_of(name: &str) -> String {
     const LONGEST: usize = 64;
     let wanted = format!("custom_{name}");
@@ -197,7 +196,7 @@ fn purpose_of(name: &str) -> String {
     format!("{}_{}", kept.collect::<String>(), &hash[..8])
 }
 
-/// Outputs in the order in which the user wrote them.
+/// Keeps the order in which the user wrote the outputs.
 fn schema(outputs: &[(String, String)]) -> Schema {
     Schema::object(outputs.iter().map(|(key, meaning)| {
         let value = json!({
@@ -237,7 +236,7 @@ impl Judge for Custom {
             let prompt = self.template.fill(&texts);
             let call = ChatCall::new(self.purpose.clone(), prompt, Some(self.schema.clone()));
             let answer =
-                models.ask(&call, |reply| self.read(reply, &Material::of(&call.prompt))).await;
+                models.ask(&call, |reply| self.read(reply, &JudgedTexts::of(&call.prompt))).await;
             let verdict = match answer.outcome {
                 Ok(values) => Verdict::Scored(Score::Outputs(values)),
                 Err(error) => failed(&error),

@@ -1,14 +1,15 @@
-//! Judges: each asks models about one aspect of a case.
+//! The `Judge` trait, and panels of judges.
 
 use std::collections::BTreeMap;
 
 use futures_util::future::join_all;
-use juror_models::{CallError, Models, Pending};
+use juror_models::{Answer, CallError, Cost, Models, Pending};
 use juror_score::{Aspect, Case, Cause, JudgedBy, Judgement, Matching, Verdict, Why};
 
-/// Asks models about a case. A judge never fails as a whole: what it could not find out, it says.
+/// Asks models about an aspect of a case. A judge does not fail as a whole: what it could not find
+/// out is a failed finding.
 pub trait Judge: Send + Sync {
-    /// Judges one case. `matching` tells which expected steps were found, where that is known.
+    /// Judges a case. `matching` says which expected steps were found, if that is known.
     fn judge<'a>(
         &'a self,
         case: &'a Case<'a>,
@@ -16,14 +17,14 @@ pub trait Judge: Send + Sync {
         models: &'a Models,
     ) -> Pending<'a, Judgement>;
 
-    /// What it looks at.
+    /// The aspects that it judges.
     fn aspects(&self) -> Vec<Aspect>;
 
-    /// The prompts it uses: purpose and hash.
+    /// The prompts that it uses: purpose and hash.
     fn prompts(&self) -> Vec<(String, String)>;
 }
 
-/// What a call that gave no score stands for.
+/// Turns the error of a call into a verdict.
 pub(crate) fn failed(error: &CallError) -> Verdict {
     let cause = match error {
         CallError::NotAsked(_) => Cause::NotAsked,
@@ -34,6 +35,19 @@ pub(crate) fn failed(error: &CallError) -> Verdict {
     Verdict::Failed(Why { message: error.to_string(), cause })
 }
 
+/// Waits for several answers. Returns their outcomes, or the first error, and the total cost.
+pub(crate) async fn collect<T>(
+    asked: impl IntoIterator<Item = impl Future<Output = Answer<T>>>,
+) -> (Result<Vec<T>, CallError>, Cost) {
+    let mut cost = Cost::default();
+    let mut outcomes = Vec::new();
+    for answer in join_all(asked).await {
+        cost = cost.plus(answer.cost);
+        outcomes.push(answer.outcome);
+    }
+    (outcomes.into_iter().collect(), cost)
+}
+
 /// All judges of a run.
 #[derive(Default)]
 pub struct Panel {
@@ -41,12 +55,12 @@ pub struct Panel {
 }
 
 impl Panel {
-    /// Judges that are asked in this order.
+    /// Creates a panel. Findings come in the order of the judges.
     pub fn new(judges: Vec<Box<dyn Judge>>) -> Panel {
         Panel { judges }
     }
 
-    /// Whether nobody judges.
+    /// Whether there are no judges.
     pub fn is_empty(&self) -> bool {
         self.judges.is_empty()
     }
@@ -56,12 +70,12 @@ impl Panel {
         self.judges.iter().flat_map(|judge| judge.prompts()).collect()
     }
 
-    /// What the judges look at.
+    /// The aspects that are judged.
     pub fn aspects(&self) -> Vec<Aspect> {
         self.judges.iter().flat_map(|judge| judge.aspects()).collect()
     }
 
-    /// Judges one case, all judges at once.
+    /// Lets all judges judge a case, concurrently.
     pub async fn judge(
         &self,
         case: &Case<'_>,
@@ -84,14 +98,14 @@ impl Panel {
     }
 }
 
-/// Who judged, with which prompts.
+/// Which models judged, with which prompts.
 fn judged_by(models: &Models, prompts: BTreeMap<String, String>) -> JudgedBy {
     let embeds = prompts.contains_key("generated_question");
     let embedding = models.embedding_name().filter(|_| embeds).map(str::to_owned);
     JudgedBy { model: models.chat_name().to_owned(), embedding, prompts }
 }
 
-/// Whether a text is worth sending.
+/// Whether a text is not worth sending.
 pub(crate) fn is_blank(text: &str) -> bool {
     text.trim().is_empty()
 }

@@ -1,4 +1,4 @@
-//! Whether an answer of an agent solves its query.
+//! Judges whether an agent's answer solves its query.
 
 use futures_util::future::join_all;
 use juror_models::{CallError, ChatCall, Cost, Models, OutsideReason, Schema};
@@ -9,70 +9,70 @@ use juror_toolbench::judged::{
 
 use serde_json::Value;
 
-use crate::reply::{Material, imitates_verdict, read_verdict, text};
+use crate::reply::{JudgedTexts, imitates_verdict, read_verdict, text};
 use crate::template::{Template, TemplateError};
 use crate::trajectory;
 
 const STATUS: &str = "answer_status";
 const DETAILED: &str = "answer_status_detailed";
 
-/// Texts the prompts may use.
+/// The placeholders that the prompts may use.
 pub(crate) const STATUS_PLACES: &[&str] = &["query", "final_answer"];
 pub(crate) const DETAILED_PLACES: &[&str] = &["query", "steps", "final_answer"];
 
-/// The prompts in the project.
+/// The built-in prompts.
 pub(crate) const STATUS_PROMPT: &str = include_str!("../prompts/answer_status.md");
 pub(crate) const DETAILED_PROMPT: &str = include_str!("../prompts/answer_status_detailed.md");
 
-/// Judges whether answers solve their queries: by the final answer, and where that leaves it open,
-/// by everything the agent did.
+/// Judges whether answers solve their queries: by the final answer, and if that is unclear, by
+/// everything the agent did.
 pub struct PassRateJudge {
     status: Template,
     detailed: Template,
 }
 
-/// What judging an answer came to.
+/// The judgement of an answer, over several runs.
 #[derive(Clone, Debug, Default)]
-pub struct Judged {
-    /// What each run came to, in order, or why it could not be asked. A reply that says nothing
-    /// usable leaves it unsure, and says why.
+pub struct JudgedAnswer {
+    /// The outcome of each run, or why it could not be asked. An unusable reply counts as unsure,
+    /// with the reason.
     pub runs: Vec<Result<Outcome, String>>,
-    /// Why, in the words of the first run that says the same as most, or what went wrong.
+    /// The reason of the first run that agrees with the majority, or what went wrong.
     pub reason: Option<String>,
-    /// What the replies cost.
+    /// The cost of all replies.
     pub cost: Cost,
-    /// The answer is made up to look like a verdict.
+    /// Whether the answer imitates a verdict.
     pub imitates_verdict: bool,
-    /// Why the first run failed that did so for a reason outside: a later one may do better.
+    /// The first failure with an external cause; a later attempt may succeed.
     pub outside: Option<OutsideReason>,
-    /// A run was not asked, because asking had stopped or calls are only counted.
+    /// Whether a run was not asked, because asking was stopped or calls are only counted.
     pub unfinished: bool,
 }
 
-impl Judged {
-    /// What each run said, in order; nothing where it could not be asked.
+impl JudgedAnswer {
+    /// The status of each run; `None` if it could not be asked.
     pub fn statuses(&self) -> Vec<Option<Status>> {
         self.runs.iter().map(|run| run.as_ref().ok().map(|outcome| outcome.status)).collect()
     }
 
-    /// The status that most runs came to; a tie is unsure. Nothing where none could be asked.
+    /// The status of most runs; a tie is unsure. `None` if no run could be asked.
     pub fn majority(&self) -> Option<Status> {
         let statuses: Vec<Status> = self.statuses().into_iter().flatten().collect();
         (!statuses.is_empty()).then(|| majority(&statuses))
     }
 
-    /// How many runs could not be asked.
-    pub fn n_unasked(&self) -> usize {
+    /// The number of runs that could not be asked.
+    pub(crate) fn n_unasked(&self) -> usize {
         self.runs.iter().filter(|run| run.is_err()).count()
     }
 
-    /// How many runs had a reply that says nothing usable.
+    /// The number of runs with an unusable reply.
     pub fn n_unusable(&self) -> usize {
         let is_unusable = |outcome: &&Outcome| matches!(outcome.basis, Basis::Failed(_));
         self.runs.iter().flatten().filter(is_unusable).count()
     }
 
-    /// Why the first run that has no verdict has none.
+    /// Why the first run without a verdict has none.
     pub fn failure(&self) -> Option<String> {
         self.runs.iter().find_map(|run| match run {
             Err(why) => Some(not_asked(why)),
@@ -82,13 +82,22 @@ impl Judged {
     }
 }
 
-/// Why there is no verdict, where the judge could not be asked.
-pub(crate) fn not_asked(why: &str) -> String {
+/// The reason of a run that could not be asked.
+fn not_asked(why: &str) -> String {
     format!("the judge could not be asked: {why}")
 }
 
-/// One run.
-struct Run {
+/// Returns the reason in a reply, or why there is no verdict.
+pub(crate) fn reason_of<T>(outcome: &Result<(T, String), CallError>) -> Option<String> {
+    match outcome {
+        Ok((_, reason)) => Some(reason.clone()).filter(|reason| !reason.is_empty()),
+        Err(error) if error.is_unasked() => Some(not_asked(&error.to_string())),
+        Err(error) => Some(format!("the judge gave no verdict: {error}")),
+    }
+}
+
+/// One run of a judge over an answer.
+struct JudgeRun {
     outcome: Result<Outcome, String>,
     reason: Option<String>,
     cost: Cost,
@@ -96,7 +105,8 @@ struct Run {
 }
 
 impl PassRateJudge {
-    /// A judge with prompts of Juror's kind: for the final answer, and for everything.
+    /// Creates a judge with prompts of Juror's format: for the final answer, and for everything the
+    /// agent did.
     pub fn new(status: &str, detailed: &str) -> Result<PassRateJudge, TemplateError> {
         Ok(PassRateJudge {
             status: Template::read(status, STATUS_PLACES)?,
@@ -104,24 +114,24 @@ impl PassRateJudge {
         })
     }
 
-    /// The prompts it uses: purpose and hash.
+    /// The prompts that it uses: purpose and hash.
     pub fn prompts(&self) -> Vec<(String, String)> {
         let prompt =
             |name: &str, template: &Template| (name.to_owned(), template.hash().to_owned());
         vec![prompt(STATUS, &self.status), prompt(DETAILED, &self.detailed)]
     }
 
-    /// Judges an answer, or that there is none, as often as told, all runs at once.
+    /// Judges an answer, which may be missing, `repeats` times concurrently.
     pub async fn judge(
         &self,
         query: &str,
         answer: Option<&Answer<'_>>,
         models: &Models,
         repeats: u32,
-    ) -> Judged {
+    ) -> JudgedAnswer {
         let runs = (0..repeats).map(|repeat| self.run(query, answer, models, repeat));
         let runs = join_all(runs).await;
-        let mut judged = Judged::default();
+        let mut judged = JudgedAnswer::default();
         for run in &runs {
             judged.runs.push(run.outcome.clone());
             judged.cost = judged.cost.plus(run.cost);
@@ -131,7 +141,7 @@ impl PassRateJudge {
                 matches!(run.error, Some(CallError::NotAsked(_) | CallError::OnlyCounted));
         }
         let majority = judged.majority();
-        let says_so = |run: &&Run| run.outcome.as_ref().ok().map(|own| own.status) == majority;
+        let says_so = |run: &&JudgeRun| run.outcome.as_ref().ok().map(|own| own.status) == majority;
         let speaker = runs.iter().find(says_so).or(runs.first());
         judged.reason = speaker.and_then(|run| run.reason.clone());
         judged.imitates_verdict =
@@ -145,7 +155,7 @@ impl PassRateJudge {
         answer: Option<&Answer<'_>>,
         models: &Models,
         repeat: u32,
-    ) -> Run {
+    ) -> JudgeRun {
         let mut progress = begin(answer, GiveUp::Said);
         let (mut said, mut cost, mut error) = (None, Cost::default(), None);
         loop {
@@ -153,17 +163,17 @@ impl PassRateJudge {
                 (Progress::Ask(ask), Some(answer)) => (ask, answer),
                 (Progress::Done(outcome), _) => {
                     let reason = outcome.basis.reason().or(said);
-                    return Run { outcome: Ok(outcome), reason, cost, error };
+                    return JudgeRun { outcome: Ok(outcome), reason, cost, error };
                 }
                 (Progress::Ask(_), None) => {
-                    // Without an answer nothing is asked.
+                    // Unreachable: nothing is asked without an answer.
                     let outcome = Outcome { status: Status::Unsolved, basis: Basis::Missing };
                     let reason = outcome.basis.reason();
-                    return Run { outcome: Ok(outcome), reason, cost, error };
+                    return JudgeRun { outcome: Ok(outcome), reason, cost, error };
                 }
             };
             let call = self.call(ask, query, answer, repeat);
-            let read = |reply: &str| read_status(reply, &Material::of(&call.prompt));
+            let read = |reply: &str| read_status(reply, &JudgedTexts::of(&call.prompt));
             let reply = models.ask(&call, read).await;
             cost = cost.plus(reply.cost);
             progress = match reply.outcome {
@@ -173,7 +183,7 @@ impl PassRateJudge {
                 }
                 Err(why) if why.is_unasked() => {
                     let (outcome, reason) = (Err(why.to_string()), not_asked(&why.to_string()));
-                    return Run { outcome, reason: Some(reason), cost, error: Some(why) };
+                    return JudgeRun { outcome, reason: Some(reason), cost, error: Some(why) };
                 }
                 Err(why) => {
                     let progress = go_on(ask, Err(why.to_string()));
@@ -200,7 +210,7 @@ impl PassRateJudge {
     }
 }
 
-/// The shape of a reply about a status.
+/// The schema of a reply with a status.
 pub(crate) fn schema(statuses: &[&str]) -> Schema {
     Schema::object([("reason", Schema::text()), ("answer_status", Schema::word(statuses))])
 }
@@ -208,7 +218,7 @@ pub(crate) fn schema(statuses: &[&str]) -> Schema {
 /// Reads a status and its reason.
 pub(crate) fn read_status(
     reply: &str,
-    material: &Material<'_>,
+    judged_texts: &JudgedTexts<'_>,
 ) -> Result<(Status, String), String> {
     let read = |value: &Value| {
         let word = value.get("answer_status").ok_or("`answer_status` is missing")?;
@@ -216,7 +226,7 @@ pub(crate) fn read_status(
         let status = status.ok_or_else(|| format!("`answer_status` is {word}, not a status"))?;
         Ok((status, text(value, "reason").to_owned()))
     };
-    read_verdict(reply, material, read, |(one, _), (other, _)| one == other).map_err(Into::into)
+    read_verdict(reply, judged_texts, read, |(one, _), (other, _)| one == other).map_err(Into::into)
 }
 
 #[cfg(test)]
@@ -226,7 +236,7 @@ mod tests {
     #[test]
     fn statuses_are_read_or_told() {
         let check = |reply: &str, wanted: Result<Status, &str>| {
-            let found = read_status(reply, &Material::default()).map(|(status, _)| status);
+            let found = read_status(reply, &JudgedTexts::default()).map(|(status, _)| status);
             match wanted {
                 Ok(status) => assert_eq!(found, Ok(status), "{reply}"),
                 Err(why) => assert!(found.is_err_and(|error| error.starts_with(why)), "{reply}"),

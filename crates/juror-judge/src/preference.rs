@@ -1,4 +1,4 @@
-//! Which of two agents answered a query better.
+//! Judges which of two agents answered a query better.
 
 use futures_util::future::join_all;
 use juror_models::{CallError, ChatCall, Cost, Models, Schema};
@@ -7,38 +7,38 @@ use juror_toolbench::judged::{Contest, Round, Side, Vote, first_shown};
 
 use serde_json::Value;
 
-use crate::pass_rate::{PassRateJudge, not_asked};
-use crate::reply::{Material, read_verdict, text};
+use crate::pass_rate::{PassRateJudge, reason_of};
+use crate::reply::{JudgedTexts, read_verdict, text};
 use crate::template::{Template, TemplateError};
 use crate::trajectory;
 
 const PURPOSE: &str = "better_answer";
 
-/// Texts the prompt may use.
+/// The placeholders that the prompt may use.
 pub(crate) const PLACES: &[&str] = &["query", "agent_0", "agent_1"];
 
-/// The prompt in the project.
+/// The built-in prompt.
 pub(crate) const PROMPT: &str = include_str!("../prompts/better_answer.md");
 
-/// Judges which of two answers is better: by whether each solves the query, and where that does not
-/// tell them apart, by asking.
+/// Judges which of two answers is better: by whether each solves the query, and if that does not
+/// decide, by asking for a preference.
 pub struct PreferenceJudge {
     template: Template,
     statuses: PassRateJudge,
 }
 
-/// What comparing two answers came to.
+/// The outcome of comparing two answers.
 #[derive(Clone, Debug, Default)]
 pub struct Preferred {
-    /// The vote of each round, in order; nothing for a round that failed.
+    /// The vote of each round; `None` if the round failed.
     pub votes: Vec<Option<Vote>>,
-    /// Why, in the words of the first round that was asked, or what went wrong.
+    /// The reason of the first round that was asked, or what went wrong.
     pub reason: Option<String>,
-    /// What the replies cost.
+    /// The cost of all replies.
     pub cost: Cost,
-    /// A call failed for a reason outside: a later run may do better.
+    /// Whether a call failed with an external cause; a later attempt may succeed.
     pub failed_outside: bool,
-    /// A call was not made, because asking had stopped or calls are only counted.
+    /// Whether a call was not made, because asking was stopped or calls are only counted.
     pub unfinished: bool,
 }
 
@@ -48,36 +48,36 @@ impl Preferred {
         Preferred { votes: vec![Some(vote); rounds as usize], ..Preferred::default() }
     }
 
-    /// Whether there is a verdict. There is none where no round has a vote, because none could be
-    /// asked.
+    /// Whether there is a verdict. There is none if no round could be asked.
     pub fn is_judged(&self) -> bool {
         let could_not_ask = self.failed_outside || self.unfinished;
         !could_not_ask || self.votes.iter().any(Option::is_some)
     }
 
-    /// How many rounds have no vote.
+    /// The number of rounds without a vote.
     pub fn n_failed(&self) -> usize {
         self.votes.iter().filter(|vote| vote.is_none()).count()
     }
 }
 
 impl PreferenceJudge {
-    /// A judge with a prompt of Juror's kind, and who says whether an answer solves its query.
+    /// Creates a judge with a prompt of Juror's format. `statuses` judges whether an answer solves
+    /// its query.
     pub fn new(prompt: &str, statuses: PassRateJudge) -> Result<PreferenceJudge, TemplateError> {
         Ok(PreferenceJudge { template: Template::read(prompt, PLACES)?, statuses })
     }
 
-    /// The prompts it uses: purpose and hash.
+    /// The prompts that it uses: purpose and hash.
     pub fn prompts(&self) -> Vec<(String, String)> {
         let mut prompts = vec![(PURPOSE.to_owned(), self.template.hash().to_owned())];
         prompts.extend(self.statuses.prompts());
         prompts
     }
 
-    /// Compares two answers in as many rounds as told, all at once. `at` is the number of the query
-    /// in its run: with the round it decides whose answer is shown first.
+    /// Compares two answers in several rounds, concurrently. `at` is the index of the query in its
+    /// run; together with the round, it decides whose answer is shown first.
     ///
-    /// Where it is not known whether the answers solve the query, each is judged once.
+    /// If the contest does not say whether the answers solve the query, each is judged once.
     pub async fn judge(
         &self,
         query: &str,
@@ -99,7 +99,7 @@ impl PreferenceJudge {
                 preferred.votes = Preferred::decided(vote, rounds).votes;
                 return preferred;
             }
-            // What failed before it could be asked leaves every round open.
+            // The statuses could not be judged.
             _ => {
                 preferred.votes = vec![None; rounds as usize];
                 return preferred;
@@ -116,7 +116,7 @@ impl PreferenceJudge {
         preferred
     }
 
-    /// The contest with the statuses of both answers, or without, if they cannot be had.
+    /// Adds the statuses of both answers to a contest, if they can be judged.
     async fn with_statuses<'c>(
         &self,
         query: &str,
@@ -159,16 +159,13 @@ impl PreferenceJudge {
             Side::Candidate => (candidate, reference),
         };
         let prompt = self.template.fill(&[("query", query), ("agent_0", zero), ("agent_1", one)]);
-        // Each order is asked about in turn, so that two rounds are one repeat. The key of a round
-        // does not depend on which order came first.
+        // Two rounds, one for each order, make one repeat. So the key of a call does not depend on
+        // which order came first.
         let call = ChatCall { repeat: round / 2, ..ChatCall::new(PURPOSE, prompt, Some(schema())) };
-        let reply =
-            models.ask(&call, |reply| read_vote(reply, &Material::of(&call.prompt), first)).await;
-        let reason = match &reply.outcome {
-            Ok((_, reason)) => Some(reason.clone()).filter(|reason| !reason.is_empty()),
-            Err(error) if error.is_unasked() => Some(not_asked(&error.to_string())),
-            Err(error) => Some(format!("the judge gave no verdict: {error}")),
-        };
+        let reply = models
+            .ask(&call, |reply| read_vote(reply, &JudgedTexts::of(&call.prompt), first))
+            .await;
+        let reason = reason_of(&reply.outcome);
         (reply.outcome.map(|(vote, _)| vote), reason, reply.cost)
     }
 }
@@ -180,7 +177,8 @@ impl Preferred {
     }
 }
 
-/// An agent's steps and final answer. That is one line, too: it shows no steps after it.
+/// Renders an agent's steps and final answer. The answer is on one line as well, so that it cannot
+/// imitate further steps.
 fn shown(answer: &Answer<'_>) -> String {
     let final_answer = trajectory::on_one_line(&trajectory::final_answer(answer));
     format!("{}\n\nFinal answer: {final_answer}", trajectory::steps(answer))
@@ -190,14 +188,18 @@ fn schema() -> Schema {
     Schema::object([("reason", Schema::text()), ("index", Schema::bit())])
 }
 
-fn read_vote(reply: &str, material: &Material<'_>, first: Side) -> Result<(Vote, String), String> {
+fn read_vote(
+    reply: &str,
+    judged_texts: &JudgedTexts<'_>,
+    first: Side,
+) -> Result<(Vote, String), String> {
     let read = |value: &Value| {
         let index = value.get("index").ok_or("`index` is missing")?;
         let vote = index.as_u64().and_then(|index| Vote::of_index(index, first));
         let vote = vote.ok_or_else(|| format!("`index` is {index}, not 0 or 1"))?;
         Ok((vote, text(value, "reason").to_owned()))
     };
-    read_verdict(reply, material, read, |(one, _), (other, _)| one == other).map_err(Into::into)
+    read_verdict(reply, judged_texts, read, |(one, _), (other, _)| one == other).map_err(Into::into)
 }
 
 #[cfg(test)]
@@ -208,7 +210,7 @@ mod tests {
     #[test]
     fn an_index_means_who_was_shown_there() {
         let check = |reply: &str, first, wanted: Option<Side>| {
-            let found = read_vote(reply, &Material::default(), first).ok().map(|(vote, _)| vote);
+            let found = read_vote(reply, &JudgedTexts::default(), first).ok().map(|(vote, _)| vote);
             assert_eq!(found, wanted.map(Vote::For), "{reply}");
         };
         check(r#"{"index": 0}"#, Side::Reference, Some(Side::Reference));

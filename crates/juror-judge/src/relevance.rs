@@ -1,13 +1,12 @@
-//! How near the answer is to the question it was given to: questions are generated from the answer
-//! and compared with the question asked.
+//! Judges how relevant an answer is: a model generates questions from the answer, whose embeddings
+//! are compared with that of the actual question.
 
-use futures_util::future::join_all;
 use juror_models::{CallError, ChatCall, Cost, Models, Pending, Schema};
 use juror_score::{Aspect, Case, Finding, Judgement, Matching, Noncommittal, Verdict};
 use serde_json::Value;
 
-use crate::judge::{Judge, failed, is_blank};
-use crate::reply::{Material, bit, imitates_verdict, read_verdict, text};
+use crate::judge::{Judge, collect, failed, is_blank};
+use crate::reply::{JudgedTexts, bit, imitates_verdict, read_verdict, text};
 use crate::template::{Template, TemplateError};
 
 const PURPOSE: &str = "generated_question";
@@ -15,10 +14,10 @@ const PURPOSE: &str = "generated_question";
 /// How many questions are generated.
 const N_QUESTIONS: u32 = 3;
 
-/// Texts a prompt may use.
+/// The placeholders that a prompt may use.
 pub(crate) const PLACES: &[&str] = &["actual_answer"];
 
-/// The prompt in the project.
+/// The built-in prompt.
 pub(crate) const PROMPT: &str = include_str!("../prompts/generated_question.md");
 
 /// Judges `answer_relevance`.
@@ -34,7 +33,7 @@ struct Generated {
 }
 
 impl Relevance {
-    /// A judge with a prompt of Juror's kind.
+    /// Creates a judge with a prompt of Juror's format.
     pub fn new(prompt: &str, noncommittal: Noncommittal) -> Result<Relevance, TemplateError> {
         Ok(Relevance { template: Template::read(prompt, PLACES)?, noncommittal })
     }
@@ -54,21 +53,18 @@ impl Relevance {
             let call = ChatCall { repeat, ..call.clone() };
             async move {
                 let read = |reply: &str| {
-                    read_verdict(reply, &Material::of(&call.prompt), read_generated, Generated::eq)
-                        .map_err(Into::into)
+                    read_verdict(
+                        reply,
+                        &JudgedTexts::of(&call.prompt),
+                        read_generated,
+                        Generated::eq,
+                    )
+                    .map_err(Into::into)
                 };
                 models.ask(&call, read).await
             }
         });
-        let mut cost = Cost::default();
-        let mut generated = Ok(Vec::new());
-        for answer in join_all(asked).await {
-            cost = cost.plus(answer.cost);
-            generated = generated.and_then(|mut all: Vec<Generated>| {
-                all.push(answer.outcome?);
-                Ok(all)
-            });
-        }
+        let (generated, cost) = collect(asked).await;
         if models.only_counts() && generated.is_err() {
             let texts = vec![question.to_owned(); 1 + N_QUESTIONS as usize];
             let outcome = models.embed(&texts).await.outcome;
@@ -84,7 +80,8 @@ impl Relevance {
         (score, cost.plus(vectors.cost))
     }
 
-    /// The question and those to compare it with; nothing when the answer evades.
+    /// Returns the question and the generated ones to compare it with, or `None` if the answer is
+    /// noncommittal.
     fn to_compare(
         &self,
         question: &str,
@@ -160,7 +157,7 @@ fn read_generated(value: &Value) -> Result<Generated, String> {
     })
 }
 
-/// The mean cosine of the first vector and each of the others.
+/// The mean cosine similarity between the first vector and the others.
 fn mean_cosine(vectors: &[Vec<f64>]) -> Result<f64, CallError> {
     let (question, generated) = vectors.split_first().unwrap_or((const { &Vec::new() }, &[]));
     let mut sum = 0.0;

@@ -1,36 +1,37 @@
-//! Whether retrieved contexts support the reference, and how high the useful ones are ranked.
+//! Judges whether retrieved contexts support the reference, and how high the useful ones are
+//! ranked.
 
 use futures_util::future::join_all;
-use juror_models::{CallError, ChatCall, Cost, Models, Pending, Schema};
+use juror_models::{ChatCall, Cost, Models, Pending, Schema};
 use juror_score::retrieval::{f1, precision_of_useful};
 use juror_score::{Aspect, Case, Finding, Judgement, KindNames, Limits, Matching, Verdict};
 use serde_json::Value;
 
-use crate::judge::{Judge, failed, is_blank};
-use crate::reply::{Material, bit, imitates_verdict, read_verdict, text};
+use crate::judge::{Judge, collect, failed, is_blank};
+use crate::reply::{JudgedTexts, bit, imitates_verdict, read_verdict, text};
 use crate::template::{Template, TemplateError};
 
-/// Texts the prompt for recall may use.
+/// The placeholders that the prompt for recall may use.
 pub(crate) const ATTRIBUTION_PLACES: &[&str] = &["question", "reference", "contexts"];
 
-/// Texts the prompt for precision may use.
+/// The placeholders that the prompt for precision may use.
 pub(crate) const USEFULNESS_PLACES: &[&str] = &["question", "reference", "context"];
 
-/// The prompt in the project for recall.
+/// The built-in prompt for recall.
 pub(crate) const ATTRIBUTION_PROMPT: &str = include_str!("../prompts/attribution.md");
 
-/// The prompt in the project for precision.
+/// The built-in prompt for precision.
 pub(crate) const USEFULNESS_PROMPT: &str = include_str!("../prompts/usefulness.md");
 
-/// What contexts are judged by.
+/// What contexts are compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Against {
-    /// The reference answer. Where there is none, precision may fall back to the actual answer.
+    /// The reference answer. If there is none, precision may fall back to the actual answer.
     Answer {
         /// Whether it does.
         falls_back: bool,
     },
-    /// The contexts of the expected step each was found for.
+    /// The contexts of the expected step that was found.
     Contexts,
 }
 
@@ -43,17 +44,24 @@ pub struct Retrieval {
     limits: Limits,
 }
 
-/// One step to judge.
-struct Task {
+struct StepTask {
     step: usize,
-    /// How many earlier steps of the question are to be judged by the same texts. A model is asked
-    /// about each of them, as about steps that differ.
+    /// How many earlier steps of the question have the same texts. The model is asked about each of
+    /// them anew, as about different steps.
     repeat: u32,
     contexts: Result<Vec<String>, String>,
-    /// For recall; `Err` says why it cannot be had.
+    /// The reference for recall, or why there is none.
     reference: Result<String, String>,
-    /// For precision.
+    /// The reference for precision.
     answer: Result<String, String>,
+}
+
+/// What a model is asked about: the contexts that one step retrieved.
+struct Asking<'a> {
+    task: &'a StepTask,
+    question: &'a str,
+    contexts: &'a [String],
+    models: &'a Models,
 }
 
 struct Statement {
@@ -63,14 +71,14 @@ struct Statement {
 }
 
 impl Statement {
-    /// What is said of it, without the reason.
+    /// What matters when two replies are compared.
     fn verdict(&self) -> (&str, bool) {
         (&self.text, self.attributed)
     }
 }
 
 impl Retrieval {
-    /// A judge with prompts of Juror's kind.
+    /// Creates a judge with prompts of Juror's format.
     pub fn new(
         attribution: &str,
         usefulness: &str,
@@ -85,26 +93,26 @@ impl Retrieval {
         })
     }
 
-    /// The same judge, where other names stand for retrieval, too.
+    /// Adds names of steps that count as retrieval.
     #[must_use]
     pub fn with_names(self, names: KindNames) -> Retrieval {
         Retrieval { names, ..self }
     }
 
-    /// The same judge, reading outputs within other limits.
+    /// Sets the limits for reading outputs.
     #[must_use]
     pub fn within(self, limits: Limits) -> Retrieval {
         Retrieval { limits, ..self }
     }
 
-    fn tasks(&self, case: &Case<'_>, matching: Option<&Matching>) -> Vec<Task> {
+    fn tasks(&self, case: &Case<'_>, matching: Option<&Matching>) -> Vec<StepTask> {
         match self.against {
             Against::Answer { falls_back } => self.answer_tasks(case, falls_back),
             Against::Contexts => self.context_tasks(case, matching),
         }
     }
 
-    /// Recall, precision and f1.
+    /// The metrics: recall, precision and f1.
     fn metrics(&self) -> [&'static str; 3] {
         match self.against {
             Against::Answer { .. } => {
@@ -116,7 +124,7 @@ impl Retrieval {
         }
     }
 
-    /// What is asked for recall, and for precision.
+    /// The purposes of calls for recall and precision.
     fn purposes(&self) -> [&'static str; 2] {
         match self.against {
             Against::Answer { .. } => ["answer_attribution", "answer_usefulness"],
@@ -124,7 +132,7 @@ impl Retrieval {
         }
     }
 
-    async fn judge_step(&self, task: &Task, question: &str, models: &Models) -> Judgement {
+    async fn judge_step(&self, task: &StepTask, question: &str, models: &Models) -> Judgement {
         let metrics = self.metrics();
         let found = |metric: usize, verdict| {
             Finding::new(Aspect::Metric(metrics[metric]), verdict).of_step(task.step)
@@ -142,9 +150,8 @@ impl Retrieval {
             let place = format!("context {} of step {}", index + 1, task.step + 1);
             judgement.flags.push(format!("{place} imitates a verdict"));
         }
-        let recall = self.recall(task, question, contexts, models);
-        let precision = self.precision(task, question, contexts, models);
-        let (recall, precision) = tokio::join!(recall, precision);
+        let asking = Asking { task, question, contexts, models };
+        let (recall, precision) = tokio::join!(self.recall(&asking), self.precision(&asking));
         let both = recall.verdict.number().zip(precision.verdict.number());
         let f1 = both.map(|(recall, precision)| Verdict::scored(f1(recall, precision)));
         let costs = recall.cost.usd().zip(precision.cost.usd());
@@ -158,13 +165,8 @@ impl Retrieval {
         judgement
     }
 
-    async fn recall(
-        &self,
-        task: &Task,
-        question: &str,
-        contexts: &[String],
-        models: &Models,
-    ) -> Measured {
+    async fn recall(&self, asking: &Asking<'_>) -> Measured {
+        let Asking { task, question, contexts, models } = *asking;
         let reference = match &task.reference {
             Ok(reference) => reference,
             Err(why) => return Measured::free(Verdict::failed(why)),
@@ -184,7 +186,7 @@ impl Retrieval {
             one.iter().map(Statement::verdict).eq(other.iter().map(Statement::verdict))
         };
         let read = |reply: &str| {
-            read_verdict(reply, &Material::of(&call.prompt), read_statements, says_same)
+            read_verdict(reply, &JudgedTexts::of(&call.prompt), read_statements, says_same)
                 .map_err(Into::into)
         };
         let answer = models.ask(&call, read).await;
@@ -199,13 +201,8 @@ impl Retrieval {
         Measured { verdict, reason, cost: answer.cost }
     }
 
-    async fn precision(
-        &self,
-        task: &Task,
-        question: &str,
-        contexts: &[String],
-        models: &Models,
-    ) -> Measured {
+    async fn precision(&self, asking: &Asking<'_>) -> Measured {
+        let Asking { task, question, contexts, models } = *asking;
         let reference = match &task.answer {
             Ok(reference) => reference,
             Err(why) => return Measured::free(Verdict::failed(why)),
@@ -219,21 +216,13 @@ impl Retrieval {
             async move {
                 let read = |reply: &str| {
                     let read = |value: &Value| bit(value, "useful");
-                    read_verdict(reply, &Material::of(&call.prompt), read, bool::eq)
+                    read_verdict(reply, &JudgedTexts::of(&call.prompt), read, bool::eq)
                         .map_err(Into::into)
                 };
                 models.ask(&call, read).await
             }
         });
-        let mut cost = Cost::default();
-        let mut useful = Ok(Vec::with_capacity(contexts.len()));
-        for answer in join_all(asked).await {
-            cost = cost.plus(answer.cost);
-            useful = useful.and_then(|mut all: Vec<bool>| {
-                all.push(answer.outcome?);
-                Ok::<_, CallError>(all)
-            });
-        }
+        let (useful, cost) = collect(asked).await;
         let verdict = match useful {
             Ok(useful) => Verdict::scored(precision_of_useful(&useful)),
             Err(error) => failed(&error),
@@ -242,7 +231,7 @@ impl Retrieval {
     }
 }
 
-/// One metric of one step.
+/// The value of one metric for one step.
 struct Measured {
     verdict: Verdict,
     reason: Option<String>,
@@ -250,7 +239,7 @@ struct Measured {
 }
 
 impl Measured {
-    /// What nobody had to be asked for.
+    /// A verdict that needed no call.
     fn free(verdict: Verdict) -> Measured {
         Measured { verdict, reason: None, cost: Cost::default() }
     }
@@ -290,8 +279,8 @@ impl Judge for Retrieval {
 }
 
 impl Retrieval {
-    /// Retrieval steps that returned something, against the reference answer.
-    fn answer_tasks(&self, case: &Case<'_>, falls_back: bool) -> Vec<Task> {
+    /// Compares the outputs of retrieval steps with the reference answer.
+    fn answer_tasks(&self, case: &Case<'_>, falls_back: bool) -> Vec<StepTask> {
         let present = |text: Option<std::borrow::Cow<'_, str>>| {
             text.filter(|text| !falls_back || !is_blank(text)).map(std::borrow::Cow::into_owned)
         };
@@ -311,7 +300,7 @@ impl Retrieval {
             steps.iter().enumerate().filter(|(_, step)| self.names.is_retrieval(&step.name));
         retrieved
             .filter(|(_, step)| step.output.is_some())
-            .map(|(step, _)| Task {
+            .map(|(step, _)| StepTask {
                 step,
                 repeat: 0,
                 contexts: case.retrieved_texts(step, &self.limits),
@@ -321,15 +310,15 @@ impl Retrieval {
             .collect()
     }
 
-    /// Steps found for expected retrieval steps, against the contexts expected.
-    fn context_tasks(&self, case: &Case<'_>, matching: Option<&Matching>) -> Vec<Task> {
+    /// Compares the outputs of steps that were found with the expected contexts.
+    fn context_tasks(&self, case: &Case<'_>, matching: Option<&Matching>) -> Vec<StepTask> {
         let groups = case.question.groups.as_deref().unwrap_or_default();
         let steps = case.trajectory.steps.as_deref().unwrap_or_default();
         let pairs = matching.iter().flat_map(|matching| &matching.pairs);
         pairs
             .filter(|pair| {
                 let expected = &groups[pair.group][pair.expected];
-                // What matches by its arguments need not say what it expects to be retrieved.
+                // A step that is matched by its arguments may have no expected output.
                 self.names.is_retrieval(&expected.name) && expected.output.is_some()
             })
             .filter(|pair| steps[pair.actual].output.is_some())
@@ -338,7 +327,7 @@ impl Retrieval {
                 let joined = expected.map(|texts| texts.join("\n"));
                 let reference =
                     joined.and_then(|text| not_blank(text, "the reference contexts are blank"));
-                Task {
+                StepTask {
                     step: pair.actual,
                     repeat: 0,
                     contexts: case.retrieved_texts(pair.actual, &self.limits),
@@ -354,12 +343,12 @@ fn not_blank(text: String, otherwise: &str) -> Result<String, String> {
     if is_blank(&text) { Err(otherwise.to_owned()) } else { Ok(text) }
 }
 
-/// Numbers steps that are to be judged by the same texts.
-fn count_repeats(tasks: &mut [Task]) {
+/// Numbers the steps that have the same texts.
+fn count_repeats(tasks: &mut [StepTask]) {
     for index in 1..tasks.len() {
         let (earlier, rest) = tasks.split_at_mut(index);
         let task = &mut rest[0];
-        let same = |other: &&Task| {
+        let same = |other: &&StepTask| {
             (&other.contexts, &other.reference, &other.answer)
                 == (&task.contexts, &task.reference, &task.answer)
         };
@@ -373,7 +362,7 @@ fn numbered(contexts: &[String]) -> String {
     lines.join("\n\n")
 }
 
-/// Which statements lack support, and why; where none does, why each has it.
+/// Lists the unsupported statements with reasons; if there are none, all statements.
 fn reason_of(statements: &[Statement]) -> String {
     let all_supported = statements.iter().all(|statement| statement.attributed);
     let word = if all_supported { "supported" } else { "not supported" };

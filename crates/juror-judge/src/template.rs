@@ -1,13 +1,13 @@
-//! Prompts: templates from files, with the texts under judgement fenced off as data.
+//! Prompt templates. Judged texts are fenced off as data.
 //!
-//! Each text stands between two lines that carry a marker drawn at random for the call, so that
-//! nothing in a text can end its own fence. What decides a reply is the prompt without the marker:
-//! two calls that differ in it alone are the same call.
+//! Each text stands between two lines with a marker that is drawn at random for the call, so that
+//! no text can close its own fence. The marker does not count when calls are compared: two calls
+//! that differ only in it are the same call.
 
 use juror_models::{Part, Prompt};
 
-/// A prompt as it is kept in a file: first what the model is to be, then, below a line `---`, what
-/// it is asked, with places such as `{{question}}` for texts.
+/// A prompt template: the system prompt, then, below a line `---`, the question, with placeholders
+/// such as `{{question}}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Template {
     system: Option<String>,
@@ -24,37 +24,37 @@ enum Piece {
 /// What is wrong with a template.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TemplateError {
-    /// It names a text that there is not.
+    /// A placeholder has an unknown name.
     #[error("there is no text `{name}` to put here; known: {}", known.join(", "))]
     UnknownPlace {
-        /// The name.
+        /// Its name.
         name: String,
-        /// What there is.
+        /// The known names.
         known: Vec<&'static str>,
     },
-    /// It has no place for what it is all about.
+    /// The placeholder of the judged text is missing.
     #[error("it has no place for `{0}`")]
     MissingPlace(&'static str),
-    /// A brace stands alone.
+    /// A brace is neither doubled nor part of a placeholder.
     #[error("a brace stands alone; double it to have one in the prompt")]
     LoneBrace,
-    /// A built-in kind of prompt has no second part.
+    /// The line `---` is missing.
     #[error("there is no line `---` between the two parts of the prompt")]
     NoSecondPart,
 }
 
-/// Tells the model what fences are; stands before every built-in prompt.
+/// Explains fences to the model. Part of every prompt.
 const FENCES: &str = include_str!("../prompts/fences.md");
 
 impl Template {
-    /// Reads one of Juror's own kind: two parts, places in double braces.
+    /// Parses a template of Juror's format: two parts, with placeholders in double braces.
     pub fn read(text: &str, known: &[&'static str]) -> Result<Template, TemplateError> {
         let (system, user) = text.split_once("\n---\n").ok_or(TemplateError::NoSecondPart)?;
         Template::of_parts(system, user, known)
     }
 
-    /// The same from its two parts; only in the second are places looked for.
-    pub fn of_parts(
+    /// Parses the two parts of a template. Only the second may have placeholders.
+    pub(crate) fn of_parts(
         system: &str,
         user: &str,
         known: &[&'static str],
@@ -73,9 +73,12 @@ impl Template {
         Ok(Template { system: Some(system.trim().to_owned()), user: pieces, hash })
     }
 
-    /// Reads one of the Python library's kind: one part, places in single braces, doubled braces
-    /// for a brace.
-    pub fn read_braces(text: &str, known: &[&'static str]) -> Result<Template, TemplateError> {
+    /// Parses a template of the Python library's format: one part, with placeholders in single
+    /// braces, and doubled braces for literal ones.
+    pub(crate) fn read_braces(
+        text: &str,
+        known: &[&'static str],
+    ) -> Result<Template, TemplateError> {
         let mut pieces = Vec::new();
         let mut plain = String::new();
         let mut rest = text;
@@ -99,16 +102,16 @@ impl Template {
         Ok(Template { system: None, user: pieces, hash: hash_of(text) })
     }
 
-    /// A prompt whose words come from a user and may have places of their own, in single braces as in
-    /// the Python library. Texts that have no place among the words follow them. A brace that
-    /// neither is doubled nor names a text stays as it is: it may well belong to an example.
-    pub fn of_words(words: &str, known: &[&'static str]) -> Result<Template, TemplateError> {
+    /// Parses instructions of a user, which may have placeholders in single braces, as in the
+    /// Python library. Texts without a placeholder are appended. A brace that is neither doubled
+    /// nor part of a placeholder is literal, because it may belong to an example.
+    pub(crate) fn of_words(words: &str, known: &[&'static str]) -> Result<Template, TemplateError> {
         let mut pieces = pieces_of_words(words.trim(), known)?;
         let is_placed =
             |name: &str| pieces.iter().any(|piece| matches!(piece, Piece::Place(p) if p == name));
         let left: Vec<&str> = known.iter().copied().filter(|name| !is_placed(name)).collect();
         if left.len() == known.len() {
-            // The words are what the model is to be, and texts stand apart.
+            // Without placeholders, the instructions become the system prompt.
             let places: Vec<String> = left.iter().map(|place| format!("{{{{{place}}}}}")).collect();
             return Template::of_parts(&text_of(pieces), &places.join("\n\n"), known);
         }
@@ -119,12 +122,12 @@ impl Template {
         Ok(Template { system: None, user: pieces, hash: hash_of(words.trim()) })
     }
 
-    /// Tells apart versions of a prompt: the first half of a hash of its text.
+    /// The first half of a hash of the text, which identifies versions of a prompt.
     pub fn hash(&self) -> &str {
         &self.hash
     }
 
-    /// Puts texts into their places.
+    /// Fills in texts.
     pub fn fill(&self, texts: &[(&str, &str)]) -> Prompt {
         let (mut user, mut judged) = (Vec::new(), Vec::new());
         for piece in &self.user {
@@ -150,7 +153,7 @@ impl Template {
     }
 }
 
-/// The last of the known texts is the one under judgement: a prompt without it judges nothing.
+/// The last of the known names is the judged text, without which a prompt is useless.
 fn check_essential(pieces: &[Piece], known: &[&'static str]) -> Result<(), TemplateError> {
     let has = |name: &str| pieces.iter().any(|piece| matches!(piece, Piece::Place(p) if p == name));
     match known.last() {
@@ -166,7 +169,7 @@ fn place(name: &str, known: &[&'static str]) -> Result<Piece, TemplateError> {
     Err(TemplateError::UnknownPlace { name: name.to_owned(), known: known.to_vec() })
 }
 
-/// Words of a user, with the places among them. Each text will have lines of its own.
+/// Splits a user's instructions at placeholders, and puts those on lines of their own.
 fn pieces_of_words(words: &str, known: &[&'static str]) -> Result<Vec<Piece>, TemplateError> {
     let mut pieces = Vec::new();
     let mut plain = String::new();
@@ -198,13 +201,13 @@ fn pieces_of_words(words: &str, known: &[&'static str]) -> Result<Vec<Piece>, Te
     Ok(pieces)
 }
 
-/// Whether a text could be the name of a text.
+/// Whether a text could be the name of a placeholder.
 fn is_name(text: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     text.starts_with(|c: char| is_part(c) && !c.is_ascii_digit()) && text.chars().all(is_part)
 }
 
-/// The words of pieces that have no places.
+/// The text of pieces without placeholders.
 fn text_of(pieces: Vec<Piece>) -> String {
     let texts = pieces.into_iter().map(|piece| match piece {
         Piece::Text(text) | Piece::Place(text) => text,
@@ -212,12 +215,12 @@ fn text_of(pieces: Vec<Piece>) -> String {
     texts.collect()
 }
 
-/// What tells versions of a prompt apart, the words about fences included.
+/// Hashes a prompt, including the explanation of fences.
 fn hash_of(text: &str) -> String {
     blake3::hash(format!("{FENCES}\n{text}").as_bytes()).to_hex()[..16].to_owned()
 }
 
-/// Puts a text between two lines that only the judge could have written; gives its place.
+/// Puts a text between two marked lines. Returns its index in `out`.
 fn fence(name: &str, text: &str, out: &mut Vec<Part>) -> usize {
     out.push(Part::Text(format!("--- begin {name} ")));
     out.push(Part::Marker);

@@ -1,27 +1,26 @@
-//! What judges are shown of an answer.
+//! Renders agents' answers for judges.
 //!
-//! Who writes a step does not decide where it ends: a step is one line, and what was said in it is
-//! written as JSON. A message with line ends and a number of its own shows the judge no step that
-//! was never taken.
+//! Each step is one line, and its message is JSON. So a message with newlines and step numbers of
+//! its own cannot make the judge see steps that were never taken.
 
 use std::borrow::Cow;
 
 use juror_toolbench::answer::{Answer, Node};
 use juror_toolbench::judged::text_to_judge;
 
-/// How much of an agent's steps a judge is shown, in characters. What agents are sent back is
-/// usually cut long before.
+/// How many characters of an agent's steps a judge sees. Agents' observations are usually truncated
+/// long before.
 const MOST_SHOWN: usize = 60_000;
 
-/// How much of one step is shown where all of them are too long.
+/// How many characters of one step are shown if all steps together are too long.
 const MOST_OF_A_STEP: usize = 10_000;
 
-/// The final answer as the user of an agent sees it.
+/// The final answer as the agent's user sees it.
 pub(crate) fn final_answer<'a>(answer: &'a Answer<'_>) -> Cow<'a, str> {
     text_to_judge(Some(answer)).unwrap_or_else(|| answer.final_text())
 }
 
-/// What an agent did, a step a line, as far as it fits.
+/// Renders the steps of an agent, one per line, as far as they fit.
 pub(crate) fn steps(answer: &Answer<'_>) -> String {
     let said = answer.nodes.iter().filter(|node| node.message.is_something());
     let said: Vec<&Node<'_>> = said.collect();
@@ -39,12 +38,12 @@ pub(crate) fn steps(answer: &Answer<'_>) -> String {
     if n_characters(&shorter) <= MOST_SHOWN { shorter.join("\n") } else { without_middle(&shorter) }
 }
 
-/// A text on one line, as JSON.
+/// Renders a text as JSON on one line.
 pub(crate) fn on_one_line(text: &str) -> String {
     one_line(&serde_json::Value::from(text).to_string())
 }
 
-/// A step: its number, who speaks, and what is said.
+/// Renders a step: its number, the role and the message.
 fn line(number: usize, node: &Node<'_>, most: usize) -> String {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     let role = match node.role.as_ref() {
@@ -61,8 +60,8 @@ fn line(number: usize, node: &Node<'_>, most: usize) -> String {
     format!("{number}. {role}: {said}")
 }
 
-/// JSON without line ends: between its parts they are blanks, and in its texts some of Unicode's
-/// would stand as they are.
+/// Removes newlines from JSON. Outside of strings they become spaces; inside, only Unicode's line
+/// separators can occur unescaped.
 fn one_line(json: &str) -> String {
     let mut line = String::with_capacity(json.len());
     for c in json.chars() {
@@ -81,7 +80,7 @@ fn n_characters(lines: &[String]) -> usize {
     lines.iter().map(|line| line.chars().count() + 1).sum()
 }
 
-/// The first and the last lines, as many as fit: how it ends matters as much as how it begins.
+/// Keeps the first and last lines that fit, because the end matters as much as the beginning.
 fn without_middle(lines: &[String]) -> String {
     let n_fitting = |lines: &mut dyn Iterator<Item = &String>| {
         let mut left = MOST_SHOWN / 2;
@@ -102,7 +101,8 @@ fn without_middle(lines: &[String]) -> String {
     shown.join("\n")
 }
 
-/// A text without its middle, where it is too long: how it ends matters as much as how it begins.
+/// Cuts out the middle of a text that is too long, because the end matters as much as the
+/// beginning.
 fn shortened(text: &str, most: usize) -> String {
     let n_characters = text.chars().count();
     if n_characters <= most {
@@ -131,7 +131,7 @@ mod tests {
         assert_eq!(steps(&none.expect("an answer")), "(no steps are recorded)");
     }
 
-    /// An answer with these steps: who spoke, and what, as JSON.
+    /// Makes an answer with these roles and messages.
     fn answer_of(said: &[(&str, &str)]) -> String {
         let nodes = said.iter().rev().fold(String::new(), |next, (role, message)| {
             let role = serde_json::Value::from(*role);

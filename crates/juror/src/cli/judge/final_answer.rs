@@ -1,7 +1,7 @@
 //! `juror judge final-answer`: how many final answers are right.
 
 use clap::Args;
-use juror_judge::FinalJudged;
+use juror_judge::JudgedFinalAnswer;
 use juror_models::Cost;
 use juror_run::final_answer_judge;
 use juror_toolbench::judged::final_answer_rate;
@@ -62,7 +62,7 @@ pub(super) fn run(args: &FinalAnswerArgs) -> anyhow::Result<Exit> {
         file.write(&format!("{verdicts:#}\n"))?;
     }
     let rate = rate(&items, &judged);
-    let count = |is_counted: &dyn Fn(&FinalJudged) -> bool| {
+    let count = |is_counted: &dyn Fn(&JudgedFinalAnswer) -> bool| {
         judged.iter().filter(|one| is_counted(one)).count()
     };
     let n_solved = count(&|one| one.verdict() == Some(true));
@@ -88,14 +88,15 @@ pub(super) fn run(args: &FinalAnswerArgs) -> anyhow::Result<Exit> {
     });
     common.print(&text, &json)?;
     common.tell_calls(&models);
-    let is_outside = |one: &FinalJudged| matches!(&one.is_solved, Err(error) if error.is_outside());
+    let is_outside =
+        |one: &JudgedFinalAnswer| matches!(&one.is_solved, Err(error) if error.is_outside());
     let failed = n_problems > 0 || judged.iter().any(is_outside);
     Ok(if failed { Exit::OutsideFailed } else { Exit::Done })
 }
 
 /// The share of queries that are solved; of several answers to one, their mean counts. Nothing
 /// without any verdict.
-fn rate(items: &[Item<'_>], judged: &[FinalJudged]) -> Option<f64> {
+fn rate(items: &[Item<'_>], judged: &[JudgedFinalAnswer]) -> Option<f64> {
     let mut queries: Vec<Vec<bool>> = vec![Vec::new(); n_queries(items)];
     for (item, one) in items.iter().zip(judged) {
         queries[item.query_number].extend(one.verdict());
@@ -111,8 +112,8 @@ fn rate(items: &[Item<'_>], judged: &[FinalJudged]) -> Option<f64> {
 
 /// The verdicts by what files know queries by. Where the judge could not be asked, there is none,
 /// and a reason.
-fn verdicts(items: &[Item<'_>], judged: &[FinalJudged], by: &str) -> Value {
-    let verdict = |(item, one): (&Item<'_>, &FinalJudged)| {
+fn verdicts(items: &[Item<'_>], judged: &[JudgedFinalAnswer], by: &str) -> Value {
+    let verdict = |(item, one): (&Item<'_>, &JudgedFinalAnswer)| {
         let status = match one.verdict() {
             Some(true) => "Solved",
             Some(false) => "Unsolved",

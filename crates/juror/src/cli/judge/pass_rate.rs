@@ -1,7 +1,7 @@
 //! `juror judge pass-rate`: how many queries were solved.
 
 use clap::Args;
-use juror_judge::Judged;
+use juror_judge::JudgedAnswer;
 use juror_models::{Cost, Models};
 use juror_run::pass_rate_judge;
 use juror_toolbench::judged::{
@@ -126,7 +126,7 @@ pub(super) fn run(args: &PassRateArgs) -> anyhow::Result<Exit> {
 const HEURISTIC: &str = "heuristic";
 
 /// A status without asking anyone.
-fn guess(item: &Item<'_>) -> Judged {
+fn guess(item: &Item<'_>) -> JudgedAnswer {
     let outcome = match (item.answer(), item.query) {
         (Some(recorded), Some(query)) => {
             let answer = &recorded.answer;
@@ -139,14 +139,14 @@ fn guess(item: &Item<'_>) -> Judged {
         _ => Outcome { status: Status::Unsolved, basis: Basis::Missing },
     };
     let reason = outcome.basis.reason();
-    Judged { runs: vec![Ok(outcome)], reason, ..Judged::default() }
+    JudgedAnswer { runs: vec![Ok(outcome)], reason, ..JudgedAnswer::default() }
 }
 
 /// What came of it.
 struct Report<'r> {
     args: &'r PassRateArgs,
     items: &'r [Item<'r>],
-    judged: Vec<Judged>,
+    judged: Vec<JudgedAnswer>,
     /// Who judged.
     by: String,
     repeats: u32,
@@ -189,7 +189,7 @@ impl Report<'_> {
         [Status::Solved, Status::Unsure, Status::Unsolved].map(count)
     }
 
-    fn count(&self, is_counted: impl Fn(&Judged) -> bool) -> usize {
+    fn count(&self, is_counted: impl Fn(&JudgedAnswer) -> bool) -> usize {
         self.judged.iter().filter(|judged| is_counted(judged)).count()
     }
 
@@ -200,7 +200,7 @@ impl Report<'_> {
     /// Whether the judge was asked, and said nothing of any answer.
     fn has_failed_altogether(&self) -> bool {
         let is_verdict = |outcome: &Outcome| matches!(outcome.basis, Basis::Judged(_));
-        let has_verdict = |one: &Judged| one.runs.iter().flatten().any(is_verdict);
+        let has_verdict = |one: &JudgedAnswer| one.runs.iter().flatten().any(is_verdict);
         self.count(|one| one.majority().is_none()) > 0 && self.count(has_verdict) == 0
     }
 
@@ -235,7 +235,7 @@ impl Report<'_> {
     /// Tells those who read no summary that the judge could not be asked.
     fn tell_failures(&self) {
         let unjudged = || self.judged.iter().filter(|one| one.majority().is_none());
-        if let Some(why) = unjudged().find_map(Judged::failure) {
+        if let Some(why) = unjudged().find_map(JudgedAnswer::failure) {
             let (n_unjudged, n_all) = (unjudged().count(), count(self.items.len(), "answer"));
             talk::say(&format!("error: {n_unjudged} of {n_all} could not be judged: {why}"));
         }
@@ -307,7 +307,7 @@ impl Report<'_> {
         let rate = self.pass_rate();
         let [solved, unsure, unsolved] = self.counts();
         let cost = self.judged.iter().fold(Cost::default(), |sum, one| sum.plus(one.cost));
-        let query = |(item, judged): (&Item<'_>, &Judged)| {
+        let query = |(item, judged): (&Item<'_>, &JudgedAnswer)| {
             let name = |status: Option<Status>| status.map(Status::name);
             let mut fields = item.named();
             fields.extend([

@@ -1,4 +1,4 @@
-//! Claims that a model lists and Juror counts: counting is what small models do worst.
+//! Claims that a model lists and Juror counts, because small models are bad at counting.
 
 use std::collections::HashMap;
 
@@ -7,22 +7,22 @@ use juror_score::Claims;
 use serde_json::{Value, json};
 
 use crate::correctness::{ClaimsError, JudgedClaims};
-use crate::reply::{Material, read_verdict, shown, whole_number};
+use crate::reply::{JudgedTexts, read_verdict, shown, whole_number};
 
 pub(crate) const PURPOSE: &str = "listed_claims";
 
-/// The prompt in the project.
+/// The built-in prompt.
 pub(crate) const PROMPT: &str = include_str!("../prompts/listed_claims.md");
 
-/// The claims of both answers, and which say the same.
+/// The claims of both answers, and which of them match.
 #[derive(Debug, PartialEq, Eq)]
-struct Listed {
+struct ListedClaims {
     reference: Vec<String>,
-    /// Each with the position of the claim of the reference that says the same, if there is one.
+    /// Each with the index of the reference claim that it matches, if any.
     actual: Vec<(String, Option<usize>)>,
 }
 
-/// The claims of the reference come first, so that those of the answer can point at them.
+/// Reference claims come first, so that actual claims can refer to them.
 pub(crate) fn schema() -> Schema {
     let reference = Schema::object([("number", Schema::whole_number()), ("claim", Schema::text())]);
     let actual = Schema::object([("claim", Schema::text()), ("matches", Schema::whole_number())]);
@@ -35,9 +35,9 @@ pub(crate) fn schema() -> Schema {
 /// Reads lists of claims and counts them.
 pub(crate) fn read_listed(
     reply: &str,
-    material: &Material<'_>,
+    judged_texts: &JudgedTexts<'_>,
 ) -> Result<JudgedClaims, ClaimsError> {
-    let listed = read_verdict(reply, material, listed_of_object, Listed::eq);
+    let listed = read_verdict(reply, judged_texts, listed_of_object, ListedClaims::eq);
     let unusable = |problem: String| ClaimsError { problem, reason: String::new() };
     let listed = listed.map_err(|unread| unusable(unread.why))?;
     if listed.reference.is_empty() || listed.actual.is_empty() {
@@ -47,7 +47,7 @@ pub(crate) fn read_listed(
     Ok(listed.counted())
 }
 
-fn listed_of_object(value: &Value) -> Result<Listed, String> {
+fn listed_of_object(value: &Value) -> Result<ListedClaims, String> {
     let mut positions = HashMap::new();
     let mut reference = Vec::new();
     for (place, entry) in (1..).zip(entries(value, "reference_claims")?) {
@@ -55,7 +55,7 @@ fn listed_of_object(value: &Value) -> Result<Listed, String> {
             None => place,
             Some(number) => whole_number(number, "number")?,
         };
-        // Who numbers from 0 may mean the first claim by `matches: 0`, or none.
+        // With numbers from 0, `matches: 0` could mean the first claim or none.
         if number < 1 {
             return Err(format!("a reference claim has the number {number}: they begin with 1"));
         }
@@ -68,7 +68,7 @@ fn listed_of_object(value: &Value) -> Result<Listed, String> {
     for entry in entries(value, "actual_claims")? {
         actual.push((claim(entry)?, position(entry, &positions)?));
     }
-    Ok(Listed { reference, actual })
+    Ok(ListedClaims { reference, actual })
 }
 
 fn entries<'v>(value: &'v Value, key: &str) -> Result<&'v Vec<Value>, String> {
@@ -80,7 +80,7 @@ fn claim(entry: &Value) -> Result<String, String> {
     if text.is_empty() { Err("a claim has no text".into()) } else { Ok(text.to_owned()) }
 }
 
-/// The position of the claim that another matches.
+/// Returns the index of the reference claim that an actual claim matches.
 fn position(entry: &Value, positions: &HashMap<i64, usize>) -> Result<Option<usize>, String> {
     let matches = entry.get("matches").ok_or("`matches` is missing")?;
     if matches.is_null() {
@@ -95,8 +95,8 @@ fn position(entry: &Value, positions: &HashMap<i64, usize>) -> Result<Option<usi
     }
 }
 
-impl Listed {
-    /// A claim of the reference counts once, however many claims repeat it.
+impl ListedClaims {
+    /// Counts. A reference claim counts once, however many claims match it.
     fn counted(&self) -> JudgedClaims {
         let mut matched: Vec<Vec<usize>> = vec![Vec::new(); self.reference.len()];
         for (number, (_, of)) in (1..).zip(&self.actual) {
@@ -124,7 +124,7 @@ impl Listed {
         JudgedClaims { claims, reason: self.reason(&matched) }
     }
 
-    /// The claims that found no pair.
+    /// Lists the claims without a match.
     fn reason(&self, matched: &[Vec<usize>]) -> String {
         let missing = self.reference.iter().zip(matched).filter(|(_, by)| by.is_empty());
         let missing = missing.map(|(claim, _)| format!("not in the answer: {claim}"));
@@ -141,7 +141,7 @@ mod tests {
 
     fn read(reference: &Value, actual: &Value) -> Result<(u64, u64, u64), String> {
         let reply = json!({"reference_claims": reference, "actual_claims": actual}).to_string();
-        let judged = read_listed(&reply, &Material::default()).map_err(|error| error.problem)?;
+        let judged = read_listed(&reply, &JudgedTexts::default()).map_err(|error| error.problem)?;
         let claims = judged.claims;
         Ok((claims.reference, claims.actual, claims.matching))
     }
@@ -153,7 +153,7 @@ mod tests {
             {"claim": "z", "matches": 0}]);
         assert_eq!(read(&reference, &actual), Ok((2, 3, 1)));
         let reply = json!({"reference_claims": reference, "actual_claims": actual}).to_string();
-        let judged = read_listed(&reply, &Material::default()).expect("claims");
+        let judged = read_listed(&reply, &JudgedTexts::default()).expect("claims");
         assert_eq!(judged.reason, "not in the answer: b; not in the reference answer: z");
         let listed = judged.claims.listed.expect("evidence");
         assert_eq!(listed["reference"][0], json!({"claim": "a", "matched_by": [1, 2]}));
