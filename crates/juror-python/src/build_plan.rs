@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use juror_document::Document;
 use juror_json::Object;
-use juror_report::{ResultSink, tell_fields};
+use juror_report::{ResultSink, emit_fields};
 
 /// The text that a piece is part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -205,7 +205,7 @@ impl ResultSink for PlanWriter<'_> {
         let is_whole = !object.iter().any(|(key, _)| leave_out(&key));
         match self.start_of(object).filter(|_| is_whole) {
             Some((source, at)) => self.plan.steps.push(BuildStep::Fields(source, at)),
-            None => tell_fields(self, object, leave_out),
+            None => emit_fields(self, object, leave_out),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::mpsc::{Receiver, SyncSender};
 
-use juror_report::tell_result;
+use juror_report::emit_result;
 use juror_run::{Evaluation, EvaluationError, Plan, RecordWriter, Sink};
 use juror_score::{Aggregator, Judgement, Profile, Record};
 
@@ -87,6 +87,6 @@ impl RecordWriter for BuildWriter<'_> {
     }
 
     fn write(&self, record: &Record<'_>, _: usize, plan: &mut BuildPlan) {
-        tell_result(record, self.profile, &mut PlanWriter::new(self.documents, plan));
+        emit_result(record, self.profile, &mut PlanWriter::new(self.documents, plan));
     }
 }

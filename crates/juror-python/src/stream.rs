@@ -16,7 +16,7 @@ use std::thread;
 
 use hashbrown::HashSet;
 use juror_document::{Document, Format};
-use juror_report::tell_result;
+use juror_report::emit_result;
 use juror_run::Plan;
 use juror_score::read::{read_reference, read_responses};
 use juror_score::{Case, Output};
@@ -106,7 +106,7 @@ fn score(batch: Batch, plan: &Plan) -> Option<Scored> {
         let case = Case { question, trajectory: answers.of(question) };
         n_errors += usize::from(case.trajectory.ending.is_error());
         let record = plan.score(&case);
-        tell_result(&record, &plan.profile, &mut PlanWriter::new(&documents, &mut build_plan));
+        emit_result(&record, &plan.profile, &mut PlanWriter::new(&documents, &mut build_plan));
     }
     drop((dataset, answers));
     Some(Scored { documents, plan: build_plan, n_errors, batch })

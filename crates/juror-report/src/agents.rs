@@ -1,25 +1,25 @@
-//! Runs of agents over queries, as people read them.
+//! Terminal output of benchmark runs.
 
 use juror_toolbench::result::Summary;
 
 use crate::terminal::{Paint, Palette, layout, shorten};
 
-/// How a query went, on one line.
+/// One line about a query that has ended.
 #[derive(Clone, Debug, Default)]
 pub struct QueryLine {
-    /// How many queries have ended, this one too.
+    /// The number of queries that have ended, including this one.
     pub n_done: usize,
-    /// How many there are.
+    /// The number of all queries.
     pub n_all: usize,
     /// The query's id.
     pub id: String,
-    /// What was asked.
+    /// The text of the query.
     pub query: String,
-    /// The status and the score, where somebody judged.
+    /// The status and the score, if it was judged.
     pub solved: Option<(String, f64)>,
-    /// The API Call Score, where any API is right.
+    /// The API Call Score, if the query has relevant APIs.
     pub api_call_score: Option<f64>,
-    /// How many calls were served.
+    /// The number of calls that were served.
     pub n_calls: usize,
     /// How long the agent took, in seconds.
     pub seconds: f64,
@@ -27,7 +27,7 @@ pub struct QueryLine {
     pub error: Option<String>,
 }
 
-/// Characters of a query or an error on a line.
+/// How many characters of a query are shown.
 const LINE_WIDTH: usize = 60;
 
 impl std::fmt::Display for QueryLine {
@@ -52,28 +52,28 @@ impl std::fmt::Display for QueryLine {
     }
 }
 
-/// What is summed up of a run as a table: a row for each set, and one for all of them where there
-/// are several. Where nobody judged, what was solved is left out. Shares and scores are of the
-/// answers that were judged; the others are counted where there are any.
+/// Renders the summaries of a run as a table: a row for each set, and one for all sets if there are
+/// several. Columns about solved queries are left out if nothing was judged. Percentages and scores
+/// are those of judged answers; a column counts the others, if there are any.
 pub fn agents_table(sets: &[(String, &Summary)], is_judged: bool, palette: Palette) -> String {
     let has_unjudged = is_judged && sets.iter().any(|(_, summary)| summary.unjudged_count > 0);
-    let shown = Shown { is_judged, has_unjudged };
+    let shown = OptionalColumns { is_judged, has_unjudged };
     let mut rows = vec![header(shown)];
     rows.extend(sets.iter().map(|(name, summary)| row(name, summary, shown)));
     layout(&rows, Paint(palette))
 }
 
-/// Which columns a table has.
+/// Which optional columns a table has.
 #[derive(Clone, Copy)]
-struct Shown {
+struct OptionalColumns {
     is_judged: bool,
     has_unjudged: bool,
 }
 
-fn header(shown: Shown) -> Vec<String> {
+fn header(shown: OptionalColumns) -> Vec<String> {
     let solved: &[&str] = match shown {
-        Shown { is_judged: false, .. } => &[],
-        Shown { has_unjudged: false, .. } => &["solved", "unsure", "unsolved", "SoPR"],
+        OptionalColumns { is_judged: false, .. } => &[],
+        OptionalColumns { has_unjudged: false, .. } => &["solved", "unsure", "unsolved", "SoPR"],
         _ => &["solved", "unsure", "unsolved", "unjudged", "SoPR"],
     };
     let titles = ["", "queries"].iter().chain(solved);
@@ -81,7 +81,7 @@ fn header(shown: Shown) -> Vec<String> {
     titles.map(|title| (*title).to_owned()).collect()
 }
 
-fn row(name: &str, summary: &Summary, shown: Shown) -> Vec<String> {
+fn row(name: &str, summary: &Summary, shown: OptionalColumns) -> Vec<String> {
     let percent = |value: f64| format!("{value:.1} %");
     let is_any_judged = summary.unjudged_count < summary.total_evaluations;
     let share = |value: Option<f64>| match value {

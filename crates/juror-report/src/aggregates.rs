@@ -1,12 +1,12 @@
-//! Aggregates in the documented shape.
+//! Serializes aggregates in the documented format.
 
 use juror_score::{Aggregates, Level, Spread, StepCounts, Summary, metric};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-/// Aggregates, as they are written.
-pub(crate) struct Shape<'a>(pub(crate) &'a Aggregates);
+/// Aggregates in the documented format.
+pub(crate) struct AggregatesShape<'a>(pub(crate) &'a Aggregates);
 
-impl Serialize for Shape<'_> {
+impl Serialize for AggregatesShape<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(3))?;
         map.serialize_entry("per_template", &PerTemplate(self.0))?;
@@ -53,10 +53,10 @@ impl Serialize for StepsShape<'_> {
         let mut map = serializer.serialize_map(None)?;
         for (key, counts) in self.steps.iter().filter(|(_, counts)| !counts.is_empty()) {
             map.serialize_key(key)?;
-            map.serialize_value(&Counts(counts.iter()))?;
+            map.serialize_value(&CountMap(counts.iter()))?;
         }
         if self.summary.retrieval_in_steps {
-            // A metric of the user's own may begin with `retrieval_`, too.
+            // The name of a custom metric may begin with `retrieval_`, too.
             let of_retrieval = |name| metric(name).is_some_and(|info| info.level == Level::Step);
             for (name, spread) in self.summary.metrics.iter().filter(|(n, _)| of_retrieval(n)) {
                 map.serialize_entry(name, &SpreadShape(spread))?;
@@ -67,9 +67,9 @@ impl Serialize for StepsShape<'_> {
 }
 
 /// Counts by name, in order.
-struct Counts<I>(I);
+struct CountMap<I>(I);
 
-impl<'a, I: Iterator<Item = (&'a String, &'a usize)> + Clone> Serialize for Counts<I> {
+impl<'a, I: Iterator<Item = (&'a String, &'a usize)> + Clone> Serialize for CountMap<I> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.clone())
     }
@@ -88,7 +88,7 @@ impl Serialize for SpreadShape<'_> {
     }
 }
 
-/// The statistics with their keys.
+/// The statistics and their keys.
 pub(crate) fn values(spread: &Spread) -> [(&'static str, f64); 5] {
     [
         ("sum", spread.sum),
@@ -116,7 +116,7 @@ impl Serialize for MeanShape {
     }
 }
 
-/// A number, without a fraction where the series had none.
+/// A number, written without a fraction if all values of the series are whole.
 struct NumberShape {
     value: f64,
     whole: bool,
@@ -131,7 +131,7 @@ impl Serialize for NumberShape {
     }
 }
 
-/// The whole number a float stands for, if it stands for one exactly.
+/// Converts a float to a whole number, if that is exact.
 #[expect(clippy::cast_possible_truncation, reason = "the range is checked first")]
 pub(crate) fn as_whole(value: f64) -> Option<i64> {
     (value.fract() == 0.0 && value.abs() < 9e15).then_some(value as i64)
@@ -159,7 +159,8 @@ mod tests {
             }],
             ..Observation::default()
         });
-        let shape: Value = serde_json::to_value(Shape(&aggregator.finish())).expect("JSON");
+        let shape: Value =
+            serde_json::to_value(AggregatesShape(&aggregator.finish())).expect("JSON");
         let template = &shape["per_template"]["t"];
         assert_eq!(template["retrieval_taste"]["mean"], json!(0.25));
         assert_eq!(template["steps"]["retrieval_answer_recall"]["mean"], json!(0.5));

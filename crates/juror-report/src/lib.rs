@@ -1,4 +1,53 @@
-//! Turns judged records into something to read, for programs and for people.
+//! Turns records and aggregates into files and terminal output.
+//!
+//! [`write_result`] appends the result of one question in a [`Format`]: JSON, JSON Lines, YAML or TSV.
+//! It works on one record at a time, so that threads can format results while others are still being
+//! scored; [`Format::opening`] and [`Format::closing`] complete the file. [`render_aggregates`] renders
+//! the statistics as a whole file.
+//!
+//! What a result consists of is written once, in [`emit_result`], which feeds a [`ResultSink`] piece
+//! by piece. One sink writes JSON; the Python module has another that builds Python objects.
+//!
+//! For people, [`summary`] renders a terminal summary from [`Highlights`], and [`agents_table`] and
+//! [`QueryLine`] show benchmark runs.
+//!
+//! ```
+//! use juror_report::{Columns, Format, render_aggregates, write_result};
+//! use juror_score::read::{self, read_reference, read_responses};
+//! use juror_score::{Aggregator, Case, Profile, score};
+//!
+//! let document = |name: &str, text: &str| {
+//!     read::Document::new(name, text.to_owned().into(), read::Format::Json).unwrap()
+//! };
+//! let reference = document(
+//!     "reference.json",
+//!     r#"[{"template_id": "capitals", "questions": [
+//!         {"id": "q1", "question_text": "Capital of Norway?",
+//!          "reference_steps": [[{"name": "lookup", "args": {}, "output": "Oslo"}]]}]}]"#,
+//! );
+//! let responses = document(
+//!     "responses.json",
+//!     r#"{"question_id": "q1", "actual_steps": [
+//!         {"name": "lookup", "id": "call_1", "status": "success", "output": "Oslo"}]}"#,
+//! );
+//! let dataset = read_reference(&reference).unwrap();
+//! let responses = read_responses(&responses).unwrap();
+//! let question = &dataset.questions[0];
+//!
+//! let profile = Profile::V5;
+//! let case = Case { question, trajectory: responses.of(question) };
+//! let record = score(&case, &profile);
+//! let mut line = Vec::new();
+//! write_result(&record, &profile, &Columns::default(), Format::JsonLines, 0, &mut line);
+//! let line = String::from_utf8(line).unwrap();
+//! assert!(line.starts_with(r#"{"template_id": "capitals","question_id": "q1","#));
+//! assert!(line.contains(r#""matches": "call_1""#));
+//!
+//! let mut aggregator = Aggregator::new(&profile, &[]);
+//! aggregator.add(&record);
+//! let table = render_aggregates(&aggregator.finish(), Format::Tsv);
+//! assert!(table.starts_with(b"scope\ttemplate_id\tmetric\t"));
+//! ```
 //!
 //! You will not find scoring, files or async here: records and aggregates go in, bytes come out.
 
@@ -12,24 +61,24 @@ mod yaml;
 use juror_score::{Aggregates, MetricInfo, Profile, Record};
 
 pub use agents::{QueryLine, agents_table};
-pub use results::{ResultSink, tell_fields, tell_result, text_of_json};
+pub use results::{ResultSink, emit_fields, emit_result, text_of_json};
 pub use terminal::{CallRow, Highlights, Palette, WorstQuestion, calls_table, summary, visible};
 
-/// How a file of results or aggregates is written.
+/// The format of a file of results or aggregates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// One JSON value.
+    /// A JSON value.
     Json,
-    /// One JSON value a line.
+    /// A JSON value per line.
     JsonLines,
-    /// One YAML document.
+    /// A YAML document.
     Yaml,
-    /// Tab-separated values: one row a question, metrics as columns.
+    /// Tab-separated values: a row per question, with metrics as columns.
     Tsv,
 }
 
 impl Format {
-    /// The format a file name's ending stands for.
+    /// Returns the format for a file name's extension.
     pub fn from_name(name: &str) -> Option<Format> {
         match name.rsplit_once('.')?.1.to_ascii_lowercase().as_str() {
             "json" => Some(Format::Json),
@@ -40,10 +89,10 @@ impl Format {
         }
     }
 
-    /// The endings one may use.
+    /// The supported extensions, for messages.
     pub const ENDINGS: &str = ".json, .jsonl, .yaml, .tsv";
 
-    /// What stands before the first result.
+    /// What precedes the first result.
     pub fn opening(self, columns: &Columns) -> Vec<u8> {
         match self {
             Format::Json => b"[".to_vec(),
@@ -52,7 +101,7 @@ impl Format {
         }
     }
 
-    /// What stands after the last of `n_results`.
+    /// What follows the last result.
     pub fn closing(self, n_results: usize) -> &'static [u8] {
         match self {
             Format::Json => b"]\n",
@@ -62,16 +111,16 @@ impl Format {
     }
 }
 
-/// The columns of a table of results besides those that every table has.
+/// The optional columns of a table of results.
 #[derive(Clone, Debug, Default)]
 pub struct Columns {
-    /// The metrics of custom evaluations.
+    /// The custom metrics.
     pub custom: Vec<String>,
-    /// The metrics of steps that some question has: one number for all steps of a question.
+    /// The metrics of steps that some question has, summed up over its steps.
     pub of_steps: Vec<&'static MetricInfo>,
 }
 
-/// Appends one result to `out`; `index` is its position among all results.
+/// Appends a result to `out`. `index` is its position among all results.
 pub fn write_result(
     record: &Record<'_>,
     profile: &Profile,
@@ -98,10 +147,10 @@ pub fn write_result(
     }
 }
 
-/// Aggregates as a whole file.
+/// Renders aggregates as a file.
 pub fn render_aggregates(aggregates: &Aggregates, format: Format) -> Vec<u8> {
-    let shape = aggregates::Shape(aggregates);
-    // Maps of texts to finite numbers are always JSON.
+    let shape = aggregates::AggregatesShape(aggregates);
+    // Serializing maps of finite numbers does not fail.
     let mut bytes = match format {
         Format::Json => serde_json::to_vec_pretty(&shape).unwrap_or_default(),
         Format::JsonLines => serde_json::to_vec(&shape).unwrap_or_default(),

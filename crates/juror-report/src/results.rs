@@ -1,5 +1,5 @@
-//! One question's result in the documented shape. Most of it repeats the input, so its bytes are
-//! copied rather than built again.
+//! Writes the result of a question in the documented format. Most of a result repeats the input,
+//! whose bytes are copied.
 
 use std::borrow::Cow;
 
@@ -8,41 +8,42 @@ use juror_score::{
     ByStep, Ending, ErrorResponses, Finding, FlatValue, Judgement, Profile, Record, Step,
 };
 
-/// What a result is told to, piece by piece, in the order in which it is written: JSON text, or the
-/// objects of another language.
+/// Receives a result piece by piece, in order. It may write JSON, or build objects of another
+/// language.
 ///
-/// In an object a key comes before each value.
+/// In an object, a key precedes each value.
 pub trait ResultSink {
-    /// An object begins.
+    /// Begins an object.
     fn open_object(&mut self);
-    /// A list begins.
+    /// Begins a list.
     fn open_list(&mut self);
-    /// The object that began last ends.
+    /// Ends the current object.
     fn close_object(&mut self);
-    /// The list that began last ends.
+    /// Ends the current list.
     fn close_list(&mut self);
-    /// A key of Juror's own.
+    /// Writes a key.
     fn key(&mut self, key: &str);
-    /// A key as the input has it, with its quotes.
+    /// Writes a key of the input, as raw JSON with its quotes.
     fn key_as_written(&mut self, key: &str);
-    /// A text; it may be a part of the input.
+    /// Writes a string, which may be part of the input.
     fn text(&mut self, text: &str);
-    /// A finite number.
+    /// Writes a finite number.
     fn number(&mut self, number: f64);
-    /// A value as the input has it, or made for the result.
+    /// Writes raw JSON.
     fn json(&mut self, json: &str);
 
-    /// The fields of an object of the input, but for some, into the object that began last.
+    /// Writes the fields of an input object to the current object, except those that `leave_out`
+    /// selects.
     fn fields(&mut self, object: &Object<'_>, leave_out: impl Fn(&str) -> bool)
     where
         Self: Sized,
     {
-        tell_fields(self, object, leave_out);
+        emit_fields(self, object, leave_out);
     }
 }
 
-/// Tells the fields of an object one by one, but for some.
-pub fn tell_fields(
+/// Writes the fields of an object one by one, except those that `leave_out` selects.
+pub fn emit_fields(
     sink: &mut impl ResultSink,
     object: &Object<'_>,
     leave_out: impl Fn(&str) -> bool,
@@ -55,8 +56,8 @@ pub fn tell_fields(
     }
 }
 
-/// Tells a result to whoever makes something of it.
-pub fn tell_result(record: &Record<'_>, profile: &Profile, sink: &mut impl ResultSink) {
+/// Writes a result to a sink.
+pub fn emit_result(record: &Record<'_>, profile: &Profile, sink: &mut impl ResultSink) {
     let question = record.case.question;
     let trajectory = record.case.trajectory;
     sink.open_object();
@@ -68,7 +69,7 @@ pub fn tell_result(record: &Record<'_>, profile: &Profile, sink: &mut impl Resul
     }
     if question.groups.is_some() {
         sink.key("reference_steps");
-        tell_reference_steps(record, sink);
+        emit_reference_steps(record, sink);
     }
     match &trajectory.ending {
         Ending::Responded => text(sink, "status", "success"),
@@ -83,20 +84,20 @@ pub fn tell_result(record: &Record<'_>, profile: &Profile, sink: &mut impl Resul
     }
     let counted_in = profile.steps_of_errors == ErrorResponses::CountedIn;
     if !trajectory.ending.is_error() || counted_in {
-        tell_response(record, counted_in, sink);
+        emit_response(record, counted_in, sink);
     }
     sink.close_object();
 }
 
-/// What was answered and how good it is.
-fn tell_response(record: &Record<'_>, counted_in: bool, sink: &mut impl ResultSink) {
+/// Writes the answer, the steps and the findings.
+fn emit_response(record: &Record<'_>, counted_in: bool, sink: &mut impl ResultSink) {
     let trajectory = record.case.trajectory;
     if let Some(answer) = trajectory.answer {
         json(sink, "actual_answer", answer.get());
     }
     if trajectory.steps.is_some() || counted_in {
         sink.key("actual_steps");
-        tell_actual_steps(record, sink);
+        emit_actual_steps(record, sink);
     }
     for found in record.findings().filter(|finding| finding.step.is_none()) {
         finding(sink, found);
@@ -109,14 +110,14 @@ fn tell_response(record: &Record<'_>, counted_in: bool, sink: &mut impl ResultSi
     }
 }
 
-/// The text of a JSON string; of anything else, the JSON.
+/// Returns the content of a JSON string, or any other JSON as it is.
 pub fn text_of_json(json: &str) -> Cow<'_, str> {
     serde_json::from_str::<String>(json).map_or(Cow::Borrowed(json), Cow::Owned)
 }
 
-/// The reference steps, each that was found with the id of the step it matches, and each that was
-/// missed with the reason where that is told.
-fn tell_reference_steps(record: &Record<'_>, sink: &mut impl ResultSink) {
+/// Writes the reference steps. A step that was found gets the id of its match, a missed one the
+/// reason if it is to be explained.
+fn emit_reference_steps(record: &Record<'_>, sink: &mut impl ResultSink) {
     let groups = record.case.question.groups.as_deref().unwrap_or_default();
     let steps = record.case.trajectory.steps.as_deref().unwrap_or_default();
     let match_of = |group, expected| {
@@ -129,7 +130,7 @@ fn tell_reference_steps(record: &Record<'_>, sink: &mut impl ResultSink) {
         for (index, step) in expected_steps.iter().enumerate() {
             let found: Option<Cow<str>> = match_of(group, index);
             sink.open_object();
-            // A reference that was itself a result may carry what another run has found.
+            // A reference that was read from results may contain findings of another run.
             sink.fields(&step.fields, |key| matches!(key, "matches" | "missed"));
             if let Some(id) = found {
                 json(sink, "matches", &id);
@@ -144,12 +145,12 @@ fn tell_reference_steps(record: &Record<'_>, sink: &mut impl ResultSink) {
     sink.close_list();
 }
 
-fn tell_actual_steps(record: &Record<'_>, sink: &mut impl ResultSink) {
+fn emit_actual_steps(record: &Record<'_>, sink: &mut impl ResultSink) {
     let steps: &[Step] = record.case.trajectory.steps.as_deref().unwrap_or_default();
     let findings = ByStep::new(record.findings(), |finding| finding.step);
     sink.open_list();
     for (index, step) in steps.iter().enumerate() {
-        // Responses that were results may carry what another run has found.
+        // Responses that were read from results may contain findings of another run.
         let judged_again =
             |key: &str| findings.of(index).any(|finding| finding.aspect.part(key).is_some());
         sink.open_object();
@@ -172,7 +173,7 @@ fn json(sink: &mut impl ResultSink, key: &str, json: &str) {
     sink.json(json);
 }
 
-/// What was found, key by key; nothing where it does not apply.
+/// Writes the keys of a finding; none if it does not apply.
 fn finding(sink: &mut impl ResultSink, finding: &Finding) {
     finding.each_pair(|key, value| {
         sink.key(&key);
@@ -184,15 +185,15 @@ fn finding(sink: &mut impl ResultSink, finding: &Finding) {
     });
 }
 
-/// Appends the result as a JSON object on one line.
+/// Appends a result as a JSON object on one line.
 pub(crate) fn write_json(record: &Record<'_>, profile: &Profile, out: &mut Vec<u8>) {
-    tell_result(record, profile, &mut OneLine { out, is_first: true });
+    emit_result(record, profile, &mut OneLine { out, is_first: true });
 }
 
-/// JSON on one line.
+/// Writes JSON on one line.
 struct OneLine<'o> {
     out: &'o mut Vec<u8>,
-    /// Whether what comes next is the first in its object or list, or the value of a key.
+    /// Whether the next value is the first in its object or list, or follows a key.
     is_first: bool,
 }
 
@@ -273,7 +274,7 @@ impl ResultSink for OneLine<'_> {
     }
 }
 
-/// Copies JSON without its line ends: inside strings they are escaped, so none of them matter.
+/// Copies JSON without newlines. All of them are outside of strings, where they do not matter.
 fn copy_on_one_line(json: &str, out: &mut Vec<u8>) {
     let mut rest = json.as_bytes();
     while let Some(at) = memchr::memchr2(b'\n', b'\r', rest) {

@@ -1,20 +1,20 @@
-//! The summary a person reads in a terminal.
+//! The summary for terminals.
 
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
 use juror_score::{Aggregates, KeyPart, Miss, Summary, metric, split_key};
 
-/// How many templates are listed before the rest are counted.
+/// How many templates are listed.
 const MOST_TEMPLATES: usize = 20;
 
-/// The widest template name that is shown whole.
+/// How many characters of a name are shown.
 const NAME_WIDTH: usize = 44;
 
-/// How many metrics of the user's own get a column.
+/// How many custom metrics get a column.
 const MOST_OWN: usize = 3;
 
-/// Metrics that get a column where some question has them, and the column's title.
+/// The metrics that get a column if some question has them, and the column's title.
 const SCORES: [(&str, &str); 5] = [
     ("steps_score", "steps"),
     ("answer_f1", "answer f1"),
@@ -23,7 +23,7 @@ const SCORES: [(&str, &str); 5] = [
     ("retrieval_context_f1", "contexts"),
 ];
 
-/// Whether colours are used. Everything makes sense without them.
+/// Whether to use colours. The output makes sense without them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Palette {
     /// Plain text.
@@ -32,60 +32,60 @@ pub enum Palette {
     Colour,
 }
 
-/// What a summary is made of.
+/// The content of a summary.
 #[derive(Debug)]
 pub struct Highlights<'a> {
     /// The first line.
     pub title: String,
     /// The statistics.
     pub aggregates: &'a Aggregates,
-    /// The questions that did worst, the worst first.
+    /// The worst questions, worst first.
     pub worst: Vec<WorstQuestion>,
-    /// How many more did not reach the best score.
+    /// How many other questions have less than the best score.
     pub n_more: usize,
-    /// The calls to models, if any were made.
+    /// The calls to models, if any.
     pub calls: Vec<CallRow>,
 }
 
-/// Calls to models for one purpose.
+/// The calls to models for one purpose.
 #[derive(Clone, Debug)]
 pub struct CallRow {
-    /// What they were for.
+    /// The purpose.
     pub purpose: String,
     /// How many were sent, or would be.
     pub sent: u64,
-    /// How many replies were known already.
+    /// How many replies were known.
     pub known: u64,
-    /// How many failed for good.
+    /// How many failed.
     pub failed: u64,
     /// Tokens sent.
     pub input_tokens: u64,
-    /// Tokens the model wrote.
+    /// Tokens received.
     pub output_tokens: u64,
-    /// US dollars, where prices are known.
+    /// The cost in US dollars, if prices are known.
     pub usd: Option<f64>,
 }
 
-/// A question that did not do well, and why.
+/// A question with a low score, and why.
 #[derive(Clone, Debug)]
 pub struct WorstQuestion {
     /// Its id.
     pub id: String,
-    /// What was asked.
+    /// The text of the question.
     pub text: String,
     /// Whether it ended in an error.
     pub is_error: bool,
-    /// Its steps score, if it has one.
+    /// The steps score, if any.
     pub score: Option<f64>,
-    /// How right its answer is and why, if that was judged and found wanting.
+    /// The answer's f1 and the reason, if it was judged to be incomplete or wrong.
     pub answer: Option<(f64, String)>,
-    /// Its error, if it ended in one or could not be scored.
+    /// The error, if it ended in one or could not be scored.
     pub error: Option<String>,
     /// The expected steps that were not found.
     pub misses: Vec<Miss>,
 }
 
-/// The summary as text.
+/// Renders the summary.
 pub fn summary(highlights: &Highlights<'_>, palette: Palette) -> String {
     let paint = Paint(palette);
     let mut text = format!("{}\n\n", paint.bold(&highlights.title));
@@ -105,7 +105,7 @@ pub fn summary(highlights: &Highlights<'_>, palette: Palette) -> String {
     text
 }
 
-/// Calls to models as a table.
+/// Renders calls to models as a table.
 pub fn calls_table(rows: &[CallRow], palette: Palette) -> String {
     let mut cells = vec![
         ["model calls for", "sent", "known", "failed", "tokens in", "tokens out", "USD"]
@@ -144,8 +144,7 @@ fn table(aggregates: &Aggregates, paint: Paint) -> String {
     layout(&rows, paint)
 }
 
-/// The scores to show: those of the table above that some question has, then the first few of the
-/// user's own.
+/// The metrics to show: those of `SCORES` that some question has, then the first custom ones.
 fn columns(aggregates: &Aggregates) -> Vec<(&str, &str)> {
     let is_cost = |name: &str| split_key(name).1 == Some(KeyPart::Cost);
     let own = |name: &&str| metric(name).is_none() && !is_cost(name);
@@ -157,7 +156,7 @@ fn columns(aggregates: &Aggregates) -> Vec<(&str, &str)> {
         .collect()
 }
 
-/// All templates in order, or the ones with the lowest steps score when there are many.
+/// All templates in order, or those with the lowest steps scores if there are many.
 fn listed_templates(aggregates: &Aggregates) -> Vec<(&String, &Summary)> {
     let mut templates: Vec<(&String, &Summary)> = aggregates.per_template.iter().collect();
     if templates.len() > MOST_TEMPLATES {
@@ -185,14 +184,14 @@ fn row(name: &str, summary: &Summary, scores: &[(&str, &str)]) -> Vec<String> {
 
 fn macro_row(aggregates: &Aggregates, scores: &[(&str, &str)]) -> Vec<String> {
     let counts = ["mean over templates".to_owned(), String::new(), String::new()];
-    // Tokens and time have means even where no question tells them.
+    // Tokens and time have a mean even if no question has a value.
     let is_told = |metric: &str| aggregates.micro.spread(metric).is_some_and(|spread| spread.n > 0);
     let mean =
         |metric: &str| aggregates.macro_means.get(metric).copied().filter(|_| is_told(metric));
     cells(counts, mean, scores)
 }
 
-/// A row: name and counts, then the mean of each score, of tokens and of time.
+/// Makes a row: name and counts, then the means of each score, of tokens and of time.
 fn cells(
     counts: [String; 3],
     mean: impl Fn(&str) -> Option<f64>,
@@ -209,7 +208,7 @@ fn shown_score(score: Option<f64>) -> String {
     score.map_or("–".into(), |score| format!("{score:.3}"))
 }
 
-/// A whole number with its thousands apart.
+/// Formats a whole number with thousands separators.
 fn thousands(number: f64) -> String {
     let digits = format!("{number:.0}");
     let mut shown = String::new();
@@ -223,7 +222,7 @@ fn thousands(number: f64) -> String {
     shown
 }
 
-/// Columns side by side: the first to the left, the others to the right.
+/// Aligns columns: the first to the left, the others to the right.
 pub(crate) fn layout(rows: &[Vec<String>], paint: Paint) -> String {
     let n_columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
@@ -281,7 +280,7 @@ fn question(worst: &WorstQuestion, paint: Paint) -> String {
     text
 }
 
-/// A text without characters that steer a terminal or hide what stands there.
+/// Replaces characters that control a terminal or hide text.
 pub fn visible(text: &str) -> String {
     let steers = |c: char| {
         c.is_control()
@@ -290,7 +289,7 @@ pub fn visible(text: &str) -> String {
     text.chars().map(|c| if steers(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
-/// A text on one line, cut where it is too long.
+/// Puts a text on one line and truncates it.
 pub(crate) fn shorten(text: &str, most: usize) -> String {
     let flat = visible(&text.split_whitespace().collect::<Vec<_>>().join(" "));
     match flat.char_indices().nth(most) {

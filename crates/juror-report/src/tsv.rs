@@ -1,4 +1,4 @@
-//! Tables for spreadsheets: tabs between fields, one line a row.
+//! Tab-separated tables for spreadsheets.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -13,7 +13,7 @@ use crate::results::text_of_json;
 
 const TEXTS: [&str; 5] = ["template_id", "question_id", "question_text", "status", "error"];
 
-/// The metrics of a question, then those of custom evaluations.
+/// The metrics of questions, then the custom ones.
 fn metrics(custom: &[String]) -> Vec<&str> {
     let built_in = METRICS.iter().filter(|info| info.level == Level::Question);
     built_in.map(|info| info.name).chain(custom.iter().map(String::as_str)).collect()
@@ -26,8 +26,8 @@ pub(crate) fn header(columns: &Columns) -> Vec<u8> {
     format!("{}\n", names.join("\t")).into_bytes()
 }
 
-/// One question: its texts, then every metric of a question, then those of its steps, empty where
-/// it has none.
+/// Writes the row of a question: its texts, then all metrics of questions, then those of its steps.
+/// Cells without a value are empty.
 pub(crate) fn write_row(
     record: &Record<'_>,
     profile: &Profile,
@@ -68,7 +68,7 @@ pub(crate) fn write_row(
     out.push(b'\n');
 }
 
-/// What judges found out about the question, by key.
+/// The values that judges found for the question, by key.
 fn judged_values<'r>(record: &'r Record<'_>) -> Vec<(Cow<'r, str>, FlatValue<'r>)> {
     let mut values = Vec::new();
     for finding in record.judged().iter().filter(|finding| finding.step.is_none()) {
@@ -77,7 +77,7 @@ fn judged_values<'r>(record: &'r Record<'_>) -> Vec<(Cow<'r, str>, FlatValue<'r>
     values
 }
 
-/// Tabs and line ends would break the table: they become spaces.
+/// Replaces tabs and newlines by spaces, which would break the table.
 fn one_line(text: &str) -> Cow<'_, str> {
     if text.contains(['\t', '\n', '\r']) {
         Cow::Owned(text.replace(['\t', '\n', '\r'], " "))
@@ -86,7 +86,8 @@ fn one_line(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// One row a metric of a template, of all questions (`micro`) or over templates (`macro`).
+/// Renders a row for each metric, of each template, of all questions (`micro`) and over templates
+/// (`macro`).
 pub(crate) fn render_aggregates(aggregates: &Aggregates) -> String {
     let mut table = "scope\ttemplate_id\tmetric\tn\tsum\tmean\tmedian\tmin\tmax\n".to_owned();
     for (id, summary) in &aggregates.per_template {

@@ -1,5 +1,5 @@
-//! YAML that every reader reads alike: texts that an older reader would take for something else
-//! (`yes`, `12:30`, `2025-04-22`) are quoted, and texts of several lines stand as blocks.
+//! Writes YAML that all parsers read alike: strings that an older parser would take for something
+//! else (`yes`, `12:30`, `2025-04-22`) are quoted, and strings with several lines become blocks.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -7,41 +7,41 @@ use std::fmt::Write;
 use juror_json::{Object, end_of_string, text_of};
 use serde_json::value::RawValue;
 
-/// Deeper values are written on one line, as JSON, which is YAML too.
+/// Deeper values are written as JSON on one line, which is YAML as well.
 const DEEPEST: usize = 64;
 
-/// Longer keys are marked as such: readers look for the end of one in 1,024 characters, and no
-/// further.
+/// Longer keys are written with `?`, because parsers look for the end of a plain key in 1,024
+/// characters only.
 const LONGEST_KEY: usize = 1000;
 
 /// Appends a JSON value as one item of a YAML list.
 pub(crate) fn write_item(json: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(b"- ");
-    write_text_value(json, 1, Place::AfterDash, out);
+    write_text_value(json, 1, Position::AfterDash, out);
 }
 
 /// Appends a JSON value as a YAML document.
 pub(crate) fn write_document(json: &str, out: &mut Vec<u8>) {
-    write_text_value(json, 0, Place::LineStart, out);
+    write_text_value(json, 0, Position::LineStart, out);
 }
 
-/// Where a value begins.
+/// Where a value is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Position {
     LineStart,
     AfterDash,
     AfterKey,
 }
 
-/// What was written a moment ago, or read before, is JSON; if it were not, it is kept as it is.
-fn write_text_value(json: &str, depth: usize, place: Place, out: &mut Vec<u8>) {
+/// Writes a JSON text. It was serialized or parsed before, so it is valid; if not, it is copied.
+fn write_text_value(json: &str, depth: usize, place: Position, out: &mut Vec<u8>) {
     match serde_json::from_str::<&RawValue>(json) {
         Ok(value) => write_value(value, depth, place, out),
         Err(_) => write_flow(json, out),
     }
 }
 
-fn write_value(value: &RawValue, depth: usize, place: Place, out: &mut Vec<u8>) {
+fn write_value(value: &RawValue, depth: usize, place: Position, out: &mut Vec<u8>) {
     let json = value.get();
     match json.as_bytes().first() {
         Some(b'"') => write_text(&text_of(value).unwrap_or_default(), depth, out),
@@ -57,16 +57,16 @@ fn write_value(value: &RawValue, depth: usize, place: Place, out: &mut Vec<u8>) 
     }
 }
 
-fn write_object(object: &Object<'_>, depth: usize, place: Place, out: &mut Vec<u8>) {
+fn write_object(object: &Object<'_>, depth: usize, place: Position, out: &mut Vec<u8>) {
     let mut fields = object.iter().peekable();
     if fields.peek().is_none() {
         return write_line("{}", out);
     }
-    if place == Place::AfterKey {
+    if place == Position::AfterKey {
         out.push(b'\n');
     }
     for (index, (key, value)) in fields.enumerate() {
-        if index > 0 || place != Place::AfterDash {
+        if index > 0 || place != Position::AfterDash {
             indent(depth, out);
         }
         write_key(&key, depth, out);
@@ -75,10 +75,10 @@ fn write_object(object: &Object<'_>, depth: usize, place: Place, out: &mut Vec<u
         if !nested || depth + 1 >= DEEPEST || is_empty(value) {
             out.push(b' ');
         }
-        // A list stands no deeper than its key: its dashes set it off.
+        // Lists are not indented under their key; the dashes set them off.
         let is_list = value.get().starts_with('[');
         let deeper = if is_list { depth } else { depth + 1 };
-        write_value(value, deeper, Place::AfterKey, out);
+        write_value(value, deeper, Position::AfterKey, out);
     }
 }
 
@@ -92,7 +92,7 @@ fn write_key(key: &str, depth: usize, out: &mut Vec<u8>) {
     indent(depth, out);
 }
 
-/// Writes JSON on one line, its long keys marked.
+/// Writes JSON on one line. Long keys are written with `?`.
 fn write_flow(json: &str, out: &mut Vec<u8>) {
     let mut copied = 0;
     for (start, end) in strings_of(json) {
@@ -106,7 +106,7 @@ fn write_flow(json: &str, out: &mut Vec<u8>) {
     write_line(&json[copied..], out);
 }
 
-/// Where the strings of a JSON text begin and end, quotes and all.
+/// Finds the strings in JSON: the range of each, including quotes.
 fn strings_of(json: &str) -> impl Iterator<Item = (usize, usize)> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -116,19 +116,19 @@ fn strings_of(json: &str) -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
-fn write_list(items: &[&RawValue], depth: usize, place: Place, out: &mut Vec<u8>) {
+fn write_list(items: &[&RawValue], depth: usize, place: Position, out: &mut Vec<u8>) {
     if items.is_empty() {
         return write_line("[]", out);
     }
-    if place == Place::AfterKey {
+    if place == Position::AfterKey {
         out.push(b'\n');
     }
     for (index, item) in items.iter().enumerate() {
-        if index > 0 || place != Place::AfterDash {
+        if index > 0 || place != Position::AfterDash {
             indent(depth, out);
         }
         out.extend_from_slice(b"- ");
-        write_value(item, depth + 1, Place::AfterDash, out);
+        write_value(item, depth + 1, Position::AfterDash, out);
     }
 }
 
@@ -149,7 +149,7 @@ fn write_text(text: &str, depth: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// How a text of several lines begins as a block; `None` where it cannot be one.
+/// The header of a block for a string with several lines, or `None` if it cannot be a block.
 fn block_mark(text: &str) -> Option<&'static str> {
     let body = text.strip_suffix('\n').unwrap_or(text);
     let is_plain = |c: char| c == '\n' || (!c.is_control() && !is_odd(c));
@@ -160,18 +160,18 @@ fn block_mark(text: &str) -> Option<&'static str> {
     fits.then_some(if body.len() == text.len() { "|-" } else { "|" })
 }
 
-/// Characters that some readers take for line ends or refuse.
+/// Characters that some parsers take for line breaks, or reject.
 fn is_odd(c: char) -> bool {
     matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
 
-/// A text on one line: as it is where no reader could mistake it, else quoted.
+/// Writes a string on one line: plain if no parser could mistake it, else quoted.
 fn inline(text: &str) -> Cow<'_, str> {
     if is_safe(text) { Cow::Borrowed(text) } else { Cow::Owned(quoted(text)) }
 }
 
 fn is_safe(text: &str) -> bool {
-    // Words that one version of YAML or another reads as something else than a text.
+    // Words that some version of YAML does not read as strings.
     const WORDS: [&str; 9] = ["y", "n", "yes", "no", "on", "off", "true", "false", "null"];
     let first_fits = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_' || c == '/');
     let is_plain = |c: char| {
@@ -185,7 +185,7 @@ fn is_safe(text: &str) -> bool {
         && !WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
-/// JSON's quoting is YAML's too, once odd characters are escaped.
+/// Quotes a string as in JSON, which is valid YAML once odd characters are escaped.
 fn quoted(text: &str) -> String {
     let json = serde_json::Value::from(text).to_string();
     let mut quoted = String::with_capacity(json.len());
@@ -271,7 +271,7 @@ mod tests {
         }
     }
 
-    /// Whatever the texts, what is written reads back as the same value.
+    /// Whatever the strings, the output is parsed to the same value.
     #[test]
     fn what_is_written_reads_back() {
         let texts = [
