@@ -1,4 +1,4 @@
-//! Turning a reply of the script into an answer of the provider.
+//! Turns a scripted reply into a provider's response.
 
 use serde_json::{Value, json};
 
@@ -12,15 +12,15 @@ use crate::{anthropic, automatic, embedding, gemini, openai, pieces, schema};
 pub(crate) const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 
-/// What a model says.
+/// What the model says.
 pub(crate) enum Said {
     Text(String),
-    /// The arguments of a tool.
+    /// The arguments of a forced tool.
     Arguments {
         tool: String,
         json: Value,
     },
-    /// Functions that are called, and what is said with it.
+    /// Function calls, with optional text.
     Calls {
         content: Option<String>,
         calls: Vec<Call>,
@@ -29,7 +29,7 @@ pub(crate) enum Said {
     Nothing,
 }
 
-/// A call of a function, its arguments as they are sent.
+/// A function call with raw arguments.
 pub(crate) struct Call {
     pub(crate) id: Option<String>,
     pub(crate) name: String,
@@ -47,7 +47,7 @@ impl From<FunctionCall> for Call {
     }
 }
 
-/// Everything a protocol needs to write what a model says.
+/// What a protocol needs to write the model's turn.
 pub(crate) struct Turn<'a> {
     pub(crate) ask: &'a Ask,
     pub(crate) body: &'a Value,
@@ -57,34 +57,34 @@ pub(crate) struct Turn<'a> {
     pub(crate) number: usize,
 }
 
-/// What happens to a request.
+/// How a request is answered.
 pub(crate) enum Answer {
     Http(Http),
     Hang,
     Reset,
 }
 
-/// An answer that is sent.
+/// A response to send.
 pub(crate) struct Http {
     pub(crate) status: u16,
     pub(crate) retry_after: Option<String>,
     pub(crate) media_type: &'static str,
     pub(crate) content: Content,
-    /// Whether a client can be content with it.
+    /// Whether a client can use it.
     pub(crate) is_sound: bool,
 }
 
 /// The bytes of an answer.
 pub(crate) enum Content {
     Whole(String),
-    /// Bytes that are sent one piece after the other.
+    /// Bytes that are sent piece by piece.
     Pieces(Vec<Vec<u8>>),
-    /// Bytes of which only half are sent, though all are promised.
+    /// A body of which only the first half is sent, though its full length is announced.
     Half(String),
 }
 
 impl Answer {
-    /// The answer to a request by a reply of the script, or automatically.
+    /// Answers a request with a scripted or an automatic reply.
     pub(crate) fn new(
         script: &Script,
         record: &Record,
@@ -106,7 +106,7 @@ impl Answer {
         Answer::Http(http)
     }
 
-    /// The answer to a request that cannot be replied to.
+    /// Answers a request with an error.
     pub(crate) fn problem(problem: &Problem, protocol: Protocol) -> Answer {
         let body = problem.body(protocol).to_string();
         Answer::Http(Http { status: problem.status, is_sound: false, ..Http::json(body) })
@@ -189,13 +189,13 @@ fn say_automatically(ask: &Ask, body: &Value) -> Said {
         return json(Some(schema));
     }
     if ask.uses.contains(&"json_object") {
-        // Those who ask for any JSON write into the prompt which.
+        // Clients that ask for any JSON describe the schema in the prompt.
         return json(schema::find_in(&ask.prompt).as_ref());
     }
     if ask.purpose == "text" { Said::Text(automatic::TEXT.to_owned()) } else { json(None) }
 }
 
-/// Calls the first function, and after that gives the answer, if there is a way to.
+/// Calls the first function, and then the one that finishes, if there is one.
 fn call_automatically(ask: &Ask) -> Said {
     let call = |name: &str, arguments: Value| {
         let (name, arguments) = (name.to_owned(), arguments.to_string());

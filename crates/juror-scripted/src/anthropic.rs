@@ -1,4 +1,4 @@
-//! The protocol of Anthropic.
+//! Anthropic's protocol.
 
 use serde_json::{Value, json};
 
@@ -121,7 +121,7 @@ fn input_delta(text: &str) -> Value {
     json!({"type": "input_json_delta", "partial_json": text})
 }
 
-/// A call before its input is known.
+/// A call without its input.
 fn tool_use(turn: &Turn<'_>, index: usize, call: &Call) -> Value {
     let id = call.id.clone().unwrap_or_else(|| format!("{}_{index}", call_id(turn)));
     json!({"type": "tool_use", "id": id, "name": call.name, "input": {}})

@@ -1,4 +1,4 @@
-//! A request, in terms that all protocols share.
+//! A request, independent of the protocol.
 
 use serde_json::Value;
 
@@ -13,32 +13,32 @@ pub(crate) struct Ask {
     pub(crate) purpose: String,
     pub(crate) model: String,
     pub(crate) prompt: String,
-    /// The tool the model must call.
+    /// The tool that the model must call.
     pub(crate) tool: Option<String>,
-    /// The functions the model may call.
+    /// The functions that the model may call.
     pub(crate) functions: Vec<String>,
-    /// Whether it is told of a call's result.
+    /// Whether it contains the result of a call.
     pub(crate) has_results: bool,
     /// The texts to embed.
     pub(crate) inputs: Vec<String>,
     pub(crate) stream: Option<Stream>,
-    /// The features it uses, of those a script can refuse.
+    /// The features that it uses, of those that a script can refuse.
     pub(crate) uses: Vec<&'static str>,
 }
 
-/// The parts of a request that each protocol has in its own place.
+/// The parts of a request that each protocol puts in another place.
 pub(crate) struct Parts<'a> {
     pub(crate) texts: Vec<&'a str>,
     pub(crate) tool: Option<&'a str>,
     pub(crate) functions: Vec<&'a str>,
     pub(crate) has_results: bool,
-    /// The name of the schema, where it has one of its own.
+    /// The schema's name, if it is separate from the schema.
     pub(crate) schema_name: Option<&'a str>,
     pub(crate) uses: Vec<&'static str>,
 }
 
 impl Ask {
-    /// Reads a request's body, forgiving what is missing.
+    /// Reads the body of a request. Tolerates missing parts.
     pub(crate) fn read(endpoint: &Endpoint<'_>, body: &Value) -> Ask {
         let parts = match endpoint.protocol {
             Protocol::OpenAi | Protocol::Azure => openai::read(endpoint.kind, body),
@@ -70,7 +70,7 @@ impl Ask {
         }
     }
 
-    /// The schema that the reply has to follow, which is somewhere in the body.
+    /// Returns the schema of the reply.
     pub(crate) fn schema<'a>(&self, body: &'a Value) -> Option<&'a Value> {
         match self.protocol {
             Protocol::OpenAi | Protocol::Azure => openai::schema(body, self.tool.as_deref()),
@@ -80,14 +80,14 @@ impl Ask {
     }
 }
 
-/// Adds the texts of a content: itself, or those of its parts.
+/// Collects the texts of a content: itself, or those of its parts.
 pub(crate) fn add_texts<'a>(content: &'a Value, texts: &mut Vec<&'a str>) {
     match content {
         Value::String(text) => texts.push(text),
         Value::Array(parts) => parts.iter().for_each(|part| add_texts(part, texts)),
         Value::Object(part) => {
             texts.extend(part.get("text").and_then(Value::as_str));
-            // What a call came to: Anthropic's and Google's.
+            // The result of a call, in Anthropic's and Google's formats.
             let google = content.pointer("/functionResponse/response/output");
             for result in part.get("content").into_iter().chain(google) {
                 add_texts(result, texts);
@@ -97,7 +97,7 @@ pub(crate) fn add_texts<'a>(content: &'a Value, texts: &mut Vec<&'a str>) {
     }
 }
 
-/// The only tool of a list, which a model that must call some tool must call.
+/// The only tool of a list: a model that must call some tool must call this one.
 pub(crate) fn only(tools: &Value) -> Option<&Value> {
     match tools.as_array()?.as_slice() {
         [tool] => Some(tool),

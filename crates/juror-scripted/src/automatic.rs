@@ -1,22 +1,21 @@
-//! Replies to what the script leaves open: plausible, and the same whenever the prompt is.
+//! Automatic replies to what the script leaves open: plausible, and a function of the prompt.
 
 use serde_json::{Map, Value, json};
 
 use crate::marker;
 use crate::schema;
 
-/// The reply to a prompt that asks for no schema.
+/// The reply to a prompt without a schema.
 pub(crate) const TEXT: &str = "2\t2\t1\tautomatic";
 
-/// The function by which agents end.
+/// The function by which agents finish.
 pub(crate) const FINISH: &str = "Finish";
 
-/// Its arguments.
 pub(crate) fn finish() -> Value {
     json!({"return_type": "give_answer", "final_answer": "automatic"})
 }
 
-/// The reply to a prompt that asks for JSON.
+/// Makes a reply to a prompt that asks for JSON.
 pub(crate) fn reply(purpose: &str, schema: Option<&Value>, prompt: &str) -> Value {
     let mut chance = Chance::of(&marker::without_in(prompt));
     match purpose {
@@ -73,7 +72,7 @@ fn custom(schema: Option<&Value>, chance: &mut Chance) -> Value {
     Value::Object(members.collect::<Map<_, _>>())
 }
 
-/// A number within the bounds of its schema. What is declared as something else stays that.
+/// Makes a number within the bounds of its schema. Other types keep their instance.
 fn score(schema: &Value, chance: &mut Chance) -> Value {
     let least = schema["minimum"].as_f64().unwrap_or(0.0);
     let most = schema["maximum"].as_f64();
@@ -92,19 +91,19 @@ fn score(schema: &Value, chance: &mut Chance) -> Value {
     }
 }
 
-/// Numbers that look random and follow from a text.
+/// Pseudo-random numbers derived from a text.
 pub(crate) struct Chance(u64);
 
 impl Chance {
     pub(crate) fn of(text: &str) -> Chance {
-        // FNV-1a: the standard library's hash may change between versions, this one will not.
+        // FNV-1a, because the standard library's hash may change between versions.
         let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
         });
         Chance(hash)
     }
 
-    /// The next number, which is below `end`.
+    /// The next number below `end`.
     pub(crate) fn below(&mut self, end: u64) -> u64 {
         // SplitMix64.
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -1,4 +1,4 @@
-//! Connections that can be told to break.
+//! Connections that can be broken on purpose.
 
 use std::io;
 use std::pin::Pin;
@@ -12,7 +12,7 @@ use axum::serve::{IncomingStream, Listener};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 
-/// Breaks its connection at the next write, as far as the client can tell for no reason.
+/// Breaks its connection at the next write, for no reason that the client could see.
 #[derive(Clone, Default)]
 pub(crate) struct Breaker(Arc<AtomicBool>);
 
@@ -28,7 +28,7 @@ impl Connected<IncomingStream<'_, Port>> for Breaker {
     }
 }
 
-/// A port that is listened to.
+/// A listening port.
 pub(crate) struct Port(pub(crate) TcpListener);
 
 impl Listener for Port {
@@ -38,12 +38,12 @@ impl Listener for Port {
     async fn accept(&mut self) -> (Connection, ()) {
         loop {
             if let Ok((stream, _)) = self.0.accept().await {
-                // Replies are timed: none may wait for more to send. A connection that cannot be
-                // set so is a broken one, which its first read will tell.
+                // Replies are timed, so none may wait for more data. If this fails, the connection
+                // is broken, and its first read will say so.
                 let _ = stream.set_nodelay(true);
                 return (Connection { stream, breaker: Breaker::default() }, ());
             }
-            // The usual reason is too many open files, which others must close first.
+            // Usually there are too many open files, and others have to close theirs first.
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }
@@ -53,7 +53,7 @@ impl Listener for Port {
     }
 }
 
-/// A connection and what breaks it.
+/// A connection that can be broken.
 pub(crate) struct Connection {
     stream: TcpStream,
     breaker: Breaker,
@@ -62,7 +62,7 @@ pub(crate) struct Connection {
 impl Connection {
     fn check(&self) -> io::Result<()> {
         if self.breaker.0.load(Ordering::Acquire) {
-            // Closing without lingering is what sends a reset instead of a farewell.
+            // With a linger time of zero, closing sends a reset.
             self.stream.set_zero_linger()?;
             return Err(io::ErrorKind::ConnectionReset.into());
         }

@@ -1,10 +1,11 @@
-//! What providers demand of a conversation with calls: that each has its result, at its place.
+//! Checks the rules of providers for conversations with calls: each call needs its result, in the
+//! right place.
 
 use serde_json::Value;
 
 use crate::seen::Protocol;
 
-/// Why a provider would refuse the messages of a request.
+/// Returns why a provider would refuse the messages of a request.
 pub(crate) fn problem(protocol: Protocol, body: &Value) -> Option<String> {
     match protocol {
         Protocol::OpenAi | Protocol::Azure => openai(list(&body["messages"])),

@@ -1,4 +1,4 @@
-//! Sending an answer.
+//! Sends an answer.
 
 use std::io;
 use std::sync::Arc;
@@ -24,10 +24,9 @@ pub(crate) struct Delivery {
 }
 
 impl Delivery {
-    /// Sends the answer.
     pub(crate) async fn send(self, answer: Answer) -> Response<Body> {
         match answer {
-            // Ends when the client goes away or the server stops: both drop this future.
+            // Ends when the client leaves or the server stops, both of which drop this future.
             Answer::Hang => std::future::pending().await,
             Answer::Reset => {
                 self.breaker.pull();
@@ -56,7 +55,8 @@ impl Delivery {
         }
     }
 
-    /// A client that has the whole answer may look at once: what it then sees must be there.
+    /// Records the answer before its last byte is sent, so that a client that has all of it can
+    /// look at once.
     fn finish(self, is_sound: bool) {
         if is_sound {
             self.record.set_answered();
@@ -79,7 +79,7 @@ impl Delivery {
     }
 }
 
-/// The answer where there is nothing to ask.
+/// The response for an unknown path.
 pub(crate) fn not_found(message: &str) -> Response<Body> {
     let problem = Problem { status: 404, ..Problem::invalid(message) };
     let body = problem.body(Protocol::OpenAi).to_string();
@@ -98,13 +98,13 @@ fn half(text: String) -> Body {
     }))
 }
 
-/// While a body has nothing to give, what it gave before is sent: pieces stay pieces.
+/// A body that is not ready makes the server send what it has, so that pieces stay pieces.
 async fn send_what_there_is() {
     tokio::task::yield_now().await;
 }
 
 fn build(head: Builder, body: Body) -> Response<Body> {
-    // Only a script with an impossible status or header gets here.
+    // Only a script with an invalid status or header gets here.
     head.body(body).unwrap_or_else(|error| {
         let mut response = Response::new(Body::from(format!("the script is wrong: {error}")));
         *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;

@@ -1,11 +1,11 @@
-//! Vectors for texts.
+//! Embeddings.
 
 use crate::automatic::Chance;
 use crate::script::Script;
 
 const N_NUMBERS: usize = 8;
 
-/// A vector for each text: the script's, else one that follows from the text.
+/// Returns a vector for each text: the script's, or one derived from the text.
 pub(crate) fn vectors(script: &Script, texts: &[String]) -> Vec<Vec<f64>> {
     texts
         .iter()
@@ -18,7 +18,7 @@ fn of_text(text: &str) -> Vec<f64> {
     (0..N_NUMBERS).map(|_| chance.below(2001) as f64 / 1000.0 - 1.0).collect()
 }
 
-/// The bytes of a vector as a JSON string can hold them.
+/// Encodes a vector as base64.
 pub(crate) fn base64(vector: &[f64]) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     #[expect(clippy::cast_possible_truncation, reason = "the protocol has 32 bits a number")]

@@ -1,21 +1,21 @@
-//! Which script, protocol and model a path names.
+//! Parses paths: script, protocol and model.
 
 use crate::seen::{Kind, Protocol};
 
-/// What is asked of whom, as far as the path tells.
+/// What the path of a request says.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Endpoint<'a> {
-    /// The name of a further script.
+    /// The name of an additional script.
     pub(crate) script: Option<&'a str>,
     pub(crate) protocol: Protocol,
     pub(crate) kind: Kind,
-    /// The model, where it is in the path and not in the body.
+    /// The model, if it is in the path instead of the body.
     pub(crate) model: Option<String>,
-    /// How a stream was asked for, where that is in the path and not in the body.
+    /// The kind of stream, if that is in the path instead of the body.
     pub(crate) stream: Option<Stream>,
 }
 
-/// The two forms of a stream: events, or an array that is written bit by bit.
+/// The two kinds of streams: events, or an array that is written incrementally.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Stream {
     Events,
@@ -23,7 +23,7 @@ pub(crate) enum Stream {
 }
 
 impl<'a> Endpoint<'a> {
-    /// Reads a path and its query.
+    /// Parses a path and its query.
     pub(crate) fn of(path: &'a str, query: &str) -> Option<Endpoint<'a>> {
         use Kind::{Chat, Embeddings};
         use Protocol::{Anthropic, Azure, OpenAi};
@@ -73,7 +73,7 @@ fn gemini<'a>(script: Option<&'a str>, call: &str, query: &str) -> Option<Endpoi
     Some(Endpoint { script, protocol: Protocol::Gemini, kind, model, stream })
 }
 
-/// Whether a query has a name, and the value, if one is given.
+/// Whether a query has a parameter, with this value if one is given.
 pub(crate) fn has(query: &str, name: &str, value: Option<&str>) -> bool {
     query
         .split('&')

@@ -16,7 +16,7 @@ pub(crate) fn read<'a>(endpoint: &Endpoint<'_>, body: &'a Value) -> Parts<'a> {
             requests.for_each(|request| add_texts(&request["content"]["parts"], &mut texts));
         }
         Kind::Chat => {
-            // Both spellings are understood, as everywhere in this protocol.
+            // This protocol accepts both spellings everywhere.
             add_texts(&body["systemInstruction"]["parts"], &mut texts);
             add_texts(&body["system_instruction"]["parts"], &mut texts);
             let contents = body["contents"].as_array().into_iter().flatten();
@@ -79,8 +79,8 @@ pub(crate) fn whole(turn: &Turn<'_>) -> Value {
     }
 }
 
-/// The parts of a reply that calls functions; nothing if arguments are no JSON, which this provider
-/// does not pass on. The first call is signed, and clients have to show the signature again.
+/// The parts of a reply that calls functions, or `None` if arguments are not JSON, which this
+/// provider would not pass on. The first call is signed, and clients have to return the signature.
 fn calls(turn: &Turn<'_>) -> Option<Vec<Value>> {
     let Said::Calls { content, calls } = turn.said else { return None };
     let mut parts: Vec<Value> = content.iter().map(|text| json!({"text": text})).collect();
@@ -98,7 +98,7 @@ fn calls(turn: &Turn<'_>) -> Option<Vec<Value>> {
     Some(parts)
 }
 
-/// The reply as a list of objects, each with a part of the text.
+/// The reply as a list of objects, each with part of the text.
 pub(crate) fn chunks(turn: &Turn<'_>) -> Vec<Value> {
     if let Some(parts) = calls(turn) {
         let n_parts = parts.len();
@@ -155,11 +155,11 @@ fn envelope(turn: &Turn<'_>, candidate: &Value) -> Value {
     })
 }
 
-/// The reply to a request for embeddings.
+/// The response with embeddings.
 pub(crate) fn embeddings(vectors: &[Vec<f64>], tokens: u64) -> Value {
     let embeddings: Vec<Value> = vectors.iter().map(|vector| json!({"values": vector})).collect();
     let mut reply = json!({"embeddings": embeddings});
-    // Most models leave the tokens out.
+    // Most models omit the tokens.
     if tokens > 0 {
         reply["usageMetadata"] = json!({"promptTokenCount": tokens});
     }

@@ -1,4 +1,4 @@
-//! From a request to its answer.
+//! Handles requests.
 
 use std::sync::Arc;
 
@@ -16,7 +16,6 @@ use crate::problem::Problem;
 use crate::seen::{Protocol, Record};
 use crate::stage::Stage;
 
-/// Answers a request.
 pub(crate) async fn handle(
     State(stage): State<Arc<Stage>>,
     ConnectInfo(breaker): ConnectInfo<Breaker>,
@@ -50,7 +49,7 @@ pub(crate) async fn handle(
     Delivery { record, in_flight, breaker }.send(answer).await
 }
 
-/// The key of a request, from where its provider looks for it.
+/// Returns the key of a request, from where its provider expects it.
 fn read_key(protocol: Protocol, headers: &HeaderMap) -> Option<String> {
     let header = |name: &str| headers.get(name)?.to_str().ok();
     let key = match protocol {
@@ -62,7 +61,7 @@ fn read_key(protocol: Protocol, headers: &HeaderMap) -> Option<String> {
     key.map(str::to_owned)
 }
 
-/// What the provider demands of every request, and this one lacks.
+/// Checks what the provider requires of every request.
 fn find_problem(
     endpoint: &Endpoint<'_>,
     query: &str,

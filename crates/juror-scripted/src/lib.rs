@@ -1,8 +1,9 @@
-//! A model server that answers by script.
+//! A model server that follows a script.
 //!
 //! It speaks the protocols of model providers on loopback, so that clients are tested and timed as
-//! they will run: with sockets, status codes and streams, but without a key, a cost or chance. The
-//! script says how long a reply takes, what it says, and what goes wrong.
+//! they will run: with sockets, status codes and streams, but without keys, costs or chance. A
+//! [`Script`] says how long replies take, what they say, and what goes wrong. A [`Server`] follows it
+//! and records each request as [`Seen`].
 //!
 //! | provider | path |
 //! |---|---|
@@ -13,8 +14,9 @@
 //! | | `/v1beta/models/{model}:batchEmbedContents` |
 //!
 //! Each request has a purpose: the name of the schema it asks for, else of the tool it forces, else
-//! `functions` if it offers any, else `text`; for embeddings, `embeddings`. A reply is looked for in `faults`, then `matching`, then
-//! `replies`. What is in none of them is answered automatically, alike for alike prompts.
+//! `functions` if it offers any, else `text`; for embeddings, `embeddings`. Its reply is looked up in
+//! `faults`, then `matching`, then `replies`. If none is found, the reply is automatic: plausible, and
+//! the same for the same prompt.
 //!
 //! ```
 //! use juror_scripted::{Script, Server};
@@ -41,6 +43,8 @@
 //! assert!(server.seen().is_empty());
 //! # Ok::<(), serde_json::Error>(())
 //! ```
+//!
+//! You will not find anything here that the program needs.
 
 mod answer;
 mod anthropic;

@@ -1,4 +1,4 @@
-//! `juror-scripted SCRIPT.json [--port N]`: a model server that answers by script.
+//! `juror-scripted SCRIPT.json [--port N]`: a model server that follows a script.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program tells where it listens")]
 
@@ -12,7 +12,7 @@ fn main() -> ExitCode {
     match start() {
         Ok(server) => {
             println!("{}", server.address());
-            // The server has a thread of its own; this one has nothing left to do.
+            // The server has its own thread.
             loop {
                 std::thread::park();
             }

@@ -1,11 +1,11 @@
-//! Markers: words of sixteen lower-case hex digits, random, that clients put around what is judged.
+//! Markers: random words of sixteen lower-case hex digits, which clients put around judged texts.
 
 use serde_json::Value;
 
 const LENGTH: usize = 16;
 const CONSTANT: &str = "marker";
 
-/// The text with every marker replaced by the same word.
+/// Replaces every marker in a text by the same word.
 pub(crate) fn without_in(text: &str) -> String {
     let mut normal = String::with_capacity(text.len());
     let mut rest = text;
@@ -21,7 +21,7 @@ pub(crate) fn without_in(text: &str) -> String {
     normal
 }
 
-/// The JSON with every marker in its strings replaced by the same word.
+/// Replaces every marker in the strings of JSON by the same word.
 pub(crate) fn without(json: &Value) -> Value {
     match json {
         Value::String(text) => Value::String(without_in(text)),

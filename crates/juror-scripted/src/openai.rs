@@ -1,4 +1,4 @@
-//! The protocol of `OpenAI`, which Azure shares but for paths, keys and some errors.
+//! The protocol of `OpenAI`. Azure's differs only in paths, keys and some errors.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::embedding::base64;
 use crate::pieces;
 use crate::seen::Kind;
 
-/// When every reply was made: replies are the same whenever they are asked for.
+/// The creation time of every reply: constant, so that replies can be compared.
 const CREATED: u64 = 1_700_000_000;
 
 pub(crate) fn read(kind: Kind, body: &Value) -> Parts<'_> {
@@ -87,7 +87,7 @@ pub(crate) fn whole(turn: &Turn<'_>) -> Value {
         }
     }
     let mut reply = envelope(turn, "chat.completion");
-    // A model that was told which tool to call ends with `stop`, not with `tool_calls`.
+    // If a tool was forced, the reason is `stop`, not `tool_calls`.
     reply["choices"] =
         json!([{"index": 0, "message": message, "logprobs": null, "finish_reason": end(turn)}]);
     reply["usage"] = usage(turn);
@@ -151,7 +151,7 @@ fn deltas(turn: &Turn<'_>) -> Vec<Value> {
     }
 }
 
-/// Calls begin all at once and go on in turns, which clients have to keep apart.
+/// Calls start together and continue in turns; clients have to keep them apart.
 fn call_deltas(turn: &Turn<'_>, calls: &[Call]) -> Vec<Value> {
     let begin = |(index, call): (usize, &Call)| {
         let function = json!({"name": call.name, "arguments": ""});
@@ -202,7 +202,7 @@ fn usage(turn: &Turn<'_>) -> Value {
     })
 }
 
-/// The reply to a request for embeddings.
+/// The response with embeddings.
 pub(crate) fn embeddings(ask: &Ask, body: &Value, vectors: &[Vec<f64>], tokens: u64) -> Value {
     let is_base64 = body["encoding_format"] == "base64";
     let data: Vec<Value> = vectors

@@ -1,9 +1,9 @@
-//! Cutting a reply as providers and networks do.
+//! Splits replies as providers and networks do.
 
-/// In how many pieces a streamed text comes, if it is long enough.
+/// The number of pieces of a streamed text, if it is long enough.
 const N_PIECES: usize = 4;
 
-/// Cuts a text between letters, into pieces of about the same length.
+/// Splits a text at character boundaries into pieces of similar length.
 pub(crate) fn of_text(text: &str) -> Vec<&str> {
     let mut pieces = Vec::with_capacity(N_PIECES);
     let mut rest = text;
@@ -18,8 +18,8 @@ pub(crate) fn of_text(text: &str) -> Vec<&str> {
     pieces
 }
 
-/// Cuts events where clients least like it: each once in its middle, and inside a letter of
-/// several bytes if it has one. So no piece is an event, and some are not even text.
+/// Splits events where clients like it least: each once in its middle, inside a multi-byte
+/// character if it has one. So no piece is an event, and some are not valid UTF-8.
 pub(crate) fn of_events(events: &[String]) -> Vec<Vec<u8>> {
     let mut pieces = Vec::with_capacity(events.len() + 1);
     let mut piece = Vec::new();

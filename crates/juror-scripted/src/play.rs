@@ -1,4 +1,4 @@
-//! A script that is being followed.
+//! The state of a script.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use crate::problem::Problem;
 use crate::script::{Reply, Script};
 use crate::seen::{Record, Seen, bought_twice};
 
-/// A script, how far it has been followed, and what was asked of it.
+/// A script, how far it has been followed, and the requests so far.
 pub(crate) struct Play {
     script: Script,
     slots: Option<Semaphore>,
@@ -34,7 +34,7 @@ impl Play {
 
     /// Waits as long as a reply takes: for a slot, in the order of arrival, and for the model.
     pub(crate) async fn work(&self) {
-        // The semaphore lives as long as the play and is never closed.
+        // The semaphore is never closed.
         let _slot = match &self.slots {
             Some(slots) => slots.acquire().await.ok(),
             None => None,
@@ -44,7 +44,7 @@ impl Play {
         }
     }
 
-    /// Takes a request down and decides on its answer. A problem of the request itself is that.
+    /// Records a request and decides its answer. If the request has a problem, that is the answer.
     pub(crate) fn take(&self, record: Record, problem: Option<Problem>) -> (Arc<Record>, Answer) {
         let problem = self.wrong_key(&record).or(problem).or_else(|| self.refused(&record));
         let record = Arc::new(record);

@@ -1,25 +1,25 @@
-//! Errors, in the words and forms of the providers.
+//! Errors in the formats of the providers.
 
 use serde_json::{Value, json};
 
 use crate::seen::Protocol;
 
-/// Why a request gets no reply of a model.
+/// Why a request gets no reply from a model.
 pub(crate) struct Problem {
     pub(crate) status: u16,
     pub(crate) message: String,
-    /// The parameter at fault.
+    /// The wrong parameter.
     pub(crate) param: Option<&'static str>,
     pub(crate) code: Option<&'static str>,
 }
 
 impl Problem {
-    /// A request that is wrong in itself.
+    /// An invalid request.
     pub(crate) fn invalid(message: impl Into<String>) -> Problem {
         Problem { status: 400, message: message.into(), param: None, code: None }
     }
 
-    /// The usual words for a status.
+    /// The usual message for a status.
     pub(crate) fn of_status(status: u16, model: &str) -> Problem {
         let (message, code) = match status {
             401 => ("Incorrect API key provided.".to_owned(), Some("invalid_api_key")),
@@ -44,8 +44,8 @@ impl Problem {
         Problem { status, message, param: None, code }
     }
 
-    /// A key that is not the right one. The message tells it, as `OpenAI`'s does, so that clients
-    /// are tested to keep it to themselves.
+    /// A wrong key. The message quotes it, as `OpenAI`'s does, to test that clients do not pass it
+    /// on.
     pub(crate) fn wrong_key(key: Option<&str>) -> Problem {
         let message = match key {
             Some(key) => format!(
@@ -100,7 +100,7 @@ impl Problem {
     pub(crate) fn body(&self, protocol: Protocol) -> Value {
         match protocol {
             Protocol::OpenAi => self.openai(),
-            // Azure's gateway has errors of its own; the models behind it have OpenAI's.
+            // Azure's gateway has errors of its own; the models behind it have those of `OpenAI`.
             Protocol::Azure if matches!(self.status, 401 | 403 | 404 | 429) => {
                 json!({"error": {"code": self.status.to_string(), "message": self.message}})
             }

@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-/// How deep a schema is followed: those that contain themselves have no end.
+/// How deep a schema is followed, because schemas can be recursive.
 const DEPTH: usize = 16;
 
-/// A small instance of the schema: all members, no items, the first of every choice.
+/// Returns a small instance of a schema: all members, no items, the first of every choice.
 pub(crate) fn instance(schema: &Value) -> Value {
     build(schema, schema, DEPTH)
 }
@@ -47,7 +47,8 @@ fn members(schema: &Value, root: &Value, depth: usize) -> Map<String, Value> {
     properties.map(|(name, member)| (name.clone(), build(member, root, depth - 1))).collect()
 }
 
-/// 1, or what is nearest to it within the bounds: ones are counts that agree with one another.
+/// Returns 1, or the nearest number within the bounds: counts that are all 1 are consistent with
+/// one another.
 fn number(schema: &Value) -> Value {
     match (&schema["minimum"], &schema["maximum"]) {
         (least, _) if least.as_f64().is_some_and(|least| least > 1.0) => least.clone(),
@@ -56,7 +57,7 @@ fn number(schema: &Value) -> Value {
     }
 }
 
-/// The type of a schema's instances, the first if there are several. Gemini shouts them.
+/// The type of a schema's instances, or the first of several. Gemini writes them in upper case.
 pub(crate) fn type_of(schema: &Value) -> String {
     let name = match &schema["type"] {
         Value::Array(names) => names.iter().find(|name| *name != "null").unwrap_or(&Value::Null),
@@ -69,7 +70,7 @@ pub(crate) fn type_of(schema: &Value) -> String {
     }
 }
 
-/// The first schema of an object that is written out in a text.
+/// Finds the first object schema that is written out in a text.
 pub(crate) fn find_in(text: &str) -> Option<Value> {
     text.match_indices('{').find_map(|(start, _)| {
         let mut values = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Value>();

@@ -1,4 +1,4 @@
-//! What a server is told to do.
+//! Scripts: what a server does.
 
 use std::collections::BTreeMap;
 
@@ -11,17 +11,17 @@ use serde_json::Value;
 pub struct Script {
     /// How long every reply takes.
     pub latency_ms: u64,
-    /// How many requests are worked on at a time; the others wait for their turn. Without it, all.
+    /// How many requests are answered at a time, while the others wait; unlimited by default.
     pub slots: Option<usize>,
-    /// The only key that is let in. Without one, every key is.
+    /// The only valid key; by default, every key is valid.
     pub key: Option<String>,
-    /// Replies by purpose, each used once, in order. After the last come automatic ones.
+    /// Replies by purpose, each used once, in order. Then replies are automatic.
     pub replies: BTreeMap<String, Vec<Reply>>,
-    /// Replies by what the prompt contains: the first that fits, as often as it fits.
+    /// Replies by the content of the prompt. The first match is used, any number of times.
     pub matching: Vec<Matching>,
-    /// Vectors by text. Other texts get eight numbers that follow from the text.
+    /// Vectors by text. Other texts get eight numbers derived from the text.
     pub embeddings: BTreeMap<String, Vec<f64>>,
-    /// The tokens of each chat call. Without them, a token is four characters.
+    /// The tokens of each chat call; by default, one token for four characters.
     pub usage: Option<Usage>,
     /// The tokens of each embeddings call.
     pub embedding_tokens: u64,
@@ -37,26 +37,27 @@ pub struct Script {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Matching {
-    /// The purpose of the requests meant. Without one, all are.
+    /// The purpose of the requests; by default, any.
     #[serde(default)]
     pub purpose: Option<String>,
-    /// What the prompt contains.
+    /// The text in the prompt.
     pub contains: String,
-    /// What is replied.
+    /// The reply.
     pub reply: Reply,
 }
 
-/// A reply in place of the one that was due. It uses up nothing of the script.
+/// A reply that replaces the regular one, which is not used up.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fault {
-    /// Which requests on this script, counted from 1 over all purposes. If empty, all of them.
+    /// The numbers of the requests on this script, counted from 1 over all purposes; all of them if
+    /// empty.
     #[serde(default)]
     pub calls: Vec<usize>,
-    /// The purpose they must also have, if it matters.
+    /// The purpose of the requests; by default, any.
     #[serde(default)]
     pub purpose: Option<String>,
-    /// What is replied.
+    /// The reply.
     pub reply: Reply,
 }
 
@@ -70,61 +71,61 @@ pub struct Usage {
     pub completion_tokens: u64,
 }
 
-/// A call of a function.
+/// A function call.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FunctionCall {
-    /// The function.
+    /// The function's name.
     pub name: String,
-    /// Its arguments. A text is sent as it is, whether or not it is JSON.
+    /// The arguments. A string is sent as it is, whether or not it is JSON.
     #[serde(default)]
     pub arguments: Value,
-    /// The call's own name, if not one by the number of the request.
+    /// The call's id; by default, one derived from the number of the request.
     #[serde(default)]
     pub id: Option<String>,
 }
 
-/// One reply.
+/// A reply.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reply {
-    /// The model says this JSON: as arguments if a tool was forced, else as text. To a request for
-    /// embeddings it is the whole body.
+    /// The model replies with this JSON: as arguments if a tool was forced, else as text. For
+    /// embeddings, it is the whole body.
     Json(Value),
-    /// The model says this text. To a request for embeddings it is the whole body.
+    /// The model replies with this text. For embeddings, it is the whole body.
     Text(String),
-    /// The model calls functions, all at once, and may say something with them.
+    /// The model calls functions, in parallel, and may add a text.
     Calls {
-        /// What it says.
+        /// The text.
         #[serde(default)]
         content: Option<String>,
-        /// What it calls.
+        /// The calls.
         calls: Vec<FunctionCall>,
     },
-    /// The model declines, with these words.
+    /// The model refuses, with this text.
     Refusal(String),
-    /// The provider replies with an error.
+    /// The provider returns an error.
     Status {
         /// The status code.
         status: u16,
-        /// The header of this name.
+        /// The header `retry-after`.
         #[serde(default)]
         retry_after: Option<String>,
-        /// The body, if not the one the provider sends with this status.
+        /// The body; by default, the one that the provider sends with this status.
         #[serde(default)]
         body: Option<Value>,
     },
-    /// Nothing comes, and the connection stays open.
+    /// Nothing is sent, and the connection stays open.
     Hang,
-    /// The connection is reset before anything comes.
+    /// The connection is reset before anything is sent.
     Reset,
-    /// Headers promise more bytes than come.
+    /// Fewer bytes are sent than announced.
     Truncated,
     /// Status 200 with a body that is not JSON.
     Garbled,
     /// Status 200 with empty content.
     Empty,
-    /// Embeddings of which the last is one number short.
+    /// Embeddings of which the last has one number too few.
     WrongSize,
     /// Embeddings of which the last is missing.
     MissingVector,

@@ -1,4 +1,4 @@
-//! What was asked, and how often.
+//! Recorded requests.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,10 +8,10 @@ use serde_json::Value;
 use crate::ask::Ask;
 use crate::marker;
 
-/// Whose protocol a request spoke.
+/// The protocol of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Protocol {
-    /// `OpenAI`, and the many that speak like it.
+    /// `OpenAI`, and the many that speak its protocol.
     OpenAi,
     /// `OpenAI` on Azure.
     Azure,
@@ -21,38 +21,38 @@ pub enum Protocol {
     Gemini,
 }
 
-/// What a request asked for.
+/// The kind of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// Text of a model.
+    /// Text.
     Chat,
-    /// Vectors of texts.
+    /// Embeddings.
     Embeddings,
 }
 
 /// A request that arrived.
 #[derive(Clone, Debug)]
 pub struct Seen {
-    /// Whose protocol it spoke.
+    /// Its protocol.
     pub protocol: Protocol,
-    /// What it asked for.
+    /// Its kind.
     pub kind: Kind,
     /// The name of its schema or forced tool, else `functions` or `text`; `embeddings` for
     /// embeddings.
     pub purpose: String,
-    /// The model it asked.
+    /// The requested model.
     pub model: String,
-    /// The key it showed.
+    /// The key that it contained.
     pub key: Option<String>,
-    /// The parameters of its address.
+    /// The query parameters of its URL.
     pub query: String,
     /// Its body; null if that was not JSON.
     pub body: Value,
-    /// Its body as it arrived: keys are in the order in which they were sent.
+    /// Its raw body, with keys in the order in which they were sent.
     pub text: String,
-    /// The texts of all its messages, or all texts to embed, one a line.
+    /// The texts of all its messages, or all texts to embed, one per line.
     pub prompt: String,
-    /// Whether it got a sound reply, and all of it: no error, and nothing cut, garbled or missing.
+    /// Whether it got a complete and usable reply: no error, nothing truncated, garbled or missing.
     pub answered: bool,
 }
 
@@ -101,7 +101,7 @@ impl Record {
     }
 }
 
-/// The answered requests that had been answered before, as far as that is not by design.
+/// Answered requests that had been answered before, except those that are repeated by design.
 pub(crate) fn bought_twice<'a>(records: impl IntoIterator<Item = &'a Record>) -> Vec<Seen> {
     let mut times: HashMap<_, usize> = HashMap::new();
     let mut twice = Vec::new();
@@ -117,7 +117,7 @@ pub(crate) fn bought_twice<'a>(records: impl IntoIterator<Item = &'a Record>) ->
     twice
 }
 
-/// Clients ask for three questions to each answer, in the same words.
+/// Clients generate three questions for each answer, with the same prompt.
 fn times_wanted(purpose: &str) -> usize {
     if purpose == "generated_question" { 3 } else { 1 }
 }

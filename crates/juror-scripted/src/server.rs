@@ -31,13 +31,14 @@ impl Server {
         Server::start_on(script, 0).expect("loopback has a free port")
     }
 
-    /// Starts a server on a port; 0 is any that is free.
+    /// Starts a server on a port; 0 is any free one.
     pub fn start_on(script: Script, port: u16) -> io::Result<Server> {
         let stage = Arc::new(Stage::new(script));
         let (stop, stopped) = oneshot::channel();
         let (tell, told) = mpsc::channel();
         let shared = Arc::clone(&stage);
-        // One thread answers thousands of requests a second and leaves the others to the client.
+        // One thread answers thousands of requests per second, and leaves the other cores to the
+        // client.
         let thread = thread::Builder::new()
             .name("juror-scripted".to_owned())
             .spawn(move || run(shared, port, &tell, stopped))?;
@@ -45,39 +46,38 @@ impl Server {
         Ok(Server { address, stage, stop: Some(stop), thread: Some(thread) })
     }
 
-    /// Where the server is: `http://127.0.0.1:PORT`.
+    /// The server's URL: `http://127.0.0.1:PORT`.
     pub fn address(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// Follows a further script for requests under `{address}/s/{name}`. One of the same name is
-    /// replaced.
+    /// Adds a script for requests under `{address}/s/{name}`. Replaces one of the same name.
     pub fn add(&self, name: &str, script: Script) {
         self.stage.add(name, script);
     }
 
-    /// Every request of the main script, in the order of arrival.
+    /// All requests on the main script, in the order of arrival.
     pub fn seen(&self) -> Vec<Seen> {
         self.stage.main.seen()
     }
 
-    /// Every request of a further script, in the order of arrival.
+    /// All requests on an additional script, in the order of arrival.
     pub fn seen_by(&self, name: &str) -> Vec<Seen> {
         self.stage.play(Some(name)).map_or_else(Vec::new, |play| play.seen())
     }
 
-    /// The most requests that were being answered at the same time, over all scripts.
+    /// The largest number of requests in flight at the same time, over all scripts.
     pub fn max_in_flight(&self) -> usize {
         self.stage.traffic.most()
     }
 
-    /// The answered requests that had been answered before by the same script, but for a marker of
-    /// sixteen hex digits. A `generated_question` may be asked for three times.
+    /// Answered requests that the same script had answered before, ignoring markers of sixteen hex
+    /// digits. A `generated_question` may be requested three times.
     pub fn bought_twice(&self) -> Vec<Seen> {
         self.stage.plays().iter().flat_map(|play| play.bought_twice()).collect()
     }
 
-    /// Forgets what was seen. The scripts go on from where they are.
+    /// Forgets all requests. The scripts continue where they are.
     pub fn clear(&self) {
         self.stage.plays().iter().for_each(|play| play.clear());
         self.stage.traffic.clear();
@@ -86,10 +86,10 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Dropping the sender is the signal.
+        // Dropping the sender stops the server.
         self.stop = None;
         if let Some(thread) = self.thread.take() {
-            // A panic of the server has been printed by its thread.
+            // The server's thread has already printed its panic, if any.
             let _ = thread.join();
         }
     }
@@ -119,7 +119,7 @@ fn run(
         tokio::spawn(axum::serve(Port(listener), service).into_future());
         let _ = stopped.await;
     });
-    // Dropping the runtime closes every connection, hanging ones too.
+    // Dropping the runtime closes every connection, even hanging ones.
 }
 
 fn listen(port: u16) -> io::Result<(Runtime, TcpListener, SocketAddr)> {

@@ -1,4 +1,4 @@
-//! The scripts that a server follows.
+//! All scripts of a server.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -25,7 +25,7 @@ impl Stage {
         further.insert(name.to_owned(), Arc::new(Play::new(script)));
     }
 
-    /// The play of a name, or the main one.
+    /// Returns an additional script by its name, or the main one.
     pub(crate) fn play(&self, name: Option<&str>) -> Option<Arc<Play>> {
         let Some(name) = name else {
             return Some(Arc::clone(&self.main));

@@ -1,4 +1,4 @@
-//! How many requests are being answered at a time.
+//! Counts requests in flight.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,7 +10,7 @@ pub(crate) struct Traffic {
     most: AtomicUsize,
 }
 
-/// A request in flight, until it is dropped: answered, or given up by the client.
+/// A request in flight, until it is answered or the client gives up.
 pub(crate) struct InFlight(Arc<Traffic>);
 
 impl Traffic {

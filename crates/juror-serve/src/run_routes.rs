@@ -22,7 +22,8 @@ const RUN_KEY: HeaderName = HeaderName::from_static("juror-run-key");
 /// The longest name of a run or query, in bytes.
 const LONGEST_NAME: usize = 200;
 
-const NOT_OPENED: &str = "Calls are recorded at addresses that were given out: ask for one with POST /runs/RUN/QUERY";
+const NOT_OPENED: &str =
+    "Calls are recorded at addresses that were given out: ask for one with POST /runs/RUN/QUERY";
 
 #[derive(Serialize)]
 struct CallsOfQuery<'c> {

@@ -1,13 +1,17 @@
-//! Feeds mutated inputs to every reader, and watches that none panics, ends the process, takes more
-//! time than its size allows, or more memory.
+//! Feeds mutated inputs to every parser of input from outside, and checks that none panics, crashes,
+//! or takes more time or memory than the input's size allows.
 //!
 //! ```sh
 //! cargo run --profile soak -p juror-soak -- --inputs 1000000
 //! ```
 //!
-//! An input is made of the seed of the run and its number, so that each can be made again:
-//! `--reader NAME --one NUMBER`. Inputs that did what none may are written into a folder;
-//! `--reader NAME --file FILE` reads one again.
+//! A supervisor starts worker processes and restarts those that crash. A worker makes inputs from the
+//! recorded cases (`seeds`), by mutation (`mutate`) or in shapes that were once slow to read (`shapes`),
+//! feeds them to the parsers in `readers`, and measures CPU time and peak memory (`meter`).
+//!
+//! An input follows from the seed of the run and its number, so that each can be made again:
+//! `--reader NAME --one NUMBER`. Inputs that fail are saved in a folder; `--reader NAME --file FILE`
+//! reads one again.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a tool for developers")]
 
 mod meter;

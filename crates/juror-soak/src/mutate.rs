@@ -1,11 +1,11 @@
-//! Inputs made of seeds: bytes changed, JSON rebuilt, parts repeated until they are large.
+//! Makes inputs from seeds: changes bytes, rebuilds JSON, repeats parts until they are large.
 
 use serde_json::{Value, json};
 
 use crate::shapes::Shape;
 use juror_testing::Random;
 
-/// What is put into texts: signs of every format that is read, and numbers at their limits.
+/// Inserted into texts: syntax of every format that is read, and numbers at their limits.
 const WORDS: &[&str] = &[
     "\"",
     "'",
@@ -86,13 +86,13 @@ const WORDS: &[&str] = &[
     "../../",
 ];
 
-/// The largest input that is grown.
+/// The size limit of grown inputs.
 const LARGEST: usize = 160 << 10;
 
-/// The largest input of a kind that is known to hurt.
+/// The size limit of inputs that are known to be hard.
 const LARGEST_SHAPE: usize = 1 << 20;
 
-/// The next input.
+/// Makes the next input.
 pub(crate) fn input(random: &mut Random, seeds: &[Vec<u8>], shapes: &[Shape]) -> Vec<u8> {
     let Some(seed) = random.pick(seeds) else { return Vec::new() };
     match random.below(400) {
@@ -167,7 +167,7 @@ fn count(value: &Value) -> usize {
     }
 }
 
-/// The node of a number, in the order they are met.
+/// Returns a node by its number in depth-first order.
 fn node_mut<'v>(value: &'v mut Value, at: &mut usize) -> Option<&'v mut Value> {
     if *at == 0 {
         return Some(value);
@@ -229,13 +229,13 @@ fn size(random: &mut Random) -> usize {
     ((4 << 10) << random.below(6)).min(LARGEST)
 }
 
-/// A large input of a kind that is known to hurt.
+/// A large input that is known to be hard.
 fn shaped(random: &mut Random, shapes: &[Shape]) -> Vec<u8> {
     let size = if random.one_in(16) { LARGEST_SHAPE } else { size(random) };
     random.pick(shapes).map_or_else(Vec::new, |shape| shape(random, size))
 }
 
-/// A large input: one part of a seed, many times over.
+/// A large input: part of a seed, repeated.
 fn grown(random: &mut Random, seed: &[u8]) -> Vec<u8> {
     let size = size(random);
     match serde_json::from_slice::<Value>(seed) {
@@ -285,7 +285,7 @@ fn grown_json(random: &mut Random, mut value: Value, size: usize) -> Vec<u8> {
     serde_json::to_vec(&value).unwrap_or_default()
 }
 
-/// The same with a number behind its texts, so that no two are equal.
+/// Appends a number to all strings, so that no two are equal.
 fn numbered(value: &Value, n: usize) -> Value {
     match value {
         Value::String(text) => Value::String(format!("{text}{n}")),

@@ -1,4 +1,4 @@
-//! Every reader of what others may write.
+//! All parsers of input from outside.
 
 use std::hint::black_box;
 use std::io::Write;
@@ -26,24 +26,24 @@ use serde_json::value::RawValue;
 use crate::seeds::{self, Seeds};
 use crate::shapes::{self, Shape};
 
-/// One reader.
+/// A parser under test.
 pub(crate) struct Reader {
     pub(crate) name: &'static str,
     pub(crate) seeds: fn() -> Seeds,
-    /// What is known to hurt readers of its kind.
+    /// Inputs that are known to be hard for parsers of its kind.
     pub(crate) shapes: &'static [Shape],
-    /// Reads an input; the folder is for what has to stand in files.
+    /// Reads an input. The folder is for what has to be in files.
     pub(crate) read: fn(&[u8], &Path),
-    /// Its share of the inputs: less for those that need files.
+    /// Its share of the inputs: smaller for parsers that need files.
     pub(crate) share: usize,
-    /// The bytes that any input may take, however small it is.
+    /// The memory that any input may take, however small.
     pub(crate) constant: usize,
     /// The milliseconds that any input may take.
     pub(crate) milliseconds: u64,
 }
 
-/// What answers may cost here: a part of what they may by default, so that an input that reaches
-/// a limit is told from one that is beyond measure, and takes no time that others could be read in.
+/// The limits of answers in the soak: part of the default ones, so that an input that reaches a
+/// limit differs from one that has none, and leaves time for others.
 const LIMITS: Limits =
     Limits { table_cells: 1 << 18, documents: 1 << 16, step_pairs: 1 << 18, pairing_work: 1 << 23 };
 
@@ -97,8 +97,8 @@ const fn of_files(name: &'static str, seeds: fn() -> Seeds, read: fn(&[u8], &Pat
 }
 
 /// A small text may have as many cells as [`LIMITS`] allow, of 32 bytes each; tables are held twice
-/// here. Where a thousand columns are alike, each may stand for any: a million pairs of 64 bytes. A
-/// search visits eight million rows before it is given up, and there are four comparisons.
+/// here. If a thousand columns are alike, each may stand for any: a million pairs of 64 bytes. A
+/// search visits eight million rows before it gives up, and there are four comparisons.
 const fn of_tables(name: &'static str, seeds: fn() -> Seeds, read: fn(&[u8], &Path)) -> Reader {
     Reader { constant: 100 << 20, milliseconds: 500, ..reader(name, seeds, read) }
 }
@@ -109,13 +109,13 @@ const fn of_answers(name: &'static str, seeds: fn() -> Seeds, read: fn(&[u8], &P
     Reader { constant: 24 << 20, milliseconds: 150, ..reader(name, seeds, read) }
 }
 
-/// What is promised by default: 128 MB of cells for an answer and as many for a reference, columns that
-/// grow by doubling, and what comparing them takes. Each of the two profiles reads all of them.
+/// The default limits: 128 MB of cells for an answer and as many for a reference, columns that grow
+/// by doubling, and what comparing them takes. Both profiles read all of them.
 const fn at_limits(name: &'static str, seeds: fn() -> Seeds, read: fn(&[u8], &Path)) -> Reader {
     Reader { share: 1, constant: 640 << 20, milliseconds: 8_000, ..reader(name, seeds, read) }
 }
 
-/// Aliases may add 16 MiB to any text; that grows by doubling, and each of its pages is new.
+/// Aliases may add 16 MiB to any text, which grows by doubling, and every page is new.
 const fn of_yaml(name: &'static str, seeds: fn() -> Seeds, read: fn(&[u8], &Path)) -> Reader {
     Reader { constant: 40 << 20, milliseconds: 100, ..reader(name, seeds, read) }
 }
@@ -126,14 +126,14 @@ impl Reader {
         self
     }
 
-    /// Calls are looked for in the first 64 KiB of what is said, from each bracket 128 deep.
+    /// Calls are searched for in the first 64 KiB of a message, from each bracket 128 levels deep.
     const fn within(mut self, milliseconds: u64) -> Reader {
         self.milliseconds = milliseconds;
         self
     }
 }
 
-/// The reader that an input is for.
+/// Returns the parser for an input.
 pub(crate) fn reader_of(index: u64) -> usize {
     let all: usize = READERS.iter().map(|reader| reader.share).sum();
     let mut at = usize::try_from(index % all as u64).unwrap_or_default();
@@ -238,7 +238,7 @@ fn yaml(input: &[u8], _: &Path) {
     }
 }
 
-/// Compressed here, or taken for compressed as they are, with the first bytes that say so.
+/// Compressed here, or taken for compressed as they are, with the right magic bytes.
 fn compressed(input: &[u8], folder: &Path) {
     let bytes = match input.len() % 4 {
         0 => {
@@ -266,8 +266,9 @@ fn sparql_json(input: &[u8], _: &Path) {
     compare(text, ResultFormat::Json);
 }
 
-/// A result is the same as it is and in a string, and the same to the ordinary reader. A table that
-/// takes more than the limit may be left to the latter, where the length of its text is not known.
+/// A result is the same as raw text and in a string, and the fast parser agrees with the ordinary
+/// one. It may leave a table that exceeds the limit to the ordinary one, if the length of its text
+/// is unknown.
 fn quick_readers_agree(text: &str, escaped: &str) {
     let served = SparqlResult::parse_served(text, LIMITS.of_tables());
     let in_string = SparqlResult::parse_escaped(escaped, LIMITS.of_tables());
@@ -280,7 +281,7 @@ fn quick_readers_agree(text: &str, escaped: &str) {
     }
 }
 
-/// What stands between the quotes of the JSON string that says a text.
+/// Escapes a text for a JSON string.
 fn in_string(text: &str) -> String {
     let quoted = serde_json::to_string(text).unwrap_or_default();
     quoted.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or_default().to_owned()
@@ -304,7 +305,7 @@ fn sparql_tsv(input: &[u8], _: &Path) {
     }
 }
 
-/// A result against itself, and against its rows in another order.
+/// Compares a result with itself, and with its rows in another order.
 fn compare(text: &str, format: ResultFormat) {
     black_box(SparqlResult::parse_names(text, format));
     let Ok(result) = SparqlResult::parse_within(text, format, LIMITS.of_tables()) else { return };
@@ -379,7 +380,7 @@ fn said(input: &[u8], _: &Path) {
 fn verdicts(input: &[u8], _: &Path) {
     let Ok(text) = std::str::from_utf8(input) else { return };
     drop(black_box(juror_judge::read_claims(text)));
-    // A reply may repeat what is judged, of which it knows any part.
+    // A reply may quote what is judged; here, it is any part of the text.
     let (_, reply) = text.split_at(text.floor_char_boundary(text.len() / 2));
     drop(black_box(juror_judge::read_claims_about(reply, &[text])));
     black_box(read_selected_names(text, &["a", "b", "a_for_t"]));

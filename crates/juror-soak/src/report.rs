@@ -1,55 +1,55 @@
-//! What workers say, and the table at the end.
+//! The messages of workers, and the table at the end.
 
 use std::fmt::{self, Write as _};
 
-use crate::meter::Cost;
+use crate::meter::Measurement;
 use crate::readers::READERS;
 
-/// Something an input did that none may.
+/// Something that no input may do.
 #[derive(Clone, Debug)]
-pub(crate) struct Finding {
-    pub(crate) kind: Kind,
+pub(crate) struct Failure {
+    pub(crate) kind: FailureKind,
     pub(crate) reader: usize,
     pub(crate) index: u64,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum FailureKind {
     Panic(String),
-    Slow(Cost),
-    Heavy(Cost),
-    /// The process ended: its stack or its memory ran out, or it hung.
+    Slow(Measurement),
+    Heavy(Measurement),
+    /// The process ended: out of stack or memory, or it hung.
     Crash(String),
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (reader, index) = (READERS[self.reader].name, self.index);
         write!(f, "found {} {index} {reader} ", self.kind.name())?;
         match &self.kind {
-            Kind::Panic(why) | Kind::Crash(why) => write!(f, "{why}"),
-            Kind::Slow(cost) | Kind::Heavy(cost) => {
+            FailureKind::Panic(why) | FailureKind::Crash(why) => write!(f, "{why}"),
+            FailureKind::Slow(cost) | FailureKind::Heavy(cost) => {
                 write!(f, "{} ms, {} KB", cost.nanoseconds / 1_000_000, cost.bytes >> 10)
             }
         }
     }
 }
 
-impl Kind {
+impl FailureKind {
     pub(crate) fn name(&self) -> &'static str {
         match self {
-            Kind::Panic(_) => "panic",
-            Kind::Slow(_) => "slow",
-            Kind::Heavy(_) => "heavy",
-            Kind::Crash(_) => "crash",
+            FailureKind::Panic(_) => "panic",
+            FailureKind::Slow(_) => "slow",
+            FailureKind::Heavy(_) => "heavy",
+            FailureKind::Crash(_) => "crash",
         }
     }
 }
 
-/// The most that an input cost, its size and its number.
+/// The highest cost of an input, its size and its number.
 type Worst = (u64, u64, u64);
 
-/// What came of a reader's inputs.
+/// The statistics of a parser.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Tally {
     pub(crate) n_inputs: u64,
@@ -59,7 +59,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    pub(crate) fn add(&mut self, size: usize, cost: Cost, index: u64) {
+    pub(crate) fn add(&mut self, size: usize, cost: Measurement, index: u64) {
         let size = size as u64;
         self.n_inputs += 1;
         self.n_bytes += size;
@@ -74,14 +74,14 @@ impl Tally {
         self.heaviest = self.heaviest.max(other.heaviest);
     }
 
-    /// As a worker says it.
+    /// The worker's message.
     pub(crate) fn line(&self, reader: usize) -> String {
         let Tally { n_inputs, n_bytes, slowest, heaviest } = self;
         let worst = |(cost, size, index): &Worst| format!("{cost} {size} {index}");
         format!("tally {reader} {n_inputs} {n_bytes} {} {}", worst(slowest), worst(heaviest))
     }
 
-    /// What a worker said: which reader, and its tally.
+    /// Parses a worker's message: which parser, and its statistics.
     pub(crate) fn read(line: &str) -> Option<(usize, Tally)> {
         let numbers = line.strip_prefix("tally ")?.split(' ').map(|number| number.parse().ok());
         let numbers: Vec<u64> = numbers.collect::<Option<_>>()?;
@@ -93,7 +93,7 @@ impl Tally {
     }
 }
 
-/// The table of all readers.
+/// Renders the table of all parsers.
 pub(crate) fn table(tallies: &[Tally]) -> String {
     let mut rows = format!(
         "{:<14} {:>10} {:>7} {:>10} {:>9} {:>10} {:>9}\n",
@@ -127,8 +127,8 @@ mod tests {
     #[test]
     fn tallies_are_read_as_they_are_said() {
         let mut tally = Tally::default();
-        tally.add(7, Cost { nanoseconds: 5, bytes: 9 }, 3);
-        tally.add(8, Cost { nanoseconds: 4, bytes: 10 }, 4);
+        tally.add(7, Measurement { nanoseconds: 5, bytes: 9 }, 3);
+        tally.add(8, Measurement { nanoseconds: 4, bytes: 10 }, 4);
         assert_eq!(Tally::read(&tally.line(2)), Some((2, tally)));
         assert_eq!(Tally::read("found panic 1 yaml x"), None);
     }

@@ -1,4 +1,4 @@
-//! What inputs are made from: the project's recorded cases, and texts for what they lack.
+//! Seeds of inputs: the project's recorded cases, and texts for what they lack.
 
 use serde_json::{Value, json};
 
@@ -9,10 +9,10 @@ const CASES: [&str; 4] = [
     include_str!("../../../conformance/own_tools.jsonl"),
 ];
 
-/// Seeds for a reader.
+/// The seeds for a parser.
 pub(crate) type Seeds = Vec<Vec<u8>>;
 
-/// What the cases of a family are given, in one part or as a whole.
+/// Returns the inputs of a family of cases, or one part of each.
 fn of_cases(family: &str, part: &str) -> Vec<Value> {
     let cases = CASES.iter().flat_map(|cases| cases.lines());
     let cases = cases.filter_map(|line| serde_json::from_str::<Value>(line).ok());
@@ -24,7 +24,7 @@ fn bytes(values: impl IntoIterator<Item = Value>) -> Seeds {
     values.into_iter().map(|value| value.to_string().into_bytes()).collect()
 }
 
-/// Texts as they are; what is no text is JSON.
+/// Strings as they are, anything else as JSON.
 fn texts(values: impl IntoIterator<Item = Value>) -> Seeds {
     let text = |value: Value| match value {
         Value::String(text) => text.into_bytes(),
@@ -256,7 +256,7 @@ pub(crate) fn runs() -> Seeds {
     written(&[records, attempts, RUN, &records.repeat(3), &attempts.repeat(2)])
 }
 
-/// What a run's folder says of it.
+/// The description of a run.
 pub(crate) const RUN: &str = "{\"format\": \"juror.run/1\", \"id\": \"0\", \"name\": \"r\", \
      \"kind\": \"eval\", \"is_complete\": false, \"began\": \"2026-01-01T00:00:00Z\", \
      \"juror\": \"0.1.0\", \"identity\": {}}";

@@ -1,5 +1,5 @@
-//! Inputs that are known to hurt: what once took readers more than time in line with its size, at
-//! any size. Chance alone does not build them.
+//! Inputs that are known to be hard: they once took parsers more than linear time. Chance alone
+//! does not find them.
 
 use std::fmt::Write;
 
@@ -7,21 +7,21 @@ use serde_json::{Value, json};
 
 use juror_testing::Random;
 
-/// Makes an input of about a size.
+/// Makes an input of about this size.
 pub(crate) type Shape = fn(&mut Random, usize) -> Vec<u8>;
 
-/// Many names, told by numbers, so that no two are equal.
+/// Many names with numbers, so that no two are equal.
 fn names(n: usize, before: &str, between: &str) -> String {
     let names: Vec<String> = (0..n).map(|n| format!("{before}{n}")).collect();
     names.join(between)
 }
 
-/// A number of columns that a table may have, or just cannot.
+/// A number of columns that a table may have, or just may not.
 fn width(random: &mut Random) -> usize {
     random.pick(&[1, 20, 1000, 1024, 1025]).copied().unwrap_or(1)
 }
 
-/// A wide table of lines that say nothing.
+/// A wide table of empty lines.
 pub(crate) fn empty_lines_tsv(random: &mut Random, size: usize) -> Vec<u8> {
     format!("{}\n{}", names(width(random), "?x", "\t"), "\n".repeat(size)).into_bytes()
 }
@@ -30,7 +30,7 @@ pub(crate) fn short_lines_csv(random: &mut Random, size: usize) -> Vec<u8> {
     format!("{}\n{}", names(width(random), "x", ","), "1\n".repeat(size / 2)).into_bytes()
 }
 
-/// Columns that are alike but for their last cells.
+/// Columns that differ only in their last cells.
 pub(crate) fn bits_csv(random: &mut Random, size: usize) -> Vec<u8> {
     let n_columns = width(random).min(1024);
     let n_rows = size / (2 * n_columns) + 1;
@@ -61,7 +61,7 @@ pub(crate) fn rows_first_json(random: &mut Random, size: usize) -> Vec<u8> {
     .into_bytes()
 }
 
-/// Rows that stand in each other, in a wide table.
+/// Nested rows in a wide table.
 pub(crate) fn nested_rows_xml(random: &mut Random, size: usize) -> Vec<u8> {
     let names = names(width(random), "<variable name='x", "'/>");
     let row = if random.one_in(2) { "<result>" } else { "<result/>" };
@@ -69,7 +69,7 @@ pub(crate) fn nested_rows_xml(random: &mut Random, size: usize) -> Vec<u8> {
     format!("<sparql><head>{names}'/></head><results>{rows}</results></sparql>").into_bytes()
 }
 
-/// Many steps against many: all equal, all others, or few kinds.
+/// Many steps against many: all equal, all different, or of few kinds.
 pub(crate) fn many_steps(random: &mut Random, size: usize) -> Vec<u8> {
     let n_steps = size / 300 + 1;
     let kinds = [random.pick(&[1, 7, n_steps]).copied(), random.pick(&[1, 7, n_steps]).copied()];
@@ -86,7 +86,7 @@ pub(crate) fn many_steps(random: &mut Random, size: usize) -> Vec<u8> {
     of_steps(&json!([expected]), &json!(actual))
 }
 
-/// Many groups of one step each, all alike or all others, each before the next.
+/// Many groups of one step each, all equal or all different.
 pub(crate) fn many_groups(random: &mut Random, size: usize) -> Vec<u8> {
     let n_steps = size / 150 + 1;
     let n_kinds = random.pick(&[1, 7, n_steps]).copied().unwrap_or(1);
@@ -99,7 +99,7 @@ pub(crate) fn many_groups(random: &mut Random, size: usize) -> Vec<u8> {
     of_steps(&json!(groups), &json!(actual))
 }
 
-/// Keys that no settings have.
+/// Unknown settings.
 pub(crate) fn unknown_settings(random: &mut Random, size: usize) -> Vec<u8> {
     let before = if random.one_in(2) { "steps:\n" } else { "" };
     let key =
@@ -108,7 +108,7 @@ pub(crate) fn unknown_settings(random: &mut Random, size: usize) -> Vec<u8> {
     format!("{before}{}", keys.concat()).into_bytes()
 }
 
-/// Steps that each return a wide table of nothing, or that expect one.
+/// Steps that each return or expect a wide table without content.
 pub(crate) fn many_tables(random: &mut Random, size: usize) -> Vec<u8> {
     let n_rows = 1 + random.below(1_000);
     let table = format!("{}\n{}", names(width(random), "?x", "\t"), "\n".repeat(n_rows));
@@ -128,7 +128,7 @@ pub(crate) fn many_tables(random: &mut Random, size: usize) -> Vec<u8> {
     }
 }
 
-/// A large output against many that are small, or the other way about; some are of one value.
+/// A large output against many small ones, or the other way round; some have only one value.
 pub(crate) fn json_against_many(random: &mut Random, size: usize) -> Vec<u8> {
     let step = |n: usize, output: &str| {
         json!({"name": "s", "args": {"a": n}, "id": n.to_string(), "status": "success",
@@ -146,7 +146,7 @@ pub(crate) fn json_against_many(random: &mut Random, size: usize) -> Vec<u8> {
     }
 }
 
-/// Columns that are wanted, and not there.
+/// Required columns that are missing.
 pub(crate) fn missing_columns(_: &mut Random, size: usize) -> Vec<u8> {
     let wanted: Vec<String> = (0..size / 8).map(|n| format!("x{n}")).collect();
     let output = "{\"head\":{\"vars\":[\"a\"]},\"results\":{\"bindings\":[{}]}}";
@@ -166,7 +166,7 @@ fn of_steps(expected: &Value, actual: &Value) -> Vec<u8> {
     both.to_string().into_bytes()
 }
 
-/// APIs of one name, or of names that become one.
+/// APIs with one name, or with names that become one.
 pub(crate) fn apis_of_one_name(random: &mut Random, size: usize) -> Vec<u8> {
     let names: &[&str] = if random.one_in(2) { &["a"] } else { &["a b", "a_b", "A-B", "a b!"] };
     let apis = (0..=size / 60).map(|n| {
@@ -177,7 +177,7 @@ pub(crate) fn apis_of_one_name(random: &mut Random, size: usize) -> Vec<u8> {
     json!({"tool_name": "t", "tool_description": "", "api_list": apis}).to_string().into_bytes()
 }
 
-/// Aliases of aliases, each of which stands for several of those before.
+/// Aliases of aliases, each of which stands for several earlier ones.
 pub(crate) fn aliases(random: &mut Random, size: usize) -> Vec<u8> {
     let n_each = 1 + random.below(9);
     let mut text = "a0: &a0 x\n".to_owned();
@@ -193,7 +193,7 @@ pub(crate) fn deep_yaml(random: &mut Random, size: usize) -> Vec<u8> {
     open.repeat(size / open.len()).into_bytes()
 }
 
-/// Directives, whatever ends their lines.
+/// Directives, with any line ends.
 pub(crate) fn directives(random: &mut Random, size: usize) -> Vec<u8> {
     let ends = ["\n", "\r\n", "\r", "\u{85}", "\u{2028}", "\u{2029}"];
     let end = random.pick(&ends).copied().unwrap_or("\n");
@@ -206,7 +206,7 @@ pub(crate) fn open_objects(_: &mut Random, size: usize) -> Vec<u8> {
     format!("{}[\"a\"]}}", "{\"tools\": \n".repeat(size / 11)).into_bytes()
 }
 
-/// A verdict after a verdict, all equal or all others.
+/// Many verdicts, all equal or all different.
 pub(crate) fn many_verdicts(random: &mut Random, size: usize) -> Vec<u8> {
     let is_same = random.one_in(2);
     let verdicts = (0..=size / 70).map(|n| {

@@ -1,4 +1,4 @@
-//! Starts workers, starts them again where an input ended one, and gathers what they say.
+//! Starts workers, restarts them after a crash, and collects their messages.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -10,21 +10,21 @@ use anyhow::Context;
 
 use crate::Soak;
 use crate::readers::{READERS, reader_of};
-use crate::report::{Finding, Kind, Tally, table};
+use crate::report::{Failure, FailureKind, Tally, table};
 use crate::worker::{HUNG_CODE, Maker};
 
-/// The most inputs of a kind and a reader that are written down.
+/// How many inputs are saved for each kind of failure and parser.
 const MOST_WRITTEN: usize = 20;
 
 struct Gathered {
-    /// For each job, what its worker said last, and the sum of those before.
+    /// For each job, the last message of its worker, and the sum of those of earlier workers.
     now: Vec<Vec<Tally>>,
     before: Vec<Tally>,
     n_findings: Vec<(String, usize)>,
     told: Instant,
 }
 
-/// Runs all jobs; how many findings there are.
+/// Runs all jobs. Returns the number of failures.
 pub(crate) fn supervise(soak: &Soak) -> anyhow::Result<usize> {
     std::fs::create_dir_all(&soak.failures).with_context(|| soak.failures.clone())?;
     let folder = tempfile::tempdir()?;
@@ -36,7 +36,7 @@ pub(crate) fn supervise(soak: &Soak) -> anyhow::Result<usize> {
         told: Instant::now(),
     });
     let maker = Maker::new(soak.seed);
-    // One job that fails leaves the others at work, and what they found is told.
+    // If one job fails, the others go on, and what they found is reported.
     let ended: Vec<anyhow::Result<()>> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..soak.jobs)
             .map(|job| {
@@ -84,7 +84,7 @@ fn run_job(
         let bytes: [u8; 8] = std::fs::read(state)?.try_into().ok().context("a worker's state")?;
         let index = u64::from_le_bytes(bytes);
         let reader = soak.only_reader().unwrap_or_else(|| reader_of(index));
-        let found = Finding { kind: Kind::Crash(words(ended)), reader, index };
+        let found = Failure { kind: FailureKind::Crash(words(ended)), reader, index };
         note(soak, &found.to_string(), maker, gathered)?;
         from = index + soak.jobs;
     }
@@ -120,7 +120,7 @@ fn hear(
     Ok(())
 }
 
-/// Writes an input down, and counts it: `found KIND INDEX READER …`.
+/// Saves an input and counts it: `found KIND INDEX READER …`.
 fn note(soak: &Soak, line: &str, maker: &Maker, gathered: &Mutex<Gathered>) -> anyhow::Result<()> {
     let mut words = line.split(' ').skip(1);
     let (kind, index) = (words.next().context("a kind")?, words.next().context("a number")?);
@@ -146,7 +146,7 @@ impl Gathered {
         all
     }
 
-    /// A worker has ended: the next begins to count anew.
+    /// Adds up the statistics of a worker that has ended; the next one starts from zero.
     fn sum_up(&mut self, job: u64) {
         let Some(now) = usize::try_from(job).ok().and_then(|job| self.now.get_mut(job)) else {
             return;
@@ -155,7 +155,7 @@ impl Gathered {
         self.before.iter_mut().zip(&ended).for_each(|(all, own)| all.join(own));
     }
 
-    /// How many of the kind there were before this one.
+    /// Counts a kind of failure. Returns how many there were before.
     fn count(&mut self, what: &str) -> usize {
         match self.n_findings.iter_mut().find(|(known, _)| known == what) {
             Some((_, n)) => {

@@ -1,4 +1,4 @@
-//! One process that reads inputs, one after another, and says what they cost.
+//! A process that reads one input after another, and measures them.
 
 use std::fs::File;
 use std::io::Write;
@@ -9,17 +9,17 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use crate::Soak;
-use crate::meter::{Cost, metered};
+use crate::meter::{Measurement, metered};
 use crate::mutate;
 use crate::readers::{READERS, reader_of};
-use crate::report::{Finding, Kind, Tally};
+use crate::report::{Failure, FailureKind, Tally};
 use crate::seeds::Seeds;
 use juror_testing::Random;
 
-/// How often the worker says how far it is.
+/// How often a worker reports its progress.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// An input that takes longer has hung.
+/// An input that takes longer than this has hung.
 const HUNG: Duration = Duration::from_mins(2);
 
 /// Makes inputs.
@@ -33,14 +33,14 @@ impl Maker {
         Maker { seed, seeds: READERS.iter().map(|reader| (reader.seeds)()).collect() }
     }
 
-    /// The input of a number, for its reader; always the same for the same seed.
+    /// Makes an input from its number: the same seed gives the same inputs.
     pub(crate) fn input(&self, index: u64, reader: usize) -> Vec<u8> {
         let mut random = Random::of_input(self.seed, index);
         mutate::input(&mut random, &self.seeds[reader], READERS[reader].shapes)
     }
 }
 
-/// Reads every input of a job, from one on, and tells standard output.
+/// Reads every input of a job, starting with `from`, and reports to standard output.
 pub(crate) fn work(soak: &Soak, from: u64, state: &Path) -> anyhow::Result<()> {
     let maker = Maker::new(soak.seed);
     let folder = tempfile::tempdir()?;
@@ -53,12 +53,12 @@ pub(crate) fn work(soak: &Soak, from: u64, state: &Path) -> anyhow::Result<()> {
     while index < soak.inputs {
         let reader = soak.only_reader().unwrap_or_else(|| reader_of(index));
         let input = maker.input(index, reader);
-        // What a crash leaves behind: which input it was.
+        // After a crash, this says which input it was.
         state.write_all_at(&index.to_le_bytes(), 0)?;
         BEATS.fetch_add(1, Relaxed);
         let finding = try_one(reader, &input, folder.path(), &mut tallies[reader], index);
         if let Some(kind) = finding {
-            tell(&format!("{}\n", Finding { kind, reader, index }))?;
+            tell(&format!("{}\n", Failure { kind, reader, index }))?;
         }
         index += soak.jobs;
         if told.elapsed() > EVERY || index >= soak.inputs {
@@ -78,30 +78,30 @@ fn tell(lines: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Reads one input, and counts it.
+/// Reads one input and measures it.
 pub(crate) fn try_one(
     reader: usize,
     input: &[u8],
     folder: &Path,
     tally: &mut Tally,
     index: u64,
-) -> Option<Kind> {
+) -> Option<FailureKind> {
     let read = READERS[reader].read;
     let (outcome, cost) = metered(|| catch_unwind(AssertUnwindSafe(|| read(input, folder))));
     tally.add(input.len(), cost, index);
-    let Cost { nanoseconds, bytes } = cost;
+    let Measurement { nanoseconds, bytes } = cost;
     if let Err(panic) = outcome {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no words");
-        return Some(Kind::Panic(text.lines().next().unwrap_or_default().to_owned()));
+        return Some(FailureKind::Panic(text.lines().next().unwrap_or_default().to_owned()));
     }
-    // A microsecond a byte, and what any input may take.
+    // A microsecond per byte, and what any input may take.
     let most = READERS[reader].milliseconds * 1_000_000 + 1_000 * input.len() as u64;
     if nanoseconds > most {
-        return Some(Kind::Slow(cost));
+        return Some(FailureKind::Slow(cost));
     }
     let most = READERS[reader].constant + 20 * input.len();
-    (bytes > most).then_some(Kind::Heavy(cost))
+    (bytes > most).then_some(FailureKind::Heavy(cost))
 }
 
 static BEATS: AtomicU64 = AtomicU64::new(0);
@@ -122,5 +122,5 @@ fn watch() {
     });
 }
 
-/// How a worker ends whose input hung.
+/// The exit code after an input has hung.
 pub(crate) const HUNG_CODE: i32 = 9;

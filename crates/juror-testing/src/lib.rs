@@ -1,16 +1,17 @@
-//! What the tests of several crates share.
+//! Test support that several crates share.
 //!
-//! Recorded cases are lines of JSON with an `id`, a `family`, an `input` and what is `expected`, or
-//! what would be right where that is something else (`recommended`). [`run_cases`] goes through
-//! files of them, counts them by family and fails with all that failed. A small set of Juror's own
-//! is in `conformance/`; the large recorded ones are used where they are at hand
-//! ([`recorded_cases`]).
+//! A recorded case is a line of JSON with an `id`, a `family`, an `input` and what is `expected`; if
+//! something else would be right, that is `recommended`. [`run_cases`] runs files of cases, counts them
+//! by family, and fails with a list of all failures. A small set of Juror's own is in `conformance/`;
+//! the large recorded sets are used if they are available ([`recorded_cases`]).
+//!
+//! [`same`] and [`near`] compare values, and [`Random`] gives repeatable random numbers.
 //!
 //! ```
 //! use juror_testing::{Random, near, project, run_cases, same};
 //! use serde_json::json;
 //!
-//! // A test that looks at nothing but the ids.
+//! // A test that only looks at the ids.
 //! run_cases(&project("conformance"), &["own_answers"], |_family, case, line| {
 //!     [same(&json!(line.contains("\"id\"")), &json!(case.get("id").is_some()))]
 //! });

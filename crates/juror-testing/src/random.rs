@@ -1,23 +1,23 @@
-//! Chance that is the same in every run.
+//! Repeatable random numbers.
 
-/// Steele and others' `SplitMix64`.
+/// `SplitMix64`, by Steele, Lea and Flood.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// Chance by a seed: the same seed, the same chance.
+    /// Creates a generator: the same seed gives the same numbers.
     pub fn new(seed: u64) -> Random {
         Random(seed)
     }
 
-    /// The chance of one input of a run.
+    /// The generator for one input of a run.
     pub fn of_input(seed: u64, index: u64) -> Random {
         let mut random = Random(seed ^ index.wrapping_mul(0xD6E8_FEB8_6659_FD93));
         random.next();
         random
     }
 
-    /// Any number.
+    /// The next number.
     #[expect(clippy::should_implement_trait, reason = "it has no end, and is no iterator")]
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -26,23 +26,23 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `end`, or 0 where there is none; small ends only, so that the bias does not
-    /// matter.
+    /// A number below `end`, or 0 if `end` is 0. Slightly biased, which does not matter for small
+    /// ends.
     pub fn below(&mut self, end: usize) -> usize {
         usize::try_from(self.next() % (end as u64).max(1)).unwrap_or_default()
     }
 
-    /// Whether something that happens once in `n` times happens.
+    /// Returns true once in `n` times, on average.
     pub fn one_in(&mut self, n: usize) -> bool {
         self.below(n) == 0
     }
 
-    /// One of some items.
+    /// Picks an item, or `None` if there are none.
     pub fn pick<'a, T>(&mut self, items: &'a [T]) -> Option<&'a T> {
         items.get(self.below(items.len()))
     }
 
-    /// Brings items into any order.
+    /// Shuffles items.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             items.swap(last, self.below(last + 1));

@@ -1,4 +1,4 @@
-//! Recorded cases: where they are, and running them.
+//! Finds and runs recorded cases.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "tests tell what they ran")]
 
@@ -9,13 +9,13 @@ use serde_json::Value;
 
 use crate::same::Checked;
 
-/// A file or folder of the project, by its path from the root.
+/// Returns the path of a file or folder of the project.
 pub fn project(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
 }
 
 /// The folder of the large recorded cases: `JUROR_VECTORS`, or `shared/vectors` beside the project.
-/// Where there is none this is told, and tests that need it have nothing to do.
+/// If there is none, it says so and returns `None`, and the test has nothing to do.
 pub fn recorded_cases() -> Option<PathBuf> {
     let beside = || project("../shared/vectors");
     let folder = std::env::var_os("JUROR_VECTORS").map_or_else(beside, PathBuf::from);
@@ -29,13 +29,13 @@ pub fn recorded_cases() -> Option<PathBuf> {
 /// A recorded case.
 #[derive(Clone, Debug)]
 pub struct RecordedCase {
-    /// What it says.
+    /// The parsed case.
     pub value: Value,
-    /// How that is written: a value has lost the order of its fields.
+    /// Its source, because a value has lost the order of its fields.
     pub line: String,
 }
 
-/// The cases of a file, one a line.
+/// Reads the cases of a file, one per line.
 pub fn read_cases(path: &Path) -> Vec<RecordedCase> {
     let text = std::fs::read_to_string(path);
     let text = text.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
@@ -47,25 +47,25 @@ pub fn read_cases(path: &Path) -> Vec<RecordedCase> {
 }
 
 #[derive(Default)]
-struct Count {
+struct FamilyCount {
     n_run: usize,
     n_failed: usize,
     n_skipped: usize,
 }
 
-/// Runs the cases of files in a folder, which are named without their ending. `check` is given the
-/// family, the case and its line, and gives what came of it: nothing for a case that is not for this
-/// test, or one result for each way it was tried.
+/// Runs the cases of some files in a folder; names are without `.jsonl`. `check` gets the family,
+/// the case and its line. It returns nothing for a case that is not for this test, or a result for
+/// each way in which it was tried.
 ///
 /// # Panics
 ///
-/// If a case fails, or none was there.
+/// If a case fails, or if there is none.
 pub fn run_cases<C: IntoIterator<Item = Checked>>(
     folder: &Path,
     files: &[&str],
     check: impl Fn(&str, &Value, &str) -> C,
 ) {
-    let mut counts: BTreeMap<String, Count> = BTreeMap::new();
+    let mut counts: BTreeMap<String, FamilyCount> = BTreeMap::new();
     let mut failures = Vec::new();
     for file in files {
         for RecordedCase { value: case, line } in read_cases(&folder.join(format!("{file}.jsonl")))
@@ -83,7 +83,7 @@ pub fn run_cases<C: IntoIterator<Item = Checked>>(
             count.n_skipped += usize::from(count.n_run == n_before);
         }
     }
-    for (family, Count { n_run, n_failed, n_skipped }) in &counts {
+    for (family, FamilyCount { n_run, n_failed, n_skipped }) in &counts {
         println!("{family}: {n_run} run, {n_failed} failed, {n_skipped} for other tests");
     }
     assert!(counts.values().any(|count| count.n_run > 0), "no case was run");

@@ -1,16 +1,16 @@
-//! What came, compared with what was wanted.
+//! Compares results with expectations.
 
 use serde_json::Value;
 
-/// What came of a case: nothing to say, or why it failed.
+/// The outcome of a case, or why it failed.
 pub type Checked = Result<(), String>;
 
-/// What was wanted, in a message if it is not what came.
+/// Checks that two values are equal.
 pub fn same(got: &Value, wanted: &Value) -> Checked {
     if got == wanted { Ok(()) } else { Err(format!("got {got}, wanted {wanted}")) }
 }
 
-/// The same for numbers that were computed in another order, wherever they stand.
+/// Checks that two values are equal, with a tolerance for all numbers in them.
 pub fn near(got: &Value, wanted: &Value) -> Checked {
     if is_near(got, wanted) { Ok(()) } else { Err(format!("got {got}, wanted {wanted}")) }
 }
@@ -33,11 +33,11 @@ fn is_near(got: &Value, wanted: &Value) -> bool {
     }
 }
 
-/// A text of a case.
+/// Returns a string of a case.
 ///
 /// # Panics
 ///
-/// If it is none.
+/// If it is not a string.
 pub fn text(value: &Value) -> &str {
     value.as_str().expect("a text")
 }

@@ -1,4 +1,4 @@
-//! A client of a few lines, so that the server is tested by code that shares none of its own.
+//! A minimal client, which shares no code with the server.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -7,12 +7,12 @@ use std::time::Duration;
 use juror_scripted::{Script, Server};
 use serde_json::{Value, json};
 
-/// A response as it came.
+/// A response.
 #[derive(Debug)]
 pub(crate) struct Response {
     pub(crate) status: u16,
     pub(crate) head: String,
-    /// The body by chunks, or in one piece if it was not chunked.
+    /// The chunks of the body, or the whole body if it was not chunked.
     pub(crate) chunks: Vec<Vec<u8>>,
 }
 
@@ -45,7 +45,7 @@ impl Response {
     }
 }
 
-/// A connection that is kept.
+/// A persistent connection.
 pub(crate) struct Client(TcpStream);
 
 impl Client {
@@ -65,7 +65,7 @@ impl Client {
         self.0.write_all(format!("{head}{headers}\r\n{body}").as_bytes())
     }
 
-    /// Receives a response as far as its body, and leaves that to the caller.
+    /// Receives a response up to its body, which is left to the caller.
     pub(crate) fn receive_head(&mut self) -> io::Result<Response> {
         let mut head = Vec::new();
         while !head.ends_with(b"\r\n\r\n") {
@@ -122,7 +122,7 @@ pub(crate) fn start(json: Value) -> Server {
     Server::start(script(json))
 }
 
-/// Asks once, on a connection of its own.
+/// Sends one request on a new connection.
 pub(crate) fn try_post(
     server: &Server,
     path: &str,

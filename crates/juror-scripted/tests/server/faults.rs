@@ -1,4 +1,4 @@
-//! What goes wrong, and what is remembered of it.
+//! Faults, and what the server records about them.
 
 use std::io::ErrorKind;
 use std::time::{Duration, Instant};
@@ -125,7 +125,7 @@ fn a_hanging_reply_ends_with_the_client_or_the_server() {
     waiting.set_patience(Duration::from_millis(50));
     assert!(waiting.receive().is_err());
     drop(waiting);
-    // The server learns soon that the client went away.
+    // The server soon notices that the client has left.
     let start = Instant::now();
     loop {
         server.clear();
@@ -232,7 +232,7 @@ fn requests_in_flight_are_counted_and_latency_is_kept() {
         }
     });
     assert!(start.elapsed() >= Duration::from_millis(100));
-    // Were they answered one by one, it would take two seconds.
+    // One by one, it would take two seconds.
     assert!(start.elapsed() < Duration::from_millis(1500));
     assert!(server.max_in_flight() > 1);
     assert!(server.max_in_flight() <= 20);

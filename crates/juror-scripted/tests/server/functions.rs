@@ -1,4 +1,4 @@
-//! Models that call functions, in the three protocols, whole and streamed.
+//! Function calls in the three protocols, whole and streamed.
 
 use serde_json::{Value, json};
 
@@ -25,7 +25,8 @@ fn gemini() -> Value {
     json!({"contents": [{"parts": [{"text": "hi"}]}], "tools": [{"functionDeclarations": functions}]})
 }
 
-/// Two calls at once, with words; the arguments of the second are no JSON where that is possible.
+/// Two parallel calls with a text; the second call's arguments are not JSON if the protocol allows
+/// that.
 fn two_calls(second: &Value) -> Value {
     let calls = json!([
         {"name": "get_x", "arguments": {"city": "Zürich"}, "id": "one"},

@@ -1,4 +1,4 @@
-//! The server, asked over loopback as a provider is.
+//! Tests the server over loopback.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

@@ -1,4 +1,4 @@
-//! The program.
+//! Tests the program.
 
 use std::io::{BufRead, BufReader};
 use std::net::TcpStream;

@@ -1,4 +1,4 @@
-//! Each protocol, asked and answered.
+//! Requests and responses in each protocol.
 
 use crate::client::*;
 use juror_scripted::{Kind, Protocol};

@@ -1,4 +1,4 @@
-//! Replies in pieces.
+//! Streamed replies.
 
 use crate::client::*;
 use serde_json::{Value, json};
