@@ -24,7 +24,9 @@ import tempfile
 import time
 from pathlib import Path
 
-PROJECT = Path(__file__).resolve().parent.parent
+import harness
+from harness import PROJECT
+
 JUROR = PROJECT / "target" / "release" / "juror"
 PUBLIC_SECONDS = 8.3  # 10,000 logs parsed and converted, without any score
 AGENT = """
@@ -41,7 +43,7 @@ for line in sys.stdin:
 def main() -> int:
     options = parse_options()
     if not options.no_build:
-        subprocess.run(["cargo", "build", "--release", "--quiet", "-p", "juror"], cwd=PROJECT, check=True)
+        harness.build("juror")
     print(f"{os.cpu_count()} cores, {options.rounds} rounds, medians")
     with tempfile.TemporaryDirectory(prefix="juror-agents-") as folder:
         place = Path(folder)
@@ -52,10 +54,7 @@ def main() -> int:
 
 
 def parse_options() -> argparse.Namespace:
-    summary, _, details = (__doc__ or "").partition("\n\n")
-    parser = argparse.ArgumentParser(
-        description=summary, epilog=details, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = harness.option_parser(__doc__)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--live", type=int, default=1_000, help="queries of the live run")
     parser.add_argument("--answers", type=int, default=10_000, help="recorded answers")

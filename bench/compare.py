@@ -24,8 +24,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-BENCH = Path(__file__).resolve().parent
-PROJECT = BENCH.parent
+import harness
+from harness import PROJECT
+
+BENCH = PROJECT / "bench"
 WORK = BENCH / ".work"
 OUR_GENERATOR = BENCH / "workload.py"
 REALISTIC_GENERATOR = PROJECT.parent / "shared/data/qa/gen_workload.py"
@@ -39,25 +41,27 @@ class CannotRun(Exception):
 
 def main() -> int:
     options = parse_options()
+    return print_rows(compare(options), options)
+
+
+def print_rows(measured: Iterator[Row], options: argparse.Namespace) -> int:
+    """Prints the rows that could be measured, and returns the exit code."""
     rows: list[Row] = []
     problem = None
     try:
-        for row in compare(options):
+        for row in measured:
             rows.append(row)
     except CannotRun as cannot_run:
         problem = cannot_run
     if rows:
         print_table(rows, options)
     if problem:
-        say(f"compare.py: {problem}")
+        say(f"{Path(sys.argv[0]).name}: {problem}")
     return 1 if problem else 0
 
 
 def parse_options() -> argparse.Namespace:
-    summary, _, details = (__doc__ or "").partition("\n\n")
-    parser = argparse.ArgumentParser(
-        description=summary, epilog=details, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = harness.option_parser(__doc__)
     add = parser.add_argument
     add("--questions", type=int, default=10_000, help="questions of the workload (%(default)s)")
     add("--yaml-questions", type=int, default=500, help="questions of the one in YAML (%(default)s)")

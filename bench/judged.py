@@ -24,16 +24,17 @@ import tempfile
 import time
 from pathlib import Path
 
+import harness
+from harness import PROJECT
 from workload import Maker, expected_retrieval
 
-PROJECT = Path(__file__).resolve().parent.parent
 LIBRARY_SECONDS = 43.7  # 20 questions × 14 calls at 0.1 s, one after another
 WORDS = "seed sheet vault shelf drawer moss spore resin bark petal root stem".split()
 
 
 def main() -> int:
     options = parse_options()
-    build()
+    harness.build("juror", "juror-scripted")
     with tempfile.TemporaryDirectory(prefix="juror-judged-") as folder:
         place = Path(folder)
         print(f"latency {options.latency} ms, concurrency {options.concurrency}, {os.cpu_count()} cores\n")
@@ -43,20 +44,12 @@ def main() -> int:
 
 
 def parse_options() -> argparse.Namespace:
-    summary, _, details = (__doc__ or "").partition("\n\n")
-    parser = argparse.ArgumentParser(
-        description=summary, epilog=details, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = harness.option_parser(__doc__)
     parser.add_argument("--questions", type=int, default=200)
     parser.add_argument("--latency", type=int, default=100, help="milliseconds a reply takes")
     parser.add_argument("--concurrency", type=int, default=32)
     parser.add_argument("--rounds", type=int, default=9, help="of the warm and the unjudged run")
     return parser.parse_args()
-
-
-def build() -> None:
-    command = ["cargo", "build", "--release", "--quiet", "-p", "juror", "-p", "juror-scripted"]
-    subprocess.run(command, cwd=PROJECT, check=True)
 
 
 def judged(place: Path, options: argparse.Namespace, n_questions: int, quote_library: bool) -> None:

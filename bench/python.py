@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import compare
+import harness
 from compare import BENCH, PROJECT, WORK, CannotRun, Row, Workload, faster, run, say
 
 WHAT: dict[str, tuple[str, float | None]] = {
@@ -28,25 +29,11 @@ WHAT: dict[str, tuple[str, float | None]] = {
 
 def main() -> int:
     options = parse_options()
-    rows: list[Row] = []
-    problem = None
-    try:
-        for row in measure(options):
-            rows.append(row)
-    except CannotRun as cannot_run:
-        problem = cannot_run
-    if rows:
-        compare.print_table(rows, options)
-    if problem:
-        say(f"python.py: {problem}")
-    return 1 if problem else 0
+    return compare.print_rows(measure(options), options)
 
 
 def parse_options() -> argparse.Namespace:
-    summary, _, details = (__doc__ or "").partition("\n\n")
-    parser = argparse.ArgumentParser(
-        description=summary, epilog=details, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = harness.option_parser(__doc__)
     add = parser.add_argument
     add("--questions", type=int, default=10_000, help="questions of the workload (%(default)s)")
     add("--rounds", type=int, default=5, help="how often each is run (%(default)s)")

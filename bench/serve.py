@@ -23,7 +23,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-PROJECT = Path(__file__).resolve().parent.parent
+import harness
+from harness import PROJECT
+
 RELEASE = PROJECT / "target" / "release"
 CONNECTIONS = (1, 16, 64)
 ENTRIES = (10, 1_000, 10_000)
@@ -34,7 +36,7 @@ REPLY = {"error": "", "response": {"temperature": 4.5, "sky": "overcast", "wind"
 def main() -> int:
     options = parse_options()
     if not options.no_build:
-        build()
+        harness.build("juror", "juror-timings")
     print(f"{os.cpu_count()} cores, {options.rounds} rounds of {options.seconds} s, medians\n")
     print(f"{'work':<28}{'conn':>5}{'requests/s':>12}{'fixed/s':>10}{'share':>8}{'p99 ms':>8}   public")
     with tempfile.TemporaryDirectory(prefix="juror-serve-") as folder:
@@ -47,21 +49,13 @@ def main() -> int:
 
 
 def parse_options() -> argparse.Namespace:
-    summary, _, details = (__doc__ or "").partition("\n\n")
-    parser = argparse.ArgumentParser(
-        description=summary, epilog=details, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = harness.option_parser(__doc__)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=int, default=2)
     parser.add_argument("--no-build", action="store_true", help="use what was built before")
     parser.add_argument("--cache", type=Path, help="a large cache folder")
     parser.add_argument("--requests", type=Path, help="recorded requests for it (.jsonl.gz)")
     return parser.parse_args()
-
-
-def build() -> None:
-    command = ["cargo", "build", "--release", "--quiet", "-p", "juror", "-p", "juror-timings"]
-    subprocess.run(command, cwd=PROJECT, check=True)
 
 
 def one_api(place: Path, n_entries: int, options: argparse.Namespace) -> None:
