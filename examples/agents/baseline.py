@@ -1,8 +1,8 @@
-"""A baseline for `juror bench`: Python's standard library alone, and no model.
+"""A baseline for `juror bench`, without a model and without dependencies.
 
-It searches the pool with the words of the query, calls the APIs that fit best with arguments from
-the query or from the tool files, and answers with what they reply. An agent with a model should do
-better than this; one that does not has a fault.
+It searches the pool for the query, calls the APIs that match best with arguments from the query or
+from the tool files, and answers with their replies. An agent with a model should do better than this;
+if it does not, something is wrong with it.
 """
 
 import http.client
@@ -18,12 +18,12 @@ NEAR_THE_BEST = 0.5  # share of the best API's search score that others need
 MONTHS = "January February March April May June July August September October November December"
 GIVE_UP = json.dumps({"return_type": "give_up_and_restart"})
 
-# The tools are on this machine: a proxy that the environment names must not see them.
+# The tools are on this machine, so the environment's proxy must not be used.
 direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 def fetch(said, url, body=None):
-    """Asks for JSON. A server of tools may want headers, which stand in what Juror said."""
+    """Fetches JSON, with the headers in Juror's message, which a server of tools may require."""
     data = None if body is None else json.dumps(body).encode()
     headers = {"Content-Type": "application/json"} | said.get("headers", {})
     request = urllib.request.Request(url, data, headers)
@@ -32,7 +32,7 @@ def fetch(said, url, body=None):
 
 
 def choose(setup, task):
-    """The APIs to call: those that were given, else those that a search finds."""
+    """Returns the APIs to call: the given ones, or the results of a search."""
     if task["tools"] is not None:
         return task["tools"][:MOST_CALLS]
     words = urllib.parse.urlencode({"q": task["query"], "k": MOST_CALLS})
@@ -41,7 +41,7 @@ def choose(setup, task):
 
 
 def find_date(query):
-    """A day as 2026-05-01, however the query writes it."""
+    """Finds a date in the query. Returns it as 2026-05-01, or None."""
     iso = re.search(r"\d{4}-\d\d-\d\d", query)
     if iso:
         return iso.group()
@@ -53,7 +53,7 @@ def find_date(query):
 
 
 def argument(name, schema, query):
-    """A value for a parameter: from the query if something there fits, else the tool file's."""
+    """Returns a value for a parameter: from the query if possible, else from the tool file."""
     known = schema.get("default", (schema.get("examples") or [None])[0])
     if schema.get("type") in ("number", "integer"):
         number = re.search(r"\b\d+\b", query)
@@ -70,7 +70,7 @@ def argument(name, schema, query):
 
 
 def call(task, tool):
-    """What an API replies, or nothing if it fails."""
+    """Calls an API. Returns its response, or None if it fails."""
     parameters = tool["function"]["parameters"]
     arguments = {
         name: argument(name, parameters["properties"].get(name, {}), task["query"])
@@ -87,7 +87,7 @@ def call(task, tool):
 
 
 def in_words(value):
-    """JSON as a reader may take it."""
+    """Renders JSON for a reader."""
     if isinstance(value, dict):
         return ", ".join(f"{key} {in_words(inner)}" for key, inner in value.items())
     if isinstance(value, list):

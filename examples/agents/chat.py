@@ -1,10 +1,10 @@
-"""An agent for `juror bench` on any model that speaks OpenAI's protocol, standard library alone.
+"""An agent for `juror bench` and any model that speaks OpenAI's protocol, without dependencies.
 
     command:python3 examples/agents/chat.py --model gpt-4o-mini
 
-The model is offered the APIs that fit the query, a function to search for more, and `Finish`. It
-calls functions until it calls `Finish`, says something without a call, or has used up its steps.
-OPENAI_BASE_URL and OPENAI_API_KEY say whom to ask; `--agent-env OPENAI_API_KEY` passes the key on.
+The model is offered the APIs that match the query, a function to search for more, and `Finish`. It
+calls functions until it calls `Finish`, replies without a call, or has used up its steps.
+OPENAI_BASE_URL and OPENAI_API_KEY select the server; `--agent-env OPENAI_API_KEY` passes the key on.
 """
 
 import argparse
@@ -48,16 +48,16 @@ SEARCH = function(
     text={"type": "string", "description": "What the function should do."},
 )
 
-# The tools are on this machine: a proxy that the environment names must not see them.
+# The tools are on this machine, so the environment's proxy must not be used.
 direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
-# What broken connections and unexpected replies raise.
+# The exceptions of broken connections and unexpected replies.
 BROKEN = (OSError, http.client.HTTPException, ValueError, LookupError, TypeError)
 
 
 class ModelError(Exception):
-    """The model cannot be asked."""
+    """The model gave no reply."""
 
 
 def fetch(open_url, url, body=None, headers=None):
@@ -68,7 +68,7 @@ def fetch(open_url, url, body=None, headers=None):
 
 
 class Model:
-    """A model, and what it has used."""
+    """A model, and the tokens that it has used."""
 
     def __init__(self, options):
         self.options = options
@@ -80,7 +80,7 @@ class Model:
         self.n_tokens = 0
 
     def ask(self, messages, functions):
-        """The model's next message. What passes by itself is waited for."""
+        """Returns the model's next message. Retries after errors that may be temporary."""
         body = {"model": self.options.model, "messages": messages, "tools": functions}
         for attempt in range(self.options.retries + 1):
             wait = random.uniform(0.5, 1.0) * self.options.wait * 2**attempt
@@ -97,7 +97,7 @@ class Model:
                 why = f"{type(error).__name__}: {error}"
             if attempt < self.options.retries:
                 time.sleep(min(wait, 60))
-        # Some servers repeat the key when they refuse it.
+        # Some servers quote a key that they reject.
         raise ModelError("the model gives no reply: " + why.replace(self.key or "\0", "***"))
 
 
@@ -109,7 +109,7 @@ def seconds(header, default):
 
 
 class Query:
-    """Work on one query."""
+    """The work on one query."""
 
     def __init__(self, setup, task, options):
         self.setup, self.task, self.options = setup, task, options
@@ -131,7 +131,7 @@ class Query:
         return plain + ([SEARCH] if self.task["tools"] is None else []) + [FINISH]
 
     def observe(self, name, arguments):
-        """What a call comes to, as the model is shown it."""
+        """Makes a call, and returns what the model is shown of it."""
         if name == "search_functions" and self.task["tools"] is None:
             found = self.find(str(arguments.get("text", "")))
             self.offer(found)
@@ -147,7 +147,7 @@ class Query:
             return {"error": f"status {error.code}", "response": ""}
 
     def answer(self, model):
-        """The final answer; giving up is an answer too, and None is none at all."""
+        """Returns the final answer, which may be to give up, or None if there is none."""
         messages = [
             {"role": "system", "content": SYSTEM},
             {"role": "user", "content": self.task["query"]},
@@ -171,7 +171,7 @@ class Query:
 
 
 def read(text):
-    """Arguments as an object; nothing if they are none."""
+    """Parses arguments. Returns None if they are not a JSON object."""
     try:
         arguments = json.loads(text or "{}", strict=False)
     except ValueError:
@@ -189,12 +189,12 @@ def finish(text, arguments):
 
 def read_options():
     parser = argparse.ArgumentParser(description="An agent for `juror bench`.")
-    parser.add_argument("--model", required=True, help="as its server calls it")
-    parser.add_argument("--steps", type=int, default=12, help="how often the model is asked for a query")
-    parser.add_argument("--top", type=int, default=20, help="how many APIs a search offers")
-    parser.add_argument("--observation", type=int, default=2048, help="characters of a reply that it sees")
-    parser.add_argument("--retries", type=int, default=5, help="after status 429, 5xx, a broken line")
-    parser.add_argument("--wait", type=float, default=1.0, help="seconds before the first of them")
+    parser.add_argument("--model", required=True, help="the name of the model on its server")
+    parser.add_argument("--steps", type=int, default=12, help="how often the model is asked per query")
+    parser.add_argument("--top", type=int, default=20, help="how many APIs a search returns")
+    parser.add_argument("--observation", type=int, default=2048, help="how many characters of a tool's reply it sees")
+    parser.add_argument("--retries", type=int, default=5, help="after status 429, 5xx or a broken connection")
+    parser.add_argument("--wait", type=float, default=1.0, help="seconds before the first retry")
     return parser.parse_args()
 
 
