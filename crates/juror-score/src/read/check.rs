@@ -4,10 +4,13 @@ use std::collections::HashSet;
 
 use juror_document::{Document, Path, Problem, UnplacedProblem};
 use juror_json::{self as json, Object};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::keys::{Of, misspelt};
 use crate::question::MatchedBy;
+
+type List<'d> = Vec<&'d RawValue>;
 
 /// Looks through a file; collects problems and the ids seen.
 pub(super) struct Check<'d> {
@@ -24,7 +27,9 @@ impl<'d> Check<'d> {
     /// A whole file: a list of templates.
     pub(super) fn templates(&mut self, value: &'d RawValue) {
         let top = Path::default();
-        let Some(templates) = self.list(value, &top, "a list of templates") else { return };
+        let Some(templates) = self.parse::<List>(value, &top, "a list of templates") else {
+            return;
+        };
         for (index, template) in templates.iter().enumerate() {
             self.template(template, &top.index(index));
         }
@@ -33,7 +38,9 @@ impl<'d> Check<'d> {
     /// One line: a template, or a question with its `template_id`.
     pub(super) fn line(&mut self, value: &'d RawValue) {
         let path = Path::default();
-        let Some(fields) = self.object(value, &path, "a template or a question") else { return };
+        let Some(fields) = self.parse::<Object>(value, &path, "a template or a question") else {
+            return;
+        };
         if fields.get("questions").is_some() {
             self.template(value, &path);
         } else {
@@ -43,20 +50,22 @@ impl<'d> Check<'d> {
     }
 
     fn template(&mut self, value: &'d RawValue, path: &Path) {
-        let Some(fields) = self.object(value, path, "a template") else { return };
+        let Some(fields) = self.parse::<Object>(value, path, "a template") else { return };
         self.text(&fields, value, "template_id", "template", path);
         let Some(questions) = self.required(&fields, value, "questions", "template", path) else {
             return;
         };
         let path = path.key("questions");
-        let Some(questions) = self.list(questions, &path, "a list of questions") else { return };
+        let Some(questions) = self.parse::<List>(questions, &path, "a list of questions") else {
+            return;
+        };
         for (index, question) in questions.iter().enumerate() {
             self.question(question, &path.index(index));
         }
     }
 
     fn question(&mut self, value: &'d RawValue, path: &Path) {
-        let Some(fields) = self.object(value, path, "a question") else { return };
+        let Some(fields) = self.parse::<Object>(value, path, "a question") else { return };
         if let Some((id, at)) = self.text(&fields, value, "id", "question", path)
             && !self.ids.insert(id.clone())
         {
@@ -65,10 +74,14 @@ impl<'d> Check<'d> {
         self.required(&fields, value, "question_text", "question", path);
         let Some(groups) = fields.get_set("reference_steps") else { return };
         let path = path.key("reference_steps");
-        let Some(groups) = self.list(groups, &path, "a list of groups of steps") else { return };
+        let Some(groups) = self.parse::<List>(groups, &path, "a list of groups of steps") else {
+            return;
+        };
         for (index, group) in groups.iter().enumerate() {
             let path = path.index(index);
-            let Some(steps) = self.list(group, &path, "a group: a list of steps") else { continue };
+            let Some(steps) = self.parse::<List>(group, &path, "a group: a list of steps") else {
+                continue;
+            };
             for (index, step) in steps.iter().enumerate() {
                 self.step(step, &path.index(index));
             }
@@ -76,7 +89,7 @@ impl<'d> Check<'d> {
     }
 
     fn step(&mut self, value: &'d RawValue, path: &Path) {
-        let Some(fields) = self.object(value, path, "a step") else { return };
+        let Some(fields) = self.parse::<Object>(value, path, "a step") else { return };
         self.text(&fields, value, "name", "step", path);
         let is_text = |value: &RawValue| json::text_of(value).is_some();
         let is_truth = |value: &RawValue| matches!(value.get(), "true" | "false");
@@ -94,30 +107,18 @@ impl<'d> Check<'d> {
         self.optional(&fields, "required_columns", "a list of column names", is_names, path);
     }
 
-    fn object(
+    /// Parses an object or a list. Reports a value of another type, and returns `None`.
+    fn parse<T: Deserialize<'d>>(
         &mut self,
         value: &'d RawValue,
         path: &Path,
         expected: &'static str,
-    ) -> Option<Object<'d>> {
-        let found = serde_json::from_str(value.get()).ok();
-        if found.is_none() {
+    ) -> Option<T> {
+        let parsed = serde_json::from_str(value.get()).ok();
+        if parsed.is_none() {
             self.wrong_type(value, path, expected);
         }
-        found
-    }
-
-    fn list(
-        &mut self,
-        value: &'d RawValue,
-        path: &Path,
-        expected: &'static str,
-    ) -> Option<Vec<&'d RawValue>> {
-        let found = serde_json::from_str(value.get()).ok();
-        if found.is_none() {
-            self.wrong_type(value, path, expected);
-        }
-        found
+        parsed
     }
 
     fn required(
