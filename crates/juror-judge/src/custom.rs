@@ -27,15 +27,6 @@ pub enum Input {
 }
 
 impl Input {
-    /// All inputs.
-    pub const ALL: [Input; 5] = [
-        Input::Question,
-        Input::ReferenceAnswer,
-        Input::ReferenceSteps,
-        Input::ActualAnswer,
-        Input::ActualSteps,
-    ];
-
     /// The name in settings and prompts.
     pub fn name(self) -> &'static str {
         match self {

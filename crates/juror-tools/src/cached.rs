@@ -22,17 +22,17 @@ const DEFAULT_MEMORY: u64 = 1 << 30;
 
 /// A known reply, ready to be sent.
 #[derive(Debug)]
-pub struct KnownReply {
+pub(crate) struct KnownReply {
     /// JSON.
-    pub body: Bytes,
+    pub(crate) body: Bytes,
     /// Where it came from originally.
-    pub origin: Origin,
+    pub(crate) origin: Origin,
     /// Its id in the store, if it is kept there.
     id: Option<i64>,
     /// How often it was served since hits were last written.
     hits: AtomicU64,
     /// How its arguments differ from those of the calls it answers.
-    pub found: Alike,
+    pub(crate) found: Alike,
 }
 
 /// Whether the order of arguments matters when replies are looked up.
@@ -124,7 +124,7 @@ impl Cached {
     }
 
     /// Looks a reply up, wherever it is kept.
-    pub fn find(&self, call: &ToolCall) -> Result<Option<Arc<KnownReply>>, StoreError> {
+    pub(crate) fn find(&self, call: &ToolCall) -> Result<Option<Arc<KnownReply>>, StoreError> {
         if let Some(known) = self.in_memory(call) {
             return Ok(Some(known));
         }
@@ -225,14 +225,14 @@ impl Cached {
     }
 
     /// Whether new replies are kept.
-    pub fn keeps(&self) -> bool {
+    pub(crate) fn keeps(&self) -> bool {
         self.writer.is_some()
     }
 
     /// Keeps a reply durably: once this returns, it survives a power failure. Returns the reply
     /// that counts from now on, and whether it was known before. With [`Keeping::First`], that is
     /// the known reply if there is one.
-    pub async fn keep(
+    pub(crate) async fn keep(
         &self,
         call: &ToolCall,
         new: NewReply,

@@ -158,7 +158,7 @@ impl ToolCall {
     }
 
     /// The memory that its strings take, in bytes.
-    pub fn n_bytes(&self) -> usize {
+    pub(crate) fn n_bytes(&self) -> usize {
         let names = self.category.len() + self.tool.len() + self.api.len();
         let texts = self.input.len() + self.key.len() + self.id.len();
         names + texts + self.toolbench_key.expose().len()

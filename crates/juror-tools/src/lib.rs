@@ -77,9 +77,9 @@ mod virtual_tools;
 pub use cache_folder::{
     ApiPath, CacheEntries, CacheFolder, Exported, FolderProblem, export, read_entries,
 };
-pub use cached::{ArgumentOrder, Cached, CachedSetup, KnownReply};
+pub use cached::{ArgumentOrder, Cached, CachedSetup};
 pub use call::{INPUT_ERROR, NumberMatching, RawCall, Refusal, ToolCall};
-pub use catalog::{Catalog, LoadError, list_offers};
+pub use catalog::{Catalog, ToolFolderError, list_offers};
 pub use memory_budget::{MemoryBudget, Reservation};
 pub use real::{Direct, Host, Proxy};
 pub use reply_writer::Keeping;

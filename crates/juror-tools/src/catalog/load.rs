@@ -14,7 +14,7 @@ use super::tool_files::{self, ToolFile};
 /// A tool folder that cannot be read at all.
 #[derive(Debug, thiserror::Error)]
 #[error("the tool folder `{}` cannot be read", path.display())]
-pub struct LoadError {
+pub struct ToolFolderError {
     /// The folder.
     pub path: PathBuf,
     source: io::Error,
@@ -29,9 +29,9 @@ const CHUNK: usize = 64;
 impl Catalog {
     /// Loads a folder of any layout. Files that cannot be used are left out and reported in
     /// [`Catalog::problems`].
-    pub fn load(root: &Path) -> Result<Catalog, LoadError> {
-        let listed =
-            tool_files::list(root).map_err(|source| LoadError { path: root.to_owned(), source })?;
+    pub fn load(root: &Path) -> Result<Catalog, ToolFolderError> {
+        let listed = tool_files::list(root)
+            .map_err(|source| ToolFolderError { path: root.to_owned(), source })?;
         let mut problems = Problems::default();
         for (name, error) in &listed.unreadable {
             problems.push(unreadable(name, error));

@@ -25,7 +25,7 @@ use juror_toolbench::{Api, FolderNames, Registry, Tool};
 
 pub(crate) use document::NameMatching;
 pub use functions::list_offers;
-pub use load::LoadError;
+pub use load::ToolFolderError;
 
 use crate::search::{Match, Search};
 
