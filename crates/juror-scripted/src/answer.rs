@@ -6,14 +6,14 @@ use crate::ask::Ask;
 use crate::endpoint::Stream;
 use crate::problem::Problem;
 use crate::script::{FunctionCall, Reply, Script, Usage};
-use crate::seen::{Kind, Protocol, Record};
+use crate::seen::{Protocol, RecordedRequest, RequestKind};
 use crate::{anthropic, automatic, embedding, gemini, openai, pieces, schema};
 
 pub(crate) const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 
 /// What the model says.
-pub(crate) enum Said {
+pub(crate) enum ModelOutput {
     Text(String),
     /// The arguments of a forced tool.
     Arguments {
@@ -51,7 +51,7 @@ impl From<FunctionCall> for Call {
 pub(crate) struct Turn<'a> {
     pub(crate) ask: &'a Ask,
     pub(crate) body: &'a Value,
-    pub(crate) said: &'a Said,
+    pub(crate) said: &'a ModelOutput,
     pub(crate) usage: Usage,
     /// The number of the request on its script.
     pub(crate) number: usize,
@@ -87,7 +87,7 @@ impl Answer {
     /// Answers a request with a scripted or an automatic reply.
     pub(crate) fn new(
         script: &Script,
-        record: &Record,
+        record: &RecordedRequest,
         number: usize,
         reply: Option<Reply>,
     ) -> Answer {
@@ -124,10 +124,15 @@ impl Http {
         }
     }
 
-    fn regular(script: &Script, record: &Record, number: usize, reply: Option<Reply>) -> Http {
+    fn regular(
+        script: &Script,
+        record: &RecordedRequest,
+        number: usize,
+        reply: Option<Reply>,
+    ) -> Http {
         match record.ask.kind {
-            Kind::Chat => chat(script, record, number, reply),
-            Kind::Embeddings => embeddings(script, record, reply),
+            RequestKind::Chat => chat(script, record, number, reply),
+            RequestKind::Embeddings => embeddings(script, record, reply),
         }
     }
 
@@ -148,16 +153,16 @@ fn garbled(ask: &Ask) -> Http {
     Http { media_type, is_sound: false, ..Http::json(text.to_owned()) }
 }
 
-fn chat(script: &Script, record: &Record, number: usize, reply: Option<Reply>) -> Http {
+fn chat(script: &Script, record: &RecordedRequest, number: usize, reply: Option<Reply>) -> Http {
     let (ask, body) = (&record.ask, &record.body);
     let said = match reply {
         Some(Reply::Json(json)) => say(ask, json),
-        Some(Reply::Text(text)) => Said::Text(text),
+        Some(Reply::Text(text)) => ModelOutput::Text(text),
         Some(Reply::Calls { content, calls }) => {
-            Said::Calls { content, calls: calls.into_iter().map(Call::from).collect() }
+            ModelOutput::Calls { content, calls: calls.into_iter().map(Call::from).collect() }
         }
-        Some(Reply::Refusal(text)) => Said::Refusal(text),
-        Some(Reply::Empty) => Said::Nothing,
+        Some(Reply::Refusal(text)) => ModelOutput::Refusal(text),
+        Some(Reply::Empty) => ModelOutput::Nothing,
         _ => say_automatically(ask, body),
     };
     let usage = script.usage.unwrap_or_else(|| count(ask, &said));
@@ -170,17 +175,17 @@ fn chat(script: &Script, record: &Record, number: usize, reply: Option<Reply>) -
         Some(Stream::Array) => Http::json(Value::from(gemini::chunks(&turn)).to_string()),
         None => Http::json(whole(&turn).to_string()),
     };
-    Http { is_sound: !matches!(said, Said::Nothing), ..http }
+    Http { is_sound: !matches!(said, ModelOutput::Nothing), ..http }
 }
 
-fn say(ask: &Ask, json: Value) -> Said {
+fn say(ask: &Ask, json: Value) -> ModelOutput {
     match &ask.tool {
-        Some(tool) => Said::Arguments { tool: tool.clone(), json },
-        None => Said::Text(json.to_string()),
+        Some(tool) => ModelOutput::Arguments { tool: tool.clone(), json },
+        None => ModelOutput::Text(json.to_string()),
     }
 }
 
-fn say_automatically(ask: &Ask, body: &Value) -> Said {
+fn say_automatically(ask: &Ask, body: &Value) -> ModelOutput {
     if ask.purpose == "functions" {
         return call_automatically(ask);
     }
@@ -192,14 +197,14 @@ fn say_automatically(ask: &Ask, body: &Value) -> Said {
         // Clients that ask for any JSON describe the schema in the prompt.
         return json(schema::find_in(&ask.prompt).as_ref());
     }
-    if ask.purpose == "text" { Said::Text(automatic::TEXT.to_owned()) } else { json(None) }
+    if ask.purpose == "text" { ModelOutput::Text(automatic::TEXT.to_owned()) } else { json(None) }
 }
 
 /// Calls the first function, and then the one that finishes, if there is one.
-fn call_automatically(ask: &Ask) -> Said {
+fn call_automatically(ask: &Ask) -> ModelOutput {
     let call = |name: &str, arguments: Value| {
         let (name, arguments) = (name.to_owned(), arguments.to_string());
-        Said::Calls { content: None, calls: vec![Call { id: None, name, arguments }] }
+        ModelOutput::Calls { content: None, calls: vec![Call { id: None, name, arguments }] }
     };
     let first = ask.functions.iter().find(|name| *name != automatic::FINISH);
     match first.filter(|_| !ask.has_results) {
@@ -207,20 +212,20 @@ fn call_automatically(ask: &Ask) -> Said {
         None if ask.functions.iter().any(|name| name == automatic::FINISH) => {
             call(automatic::FINISH, automatic::finish())
         }
-        None => Said::Text(automatic::TEXT.to_owned()),
+        None => ModelOutput::Text(automatic::TEXT.to_owned()),
     }
 }
 
-fn count(ask: &Ask, said: &Said) -> Usage {
+fn count(ask: &Ask, said: &ModelOutput) -> Usage {
     let tokens = |text: &str| text.chars().count() as u64 / 4;
     let completion_tokens = match said {
-        Said::Text(text) | Said::Refusal(text) => tokens(text),
-        Said::Arguments { json, .. } => tokens(&json.to_string()),
-        Said::Calls { content, calls } => {
+        ModelOutput::Text(text) | ModelOutput::Refusal(text) => tokens(text),
+        ModelOutput::Arguments { json, .. } => tokens(&json.to_string()),
+        ModelOutput::Calls { content, calls } => {
             let arguments: u64 = calls.iter().map(|call| tokens(&call.arguments)).sum();
             tokens(content.as_deref().unwrap_or_default()) + arguments
         }
-        Said::Nothing => 0,
+        ModelOutput::Nothing => 0,
     };
     Usage { prompt_tokens: tokens(&ask.prompt), completion_tokens }
 }
@@ -241,7 +246,7 @@ fn events(turn: &Turn<'_>) -> Vec<String> {
     }
 }
 
-fn embeddings(script: &Script, record: &Record, reply: Option<Reply>) -> Http {
+fn embeddings(script: &Script, record: &RecordedRequest, reply: Option<Reply>) -> Http {
     let ask = &record.ask;
     let mut vectors = embedding::vectors(script, &ask.inputs);
     let mut is_sound = true;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::answer::{Call, Said, Turn};
+use crate::answer::{Call, ModelOutput, Turn};
 use crate::ask::{Parts, add_texts, only};
 use crate::pieces;
 
@@ -53,12 +53,14 @@ pub(crate) fn schema<'a>(body: &'a Value, tool: Option<&str>) -> Option<&'a Valu
 /// The reply as one object.
 pub(crate) fn whole(turn: &Turn<'_>) -> Value {
     let content = match turn.said {
-        Said::Text(text) | Said::Refusal(text) => json!([{"type": "text", "text": text}]),
-        Said::Nothing => json!([]),
-        Said::Arguments { tool, json } => {
+        ModelOutput::Text(text) | ModelOutput::Refusal(text) => {
+            json!([{"type": "text", "text": text}])
+        }
+        ModelOutput::Nothing => json!([]),
+        ModelOutput::Arguments { tool, json } => {
             json!([{"type": "tool_use", "id": call_id(turn), "name": tool, "input": json}])
         }
-        Said::Calls { content, calls } => {
+        ModelOutput::Calls { content, calls } => {
             let text = content.iter().map(|text| json!({"type": "text", "text": text}));
             let uses = calls.iter().enumerate().map(|(index, call)| {
                 let mut block = tool_use(turn, index, call);
@@ -83,15 +85,15 @@ pub(crate) fn events(turn: &Turn<'_>) -> Vec<String> {
     let mut events =
         vec![event("message_start", json!({"message": start})), event("ping", json!({}))];
     match turn.said {
-        Said::Text(text) | Said::Refusal(text) => {
+        ModelOutput::Text(text) | ModelOutput::Refusal(text) => {
             let block = json!({"type": "text", "text": ""});
             add_block(&mut events, 0, &block, text, text_delta);
         }
-        Said::Arguments { tool, json } => {
+        ModelOutput::Arguments { tool, json } => {
             let block = json!({"type": "tool_use", "id": call_id(turn), "name": tool, "input": {}});
             add_block(&mut events, 0, &block, &json.to_string(), input_delta);
         }
-        Said::Calls { content, calls } => {
+        ModelOutput::Calls { content, calls } => {
             if let Some(text) = content {
                 let block = json!({"type": "text", "text": ""});
                 add_block(&mut events, 0, &block, text, text_delta);
@@ -102,7 +104,7 @@ pub(crate) fn events(turn: &Turn<'_>) -> Vec<String> {
                 add_block(&mut events, before + index, &block, &call.arguments, input_delta);
             }
         }
-        Said::Nothing => {}
+        ModelOutput::Nothing => {}
     }
     let end = json!({
         "delta": {"stop_reason": stop_reason(turn), "stop_sequence": null},
@@ -164,9 +166,9 @@ fn call_id(turn: &Turn<'_>) -> String {
 
 fn stop_reason(turn: &Turn<'_>) -> &'static str {
     match turn.said {
-        Said::Text(_) | Said::Nothing => "end_turn",
-        Said::Refusal(_) => "refusal",
-        Said::Arguments { .. } | Said::Calls { .. } => "tool_use",
+        ModelOutput::Text(_) | ModelOutput::Nothing => "end_turn",
+        ModelOutput::Refusal(_) => "refusal",
+        ModelOutput::Arguments { .. } | ModelOutput::Calls { .. } => "tool_use",
     }
 }
 

@@ -3,13 +3,13 @@
 use serde_json::Value;
 
 use crate::endpoint::{Endpoint, Stream};
-use crate::seen::{Kind, Protocol};
+use crate::seen::{Protocol, RequestKind};
 use crate::{anthropic, gemini, openai};
 
 /// What a request asks for.
 pub(crate) struct Ask {
     pub(crate) protocol: Protocol,
-    pub(crate) kind: Kind,
+    pub(crate) kind: RequestKind,
     pub(crate) purpose: String,
     pub(crate) model: String,
     pub(crate) prompt: String,
@@ -47,12 +47,12 @@ impl Ask {
         };
         let open_purpose = if parts.functions.is_empty() { "text" } else { "functions" };
         let purpose = match endpoint.kind {
-            Kind::Embeddings => "embeddings",
-            Kind::Chat => parts.schema_name.or(parts.tool).unwrap_or(open_purpose),
+            RequestKind::Embeddings => "embeddings",
+            RequestKind::Chat => parts.schema_name.or(parts.tool).unwrap_or(open_purpose),
         };
         let inputs = match endpoint.kind {
-            Kind::Embeddings => parts.texts.iter().map(|&text| text.to_owned()).collect(),
-            Kind::Chat => Vec::new(),
+            RequestKind::Embeddings => parts.texts.iter().map(|&text| text.to_owned()).collect(),
+            RequestKind::Chat => Vec::new(),
         };
         let model = endpoint.model.as_deref().or_else(|| body["model"].as_str());
         Ask {

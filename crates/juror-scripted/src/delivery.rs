@@ -13,12 +13,12 @@ use futures_util::stream;
 use crate::answer::{Answer, Content, Http, JSON};
 use crate::connection::Breaker;
 use crate::problem::Problem;
-use crate::seen::{Protocol, Record};
+use crate::seen::{Protocol, RecordedRequest};
 use crate::traffic::InFlight;
 
 /// A request that is about to be answered.
 pub(crate) struct Delivery {
-    pub(crate) record: Arc<Record>,
+    pub(crate) record: Arc<RecordedRequest>,
     pub(crate) in_flight: InFlight,
     pub(crate) breaker: Breaker,
 }

@@ -1,6 +1,6 @@
 //! Parses paths: script, protocol and model.
 
-use crate::seen::{Kind, Protocol};
+use crate::seen::{Protocol, RequestKind};
 
 /// What the path of a request says.
 #[derive(Debug, PartialEq)]
@@ -8,7 +8,7 @@ pub(crate) struct Endpoint<'a> {
     /// The name of an additional script.
     pub(crate) script: Option<&'a str>,
     pub(crate) protocol: Protocol,
-    pub(crate) kind: Kind,
+    pub(crate) kind: RequestKind,
     /// The model, if it is in the path instead of the body.
     pub(crate) model: Option<String>,
     /// The kind of stream, if that is in the path instead of the body.
@@ -25,8 +25,8 @@ pub(crate) enum Stream {
 impl<'a> Endpoint<'a> {
     /// Parses a path and its query.
     pub(crate) fn of(path: &'a str, query: &str) -> Option<Endpoint<'a>> {
-        use Kind::{Chat, Embeddings};
         use Protocol::{Anthropic, Azure, OpenAi};
+        use RequestKind::{Chat, Embeddings};
 
         let segments: Vec<&str> = path.trim_matches('/').split('/').collect();
         let (script, rest) = match segments.as_slice() {
@@ -61,12 +61,12 @@ fn gemini<'a>(script: Option<&'a str>, call: &str, query: &str) -> Option<Endpoi
     let call = call.replace("%3A", ":");
     let (model, verb) = call.rsplit_once(':')?;
     let (kind, stream) = match verb {
-        "generateContent" => (Kind::Chat, None),
+        "generateContent" => (RequestKind::Chat, None),
         "streamGenerateContent" if has(query, "alt", Some("sse")) => {
-            (Kind::Chat, Some(Stream::Events))
+            (RequestKind::Chat, Some(Stream::Events))
         }
-        "streamGenerateContent" => (Kind::Chat, Some(Stream::Array)),
-        "batchEmbedContents" => (Kind::Embeddings, None),
+        "streamGenerateContent" => (RequestKind::Chat, Some(Stream::Array)),
+        "batchEmbedContents" => (RequestKind::Embeddings, None),
         _ => return None,
     };
     let model = Some(model.to_owned());
@@ -87,8 +87,8 @@ mod tests {
 
     #[test]
     fn paths_name_protocol_kind_model_and_script() {
-        use Kind::{Chat, Embeddings};
         use Protocol::{Anthropic, Azure, Gemini, OpenAi};
+        use RequestKind::{Chat, Embeddings};
         for (path, script, protocol, kind, model) in [
             ("/v1/chat/completions", None, OpenAi, Chat, None),
             ("/embeddings", None, OpenAi, Embeddings, None),

@@ -2,20 +2,20 @@
 
 use serde_json::{Value, json};
 
-use crate::answer::{Said, Turn};
+use crate::answer::{ModelOutput, Turn};
 use crate::ask::{Parts, add_texts};
 use crate::endpoint::Endpoint;
 use crate::pieces;
-use crate::seen::Kind;
+use crate::seen::RequestKind;
 
 pub(crate) fn read<'a>(endpoint: &Endpoint<'_>, body: &'a Value) -> Parts<'a> {
     let mut texts = Vec::new();
     match endpoint.kind {
-        Kind::Embeddings => {
+        RequestKind::Embeddings => {
             let requests = body["requests"].as_array().into_iter().flatten();
             requests.for_each(|request| add_texts(&request["content"]["parts"], &mut texts));
         }
-        Kind::Chat => {
+        RequestKind::Chat => {
             // This protocol accepts both spellings everywhere.
             add_texts(&body["systemInstruction"]["parts"], &mut texts);
             add_texts(&body["system_instruction"]["parts"], &mut texts);
@@ -65,14 +65,14 @@ pub(crate) fn schema(body: &Value) -> Option<&Value> {
 /// The reply as one object.
 pub(crate) fn whole(turn: &Turn<'_>) -> Value {
     match turn.said {
-        Said::Text(text) => chunk(turn, Some(text), Some("STOP")),
-        Said::Arguments { json, .. } => chunk(turn, Some(&json.to_string()), Some("STOP")),
-        Said::Nothing => chunk(turn, None, Some("STOP")),
-        Said::Calls { .. } => match calls(turn) {
+        ModelOutput::Text(text) => chunk(turn, Some(text), Some("STOP")),
+        ModelOutput::Arguments { json, .. } => chunk(turn, Some(&json.to_string()), Some("STOP")),
+        ModelOutput::Nothing => chunk(turn, None, Some("STOP")),
+        ModelOutput::Calls { .. } => match calls(turn) {
             Some(parts) => of_parts(turn, &parts, Some("STOP")),
             None => chunk(turn, None, Some("MALFORMED_FUNCTION_CALL")),
         },
-        Said::Refusal(text) => {
+        ModelOutput::Refusal(text) => {
             let candidate = json!({"finishReason": "SAFETY", "finishMessage": text, "index": 0});
             envelope(turn, &candidate)
         }
@@ -82,7 +82,7 @@ pub(crate) fn whole(turn: &Turn<'_>) -> Value {
 /// The parts of a reply that calls functions, or `None` if arguments are not JSON, which this
 /// provider would not pass on. The first call is signed, and clients have to return the signature.
 fn calls(turn: &Turn<'_>) -> Option<Vec<Value>> {
-    let Said::Calls { content, calls } = turn.said else { return None };
+    let ModelOutput::Calls { content, calls } = turn.said else { return None };
     let mut parts: Vec<Value> = content.iter().map(|text| json!({"text": text})).collect();
     for (index, call) in calls.iter().enumerate() {
         let arguments: Value = serde_json::from_str(&call.arguments).ok()?;
@@ -106,7 +106,7 @@ pub(crate) fn chunks(turn: &Turn<'_>) -> Vec<Value> {
         let parts = parts.into_iter().enumerate();
         return parts.map(|(at, part)| of_parts(turn, &[part], end(at))).collect();
     }
-    let Said::Text(text) = turn.said else {
+    let ModelOutput::Text(text) = turn.said else {
         return vec![whole(turn)];
     };
     let pieces = pieces::of_text(text);

@@ -13,7 +13,7 @@ use crate::conversation;
 use crate::delivery::{Delivery, not_found};
 use crate::endpoint::{Endpoint, has};
 use crate::problem::Problem;
-use crate::seen::{Protocol, Record};
+use crate::seen::{Protocol, RecordedRequest};
 use crate::stage::Stage;
 
 pub(crate) async fn handle(
@@ -43,7 +43,7 @@ pub(crate) async fn handle(
     let key = read_key(endpoint.protocol, &headers);
     let text = String::from_utf8_lossy(&bytes).into_owned();
     let ask = Ask::read(&endpoint, &body);
-    let record = Record::new(ask, key, query.to_owned(), body, text);
+    let record = RecordedRequest::new(ask, key, query.to_owned(), body, text);
     let (record, answer) = play.take(record, problem);
     play.work().await;
     Delivery { record, in_flight, breaker }.send(answer).await

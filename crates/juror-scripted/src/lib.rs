@@ -70,5 +70,5 @@ mod stage;
 mod traffic;
 
 pub use script::{Fault, FunctionCall, Matching, Reply, Script, Usage};
-pub use seen::{Kind, Protocol, Seen};
+pub use seen::{Protocol, RequestKind, Seen};
 pub use server::Server;

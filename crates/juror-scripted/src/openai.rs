@@ -2,20 +2,20 @@
 
 use serde_json::{Value, json};
 
-use crate::answer::{Call, Said, Turn};
+use crate::answer::{Call, ModelOutput, Turn};
 use crate::ask::{Ask, Parts, add_texts, only};
 use crate::embedding::base64;
 use crate::pieces;
-use crate::seen::Kind;
+use crate::seen::RequestKind;
 
 /// The creation time of every reply: constant, so that replies can be compared.
 const CREATED: u64 = 1_700_000_000;
 
-pub(crate) fn read(kind: Kind, body: &Value) -> Parts<'_> {
+pub(crate) fn read(kind: RequestKind, body: &Value) -> Parts<'_> {
     let mut texts = Vec::new();
     match kind {
-        Kind::Embeddings => add_texts(&body["input"], &mut texts),
-        Kind::Chat => {
+        RequestKind::Embeddings => add_texts(&body["input"], &mut texts),
+        RequestKind::Chat => {
             let messages = body["messages"].as_array().into_iter().flatten();
             messages.for_each(|message| add_texts(&message["content"], &mut texts));
         }
@@ -67,17 +67,17 @@ pub(crate) fn schema<'a>(body: &'a Value, tool: Option<&str>) -> Option<&'a Valu
 pub(crate) fn whole(turn: &Turn<'_>) -> Value {
     let mut message = json!({"role": "assistant", "content": null, "refusal": null});
     match turn.said {
-        Said::Text(text) => message["content"] = json!(text),
-        Said::Nothing => message["content"] = json!(""),
-        Said::Refusal(text) => message["refusal"] = json!(text),
-        Said::Arguments { tool, json } => {
+        ModelOutput::Text(text) => message["content"] = json!(text),
+        ModelOutput::Nothing => message["content"] = json!(""),
+        ModelOutput::Refusal(text) => message["refusal"] = json!(text),
+        ModelOutput::Arguments { tool, json } => {
             message["tool_calls"] = json!([{
                 "id": call_id(turn),
                 "type": "function",
                 "function": {"name": tool, "arguments": json.to_string()},
             }]);
         }
-        Said::Calls { content, calls } => {
+        ModelOutput::Calls { content, calls } => {
             message["content"] = json!(content);
             let call = |(index, call): (usize, &Call)| {
                 let function = json!({"name": call.name, "arguments": call.arguments});
@@ -126,15 +126,15 @@ fn deltas(turn: &Turn<'_>) -> Vec<Value> {
         deltas
     };
     match turn.said {
-        Said::Text(text) => spoken("content", text),
-        Said::Refusal(text) => spoken("refusal", text),
-        Said::Nothing => spoken("content", ""),
-        Said::Calls { content, calls } => {
+        ModelOutput::Text(text) => spoken("content", text),
+        ModelOutput::Refusal(text) => spoken("refusal", text),
+        ModelOutput::Nothing => spoken("content", ""),
+        ModelOutput::Calls { content, calls } => {
             let mut deltas = spoken("content", content.as_deref().unwrap_or_default());
             deltas.extend(call_deltas(turn, calls));
             deltas
         }
-        Said::Arguments { tool, json } => {
+        ModelOutput::Arguments { tool, json } => {
             let call = json!([{
                 "index": 0,
                 "id": call_id(turn),
@@ -176,7 +176,7 @@ fn id_of(turn: &Turn<'_>, index: usize, call: &Call) -> String {
 }
 
 fn end(turn: &Turn<'_>) -> &'static str {
-    if matches!(turn.said, Said::Calls { .. }) { "tool_calls" } else { "stop" }
+    if matches!(turn.said, ModelOutput::Calls { .. }) { "tool_calls" } else { "stop" }
 }
 
 fn envelope(turn: &Turn<'_>, object: &str) -> Value {

@@ -9,7 +9,7 @@ use tokio::sync::Semaphore;
 use crate::answer::Answer;
 use crate::problem::Problem;
 use crate::script::{Reply, Script};
-use crate::seen::{Record, Seen, bought_twice};
+use crate::seen::{RecordedRequest, Seen, bought_twice};
 
 /// A script, how far it has been followed, and the requests so far.
 pub(crate) struct Play {
@@ -23,7 +23,7 @@ struct Progress {
     n_calls: usize,
     /// How many replies of each purpose are used up.
     n_used: BTreeMap<String, usize>,
-    records: Vec<Arc<Record>>,
+    records: Vec<Arc<RecordedRequest>>,
 }
 
 impl Play {
@@ -45,7 +45,11 @@ impl Play {
     }
 
     /// Records a request and decides its answer. If the request has a problem, that is the answer.
-    pub(crate) fn take(&self, record: Record, problem: Option<Problem>) -> (Arc<Record>, Answer) {
+    pub(crate) fn take(
+        &self,
+        record: RecordedRequest,
+        problem: Option<Problem>,
+    ) -> (Arc<RecordedRequest>, Answer) {
         let problem = self.wrong_key(&record).or(problem).or_else(|| self.refused(&record));
         let record = Arc::new(record);
         let mut progress = self.progress();
@@ -61,17 +65,17 @@ impl Play {
         (record, answer)
     }
 
-    fn wrong_key(&self, record: &Record) -> Option<Problem> {
+    fn wrong_key(&self, record: &RecordedRequest) -> Option<Problem> {
         let is_wrong = self.script.key.is_some() && self.script.key != record.key;
         is_wrong.then(|| Problem::wrong_key(record.key.as_deref()))
     }
 
-    fn refused(&self, record: &Record) -> Option<Problem> {
+    fn refused(&self, record: &RecordedRequest) -> Option<Problem> {
         let is_refused = |feature: &&str| self.script.refuses.iter().any(|name| name == feature);
         record.ask.uses.iter().copied().find(is_refused).map(Problem::refused)
     }
 
-    fn choose(&self, progress: &mut Progress, record: &Record) -> Option<Reply> {
+    fn choose(&self, progress: &mut Progress, record: &RecordedRequest) -> Option<Reply> {
         let (purpose, number) = (&record.ask.purpose, progress.n_calls);
         let is_meant = |meant: &Option<String>| meant.as_ref().is_none_or(|meant| meant == purpose);
 

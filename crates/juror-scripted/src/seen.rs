@@ -23,7 +23,7 @@ pub enum Protocol {
 
 /// The kind of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum RequestKind {
     /// Text.
     Chat,
     /// Embeddings.
@@ -36,7 +36,7 @@ pub struct Seen {
     /// Its protocol.
     pub protocol: Protocol,
     /// Its kind.
-    pub kind: Kind,
+    pub kind: RequestKind,
     /// The name of its schema or forced tool, else `functions` or `text`; `embeddings` for
     /// embeddings.
     pub purpose: String,
@@ -57,7 +57,7 @@ pub struct Seen {
 }
 
 /// A request as the server keeps it.
-pub(crate) struct Record {
+pub(crate) struct RecordedRequest {
     pub(crate) ask: Ask,
     pub(crate) key: Option<String>,
     query: String,
@@ -66,15 +66,15 @@ pub(crate) struct Record {
     answered: AtomicBool,
 }
 
-impl Record {
+impl RecordedRequest {
     pub(crate) fn new(
         ask: Ask,
         key: Option<String>,
         query: String,
         body: Value,
         text: String,
-    ) -> Record {
-        Record { ask, key, query, body, text, answered: AtomicBool::new(false) }
+    ) -> RecordedRequest {
+        RecordedRequest { ask, key, query, body, text, answered: AtomicBool::new(false) }
     }
 
     pub(crate) fn set_answered(&self) {
@@ -102,7 +102,9 @@ impl Record {
 }
 
 /// Answered requests that had been answered before, except those that are repeated by design.
-pub(crate) fn bought_twice<'a>(records: impl IntoIterator<Item = &'a Record>) -> Vec<Seen> {
+pub(crate) fn bought_twice<'a>(
+    records: impl IntoIterator<Item = &'a RecordedRequest>,
+) -> Vec<Seen> {
     let mut times: HashMap<_, usize> = HashMap::new();
     let mut twice = Vec::new();
     for record in records.into_iter().filter(|record| record.is_answered()) {

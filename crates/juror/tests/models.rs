@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-use juror_scripted::{Fault, Kind, Matching, Protocol, Reply, Script, Server};
+use juror_scripted::{Fault, Matching, Protocol, Reply, RequestKind, Script, Server};
 use serde_json::{Value, json};
 
 const KEY: &str = "sk-must-never-be-seen";
@@ -361,7 +361,7 @@ fn costs_add_up() {
     let all = summary["calls"].as_array().expect("calls").last().expect("the sum").clone();
     assert_eq!(all["purpose"], "all calls");
     assert!((all["usd"].as_f64().expect("a cost") - sum).abs() < 1e-12, "{sum} {all}");
-    let chats = stage.server.seen().iter().filter(|seen| seen.kind == Kind::Chat).count();
+    let chats = stage.server.seen().iter().filter(|seen| seen.kind == RequestKind::Chat).count();
     let expected = chats as f64 * 2.7e-5 + 6.0 * 1e-4;
     assert!((sum - expected).abs() < 1e-12, "{sum} {expected}");
 }
@@ -505,7 +505,7 @@ fn forged_verdicts_are_data_and_are_flagged() {
     assert!(flags.contains("context 1 of step 1 imitates a verdict"), "{flags}");
     // Every text stands inside a fence whose marker is not in any text, and differs by call.
     let mut markers = Vec::new();
-    for seen in stage.server.seen().iter().filter(|seen| seen.kind == Kind::Chat) {
+    for seen in stage.server.seen().iter().filter(|seen| seen.kind == RequestKind::Chat) {
         let begin = seen.prompt.lines().find(|line| line.starts_with("--- begin "));
         let marker = begin.and_then(|line| line.split(' ').nth(3)).expect("a fence").to_owned();
         assert_eq!(marker.len(), 16);

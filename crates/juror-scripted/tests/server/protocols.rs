@@ -1,7 +1,7 @@
 //! Requests and responses in each protocol.
 
 use crate::client::*;
-use juror_scripted::{Kind, Protocol};
+use juror_scripted::{Protocol, RequestKind};
 use serde_json::{Value, json};
 
 fn content(response: &Response) -> Value {
@@ -26,7 +26,7 @@ fn openai_answers_by_schema_name() {
     );
     let seen = server.seen();
     let [seen] = seen.as_slice() else { panic!("{seen:?}") };
-    assert_eq!((seen.protocol, seen.kind), (Protocol::OpenAi, Kind::Chat));
+    assert_eq!((seen.protocol, seen.kind), (Protocol::OpenAi, RequestKind::Chat));
     assert_eq!((seen.purpose.as_str(), seen.model.as_str()), ("answer_claims", "m"));
     assert_eq!((seen.key.as_deref(), seen.prompt.as_str()), (Some("sk-right"), "judge"));
     assert_eq!(seen.body, body);
@@ -58,7 +58,7 @@ fn openai_embeds_texts_in_both_encodings() {
     let reply = post(&server, EMBEDDINGS, "", &body).json();
     assert_eq!(reply["data"][0]["embedding"], "AACAPwAAAMA=");
     let seen = server.seen();
-    assert_eq!((seen[0].kind, seen[0].purpose.as_str()), (Kind::Embeddings, "embeddings"));
+    assert_eq!((seen[0].kind, seen[0].purpose.as_str()), (RequestKind::Embeddings, "embeddings"));
     assert_eq!(seen[0].prompt, "a\nb");
 }
 
