@@ -118,7 +118,7 @@ impl Own {
     /// The metrics of settings, then those of the user's own that results have.
     fn add_to(&self, mut custom: Vec<String>, keys: Vec<String>) -> Vec<String> {
         let mut own: Vec<String> = keys.into_iter().filter(|key| self.has(key)).collect();
-        own.retain(|key| !custom.contains(key) && juror_score::metric(key).is_none());
+        own.retain(|key| !custom.contains(key) && juror_score::question_metric(key).is_none());
         custom.append(&mut own);
         custom
     }

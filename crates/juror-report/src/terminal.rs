@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
-use juror_score::{Aggregates, KeyPart, Miss, Summary, metric, split_key};
+use juror_score::{Aggregates, KeyPart, Miss, Summary, question_metric, split_key};
 
 /// How many templates are listed.
 const MOST_TEMPLATES: usize = 20;
@@ -147,7 +147,7 @@ fn table(aggregates: &Aggregates, paint: Paint) -> String {
 /// The metrics to show: those of `SCORES` that some question has, then the first custom ones.
 fn columns(aggregates: &Aggregates) -> Vec<(&str, &str)> {
     let is_cost = |name: &str| split_key(name).1 == Some(KeyPart::Cost);
-    let own = |name: &&str| metric(name).is_none() && !is_cost(name);
+    let own = |name: &&str| question_metric(name).is_none() && !is_cost(name);
     let own = aggregates.micro.metrics.keys().map(AsRef::as_ref).filter(own).take(MOST_OWN);
     SCORES
         .into_iter()

@@ -42,7 +42,7 @@ impl Plan {
 
     /// Adds a gate; fails if results cannot have its metric.
     pub fn add_gate(&mut self, gate: Gate) -> Result<(), UnknownMetric> {
-        let is_known = juror_score::metric(&gate.metric).is_some()
+        let is_known = juror_score::question_metric(&gate.metric).is_some()
             || self.custom_metrics.contains(&gate.metric);
         if !is_known {
             return Err(UnknownMetric(gate.metric));

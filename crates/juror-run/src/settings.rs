@@ -12,8 +12,8 @@ use juror_document::{Document, Path, Problem, Problems};
 use juror_judge::Input;
 use juror_score::{
     AnswerErrorKey, Aspect, Choice, ContextJudge, ErrorResponses, KeyPart, KindNames, Limits,
-    METRICS, MissingStatus, Names, Noncommittal, Profile, ScoredGroups, Share, StepKind, StepKinds,
-    Traits, WithoutOutput,
+    MissingStatus, Names, Noncommittal, Profile, QUESTION_METRICS, ScoredGroups, Share, StepKind,
+    StepKinds, Traits, WithoutOutput,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
@@ -607,7 +607,7 @@ const RESERVED: [&str; 19] = [
 ];
 
 fn is_reserved(name: &str) -> bool {
-    RESERVED.contains(&name) || METRICS.iter().any(|metric| metric.name == name)
+    RESERVED.contains(&name) || QUESTION_METRICS.iter().any(|metric| metric.name == name)
 }
 
 /// The key of results that a name is, or that begins with the name and `_`, if there is one.
@@ -616,7 +616,7 @@ pub fn reserved_key(name: &str) -> Option<&'static str> {
         let rest = key.strip_prefix(name);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
     };
-    RESERVED.into_iter().chain(METRICS.iter().map(|metric| metric.name)).find(is_it)
+    RESERVED.into_iter().chain(QUESTION_METRICS.iter().map(|metric| metric.name)).find(is_it)
 }
 
 impl Settings {

@@ -10,9 +10,10 @@ use indexmap::IndexMap;
 use crate::by_step::ByStep;
 use crate::coverage::{Coverage, Traits};
 use crate::kind_names::KindNames;
-use crate::metric::{Level, METRICS, MetricInfo};
+use crate::metric::{Level, MetricInfo, QUESTION_METRICS};
 use crate::profile::{ErrorResponses, Profile};
 use crate::record::Record;
+use crate::scorecard::Scorecard;
 use crate::stats::{Number, Series, Spread, compensated_sum};
 use crate::trajectory::Status;
 
@@ -202,22 +203,14 @@ impl Aggregator {
 
     /// Adds a record.
     pub fn add(&mut self, record: &Record<'_>) {
-        let trajectory = record.case.trajectory;
         let traits = Traits::of(&record.case, &self.profile);
-        let is_error = trajectory.ending.is_error();
-        let Some(mut entry) = self.begin(&record.case.question.template, is_error, traits) else {
+        let card = Scorecard::of(record);
+        let Some(mut entry) = self.begin(&card.group, card.ending.is_error(), traits) else {
             return;
         };
-        for finding in record.findings().filter(|finding| finding.step.is_none()) {
-            finding.each_number(|name, value| entry.add_real(&name, value));
-        }
-        for (name, raw) in trajectory.usage.iter() {
-            if let Some(number) = Number::from_json(raw.get()) {
-                entry.add(name, number);
-            }
-        }
-        let findings = ByStep::new(record.findings(), |finding| finding.step);
-        for (index, step) in trajectory.steps.iter().flatten().enumerate() {
+        card.each_number(|name, number| entry.add(name, number));
+        let findings = ByStep::new(card.findings(), |finding| finding.step);
+        for (index, step) in record.case.trajectory.steps.iter().flatten().enumerate() {
             entry.count_step(&step.name, step.status == Status::Error, record.empty_results[index]);
             if entry.is_retrieval(&step.name) {
                 for finding in findings.of(index) {
@@ -246,7 +239,7 @@ impl Aggregator {
 
     /// Counts a question; `None` if nothing else of it enters the statistics.
     fn begin(&mut self, template: &str, is_error: bool, traits: Traits) -> Option<Entry<'_>> {
-        let n_series = METRICS.len() + self.custom.len();
+        let n_series = QUESTION_METRICS.len() + self.custom.len();
         // Looked up by index, since a reference found here could not be returned.
         let at = self.templates.get_index_of(template).unwrap_or_else(|| {
             self.templates.insert_full(template.to_owned(), Template::new(n_series)).0
@@ -291,7 +284,7 @@ impl Aggregator {
             .iter()
             .map(|(id, template)| (id.clone(), self.summary(template, true)))
             .collect();
-        let mut all = Template::new(METRICS.len() + self.custom.len());
+        let mut all = Template::new(QUESTION_METRICS.len() + self.custom.len());
         self.templates.values().for_each(|template| all.merge(template));
         let mut micro = self.summary(&all, self.profile.micro_steps);
         micro.retrieval_in_steps = false;
@@ -338,7 +331,7 @@ impl Aggregator {
 
     /// All metrics in order, and whether each is always written.
     fn names(&self) -> impl Iterator<Item = (Cow<'static, str>, bool)> {
-        let built_in = METRICS.iter().map(|info| (Cow::Borrowed(info.name), info.always));
+        let built_in = QUESTION_METRICS.iter().map(|info| (Cow::Borrowed(info.name), info.always));
         built_in.chain(self.custom.iter().map(|name| (Cow::Owned(name.clone()), false)))
     }
 }
@@ -366,16 +359,10 @@ impl Entry<'_> {
         }
     }
 
-    fn add_real(&mut self, name: &str, value: f64) {
-        if let Some(number) = Number::real(value) {
-            self.add(name, number);
-        }
-    }
-
     /// Adds a value of a retrieval step.
     fn add_of_step(&mut self, name: &str, value: Number) {
         if let Some(at) = place_of(name, Level::Step, &[], 0) {
-            self.push(at, value, METRICS[at].needs);
+            self.push(at, value, QUESTION_METRICS[at].needs);
         }
     }
 
@@ -477,18 +464,19 @@ fn count_of<'c, T: Default>(counts: &'c mut Ordered<String, T>, name: &str) -> &
 
 /// What the metric at a place needs of a question.
 fn needs_of(at: usize, custom: &[Traits]) -> Traits {
-    let of_custom = || custom.get(at - METRICS.len()).copied().unwrap_or_default();
-    METRICS.get(at).map_or_else(of_custom, |info| info.needs)
+    let of_custom = || custom.get(at - QUESTION_METRICS.len()).copied().unwrap_or_default();
+    QUESTION_METRICS.get(at).map_or_else(of_custom, |info| info.needs)
 }
 
 /// Where a metric's series stands. Values come in the order of the table nearly always, so the
 /// search begins at the place after the last.
 fn place_of(name: &str, level: Level, custom: &[String], next: usize) -> Option<usize> {
     let is_it = |info: &MetricInfo| info.name == name && info.level == level;
-    let next = next.min(METRICS.len());
-    let after = || Some(next + METRICS[next..].iter().position(is_it)?);
-    let before = || METRICS[..next].iter().position(is_it);
-    let custom_place = || Some(METRICS.len() + custom.iter().position(|known| known == name)?);
+    let next = next.min(QUESTION_METRICS.len());
+    let after = || Some(next + QUESTION_METRICS[next..].iter().position(is_it)?);
+    let before = || QUESTION_METRICS[..next].iter().position(is_it);
+    let custom_place =
+        || Some(QUESTION_METRICS.len() + custom.iter().position(|known| known == name)?);
     after().or_else(before).or_else(custom_place)
 }
 

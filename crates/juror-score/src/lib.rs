@@ -49,6 +49,7 @@ pub mod read;
 mod record;
 mod repeated;
 pub mod retrieval;
+mod scorecard;
 mod stats;
 mod trajectory;
 
@@ -61,7 +62,7 @@ pub use exact::ExactNumber;
 pub use explain::{Miss, explain, explain_matching};
 pub use finding::{
     Aspect, Cause, Claims, CustomAspect, Finding, FlatPair, FlatValue, JudgedBy, Judgement,
-    KeyPart, Reason, Score, Verdict, Why, split_key,
+    KeyPart, Reason, Runs, Score, Verdict, Why, split_key,
 };
 pub use gate::{Gate, Gates, Limit, NotALimit, NotAShare, Share, Unmet};
 #[doc(no_inline)]
@@ -69,7 +70,10 @@ pub use juror_sparql::Rules;
 pub use kind_names::{KindNames, StepKind};
 pub use limits::{Excess, Limits, TooLarge, Whose};
 pub use match_steps::{Matching, NoMatching, Pair, match_steps};
-pub use metric::{Better, Level, METRICS, MetricInfo, Unit, metric, step_metric};
+pub use metric::{
+    Better, Level, METRICS, MetricInfo, QUESTION_METRICS, Unit, metric, question_metric,
+    step_metric,
+};
 pub use output::Output;
 pub use profile::{
     AnswerErrorKey, AskedLike, Choice, ContextJudge, ErrorResponses, MissingStatus, Names,
@@ -77,5 +81,6 @@ pub use profile::{
 };
 pub use question::{ExpectedStep, MatchedBy, Question};
 pub use record::{Case, Record, score};
+pub use scorecard::{Resources, Scorecard};
 pub use stats::{Number, Spread, compensated_sum};
 pub use trajectory::{Ending, Status, Step, Trajectory, Usage};

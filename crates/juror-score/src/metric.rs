@@ -1,4 +1,7 @@
 //! The metrics, one row each: name, meaning and where it stands in results and aggregates.
+//!
+//! Answers to questions and attempts of agents are measured by different rows of the same table, so
+//! that whatever reads a row (statistics, gates, documents) works for both.
 
 use crate::coverage::Traits;
 
@@ -15,6 +18,8 @@ pub enum Unit {
     Seconds,
     /// US dollars.
     Dollars,
+    /// How many there are of something.
+    Count,
 }
 
 /// Which way is better.
@@ -33,6 +38,8 @@ pub enum Level {
     Question,
     /// A retrieval step: its key stands in the step.
     Step,
+    /// An agent's attempt at a query: its key stands in the result of the attempt.
+    Attempt,
 }
 
 /// A row of the metric table.
@@ -40,7 +47,7 @@ pub enum Level {
 pub struct MetricInfo {
     /// The key in results, the column in tables.
     pub name: &'static str,
-    /// Of a question or of a step.
+    /// What it is a property of.
     pub level: Level,
     /// What it counts.
     pub unit: Unit,
@@ -65,7 +72,8 @@ const fn row(
     formula: &'static str,
     example: &'static str,
 ) -> MetricInfo {
-    let always = matches!(unit, Unit::Tokens | Unit::Seconds);
+    let is_usage = matches!(unit, Unit::Tokens | Unit::Seconds);
+    let always = is_usage && matches!(level, Level::Question);
     let needs = Traits::NONE;
     MetricInfo { name, level, unit, better, always, needs, means, formula, example }
 }
@@ -89,9 +97,16 @@ const TOKENS: (Level, Unit, Better) = (Level::Question, Unit::Tokens, Better::Lo
 const TIME: (Level, Unit, Better) = (Level::Question, Unit::Seconds, Better::Lower);
 const COST: (Level, Unit, Better) = (Level::Question, Unit::Dollars, Better::Lower);
 
+const ATTEMPT: (Level, Unit, Better) = (Level::Attempt, Unit::Fraction, Better::Higher);
+const ATTEMPT_CALLS: (Level, Unit, Better) = (Level::Attempt, Unit::Count, Better::Lower);
+const ATTEMPT_TOKENS: (Level, Unit, Better) = (Level::Attempt, Unit::Tokens, Better::Lower);
+const ATTEMPT_TIME: (Level, Unit, Better) = (Level::Attempt, Unit::Seconds, Better::Lower);
+const ATTEMPT_COST: (Level, Unit, Better) = (Level::Attempt, Unit::Dollars, Better::Lower);
+
 const CALLS_COST: &str = "the prices of all model calls the metric made, added up";
 
-/// All metrics, in the order they are written.
+/// All metrics: those of questions and their steps in the order they are written, then those of
+/// agents' attempts.
 pub const METRICS: &[MetricInfo] = &[
     row(
         "answer_recall",
@@ -259,10 +274,105 @@ pub const METRICS: &[MetricInfo] = &[
     ),
     row("total_tokens", TOKENS, "both together", "as the response gives it", "221551"),
     row("elapsed_sec", TIME, "seconds from question to answer", "as the response gives it", "6.6"),
+    row(
+        "sopr_score",
+        ATTEMPT,
+        "how far the query is solved (SoPR)",
+        "mean over the judge's runs of 1 (Solved), 0.5 (Unsure) or 0 (Unsolved); 0 without asking if there is no answer, no call of `Finish`, an empty answer, or the agent gave up",
+        "runs that say Solved, Unsure, Solved: 0.8333",
+    ),
+    row(
+        "sopr_score_cost",
+        ATTEMPT_COST,
+        "what judging sopr_score cost",
+        CALLS_COST,
+        "two calls of 0.0002 USD: 0.0004",
+    ),
+    row(
+        "answer_status",
+        ATTEMPT,
+        "what most of the judge's runs say of the query",
+        "1 if most say Solved, 0 if most say Unsolved, 0.5 if most say Unsure or several are as frequent; results have the word",
+        "runs that say Solved, Unsure, Solved: 1.0",
+    ),
+    row(
+        "final_answer_rate",
+        ATTEMPT,
+        "whether the final answer alone is right (final-answer correctness)",
+        "1 if a judge that sees the query and the final answer says Solved, else 0; 0 without asking if there is no answer",
+        "Solved: 1.0",
+    ),
+    row(
+        "api_call_score",
+        ATTEMPT,
+        "share of the right APIs that were called (API Call Score)",
+        "right APIs that were called / right APIs, each counted once; does not apply without right APIs",
+        "1 of 2 right APIs called, and another: 0.5",
+    ),
+    row(
+        "api_call_precision",
+        ATTEMPT,
+        "share of the APIs called that are right",
+        "right APIs that were called / APIs that were called, each counted once; does not apply without calls",
+        "1 right API called twice, and 2 others: 0.3333",
+    ),
+    row(
+        "other_calls",
+        ATTEMPT_CALLS,
+        "calls of APIs that are not right",
+        "all calls but those of right APIs, repeats counted",
+        "1 right API called twice, and another three times: 3",
+    ),
+    row(
+        "has_finish",
+        ATTEMPT,
+        "whether the agent ended by itself (Finish)",
+        "1 if it called `Finish` or gave a final answer, else 0",
+        "no call of `Finish` in any branch: 0.0",
+    ),
+    row(
+        "agent_tokens",
+        ATTEMPT_TOKENS,
+        "tokens of the agent's models",
+        "as the agent gives it; of the built-in agent, all its calls added up",
+        "8151",
+    ),
+    row(
+        "agent_usd",
+        ATTEMPT_COST,
+        "what the agent's models cost",
+        "as the agent gives it; of the built-in agent, the prices of all its calls added up",
+        "0.0123",
+    ),
+    row(
+        "system_answer_time",
+        ATTEMPT_TIME,
+        "seconds from query to answer",
+        "as measured around the agent",
+        "12.4",
+    ),
+    row(
+        "evaluation_time",
+        ATTEMPT_TIME,
+        "seconds spent on judging",
+        "as measured around the judge",
+        "1.5",
+    ),
 ];
 
+/// The metrics of questions and their steps, which are the first of all.
+pub const QUESTION_METRICS: &[MetricInfo] = METRICS.split_at(n_of_questions()).0;
+
+const fn n_of_questions() -> usize {
+    let mut n = 0;
+    while n < METRICS.len() && !matches!(METRICS[n].level, Level::Attempt) {
+        n += 1;
+    }
+    n
+}
+
 impl MetricInfo {
-    /// One number of a question for those of its steps: their mean, of costs their sum. Nothing where
+    /// One number of a question for those of its steps: their mean, or of costs their sum. `None` if
     /// there are none.
     ///
     /// ```
@@ -278,12 +388,39 @@ impl MetricInfo {
     }
 }
 
-/// The metric of retrieval steps of a name.
-pub fn step_metric(name: &str) -> Option<&'static MetricInfo> {
-    metric(name).filter(|info| info.level == Level::Step)
-}
-
-/// The metric of a name.
+/// The metric with a name, whatever it is a property of.
 pub fn metric(name: &str) -> Option<&'static MetricInfo> {
     METRICS.iter().find(|info| info.name == name)
+}
+
+/// The metric of questions or their steps with a name.
+pub fn question_metric(name: &str) -> Option<&'static MetricInfo> {
+    QUESTION_METRICS.iter().find(|info| info.name == name)
+}
+
+/// The metric of retrieval steps with a name.
+pub fn step_metric(name: &str) -> Option<&'static MetricInfo> {
+    question_metric(name).filter(|info| info.level == Level::Step)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn every_metric_has_a_name_of_its_own() {
+        let names: HashSet<&str> = METRICS.iter().map(|info| info.name).collect();
+        assert_eq!(names.len(), METRICS.len());
+    }
+
+    #[test]
+    fn metrics_of_attempts_come_last_and_are_none_of_questions() {
+        let (of_questions, of_attempts) = METRICS.split_at(QUESTION_METRICS.len());
+        assert!(of_questions.iter().all(|info| info.level != Level::Attempt));
+        assert!(of_attempts.iter().all(|info| info.level == Level::Attempt));
+        assert!(question_metric("sopr_score").is_none() && metric("sopr_score").is_some());
+        assert!(of_attempts.iter().all(|info| !info.always), "only aggregates of questions are");
+    }
 }

@@ -12,6 +12,7 @@ use crate::match_steps::{Matching, match_views};
 use crate::profile::{ContextJudge, ErrorResponses, Profile};
 use crate::question::{ExpectedStep, Question};
 use crate::retrieval::{ContextScores, compare_contexts};
+use crate::scorecard::Scorecard;
 use crate::trajectory::{Status, Step, Trajectory};
 
 /// A question and what a subject did with it.
@@ -81,15 +82,7 @@ impl Record<'_> {
 
     /// The numbers that its steps have for a metric of steps.
     pub fn values_of_steps(&self, metric: &str) -> Vec<f64> {
-        let mut values = Vec::new();
-        for finding in self.findings().filter(|finding| finding.step.is_some()) {
-            finding.each_number(|key, value| {
-                if key == metric {
-                    values.push(value);
-                }
-            });
-        }
-        values
+        Scorecard::of(self).numbers_of_steps(metric)
     }
 }
 

@@ -21,7 +21,7 @@ pub struct Trajectory<'a> {
 }
 
 /// How a trajectory ended.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Ending<'a> {
     /// With a response, which may or may not hold an answer.
     Responded,

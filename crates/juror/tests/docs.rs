@@ -27,6 +27,15 @@ that does not apply is left out. A model judges `answer_*`, `retrieval_answer_*`
 of profile 6 `retrieval_context_*`: [models.md](models.md) says what it is asked, and when.
 ";
 
+const OF_ATTEMPTS: &str = "
+These are metrics of [`juror bench`](benchmark.md) and [`juror judge`](judging-agents.md), not of
+`juror eval`. A result of a benchmark has `sopr_score`, `api_call_score`, `api_call_precision` and
+`other_calls` under `scores`, `answer_status` (as a word) and `has_finish` under `evaluation`, and the
+times under `timing`. Under `juror` a result file adds up tokens and costs: `agent_tokens`,
+`agent_usd`, and of `sopr_score_cost` `judge_usd`. `juror judge final-answer` gives
+`final_answer_rate`. [judging-agents.md](judging-agents.md) says how each is found.
+";
+
 /// Crates that are locked in several versions because crates of others ask for them: `ring` has
 /// `getrandom` 0.2 and `windows-sys` 0.52, Arrow's hashes have `getrandom` 0.3 and its `r-efi` 5;
 /// the macros of `jiff`, Java and Windows have `syn` 2; `defmt`, in no build, has `bitflags` 1.
@@ -200,9 +209,13 @@ fn project(name: &str) -> PathBuf {
 
 fn metrics_page() -> String {
     let mut page = INTRODUCTION.to_owned();
-    for (level, title) in [(Level::Question, "Of a question"), (Level::Step, "Of a retrieval step")]
-    {
-        let _ = write!(page, "\n## {title}\n");
+    let sections = [
+        (Level::Question, "Of a question", ""),
+        (Level::Step, "Of a retrieval step", ""),
+        (Level::Attempt, "Of an agent's attempt at a query", OF_ATTEMPTS),
+    ];
+    for (level, title, about) in sections {
+        let _ = write!(page, "\n## {title}\n{about}");
         for metric in METRICS.iter().filter(|metric| metric.level == level) {
             let range = match metric.unit {
                 Unit::Fraction => "0 to 1",
@@ -210,6 +223,7 @@ fn metrics_page() -> String {
                 Unit::Tokens => "tokens, 0 or more",
                 Unit::Seconds => "seconds, 0 or more",
                 Unit::Dollars => "US dollars, 0 or more",
+                Unit::Count => "a count, 0 or more",
             };
             let better = match metric.better {
                 Better::Higher => "higher is better",

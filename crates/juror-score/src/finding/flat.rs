@@ -76,6 +76,9 @@ impl Finding {
             Verdict::Scored(Score::One(value)) => {
                 tell(KeyPart::Value(0), FlatValue::Number(*value));
             }
+            Verdict::Scored(Score::Runs(runs)) => {
+                tell(KeyPart::Value(0), FlatValue::Number(runs.mean()));
+            }
             Verdict::Scored(Score::Claims(claims)) => {
                 let Claims { reference, actual, matching, listed } = claims;
                 for (at, count) in [reference, actual, matching].into_iter().enumerate() {

@@ -14,6 +14,7 @@ pub use flat::{FlatPair, FlatValue};
 pub use judgement::{JudgedBy, Judgement};
 
 use crate::retrieval;
+use crate::stats::compensated_sum;
 
 /// What one look at a case found.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,6 +82,7 @@ impl Verdict {
     pub fn number(&self) -> Option<f64> {
         match self {
             Verdict::Scored(Score::One(value)) => Some(*value),
+            Verdict::Scored(Score::Runs(runs)) => Some(runs.mean()),
             _ => None,
         }
     }
@@ -91,10 +93,37 @@ impl Verdict {
 pub enum Score {
     /// A finite number.
     One(f64),
+    /// The mean of what several runs of a judge scored.
+    Runs(Runs),
     /// The claims of an answer.
     Claims(Claims),
     /// What a custom evaluation gives, in the order of its outputs.
     Outputs(Vec<Value>),
+}
+
+/// What the runs of a judge scored, in order; `None` for a run that could not be asked. At least one
+/// was.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Runs(Vec<Option<f64>>);
+
+impl Runs {
+    /// The scores of runs; `None` if there is none, or one that is not finite.
+    pub fn new(scores: Vec<Option<f64>>) -> Option<Runs> {
+        let mut known = scores.iter().flatten().peekable();
+        let is_score = known.peek().is_some() && known.all(|score| score.is_finite());
+        is_score.then_some(Runs(scores))
+    }
+
+    /// Run by run.
+    pub fn scores(&self) -> &[Option<f64>] {
+        &self.0
+    }
+
+    /// The mean of the runs that were asked.
+    pub fn mean(&self) -> f64 {
+        let known: Vec<f64> = self.0.iter().flatten().copied().collect();
+        compensated_sum(&known) / known.len() as f64
+    }
 }
 
 /// The claims of two answers, counted. Both answers make at least one.
@@ -128,6 +157,12 @@ pub enum Reason {
     NoActualSteps,
     /// The question ended in an error, and the profile does not score those.
     ErrorResponse,
+    /// No API is right for the query.
+    NoRightApis,
+    /// The agent called nothing.
+    NothingCalled,
+    /// Nobody judges.
+    NotJudged,
 }
 
 /// Why there is no score.

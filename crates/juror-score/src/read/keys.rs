@@ -6,7 +6,7 @@ use juror_json::{self as json, Object};
 use serde_json::value::RawValue;
 
 use crate::finding::split_key;
-use crate::metric::metric;
+use crate::metric::question_metric;
 
 /// What a key belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,7 +140,7 @@ const NEAR: f64 = 0.75;
 
 /// Whether a key is a metric, or says something about one.
 fn is_of_result(key: &str) -> bool {
-    split_key(key).1.is_some() || metric(key).is_some()
+    split_key(key).1.is_some() || question_metric(key).is_some()
 }
 
 /// Whether a key of a step, expected or taken, is known: steps are many, and most are well.
