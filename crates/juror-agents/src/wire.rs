@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use juror_toolbench::answer::read_called_apis;
+use juror_toolbench::answer::{Details, read_called_apis};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -129,7 +129,7 @@ pub struct Answered {
     /// The answer. One that is no text is taken as its JSON.
     pub final_answer: Option<String>,
     /// What it did, in the form of answer files.
-    pub answer_details: Option<Box<RawValue>>,
+    pub answer_details: Option<Details>,
     /// Which APIs it says it called: tool and API, or a name alone, after an empty text.
     pub called_apis: Option<Vec<(String, String)>>,
     /// Tokens of its models.
@@ -169,7 +169,7 @@ impl From<Parts> for Answered {
         Answered {
             query_id: parts.query_id.as_ref().and_then(Id::of),
             final_answer: parts.final_answer.map(|answer| text_or_json(&answer)),
-            answer_details: parts.answer_details,
+            answer_details: parts.answer_details.map(Details::read),
             called_apis: parts.called_apis.map(|list| read_called_apis(list.get())),
             tokens: parts.tokens.as_ref().and_then(whole),
             usd: parts.usd.as_ref().and_then(number),

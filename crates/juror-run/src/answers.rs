@@ -13,7 +13,7 @@ use juror_toolbench::answer::{
     Answer, Answers, Json, Recorded, Thoughts, answer_id, convert, read_answers,
 };
 
-use crate::bench::{Attempted, answer_of};
+use crate::bench::Attempt;
 use crate::input::{LoadError, load, reason};
 use crate::run_log::{RunLog, RunLogError};
 
@@ -121,7 +121,7 @@ impl AnswerFiles {
             let files = Files::Converted(load(name)?);
             return Ok(AnswerFiles { files, unreadable: Vec::new() });
         }
-        if let Some(attempts) = RunLog::<Attempted>::read(Path::new(name))? {
+        if let Some(attempts) = RunLog::<Attempt>::read(Path::new(name))? {
             let files = Files::Read(attempts.iter().map(recorded).collect());
             return Ok(AnswerFiles { files, unreadable: Vec::new() });
         }
@@ -195,16 +195,16 @@ fn read_logs(
     (answers, told)
 }
 
-fn recorded(attempted: &Attempted) -> (String, Recorded<'static>) {
-    let answer = answer_of(attempted).map(|answer| answer.as_ref().clone());
+fn recorded(attempt: &Attempt) -> (String, Recorded<'static>) {
+    let answer = attempt.answer().map(|answer| answer.as_ref().clone());
     let recorded = Recorded {
-        set: Some(Cow::Owned(attempted.set.clone())),
-        error: attempted.error.clone().map(Cow::Owned),
-        query: Json::of_text(&attempted.query),
+        set: Some(Cow::Owned(attempt.set.clone())),
+        error: attempt.error.clone().map(Cow::Owned),
+        query: Json::of_text(&attempt.query),
         available_tools: Json::NO_ITEMS,
         answer: answer.unwrap_or_else(Answer::of_nothing),
     };
-    (attempted.query_id.clone(), recorded)
+    (attempt.query_id.clone(), recorded)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use juror_agents::{read_answered, written_calls};
 use juror_document::{Document, Format, yaml_to_json};
 use juror_json::python::{JsonStyle, dump_json, entries_of_json, json_of_literal, str_of_json};
 use juror_report::{Columns, write_result};
-use juror_run::bench::Attempted;
+use juror_run::bench::Attempt;
 use juror_run::{RunLog, Settings, load, look_at_run};
 use juror_score::read::{read_reference, read_responses, read_results};
 use juror_score::{Aggregator, Case, Limits, Profile, Rules, explain, score};
@@ -435,7 +435,7 @@ fn runs(input: &[u8], folder: &Path) {
         .and_then(|()| std::fs::write(folder.join("attempts.jsonl"), log));
     if written.is_ok() {
         drop(black_box(look_at_run(folder)));
-        drop(black_box(RunLog::<Attempted>::read(folder)));
+        drop(black_box(RunLog::<Attempt>::read(folder)));
     }
 }
 

@@ -4,8 +4,7 @@ use std::borrow::Cow;
 
 use hashbrown::HashSet;
 
-use super::answer::SEARCH;
-use super::answer::{Answer, FINISH};
+use super::answer::{Answer, FINISH, Node, SEARCH};
 use super::names::{document_name, official_name};
 use super::registry::{Registry, resolve};
 
@@ -18,24 +17,46 @@ pub enum Called<'a> {
     Unknown(Cow<'a, str>),
 }
 
+impl Called<'_> {
+    /// The names of tool and API, as result files have them: a name that means no API stands after an
+    /// empty text.
+    pub fn into_pair(self) -> (String, String) {
+        match self {
+            Called::Api(tool, api) => (tool.into_owned(), api.into_owned()),
+            Called::Unknown(name) => (String::new(), name.into_owned()),
+        }
+    }
+}
+
 /// What an answer called, in order. `Finish` is left out, and so is the search for functions, unless
 /// an API is called so.
 ///
-/// Where the agent tells its calls itself, that counts, in whatever form: a name of a function alone
-/// stands after an empty text. Else the names in its nodes are looked up, in a query's own APIs first
-/// and then in the pool.
+/// If the agent lists its calls itself, the list counts; else the names in its nodes do.
 pub fn called_apis<'a>(answer: &'a Answer<'_>, registries: &[&'a Registry]) -> Vec<Called<'a>> {
-    if !answer.called_apis.is_empty() {
-        let told = |(tool, api): &'a (String, String)| {
-            if tool.is_empty() {
-                named_api(Cow::Borrowed(api), registries)
-            } else {
-                Some(told_api(tool, api, registries))
-            }
-        };
-        return answer.called_apis.iter().filter_map(told).collect();
+    if answer.called_apis.is_empty() {
+        named_apis(&answer.nodes, registries)
+    } else {
+        listed_apis(&answer.called_apis, registries)
     }
-    answer.called_names().filter_map(|name| named_api(name, registries)).collect()
+}
+
+/// The APIs in a list of tools and APIs, in whatever form: a name of a function stands after an empty
+/// text.
+pub fn listed_apis<'a>(
+    list: &'a [(String, String)],
+    registries: &[&'a Registry],
+) -> Vec<Called<'a>> {
+    let listed = |(tool, api): &'a (String, String)| match tool.as_str() {
+        "" => named_api(Cow::Borrowed(api), registries),
+        tool => Some(listed_api(tool, api, registries)),
+    };
+    list.iter().filter_map(listed).collect()
+}
+
+/// The APIs that nodes call. Names are looked up in a query's own APIs first, then in the pool.
+pub fn named_apis<'a>(nodes: &'a [Node<'_>], registries: &[&'a Registry]) -> Vec<Called<'a>> {
+    let names = nodes.iter().filter_map(Node::called_name);
+    names.filter_map(|name| named_api(name, registries)).collect()
 }
 
 /// The API that the name of a function means.
@@ -49,7 +70,7 @@ fn named_api<'a>(name: Cow<'a, str>, registries: &[&'a Registry]) -> Option<Call
 
 /// The API that an agent means by two names, which may be raw, or as requests and functions have
 /// them.
-fn told_api<'a>(tool: &'a str, api: &'a str, registries: &[&'a Registry]) -> Called<'a> {
+fn listed_api<'a>(tool: &'a str, api: &'a str, registries: &[&'a Registry]) -> Called<'a> {
     let is_raw = |registry: &&Registry| {
         registry.entries().iter().any(|entry| &*entry.tool == tool && entry.api == api)
     };

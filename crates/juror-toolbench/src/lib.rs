@@ -50,7 +50,7 @@ mod unique;
 
 pub use accept::{Rejection, Rule, accept};
 pub use arguments::argument_key;
-pub use call_score::{CallScore, Called, called_apis};
+pub use call_score::{CallScore, Called, called_apis, listed_apis, named_apis};
 pub use folder::{FolderNames, UnsafeName};
 pub use function::{Form, Function, Property, Schema, Signature, function};
 pub use id_filter::IdFilter;

@@ -1,13 +1,12 @@
 //! `CoT@n`: straight on until there is an answer; if there is none, from the beginning again.
 
 use super::agent_model::Stopped;
-use super::attempt::Attempt;
 use super::session::Session;
-use crate::environment::Code;
-use crate::tree::{ChainArgs, NodeId, RawAnswer, Tree};
+use super::transcript::Transcript;
+use crate::tree::{ChainArgs, NodeId, Search, Tree};
 
 /// Tries until one gives an answer.
-pub(super) async fn run(mut session: Session<'_>, n_tries: usize) -> Result<Attempt, Stopped> {
+pub(super) async fn run(mut session: Session<'_>, n_tries: usize) -> Result<Transcript, Stopped> {
     let mut tries: Vec<(Tree, NodeId)> = Vec::new();
     while tries.len() < n_tries && !session.is_spent() {
         let mut tree = session.tree();
@@ -25,11 +24,7 @@ pub(super) async fn run(mut session: Session<'_>, n_tries: usize) -> Result<Atte
         answer: 1,
         max_query_count: limits.max_queries,
     };
-    let raw = RawAnswer::of_chain(&tries, args, session.spent());
-    let last = tries.last().map(|(tree, end)| tree.node(*end));
-    let answer = last.filter(|node| node.is_terminal).map(|node| &*node.description);
-    let has_given_up = last.is_some_and(|node| node.code() == Some(Code::GaveUp));
-    Ok(session.finish(raw, answer, has_given_up))
+    Ok(session.finish(Search::Chain { tries, args }))
 }
 
 /// One try, to where it ends.

@@ -6,13 +6,13 @@
 
 mod agent_model;
 mod agent_tools;
-mod attempt;
 mod chain;
 mod method;
 mod paced;
 mod prompts;
 mod queued;
 mod session;
+mod transcript;
 mod tree_search;
 mod virtual_server;
 
@@ -20,11 +20,11 @@ use std::sync::Arc;
 
 pub use agent_model::{Ask, AskError, Model, Reply, Stopped};
 pub use agent_tools::Tools;
-pub use attempt::{Attempt, Ending, MadeCall};
 pub use method::{Method, MethodError};
 pub use paced::{Paced, Pauses};
 pub use prompts::{prompts, wording};
 pub use queued::{PURPOSE, QueuedModel};
+pub use transcript::{Ending, MadeCall, Transcript};
 pub use virtual_server::{VirtualServer, VirtualServerSetup};
 
 use session::Session;
@@ -61,7 +61,7 @@ pub struct ChatAgent {
 }
 
 impl ChatAgent {
-    /// Works on one query. What goes wrong on the way is part of the attempt; there is none only
+    /// Works on one query. What goes wrong on the way is part of the transcript; there is none only
     /// if asking has stopped for everyone.
     pub async fn answer(
         &self,
@@ -69,7 +69,7 @@ impl ChatAgent {
         environment: Environment,
         model: &dyn Model,
         tools: &dyn Tools,
-    ) -> Result<Attempt, Stopped> {
+    ) -> Result<Transcript, Stopped> {
         let session = Session::new(self, query, Arc::new(environment), model, tools);
         match self.method {
             Method::Chain { tries } => chain::run(session, tries).await,

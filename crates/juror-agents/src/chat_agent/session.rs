@@ -7,9 +7,9 @@ use juror_models::{Call, Said};
 use super::ChatAgent;
 use super::agent_model::{Ask, AskError, Model, Stopped};
 use super::agent_tools::Tools;
-use super::attempt::{Attempt, Ending, MadeCall};
+use super::transcript::{Ending, MadeCall, Transcript};
 use crate::environment::{Code, Environment, Observation, Step, final_answer};
-use crate::tree::{NodeId, RawAnswer, Spent, Tree};
+use crate::tree::{NodeId, Search, Tree};
 use crate::written_calls::{WrittenCalls, written_calls};
 
 /// More calls than this in one reply are no plan but a mistake: the rest is left out.
@@ -191,27 +191,25 @@ impl<'s> Session<'s> {
         }
     }
 
-    /// What was asked so far.
-    pub(super) fn spent(&self) -> Spent {
-        let (query, n_queries, n_tokens) = (self.query.to_owned(), self.n_queries, self.n_tokens);
-        Spent { query, n_queries, n_tokens }
-    }
-
-    /// The attempt, with the arguments that ended it.
-    pub(super) fn finish(
-        self,
-        raw: RawAnswer,
-        answer: Option<&str>,
-        has_given_up: bool,
-    ) -> Attempt {
-        let ending = match (answer, self.failures.last()) {
+    /// The transcript, now that the search is over.
+    pub(super) fn finish(self, search: Search) -> Transcript {
+        let arguments = search.answered().map(|(tree, end)| &*tree.node(end).description);
+        let ending = match (arguments, self.failures.last()) {
             (Some(arguments), _) => Ending::Answered(final_answer(arguments).unwrap_or_default()),
-            (None, _) if has_given_up => Ending::GaveUp,
+            (None, _) if search.has_given_up() => Ending::GaveUp,
             (None, Some(why)) => Ending::Failed(why.clone()),
             (None, None) => Ending::RanOut,
         };
-        let is_idle = self.is_idle && ending == Ending::RanOut;
-        let Session { calls, n_queries, n_tokens, failures, n_written_calls, .. } = self;
-        Attempt { raw, ending, calls, n_queries, n_tokens, n_written_calls, is_idle, failures }
+        Transcript {
+            query: self.query.to_owned(),
+            is_idle: self.is_idle && ending == Ending::RanOut,
+            search,
+            ending,
+            calls: self.calls,
+            n_queries: self.n_queries,
+            n_tokens: self.n_tokens,
+            n_written_calls: self.n_written_calls,
+            failures: self.failures,
+        }
     }
 }

@@ -4,10 +4,10 @@
 //! up, the search goes back past the last call, since what led there is likely at fault.
 
 use super::agent_model::Stopped;
-use super::attempt::Attempt;
 use super::session::Session;
+use super::transcript::Transcript;
 use crate::environment::Code;
-use crate::tree::{NodeId, RawAnswer, Tree, TreeArgs};
+use crate::tree::{NodeId, Search, Tree, TreeArgs};
 
 /// How many places to go back after an answer, or after giving up.
 const BACK_AFTER_END: usize = 2;
@@ -24,7 +24,7 @@ struct Place {
     n_tried: usize,
 }
 
-struct Search<'s> {
+struct TreeSearch<'s> {
     session: Session<'s>,
     tree: Tree,
     n_looked_at: usize,
@@ -33,15 +33,15 @@ struct Search<'s> {
 }
 
 /// Searches until there is an answer.
-pub(super) async fn run(session: Session<'_>, width: usize) -> Result<Attempt, Stopped> {
+pub(super) async fn run(session: Session<'_>, width: usize) -> Result<Transcript, Stopped> {
     let tree = session.tree();
     let (answers, given_up) = (Vec::new(), Vec::new());
-    let mut search = Search { session, tree, n_looked_at: 0, answers, given_up };
+    let mut search = TreeSearch { session, tree, n_looked_at: 0, answers, given_up };
     search.run(width).await?;
     Ok(search.finish(width))
 }
 
-impl Search<'_> {
+impl TreeSearch<'_> {
     async fn run(&mut self, width: usize) -> Result<(), Stopped> {
         let mut open = Vec::new();
         let mut back = self.enter(Tree::ROOT, &mut open);
@@ -114,8 +114,8 @@ impl Search<'_> {
         Ok(Some(at))
     }
 
-    fn finish(self, width: usize) -> Attempt {
-        let Search { session, tree, answers, given_up, .. } = self;
+    fn finish(self, width: usize) -> Transcript {
+        let TreeSearch { session, tree, answers, given_up, .. } = self;
         let limits = session.agent.limits;
         let args = TreeArgs {
             single_chain_max_step: limits.max_steps,
@@ -124,8 +124,6 @@ impl Search<'_> {
             answer: 1,
             with_filter: false,
         };
-        let raw = RawAnswer::of_tree(&tree, &answers, &given_up, args, session.spent());
-        let answer = answers.first().map(|id| &*tree.node(*id).description);
-        session.finish(raw, answer, !given_up.is_empty())
+        session.finish(Search::Tree { tree, answers, given_up, args })
     }
 }

@@ -1,4 +1,4 @@
-//! The files that keep what an agent did, one a query.
+//! The files of the public benchmark that tell what an agent did, one a query. They are only written.
 
 use hashbrown::HashSet;
 use juror_models::Callable;
@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::message_file::{Nulls, Written};
 use super::node::{NodeId, Tree};
 use super::record::{NodeRecord, TreeRecord, chain, whole};
+use super::search::Search;
 use super::train::train_messages;
 
 /// An answer file.
@@ -115,8 +116,17 @@ struct TreeGeneration {
 }
 
 impl RawAnswer {
-    /// Of tries, each with the place where it ended.
-    pub fn of_chain(tries: &[(Tree, NodeId)], args: ChainArgs, spent: Spent) -> RawAnswer {
+    /// The file of a search.
+    pub fn of(search: &Search, spent: Spent) -> RawAnswer {
+        match search {
+            Search::Chain { tries, args } => RawAnswer::of_chain(tries, *args, spent),
+            Search::Tree { tree, answers, given_up, args } => {
+                RawAnswer::of_tree(tree, answers, given_up, *args, spent)
+            }
+        }
+    }
+
+    fn of_chain(tries: &[(Tree, NodeId)], args: ChainArgs, spent: Spent) -> RawAnswer {
         let won = tries.iter().filter(|(tree, end)| tree.node(*end).is_terminal);
         let won: Vec<&(Tree, NodeId)> = won.collect();
         let first = won.first();
@@ -146,8 +156,7 @@ impl RawAnswer {
         })
     }
 
-    /// Of a tree, with the places where an answer was given and those where it was given up.
-    pub fn of_tree(
+    fn of_tree(
         tree: &Tree,
         answers: &[NodeId],
         given_up: &[NodeId],

@@ -46,18 +46,21 @@ fn spent() -> Spent {
     Spent { query: "q".into(), n_queries: 3, n_tokens: 30 }
 }
 
-fn chain_args() -> ChainArgs {
-    ChainArgs { single_chain_max_step: 9, pass_at: 1, answer: 1, max_query_count: 8 }
+fn chain_of(tree: Tree, end: NodeId) -> Search {
+    let args = ChainArgs { single_chain_max_step: 9, pass_at: 1, answer: 1, max_query_count: 8 };
+    Search::Chain { tries: vec![(tree, end)], args }
 }
 
-fn tree_args() -> TreeArgs {
-    TreeArgs {
+fn tree_of(tree: &Tree, answers: &[NodeId], given_up: &[NodeId]) -> Search {
+    let args = TreeArgs {
         single_chain_max_step: 9,
         tree_beam_size: 2,
         max_query_count: 8,
         answer: 1,
         with_filter: false,
-    }
+    };
+    let (answers, given_up) = (answers.to_vec(), given_up.to_vec());
+    Search::Tree { tree: tree.clone(), answers, given_up, args }
 }
 
 /// The roles of each list of messages.
@@ -80,7 +83,7 @@ fn a_chain_is_written_with_a_conversation_for_each_step() {
     let first =
         say(&mut tree, Tree::ROOT, Some("look"), &[("a", Code::Done), ("x", Code::InventedName)]);
     let end = say(&mut tree, first, None, &[("Finish", Code::Answered)]);
-    let raw = json!(RawAnswer::of_chain(&[(tree, end)], chain_args(), spent()));
+    let raw = json!(RawAnswer::of(&chain_of(tree, end), spent()));
     assert_eq!((&raw["win"], &raw["try_count"]), (&json!(true), &json!(1)));
     let chain = raw["trys"][0]["chain"].as_array().expect("nodes");
     let kinds: Vec<&str> =
@@ -113,7 +116,7 @@ fn a_tree_is_written_with_the_last_question_alone() {
     let end = say(&mut tree, second, None, &[("Finish", Code::Answered)]);
     tree.finish(end, 2);
     assert!(!tree.node(third).is_finished && tree.node(Tree::ROOT).is_finished);
-    let raw = json!(RawAnswer::of_tree(&tree, &[end], &[], tree_args(), spent()));
+    let raw = json!(RawAnswer::of(&tree_of(&tree, &[end], &[]), spent()));
     assert_eq!((&raw["tree"]["size"], &raw["tree"]["max_length"]), (&json!(11), &json!(5)));
     assert_eq!(raw["tree"]["tree"]["child_count"], json!(2));
     let wanted = ["system user user! assistant", "system user assistant tool user! assistant"];
@@ -127,12 +130,12 @@ fn without_an_answer_the_first_place_given_up_is_told() {
     let mut tree = tree();
     let one = say(&mut tree, Tree::ROOT, Some("one"), &[("Finish", Code::GaveUp)]);
     let two = say(&mut tree, Tree::ROOT, Some("two"), &[("Finish", Code::GaveUp)]);
-    let raw = json!(RawAnswer::of_tree(&tree, &[], &[one, two], tree_args(), spent()));
+    let raw = json!(RawAnswer::of(&tree_of(&tree, &[], &[one, two]), spent()));
     let generation = &raw["answer_generation"];
     assert_eq!((&raw["win"], &generation["valid_data"]), (&json!(false), &json!(true)));
     assert_eq!(generation["finish_type"], json!("give_up"));
     assert_eq!(generation["train_messages"][0][2]["content"], json!("one"));
-    let raw = json!(RawAnswer::of_tree(&tree, &[], &[], tree_args(), spent()));
+    let raw = json!(RawAnswer::of(&tree_of(&tree, &[], &[]), spent()));
     assert_eq!(raw["answer_generation"]["valid_data"], json!(false));
     assert_eq!(raw["answer_generation"].get("train_messages"), None);
 }

@@ -14,6 +14,11 @@ pub(super) fn train_messages(tree: &Tree, id: NodeId, nulls: Nulls) -> Vec<Vec<W
     lists.map(|list| list.into_iter().map(written).collect()).collect()
 }
 
+/// The conversation of the last step up to a node.
+pub(super) fn last_conversation(tree: &Tree, id: NodeId) -> Option<Vec<Arc<Message>>> {
+    tree.path(id).into_iter().rev().find_map(|id| conversation(tree.node(id)))
+}
+
 /// What was said up to a node, if the model said something there: results and questions that
 /// follow are left out.
 fn conversation(node: &Node) -> Option<Vec<Arc<Message>>> {

@@ -1,7 +1,8 @@
 //! Places where the public agents are wrong, and what is right instead.
 
 use juror_agents::chat_agent::{
-    AgentLimits, AskError, Attempt, ChatAgent, Ending, Method, MethodError, Pauses, Reply, prompts,
+    AgentLimits, AskError, ChatAgent, Ending, Method, MethodError, Pauses, Reply, Transcript,
+    prompts,
 };
 use juror_testing::{Checked, recorded_cases};
 use serde_json::{Value, json};
@@ -80,7 +81,7 @@ fn both(check: impl Fn(&str) -> Checked) -> Checked {
     check("CoT@1").and_then(|()| check("DFS_woFilter_w2"))
 }
 
-fn run(method: &str, max_queries: usize, replies: Vec<Result<Reply, AskError>>) -> Attempt {
+fn run(method: &str, max_queries: usize, replies: Vec<Result<Reply, AskError>>) -> Transcript {
     let agent = ChatAgent {
         method: method.parse().expect("a method"),
         limits: AgentLimits {
@@ -97,5 +98,5 @@ fn run(method: &str, max_queries: usize, replies: Vec<Result<Reply, AskError>>) 
 }
 
 fn raw(method: &str, max_queries: usize, replies: Vec<Result<Reply, AskError>>) -> Value {
-    json!(run(method, max_queries, replies).raw)
+    json!(run(method, max_queries, replies).raw())
 }

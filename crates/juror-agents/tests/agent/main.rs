@@ -2,6 +2,7 @@
 
 #![expect(clippy::print_stdout, reason = "tests tell what they ran")]
 
+mod answers;
 mod departures;
 mod over_http;
 mod properties;

@@ -41,7 +41,7 @@ fn every_protocol_serves_both_methods() {
                 assert_eq!(called[0].1, r#"{"city":"Zürich"}"#, "{case}");
                 assert_eq!(attempt.calls[1].target.api, "b", "{case}");
                 assert!(attempt.n_tokens > 0, "{case}");
-                let raw = json!(attempt.raw).to_string();
+                let raw = json!(attempt.raw()).to_string();
                 assert!(raw.contains("\"description\":\"Both.\""), "{case}");
                 let prompt = &stage.server.seen()[1].prompt;
                 assert!(prompt.contains(r#""response": "data""#), "{case}: {prompt}");
@@ -211,7 +211,7 @@ fn the_same_question_asked_twice_is_two_calls_and_both_are_kept() {
     assert_eq!((requests(&stage).0, stage.cache.len()), (2, 2));
     let again = stage.run("CoT@2", &shelf()).expect("asking goes on");
     assert_eq!(again.ending, answered());
-    assert_eq!(json!(again.raw), json!(attempt.raw), "the same, from what was kept");
+    assert_eq!(json!(again.raw()), json!(attempt.raw()), "the same, from what was kept");
     assert_eq!(requests(&stage).0, 2, "nothing is bought twice");
 }
 
@@ -231,7 +231,7 @@ fn kept_replies_lead_through_a_whole_attempt_without_a_server() {
             let n_bought = requests(&stage).0;
             stage.mode = CacheMode::ReadOnly;
             let second = stage.run(method, &shelf()).expect("all is known");
-            assert_eq!(json!(first.raw), json!(second.raw), "{provider} {method}");
+            assert_eq!(json!(first.raw()), json!(second.raw()), "{provider} {method}");
             assert_eq!(requests(&stage).0, n_bought, "{provider} {method}");
         }
     }

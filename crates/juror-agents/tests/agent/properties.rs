@@ -8,11 +8,12 @@ use juror_models::Message;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use crate::answers::check_answer;
 use crate::scripted::{Script, Shelf, block_on, calls, environment, setup};
 
 const CALLS: [(&str, &str); 6] = [
     ("a_for_t", "{}"),
-    ("b_for_u", "not JSON"),
+    ("b_for_u", "not JSON: \"é\u{7f}\u{1f}\n"),
     ("made_up", "{}"),
     ("Finish", "{}"),
     ("Finish", r#"{"return_type": "give_up_and_restart"}"#),
@@ -87,7 +88,9 @@ proptest! {
             prop_assert!(is_sound(messages), "{:?}", messages);
         }
         prop_assert_eq!(tools.called.lock().expect("a list").len(), attempt.calls.len());
-        let raw = json!(attempt.raw);
+        let checked = check_answer(&attempt, &method.to_string());
+        prop_assert!(checked.is_ok(), "{checked:?}");
+        let raw = json!(attempt.raw());
         prop_assert_eq!(&raw["win"], &json!(matches!(attempt.ending, Ending::Answered(_))));
         prop_assert_eq!(&raw["answer_generation"]["query_count"], &json!(attempt.n_queries));
         if let Method::TreeSearch { .. } = method {

@@ -6,13 +6,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use juror_agents::chat_agent::{
-    AgentLimits, AskError, Attempt, ChatAgent, Method, MethodError, Model, Reply,
+    AgentLimits, AskError, ChatAgent, Method, MethodError, Model, Reply, Transcript,
 };
 use juror_agents::tree::Prompts;
 use juror_models::{Call, Message, Said};
 use juror_testing::{Checked, read_cases, recorded_cases, text};
 use serde_json::{Map, Value, json};
 
+use crate::answers::check_answer;
 use crate::scripted::{Script, Shelf, block_on, environment, setup};
 
 #[test]
@@ -100,7 +101,8 @@ fn check(case: &Value, prompts: &Prompts) -> Checked {
     };
     let script = Script::new(input["llm_script"].as_array().expect("replies").iter().map(reply));
     let attempt = run(method, input, prompts, &script);
-    let mut got = json!(attempt.raw);
+    check_answer(&attempt, &method.to_string())?;
+    let mut got = json!(attempt.raw());
     same(&json!(take_flags(&mut got)), &json!([]))?;
     if case["recommended"]["stop_after_finish_call"] == true {
         return check_stopped(&got);
@@ -144,7 +146,7 @@ fn reply(turn: &Value) -> Result<Reply, AskError> {
     Ok(Reply { said, n_tokens: turn["tokens"].as_u64().unwrap_or(10) })
 }
 
-fn run(method: Method, input: &Value, prompts: &Prompts, script: &Script) -> Attempt {
+fn run(method: Method, input: &Value, prompts: &Prompts, script: &Script) -> Transcript {
     let number = |name: &str| {
         input[name].as_u64().map(|number| usize::try_from(number).expect("a small number"))
     };

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use juror_agents::chat_agent::{
-    AgentLimits, Attempt, ChatAgent, QueuedModel, Stopped, Tools, prompts, wording,
+    AgentLimits, ChatAgent, QueuedModel, Stopped, Tools, Transcript, prompts, wording,
 };
 use juror_agents::environment::Setup;
 use juror_models::{
@@ -110,7 +110,7 @@ impl Stage {
         .expect("models")
     }
 
-    pub(crate) fn run(&self, method: &str, tools: &dyn Tools) -> Result<Attempt, Stopped> {
+    pub(crate) fn run(&self, method: &str, tools: &dyn Tools) -> Result<Transcript, Stopped> {
         run_with(&self.models(), method, tools)
     }
 
@@ -125,7 +125,7 @@ pub(crate) fn run_with(
     models: &Models,
     method: &str,
     tools: &dyn Tools,
-) -> Result<Attempt, Stopped> {
+) -> Result<Transcript, Stopped> {
     let limits = AgentLimits { max_steps: 20, max_queries: 20, max_idle: usize::MAX };
     let method = method.parse().expect("a method");
     let agent = ChatAgent { method, limits, prompts: prompts() };

@@ -1,7 +1,7 @@
 //! What an agent does, one rule at a time.
 
 use juror_agents::chat_agent::{
-    AgentLimits, AskError, Attempt, ChatAgent, Ending, Method, Reply, Stopped, prompts,
+    AgentLimits, AskError, ChatAgent, Ending, Method, Reply, Stopped, Transcript, prompts,
 };
 use juror_agents::environment::{Code, Setup};
 use juror_agents::tree::INVENTED;
@@ -29,12 +29,12 @@ fn run_with(
     script: &Script,
     tools: &Shelf,
     setup: &Setup,
-) -> Result<Attempt, Stopped> {
+) -> Result<Transcript, Stopped> {
     let environment = environment(&["a_for_t", "b_for_u"], setup);
     block_on(agent.answer("Which city?", environment, script, tools))
 }
 
-fn run(method: &str, replies: Vec<Result<Reply, AskError>>) -> (Attempt, Script, Shelf) {
+fn run(method: &str, replies: Vec<Result<Reply, AskError>>) -> (Transcript, Script, Shelf) {
     let (script, tools) = (Script::new(replies), shelf());
     let attempt = run_with(&agent(method, 20, 20), &script, &tools, &setup("Do.\n"));
     (attempt.expect("asking goes on"), script, tools)
@@ -69,7 +69,7 @@ fn nothing_is_done_after_an_end() {
         let (attempt, _, tools) = run(method, replies);
         assert_eq!(attempt.ending, Ending::Answered("Oslo".into()), "{method}");
         assert!(tools.called.lock().expect("a list").is_empty(), "{method}");
-        assert_eq!(json!(attempt.raw)["answer_generation"]["final_answer"], json!(ANSWER));
+        assert_eq!(json!(attempt.raw())["answer_generation"]["final_answer"], json!(ANSWER));
     }
 }
 
@@ -101,7 +101,7 @@ fn invented_names_are_not_shown_again() {
         let Message::Tool { name, content, .. } = &*asked[4] else { panic!("{asked:?}") };
         assert_eq!(name, INVENTED);
         assert!(content.contains("No such function name: made_up"), "{content}");
-        let raw = json!(attempt.raw).to_string();
+        let raw = json!(attempt.raw()).to_string();
         assert!(raw.contains("\"description\":\"made_up\""), "the tree has what was said");
     }
 }
@@ -132,7 +132,7 @@ fn a_chain_begins_again_after_giving_up() {
     };
     let (attempt, _, _) = run("CoT@2", replies());
     assert_eq!(attempt.ending, Ending::Answered("Oslo".into()));
-    assert_eq!(json!(attempt.raw)["try_count"], json!(2));
+    assert_eq!(json!(attempt.raw())["try_count"], json!(2));
     let (attempt, script, _) = run("CoT@1", replies());
     assert_eq!((attempt.ending, script.n_asked()), (Ending::GaveUp, 1));
 }
@@ -193,7 +193,7 @@ fn a_model_that_does_not_reply_ends_a_try() {
     assert_eq!(attempt.failures, ["no reply within 60 s"]);
     let (attempt, _, _) = run("DFS_woFilter_w2", vec![fail(), fail()]);
     assert_eq!(attempt.ending, Ending::Failed("no reply within 60 s".into()));
-    let root = &json!(attempt.raw)["tree"]["tree"];
+    let root = &json!(attempt.raw())["tree"]["tree"];
     assert_eq!(root["children"][0]["observation_code"], json!(-1));
     assert_eq!(root["children"][0]["description"], json!("no reply within 60 s"));
 }
@@ -252,7 +252,7 @@ fn what_a_search_finds_can_be_called_on_its_branch_alone() {
     assert_eq!(offered[3], more);
     let last = attempt.calls.last().expect("a call");
     assert_eq!(last.target.api, "Found");
-    let raw = json!(attempt.raw);
+    let raw = json!(attempt.raw());
     let functions = raw["answer_generation"]["function"].as_array().expect("a list");
     assert_eq!(functions.len(), 5, "all that could be called anywhere");
 }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use juror_agents::chat_agent::{AgentLimits, Attempt, ChatAgent, Ending, Tools, prompts, wording};
+use juror_agents::chat_agent::{
+    AgentLimits, ChatAgent, Ending, Tools, Transcript, prompts, wording,
+};
 use juror_agents::environment::{Environment, Setup};
 use juror_models::Message;
 
@@ -10,7 +12,7 @@ use crate::scripted::{Script, Shelf, block_on, calls, environment, setup};
 
 const FINISH: &str = "```json\n{\"name\": \"Finish\", \"arguments\": {\"return_type\": \"give_answer\", \"final_answer\": \"done\"}}\n```";
 
-fn run(method: &str, script: &Script, tools: &dyn Tools, environment: Environment) -> Attempt {
+fn run(method: &str, script: &Script, tools: &dyn Tools, environment: Environment) -> Transcript {
     let method = method.parse().expect("a method");
     let agent = ChatAgent { method, limits: AgentLimits::default(), prompts: prompts() };
     block_on(agent.answer("q", environment, script, tools)).expect("asking goes on")

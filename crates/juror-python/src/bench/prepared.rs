@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use juror_models::Secret;
 use juror_run::bench::{
-    Agent, Attempted, Bench, JudgeWord, Judged, Pool, Provenance, Results, Selected, Selection,
+    Agent, Attempt, Bench, JudgeWord, Judged, Pool, Provenance, Results, Selected, Selection,
     Serving, SolveJudge, Told as Progress, run as run_bench, select_queries,
 };
 use juror_run::{
@@ -152,7 +152,7 @@ impl Prepared {
 
     /// Begins the folder of the run, or goes on with it. An earlier run in it is replaced only
     /// here, when everything else is ready and all agents are made.
-    fn open_log(&self, told: &Sender<Told>) -> Result<Option<RunLog<Attempted>>, RunLogError> {
+    fn open_log(&self, told: &Sender<Told>) -> Result<Option<RunLog<Attempt>>, RunLogError> {
         let Some(folder) = &self.options.run else { return Ok(None) };
         let resume = self.options.resume();
         let log = RunLog::open(Path::new(folder), self.manifest.clone(), resume, Some)?;
@@ -168,7 +168,7 @@ impl Prepared {
     async fn try_all<'a>(
         &'a self,
         agent: &'a Agent,
-        log: Option<&'a RunLog<Attempted>>,
+        log: Option<&'a RunLog<Attempt>>,
         told: &Sender<Told>,
         interrupt: &'a Interrupt,
     ) -> Result<Vec<Judged<'a>>, RunLogError> {

@@ -4,20 +4,18 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use juror_agents::chat_agent::{
-    ChatAgent, Ending, QueuedModel, Stopped, VirtualServer, VirtualServerSetup, wording,
+    ChatAgent, Ending, QueuedModel, Stopped, Transcript, VirtualServer, VirtualServerSetup, wording,
 };
 use juror_agents::environment::Setup;
 use juror_agents::{AgentError, Answered, Subject, Task};
-use juror_document::{Document, Format};
 use juror_json::python::{Layout, push_dump_of_json};
 use juror_models::Models;
-use juror_toolbench::answer::{FINISH, Finish, Messages, Thoughts, convert, read_finish};
+use juror_toolbench::answer::{Answer, Details};
 use juror_tools::Catalog;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::attempt::Attempted;
+use super::attempt::Attempt;
 use super::catalog_tools::CatalogTools;
-use super::judged::{answer_of, different_claims};
 use super::pool::Pool;
 use super::queries::Selected;
 use super::recorded::RecordedAnswers;
@@ -80,7 +78,7 @@ impl Agent {
         pool: Pool,
         catalog: &Arc<Catalog>,
         serving: &Serving,
-    ) -> Result<Attempted, Stopped> {
+    ) -> Result<Attempt, Stopped> {
         let start = Instant::now();
         let asked = match self {
             Agent::Recorded(recorded) => return Ok(recorded.attempt(selected)),
@@ -91,28 +89,28 @@ impl Agent {
             Ok(query) => query,
             Err(why) => {
                 let error = Some(format!("its tools cannot be served: {why}"));
-                return Ok(Attempted { error, ..nothing(selected) });
+                return Ok(Attempt { error, ..Attempt::new(selected) });
             }
         };
         let answered = asked.answer(selected, pool, catalog, serving, &query.url).await;
         let seconds = start.elapsed().as_secs_f64();
         // A query is closed whatever came of it.
         let calls = serving.close(query).await;
-        let mut attempted = answered?;
-        attempted.seconds.get_or_insert(seconds);
+        let mut attempt = answered?;
+        attempt.seconds.get_or_insert(seconds);
         match calls {
             Ok(calls) => {
-                attempted.calls = calls;
+                attempt.calls = calls;
                 if matches!(asked, Asked::Subject(_)) {
                     let own = selected.query.registry();
-                    attempted.claimed = different_claims(&attempted, &[&own, catalog.registry()]);
+                    attempt.claimed = attempt.different_claims(&[&own, catalog.registry()]);
                 }
             }
             Err(why) => {
-                attempted.error.get_or_insert(format!("its calls are not known: {why}"));
+                attempt.error.get_or_insert(format!("its calls are not known: {why}"));
             }
         }
-        Ok(attempted)
+        Ok(attempt)
     }
 }
 
@@ -132,7 +130,7 @@ impl Asked<'_> {
         catalog: &Arc<Catalog>,
         serving: &Serving,
         url: &str,
-    ) -> Result<Attempted, Stopped> {
+    ) -> Result<Attempt, Stopped> {
         match self {
             Asked::Chat(chat) => {
                 let client = serving.client().clone();
@@ -157,56 +155,21 @@ impl Asked<'_> {
     }
 }
 
-fn of_answered(selected: &Selected, answered: Result<Answered, AgentError>) -> Attempted {
-    let mut attempted = nothing(selected);
+fn of_answered(selected: &Selected, answered: Result<Answered, AgentError>) -> Attempt {
+    let mut attempt = Attempt::new(selected);
     match answered {
         Ok(answered) => {
-            attempted.final_answer = answered.final_answer;
-            attempted.answer_details = answered.answer_details;
-            if attempted.final_answer.is_none() {
-                attempted.final_answer = said_at_the_end(&attempted);
-            }
-            attempted.called_apis = answered.called_apis.unwrap_or_default();
-            attempted.tokens = answered.tokens.unwrap_or(0);
-            attempted.usd = answered.usd;
-            attempted.error = answered.error;
-            attempted.seconds = answered.seconds;
+            attempt.answer_details = answered.answer_details;
+            attempt.final_answer = answered.final_answer.or_else(|| attempt.finished_with());
+            attempt.called_apis = answered.called_apis.unwrap_or_default();
+            attempt.tokens = answered.tokens.unwrap_or(0);
+            attempt.usd = answered.usd;
+            attempt.error = answered.error;
+            attempt.seconds = answered.seconds;
         }
-        Err(AgentError(why)) => attempted.error = Some(why),
+        Err(AgentError(why)) => attempt.error = Some(why),
     }
-    attempted
-}
-
-/// The answer in a call of `Finish`, where details have one.
-fn said_at_the_end(attempted: &Attempted) -> Option<String> {
-    let answer = answer_of(attempted)?;
-    let finish = answer.calls().find(|call| call.name == FINISH)?;
-    let arguments = finish.arguments.as_ref()?;
-    match read_finish(&arguments.text().unwrap_or(arguments.get().into())) {
-        Finish::Answered(text) => Some(text.into_owned()),
-        Finish::GaveUp => None,
-    }
-}
-
-/// An attempt before anything is known of it.
-pub(super) fn nothing(selected: &Selected) -> Attempted {
-    Attempted {
-        set: selected.set.clone(),
-        query_id: selected.id.clone(),
-        query: selected.query.text.clone(),
-        final_answer: None,
-        answer: None,
-        answer_details: None,
-        called_apis: Vec::new(),
-        claimed: Vec::new(),
-        calls_from_text: 0,
-        stopped: None,
-        calls: Vec::new(),
-        error: None,
-        seconds: None,
-        tokens: 0,
-        usd: None,
-    }
+    attempt
 }
 
 impl Chat {
@@ -216,7 +179,7 @@ impl Chat {
         pool: Pool,
         catalog: &Arc<Catalog>,
         server: VirtualServer,
-    ) -> Result<Attempted, Stopped> {
+    ) -> Result<Attempt, Stopped> {
         let setup = Setup {
             wording: wording(),
             longest_observation: self.longest_observation,
@@ -226,40 +189,32 @@ impl Chat {
         let tools = CatalogTools { server, catalog: catalog.clone() };
         let model = QueuedModel::new(&self.models, 0).replaying(self.replays);
         let work = self.agent.answer(&selected.query.text, environment, &model, &tools);
-        let mut attempted = nothing(selected);
+        let mut attempt = Attempt::new(selected);
         match tokio::time::timeout(self.timeout, work).await {
             Err(_) => {
                 let seconds = self.timeout.as_secs_f64();
-                attempted.error = Some(format!("no answer within {seconds} s"));
+                attempt.error = Some(format!("no answer within {seconds} s"));
             }
-            Ok(attempt) => {
-                let attempt = attempt?;
-                attempted.tokens = attempt.n_tokens;
-                attempted.calls_from_text = attempt.n_written_calls;
-                let n_idle = self.agent.limits.max_idle;
-                attempted.stopped =
-                    attempt.is_idle.then(|| format!("{n_idle} replies in a row called nothing"));
-                if let Ending::Failed(why) = &attempt.ending {
-                    attempted.error = Some(why.clone());
-                }
-                let raw = serde_json::to_vec(&attempt.raw).unwrap_or_default();
-                fill_from_log(&mut attempted, raw, &self.agent.method.to_string());
-            }
+            Ok(transcript) => self.fill(&mut attempt, transcript?),
         }
-        attempted.usd = model.cost().usd();
-        Ok(attempted)
+        attempt.usd = model.cost().usd();
+        Ok(attempt)
     }
-}
 
-/// Takes an answer from an agent's own log.
-fn fill_from_log(attempted: &mut Attempted, log: Vec<u8>, method: &str) {
-    let Ok(document) = Document::new("the agent's log", log, Format::Json) else { return };
-    let Ok(recorded) = convert(&document, method, Thoughts::Dropped) else { return };
-    let mut details = String::new();
-    recorded.answer.write_details(Messages::Objects, Layout::LINE, &mut details);
-    attempted.answer_details = RawValue::from_string(details).ok();
-    let text = recorded.answer.final_text();
-    attempted.final_answer = (!text.is_empty()).then(|| text.into_owned());
+    fn fill(&self, attempt: &mut Attempt, transcript: Transcript) {
+        let answer = Answer::from(&transcript.search);
+        let text = answer.final_text().into_owned();
+        attempt.final_answer = Some(text).filter(|text| !text.is_empty());
+        attempt.answer_details = Details::of(answer.nodes);
+        attempt.tokens = transcript.n_tokens;
+        attempt.calls_from_text = transcript.n_written_calls;
+        let n_idle = self.agent.limits.max_idle;
+        let stopped = || format!("{n_idle} replies in a row called nothing");
+        attempt.stopped = transcript.is_idle.then(stopped);
+        if let Ending::Failed(why) = transcript.ending {
+            attempt.error = Some(why);
+        }
+    }
 }
 
 /// JSON that can be kept on a line of its own.

@@ -1,17 +1,21 @@
-//! What an agent made of a query, as a run logs it.
+//! An agent's attempt at a query: what it answered and called, as a run's log keeps it.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use juror_toolbench::answer::Answer;
+use juror_toolbench::answer::{Answer, Call, Details, FINISH, Finish, Json, Node, read_finish};
+use juror_toolbench::names::{document_name, official_name};
+use juror_toolbench::{Called, Registry, called_apis, listed_apis, named_apis, resolve};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::queries::Selected;
 use crate::manifest::RunKind;
 use crate::run_log::{Entry, RunLog, RunLogError};
 
-/// What an agent made of a query.
+/// An agent's attempt at a query, and a line of a run's log.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Attempted {
+pub struct Attempt {
     /// The set of the query.
     pub set: String,
     /// Its id.
@@ -19,19 +23,19 @@ pub struct Attempted {
     /// What is asked.
     #[serde(default)]
     pub query: String,
-    /// The final answer; none where the agent gave none.
+    /// The final answer; `None` if the agent gave none.
     pub final_answer: Option<String>,
-    /// What it did, where that is known already and need not be read or kept.
+    /// The answer, if it was recorded elsewhere: no calls were served, so what it tells counts.
     #[serde(skip)]
-    pub answer: Option<Arc<Answer<'static>>>,
-    /// What the agent says it did, in the form of answer files.
+    pub recorded: Option<Arc<Answer<'static>>>,
+    /// What the agent says it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub answer_details: Option<Box<RawValue>>,
-    /// The APIs that it says it called.
+    pub answer_details: Option<Details>,
+    /// The APIs that it lists as called.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub called_apis: Vec<(String, String)>,
-    /// The APIs that it says it called in one way or another, where they are not those that its
-    /// calls arrived at.
+    /// The APIs that it says it called, in its list or its details; empty if they are those of the
+    /// calls that arrived.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub claimed: Vec<(String, String)>,
     /// How many of the built-in agent's calls were read from the text of its model's replies.
@@ -46,35 +50,35 @@ pub struct Attempted {
     /// What went wrong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// How long it took, in seconds, where that is known.
+    /// How long it took, if that is known.
     #[serde(default)]
     pub seconds: Option<f64>,
-    /// Tokens of its models, where they are known.
+    /// Tokens of its models; 0 if they are not known.
     #[serde(default)]
     pub tokens: u64,
-    /// What they cost in US dollars, where it is known.
+    /// What its models cost in US dollars, if that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usd: Option<f64>,
 }
 
-impl Entry for Attempted {
+impl Entry for Attempt {
     const KIND: RunKind = RunKind::Bench;
-    type Line = Attempted;
+    type Line = Attempt;
     type Id = (String, String);
 
-    fn id(line: &Attempted) -> (String, String) {
+    fn id(line: &Attempt) -> (String, String) {
         (line.set.clone(), line.query_id.clone())
     }
 }
 
-impl RunLog<Attempted> {
+impl RunLog<Attempt> {
     /// What an earlier process logged about a query.
-    pub fn get(&self, set: &str, id: &str) -> Option<&Attempted> {
+    pub fn get(&self, set: &str, id: &str) -> Option<&Attempt> {
         self.known.get(&(set.to_owned(), id.to_owned()))
     }
 
     /// Appends what became of a query.
-    pub fn append(&self, attempted: &Attempted) -> Result<(), RunLogError> {
+    pub fn append(&self, attempted: &Attempt) -> Result<(), RunLogError> {
         self.append_line(attempted)
     }
 }
@@ -108,4 +112,202 @@ pub struct ServedCall {
     /// Why there is no reply though one might have been had, such as a source that is down.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
+}
+
+impl Attempt {
+    /// An attempt at a query of which nothing is known yet.
+    pub fn new(selected: &Selected) -> Attempt {
+        Attempt {
+            set: selected.set.clone(),
+            query_id: selected.id.clone(),
+            query: selected.query.text.clone(),
+            final_answer: None,
+            recorded: None,
+            answer_details: None,
+            called_apis: Vec::new(),
+            claimed: Vec::new(),
+            calls_from_text: 0,
+            stopped: None,
+            calls: Vec::new(),
+            error: None,
+            seconds: None,
+            tokens: 0,
+            usd: None,
+        }
+    }
+
+    /// What the agent did, as far as it counts: as its details tell it, or as its calls were served
+    /// if they tell of calls that did not arrive or of fewer. `None` if it neither answered nor called
+    /// anything.
+    pub fn answer(&self) -> Option<Arc<Answer<'static>>> {
+        if let Some(recorded) = &self.recorded {
+            return Some(recorded.clone());
+        }
+        let answer = match self.told_nodes() {
+            Some(nodes) => self.told_answer(nodes),
+            None => self.served_answer(),
+        };
+        Some(Arc::new(Answer { called_apis: self.served_pairs(), ..answer? }))
+    }
+
+    /// The nodes of the details, unless the calls that were served say more.
+    fn told_nodes(&self) -> Option<&[Node<'static>]> {
+        let nodes = self.answer_details.as_ref()?.nodes()?;
+        let tells_calls = || nodes.iter().any(|node| node.called_name().is_some());
+        let counts = self.claimed.is_empty() && (self.calls.is_empty() || tells_calls());
+        counts.then_some(nodes)
+    }
+
+    /// Who gives an answer has finished.
+    fn told_answer(&self, nodes: &[Node<'static>]) -> Option<Answer<'static>> {
+        let final_answer = Json::of_text(self.final_answer.as_deref().unwrap_or_default());
+        let answer = Answer { final_answer, nodes: nodes.to_vec(), ..Answer::of_nothing() };
+        match &self.final_answer {
+            _ if answer.is_nothing() => None,
+            Some(_) => Some(answer.finished()),
+            None => Some(answer),
+        }
+    }
+
+    fn served_answer(&self) -> Option<Answer<'static>> {
+        if self.final_answer.is_none() && self.calls.is_empty() {
+            return None;
+        }
+        let calls = self.calls.iter().map(|call| Call {
+            name: Cow::Owned(document_name(&call.tool_name, &call.api_name)),
+            arguments: Json::parse(call.tool_input.get()),
+            response: Json::parse(call.reply.get()),
+        });
+        Some(Answer::of_calls(self.final_answer.as_deref(), calls))
+    }
+
+    /// The tools and APIs of the calls that arrived, as they were asked for.
+    fn served_pairs(&self) -> Vec<(String, String)> {
+        let pair = |call: &ServedCall| (call.bare_tool().to_owned(), call.api_name.clone());
+        self.calls.iter().map(pair).collect()
+    }
+
+    /// What counts as called: the calls that arrived, or what a recorded answer tells.
+    pub(super) fn called<'a>(&'a self, registries: &[&'a Registry]) -> Vec<Called<'a>> {
+        match &self.recorded {
+            Some(answer) => called_apis(answer, registries),
+            None => self.calls.iter().map(|call| call.api(registries)).collect(),
+        }
+    }
+
+    /// The APIs that the agent says it called, in its list or its details, each once; none if they are
+    /// those of the calls that arrived. A name that means no API claims nothing: agents may have
+    /// functions of their own.
+    pub(super) fn different_claims(&self, registries: &[&Registry]) -> Vec<(String, String)> {
+        let nodes = self.answer_details.as_ref().and_then(Details::nodes).unwrap_or_default();
+        let listed = listed_apis(&self.called_apis, registries);
+        let mut claimed: Vec<Called<'_>> = Vec::new();
+        for api in listed.into_iter().chain(named_apis(nodes, registries)) {
+            if matches!(api, Called::Api(..)) && !claimed.contains(&api) {
+                claimed.push(api);
+            }
+        }
+        let arrived = self.called(registries);
+        let is_same = claimed.iter().all(|api| arrived.contains(api))
+            && arrived.iter().all(|api| claimed.contains(api));
+        if is_same { Vec::new() } else { claimed.into_iter().map(Called::into_pair).collect() }
+    }
+
+    /// The answer that the details give to `Finish`, if they do.
+    pub(super) fn finished_with(&self) -> Option<String> {
+        let nodes = self.answer_details.as_ref()?.nodes()?;
+        let finish = nodes.iter().filter_map(Node::call).find(|call| call.name == FINISH)?;
+        let arguments = finish.arguments.as_ref()?;
+        match read_finish(&arguments.text().unwrap_or(arguments.get().into())) {
+            Finish::Answered(text) => Some(text.into_owned()),
+            Finish::GaveUp => None,
+        }
+    }
+}
+
+impl ServedCall {
+    /// The API that is meant: its names may be raw, or as requests have them.
+    fn api<'a>(&'a self, registries: &[&'a Registry]) -> Called<'a> {
+        let names = [
+            document_name(&self.tool_name, &self.api_name),
+            official_name(self.bare_tool(), &self.api_name),
+        ];
+        match names.iter().find_map(|name| resolve(name, registries)) {
+            Some(entry) => Called::Api(Cow::Borrowed(&*entry.tool), Cow::Borrowed(&entry.api)),
+            None => Called::Api(Cow::Borrowed(self.bare_tool()), Cow::Borrowed(&self.api_name)),
+        }
+    }
+
+    /// The tool without the category that some requests put behind it.
+    fn bare_tool(&self) -> &str {
+        let tool = self.tool_name.strip_suffix(self.category.as_str());
+        tool.and_then(|tool| tool.strip_suffix("_for_")).unwrap_or(&self.tool_name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use juror_document::{Document, Format};
+    use juror_toolbench::{Entry, read_queries};
+    use serde_json::json;
+    use serde_json::value::to_raw_value;
+
+    #[test]
+    fn a_line_of_a_log_is_written_as_it_was_read() {
+        for line in [
+            r#"{"set":"A","query_id":"1","query":"q","final_answer":null,"calls":[],"error":"e","seconds":null,"tokens":0}"#,
+            r#"{"set":"A","query_id":"1","query":"q","final_answer":"x","answer_details":[{"role": "tool",  "message": {"name":"f"}, "own": 1}],"called_apis":[["T","a"]],"claimed":[["T","b"]],"calls_from_text":2,"stopped":"s","calls":[{"category":"C","tool_name":"t","api_name":"a","tool_input":{"b": 1},"reply":"r","source":"cache","match":"order"}],"seconds":0.5,"tokens":7,"usd":0.25}"#,
+        ] {
+            let attempt: Attempt = serde_json::from_str(line).expect("an attempt");
+            assert_eq!(serde_json::to_string(&attempt).expect("JSON"), line);
+        }
+        let old = r#"{"set": "A", "query_id": "1", "final_answer": "x", "answer_details": null}"#;
+        let attempt: Attempt = serde_json::from_str(old).expect("an attempt");
+        assert_eq!(attempt.answer().expect("an answer").final_text(), "x");
+    }
+
+    #[test]
+    fn only_calls_that_arrived_count() {
+        let file = r#"[{"query_id": 1, "query": "q"}]"#;
+        let file = Document::new("q.json", file.into(), Format::Json).expect("UTF-8");
+        let query = read_queries(&file).0.remove(0);
+        let selected = Selected { set: String::new(), id: "1".into(), trial: None, query };
+        let served = |tool: &str, api: &str| ServedCall {
+            category: "Music".into(),
+            tool_name: tool.into(),
+            api_name: api.into(),
+            tool_input: to_raw_value(&json!({})).expect("JSON"),
+            reply: to_raw_value(&json!({})).expect("JSON"),
+            source: "none".into(),
+            found_by: None,
+            kept_from: None,
+            failed: None,
+        };
+        let entry = |api: &str| Entry { category: None, tool: "Tool".into(), api: api.into() };
+        let registry = Registry::new(vec![entry("One"), entry("Two")]);
+        let check = |calls: &[(&str, &str)], told: &[&str], n_called: usize, n_claimed: usize| {
+            let calls = calls.iter().map(|(tool, api)| served(tool, api)).collect();
+            let mut attempt = Attempt { calls, ..Attempt::new(&selected) };
+            let node = |name| json!({"role": "tool", "message": {"name": name}, "next": []});
+            let details: Vec<_> = told.iter().map(node).collect();
+            let details = to_raw_value(&details).expect("JSON");
+            attempt.answer_details = Some(Details::read(details));
+            attempt.claimed = attempt.different_claims(&[&registry]);
+            let answer = attempt.answer();
+            let called = attempt.called(&[&registry]);
+            assert_eq!((called.len(), attempt.claimed.len()), (n_called, n_claimed), "{told:?}");
+            // What did not arrive is not shown to judges either.
+            let shown = answer.map(|answer| answer.called_names().count()).unwrap_or_default();
+            let is_told = n_claimed == 0 && !told.is_empty();
+            assert_eq!(shown, if is_told { told.len() } else { n_called }, "{told:?}");
+        };
+        check(&[("nothing", "such")], &[], 1, 0);
+        check(&[("tool", "one")], &["one_for_tool"], 1, 0);
+        check(&[("tool_for_Music", "one")], &["Tool_One", "calculator"], 1, 0);
+        check(&[("Tool", "One"), ("Tool", "One")], &["one_for_tool"], 2, 0);
+        check(&[("tool", "one")], &["one_for_tool", "two_for_tool"], 1, 2);
+        check(&[("tool", "one"), ("tool", "two")], &["one_for_tool"], 2, 1);
+        check(&[], &["two_for_tool"], 0, 1);
+    }
 }

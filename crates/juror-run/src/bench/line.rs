@@ -6,7 +6,7 @@ use super::judged::Judged;
 
 /// How a query went, the `n_done`th of `n_all` to end.
 pub fn query_line(own: &Judged<'_>, n_done: usize, n_all: usize) -> QueryLine {
-    let attempted = own.attempted.as_ref();
+    let attempt = own.attempt.as_ref();
     let status = own.verdict.status.map(|status| status.name().to_owned());
     QueryLine {
         n_done,
@@ -15,8 +15,8 @@ pub fn query_line(own: &Judged<'_>, n_done: usize, n_all: usize) -> QueryLine {
         query: own.selected.query.text.clone(),
         solved: status.zip(own.verdict.score()),
         api_call_score: own.calls.score(),
-        n_calls: attempted.map_or(0, |attempted| attempted.calls.len()),
-        seconds: attempted.and_then(|attempted| attempted.seconds).unwrap_or(0.0),
+        n_calls: attempt.map_or(0, |attempt| attempt.calls.len()),
+        seconds: attempt.and_then(|attempt| attempt.seconds).unwrap_or(0.0),
         error: own.error().cloned(),
     }
 }

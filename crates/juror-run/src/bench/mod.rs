@@ -17,12 +17,11 @@ mod run;
 mod serving;
 
 pub use agent::{Agent, Chat};
-pub use attempt::{Attempted, ServedCall};
+pub use attempt::{Attempt, ServedCall};
 pub use environment::{agent_environment, agent_headers, kept_back};
 pub use identity::{Provenance, Reach};
 pub use judge::{JudgeWord, SolveJudge, Verdict};
 pub use judged::Judged;
-pub(crate) use judged::answer_of;
 pub use line::query_line;
 pub use naming::{Manner, plain, shown_agent};
 pub use pool::Pool;

@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 use juror_toolbench::answer::{Answer, Recorded};
 
-use super::agent::nothing;
-use super::attempt::Attempted;
+use super::attempt::Attempt;
 use super::queries::Selected;
 use crate::answers::{AnswerFiles, AnswersError};
 use crate::places::{Place, Places, UnclearSet};
@@ -19,7 +18,7 @@ pub struct RecordedAnswers {
     /// Of files, by sets, where those are told, and ids. There may be several of a query.
     answers: HashMap<Key, Vec<Given>>,
     /// All that became of the queries of another run, by their sets and ids.
-    attempts: HashMap<Key, Attempted>,
+    attempts: HashMap<Key, Attempt>,
 }
 
 /// A query's set and id.
@@ -41,8 +40,8 @@ impl RecordedAnswers {
         place: &str,
         method: Option<&str>,
     ) -> Result<(RecordedAnswers, Vec<String>), AnswersError> {
-        if let Some(attempts) = RunLog::<Attempted>::read(Path::new(place))? {
-            let key = |own: Attempted| ((own.set.clone(), own.query_id.clone()), own);
+        if let Some(attempts) = RunLog::<Attempt>::read(Path::new(place))? {
+            let key = |own: Attempt| ((own.set.clone(), own.query_id.clone()), own);
             let attempts = attempts.into_iter().map(key).collect();
             return Ok((RecordedAnswers { attempts, ..RecordedAnswers::default() }, Vec::new()));
         }
@@ -92,15 +91,15 @@ impl RecordedAnswers {
     }
 
     /// What was answered to a query.
-    pub(super) fn attempt(&self, selected: &Selected) -> Attempted {
-        let none = nothing(selected);
+    pub(super) fn attempt(&self, selected: &Selected) -> Attempt {
+        let none = Attempt::new(selected);
         if let Some(known) = self.attempts.get(&(selected.set.clone(), selected.id.clone())) {
-            return Attempted { query: none.query, set: none.set, ..known.clone() };
+            return Attempt { query: none.query, set: none.set, ..known.clone() };
         }
         let at = selected.trial.map_or(0, |trial| trial - 1);
         match self.of_query(selected).get(at) {
             Some(Given { answer, error }) => {
-                Attempted { answer: answer.clone(), error: error.clone(), ..none }
+                Attempt { recorded: answer.clone(), error: error.clone(), ..none }
             }
             None => none,
         }

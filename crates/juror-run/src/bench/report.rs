@@ -11,7 +11,7 @@ use juror_tools::Catalog;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::attempt::{Attempted, is_zero};
+use super::attempt::{Attempt, is_zero};
 use super::identity::Provenance;
 use super::judge::SolveJudge;
 use super::judged::Judged;
@@ -127,16 +127,13 @@ impl Results<'_> {
             calls: own.calls,
             called: &own.called,
             claimed: own.claimed(),
-            calls_from_text: own
-                .attempted
-                .as_ref()
-                .map_or(0, |attempted| attempted.calls_from_text),
-            stopped: own.attempted.as_ref().and_then(|attempted| attempted.stopped.as_deref()),
+            calls_from_text: own.attempt.as_ref().map_or(0, |attempt| attempt.calls_from_text),
+            stopped: own.attempt.as_ref().and_then(|attempt| attempt.stopped.as_deref()),
             method: self.judge.method(),
             reason: own.verdict.reason.clone(),
             error: own.error().cloned(),
             evaluation_seconds: own.seconds,
-            answer_seconds: own.attempted.as_ref().and_then(|attempted| attempted.seconds),
+            answer_seconds: own.attempt.as_ref().and_then(|attempt| attempt.seconds),
         }
     }
 
@@ -154,21 +151,21 @@ impl Results<'_> {
             "juror": self.extras(report)})
     }
 
-    fn attempted(&self) -> impl Iterator<Item = &Attempted> {
-        self.judged.iter().filter_map(|own| own.attempted.as_ref())
+    fn attempts(&self) -> impl Iterator<Item = &Attempt> {
+        self.judged.iter().filter_map(|own| own.attempt.as_ref())
     }
 
     /// How many calls were answered from where; `none` are those without a reply.
     pub fn tool_replies(&self) -> BTreeMap<String, usize> {
         let mut replies = BTreeMap::new();
-        for call in self.attempted().flat_map(|attempted| &attempted.calls) {
+        for call in self.attempts().flat_map(|attempt| &attempt.calls) {
             *replies.entry(call.source.clone()).or_default() += 1;
         }
         replies
     }
 
     fn calls_from_text(&self) -> usize {
-        self.attempted().map(|attempted| attempted.calls_from_text).sum()
+        self.attempts().map(|attempt| attempt.calls_from_text).sum()
     }
 
     /// Everything about the run that deserves a word.
@@ -185,7 +182,7 @@ impl Results<'_> {
     /// A word on models that do not call functions as their server should.
     fn warning_of_text(&self) -> Option<String> {
         let (n_calls, n_all) = (self.calls_from_text(), self.judged.len());
-        let n_stopped = self.attempted().filter(|attempted| attempted.stopped.is_some()).count();
+        let n_stopped = self.attempts().filter(|attempt| attempt.stopped.is_some()).count();
         let calls = format!("{n_calls} calls were read from the text of the model's replies");
         let stopped =
             format!("{n_stopped} of {n_all} queries were stopped, as the model called nothing");
@@ -200,7 +197,7 @@ impl Results<'_> {
 
     /// How many of the replies that were known are to equal numbers that are written otherwise.
     pub fn n_equal_numbers(&self) -> usize {
-        let calls = self.attempted().flat_map(|attempted| &attempted.calls);
+        let calls = self.attempts().flat_map(|attempt| &attempt.calls);
         let by_numbers = |word: &String| word.contains("numbers");
         calls.filter(|call| call.found_by.as_ref().is_some_and(by_numbers)).count()
     }
@@ -208,7 +205,7 @@ impl Results<'_> {
     /// How many of the known replies were made earlier and kept in a store, by who made them.
     pub fn kept_replies(&self) -> BTreeMap<String, usize> {
         let mut kept = BTreeMap::new();
-        let calls = self.attempted().flat_map(|attempted| &attempted.calls);
+        let calls = self.attempts().flat_map(|attempt| &attempt.calls);
         for who in calls.filter_map(|call| call.kept_from.clone()) {
             *kept.entry(who).or_default() += 1;
         }
@@ -231,7 +228,7 @@ impl Results<'_> {
     /// How many calls have no reply because something outside failed, by what that was.
     pub fn failed_calls(&self) -> BTreeMap<String, usize> {
         let mut failed = BTreeMap::new();
-        let calls = self.attempted().flat_map(|attempted| &attempted.calls);
+        let calls = self.attempts().flat_map(|attempt| &attempt.calls);
         for why in calls.filter_map(|call| call.failed.clone()) {
             *failed.entry(why).or_default() += 1;
         }
@@ -269,12 +266,12 @@ impl Results<'_> {
 
     /// Tokens of the agent's models, where it tells them.
     pub fn agent_tokens(&self) -> u64 {
-        self.attempted().map(|attempted| attempted.tokens).sum()
+        self.attempts().map(|attempt| attempt.tokens).sum()
     }
 
     /// What the agent's models cost, where that is known.
     pub fn agent_usd(&self) -> Option<f64> {
-        let prices = self.attempted().filter_map(|attempted| attempted.usd);
+        let prices = self.attempts().filter_map(|attempt| attempt.usd);
         prices.reduce(|sum, usd| sum + usd).filter(|sum| sum.is_finite())
     }
 
@@ -290,7 +287,7 @@ impl Results<'_> {
             failed_calls: self.failed_calls(),
             claims_differ: self.n_claims_that_differ(),
             calls_from_text: self.calls_from_text(),
-            stopped: self.attempted().filter(|attempted| attempted.stopped.is_some()).count(),
+            stopped: self.attempts().filter(|attempt| attempt.stopped.is_some()).count(),
             agent_tokens: Some(self.agent_tokens()).filter(|tokens| *tokens > 0),
             agent_usd: self.agent_usd(),
             judge_repeats: self.judge.repeats(),

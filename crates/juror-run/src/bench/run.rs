@@ -9,7 +9,7 @@ use juror_tools::Catalog;
 use tokio::sync::mpsc;
 
 use super::agent::Agent;
-use super::attempt::Attempted;
+use super::attempt::Attempt;
 use super::judge::SolveJudge;
 use super::judged::Judged;
 use super::pool::Pool;
@@ -32,7 +32,7 @@ pub struct Bench<'b> {
     /// Where it calls tools.
     pub serving: &'b Serving,
     /// The log of the run; none for answers that are recorded anyway.
-    pub log: Option<&'b RunLog<Attempted>>,
+    pub log: Option<&'b RunLog<Attempt>>,
     /// Who judges.
     pub judge: &'b SolveJudge,
     /// Queries at a time.
@@ -60,7 +60,7 @@ const SIDE_BY_SIDE: usize = 64;
 struct Trial {
     at: usize,
     is_known: bool,
-    outcome: Result<Attempted, String>,
+    outcome: Result<Attempt, String>,
 }
 
 /// Tries the agent on every query that is open, and judges all; returns them in the order of the

@@ -119,12 +119,12 @@ fn new_folder(root: &Path, run: &Manifest) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::Attempted;
+    use crate::bench::Attempt;
     use crate::manifest::RunKind;
     use crate::run_log::RunLog;
     use serde_json::json;
 
-    fn open(folder: &Path, run: Manifest) -> RunLog<Attempted> {
+    fn open(folder: &Path, run: Manifest) -> RunLog<Attempt> {
         RunLog::open(folder, run, Resume::default(), Some).expect("a log")
     }
 

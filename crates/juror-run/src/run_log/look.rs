@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 
 use super::{Entry, RunLog, RunLogError, read_manifest};
-use crate::bench::Attempted;
+use crate::bench::Attempt;
 use crate::evaluation::KnownJudgement;
 use crate::manifest::RunKind;
 
@@ -35,7 +35,7 @@ pub fn look_at_run(folder: &Path) -> Result<Option<RunState>, RunLogError> {
     let Some(run) = read_manifest(folder)? else { return Ok(None) };
     let n_done = match run.kind {
         RunKind::Eval => count::<KnownJudgement>(folder)?,
-        RunKind::Bench => count::<Attempted>(folder)?,
+        RunKind::Bench => count::<Attempt>(folder)?,
     };
     Ok(Some(RunState { kind: run.kind, n_done, is_complete: run.is_complete }))
 }

@@ -4,8 +4,10 @@ use std::borrow::Cow;
 
 use juror_json::cursor::{Cursor, Nested, Taken};
 use juror_json::python::Layout;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
 
-use super::json::{Json, push_json, text_or_empty};
+use super::json::{Json, is_something, push_json, text_or_empty};
 use super::message::{Call, Inside, look_inside, read_call, read_name};
 
 /// The role of a node that is a call.
@@ -68,6 +70,65 @@ pub fn chain<'a>(said: impl IntoIterator<Item = (Cow<'a, str>, Json<'a>)>) -> Ve
 pub(super) fn read_nodes<'a>(cursor: &mut Cursor<'a>) -> Taken<Vec<Node<'a>>> {
     let nodes = cursor.flatten("next", ["role", "message"])?;
     Ok(nodes.into_iter().map(Node::of).collect())
+}
+
+/// The `answer_details` of an agent: kept as they were written, and read once.
+#[derive(Clone, Debug)]
+pub struct Details {
+    text: Box<RawValue>,
+    nodes: Option<Vec<Node<'static>>>,
+}
+
+impl Details {
+    /// Reads details, whatever they are. Their text is kept on one line, as logs of runs need it.
+    pub fn read(text: Box<RawValue>) -> Details {
+        let text = on_one_line(text);
+        let nodes = nodes_of(text.get());
+        let nodes = nodes.map(|nodes| nodes.into_iter().map(Node::into_owned).collect());
+        Details { text, nodes }
+    }
+
+    /// The details that have these nodes; `None` if one of them is not JSON.
+    pub fn of(nodes: Vec<Node<'static>>) -> Option<Details> {
+        let mut text = String::new();
+        write_nodes(&nodes, Messages::Objects, Layout::LINE, 0, &mut text);
+        let text = RawValue::from_string(text).ok()?;
+        Some(Details { text, nodes: Some(nodes) })
+    }
+
+    /// What was said and called; `None` if the details are something other than a list of nodes.
+    pub fn nodes(&self) -> Option<&[Node<'static>]> {
+        self.nodes.as_deref()
+    }
+}
+
+/// Line breaks stand only between the parts of JSON, where a blank does as well.
+fn on_one_line(json: Box<RawValue>) -> Box<RawValue> {
+    if !json.get().contains(['\n', '\r']) {
+        return json;
+    }
+    RawValue::from_string(json.get().replace(['\n', '\r'], " ")).unwrap_or(json)
+}
+
+fn nodes_of(text: &str) -> Option<Vec<Node<'_>>> {
+    let mut cursor = Cursor::new(text);
+    if !cursor.begins(b'[') {
+        return (!is_something(text)).then(Vec::new);
+    }
+    let nodes = read_nodes(&mut cursor).ok()?;
+    cursor.end().ok().map(|()| nodes)
+}
+
+impl Serialize for Details {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.text.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Details {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Details, D::Error> {
+        Box::deserialize(deserializer).map(Details::read)
+    }
 }
 
 /// How calls are written.
@@ -165,6 +226,44 @@ mod tests {
         let mut out = String::new();
         write_nodes(nodes, messages, layout, 0, &mut out);
         out
+    }
+
+    #[test]
+    fn details_are_kept_as_they_were_written_but_on_one_line() {
+        let check = |written: &str, kept: &str, n_nodes: Option<usize>| {
+            let details: Details = serde_json::from_str(written).expect("JSON");
+            assert_eq!(serde_json::to_string(&details).expect("JSON"), kept);
+            assert_eq!(details.nodes().map(<[_]>::len), n_nodes, "{written}");
+        };
+        check(r#"[{"role":"tool", "x": 1}]"#, r#"[{"role":"tool", "x": 1}]"#, Some(1));
+        check("[{\n\t\"role\":\r\n\"a\\nb\"}]", "[{ \t\"role\":  \"a\\nb\"}]", Some(1));
+        check("{}", "{}", Some(0));
+        check("5", "5", None);
+        let none: Option<Details> = serde_json::from_str("null").expect("JSON");
+        assert!(none.is_none());
+    }
+
+    #[test]
+    fn details_are_read_as_files_of_answers_are() {
+        for details in ["[]", "{}", "\"\"", "0", "false", "5", "\"x\"", r#"{"a":1}"#, "[5]", "[[]]"]
+        {
+            let file = format!(r#"{{"answer_details": {details}}}"#);
+            let of_file = crate::answer::read_answer(&file).map(|answer| answer.nodes);
+            let details: Details = serde_json::from_str(details).expect("JSON");
+            assert_eq!(details.nodes(), of_file.as_deref(), "{file}");
+        }
+    }
+
+    #[test]
+    fn details_of_nodes_read_as_the_same_nodes() {
+        let nodes = chain([
+            (Cow::Borrowed("user"), Json::EMPTY),
+            (Cow::Borrowed(TOOL), Json::made(r#"{"name": "f"}"#.into())),
+        ]);
+        let made = Details::of(nodes.clone()).expect("JSON");
+        let text = serde_json::to_string(&made).expect("JSON");
+        let read: Details = serde_json::from_str(&text).expect("JSON");
+        assert_eq!((made.nodes(), read.nodes()), (Some(&*nodes), Some(&*nodes)));
     }
 
     #[test]

@@ -33,7 +33,7 @@ use juror_json::python::Layout;
 
 pub use conversation::Thoughts;
 pub use convert::{answer_id, convert};
-pub use details::{Messages, Node, chain};
+pub use details::{Details, Messages, Node, chain};
 pub use file::{Answers, Recorded, read_answers, read_called_apis};
 pub use finish::{Finish, read_finish};
 pub use json::Json;

@@ -14,7 +14,7 @@ use juror_agents::chat_agent::Method;
 use juror_agents::read_secret;
 use juror_models::Models;
 use juror_run::bench::{
-    Agent, Attempted, Bench, JudgeWord, Manner, Pool, Provenance, Results, Selected, Serving,
+    Agent, Attempt, Bench, JudgeWord, Manner, Pool, Provenance, Results, Selected, Serving,
     SolveJudge, Told, UNUSED_TOKEN, Wanted, ignored_by_server, plain, query_line, run as run_bench,
     select_queries, shown_agent, without_tools,
 };
@@ -345,7 +345,7 @@ async fn bench(
 }
 
 /// Says that a run is gone on with, and what that means.
-fn tell_resumed(log: &RunLog<Attempted>, queries: &[Selected]) {
+fn tell_resumed(log: &RunLog<Attempt>, queries: &[Selected]) {
     let is_known = |own: &&Selected| log.get(&own.set, &own.id).is_some();
     let (n_known, n_all) = (queries.iter().filter(is_known).count(), queries.len());
     let folder = log.folder().display();
@@ -386,7 +386,7 @@ impl Counts {
             }
             Told::Tried(own) => {
                 self.n_done += 1;
-                let attempted = own.attempted.as_ref();
+                let attempted = own.attempt.as_ref();
                 self.n_errors += usize::from(attempted.is_some_and(|own| own.error.is_some()));
                 if !is_quiet {
                     talk::say(&query_line(own, self.n_done, n_all).to_string());

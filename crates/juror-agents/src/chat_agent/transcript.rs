@@ -1,15 +1,18 @@
-//! What an agent made of a query.
+//! What our own agent did about a query.
 
 use std::sync::Arc;
 
 use crate::environment::{Code, Target};
-use crate::tree::RawAnswer;
+use crate::tree::{RawAnswer, Search, Spent};
 
-/// What an agent made of a query.
+/// What our own agent did about a query. `Answer::from(&transcript.search)` is the answer that is
+/// judged.
 #[derive(Clone, Debug)]
-pub struct Attempt {
-    /// The answer file.
-    pub raw: RawAnswer,
+pub struct Transcript {
+    /// The query.
+    pub query: String,
+    /// Everything that was tried.
+    pub search: Search,
     /// How it ended.
     pub ending: Ending,
     /// Which tools were called, in order.
@@ -20,10 +23,19 @@ pub struct Attempt {
     pub n_tokens: u64,
     /// How many calls were read from the text of replies.
     pub n_written_calls: usize,
-    /// Whether it was stopped since the model called nothing any more.
+    /// Whether it was stopped because the model no longer called anything.
     pub is_idle: bool,
-    /// Why the model gave no reply, where it did not.
+    /// Each failure of the model to reply.
     pub failures: Vec<String>,
+}
+
+impl Transcript {
+    /// The answer file of the public benchmark.
+    pub fn raw(&self) -> RawAnswer {
+        let Transcript { query, n_queries, n_tokens, .. } = self;
+        let spent = Spent { query: query.clone(), n_queries: *n_queries, n_tokens: *n_tokens };
+        RawAnswer::of(&self.search, spent)
+    }
 }
 
 /// A call that was made.
@@ -37,7 +49,7 @@ pub struct MadeCall {
     pub code: Code,
 }
 
-/// How an attempt ended.
+/// How work on a query ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// With an answer.
