@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use juror_json as json;
 
 use crate::finding::{Finding, KeyPart};
-use crate::metric::{Level, metric};
+use crate::metric::{Level, step_metric};
 use crate::record::Record;
 use crate::stats::Number;
 use crate::trajectory::{Ending, Usage};
@@ -145,16 +145,13 @@ impl<'a> Scorecard<'a> {
     /// The number for a metric; for a metric of steps, that of all its steps. `None` if the metric
     /// does not apply or could not be computed: [`Scorecard::finding`] says which.
     pub fn number(&self, name: &str) -> Option<f64> {
-        if let Some(info) = metric(name).filter(|info| info.level == Level::Step) {
-            return info.of_steps(self.numbers_of_steps(name));
-        }
         let mut found = None;
         self.each_number(|key, number| {
             if found.is_none() && key == name {
                 found = Some(number.value);
             }
         });
-        found
+        found.or_else(|| step_metric(name)?.of_steps(self.numbers_of_steps(name)))
     }
 
     /// The numbers that its steps have for a metric of steps.

@@ -7,9 +7,10 @@ use std::path::Path;
 
 use anyhow::{Context, ensure};
 use juror_document::{Document, Format};
+use juror_score::{Reason, Scorecard, Verdict};
 use juror_toolbench::answer::{Answers, Thoughts, convert, read_answers, write_answers};
 use juror_toolbench::judged::{GiveUp, Progress, Status, begin};
-use juror_toolbench::result::{Evaluated, Summary};
+use juror_toolbench::result::{Summary, call_findings, status_findings};
 use juror_toolbench::{CallScore, Query, Registry, called_apis, read_queries};
 
 use crate::clock::{processor_seconds, timed};
@@ -89,13 +90,12 @@ fn score_all(answers: &Answers<'_>, n_answers: usize, queries: &[Query]) -> Summ
         let called = called_apis(&recorded.answer, &[registry]);
         let has_verdict = matches!(begin(Some(&recorded.answer), GiveUp::Said), Progress::Ask(_));
         let status = if has_verdict { Status::Solved } else { Status::Unsolved };
-        results.push(Evaluated {
-            query_id: id.to_string(),
-            sopr_score: Some(status.score()),
-            api_call_score: CallScore::of(&called, &query.gold).score(),
-            status: Some(status),
-            has_finish: recorded.answer.has_finish(),
-            ..Evaluated::default()
+        let calls = CallScore::of(&called, &query.gold);
+        let unjudged = Verdict::NotApplicable(Reason::NotJudged);
+        results.push(Scorecard {
+            computed: call_findings(&calls, recorded.answer.has_finish()).into(),
+            judged: status_findings(&[Some(status)], unjudged, 0.0).into(),
+            ..Scorecard::of_attempt("", &**id)
         });
     }
     Summary::of(&results)

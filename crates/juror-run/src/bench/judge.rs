@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use juror_judge::PassRateJudge;
+use juror_judge::{JudgedAnswer, PassRateJudge};
 use juror_models::{Cost, Models};
+use juror_score::{Cause, Finding, Reason, Verdict, Why};
 use juror_toolbench::answer::Answer;
-use juror_toolbench::judged::{GiveUp, Progress, Status, begin, guess_status};
+use juror_toolbench::judged::{GiveUp, Progress, Said, begin, guess_status};
+use juror_toolbench::result::status_findings;
 use serde_json::{Value, json};
 
 use crate::models::{SetupError, no_model, pass_rate_judge};
@@ -99,61 +101,81 @@ impl SolveJudge {
     }
 
     /// Whether an answer solves its query, and why.
-    pub(super) async fn verdict(
+    pub(super) async fn solves(
         &self,
         query: &str,
-        did: Option<&Answer<'_>>,
+        answer: Option<&Answer<'_>>,
         call_score: f64,
-    ) -> Verdict {
-        if let SolveJudge::Model { judge, models, repeats } = self {
-            let judged = judge.judge(query, did, models, *repeats).await;
-            return Verdict {
-                statuses: judged.statuses(),
-                status: judged.majority(),
-                reason: judged.reason.clone().unwrap_or_default(),
-                cost: judged.cost,
-                failure: judged.failure(),
-                is_unusable: judged.n_unusable() > 0,
-            };
-        }
-        if let SolveJudge::Nobody = self {
-            return Verdict { reason: "nobody judged it".into(), ..Verdict::default() };
-        }
-        let (status, reason) = match (begin(did, GiveUp::Said), did) {
-            (Progress::Done(outcome), _) => {
-                (outcome.status, outcome.basis.reason().unwrap_or_default())
+    ) -> Solves {
+        match self {
+            SolveJudge::Model { judge, models, repeats } => {
+                Solves::of(judge.judge(query, answer, models, *repeats).await)
             }
-            (Progress::Ask(_), did) => {
-                let text = did.map(Answer::final_text).unwrap_or_default();
-                let status = guess_status(&text, did.is_some_and(Answer::has_finish), call_score);
-                (status, "guessed by rules from the form of the answer".into())
-            }
-        };
-        Verdict { statuses: vec![Some(status)], status: Some(status), reason, ..Verdict::default() }
+            SolveJudge::Heuristic => guess(answer, call_score),
+            SolveJudge::Nobody => Solves { reason: "nobody judged it".into(), ..Solves::default() },
+        }
     }
 }
 
-/// Whether an answer solves its query.
+/// A status from the form of an answer; some forms decide by themselves.
+fn guess(answer: Option<&Answer<'_>>, call_score: f64) -> Solves {
+    let (status, reason) = match begin(answer, GiveUp::Said) {
+        Progress::Done(outcome) => (outcome.status, outcome.basis.reason().unwrap_or_default()),
+        Progress::Ask(_) => {
+            let text = answer.map(Answer::final_text).unwrap_or_default();
+            let status = guess_status(&text, answer.is_some_and(Answer::has_finish), call_score);
+            (status, "guessed by rules from the form of the answer".into())
+        }
+    };
+    Solves { statuses: vec![Some(status)], reason, ..Solves::default() }
+}
+
+/// What a judge says about whether an answer solves its query.
 #[derive(Clone, Debug, Default)]
-pub struct Verdict {
-    /// What each run of the judge came to; nothing where it could not be asked.
-    pub statuses: Vec<Option<Status>>,
-    /// What most of them came to; nothing where nobody judged, or could be asked.
-    pub status: Option<Status>,
-    /// Why.
+pub struct Solves {
+    /// What each run of the judge came to; `None` if it could not be asked.
+    pub statuses: Said,
+    /// Why, in words; empty if the judge gave no reason.
     pub reason: String,
     /// What the judge cost.
     pub cost: Cost,
-    /// What went wrong.
-    pub failure: Option<String>,
-    /// Whether a reply of the judge says nothing usable, and counts as unsure.
+    /// What went wrong, even if there is a status: an unusable reply counts as unsure.
+    pub failure: Option<Why>,
+    /// Whether a reply of the judge says nothing usable.
     pub is_unusable: bool,
 }
 
-impl Verdict {
-    /// The mean score of the judge's runs; nothing where nobody judged, or could be asked.
-    pub fn score(&self) -> Option<f64> {
-        let scores: Vec<f64> = self.statuses.iter().flatten().map(|said| said.score()).collect();
-        self.status.map(|_| scores.iter().sum::<f64>() / scores.len().max(1) as f64)
+impl Solves {
+    fn of(judged: JudgedAnswer) -> Solves {
+        let cause = match &judged.outside {
+            _ if judged.unfinished => Cause::NotAsked,
+            Some(outside) if outside.is_late => Cause::Late,
+            Some(_) => Cause::Outside,
+            None => Cause::Data,
+        };
+        Solves {
+            statuses: judged.statuses(),
+            failure: judged.failure().map(|message| Why { message, cause }),
+            is_unusable: judged.n_unusable() > 0,
+            reason: judged.reason.unwrap_or_default(),
+            cost: judged.cost,
+        }
+    }
+
+    /// Whether there is any status.
+    pub fn is_judged(&self) -> bool {
+        self.statuses.iter().any(Option::is_some)
+    }
+
+    /// The same as findings; judging took some seconds.
+    pub(super) fn findings(&self, seconds: f64) -> Vec<Finding> {
+        let not_judged = Verdict::NotApplicable(Reason::NotJudged);
+        let otherwise = self.failure.clone().map_or(not_judged, Verdict::Failed);
+        let mut findings = status_findings(&self.statuses, otherwise, seconds);
+        if let Some(sopr) = findings.first_mut() {
+            sopr.reason = Some(self.reason.clone()).filter(|reason| !reason.is_empty());
+            sopr.cost = self.cost.usd();
+        }
+        findings
     }
 }

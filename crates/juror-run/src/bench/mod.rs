@@ -20,7 +20,7 @@ pub use agent::{Agent, Chat};
 pub use attempt::{Attempt, ServedCall};
 pub use environment::{agent_environment, agent_headers, kept_back};
 pub use identity::{Provenance, Reach};
-pub use judge::{JudgeWord, SolveJudge, Verdict};
+pub use judge::{JudgeWord, SolveJudge, Solves};
 pub use judged::Judged;
 pub use line::query_line;
 pub use naming::{Manner, plain, shown_agent};

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use juror_models::Cost;
+use juror_score::Scorecard;
 use juror_toolbench::answer::{AnswersFile, Json, Recorded};
 use juror_toolbench::judged::{Judgement, PassRate, Said};
-use juror_toolbench::result::{Evaluated, Evaluation, Metadata, Report, Summary};
+use juror_toolbench::result::{Metadata, QueryResult, Report, Summary};
 use juror_tools::Catalog;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -110,30 +111,23 @@ impl Results<'_> {
             overall_time: self.took.as_secs_f64(),
             timestamp: now.strftime("%Y-%m-%d %H:%M:%S").to_string(),
         };
-        let has_sets = self.has_sets();
-        let evaluation = |own| self.evaluation(own, has_sets);
-        Report::new(metadata, self.judged.iter().map(evaluation).collect())
+        let names_set = self.has_sets();
+        let result = |own| self.result(own, names_set);
+        Report::new(metadata, self.judged.iter().map(result).collect())
     }
 
-    fn evaluation<'e>(&'e self, own: &'e Judged<'_>, has_sets: bool) -> Evaluation<'e> {
-        Evaluation {
+    fn result<'e>(&'e self, own: &'e Judged<'_>, names_set: bool) -> QueryResult<'e> {
+        let attempt = own.attempt.as_ref();
+        QueryResult {
             query: &own.selected.query,
+            card: own.card(),
+            names_set,
             answer: own.answer.as_deref(),
-            status: own.verdict.status,
-            sopr_score: own.verdict.score(),
-            id: &own.selected.id,
-            set: has_sets.then_some(&own.selected.set),
-            trial: own.selected.trial,
-            calls: own.calls,
             called: &own.called,
             claimed: own.claimed(),
-            calls_from_text: own.attempt.as_ref().map_or(0, |attempt| attempt.calls_from_text),
-            stopped: own.attempt.as_ref().and_then(|attempt| attempt.stopped.as_deref()),
+            calls_from_text: attempt.map_or(0, |attempt| attempt.calls_from_text),
+            stopped: attempt.and_then(|attempt| attempt.stopped.as_deref()),
             method: self.judge.method(),
-            reason: own.verdict.reason.clone(),
-            error: own.error().cloned(),
-            evaluation_seconds: own.seconds,
-            answer_seconds: own.attempt.as_ref().and_then(|attempt| attempt.seconds),
         }
     }
 
@@ -293,26 +287,26 @@ impl Results<'_> {
             judge_repeats: self.judge.repeats(),
             judge_noise: self.pass_rate().judge_noise,
             judge_usd: self.judge_cost().usd(),
-            judge_errors: self.judged.iter().filter(|own| own.verdict.failure.is_some()).count(),
-            judge_unusable: self.judged.iter().filter(|own| own.verdict.is_unusable).count(),
+            judge_errors: self.judged.iter().filter(|own| own.solves.failure.is_some()).count(),
+            judge_unusable: self.judged.iter().filter(|own| own.solves.is_unusable).count(),
             sets: self.sets(report),
         }
     }
 
     /// How many answers have no verdict.
     pub fn n_unjudged(&self) -> usize {
-        self.judged.iter().filter(|own| own.verdict.status.is_none()).count()
+        self.judged.iter().filter(|own| !own.solves.is_judged()).count()
     }
 
     /// What the judge cost.
     pub fn judge_cost(&self) -> Cost {
-        self.judged.iter().fold(Cost::default(), |sum, own| sum.plus(own.verdict.cost))
+        self.judged.iter().fold(Cost::default(), |sum, own| sum.plus(own.solves.cost))
     }
 
     /// The solvable pass rate, and how much the judge's runs differ.
     pub fn pass_rate(&self) -> PassRate {
         let said: Vec<[Said; 1]> =
-            self.judged.iter().map(|own| [own.verdict.statuses.clone()]).collect();
+            self.judged.iter().map(|own| [own.solves.statuses.clone()]).collect();
         let said = said.iter().map(<[Said; 1]>::as_slice);
         PassRate::of_verdicts(said, self.judge.repeats() as usize).unwrap_or_default()
     }
@@ -327,11 +321,11 @@ impl Results<'_> {
         if !self.has_sets() {
             return BTreeMap::new();
         }
-        let mut sets: BTreeMap<&str, Vec<Evaluated>> = BTreeMap::new();
-        for (own, evaluation) in self.judged.iter().zip(&report.results) {
-            sets.entry(&own.selected.set).or_default().push(evaluation.evaluated());
+        let mut sets: BTreeMap<&str, Vec<&Scorecard<'_>>> = BTreeMap::new();
+        for QueryResult { card, .. } in &report.results {
+            sets.entry(&card.group).or_default().push(card);
         }
-        sets.into_iter().map(|(set, results)| (set.to_owned(), Summary::of(&results))).collect()
+        sets.into_iter().map(|(set, cards)| (set.to_owned(), Summary::of(cards))).collect()
     }
 
     /// The judgements, as the public evaluation writes them down.
@@ -344,14 +338,14 @@ impl Results<'_> {
                 id: id.clone(),
                 query: own.selected.query.text.clone(),
                 judged_by: Some(by.to_owned()),
-                reason: Some(own.verdict.reason.clone()).filter(|reason| !reason.is_empty()),
+                reason: Some(own.solves.reason.clone()).filter(|reason| !reason.is_empty()),
                 ..steps.unwrap_or_default()
             };
-            judgement.extend(own.verdict.statuses.iter().copied());
+            judgement.extend(own.solves.statuses.iter().copied());
             judgement
         };
         // What nobody could be asked about would count as unsolved there.
-        let judged = self.judged.iter().filter(|own| own.verdict.status.is_some());
+        let judged = self.judged.iter().filter(|own| own.solves.is_judged());
         judged.map(judgement).collect()
     }
 

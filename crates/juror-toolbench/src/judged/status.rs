@@ -25,6 +25,11 @@ impl Status {
         }
     }
 
+    /// The status that counts so much.
+    pub fn of_score(score: f64) -> Option<Status> {
+        Status::ALL.into_iter().find(|status| status.score() == score)
+    }
+
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {

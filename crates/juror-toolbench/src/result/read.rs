@@ -1,12 +1,19 @@
 //! Reading result files, those of the document and those of `MASBench`.
 
+use std::borrow::Cow;
+
 use juror_document::{Document, Format, Look, Path, Problem, Problems};
 use juror_json::{self as json, Object};
-use juror_score::Number;
+use juror_score::{Cause, Ending, Finding, Number, Reason, Resources, Scorecard, Verdict, Why};
 use serde_json::value::RawValue;
 
-use super::summary::{Evaluated, Summary};
+use super::findings::{
+    ANSWER_STATUS, API_CALL_PRECISION, API_CALL_SCORE, EVALUATION_TIME, HAS_FINISH, OTHER_CALLS,
+    SOPR_SCORE, finding, flag, number_or,
+};
+use super::summary::Summary;
 use super::write::UNJUDGED;
+use crate::answer::json::is_something;
 use crate::judged::Status;
 use crate::query::id_text;
 
@@ -17,8 +24,8 @@ pub struct ResultFile {
     pub framework: String,
     /// The set of queries; empty where the file does not tell.
     pub test_set: String,
-    /// The results.
-    pub results: Vec<Evaluated>,
+    /// What it says of each attempt.
+    pub results: Vec<Scorecard<'static>>,
 }
 
 impl ResultFile {
@@ -38,7 +45,7 @@ pub fn read_result_file(document: &Document) -> (ResultFile, Problems) {
     if let Some(lines) = lines_of(document) {
         for (index, line) in lines.into_iter().enumerate() {
             match serde_json::from_str(line) {
-                Ok(value) => file.results.extend(read_value(&mut look, value, &top.index(index))),
+                Ok(value) => read_value(&mut look, value, &top.index(index), &mut file),
                 Err(error) => look.complain(line, &error),
             }
         }
@@ -60,7 +67,7 @@ pub fn read_result_file(document: &Document) -> (ResultFile, Problems) {
     };
     let (results, path) = results.unwrap_or_default();
     for (index, value) in results.into_iter().enumerate() {
-        file.results.extend(read_value(&mut look, value, &path.index(index)));
+        read_value(&mut look, value, &path.index(index), &mut file);
     }
     (file, look.problems())
 }
@@ -81,9 +88,11 @@ fn lines_of(document: &Document) -> Option<Vec<&str>> {
     }
 }
 
-fn read_value<'d>(look: &mut Look<'d>, value: &'d RawValue, path: &Path) -> Option<Evaluated> {
-    let fields = look.object(value, path, "a result")?;
-    Some(read_result(look, &fields, path))
+fn read_value<'d>(look: &mut Look<'d>, value: &'d RawValue, path: &Path, file: &mut ResultFile) {
+    if let Some(fields) = look.object(value, path, "a result") {
+        let result = Parts::read(look, &fields, path).card(&file.test_set);
+        file.results.push(result);
+    }
 }
 
 /// `MASBench` has in `metadata` itself what the document has there in `config`.
@@ -99,26 +108,94 @@ fn read_metadata<'d>(look: &mut Look<'d>, fields: &Object<'d>, file: &mut Result
     file.test_set = first([(&config, "test_set"), (&metadata, "test_set")]);
 }
 
-fn read_result<'d>(look: &mut Look<'d>, fields: &Object<'d>, path: &Path) -> Evaluated {
-    let scores = part(look, fields, "scores", path);
-    let evaluation = part(look, fields, "evaluation", path);
-    let timing = part(look, fields, "timing", path);
-    let gold = part(look, fields, "gold_answer", path);
-    let word = evaluation.get_set("answer_status").or_else(|| scores.get_set("answer_status"));
-    let word = word.and_then(json::text_of).unwrap_or_default();
-    let gold = gold.get_set("relevant_apis").or_else(|| fields.get_set("gold_apis"));
-    let has_gold = gold.is_none_or(|gold| crate::answer::json::is_something(gold.get()));
-    let api_call_score = number(&scores, "api_call_score").unwrap_or(0.0);
-    Evaluated {
-        query_id: fields.get_set("query_id").map(id_text).unwrap_or_default(),
-        sopr_score: (word != UNJUDGED).then(|| number(&scores, "sopr_score").unwrap_or(0.0)),
-        api_call_score: has_gold.then_some(api_call_score),
-        status: Status::of_reply(&word),
-        is_error: word == "Error" || fields.get_set("error").is_some(),
-        has_finish: evaluation.get("has_finish").is_some_and(|value| value.get() == "true"),
-        evaluation_seconds: number(&timing, "evaluation_time").unwrap_or(0.0),
-        answer_seconds: number(&timing, "system_answer_time")
-            .or_else(|| number(fields, "system_answer_time")),
+/// A result, taken apart.
+struct Parts<'d, 'f> {
+    fields: &'f Object<'d>,
+    scores: Object<'d>,
+    evaluation: Object<'d>,
+    timing: Object<'d>,
+    gold: Object<'d>,
+}
+
+impl<'d, 'f> Parts<'d, 'f> {
+    fn read(look: &mut Look<'d>, fields: &'f Object<'d>, path: &Path) -> Parts<'d, 'f> {
+        let mut part = |name| part(look, fields, name, path);
+        let (scores, evaluation) = (part("scores"), part("evaluation"));
+        Parts { fields, scores, evaluation, timing: part("timing"), gold: part("gold_answer") }
+    }
+
+    /// The scorecard of the attempt, in a set unless the result names its own.
+    fn card(&self, set: &str) -> Scorecard<'static> {
+        let fields = self.fields;
+        let own_set = fields.get_set("test_set").and_then(json::text_of);
+        let group = own_set.map_or_else(|| set.to_owned(), Into::into);
+        let id = fields.get_set("query_id").map(id_text).unwrap_or_default();
+        let seconds = number(&self.timing, "system_answer_time")
+            .or_else(|| number(fields, "system_answer_time"));
+        Scorecard {
+            trial: fields.get("trial").and_then(|trial| trial.get().parse().ok()),
+            ending: self.ending(),
+            computed: self.computed().into(),
+            judged: self.judged().into(),
+            usage: Resources { seconds: seconds.and_then(Number::real), ..Resources::default() },
+            ..Scorecard::of_attempt(group, id)
+        }
+    }
+
+    fn status_word(&self) -> Cow<'d, str> {
+        let word = self.evaluation.get_set("answer_status");
+        let word = word.or_else(|| self.scores.get_set("answer_status"));
+        word.and_then(json::text_of).unwrap_or_default()
+    }
+
+    fn ending(&self) -> Ending<'static> {
+        match self.fields.get_set("error") {
+            Some(error) => Ending::Failed(Cow::Owned(json::text_or_json(error).into_owned())),
+            None if self.status_word() == "Error" => Ending::Failed(Cow::Borrowed("Error")),
+            None => Ending::Responded,
+        }
+    }
+
+    /// Without right APIs the score of calls is 0 in files, and does not apply.
+    fn computed(&self) -> Vec<Finding> {
+        let gold = self.gold.get_set("relevant_apis").or_else(|| self.fields.get_set("gold_apis"));
+        let has_gold = gold.is_none_or(|gold| is_something(gold.get()));
+        let score = number(&self.scores, API_CALL_SCORE).unwrap_or(0.0);
+        let has_finish = self.evaluation.get(HAS_FINISH).is_some_and(|flag| flag.get() == "true");
+        let scored = |name| Some(finding(name, Verdict::scored(number(&self.scores, name)?)));
+        let mut computed = vec![
+            number_or(API_CALL_SCORE, has_gold.then_some(score), Reason::NoRightApis),
+            flag(HAS_FINISH, has_finish),
+        ];
+        computed.extend([API_CALL_PRECISION, OTHER_CALLS].into_iter().filter_map(scored));
+        computed
+    }
+
+    fn judged(&self) -> Vec<Finding> {
+        let word = self.status_word();
+        let sopr = match &*word {
+            UNJUDGED => self.why_unjudged(),
+            _ => Verdict::scored(number(&self.scores, SOPR_SCORE).unwrap_or(0.0)),
+        };
+        let status = Status::of_reply(&word).map(|status| Verdict::scored(status.score()));
+        let seconds = number(&self.timing, EVALUATION_TIME).map(Verdict::scored);
+        let more = [(ANSWER_STATUS, status), (EVALUATION_TIME, seconds)];
+        let more = more.into_iter().filter_map(|(name, verdict)| Some(finding(name, verdict?)));
+        let reason = self.evaluation.get_set("reason").and_then(json::text_of).map(Cow::into_owned);
+        let mut judged = vec![Finding { reason, ..finding(SOPR_SCORE, sopr) }];
+        judged.extend(more);
+        judged
+    }
+
+    /// Nobody was to judge, or the judge could not be asked.
+    fn why_unjudged(&self) -> Verdict {
+        let method = self.evaluation.get_set("evaluation_method").and_then(json::text_of);
+        if method.is_none_or(|method| method == "none") {
+            return Verdict::NotApplicable(Reason::NotJudged);
+        }
+        let reason = self.evaluation.get_set("reason").and_then(json::text_of);
+        let message = reason.map_or_else(|| UNJUDGED.to_owned(), Cow::into_owned);
+        Verdict::Failed(Why { message, cause: Cause::Outside })
     }
 }
 
@@ -139,7 +216,7 @@ mod tests {
     fn read(text: &str) -> (Vec<String>, String) {
         let file = Document::new("r.jsonl", text.into(), Format::JsonLines).expect("UTF-8");
         let (file, problems) = read_result_file(&file);
-        let ids = file.results.into_iter().map(|result| result.query_id);
+        let ids = file.results.into_iter().map(|card| card.id.into_owned());
         (ids.collect(), problems.to_string())
     }
 

@@ -1,43 +1,23 @@
-//! What is summed up of evaluated answers.
+//! The summary of a benchmark run.
 
 use hashbrown::HashSet;
-use juror_score::compensated_sum;
+use juror_score::{Scorecard, compensated_sum};
 use serde::Serialize;
 
+use super::findings::{
+    API_CALL_SCORE, EVALUATION_TIME, HAS_FINISH, SOPR_SCORE, SYSTEM_ANSWER_TIME, status_of,
+};
 use crate::judged::Status;
 
-/// What is summed up of an evaluated answer.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Evaluated {
-    /// The id of the query, as ids are compared.
-    pub query_id: String,
-    /// How far the query is solved: 1, 0.5 or 0, or the mean of several judge runs; nothing where
-    /// nobody judged.
-    pub sopr_score: Option<f64>,
-    /// Which of the right APIs were called; nothing where none is right.
-    pub api_call_score: Option<f64>,
-    /// The status, where one was found.
-    pub status: Option<Status>,
-    /// Whether the evaluation failed.
-    pub is_error: bool,
-    /// Whether the agent called `Finish`.
-    pub has_finish: bool,
-    /// How long evaluating took.
-    pub evaluation_seconds: f64,
-    /// How long the agent took, where that is known.
-    pub answer_seconds: Option<f64>,
-}
-
-impl Evaluated {
-    /// What it counts as: by its score, and where judge runs differ, by what most came to.
-    fn counts_as(&self) -> Option<Status> {
-        Some(match self.sopr_score? {
-            score if score >= 1.0 => Status::Solved,
-            0.5 => Status::Unsure,
-            score if score > 0.0 => self.status.unwrap_or(Status::Unsolved),
-            _ => Status::Unsolved,
-        })
-    }
+/// What an attempt counts as: by its score, or if judge runs differ, by what most came to. `None` if
+/// nobody judged it.
+fn counts_as(card: &Scorecard<'_>) -> Option<Status> {
+    Some(match card.number(SOPR_SCORE)? {
+        score if score >= 1.0 => Status::Solved,
+        0.5 => Status::Unsure,
+        score if score > 0.0 => status_of(card).unwrap_or(Status::Unsolved),
+        _ => Status::Unsolved,
+    })
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
@@ -45,7 +25,7 @@ pub(super) fn is_zero(count: &usize) -> bool {
     *count == 0
 }
 
-/// A summary, its fields named as in result files.
+/// The summary of attempts, its fields named as in result files.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Summary {
     /// How many different queries were evaluated.
@@ -89,28 +69,26 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Sums up evaluated answers.
-    pub fn of(results: &[Evaluated]) -> Summary {
-        let n = results.len();
-        let count = |is_counted: &dyn Fn(&Evaluated) -> bool| {
-            results.iter().filter(|result| is_counted(result)).count()
+    /// Sums up attempts.
+    pub fn of<'c>(cards: impl IntoIterator<Item = &'c Scorecard<'c>>) -> Summary {
+        let cards: Vec<&Scorecard<'_>> = cards.into_iter().collect();
+        let n = cards.len();
+        let numbers = |metric: &str| -> Vec<f64> {
+            cards.iter().filter_map(|card| card.number(metric)).collect()
         };
-        let values = |value: fn(&Evaluated) -> Option<f64>| -> Vec<f64> {
-            results.iter().filter_map(value).collect()
-        };
-        let queries: HashSet<&str> = results.iter().map(|result| &*result.query_id).collect();
-        let unjudged_count = count(&|result| result.sopr_score.is_none());
-        let solved_count = count(&|result| result.counts_as() == Some(Status::Solved));
-        let unsure_count = count(&|result| result.counts_as() == Some(Status::Unsure));
-        let unsolved_count = n - unjudged_count - solved_count - unsure_count;
+        let queries: HashSet<(&str, &str)> =
+            cards.iter().map(|card| (&*card.group, &*card.id)).collect();
+        let statuses: Vec<Option<Status>> = cards.iter().map(|card| counts_as(card)).collect();
+        let count = |wanted| statuses.iter().filter(|status| **status == wanted).count();
+        let unjudged_count = count(None);
+        let [solved_count, unsure_count, unsolved_count] =
+            [Status::Solved, Status::Unsure, Status::Unsolved].map(|status| count(Some(status)));
         let n_judged = n - unjudged_count;
-        // Of answers that nobody judged nothing is known; without any answer all is 0.
+        // Nothing is known of attempts that nobody judged; without any attempt all is 0.
         let of_judged = |count| (n == 0 || n_judged > 0).then(|| percent(count, n_judged));
-        let sopr = mean(&values(|result| result.sopr_score)).or((n == 0).then_some(0.0));
-        let finish_count = count(&|result| result.has_finish);
-        let calls = values(|result| result.api_call_score);
-        let times = values(|result| Some(result.evaluation_seconds));
-        let answer_times = values(|result| result.answer_seconds);
+        let finish_count = numbers(HAS_FINISH).iter().filter(|number| **number > 0.0).count();
+        let calls = numbers(API_CALL_SCORE);
+        let evaluation_time = compensated_sum(&numbers(EVALUATION_TIME));
         Summary {
             total_queries: queries.len(),
             total_evaluations: n,
@@ -121,15 +99,15 @@ impl Summary {
             unsolved_count,
             unsolved_percentage: of_judged(unsolved_count),
             unjudged_count,
-            error_count: count(&|result| result.is_error),
+            error_count: cards.iter().filter(|card| card.ending.is_error()).count(),
             finish_count,
             finish_percentage: percent(finish_count, n),
-            average_sopr_score: sopr,
+            average_sopr_score: mean(&numbers(SOPR_SCORE)).or((n == 0).then_some(0.0)),
             average_api_call_score: mean(&calls).unwrap_or(0.0),
             api_call_not_applicable_count: n - calls.len(),
-            total_evaluation_time: compensated_sum(&times),
-            average_evaluation_time: mean(&times).unwrap_or(0.0),
-            average_system_answer_time: mean(&answer_times),
+            total_evaluation_time: evaluation_time,
+            average_evaluation_time: evaluation_time / n.max(1) as f64,
+            average_system_answer_time: mean(&numbers(SYSTEM_ANSWER_TIME)),
         }
     }
 }

@@ -3,14 +3,19 @@
 use std::collections::BTreeMap;
 
 use juror_json::python::Layout;
+use juror_score::Scorecard;
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::summary::{Evaluated, Summary, is_zero};
+use super::findings::{
+    API_CALL_PRECISION, API_CALL_SCORE, EVALUATION_TIME, HAS_FINISH, OTHER_CALLS, SOPR_SCORE,
+    SYSTEM_ANSWER_TIME, status_of,
+};
+use super::summary::{Summary, is_zero};
+use crate::Query;
 use crate::answer::{Answer, Finish, Json, Messages, read_finish};
 use crate::judged::Status;
-use crate::{CallScore, Query};
 
 /// What is told of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -33,39 +38,31 @@ pub struct Report<'a> {
     /// What is summed up.
     pub summary: Summary,
     /// The results, in the order of the queries.
-    pub results: Vec<Evaluation<'a>>,
+    pub results: Vec<QueryResult<'a>>,
 }
 
 impl<'a> Report<'a> {
     /// The file of results.
-    pub fn new(metadata: Metadata, results: Vec<Evaluation<'a>>) -> Report<'a> {
-        let evaluated: Vec<Evaluated> = results.iter().map(Evaluation::evaluated).collect();
-        Report { metadata, summary: Summary::of(&evaluated), results }
+    pub fn new(metadata: Metadata, results: Vec<QueryResult<'a>>) -> Report<'a> {
+        let summary = Summary::of(results.iter().map(|result| &result.card));
+        Report { metadata, summary, results }
     }
 }
 
-/// The result of one answer.
+/// The result of one attempt at a query.
 #[derive(Clone, Debug)]
-pub struct Evaluation<'a> {
+pub struct QueryResult<'a> {
     /// The query.
     pub query: &'a Query,
-    /// What the agent did; nothing where it gave no answer.
+    /// What was found out about the attempt.
+    pub card: Scorecard<'a>,
+    /// Whether the result names its set, as it must in a file of several.
+    pub names_set: bool,
+    /// What the agent did; `None` if it gave no answer and called nothing.
     pub answer: Option<&'a Answer<'a>>,
-    /// Its id; of a query without one, what it is called instead.
-    pub id: &'a str,
-    /// The set it is from, where a file has several.
-    pub set: Option<&'a str>,
-    /// Which of several answers to the query it is, from 1 on.
-    pub trial: Option<usize>,
-    /// The status that the judge runs came to; nothing where nobody judged.
-    pub status: Option<Status>,
-    /// The mean score of the judge runs; nothing where nobody judged.
-    pub sopr_score: Option<f64>,
-    /// How the calls fit the right ones.
-    pub calls: CallScore,
-    /// What was called, tool and API; a name that no tool has stands without one.
+    /// What was called, tool and API; a name that no tool has stands after an empty text.
     pub called: &'a [(String, String)],
-    /// What the agent says it called, where that differs.
+    /// What the agent says it called, if that differs.
     pub claimed: &'a [(String, String)],
     /// How many of the built-in agent's calls were read from the text of its model's replies.
     pub calls_from_text: usize,
@@ -73,37 +70,6 @@ pub struct Evaluation<'a> {
     pub stopped: Option<&'a str>,
     /// How the status was found.
     pub method: &'a str,
-    /// Why it is this status.
-    pub reason: String,
-    /// What went wrong, where evaluating failed.
-    pub error: Option<String>,
-    /// How long evaluating took, in seconds.
-    pub evaluation_seconds: f64,
-    /// How long the agent took, in seconds, where that is known.
-    pub answer_seconds: Option<f64>,
-}
-
-impl Evaluation<'_> {
-    /// What is summed up of it.
-    pub fn evaluated(&self) -> Evaluated {
-        Evaluated {
-            query_id: match self.set {
-                Some(set) => format!("{set}/{}", self.id),
-                None => self.id.to_owned(),
-            },
-            sopr_score: self.sopr_score,
-            api_call_score: self.calls.score(),
-            status: self.status,
-            is_error: self.error.is_some(),
-            has_finish: self.has_finish(),
-            evaluation_seconds: self.evaluation_seconds,
-            answer_seconds: self.answer_seconds,
-        }
-    }
-
-    fn has_finish(&self) -> bool {
-        self.answer.is_some_and(Answer::has_finish)
-    }
 }
 
 /// The status of an answer that nobody judged.
@@ -115,7 +81,20 @@ struct Scores {
     sopr_score: Option<f64>,
     api_call_score: f64,
     api_call_precision: Option<f64>,
-    other_calls: usize,
+    other_calls: u64,
+}
+
+impl Scores {
+    fn of(card: &Scorecard<'_>) -> Scores {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
+        let other_calls = card.number(OTHER_CALLS).unwrap_or(0.0) as u64;
+        Scores {
+            sopr_score: card.number(SOPR_SCORE),
+            api_call_score: card.number(API_CALL_SCORE).unwrap_or(0.0),
+            api_call_precision: card.number(API_CALL_PRECISION),
+            other_calls,
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -126,11 +105,33 @@ struct Found<'a> {
     reason: &'a str,
 }
 
+impl<'a> Found<'a> {
+    fn of(result: &'a QueryResult<'_>) -> Found<'a> {
+        let card = &result.card;
+        let reason = card.finding(SOPR_SCORE).and_then(|finding| finding.reason.as_deref());
+        Found {
+            answer_status: status_of(card).map_or(UNJUDGED, Status::name),
+            has_finish: card.number(HAS_FINISH).is_some_and(|number| number > 0.0),
+            evaluation_method: result.method,
+            reason: reason.unwrap_or_default(),
+        }
+    }
+}
+
 #[derive(Serialize)]
 struct Timing {
     #[serde(skip_serializing_if = "Option::is_none")]
     system_answer_time: Option<f64>,
     evaluation_time: f64,
+}
+
+impl Timing {
+    fn of(card: &Scorecard<'_>) -> Timing {
+        Timing {
+            system_answer_time: card.number(SYSTEM_ANSWER_TIME),
+            evaluation_time: card.number(EVALUATION_TIME).unwrap_or(0.0),
+        }
+    }
 }
 
 /// What was right.
@@ -155,8 +156,8 @@ struct Did<'a> {
 }
 
 impl<'a> Did<'a> {
-    fn of(evaluation: &Evaluation<'a>) -> Did<'a> {
-        let answer = evaluation.answer;
+    fn of(result: &QueryResult<'a>) -> Did<'a> {
+        let answer = result.answer;
         let mut details = String::new();
         match answer {
             Some(answer) => answer.write_details(Messages::Texts, Layout::LINE, &mut details),
@@ -165,10 +166,10 @@ impl<'a> Did<'a> {
         Did {
             final_answer: answer.map_or(Json::EMPTY, plain_answer),
             answer_details: Json::made(details),
-            called_apis: evaluation.called,
-            claimed_apis: evaluation.claimed,
-            calls_from_text: evaluation.calls_from_text,
-            stopped: evaluation.stopped,
+            called_apis: result.called,
+            claimed_apis: result.claimed,
+            calls_from_text: result.calls_from_text,
+            stopped: result.stopped,
         }
     }
 }
@@ -182,48 +183,29 @@ fn plain_answer<'a>(answer: &'a Answer<'a>) -> Json<'a> {
     }
 }
 
-impl Serialize for Evaluation<'_> {
+impl Serialize for QueryResult<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Evaluation { query, calls, sopr_score, .. } = self;
+        let QueryResult { query, card, .. } = self;
         let gold = Gold { relevant_apis: &query.gold, available_tools: &query.available_tools };
-        let scores = Scores {
-            sopr_score: *sopr_score,
-            api_call_score: calls.score().unwrap_or(0.0),
-            api_call_precision: calls.precision(),
-            other_calls: calls.n_other_calls,
-        };
-        let found = Found {
-            answer_status: self.status.map_or(UNJUDGED, Status::name),
-            has_finish: self.has_finish(),
-            evaluation_method: self.method,
-            reason: &self.reason,
-        };
-        let timing = Timing {
-            system_answer_time: self.answer_seconds,
-            evaluation_time: self.evaluation_seconds,
-        };
-        let mut fields = serializer.serialize_struct("Evaluation", 9)?;
+        let mut fields = serializer.serialize_struct("QueryResult", 9)?;
         match &query.id {
             Some(id) => fields.serialize_field("query_id", id)?,
-            None => fields.serialize_field("query_id", self.id)?,
+            None => fields.serialize_field("query_id", &card.id)?,
         }
-        match self.set {
-            Some(set) => fields.serialize_field("test_set", set)?,
-            None => fields.skip_field("test_set")?,
+        if self.names_set {
+            fields.serialize_field("test_set", &card.group)?;
         }
-        match self.trial {
-            Some(trial) => fields.serialize_field("trial", &trial)?,
-            None => fields.skip_field("trial")?,
+        if let Some(trial) = card.trial {
+            fields.serialize_field("trial", &trial)?;
         }
         fields.serialize_field("query_text", &query.text)?;
         fields.serialize_field("gold_answer", &gold)?;
         fields.serialize_field("system_answer", &Did::of(self))?;
-        fields.serialize_field("scores", &scores)?;
-        fields.serialize_field("evaluation", &found)?;
-        fields.serialize_field("timing", &timing)?;
-        match &self.error {
-            Some(error) => fields.serialize_field("error", error)?,
-            None => fields.skip_field("error")?,
+        fields.serialize_field("scores", &Scores::of(card))?;
+        fields.serialize_field("evaluation", &Found::of(self))?;
+        fields.serialize_field("timing", &Timing::of(card))?;
+        if let Some(error) = card.error() {
+            fields.serialize_field("error", error)?;
         }
         fields.end()
     }

@@ -1,9 +1,11 @@
 //! Result files and their summaries.
 
 use juror_json::Object;
+use juror_score::{Aspect, Ending, Finding, Scorecard, Verdict};
 use juror_toolbench::judged::Status;
 use juror_toolbench::result::{
-    Evaluated, Evaluation, Metadata, Report, Summary, file_name, read_result_file,
+    Metadata, QueryResult, Report, Summary, call_findings, file_name, read_result_file,
+    status_findings,
 };
 use juror_toolbench::{CallScore, Called, Query, read_queries};
 use serde_json::{Value, json};
@@ -35,29 +37,26 @@ fn query() -> Query {
 fn report(query: &Query, final_answer: &str, error: Option<&str>) -> Value {
     let answer = finished(final_answer);
     let called = [Called::Api("T".into(), "a".into()), Called::Unknown("x".into())];
-    let evaluation = Evaluation {
+    let calls = CallScore::of(&called, &query.gold);
+    let mut judged = status_findings(&[Some(Status::Solved)], Verdict::failed(""), 1.5);
+    judged[0].reason = Some("it is".to_owned());
+    let result = QueryResult {
         query,
+        card: Scorecard {
+            ending: error.map_or(Ending::Responded, |error| Ending::Failed(error.into())),
+            computed: call_findings(&calls, answer.has_finish()).into(),
+            judged: judged.into(),
+            ..Scorecard::of_attempt("", "588")
+        },
+        names_set: false,
         answer: Some(&answer),
-        id: "588",
-        set: None,
-        trial: None,
-        status: Some(Status::Solved),
-        sopr_score: Some(1.0),
+        called: &[("T".into(), "a".into()), (String::new(), "x".into())],
         claimed: &[],
         calls_from_text: 0,
         stopped: None,
-        calls: CallScore::of(&called, &query.gold),
-        called: &[("T".into(), "a".into()), (String::new(), "x".into())],
         method: "official",
-        reason: "it is".to_owned(),
-        error: error.map(str::to_owned),
-        evaluation_seconds: 1.5,
-        answer_seconds: None,
     };
-    json!(Report::new(
-        Metadata { framework: "f".to_owned(), ..Metadata::default() },
-        vec![evaluation]
-    ))
+    json!(Report::new(Metadata { framework: "f".to_owned(), ..Metadata::default() }, vec![result]))
 }
 
 pub(crate) fn departure(case: &Value) -> Option<Checked> {
@@ -70,9 +69,13 @@ pub(crate) fn departure(case: &Value) -> Option<Checked> {
             same(&report["results"][0]["system_answer"]["final_answer"], &json!(long))
         }
         "dep-res-3" => {
-            let results =
-                [Evaluated { is_error: true, sopr_score: Some(0.0), ..Evaluated::default() }];
-            let summary = Summary::of(&results);
+            let unsolved = Finding::new(Aspect::Metric("sopr_score"), Verdict::scored(0.0));
+            let card = Scorecard {
+                ending: Ending::Failed("it broke".into()),
+                judged: vec![unsolved].into(),
+                ..Scorecard::of_attempt("", "1")
+            };
+            let summary = Summary::of([&card]);
             same(&json!((summary.unsolved_count, summary.error_count)), &json!((1, 1)))
         }
         _ => return None,

@@ -145,7 +145,7 @@ fn used(results: &Results<'_>) -> String {
 
 /// Whether no answer was such that the judge had to be asked: all gave up, say.
 fn has_asked_nobody(results: &Results<'_>) -> bool {
-    let has_failed = results.judged.iter().any(|own| own.verdict.failure.is_some());
+    let has_failed = results.judged.iter().any(|own| own.solves.failure.is_some());
     results.judge_cost() == Cost::default() && !has_failed
 }
 
