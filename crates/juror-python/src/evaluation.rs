@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use juror_run::{Asking, Environment, Event, Interrupt, ProfileNumber, Settings};
+use juror_run::{Asking, Environment, Event, Interrupt, ProfileNumber};
 use juror_score::ErrorResponses;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -67,7 +67,7 @@ pub(crate) fn run_evaluation<'py>(
     plan.threads = threads.unwrap_or(plan.threads).max(1);
     plan.explain = explain;
     let interrupt = stop.map_or_else(Interrupt::default, |stop| stop.get().0.clone());
-    if !(may_ask && may_judge(&settings)) {
+    if !(may_ask && juror_run::may_ask(&settings, &Environment::read(|_| ()))) {
         let tell = |n_done: usize, n_all: usize, n_errors: usize| match &progress {
             _ if interrupt.is_set() => Err(PyKeyboardInterrupt::new_err("interrupted")),
             Some(progress) => report_judged(progress, n_done, n_all, n_errors),
@@ -118,14 +118,6 @@ pub(crate) fn run_evaluation<'py>(
         Some(unbuilt) => Ok(Bound::new(py, LazyResults::new(unbuilt, texts, unwanted))?.into_any()),
         None => Ok(table.results.into_any()),
     }
-}
-
-/// Whether models might be asked.
-fn may_judge(settings: &Settings) -> bool {
-    settings.llm.is_some()
-        || !settings.custom_evaluations.is_empty()
-        || settings.needs_model().is_some()
-        || Environment::read(|_| ()).get("OPENAI_API_KEY").is_some()
 }
 
 /// Reports how far scoring has come.

@@ -1,5 +1,6 @@
 //! Asking models about many things at once, each on its own.
 
+use std::convert::Infallible;
 use std::future::Future;
 use std::time::{Duration, Instant};
 
@@ -10,10 +11,10 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 use crate::Event;
 use crate::interrupt::Interrupt;
 
-/// How often it is told how far asking has come, even if nothing is done yet.
+/// How often progress is reported, even if nothing is done yet.
 const TELL_EVERY: Duration = Duration::from_secs(1);
 
-/// Does something for each number below `n`, many at a time, and gives what comes of each in order.
+/// Does something for each number below `n`, many at a time, and returns the outcomes in order.
 /// Once the user wants to stop, nothing more is asked, and calls on their way are waited for.
 pub async fn ask_each<T, F: Future<Output = T>>(
     n: usize,
@@ -23,43 +24,71 @@ pub async fn ask_each<T, F: Future<Output = T>>(
     mut tell: impl FnMut(Event),
 ) -> Vec<T> {
     tell(Event::Started { questions: n });
-    let watch = Watch::begin(models);
-    let mut ticks = ticks();
     let numbered = |at: usize| {
         let asked = ask(at);
         async move { (at, asked.await) }
     };
-    let mut waiting = 0..n;
-    // What waits for its turn holds texts, so that not all are made ready at once.
-    let window = 4 * models.concurrency();
-    let mut asked: FuturesUnordered<_> = waiting.by_ref().take(window).map(numbered).collect();
     let mut done: Vec<Option<T>> = (0..n).map(|_| None).collect();
-    let (mut n_done, mut is_stopping) = (0, false);
-    loop {
-        let next = tokio::select! {
-            biased;
-            next = asked.next() => next,
-            _ = ticks.tick() => {
-                tell(Event::Asked(watch.asking(n_done, n - waiting.len(), waiting.len())));
-                continue;
-            }
-            () = interrupt.wait(), if !is_stopping => {
-                is_stopping = true;
-                models.stop(Stop::Interrupted);
-                tell(Event::Stopping);
-                continue;
-            }
-        };
-        let Some((at, outcome)) = next else { break };
+    let take = |(at, outcome): (usize, T)| {
         done[at] = Some(outcome);
-        n_done += 1;
-        asked.extend(waiting.next().map(numbered));
-        tell(Event::Asked(watch.asking(n_done, n - waiting.len(), waiting.len())));
-    }
+        Ok::<(), Infallible>(())
+    };
+    // What waits for its turn holds texts, so that not all are made ready at once.
+    let many = AskMany { models, interrupt, window: 4 * models.concurrency(), n_known: 0 };
+    let Ok(()) = many.run(0..n, numbered, take, tell).await;
     done.into_iter().flatten().collect()
 }
 
-/// Moments at which something is to be told.
+/// Asks about many items at a time.
+pub(crate) struct AskMany<'m> {
+    pub(crate) models: &'m Models,
+    pub(crate) interrupt: &'m Interrupt,
+    /// How many items are under way at a time.
+    pub(crate) window: usize,
+    /// How many items are done with already.
+    pub(crate) n_known: usize,
+}
+
+impl AskMany<'_> {
+    /// Asks about each item, and gives each outcome to `take` as it comes. Once the user wants to
+    /// stop, models refuse: calls on their way are waited for, and the other items pass through
+    /// quickly.
+    pub(crate) async fn run<I, T, E, F: Future<Output = T>>(
+        &self,
+        mut items: impl ExactSizeIterator<Item = I>,
+        ask: impl Fn(I) -> F,
+        mut take: impl FnMut(T) -> Result<(), E>,
+        mut tell: impl FnMut(Event),
+    ) -> Result<(), E> {
+        let (n_items, watch, mut ticks) = (items.len(), Watch::begin(self.models), ticks());
+        let asking = |n_done, n_waiting| watch.asking(n_done, n_items - n_waiting, n_waiting);
+        let mut asked: FuturesUnordered<_> = items.by_ref().take(self.window).map(&ask).collect();
+        let (mut n_done, mut is_stopping) = (self.n_known, false);
+        loop {
+            let next = tokio::select! {
+                biased;
+                next = asked.next() => next,
+                _ = ticks.tick() => {
+                    tell(Event::Asked(asking(n_done, items.len())));
+                    continue;
+                }
+                () = self.interrupt.wait(), if !is_stopping => {
+                    is_stopping = true;
+                    self.models.stop(Stop::Interrupted);
+                    tell(Event::Stopping);
+                    continue;
+                }
+            };
+            let Some(outcome) = next else { return Ok(()) };
+            take(outcome)?;
+            n_done += 1;
+            asked.extend(items.next().map(&ask));
+            tell(Event::Asked(asking(n_done, items.len())));
+        }
+    }
+}
+
+/// Moments at which progress is reported.
 pub fn ticks() -> Interval {
     let mut ticks = interval(TELL_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -75,7 +104,7 @@ pub struct Asking {
     pub calls: Calls,
     /// Replies a second, since the first call.
     pub rate: Option<f64>,
-    /// How long it may still take, by the rate so far; nothing before the first reply.
+    /// How long it may still take, by the rate so far; `None` before the first reply.
     pub left: Option<Duration>,
 }
 

@@ -45,7 +45,7 @@ pub use known_replies::{DEFAULT_TOOL_STORE, ReplyPlace};
 pub use manifest::{Manifest, Resume, RunKind};
 pub use models::{
     AskOptions, DEFAULT_CACHE, Judges, SetupError, chat_identity, check_judges, correctness,
-    final_answer_judge, judges, models_for, models_if_any, no_model, pass_rate_judge,
+    final_answer_judge, judges, may_ask, models_for, models_if_any, no_model, pass_rate_judge,
     preference_judge,
 };
 pub use output::{Output, OutputError};

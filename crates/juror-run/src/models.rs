@@ -101,6 +101,14 @@ pub fn judges(
     Ok(Some(Judges { panel, models, cache, identity }))
 }
 
+/// Whether [`judges`] might find a model to ask. Opens and asks nothing.
+pub fn may_ask(settings: &Settings, environment: &Environment) -> bool {
+    settings.llm.is_some()
+        || !settings.custom_evaluations.is_empty()
+        || settings.needs_model().is_some()
+        || environment.get("OPENAI_API_KEY").is_some()
+}
+
 /// Whether judges could be made of the settings, keys and addresses apart.
 pub fn check_judges(settings: &Settings) -> Result<(), SetupError> {
     let options = AskOptions { cache_mode: Some(CacheMode::ReadOnly), ..AskOptions::default() };

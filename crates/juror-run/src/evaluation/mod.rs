@@ -5,10 +5,12 @@
 //! of the dataset. The program's sink writes files, Python's builds objects; everything else is the
 //! same for both.
 
+mod case_key;
 mod columns;
 mod error;
 mod files;
 mod judged_log;
+mod judgements;
 mod judging;
 mod scoring;
 mod sink;
@@ -25,8 +27,8 @@ pub use error::{EvaluationError, Unreadable};
 pub use files::ResultFiles;
 use judged_log::RunInfo;
 pub use judged_log::{JudgedLine, KnownJudgement};
+pub use judgements::{Judgements, ModelFailures};
 use judging::judge_all;
-pub use judging::{Judgements, ModelFailures};
 use scoring::Scoring;
 pub use scoring::{Event, QuestionSummary};
 pub use sink::{RecordWriter, Sink};
@@ -172,3 +174,6 @@ impl<'e> Evaluation<'e> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -49,6 +49,9 @@ REFERENCE is a list of templates in YAML or JSON, or a template or question a li
 RESPONSES is a JSON object by question id, a JSON list, or one response a line (JSONL).
 Both may be compressed (.gz, .zst); - is standard input.";
 
+/// Printed if there are answers to judge, and no model to ask.
+const NOT_JUDGED: &str = "no model is configured: answers are not judged (docs/models.md says how)";
+
 /// Judge recorded answers: scores per question, statistics, and a summary.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -178,11 +181,12 @@ impl Work<'_> {
         let evaluation = self.open(&plan)?;
         let recorded = self.recorded.clone();
         let judges = self.ask.judges(self.settings, &plan.profile, recorded, args.quiet)?;
+        let judges = judges.as_ref();
         if self.ask.dry_run {
-            return self.count_calls(&evaluation, judges.as_ref());
+            return self.count_calls(&evaluation, judges);
         }
         let files = ResultFiles::create(&args.outputs, &args.aggregates)?;
-        let log = self.open_log(&evaluation, judges.as_ref())?;
+        let log = self.open_log(&evaluation, judges)?;
         let problems = all_problems(&evaluation);
         if !args.quiet {
             talk::warn_all(&problems);
@@ -190,26 +194,41 @@ impl Work<'_> {
         }
         let interrupt = Interrupt::listen(|| std::process::exit(Exit::OutsideFailed as i32));
         let mut progress = Progress::new(args.quiet, ["question", "questions"]);
-        let judging = Judging { judges: judges.as_ref(), log: log.as_ref() };
+        let judging = Judging { judges, log: log.as_ref() };
         let outcome = evaluation.run(judging, files, &interrupt, |event| progress.tell(event));
         progress.end();
-        let cache = judges.as_ref().and_then(|judges| judges.cache.as_deref());
-        let outcome = match outcome {
+        let exit = match outcome {
+            Ok(outcome) => self.report(&evaluation, outcome, &problems, judges)?,
             Err(EvaluationError::InterruptedJudging { n_unfinished }) => {
-                self.say_unfinished(&evaluation, n_unfinished, cache);
-                return Ok(Exit::OutsideFailed);
+                self.say_unfinished(&evaluation, n_unfinished, judges);
+                Exit::OutsideFailed
             }
-            outcome => outcome.map_err(|error| Outside(error.into()))?,
+            Err(error) => return Err(Outside(error.into()).into()),
         };
-        let unmet = plan.gates.unmet(&outcome.product.micro);
-        let summary = Summary { args, evaluation: &evaluation, outcome: &outcome, unmet: &unmet };
-        summary.print(&problems)?;
+        std::mem::forget(evaluation);
+        Ok(exit)
+    }
+
+    /// Prints the summary and what users should know, and returns how the command ends.
+    fn report(
+        &self,
+        evaluation: &Evaluation<'_>,
+        outcome: Outcome<Aggregates>,
+        problems: &Problems,
+        judges: Option<&Judges>,
+    ) -> Result<Exit, Outside> {
+        let unmet = evaluation.plan.gates.unmet(&outcome.product.micro);
+        let summary = Summary { args: self.report, evaluation, outcome: &outcome, unmet: &unmet };
+        summary.print(problems)?;
         let exit = gate::report(&unmet);
-        if !args.quiet {
-            self.print_warnings(&evaluation, &outcome, judges.is_some());
+        if !self.report.quiet {
+            outcome.warnings.iter().for_each(warn);
+            if judges.is_none() && !self.ask.no_model && evaluation.responses.have_answers() {
+                talk::say(NOT_JUDGED);
+            }
         }
-        let exit = self.report_failures(&outcome.judgements, cache).unwrap_or(exit);
-        std::mem::forget((evaluation, outcome));
+        let exit = self.report_failures(&outcome.judgements, judges).unwrap_or(exit);
+        std::mem::forget(outcome);
         Ok(exit)
     }
 
@@ -289,29 +308,17 @@ impl Work<'_> {
         &self,
         evaluation: &Evaluation<'_>,
         n_unfinished: usize,
-        cache: Option<&str>,
+        judges: Option<&Judges>,
     ) {
         let n_all = evaluation.dataset.questions.len();
         let n_done = n_all - n_unfinished;
         talk::say(&format!("{n_done} of {n_all} questions are judged; no output was written"));
-        ask::tell_stop(&Stop::Interrupted, cache.or(self.run.folder.as_deref()));
-    }
-
-    /// Prints what to know about the scores, and that answers are not judged without a model.
-    fn print_warnings(
-        &self,
-        evaluation: &Evaluation<'_>,
-        outcome: &Outcome<Aggregates>,
-        is_judged: bool,
-    ) {
-        outcome.warnings.iter().for_each(warn);
-        if !is_judged && !self.ask.no_model && evaluation.responses.have_answers() {
-            talk::say("no model is configured: answers are not judged (docs/models.md says how)");
-        }
+        ask::tell_stop(&Stop::Interrupted, cache_of(judges).or(self.run.folder.as_deref()));
     }
 
     /// Prints what results lack because models failed, and returns how the command ends then.
-    fn report_failures(&self, judgements: &Judgements, cache: Option<&str>) -> Option<Exit> {
+    fn report_failures(&self, judgements: &Judgements, judges: Option<&Judges>) -> Option<Exit> {
+        let cache = cache_of(judges);
         if let Some(stop) = &judgements.stopped {
             ask::tell_stop(stop, cache);
             return Some(Exit::OutsideFailed);
@@ -335,6 +342,11 @@ impl Work<'_> {
         let kept = if cache.is_some() { "; replies that came are kept" } else { "" };
         format!("{more_time}{then}run the same command again{retry}{kept}")
     }
+}
+
+/// Where the replies to judges are kept.
+fn cache_of(judges: Option<&Judges>) -> Option<&str> {
+    judges.and_then(|judges| judges.cache.as_deref())
 }
 
 /// Prints a warning about an evaluation.

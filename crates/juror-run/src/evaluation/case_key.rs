@@ -1,0 +1,59 @@
+//! Keys that stand for a case and everything that decides verdicts on it.
+
+use std::thread;
+
+use juror_json::Object;
+use juror_models::{CallKey, KeyMaker};
+use juror_score::Case;
+
+use super::Evaluation;
+use crate::models::Judges;
+
+/// Raised when what is made of replies changes.
+const FORM: &str = "3";
+
+/// The keys of all cases, made on all threads: a key depends on all steps of its case.
+pub(super) fn case_keys(evaluation: &Evaluation<'_>, judges: &Judges) -> Vec<CallKey> {
+    let mut common = KeyMaker::new("judgement");
+    common.field(FORM).field(env!("CARGO_PKG_VERSION")).field(&judges.identity.to_string());
+    let common = &*common.field(&judges.models.prices());
+    let indexes: Vec<usize> = (0..evaluation.dataset.questions.len()).collect();
+    let share = indexes.len().div_ceil(evaluation.plan.threads.max(1)).max(1);
+    let make = |part: &[usize]| -> Vec<CallKey> {
+        part.iter().map(|index| case_key(common, &evaluation.case(*index))).collect()
+    };
+    thread::scope(|scope| {
+        let spawn = |part| scope.spawn(move || make(part));
+        let parts: Vec<_> = indexes.chunks(share).map(spawn).collect();
+        let join = |part: thread::ScopedJoinHandle<'_, Vec<CallKey>>| {
+            part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        parts.into_iter().flat_map(join).collect()
+    })
+}
+
+fn case_key(common: &KeyMaker, case: &Case<'_>) -> CallKey {
+    let mut key = common.clone();
+    let Case { question, trajectory } = case;
+    key.field(question.text.get()).field(question.answer.map_or("", |answer| answer.get()));
+    key.field(if question.groups.is_some() { "groups" } else { "no groups" });
+    for group in question.groups.iter().flatten() {
+        key.field("group");
+        for step in group {
+            add_fields(&mut key, &step.fields);
+        }
+    }
+    key.field("response").field(trajectory.answer.map_or("", |answer| answer.get()));
+    key.field(if trajectory.steps.is_some() { "steps" } else { "no steps" });
+    for step in trajectory.steps.iter().flatten() {
+        add_fields(&mut key, &step.fields);
+    }
+    key.finish()
+}
+
+fn add_fields(key: &mut KeyMaker, fields: &Object<'_>) {
+    key.field("step");
+    for (name, value) in fields.iter_raw() {
+        key.field(name.get()).field(value.get());
+    }
+}

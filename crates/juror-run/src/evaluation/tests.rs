@@ -1,0 +1,135 @@
+//! Evaluations from documents to outcomes, without models.
+
+use juror_document::Format;
+use juror_score::{Aggregator, Judgement, Profile, Record};
+
+use super::*;
+
+/// Keeps the ids of the questions, in the order in which records are taken.
+#[derive(Default)]
+struct Ids(Vec<String>);
+
+struct IdWriter;
+
+impl RecordWriter for IdWriter {
+    type Buffer = Vec<String>;
+    const AHEAD: usize = 1;
+
+    fn buffer(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn write(&self, record: &Record<'_>, _: usize, buffer: &mut Vec<String>) {
+        buffer.push(record.case.question.id.to_string());
+    }
+}
+
+impl Sink for Ids {
+    type Buffer = Vec<String>;
+    type Writer<'w> = IdWriter;
+    type Product = Vec<String>;
+
+    fn begin<'w>(
+        &mut self,
+        _: &'w Evaluation<'_>,
+        _: &[Judgement],
+    ) -> Result<IdWriter, EvaluationError>
+    where
+        Self: 'w,
+    {
+        Ok(IdWriter)
+    }
+
+    fn take(&mut self, buffer: &mut Vec<String>) -> Result<(), EvaluationError> {
+        self.0.append(buffer);
+        Ok(())
+    }
+
+    fn end(self, _: Aggregator) -> Result<Vec<String>, EvaluationError> {
+        Ok(self.0)
+    }
+}
+
+fn document(name: &str, text: &str) -> Document {
+    Document::new(name, text.into(), Format::Json).expect("JSON")
+}
+
+/// A reference with so many questions, `q0`, `q1` and so on.
+fn reference(n_questions: usize) -> Document {
+    let question =
+        |index| format!(r#"{{"id": "q{index}", "question_text": "?", "reference_steps": []}}"#);
+    let questions: Vec<String> = (0..n_questions).map(question).collect();
+    let questions = questions.join(", ");
+    document("reference.json", &format!(r#"[{{"template_id": "t", "questions": [{questions}]}}]"#))
+}
+
+fn run(n_questions: usize, responses: &str, interrupt: &Interrupt) -> Run {
+    let (reference, responses) = (reference(n_questions), document("responses.json", responses));
+    let mut plan = Plan::new(Profile::V5);
+    plan.threads = 3;
+    let inputs = Inputs { reference: &reference, responses: &responses };
+    let evaluation = Evaluation::open(&plan, inputs).expect("readable");
+    let mut n_scored = 0;
+    let outcome = evaluation.run(Judging::default(), Ids::default(), interrupt, |event| {
+        if let Event::Judged { questions, .. } = event {
+            n_scored = questions;
+        }
+    });
+    Run { warnings: evaluation.warnings(), ids: outcome.map(|outcome| outcome.product), n_scored }
+}
+
+struct Run {
+    warnings: Vec<Warning>,
+    ids: Result<Vec<String>, EvaluationError>,
+    n_scored: usize,
+}
+
+#[test]
+fn records_come_in_the_order_of_the_dataset_whatever_the_threads() {
+    let run = run(100, r#"{"q7": {}}"#, &Interrupt::default());
+    let expected: Vec<String> = (0..100).map(|index| format!("q{index}")).collect();
+    assert_eq!((run.ids.expect("ids"), run.n_scored), (expected, 100));
+    assert_eq!(run.warnings, []);
+}
+
+#[test]
+fn an_evaluation_of_nothing_deserves_a_warning() {
+    let words = |n_questions, responses| {
+        let run = run(n_questions, responses, &Interrupt::default());
+        run.warnings.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(words(0, "{}"), ["reference.json: the dataset has no questions"]);
+    assert_eq!(words(1, r#"{"x": {}}"#), ["responses.json: no response answers a question"]);
+}
+
+#[test]
+fn an_interrupted_evaluation_has_no_outcome() {
+    let interrupt = Interrupt::default();
+    interrupt.set();
+    let run = run(1, "{}", &interrupt);
+    assert!(matches!(run.ids, Err(EvaluationError::Interrupted)));
+}
+
+#[test]
+fn everything_wrong_with_both_inputs_is_found() {
+    let (reference, responses) = (document("r", "7"), document("a", "7"));
+    let plan = Plan::new(Profile::V5);
+    let inputs = Inputs { reference: &reference, responses: &responses };
+    let unreadable = Evaluation::open(&plan, inputs).err().expect("refused");
+    assert!(unreadable.reference.is_some() && unreadable.responses.is_some());
+}
+
+#[test]
+fn a_warning_names_the_way_to_ask_for_explanations() {
+    let warning = |can_be_raised| Warning::TooLarge {
+        question: "q".into(),
+        what: "its steps have many pairs".into(),
+        n_others: 2,
+        can_be_raised,
+    };
+    let words = "question `q`: its steps have many pairs (also in 2 other questions)";
+    assert_eq!(warning(true).to_string(), words);
+    let hint = warning(false).hint("`explain=True`").expect("a hint");
+    assert_eq!(hint, "`explain=True` tells why expected steps were not found");
+    assert!(warning(true).hint("x").is_some_and(|hint| hint.contains("raise the limit")));
+}
