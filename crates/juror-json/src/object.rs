@@ -48,6 +48,16 @@ impl<'a> Object<'a> {
     }
 }
 
+impl<'a> FromIterator<(&'a RawValue, &'a RawValue)> for Object<'a> {
+    /// Builds an object from keys and values. Leaves out entries whose key is not a JSON string.
+    fn from_iter<I: IntoIterator<Item = (&'a RawValue, &'a RawValue)>>(fields: I) -> Object<'a> {
+        let is_string = |(key, _): &(&RawValue, _)| key.get().starts_with('"');
+        let fields: Vec<_> = fields.into_iter().filter(is_string).collect();
+        let any_escapes = fields.iter().any(|(key, _)| key.get().contains('\\'));
+        Object { fields, any_escapes }
+    }
+}
+
 impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct ObjectVisitor;
@@ -113,5 +123,23 @@ impl<'de: 'a, 'a> Deserialize<'de> for ObjectKey<'a> {
             }
         }
         deserializer.deserialize_str(KeyVisitor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_built_object_is_as_one_that_was_read() {
+        let text = r#"{"a": 1, "\u0062": [2], "a": null}"#;
+        let read: Object<'_> = serde_json::from_str(text).expect("an object");
+        let built: Object<'_> = read.iter_raw().collect();
+        for name in ["a", "b", "c"] {
+            assert_eq!(built.get(name).map(RawValue::get), read.get(name).map(RawValue::get));
+        }
+        let raw = |text| serde_json::from_str::<&RawValue>(text).expect("JSON");
+        let without_key: Object<'_> = [(raw("1"), raw("2"))].into_iter().collect();
+        assert!(without_key.get("1").is_none());
     }
 }

@@ -88,7 +88,7 @@ fn score(batch: Batch, plan: &Plan) -> Option<Scored> {
         are_files: (false, false),
     };
     let mut dataset = read_reference(&reference.document).ok()?;
-    dataset.heed(&reference.document, &plan.profile);
+    dataset.check_outputs(&reference.document, &plan.profile);
     let mut dataset = Some(dataset).filter(|read| read.warnings.is_empty())?;
     let answers = read_responses(&responses.document).ok();
     let mut answers = answers.filter(|read| read.problems.is_empty())?;

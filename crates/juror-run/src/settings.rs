@@ -12,8 +12,8 @@ use juror_document::{Document, Path, Problem, Problems};
 use juror_judge::Input;
 use juror_score::{
     AnswerErrorKey, Aspect, Choice, ContextJudge, ErrorResponses, KeyPart, KindNames, Limits,
-    MissingStatus, Names, Noncommittal, Profile, QUESTION_METRICS, ScoredGroups, Share, StepKind,
-    StepKinds, Traits, WithoutOutput,
+    MissingStatus, NameMatching, Noncommittal, Profile, QUESTION_METRICS, ScoredGroups, Share,
+    StepKind, StepKinds, Traits, WithoutOutput,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
@@ -228,11 +228,11 @@ words! {
 }
 words! {
     /// Whether names must agree.
-    NameRule => Names {
+    NameRule => NameMatching {
         /// Only steps of the same name match.
-        MustAgree => Names::MustAgree,
+        MustAgree => NameMatching::MustAgree,
         /// Any step with an equal output matches.
-        Free => Names::Free,
+        Free => NameMatching::Free,
     }
 }
 words! {

@@ -1,4 +1,10 @@
-//! Pairing expected with actual steps so that the total similarity is the largest possible.
+//! Pairs rows with columns (expected with actual steps) so that the total similarity is the largest.
+//!
+//! Three methods, from cheap to expensive. Most matrices are settled greedily: if every row gets a
+//! column as similar as its best one, no pairing can be better. Otherwise the Hungarian method finds
+//! the optimum (`optimum.rs`), and equally good pairings are told apart by a rule (`ties.rs`). If
+//! that would exceed the budget, the best remaining pair is taken again and again, which need not be
+//! optimal.
 
 mod optimum;
 mod ties;
@@ -10,40 +16,44 @@ use std::slice;
 use optimum::solve;
 use ties::latest;
 
-/// Two totals closer than this are equally good.
+/// Totals closer than this are equally good.
 const EQUAL: f64 = 1e-9;
 
-/// The work that pairing the steps of a question may take, in all of its groups together.
+/// The budget for pairing the steps of a question, in all of its groups together.
 #[derive(Debug)]
-pub(crate) struct Work {
-    /// The looks at pairs that finding the largest total may still take. Beyond them the best pairs
-    /// are taken one after another, which need not be optimal.
+pub(crate) struct PairingWork {
+    /// The number of pairs that may still be visited to find the largest total. Beyond that, the
+    /// best pairs are taken one after another, which need not be optimal.
     solving: Cell<usize>,
-    /// The words that may still be looked at to break ties in favour of the latest step.
+    /// The number of words that may still be visited to break ties in favour of the latest step.
     ties: Cell<usize>,
     is_too_little: Cell<bool>,
 }
 
-impl Work {
-    /// So much, and half as much for breaking ties.
-    pub(crate) fn new(most: usize) -> Work {
-        Work {
+impl PairingWork {
+    /// Creates a budget, with half as much for breaking ties.
+    pub(crate) fn new(most: usize) -> PairingWork {
+        PairingWork {
             solving: Cell::new(most),
             ties: Cell::new(most / 2),
             is_too_little: Cell::new(false),
         }
     }
 
-    /// Whether something was paired otherwise than it should be, for want of work.
+    /// Whether the budget was too small to pair everything as it should be.
     pub(crate) fn was_too_little(&self) -> bool {
         self.is_too_little.get()
     }
 }
 
-/// For each row the column it is paired with, so that the total is the largest possible and every
-/// pair is above zero. Among equally good pairings the rows, in the order given, take the last
-/// column that keeps the optimum.
-pub(crate) fn assign(similarity: &[Vec<f64>], order: &[usize], work: &Work) -> Vec<Option<usize>> {
+/// Returns the column of each row, so that the total is the largest possible and the similarity of
+/// every pair is above zero. Among equally good pairings, the rows take, in the given order, the last
+/// column that keeps the total.
+pub(crate) fn assign(
+    similarity: &[Vec<f64>],
+    order: &[usize],
+    work: &PairingWork,
+) -> Vec<Option<usize>> {
     if let Some(pairing) = assign_greedily(similarity, order) {
         return pairing;
     }
@@ -56,20 +66,20 @@ pub(crate) fn assign(similarity: &[Vec<f64>], order: &[usize], work: &Work) -> V
     }
 }
 
-/// The same for columns of few kinds, where a row is as similar to all columns of a kind: `columns`
-/// has those of each, in order. If there are more pairs than may be looked at, the best are taken
-/// one after another.
+/// Like [`assign`] for columns of few kinds, where a row is equally similar to all columns of a
+/// kind: `similarity` has one value per kind, and `columns` has the columns of each, in order. If
+/// there are more than `most_pairs` pairs, the best are taken one after another.
 pub(crate) fn assign_kinds(
     similarity: &[Vec<f64>],
     columns: &[&[usize]],
     order: &[usize],
     most_pairs: usize,
-    work: &Work,
+    work: &PairingWork,
 ) -> Vec<Option<usize>> {
     if let Some(pairing) = assign_kinds_greedily(similarity, columns, order) {
         return pairing;
     }
-    // No kind needs more columns than there are rows, and the last come first.
+    // A kind needs no more columns than there are rows, and later columns are preferred.
     let n_rows = similarity.len();
     let last = |columns: &[usize]| columns.len().saturating_sub(n_rows);
     let mut kept: Vec<(usize, usize)> = Vec::new();
@@ -110,8 +120,10 @@ fn assign_kinds_greedily(
     Some(pairing)
 }
 
-/// Takes the most similar pair left, again and again; of those that are equally similar the one
-/// with the last column.
+/// Takes the most similar remaining pair again and again; among equally similar ones, the pair with
+/// the last column. Gives the same as [`assign_best_first`] on the expanded matrix, but visits each
+/// kind only once per similarity: of a kind only its last free column can be next, so a heap of
+/// those columns is enough.
 fn assign_kinds_best_first(similarity: &[Vec<f64>], columns: &[&[usize]]) -> Vec<Option<usize>> {
     let mut free: Vec<&[usize]> = columns.to_vec();
     let mut pairing = vec![None; similarity.len()];
@@ -138,8 +150,9 @@ fn assign_kinds_best_first(similarity: &[Vec<f64>], columns: &[&[usize]]) -> Vec
     pairing
 }
 
-/// Takes the last column above zero, row by row; `None` unless every row got its best one, which
-/// makes the pairing both optimal and the one that the ties ask for.
+/// Gives each row the last free column above zero. Returns `None` unless every row gets one as
+/// similar as its best: then no pairing has a larger total, and since every row took the last
+/// column possible, this is also the one that breaks ties correctly.
 fn assign_greedily(similarity: &[Vec<f64>], order: &[usize]) -> Option<Vec<Option<usize>>> {
     let mut pairing = vec![None; similarity.len()];
     let mut used = vec![false; similarity.first().map_or(0, Vec::len)];
@@ -160,7 +173,7 @@ fn assign_greedily(similarity: &[Vec<f64>], order: &[usize]) -> Option<Vec<Optio
     Some(pairing)
 }
 
-/// All pairs above zero with their similarity, row and column, the most similar first.
+/// Returns all pairs above zero as similarity, row and column, the most similar first.
 fn best_first(similarity: &[Vec<f64>]) -> Vec<(f64, usize, usize)> {
     let mut pairs: Vec<(f64, usize, usize)> = Vec::new();
     for (row, columns) in similarity.iter().enumerate() {
@@ -171,7 +184,7 @@ fn best_first(similarity: &[Vec<f64>]) -> Vec<(f64, usize, usize)> {
     pairs
 }
 
-/// Takes the most similar pair left, again and again.
+/// Takes the most similar remaining pair again and again.
 fn assign_best_first(similarity: &[Vec<f64>]) -> Vec<Option<usize>> {
     let mut pairing = vec![None; similarity.len()];
     let mut used = vec![false; similarity.first().map_or(0, Vec::len)];
@@ -190,7 +203,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn assign(similarity: &[Vec<f64>], order: &[usize]) -> Vec<Option<usize>> {
-        super::assign(similarity, order, &Work::new(usize::MAX))
+        super::assign(similarity, order, &PairingWork::new(usize::MAX))
     }
 
     fn total(similarity: &[Vec<f64>], pairing: &[Option<usize>]) -> f64 {
@@ -223,8 +236,8 @@ mod tests {
     fn more_steps_than_there_are_for_them_are_paired_quickly() {
         let few = vec![vec![1.0]; 100_000];
         let order: Vec<usize> = (0..few.len()).collect();
-        // A few looks at each step, where all others of its side are none of its business.
-        let work = Work::new(10 * few.len());
+        // Enough for a few visits of each step, not of each pair of steps of a side.
+        let work = PairingWork::new(10 * few.len());
         let pairing = super::assign(&few, &order, &work);
         assert!(!work.was_too_little());
         assert_eq!((pairing[0], pairing.iter().flatten().count()), (Some(0), 1));
@@ -235,14 +248,14 @@ mod tests {
 
     #[test]
     fn what_takes_too_much_work_has_no_optimum() {
-        // Each row has to push all rows before it on.
+        // Each row displaces all rows before it.
         let cell = |row: usize, column: usize| ((row + 1) * (column + 1)) as f64 / 1e5;
         let similarity: Vec<Vec<f64>> =
             (0..200).map(|row| (0..200).map(|column| cell(row, column)).collect()).collect();
         let solved = |most: usize| solve(&similarity, &Cell::new(most)).is_some();
         assert!(!solved(200 * 200 * 20));
         assert!(solved(200 * 200 * 202));
-        let (order, little) = ((0..200).collect::<Vec<_>>(), Work::new(200 * 200 * 20));
+        let (order, little) = ((0..200).collect::<Vec<_>>(), PairingWork::new(200 * 200 * 20));
         let pairing = super::assign(&similarity, &order, &little);
         assert!(little.was_too_little());
         assert_eq!(pairing, assign_best_first(&similarity));
@@ -252,7 +265,7 @@ mod tests {
     #[test]
     fn groups_share_the_work_that_there_is() {
         let similarity = vec![vec![1.0, 0.5], vec![1.0, 0.0]];
-        let work = Work::new(40);
+        let work = PairingWork::new(40);
         let n_solved = (0..100).take_while(|_| {
             super::assign(&similarity, &[0, 1], &work);
             !work.was_too_little()
@@ -260,7 +273,7 @@ mod tests {
         assert!((1..20).contains(&n_solved.count()));
     }
 
-    /// Ties broken the slow way: each row tries its columns, and the rest is solved anew.
+    /// Breaks ties the slow way: each row tries its columns, and the rest is solved anew.
     fn assign_with_ties(similarity: &[Vec<f64>], order: &[usize]) -> Vec<Option<usize>> {
         let mut left = similarity.to_vec();
         let mut pairing = vec![None; similarity.len()];
@@ -287,7 +300,7 @@ mod tests {
         pairing
     }
 
-    /// Every pairing there is, the slow way.
+    /// Tries every pairing.
     fn brute_force(similarity: &[Vec<f64>], row: usize, used: &mut Vec<usize>) -> f64 {
         if row == similarity.len() {
             return 0.0;
@@ -325,7 +338,7 @@ mod tests {
             let mut order: Vec<usize> = (0..rows).collect();
             if reversed { order.reverse(); }
             let columns: Vec<&[usize]> = columns.iter().map(Vec::as_slice).collect();
-            let work = Work::new(usize::MAX);
+            let work = PairingWork::new(usize::MAX);
             let pairing = assign_kinds(&similarity, &columns, &order, usize::MAX, &work);
             prop_assert_eq!(pairing, assign(&wide, &order));
             let quick = assign_kinds_best_first(&similarity, &columns);
@@ -348,7 +361,7 @@ mod tests {
                 (0..rows).map(|row| (0..columns).map(|at| cell(row, at)).collect()).collect();
             let order: Vec<usize> = order.into_iter().filter(|row| *row < rows).collect();
             let optimum = solve(&similarity, &Cell::new(usize::MAX)).expect("an optimum");
-            let pairing = latest(&similarity, optimum, &order, &Work::new(usize::MAX));
+            let pairing = latest(&similarity, optimum, &order, &PairingWork::new(usize::MAX));
             prop_assert_eq!(pairing, assign_with_ties(&similarity, &order));
         }
 

@@ -1,10 +1,10 @@
-//! What is known of the steps of a trajectory.
+//! Items grouped by the step they are about.
 
-/// What is known of steps, in the order of the steps: there may be many of either.
+/// Items grouped by step, for looking up the items of many steps quickly.
 pub struct ByStep<'r, T>(Vec<(usize, &'r T)>);
 
 impl<'r, T> ByStep<'r, T> {
-    /// Sorts what is known by the step it is about; what is about none is left out.
+    /// Groups items by step, leaving out those that are not about a step.
     pub fn new(
         all: impl IntoIterator<Item = &'r T>,
         step: impl Fn(&T) -> Option<usize>,
@@ -15,7 +15,7 @@ impl<'r, T> ByStep<'r, T> {
         ByStep(of_steps)
     }
 
-    /// What is known of a step, in the order it came in.
+    /// Returns the items of a step in their original order.
     pub fn of(&self, step: usize) -> impl Iterator<Item = &'r T> {
         let start = self.0.partition_point(|(other, _)| *other < step);
         self.0[start..].iter().take_while(move |(other, _)| *other == step).map(|(_, one)| *one)

@@ -1,7 +1,7 @@
-//! JSON compared by value, with numbers of any size.
+//! Compares JSON by value, with numbers of any size.
 //!
-//! A whole number is what its digits say: two that differ in the thirtieth digit are different. Any
-//! other number is what programs hold of it, a double: `0.1` and `0.10000000000000001` are the same.
+//! Integers are compared digit by digit: two that differ in the thirtieth digit are different. Other
+//! numbers are compared as doubles: `0.1` and `0.10000000000000001` are the same.
 
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell};
@@ -13,20 +13,20 @@ use juror_json::{self as json, Object, same_value, small_value};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// A number by its value: equal numbers have equal values, however they are written.
+/// A number that compares by value, however it is written.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct ExactNumber(Form);
+pub struct ExactNumber(ExactForm);
 
-/// From here on not every whole number is a double.
+/// 2⁵³: from here on, not every integer is a double.
 const LARGEST: f64 = 9_007_199_254_740_992.0;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Form {
+enum ExactForm {
     /// Digits without zeros at either end, times a power of ten; no digits for zero.
     Decimal { is_negative: bool, digits: String, exponent: i64 },
     /// The bits of a double.
     Real(u64),
-    /// A number whose exponent is beyond all measure, as it is written.
+    /// The text of a number whose exponent does not fit into an integer.
     Written(String),
 }
 
@@ -34,34 +34,34 @@ impl ExactNumber {
     /// Reads a JSON number.
     pub(crate) fn of(text: &str) -> ExactNumber {
         let Some(decimal) = decimal(text) else {
-            return ExactNumber(Form::Written(text.to_owned()));
+            return ExactNumber(ExactForm::Written(text.to_owned()));
         };
-        let Form::Decimal { exponent: ..0, .. } = decimal else { return ExactNumber(decimal) };
+        let ExactForm::Decimal { exponent: ..0, .. } = decimal else { return ExactNumber(decimal) };
         match text.parse::<f64>() {
-            // So near to a whole number that doubles do not tell them apart.
+            // So near to an integer that a double cannot distinguish them.
             Ok(real) if real.fract() == 0.0 && real.abs() < LARGEST => {
                 ExactNumber::of(&format!("{real:.0}"))
             }
-            Ok(real) if real.is_finite() => ExactNumber(Form::Real(real.to_bits())),
+            Ok(real) if real.is_finite() => ExactNumber(ExactForm::Real(real.to_bits())),
             _ => ExactNumber(decimal),
         }
     }
 
-    /// Adds a text that equal numbers have in common.
+    /// Appends a normal form, which is the same for equal numbers.
     fn push(&self, normal: &mut String) {
         let _ = match &self.0 {
-            Form::Decimal { is_negative, digits, exponent } => {
+            ExactForm::Decimal { is_negative, digits, exponent } => {
                 let sign = if *is_negative { "-" } else { "" };
                 write!(normal, "{sign}{digits}e{exponent}")
             }
-            Form::Real(bits) => write!(normal, "r{bits:x}"),
-            Form::Written(text) => write!(normal, "w{text}"),
+            ExactForm::Real(bits) => write!(normal, "r{bits:x}"),
+            ExactForm::Written(text) => write!(normal, "w{text}"),
         };
     }
 }
 
-/// The digits and the exponent of a number; nothing if the exponent is too long to count with.
-fn decimal(text: &str) -> Option<Form> {
+/// Returns the digits and the exponent of a number, or `None` if the exponent is too large.
+fn decimal(text: &str) -> Option<ExactForm> {
     let (is_negative, text) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
         None => (false, text),
@@ -74,20 +74,20 @@ fn decimal(text: &str) -> Option<Form> {
     let shift = i64::try_from(n_zeros).ok()? - i64::try_from(fraction.len()).ok()?;
     let digits = ending.trim_start_matches('0').to_owned();
     if digits.is_empty() {
-        return Some(Form::Decimal { is_negative: false, digits, exponent: 0 });
+        return Some(ExactForm::Decimal { is_negative: false, digits, exponent: 0 });
     }
     let exponent = exponent.parse::<i64>().ok()?.checked_add(shift)?;
-    Some(Form::Decimal { is_negative, digits, exponent })
+    Some(ExactForm::Decimal { is_negative, digits, exponent })
 }
 
 impl fmt::Display for ExactNumber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const MOST_ZEROS: usize = 20;
         match &self.0 {
-            Form::Real(bits) => write!(f, "{}", f64::from_bits(*bits)),
-            Form::Written(text) => f.write_str(text),
-            Form::Decimal { digits, .. } if digits.is_empty() => f.write_str("0"),
-            Form::Decimal { is_negative, digits, exponent } => {
+            ExactForm::Real(bits) => write!(f, "{}", f64::from_bits(*bits)),
+            ExactForm::Written(text) => f.write_str(text),
+            ExactForm::Decimal { digits, .. } if digits.is_empty() => f.write_str("0"),
+            ExactForm::Decimal { is_negative, digits, exponent } => {
                 f.write_str(if *is_negative { "-" } else { "" })?;
                 match usize::try_from(*exponent) {
                     Ok(n_zeros @ ..=MOST_ZEROS) => write!(f, "{digits}{}", "0".repeat(n_zeros)),
@@ -103,7 +103,7 @@ thread_local! {
     static BYTES_READ: Cell<usize> = const { Cell::new(0) };
 }
 
-/// How much JSON was read to be compared, so that tests need no clock.
+/// Counts how much JSON was read to be compared, so that tests of speed need no clock.
 #[cfg(test)]
 pub(crate) fn bytes_read() -> usize {
     BYTES_READ.get()
@@ -117,8 +117,8 @@ fn count_reading(json: &str) {
 #[cfg(not(test))]
 fn count_reading(_: &str) {}
 
-/// Whether two JSON texts have the same value: `1` = `1.0`, `true` ≠ `1`, keys in any order.
-/// Texts that are not JSON are equal when identical.
+/// Whether two JSON texts have the same value: `1` equals `1.0`, `true` does not equal `1`, and the
+/// order of keys does not matter. Texts that are not JSON are equal if identical.
 pub(crate) fn same_json(a: &str, b: &str) -> bool {
     if a == b {
         return true;
@@ -126,7 +126,8 @@ pub(crate) fn same_json(a: &str, b: &str) -> bool {
     [a, b].into_iter().for_each(count_reading);
     match (small_value(a), small_value(b)) {
         (Some(a), Some(b)) if is_exact(&a) && is_exact(&b) => same_value(&a, &b),
-        // Numbers that doubles cannot hold may be what makes a text unreadable, or such as are none.
+        // The text may be unreadable only because of numbers that are too large for a double, or
+        // because of `NaN` and infinities.
         _ => {
             let (quoted_a, quoted_b) = (Quoted::of(a, false), Quoted::of(b, false));
             let a = quoted_a.as_ref().map_or(a, |quoted| &quoted.text);
@@ -139,27 +140,28 @@ pub(crate) fn same_json(a: &str, b: &str) -> bool {
     }
 }
 
-/// A JSON text that is compared with others: from a few times on by its normal form, which is made
-/// once, so that comparing many with many does not read each of them as often.
+/// The state of a JSON text that is compared with many others. After a few comparisons its normal
+/// form is computed and used from then on, so that comparing many texts with many does not parse
+/// each of them every time.
 #[derive(Debug, Default)]
-pub(crate) struct Compared {
+pub(crate) struct ComparedJson {
     n_times: Cell<usize>,
     normal: OnceCell<Option<String>>,
 }
 
-impl Compared {
-    /// How often a text is read again rather than kept in another form.
+impl ComparedJson {
+    /// How often a text is parsed before its normal form is computed.
     const FEW: usize = 4;
 
-    /// As [`same_json`], of a text and another that have been compared before.
-    pub(crate) fn same_json(&self, a: &str, other: &Compared, b: &str) -> bool {
+    /// Like [`same_json`], for two texts with the state of their earlier comparisons.
+    pub(crate) fn same_json(&self, a: &str, other: &ComparedJson, b: &str) -> bool {
         if a == b {
             return true;
         }
         for compared in [self, other] {
             compared.n_times.set(compared.n_times.get().saturating_add(1));
         }
-        if self.n_times.get().max(other.n_times.get()) <= Compared::FEW {
+        if self.n_times.get().max(other.n_times.get()) <= ComparedJson::FEW {
             return same_json(a, b);
         }
         let normal_of_a = self.normal.get_or_init(|| normal_form(a));
@@ -167,9 +169,9 @@ impl Compared {
     }
 }
 
-/// A text that two JSON texts have in common where they have the same value, and only there; nothing
-/// for what is no JSON, and for what is too deep to be compared. A comma ends every part, since the
-/// length of a text could go on with the digits of a number.
+/// Returns a normal form that is equal for two JSON texts exactly if they have the same value, or
+/// `None` for a text that is not JSON or too deep to be compared. Every part ends with a comma, since
+/// the length of a string could otherwise run into the digits of a number.
 fn normal_form(json: &str) -> Option<String> {
     count_reading(json);
     let mut normal = String::new();
@@ -211,7 +213,7 @@ fn push_value(value: &Value, normal: &mut String) {
     }
 }
 
-/// The same of a value as it is written.
+/// Appends the normal form of a raw value.
 fn push_raw(value: &RawValue, depth: usize, normal: &mut String) -> Option<()> {
     let depth = depth.checked_sub(1)?;
     match json::kind_of(value) {
@@ -241,25 +243,25 @@ fn push_raw(value: &RawValue, depth: usize, normal: &mut String) -> Option<()> {
     Some(())
 }
 
-/// A text with its length, so that nothing in it ends it.
+/// Appends a string preceded by its length, so that its content cannot be mistaken for its end.
 fn push_text(text: &str, normal: &mut String) {
     let _ = write!(normal, "{}\"{text}", text.len());
 }
 
-/// JSON on one line for messages, as it is written where its numbers would change otherwise.
+/// Returns JSON on one line for messages; verbatim if parsing would change its numbers.
 pub(crate) fn shown(json: &str) -> String {
     let value = small_value(json).filter(is_exact);
     value.map_or_else(|| json.to_owned(), |value| value.to_string())
 }
 
-/// Values in values beyond this depth are not looked into, as by the ordinary reader.
+/// The deepest nesting that is compared, the same as in `serde_json`.
 const DEEPEST: usize = 128;
 
 fn raw(text: &str) -> Option<&RawValue> {
     serde_json::from_str(text).ok()
 }
 
-/// Whether all numbers of a value are the numbers that were written.
+/// Whether parsing kept all numbers exactly.
 fn is_exact(value: &Value) -> bool {
     match value {
         Value::Number(number) => {
@@ -273,7 +275,7 @@ fn is_exact(value: &Value) -> bool {
     }
 }
 
-/// The same, with numbers as they are written.
+/// Compares raw values, with numbers as they are written.
 fn same_raw(a: &RawValue, b: &RawValue, depth: usize) -> bool {
     let Some(depth) = depth.checked_sub(1) else { return false };
     match (json::kind_of(a), json::kind_of(b)) {
@@ -306,13 +308,13 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Compares directly and by normal forms, which have to agree.
+    /// Compares directly and by normal forms, which must agree.
     fn same_json(a: &str, b: &str) -> bool {
         let same = super::same_json(a, b);
         let (one, other) = (normal_form(a), normal_form(b));
         assert_eq!(a == b || one.is_some() && one == other, same, "{a} and {b}");
-        let (one, other) = (Compared::default(), Compared::default());
-        let n_times = if a.len() < 1_000 { 2 * Compared::FEW } else { 0 };
+        let (one, other) = (ComparedJson::default(), ComparedJson::default());
+        let n_times = if a.len() < 1_000 { 2 * ComparedJson::FEW } else { 0 };
         for _ in 0..n_times {
             assert_eq!(one.same_json(a, &other, b), same);
         }
@@ -440,7 +442,7 @@ mod tests {
         assert_eq!(shown("0.0"), "0");
     }
 
-    /// Values in values, of few texts that look like parts of normal forms.
+    /// Nested values of a few strings that look like parts of normal forms.
     fn nested() -> impl Strategy<Value = String> {
         let number = prop::sample::select(vec!["0", "10", "1e11", "1.5", "12", "1e400", "-1"]);
         let quoted = |text: &str| Value::from(text).to_string();
@@ -459,7 +461,7 @@ mod tests {
         })
     }
 
-    /// The parts of a normal form, read again; what is left is not one of it.
+    /// Parses a normal form again and returns the rest of the text.
     fn skip_normal(normal: &str) -> Option<&str> {
         match normal.as_bytes().first()? {
             b'[' | b'{' => {

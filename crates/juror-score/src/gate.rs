@@ -1,4 +1,4 @@
-//! What is asked of a run before it may pass.
+//! Gates: conditions that a run must meet to pass.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,44 +9,44 @@ use serde_json::Value;
 use crate::aggregate::Summary;
 use crate::coverage::Coverage;
 
-/// Everything that is asked of a run.
+/// All conditions for a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gates {
-    /// What is asked of metrics.
+    /// The conditions on metrics.
     pub metrics: Vec<Gate>,
-    /// The share of the questions to which a gated metric applies that must have a verdict on it.
+    /// The share of questions that must have a verdict on a gated metric, of those it applies to.
     pub coverage: Share,
-    /// How many responses may have failed or be missing.
+    /// The most responses that may have failed or be missing.
     pub max_errors: Option<Limit>,
 }
 
-/// What is asked of a metric.
+/// A condition on a metric.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gate {
-    /// Its name.
+    /// The name of the metric.
     pub metric: String,
-    /// The least that its mean over all questions may be.
+    /// The least mean over all questions.
     pub least: f64,
 }
 
 /// A count, or a share of all.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Limit {
-    /// So many.
+    /// A number.
     Count(usize),
     /// A share of all.
     Share(Share),
 }
 
-/// A share of all, from none to all, written `0.95` or `95%`. It is kept in percent: seven of a
-/// thousand are 0.7 %, and a little more than 0.7 / 100, as computers reckon.
+/// A share of all, from 0 to 1, written `0.95` or `95%`. Stored in percent: seven of a thousand are
+/// exactly 0.7 %, but as floats slightly more than 0.7 / 100.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(try_from = "Value")]
 pub struct Share {
     percent: f64,
 }
 
-/// A text that is no share.
+/// A text that is not a share.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected a share from 0 to 1, found `{0}`")]
 pub struct NotAShare(String);
@@ -63,9 +63,9 @@ pub enum Unmet {
     Absent(Gate),
     /// The mean is too low.
     Below {
-        /// What was asked.
+        /// The condition.
         gate: Gate,
-        /// What came of it.
+        /// The mean.
         mean: f64,
     },
     /// Too few questions have a verdict for the mean to count.
@@ -74,27 +74,27 @@ pub enum Unmet {
         metric: String,
         /// How many have one.
         coverage: Coverage,
-        /// The share that was asked.
+        /// The required share.
         least: Share,
-        /// How many responses failed or are missing.
+        /// The number of responses that failed or are missing.
         n_errors: usize,
     },
     /// Too many responses failed or are missing.
     Errors {
-        /// How many.
+        /// The number of such responses.
         n_errors: usize,
-        /// Of so many.
+        /// The number of questions.
         n_questions: usize,
-        /// How many were allowed.
+        /// The most that are allowed.
         most: Limit,
     },
 }
 
 impl Gates {
-    /// The share of questions that must have a verdict, where nothing else is said.
+    /// The default share of questions that must have a verdict.
     pub const COVERAGE: Share = Share { percent: 95.0 };
 
-    /// Every reason why the statistics of some questions do not pass, none where they do.
+    /// Returns every condition that the statistics do not meet.
     pub fn unmet(&self, summary: &Summary) -> Vec<Unmet> {
         let mut unmet: Vec<Unmet> =
             self.metrics.iter().flat_map(|gate| self.unmet_of(gate, summary)).collect();
@@ -128,7 +128,7 @@ impl Gates {
 }
 
 impl Limit {
-    /// Whether so many of all are within it.
+    /// Whether `n` of `n_all` is within the limit.
     pub fn allows(self, n: usize, n_all: usize) -> bool {
         match self {
             Limit::Count(most) => n <= most,
@@ -138,15 +138,15 @@ impl Limit {
 }
 
 impl Share {
-    /// What sums of doubles may be off by, in parts of one: far less than one of any count.
+    /// The relative error allowed for rounding; far less than one item of any count.
     const HAIR: f64 = 1e-12;
 
-    /// Whether so many of all are no more than it.
+    /// Whether `n` of `n_all` is at most this share.
     pub fn allows(self, n: usize, n_all: usize) -> bool {
         n as f64 * 100.0 <= self.percent * n_all as f64 * (1.0 + Share::HAIR)
     }
 
-    /// Whether so many of all are no fewer than it. None of none are none.
+    /// Whether `n` of `n_all` is at least this share. None of none counts as 0.
     pub fn is_reached_by(self, n: usize, n_all: usize) -> bool {
         n as f64 * 100.0 >= self.percent * n_all.max(1) as f64 * (1.0 - Share::HAIR)
     }
@@ -175,7 +175,7 @@ impl TryFrom<Value> for Share {
 
 impl fmt::Display for Share {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A share such as 0.29 is a little below 29 %.
+        // As a float, a share such as 0.29 is slightly below 29 %.
         write!(f, "{} %", (self.percent * 1e6).round() / 1e6)
     }
 }
@@ -199,7 +199,8 @@ impl fmt::Display for Limit {
     }
 }
 
-/// A share as people read it: rounded, but not so far that it would pass (94.99 % is not 95 %).
+/// Formats a share for people, rounded, but not so far that it would seem to pass: 94.99 % must not
+/// be shown as 95 %.
 fn percent(share: f64, passes: impl Fn(f64) -> bool) -> String {
     let rounded = |tens: f64| (share * 100.0 * tens).round() / tens;
     let tens = [10.0, 100.0, 1e3, 1e4, 1e5, 1e6].map(rounded);

@@ -1,6 +1,6 @@
-//! Names of steps that have rules of their own, and names that stand for them.
+//! Kinds of steps with comparison rules of their own, and other names for them.
 
-/// A name whose steps have a rule of their own.
+/// A kind of step with a comparison rule of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepKind {
     /// `sparql_query`
@@ -18,7 +18,7 @@ pub enum StepKind {
 }
 
 impl StepKind {
-    /// The name.
+    /// The usual name of such steps.
     pub fn name(self) -> &'static str {
         match self {
             StepKind::SparqlQuery => "sparql_query",
@@ -31,21 +31,20 @@ impl StepKind {
     }
 }
 
-/// Names of steps, each with the kind it stands for. A dataset may call its retrieval
-/// `search_documents`.
+/// Other names of kinds of steps. A dataset may call its retrieval `search_documents`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KindNames(Vec<(String, StepKind)>);
 
 impl KindNames {
-    /// Every name stands for itself.
+    /// No other names.
     pub const NONE: KindNames = KindNames(Vec::new());
 
-    /// Some names with their kinds.
+    /// Creates a set of names with their kinds.
     pub fn new(names: impl IntoIterator<Item = (String, StepKind)>) -> KindNames {
         KindNames(names.into_iter().collect())
     }
 
-    /// What a name stands for: the name of its kind, or itself.
+    /// Returns the usual name of the kind that a name stands for, or the name itself.
     ///
     /// ```
     /// use juror_score::{KindNames, StepKind};
@@ -57,17 +56,17 @@ impl KindNames {
         self.0.iter().find(|(known, _)| known == name).map_or(name, |(_, kind)| kind.name())
     }
 
-    /// All names with their kinds.
+    /// Iterates over the names with their kinds.
     pub fn iter(&self) -> impl Iterator<Item = (&str, StepKind)> {
         self.0.iter().map(|(name, kind)| (name.as_str(), *kind))
     }
 
-    /// Whether some name stands for a kind.
+    /// Whether any name stands for a kind.
     pub(crate) fn has(&self, kind: StepKind) -> bool {
         self.0.iter().any(|(_, known)| *known == kind)
     }
 
-    /// Whether a step of a name is a retrieval.
+    /// Whether steps of this name are retrievals.
     pub fn is_retrieval(&self, name: &str) -> bool {
         self.meant_by(name) == StepKind::Retrieval.name()
     }

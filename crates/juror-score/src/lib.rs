@@ -1,36 +1,47 @@
-//! Everything about a judged answer that can be computed from data in hand.
+//! Everything about an answer that can be computed without asking anyone.
 //!
-//! A [`Question`] with its reference and a [`Trajectory`] make a [`Case`]; [`score`] turns a case
-//! into a [`Record`]; an [`Aggregator`] folds records into [`Aggregates`].
+//! A [`Question`] has a reference: the expected answer and the expected steps. A [`Trajectory`] is
+//! what a system did with it: the steps it took, its answer, how it ended. Together they are a
+//! [`Case`]. [`score`] finds the expected steps among those that were taken and turns the case into
+//! a [`Record`] of findings, and an [`Aggregator`] folds records into [`Aggregates`]. A [`Profile`]
+//! has the rules for all of this.
+//!
+//! Questions and trajectories are usually read from files with [`read`]. They borrow from the file,
+//! and parse an output only when a comparison needs it. Programs that have them in memory use the
+//! builders:
 //!
 //! ```
-//! use juror_score::read::{Document, Format, read_reference, read_responses};
 //! use juror_score::{Aggregator, Case, Profile, score};
+//! use juror_score::{ExpectedStepBuilder, QuestionBuilder, StepBuilder, TrajectoryBuilder};
+//! use serde_json::json;
 //!
-//! let reference = r#"[{"template_id": "capitals", "questions": [
-//!     {"id": "q1", "question_text": "Capital of Norway?",
-//!      "reference_steps": [[{"name": "lookup", "args": {}, "output": "Oslo"}]]}]}]"#;
-//! let responses = r#"{"question_id": "q1", "actual_steps": [
-//!     {"name": "lookup", "id": "call_1", "status": "success", "output": "Oslo"}]}"#;
+//! let question = QuestionBuilder::new("q1", "What is the capital of Norway?")
+//!     .answer("Oslo")
+//!     .step(ExpectedStepBuilder::new("lookup").output("Oslo"));
+//! let trajectory = TrajectoryBuilder::new()
+//!     .step(StepBuilder::new("search").args(json!({"text": "Norway"})).output("urn:norway"))
+//!     .step(StepBuilder::new("lookup").args(json!({"id": "urn:norway"})).output("Oslo"))
+//!     .answer("It is Oslo.");
 //!
-//! let reference = Document::new("reference.json", reference.into(), Format::Json).unwrap();
-//! let responses = Document::new("responses.json", responses.into(), Format::Json).unwrap();
-//! let dataset = read_reference(&reference).unwrap();
-//! let responses = read_responses(&responses).unwrap();
+//! let (question, trajectory) = (question.build(), trajectory.build());
+//! let case = Case { question: &question, trajectory: &trajectory };
+//! let profile = Profile::V6;
+//! let record = score(&case, &profile);
+//! let matching = record.matching.as_ref().expect("the question expects steps");
+//! assert_eq!(matching.score, 1.0);
+//! assert_eq!(matching.pairs[0].actual, 1, "the second step is the expected one");
 //!
-//! let profile = Profile::V5;
 //! let mut aggregator = Aggregator::new(&profile, &[]);
-//! for question in &dataset.questions {
-//!     let case = Case { question, trajectory: responses.of(question) };
-//!     aggregator.add(&score(&case, &profile));
-//! }
+//! aggregator.add(&record);
 //! assert_eq!(aggregator.finish().micro.spread("steps_score").unwrap().mean, 1.0);
 //! ```
 //!
-//! You will not find async, files, network, clock, randomness or printing in this crate.
+//! You will not find async code, file access, network, clock, randomness or printing here: the same
+//! input gives the same output.
 
 mod aggregate;
 mod assignment;
+mod build;
 mod by_step;
 pub mod compare;
 mod coverage;
@@ -56,6 +67,7 @@ mod trajectory;
 pub use aggregate::{
     Aggregates, Aggregator, Observation, ObservedStep, Ordered, StepCounts, Summary,
 };
+pub use build::{ExpectedStepBuilder, QuestionBuilder, StepBuilder, TrajectoryBuilder};
 pub use by_step::ByStep;
 pub use coverage::{Coverage, Traits};
 pub use exact::ExactNumber;
@@ -76,7 +88,7 @@ pub use metric::{
 };
 pub use output::Output;
 pub use profile::{
-    AnswerErrorKey, AskedLike, Choice, ContextJudge, ErrorResponses, MissingStatus, Names,
+    AnswerErrorKey, AskedLike, Choice, ContextJudge, ErrorResponses, MissingStatus, NameMatching,
     Noncommittal, Profile, ScoredGroups, StepKinds, WithoutOutput,
 };
 pub use question::{ExpectedStep, MatchedBy, Question};

@@ -1,28 +1,27 @@
-//! What one answer may cost.
+//! Limits on the memory and time that one answer may take.
 
 use juror_sparql::{CellLimit, MOST_COLUMNS};
 
-/// How much memory and work one answer may take. What asks for more counts as what cannot be read:
-/// it costs its step or its question, never a run.
+/// How much memory and work one answer may take. An output beyond a limit counts as unreadable: it
+/// affects its step or its question, never the whole run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The cells that all tables of an answer have beyond those that their texts answer for: one
-    /// for every [`CellLimit::BYTES_A_CELL`] of their bytes. As many again may those of a
-    /// question's reference have.
+    /// The cells of all tables of an answer, in addition to one for every
+    /// [`CellLimit::BYTES_A_CELL`] bytes of their texts. The tables of a question's reference have
+    /// the same limit of their own.
     pub table_cells: usize,
-    /// The documents that all lists of an answer have beyond those that their texts answer for: one
-    /// for every [`Limits::BYTES_A_DOCUMENT`] of their bytes. As many again may those of a
-    /// question's reference have.
+    /// The documents of all lists of an answer, in addition to one for every
+    /// [`Limits::BYTES_A_DOCUMENT`] bytes of their texts. The lists of a question's reference have
+    /// the same limit of their own.
     pub documents: usize,
-    /// The pairs of an expected and an actual step that are compared for a question, in all groups
-    /// together.
+    /// The pairs of an expected and an actual step compared for a question, in all groups together.
     pub step_pairs: usize,
-    /// The looks at pairs that it takes to find the best pairing for a question.
+    /// The number of pairs visited to find the best pairing for a question.
     pub pairing_work: usize,
 }
 
 impl Limits {
-    /// What holds where the settings say nothing: tables of this size take 128 MB.
+    /// The defaults. Tables of this size take 128 MB.
     pub const DEFAULT: Limits = Limits {
         table_cells: CellLimit::DEFAULT.0,
         documents: 1 << 16,
@@ -30,43 +29,44 @@ impl Limits {
         pairing_work: 1 << 27,
     };
 
-    /// How much text stands for a document of a long list, which takes nine times as much memory.
+    /// The length of text that allows for one document. A document takes nine times as much memory.
     pub const BYTES_A_DOCUMENT: usize = 8;
 
-    /// How large tables may become.
+    /// Returns the limit for tables.
     pub fn of_tables(&self) -> CellLimit {
         CellLimit(self.table_cells)
     }
 
-    /// How many documents a text of this length may list: `{}` takes twenty times its text.
+    /// Returns the number of documents that a text of this length may list. A document `{}` takes
+    /// twenty times the memory of its text.
     pub(crate) fn documents_of(&self, text_length: usize) -> usize {
         self.documents.saturating_add(text_length / Limits::BYTES_A_DOCUMENT)
     }
 }
 
-/// What an output has too much of, by which limit.
+/// The limit that was exceeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Excess {
-    /// The cells of tables.
+    /// Cells of tables.
     TableCells,
-    /// The columns of a table, which no setting allows more of.
+    /// Columns of a table; no setting can raise this limit.
     TableColumns,
-    /// The documents of lists.
+    /// Documents of lists.
     Documents,
-    /// The ways to pair its steps.
+    /// Work to pair steps.
     Pairing,
 }
 
-/// Something that asked for more than a limit allows.
+/// Something that exceeds a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLarge {
-    /// What it is.
+    /// What exceeds it.
     pub place: Whose,
-    /// What it has too much of.
+    /// The limit.
     pub excess: Excess,
 }
 
-/// What of a question met a limit.
+/// The part of a question that exceeds a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whose {
     /// The output of an actual step, by position.
@@ -83,8 +83,8 @@ pub enum Whose {
 }
 
 impl Excess {
-    /// What there is, in words, with the limit that it is beyond.
-    pub fn told(self, limits: &Limits) -> String {
+    /// Describes what is too large, and names the limit.
+    pub fn describe(self, limits: &Limits) -> String {
         match self {
             Excess::TableCells => format!(
                 "a table that has, with those before it, more cells than `limits.table_cells` \
@@ -104,7 +104,7 @@ impl Excess {
         }
     }
 
-    /// Whether a setting allows more.
+    /// Whether a setting can raise the limit.
     pub fn can_be_raised(self) -> bool {
         self != Excess::TableColumns
     }

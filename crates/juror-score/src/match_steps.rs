@@ -1,24 +1,32 @@
-//! Finding the expected steps among the actual ones.
+//! Finds the expected steps among the actual ones.
+//!
+//! Groups of expected steps come in order; the steps of a group may come in any order. The last
+//! group is looked for first, since later steps are closer to the answer. Each earlier group is then
+//! looked for only before the first step found for the group after it, so found groups never overlap
+//! and are in order. The search ends with the first group that is incomplete.
+//!
+//! Within a group, similarities form a matrix of expected by actual steps, and the pairing with the
+//! largest total is chosen (`assignment.rs`). Repeated steps share one column (`repeated.rs`).
 
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-use crate::assignment::Work;
+use crate::assignment::PairingWork;
 use crate::compare::{Expectation, Spare, View};
 use crate::limits::{Excess, TooLarge, Whose};
 use crate::profile::{Choice, MissingStatus, Profile, ScoredGroups};
 use crate::question::ExpectedStep;
-use crate::repeated::{FirstColumns, Kinds};
+use crate::repeated::{FirstColumns, RepeatedSteps};
 use crate::trajectory::{Status, Step};
 
 /// Which expected steps were found, and the score that follows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Matching {
-    /// The pairs, by group from the first and by expected step.
+    /// The pairs, sorted by group and expected step.
     pub pairs: Vec<Pair>,
     /// The steps score, from 0 to 1.
     pub score: f64,
-    /// What met a limit: it counts as what cannot be read, or is not paired the best way.
+    /// What exceeded a limit, and therefore counts as unreadable or may not be paired optimally.
     pub too_large: Vec<TooLarge>,
 }
 
@@ -31,12 +39,12 @@ pub struct Pair {
     pub expected: usize,
     /// The actual step.
     pub actual: usize,
-    /// How alike they are, above 0 and at most 1.
+    /// The similarity of the two, above 0 and at most 1.
     pub similarity: f64,
 }
 
 impl Matching {
-    /// The pair of an expected step.
+    /// Returns the pair of an expected step.
     pub fn pair_of(&self, group: usize, expected: usize) -> Option<&Pair> {
         let found =
             self.pairs.binary_search_by_key(&(group, expected), |pair| (pair.group, pair.expected));
@@ -47,7 +55,7 @@ impl Matching {
 /// Why a question's steps cannot be scored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoMatching {
-    /// A group, counted from 0, expects nothing.
+    /// A group, counted from 0, has no steps.
     #[error("group {} of the reference steps is empty", .0 + 1)]
     EmptyGroup(usize),
     /// Comparing every expected with every actual step would take too long.
@@ -56,28 +64,28 @@ pub enum NoMatching {
          `limits.step_pairs` allows ({most})"
     )]
     TooManyPairs {
-        /// How many steps a group expects.
+        /// The number of expected steps in the group.
         n_expected: usize,
-        /// How many different steps were taken.
+        /// The number of different actual steps.
         n_actual: usize,
-        /// How many pairs may be compared.
+        /// The number of pairs that may be compared.
         most: usize,
     },
-    /// The same, where it is the groups that are too many.
+    /// Comparing all groups together would take too long.
     #[error(
         "{n_groups} groups of expected steps and the steps before them are more pairs than \
          `limits.step_pairs` allows ({most})"
     )]
     TooManyGroups {
-        /// How many groups were looked for.
+        /// The number of groups looked for.
         n_groups: usize,
-        /// How many pairs may be compared.
+        /// The number of pairs that may be compared.
         most: usize,
     },
 }
 
-/// Pairs expected with actual steps. Groups are looked for from the last, each before the steps
-/// that were found for the group after it; how many groups count is the profile's to say.
+/// Pairs expected with actual steps. Groups are looked for from the last to the first, each before
+/// the steps found for the group after it. The profile decides which groups count.
 pub fn match_steps(
     groups: &[Vec<ExpectedStep<'_>>],
     steps: &[Step<'_>],
@@ -87,7 +95,7 @@ pub fn match_steps(
     match_views(groups, steps, &actual, profile)
 }
 
-/// The same, with views of the actual steps at hand.
+/// Like [`match_steps`], given views of the actual steps.
 pub(crate) fn match_views(
     groups: &[Vec<ExpectedStep<'_>>],
     steps: &[Step<'_>],
@@ -104,7 +112,7 @@ pub(crate) fn match_views(
         all: &all,
         kinds: OnceCell::new(),
         spare: Rc::new(Spare::new(&profile.limits)),
-        work: Work::new(profile.limits.pairing_work),
+        work: PairingWork::new(profile.limits.pairing_work),
         n_pairs: 0,
         too_large: Vec::new(),
         profile,
@@ -130,12 +138,12 @@ pub(crate) fn match_views(
     Ok(Matching { pairs, score, too_large: matcher.met_limits() })
 }
 
-/// A sum that is 0 for nothing; the standard library's is -0.
+/// Sums values, starting from 0. The standard library's sum of no floats is -0.
 fn total(values: impl Iterator<Item = f64>) -> f64 {
     values.fold(0.0, |sum, value| sum + value)
 }
 
-/// The groups that count.
+/// Returns the groups that count.
 pub(crate) fn scored_groups(
     groups: &[Vec<ExpectedStep<'_>>],
     profile: &Profile,
@@ -146,7 +154,7 @@ pub(crate) fn scored_groups(
     }
 }
 
-/// The actual steps that may be found at all: those that succeeded.
+/// Returns the actual steps that can match: those that succeeded.
 pub(crate) fn can_match<'s>(
     steps: &'s [Step<'_>],
     profile: &'s Profile,
@@ -161,35 +169,35 @@ pub(crate) fn can_match<'s>(
     })
 }
 
-/// From this many pairs on it is looked for steps that are repeated, which compare alike.
+/// From this many pairs on, looking for repeated steps pays.
 const MANY_PAIRS: usize = 1 << 14;
 
 /// Finds the groups of a question among the actual steps.
 struct Matcher<'m, 't> {
     actual: &'m [View<'t>],
-    /// All steps that may be found at all, in order.
+    /// The steps that can match, in order.
     all: &'m [usize],
-    /// Which of them are alike: made when first needed, for all groups.
-    kinds: OnceCell<Kinds>,
-    /// What the expected outputs of all groups may take.
+    /// The same steps by kind; computed on first use, for all groups.
+    kinds: OnceCell<RepeatedSteps>,
+    /// The room that the expected outputs of all groups share.
     spare: Rc<Spare>,
-    work: Work,
-    /// How many pairs were compared, in all groups.
+    work: PairingWork,
+    /// The number of pairs compared, in all groups.
     n_pairs: usize,
     too_large: Vec<TooLarge>,
     profile: &'m Profile,
 }
 
 impl Matcher<'_, '_> {
-    /// The kinds of the first steps, where looking for what is alike is worth it.
+    /// Returns the kinds of the first steps; each step is a kind of its own if there are few pairs.
     fn kinds(&self, n_expected: usize, n_before: usize) -> FirstColumns<'_> {
         let n_pairs = n_expected.saturating_mul(n_before).saturating_add(self.n_pairs);
-        let all = || Kinds::of(self.all.iter().map(|&at| &self.actual[at]));
+        let all = || RepeatedSteps::of(self.all.iter().map(|&at| &self.actual[at]));
         let kinds = (n_pairs >= MANY_PAIRS).then(|| self.kinds.get_or_init(all));
         FirstColumns::new(kinds, n_before)
     }
 
-    /// Finds a group in the steps before one, after so many later groups.
+    /// Finds a group among the steps before `before`, after `n_later` later groups were found.
     fn match_group(
         &mut self,
         group: usize,
@@ -239,7 +247,7 @@ impl Matcher<'_, '_> {
         Ok(found)
     }
 
-    /// What met a limit, by place.
+    /// Returns what exceeded a limit, by place.
     fn met_limits(mut self) -> Vec<TooLarge> {
         self.too_large.sort_by_key(|met| match met.place {
             Whose::Expected { group, step } => (group, step),
@@ -325,7 +333,7 @@ mod tests {
     fn one_step_is_found_for_the_first_of_thousands_that_expect_it() {
         let equal = steps(std::iter::repeat_n(7, 3_000));
         let one = steps(std::iter::once(7));
-        // Some looks for each of them, not for each pair of them.
+        // Enough for a few visits of each step, not of each pair of steps.
         let limits = Limits { pairing_work: 30_000, ..Limits::DEFAULT };
         let profile = Profile { limits, ..Profile::V6 };
         let matching = matched(&equal, &one, &profile).expect("a matching");
@@ -348,7 +356,7 @@ mod tests {
             told.ends_with("are more pairs than `limits.step_pairs` allows (4194304)"),
             "{told}"
         );
-        // Steps that are alike are compared once, in many groups as in one.
+        // Repeated steps are compared once, in many groups as in one.
         let equal = groups(20_000, |_| 7);
         let all = steps(std::iter::repeat_n(7, 20_000));
         let matching = matched_groups(&equal, &all, &Profile::V6).expect("a matching");
@@ -440,9 +448,10 @@ mod tests {
         let steps: Vec<juror_json::Object<'_>> = serde_json::from_str(&text).expect("steps");
         let steps: Vec<Step> = steps.into_iter().map(Step::new).collect();
         let views: Vec<View> = steps.iter().map(View::of_actual).collect();
-        let all = Kinds::of(views.iter());
+        let all = RepeatedSteps::of(views.iter());
         for n in [1, 3, 4, 5, 400] {
-            let (few, own) = (FirstColumns::new(Some(&all), n), Kinds::of(views[..n].iter()));
+            let (few, own) =
+                (FirstColumns::new(Some(&all), n), RepeatedSteps::of(views[..n].iter()));
             assert!(FirstColumns::columns(&all, n).eq(own.columns()), "{n}");
             assert_eq!(few.n_kinds(), own.columns().count());
             let own = FirstColumns::new(Some(&own), n);

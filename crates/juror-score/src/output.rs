@@ -1,4 +1,4 @@
-//! What a step returned.
+//! The output of a step.
 
 use std::borrow::Cow;
 
@@ -6,18 +6,18 @@ use juror_json as json;
 use juror_sparql::{CellLimit, SparqlResult};
 use serde_json::value::RawValue;
 
-/// What a step returned. Files have it as JSON; a program that holds the text itself need not write
-/// it as JSON first.
+/// The output of a step. Files have it as JSON; a program that has the text itself need not write it
+/// as JSON first.
 #[derive(Clone, Copy, Debug)]
 pub enum Output<'a> {
-    /// As written: mostly a string with its quotes and escapes, but any JSON will do.
+    /// As JSON: usually a string, with quotes and escapes, but any value will do.
     Json(&'a RawValue),
-    /// A text as it is.
+    /// A plain text.
     Text(&'a str),
 }
 
 impl<'a> Output<'a> {
-    /// Whether it is a text, rather than other JSON.
+    /// Whether the output is a text, rather than other JSON.
     pub(crate) fn is_text(self) -> bool {
         match self {
             Output::Json(value) => json::inside_of(value).is_some(),
@@ -25,7 +25,7 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Whether it is a text of no length.
+    /// Whether the output is an empty text.
     pub(crate) fn is_empty_text(self) -> bool {
         match self {
             Output::Json(value) => value.get() == "\"\"",
@@ -33,7 +33,7 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// How long it is as it is written.
+    /// Returns the length of the output as written.
     pub(crate) fn written_length(self) -> usize {
         match self {
             Output::Json(value) => value.get().len(),
@@ -41,7 +41,7 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// The text, or the JSON of what is not a text.
+    /// Returns the text, or the JSON if the output is not a text.
     pub(crate) fn text(self) -> Cow<'a, str> {
         match self {
             Output::Json(value) => json::text_or_json(value),
@@ -49,7 +49,7 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// The JSON of what is not a text.
+    /// Returns the JSON if the output is not a text.
     pub(crate) fn other_json(self) -> Option<&'a str> {
         match self {
             Output::Json(value) if json::inside_of(value).is_none() => Some(value.get()),
@@ -57,7 +57,7 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Whether the text contains a piece of text.
+    /// Whether the text contains `piece`.
     pub(crate) fn contains(self, piece: &str) -> bool {
         match self {
             Output::Json(value) => json::contains_text(value, piece),
@@ -65,7 +65,7 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Whether two are written the same, to the letter; those that are not may still say the same.
+    /// Whether two outputs are written identically. If not, they may still be equal.
     pub(crate) fn is_written_like(self, other: Output<'_>) -> bool {
         match (self, other) {
             (Output::Json(value), Output::Json(other)) => value.get() == other.get(),
@@ -74,7 +74,7 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Whether two texts are the same, however they are written.
+    /// Whether two outputs are the same text, however it is escaped.
     pub(crate) fn is_same_text(self, other: Output<'_>) -> bool {
         if let (Output::Json(value), Output::Json(other)) = (self, other)
             && let (Some(inside), Some(other)) = (json::inside_of(value), json::inside_of(other))
@@ -84,8 +84,8 @@ impl<'a> Output<'a> {
         self.is_text() && other.is_text() && self.text() == other.text()
     }
 
-    /// A SPARQL result in JSON as servers write them; nothing where it takes the ordinary reader
-    /// to tell.
+    /// Reads a SPARQL result in JSON as servers write it. Returns `None` if the fast parser cannot
+    /// decide.
     pub(crate) fn served_result(self, limit: CellLimit) -> Option<SparqlResult<'a>> {
         match self {
             Output::Json(value) => SparqlResult::parse_escaped(json::inside_of(value)?, limit),
@@ -93,7 +93,7 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Whether a row of such a result has an IRI; nothing where it takes the ordinary reader to tell.
+    /// Whether any row of such a result contains an IRI, or `None` if the fast parser cannot decide.
     pub(crate) fn served_has_iri(self, iri: &str) -> Option<bool> {
         match self {
             Output::Json(value) => SparqlResult::escaped_has_iri(json::inside_of(value)?, iri),
@@ -101,7 +101,7 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// The names of the columns of such a result, where its head comes first.
+    /// Returns the names of the columns of such a result, if its head comes first.
     pub(crate) fn served_names(self) -> Option<Vec<String>> {
         match self {
             Output::Json(value) => SparqlResult::parse_escaped_names(json::inside_of(value)?),

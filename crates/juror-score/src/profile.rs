@@ -1,4 +1,4 @@
-//! The two sets of rules results can be judged by, and the switches between them.
+//! The two sets of rules for scoring, and the switches between them.
 
 use crate::kind_names::KindNames;
 use crate::limits::Limits;
@@ -6,7 +6,7 @@ use crate::limits::Limits;
 /// Which groups of expected steps make up the steps score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScoredGroups {
-    /// The last group alone.
+    /// The last group only.
     Last,
     /// All groups from the last, stopping at the first incomplete one; the mean over all groups.
     All,
@@ -14,14 +14,14 @@ pub enum ScoredGroups {
 
 /// Whether an actual step may match an expected step of another name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Names {
+pub enum NameMatching {
     /// Only steps of the same name match.
     MustAgree,
     /// A step of any name with an equal output matches, after the typed rules.
     Free,
 }
 
-/// In which order the expected steps of a group choose among equally good pairings.
+/// The order in which the expected steps of a group choose among equally good pairings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Choice {
     /// The first expected step chooses first.
@@ -39,7 +39,7 @@ pub enum StepKinds {
     All,
 }
 
-/// What becomes of responses that ended in an error.
+/// How responses that ended in an error are treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorResponses {
     /// Their steps are not scored and their values are left out of the statistics.
@@ -51,18 +51,18 @@ pub enum ErrorResponses {
 /// Whether a step that has an output, no error and no status can match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MissingStatus {
-    /// Only a step that says it succeeded can match.
+    /// No; only a step with the status `success` can match.
     NoMatch,
     /// The step counts as succeeded.
     Success,
 }
 
-/// What an expected step that gives no output can match by.
+/// What an expected step without output is matched by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WithoutOutput {
-    /// By nothing.
+    /// Nothing.
     NoMatch,
-    /// By its name and arguments.
+    /// Its name and arguments.
     Args,
 }
 
@@ -84,7 +84,7 @@ pub enum Noncommittal {
     All,
 }
 
-/// The key under which a failed judgement of an answer's claims is told.
+/// The key for a failed judgement of an answer's claims.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerErrorKey {
     /// `answer_eval_error`.
@@ -103,7 +103,7 @@ impl AnswerErrorKey {
     }
 }
 
-/// Whose habits models are asked with, where the releases differ in details.
+/// How models are asked, where the releases differ in details.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AskedLike {
     /// Line ends around counted claims are dropped; contexts of a question without a reference
@@ -119,22 +119,22 @@ pub struct Profile {
     /// Which groups are scored.
     pub scored_groups: ScoredGroups,
     /// Whether names must agree.
-    pub names: Names,
-    /// Who chooses first.
+    pub names: NameMatching,
+    /// Which expected step chooses first.
     pub choice: Choice,
-    /// Which kinds of steps are typed.
+    /// Which kinds of steps have rules of their own.
     pub kinds: StepKinds,
-    /// Names of steps that stand for other names, those whose steps have rules of their own.
+    /// Other names of kinds of steps.
     pub kind_names: KindNames,
     /// Whether a step without status can match.
     pub missing_status: MissingStatus,
-    /// What an expected step without output can match by.
+    /// What an expected step without output is matched by.
     pub without_output: WithoutOutput,
     /// Whether the steps of error responses are scored.
     pub steps_of_errors: ErrorResponses,
     /// Whether error responses enter the statistics.
     pub statistics_of_errors: ErrorResponses,
-    /// Whether step counts stand in `micro` too.
+    /// Whether `micro` has step counts too.
     pub micro_steps: bool,
     /// Whether `retrieval_*` statistics are repeated inside a template's `steps`, for old readers.
     pub retrieval_in_steps: bool,
@@ -142,11 +142,11 @@ pub struct Profile {
     pub contexts: ContextJudge,
     /// When an answer counts as evasive.
     pub noncommittal: Noncommittal,
-    /// Where a failed judgement of claims is told.
+    /// The key for a failed judgement of claims.
     pub answer_error_key: AnswerErrorKey,
     /// Details of asking models.
     pub asked_like: AskedLike,
-    /// What one answer may cost.
+    /// The memory and work that one answer may take.
     pub limits: Limits,
 }
 
@@ -154,7 +154,7 @@ impl Profile {
     /// The rules of the published document, release 5 of the Python library.
     pub const V5: Profile = Profile {
         scored_groups: ScoredGroups::Last,
-        names: Names::MustAgree,
+        names: NameMatching::MustAgree,
         choice: Choice::FirstToLast,
         kinds: StepKinds::Document,
         kind_names: KindNames::NONE,
@@ -174,7 +174,7 @@ impl Profile {
     /// The rules of release 6 of the Python library.
     pub const V6: Profile = Profile {
         scored_groups: ScoredGroups::All,
-        names: Names::Free,
+        names: NameMatching::Free,
         choice: Choice::LastToFirst,
         kinds: StepKinds::All,
         kind_names: KindNames::NONE,

@@ -10,16 +10,17 @@ use serde_json::value::RawValue;
 use crate::output::Output;
 use crate::profile::{Profile, WithoutOutput};
 
-/// A question of a reference dataset, with its reference.
+/// A question of a reference dataset, with its reference. Read from a file, or built with a
+/// [`QuestionBuilder`](crate::QuestionBuilder).
 #[derive(Clone, Debug)]
 pub struct Question<'a> {
     /// Unique in its dataset.
     pub id: Cow<'a, str>,
     /// The template it was made from.
     pub template: Cow<'a, str>,
-    /// What the subject was asked, as written.
+    /// The question, as JSON.
     pub text: &'a RawValue,
-    /// The expected answer, as written.
+    /// The expected answer, as JSON.
     pub answer: Option<&'a RawValue>,
     /// Expected steps: groups in order, the steps of a group in any order.
     pub groups: Option<Vec<Vec<ExpectedStep<'a>>>>,
@@ -28,26 +29,26 @@ pub struct Question<'a> {
 /// A step the subject is expected to take.
 #[derive(Clone, Debug)]
 pub struct ExpectedStep<'a> {
-    /// The step as written.
+    /// All fields, verbatim.
     pub fields: Object<'a>,
     /// The kind of step, such as `sparql_query`.
     pub name: Cow<'a, str>,
-    /// What it is expected to return; without it the step can match only by its arguments.
+    /// The expected output; without it the step can only match by its arguments.
     pub output: Option<Output<'a>>,
-    /// How the output is to be read.
+    /// The media type of the output, which decides how it is read.
     pub media_type: Option<Cow<'a, str>>,
     /// How SPARQL results are compared.
     pub rules: Rules<'a>,
-    /// What it says it matches by; the profile decides where it says nothing.
+    /// What the step is matched by; if `None`, the profile decides.
     pub matched_by: Option<MatchedBy>,
 }
 
-/// What an expected step matches by.
+/// What an expected step is matched by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MatchedBy {
-    /// By its output, as its kind compares it.
+    /// Its output, compared by the rules of its kind.
     Output,
-    /// By its name and arguments.
+    /// Its name and arguments.
     Args,
 }
 
@@ -55,18 +56,22 @@ impl MatchedBy {
     /// The words for it in a reference.
     pub const WORDS: &str = "`output` or `args`";
 
-    /// What a word of a reference means.
+    /// Reads a word of a reference.
     pub fn from_word(word: &str) -> Option<MatchedBy> {
-        match word {
-            "output" => Some(MatchedBy::Output),
-            "args" => Some(MatchedBy::Args),
-            _ => None,
+        [MatchedBy::Output, MatchedBy::Args].into_iter().find(|by| by.word() == word)
+    }
+
+    /// Returns the word for it in a reference.
+    pub fn word(self) -> &'static str {
+        match self {
+            MatchedBy::Output => "output",
+            MatchedBy::Args => "args",
         }
     }
 }
 
 impl ExpectedStep<'_> {
-    /// Whether it matches by its name and arguments alone.
+    /// Whether the step is matched by its name and arguments only.
     pub fn matches_by_args(&self, profile: &Profile) -> bool {
         match self.matched_by {
             Some(by) => by == MatchedBy::Args,
@@ -74,7 +79,8 @@ impl ExpectedStep<'_> {
         }
     }
 
-    /// Whether nothing can match it, for want of an output. Some kinds compare arguments.
+    /// Whether no step can match this one because it has no output. Some kinds compare arguments
+    /// and need none.
     pub(crate) fn lacks_output(&self, profile: &Profile) -> bool {
         let needs_none = || {
             let kind = profile.kind_names.meant_by(&self.name);
@@ -83,12 +89,12 @@ impl ExpectedStep<'_> {
         self.output.is_none() && !needs_none() && !self.matches_by_args(profile)
     }
 
-    /// The columns of the output if it is the result of a SELECT query: those it lists, else those
-    /// of its rows. Where there are neither, nothing is known of them.
+    /// Returns the columns of the output if it is the result of a SELECT query: those it lists, or
+    /// else those of its rows.
     fn columns(&self) -> Option<Vec<String>> {
         let format = ResultFormat::from_media_type(self.media_type.as_deref()?)?;
         let output = self.output?;
-        // The head comes first nearly always, so most outputs need not be unescaped for this.
+        // The head nearly always comes first, so most outputs need not be unescaped for this.
         let served = || output.served_names().filter(|names| !names.is_empty());
         let listed = (format == ResultFormat::Json)
             .then(served)
@@ -106,8 +112,8 @@ impl ExpectedStep<'_> {
         }
     }
 
-    /// The required columns that the output does not have, by their positions, and those it has;
-    /// nothing where all are there, or where it has no columns.
+    /// Returns the positions of required columns that the output lacks, and the columns it has.
+    /// `None` if it has all of them or is not a table.
     pub(crate) fn missing_columns(&self) -> Option<(Vec<usize>, Vec<String>)> {
         let required = self.rules.required_columns.as_deref().filter(|names| !names.is_empty())?;
         let known = self.columns()?;
@@ -115,13 +121,13 @@ impl ExpectedStep<'_> {
         (!missing.is_empty()).then_some((missing, known))
     }
 
-    /// Whether the output has every required column, as far as it has columns at all.
+    /// Whether the output has every required column, or is not a table.
     pub fn has_required_columns(&self) -> bool {
         self.missing_columns().is_none()
     }
 }
 
-/// The positions of the names that are not among others.
+/// Returns the positions of the names that are not known.
 fn absent(names: &[Cow<'_, str>], known: &[String]) -> Vec<usize> {
     const FEW: usize = 32;
     let among = |is_known: &dyn Fn(&str) -> bool| {

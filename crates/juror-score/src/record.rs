@@ -245,7 +245,7 @@ fn compare_context_outputs(
 
 fn contexts<'v, 't>(view: &'v View<'t>, whose: &str) -> Result<&'v [Document<'t>], String> {
     view.documents()
-        .map_err(|why| format!("{whose} contexts: {}", why.told("the output", view.limits())))
+        .map_err(|why| format!("{whose} contexts: {}", why.describe("the output", view.limits())))
 }
 
 fn texts<'d>(documents: &'d [Document<'_>], whose: &str) -> Result<Vec<&'d str>, String> {

@@ -1,11 +1,11 @@
-//! How well retrieved documents cover the relevant ones.
+//! Metrics of retrieval: how well retrieved documents cover the relevant ones.
 
 use std::collections::HashSet;
 use std::hash::Hash;
 
-/// The share of the first `k` relevant items found among the first `k` retrieved ones.
+/// Returns the share of the first `k` relevant items found among the first `k` retrieved ones.
 ///
-/// Repeated items count once, where they first stand. `k` below 1 gives 0.
+/// A repeated item counts once, at its first position. If `k` is below 1, the share is 0.
 ///
 /// ```
 /// use juror_score::retrieval::recall_at_k;
@@ -21,7 +21,7 @@ pub fn recall_at_k<T: Eq + Hash>(relevant: &[T], retrieved: &[T], k: i64) -> f64
     found as f64 / relevant.len() as f64
 }
 
-/// The mean, over the relevant items, of the precision at the rank where each was found.
+/// Returns the mean over the relevant items of the precision at the rank of each.
 ///
 /// ```
 /// use juror_score::retrieval::average_precision;
@@ -33,7 +33,7 @@ pub fn average_precision<T: Eq + Hash>(relevant: &[T], retrieved: &[T]) -> f64 {
     mean(sum, distinct(relevant).count())
 }
 
-/// The mean, over the relevant items that were found, of the precision at their rank.
+/// Returns the mean over the relevant items found of the precision at the rank of each.
 ///
 /// ```
 /// use juror_score::retrieval::average_precision_over_hits;
@@ -67,12 +67,12 @@ fn distinct<T: Eq + Hash>(items: &[T]) -> impl Iterator<Item = &T> {
     items.iter().filter(move |item| seen.insert(*item))
 }
 
-/// The harmonic mean of two fractions; 0 if both are 0.
+/// Returns the harmonic mean of two fractions, or 0 if both are 0.
 pub fn f1(recall: f64, precision: f64) -> f64 {
     if recall + precision == 0.0 { 0.0 } else { 2.0 * recall * precision / (recall + precision) }
 }
 
-/// The mean precision at the ranks judged useful; 0 if none is.
+/// Returns the mean precision at the ranks judged useful, or 0 if none is.
 pub fn precision_of_useful(useful: &[bool]) -> f64 {
     let (mut sum, mut n_useful) = (0.0, 0_u32);
     for (index, _) in useful.iter().enumerate().filter(|(_, useful)| **useful) {
@@ -87,13 +87,13 @@ pub fn precision_of_useful(useful: &[bool]) -> f64 {
 pub struct ContextScores {
     /// The share of reference contexts that some retrieved context resembles.
     pub recall: f64,
-    /// How high the resembling contexts are ranked.
+    /// How high the resembling contexts rank.
     pub precision: f64,
     /// Their harmonic mean.
     pub f1: f64,
 }
 
-/// Above this many character pairs a distance is not computed.
+/// The most pairs of characters for which a distance is computed.
 const MAX_CHARACTER_PAIRS: usize = 1 << 34;
 
 /// Why contexts could not be compared.
@@ -104,9 +104,9 @@ pub struct ContextsTooLong {
     b: usize,
 }
 
-/// Compares contexts by their texts. Two texts resemble each other when their similarity, one
-/// less the edit distance over the longer length, is at least one half (more than one half for
-/// recall).
+/// Compares contexts by their texts. Two texts resemble each other if their similarity, which is
+/// one minus the edit distance divided by the longer length, is at least one half (more than one
+/// half for recall).
 pub fn compare_contexts(
     reference: &[&str],
     actual: &[&str],
@@ -134,7 +134,7 @@ fn resemblance(reference: &[&str], actual: &[&str]) -> Result<(f64, f64), Contex
     Ok((n_found as f64 / reference.len() as f64, precision_of_useful(&useful)))
 }
 
-/// The edit distance if it is at most half the longer length, and that length.
+/// Returns the edit distance if it is at most half the longer length, and that length.
 fn distance_within_half(a: &str, b: &str) -> Result<(Option<usize>, usize), ContextsTooLong> {
     let (n_a, n_b) = (a.chars().count(), b.chars().count());
     let longer = n_a.max(n_b);

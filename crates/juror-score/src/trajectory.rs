@@ -1,4 +1,4 @@
-//! What a subject did with a question.
+//! Trajectories: what a subject did with a question.
 
 use std::borrow::Cow;
 
@@ -7,25 +7,26 @@ use serde_json::value::RawValue;
 
 use crate::output::Output;
 
-/// The steps a subject took and how it ended.
+/// The steps a subject took and how it ended. Read from a file, or built with a
+/// [`TrajectoryBuilder`](crate::TrajectoryBuilder).
 #[derive(Clone, Debug, Default)]
 pub struct Trajectory<'a> {
     /// How it ended.
     pub ending: Ending<'a>,
-    /// The answer as written, if one was given.
+    /// The answer, as JSON.
     pub answer: Option<&'a RawValue>,
-    /// The steps, in the order they were taken; `None` when the response lists none.
+    /// The steps in order; `None` if the response does not list steps.
     pub steps: Option<Vec<Step<'a>>>,
-    /// What it cost the subject.
+    /// Tokens and time used.
     pub usage: Usage<'a>,
 }
 
 /// How a trajectory ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Ending<'a> {
-    /// With a response, which may or may not hold an answer.
+    /// With a response, which need not contain an answer.
     Responded,
-    /// With an error, whose message is kept as written.
+    /// With an error, whose message is kept as JSON.
     Failed(Cow<'a, str>),
     /// There is no response to this question.
     #[default]
@@ -39,21 +40,21 @@ impl Ending<'_> {
     }
 }
 
-/// Tokens and time, each as written.
+/// Tokens and time, each as JSON.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Usage<'a> {
-    /// Tokens sent to the subject's model.
+    /// Tokens that the subject's model read.
     pub input_tokens: Option<&'a RawValue>,
-    /// Tokens the model wrote.
+    /// Tokens that the model wrote.
     pub output_tokens: Option<&'a RawValue>,
-    /// Their sum.
+    /// The sum of both.
     pub total_tokens: Option<&'a RawValue>,
     /// Seconds from question to answer.
     pub elapsed_sec: Option<&'a RawValue>,
 }
 
 impl<'a> Usage<'a> {
-    /// The values that are present, by the name of their metric.
+    /// Iterates over the values that are present, with the names of their metrics.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, &'a RawValue)> {
         [
             ("input_tokens", self.input_tokens),
@@ -69,31 +70,31 @@ impl<'a> Usage<'a> {
 /// A step the subject took.
 #[derive(Clone, Debug)]
 pub struct Step<'a> {
-    /// The step as written.
+    /// All fields, verbatim.
     pub fields: Object<'a>,
     /// The kind of step, such as `sparql_query`.
     pub name: Cow<'a, str>,
     /// How the step ended.
     pub status: Status,
-    /// What it returned.
+    /// What the step returned.
     pub output: Option<Output<'a>>,
 }
 
 /// How a step ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// It says it succeeded.
+    /// Its status is `success`.
     Success,
-    /// It says it failed.
+    /// Its status is `error`, or it has an error and no status.
     Error,
-    /// It has no error and no status.
+    /// It has neither an error nor a status.
     Missing,
-    /// Any other word.
+    /// Any other status.
     Other,
 }
 
 impl<'a> Step<'a> {
-    /// Reads the parts that scoring needs; everything else stays as written.
+    /// Reads the parts that scoring needs from a step's fields.
     pub fn new(fields: Object<'a>) -> Step<'a> {
         let name = fields.get("name").and_then(json::scalar_text).unwrap_or_default();
         let output = fields.get_set("output").map(Output::Json);
@@ -107,7 +108,7 @@ impl<'a> Step<'a> {
         Step { fields, name, status, output }
     }
 
-    /// The step's id as JSON: its own, or its position counted from 1.
+    /// Returns the step's id as JSON: its own, or its position counted from 1.
     pub fn id(&self, index: usize) -> Cow<'a, str> {
         match self.fields.get_set("id") {
             Some(id) => Cow::Borrowed(id.get()),
@@ -115,13 +116,13 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// An argument of the call, as written.
+    /// Returns an argument of the call, as JSON.
     pub fn arg(&self, name: &str) -> Option<&'a RawValue> {
         argument(&self.fields, name)
     }
 }
 
-/// An argument from a step's `args`, which may be absent or something other than an object.
+/// Returns an argument from a step's `args`, or `None` if `args` is missing or not an object.
 pub(crate) fn argument<'a>(fields: &Object<'a>, name: &str) -> Option<&'a RawValue> {
     let args: Object<'a> = json::from_str(fields.get("args")?.get()).ok()?;
     args.get_set(name)

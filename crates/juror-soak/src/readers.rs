@@ -155,7 +155,7 @@ fn reference(input: &[u8], _: &Path) {
     let Some(document) = document(input) else { return };
     match read_reference(&document) {
         Ok(mut dataset) => {
-            dataset.heed(&document, &Profile::V6);
+            dataset.check_outputs(&document, &Profile::V6);
             black_box((dataset.questions.len(), dataset.warnings.to_string()));
             black_box(dataset.other_keys(&document).to_string());
         }

@@ -88,7 +88,7 @@ impl<'e> Evaluation<'e> {
     pub fn open(plan: &'e Plan, inputs: Inputs<'e>) -> Result<Evaluation<'e>, Unreadable> {
         match read_both(inputs.reference, inputs.responses, plan.threads) {
             (Ok(mut dataset), Ok(responses)) => {
-                dataset.heed(inputs.reference, &plan.profile);
+                dataset.check_outputs(inputs.reference, &plan.profile);
                 Ok(Evaluation { plan, dataset, responses, inputs })
             }
             (reference, responses) => {

@@ -96,7 +96,7 @@ impl Warning {
 }
 
 fn what_is_too_large(evaluation: &Evaluation<'_>, index: usize, own: TooLarge) -> String {
-    let told = own.excess.told(&evaluation.plan.profile.limits);
+    let told = own.excess.describe(&evaluation.plan.profile.limits);
     match own.place {
         Whose::Actual(step) => {
             let steps = evaluation.case(index).trajectory.steps.as_deref().unwrap_or_default();

@@ -1,19 +1,20 @@
-//! The largest total, and prices that prove it.
+//! Finds the largest total, with dual values that prove it optimal.
 
 use std::cell::Cell;
 
 /// A pairing whose total is the largest possible.
 pub(super) struct Optimum {
-    /// The column of each row; every pair is above zero.
+    /// The column of each row; the similarity of every pair is above zero.
     pub(super) column_of: Vec<Option<usize>>,
-    /// What rows and columns are worth: none is below zero, a row and a column are together worth
-    /// at least their similarity, and what is paired with nothing is worth nothing. A pair of any
-    /// pairing with the largest total is worth just its similarity.
+    /// The dual values. None is negative, and a row and a column are together worth at least their
+    /// similarity, so no pairing has a larger total than all worths together. This pairing reaches
+    /// that bound: its pairs are worth exactly their similarity, and what is unpaired is worth
+    /// nothing. The same therefore holds for every pairing with the largest total.
     pub(super) worth_of_row: Vec<f64>,
     pub(super) worth_of_column: Vec<f64>,
 }
 
-/// A pairing with the largest total, unless it takes more work than there is left.
+/// Returns a pairing with the largest total, or `None` if that exceeds the budget.
 pub(super) fn solve(similarity: &[Vec<f64>], work: &Cell<usize>) -> Option<Optimum> {
     let n_rows = similarity.len();
     let n_columns = similarity.first().map_or(0, Vec::len);
@@ -33,8 +34,11 @@ pub(super) fn solve(similarity: &[Vec<f64>], work: &Cell<usize>) -> Option<Optim
     Some(Optimum { column_of, worth_of_row, worth_of_column })
 }
 
-/// What pairs cost, with rows and columns that count from 1. A last column that costs nothing is
-/// left for a row that finds no better one.
+/// A matrix of costs, the negated similarities, with rows and columns counted from 1.
+///
+/// It has one column more, which costs nothing, so that there is always a free column. The potential
+/// of a free column is zero and no cost is positive, so no row's potential ever becomes positive:
+/// its worth, the negated potential, is never negative.
 struct Costs {
     n_rows: usize,
     n_columns: usize,
@@ -42,7 +46,7 @@ struct Costs {
 }
 
 impl Costs {
-    /// There are no more rows than columns.
+    /// Requires that there are no more rows than columns.
     fn new(n_rows: usize, n_columns: usize, cost: impl Fn(usize, usize) -> f64) -> Costs {
         let mut cells = Vec::with_capacity(n_rows * (n_columns + 2));
         for row in 0..n_rows {
@@ -59,13 +63,21 @@ impl Costs {
     }
 
     /// The Hungarian method with potentials, in O(rows² · columns).
+    ///
+    /// The invariant: the reduced cost of a pair, its cost less the potentials of its row and
+    /// column, is never negative, and is zero for the pairs chosen so far. So the rows placed so
+    /// far are always paired at the least cost. Placing one more row is a shortest path search by
+    /// reduced costs, from the row over columns already taken, whose rows would have to move on, to
+    /// the nearest free column. `slack` is the distance of each column from the visited ones.
+    /// Adjusting the potentials by `delta` whenever a column is visited keeps the invariant and
+    /// makes the reduced costs along the path zero; then all pairs on the path are exchanged.
     fn solve(&self, work: &Cell<usize>) -> Option<Optimum> {
         let (n, m) = (self.n_rows, self.n_columns);
         let mut row_potential = vec![0.0; n + 1];
         let mut column_potential = vec![0.0; m + 1];
         let mut row_of = vec![0_usize; m + 1];
         for row in 1..=n {
-            // Column 0 stands for the row that is being placed.
+            // Column 0 stands for the row being placed.
             row_of[0] = row;
             let mut slack = vec![f64::INFINITY; m + 1];
             let mut came_from = vec![0_usize; m + 1];
@@ -91,7 +103,7 @@ impl Costs {
                         slack[other] = reduced;
                         came_from[other] = column;
                     }
-                    // Among equals a free column comes first: it ends the search.
+                    // Among equally near columns prefer a free one, which ends the search.
                     let is_better = slack[other] < delta
                         || slack[other] <= delta && row_of[next] != 0 && row_of[other] == 0;
                     if is_better {
@@ -112,6 +124,7 @@ impl Costs {
                     break;
                 }
             }
+            // Move every row along the path one column on.
             while column != 0 {
                 row_of[column] = row_of[came_from[column]];
                 column = came_from[column];

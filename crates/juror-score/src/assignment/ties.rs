@@ -1,29 +1,38 @@
-//! Which of several pairings with the largest total is taken.
+//! Chooses among pairings with the largest total.
 //!
-//! Only pairs that are worth just their similarity are part of such a pairing, and any rearranging
-//! of these keeps the total, as long as nobody is left without a partner who is worth something.
+//! By the dual values of an [`Optimum`], a pairing has the largest total exactly if all its pairs are
+//! *tight*, that is worth just their similarity, and every row or column that is worth something has
+//! a partner. So any rearrangement within these limits keeps the total, and whether a row can have a
+//! certain column is a question of reachability, not of sums.
+//!
+//! When a row takes a column, its owner has to move on: to a tight column of another row, which then
+//! moves on in turn; to a free tight column; or to none, if it is worth nothing. The chain must end
+//! so that nothing of worth is left over. It may end at the column that the first row gave up. If it
+//! ends elsewhere, that column must either be worth nothing or be taken by a row without a column.
+//! [`TieBreaker::ways_to`] searches backwards from that end for all rows that can move on, in one
+//! pass for all columns that a row may want.
 
 use super::optimum::Optimum;
-use super::{EQUAL, Work};
+use super::{EQUAL, PairingWork};
 
-/// The pairing in which the rows, in the order given, take the last column that keeps the total.
-/// Rows that come after the work is up keep what they have.
+/// Returns the pairing in which the rows, in the given order, take the last column that keeps the
+/// total. Once the budget is used up, the remaining rows keep their columns.
 pub(super) fn latest(
     similarity: &[Vec<f64>],
     optimum: Optimum,
     order: &[usize],
-    work: &Work,
+    work: &PairingWork,
 ) -> Vec<Option<usize>> {
-    let mut choice = Choice::new(similarity, optimum);
+    let mut breaker = TieBreaker::new(similarity, optimum);
     for &row in order {
-        if choice.work > work.ties.get() {
+        if breaker.work > work.ties.get() {
             work.is_too_little.set(true);
             break;
         }
-        choice.choose(row);
+        breaker.choose(row);
     }
-    work.ties.set(work.ties.get().saturating_sub(choice.work));
-    choice.column_of
+    work.ties.set(work.ties.get().saturating_sub(breaker.work));
+    breaker.column_of
 }
 
 /// A set of small numbers.
@@ -55,7 +64,7 @@ impl Bits {
         self.0[at / 64] &= !(1 << (at % 64));
     }
 
-    /// Those of both, in order.
+    /// Iterates over the numbers in both sets, in order.
     fn common<'b>(&'b self, other: &'b Bits) -> impl Iterator<Item = usize> + 'b {
         let words = self.0.iter().zip(&other.0).map(|(one, other)| one & other);
         words.enumerate().filter(|(_, word)| *word != 0).flat_map(|(at, word)| {
@@ -64,21 +73,21 @@ impl Bits {
     }
 }
 
-/// How a row goes on when another takes its column.
+/// How a row moves on when another takes its column.
 #[derive(Clone, Copy)]
-enum Next {
+enum Move {
     /// It takes the column of another row.
     Takes(usize),
-    /// It takes a column that nobody has.
+    /// It takes a free column.
     Free(usize),
-    /// It is worth nothing, and goes without.
+    /// It is worth nothing and goes without.
     Leaves,
 }
 
-/// What becomes of the column of a row that moves on first.
+/// What becomes of the column that a row gives up without anyone in the chain taking it.
 #[derive(Clone, Copy)]
 enum Left {
-    /// It is worth nothing, and stays free.
+    /// The column is worth nothing and stays free.
     Free { row: usize },
     /// A row without a column takes it.
     Taken { row: usize, by: usize },
@@ -92,35 +101,35 @@ impl Left {
     }
 }
 
-/// Who can move on so that in the end a certain column is vacant.
+/// How rows can move on so that the chain ends as it must.
 struct Ways {
-    /// For each row that can.
-    of_row: Vec<Option<Next>>,
-    /// From where nobody is in need of a column any more.
+    /// The next move of each row that can move on.
+    of_row: Vec<Option<Move>>,
+    /// How the chain goes on once no row needs a column any more.
     of_nobody: Option<Left>,
 }
 
-/// Where it is looked from and to: a row that needs a column, or nobody.
-type Node = Option<usize>;
+/// The row of a chain that needs a column, or `None` if no row does.
+type Seeker = Option<usize>;
 
-struct Choice {
+struct TieBreaker {
     column_of: Vec<Option<usize>>,
     row_of: Vec<Option<usize>>,
-    /// The columns that each row may have, and the rows that each column may.
+    /// The tight columns of each row, and the tight rows of each column.
     columns_for: Vec<Bits>,
     rows_for: Vec<Bits>,
     /// Rows and columns that are worth nothing.
     idle_rows: Bits,
     idle_columns: Bits,
-    /// What is not chosen yet.
+    /// Rows that have not chosen yet, and columns that are not chosen yet.
     open_rows: Bits,
     open_columns: Bits,
     free_columns: Bits,
     work: usize,
 }
 
-impl Choice {
-    fn new(similarity: &[Vec<f64>], optimum: Optimum) -> Choice {
+impl TieBreaker {
+    fn new(similarity: &[Vec<f64>], optimum: Optimum) -> TieBreaker {
         let Optimum { column_of, worth_of_row, worth_of_column } = optimum;
         let (n_rows, n_columns) = (worth_of_row.len(), worth_of_column.len());
         let mut columns_for = vec![Bits::none(n_columns); n_rows];
@@ -148,7 +157,7 @@ impl Choice {
                 free_columns.clear(column);
             }
         }
-        Choice {
+        TieBreaker {
             column_of,
             row_of,
             columns_for,
@@ -162,7 +171,7 @@ impl Choice {
         }
     }
 
-    /// Gives a row the last column that keeps the total, and never takes it away again.
+    /// Gives a row the last column that keeps the total, for good.
     fn choose(&mut self, row: usize) {
         let wanted: Vec<usize> = self.columns_for[row].common(&self.open_columns).collect();
         if wanted.last().copied() != self.column_of[row] {
@@ -183,8 +192,9 @@ impl Choice {
         }
     }
 
-    /// Who can move on so that the column of a row is vacant, or so that nobody is in need.
-    fn ways_to(&mut self, goal: Node) -> Ways {
+    /// Finds the rows that can move on so that the chain ends with the column of the row `goal`, or,
+    /// if `goal` is `None`, so that no row needs a column any more.
+    fn ways_to(&mut self, goal: Seeker) -> Ways {
         self.work += self.column_of.len();
         let mut ways = Ways { of_row: vec![None; self.column_of.len()], of_nobody: None };
         let mut not_reached = self.open_rows.clone();
@@ -192,7 +202,7 @@ impl Choice {
         if let Some(row) = goal {
             not_reached.clear(row);
         }
-        let mut next: Vec<Node> = vec![goal];
+        let mut next: Vec<Seeker> = vec![goal];
         while let Some(node) = next.pop() {
             self.work += not_reached.0.len();
             match node {
@@ -205,7 +215,7 @@ impl Choice {
                     for taker in takers {
                         not_reached.clear(taker);
                         if self.column_of[taker].is_some() {
-                            ways.of_row[taker] = Some(Next::Takes(row));
+                            ways.of_row[taker] = Some(Move::Takes(row));
                             next.push(Some(taker));
                         } else if !is_nobody_reached && ways.of_nobody.is_none() {
                             ways.of_nobody = Some(Left::Taken { row, by: taker });
@@ -222,8 +232,8 @@ impl Choice {
                         self.work += self.free_columns.0.len();
                         let free = self.columns_for[row].common(&self.free_columns).next();
                         let way = match free {
-                            Some(column) => Next::Free(column),
-                            None if self.idle_rows.has(row) => Next::Leaves,
+                            Some(column) => Move::Free(column),
+                            None if self.idle_rows.has(row) => Move::Leaves,
                             None => continue,
                         };
                         not_reached.clear(row);
@@ -236,22 +246,22 @@ impl Choice {
         ways
     }
 
-    /// Gives a row a column, and whoever had it the next, and so on.
-    fn rearrange(&mut self, row: usize, column: usize, goal: Node, ways: &Ways) {
+    /// Gives a row a column and moves the owners on along the chain.
+    fn rearrange(&mut self, row: usize, column: usize, goal: Seeker, ways: &Ways) {
         let mut moves = vec![(row, Some(column))];
         let mut at = self.row_of[column];
         while at != goal {
             at = match at {
                 Some(row) => match ways.of_row[row] {
-                    Some(Next::Takes(other)) => {
+                    Some(Move::Takes(other)) => {
                         moves.push((row, self.column_of[other]));
                         Some(other)
                     }
-                    Some(Next::Free(column)) => {
+                    Some(Move::Free(column)) => {
                         moves.push((row, Some(column)));
                         None
                     }
-                    Some(Next::Leaves) | None => {
+                    Some(Move::Leaves) | None => {
                         moves.push((row, None));
                         None
                     }

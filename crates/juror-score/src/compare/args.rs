@@ -1,4 +1,4 @@
-//! Steps that compare by what they were called with.
+//! Compares steps by their arguments.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -9,16 +9,16 @@ use serde_json::value::RawValue;
 use super::View;
 use crate::exact::{same_json, shown};
 
-/// Whether both were called with the same arguments: no more and no fewer, equal as JSON. What
-/// cannot be read equals the same text alone.
+/// Whether both have the same arguments, no more and no fewer, compared as JSON. Arguments that
+/// are not JSON must be identical texts.
 pub(super) fn matches(expected: &View<'_>, actual: &View<'_>) -> bool {
     expected.compared_args.same_json(expected.args(), &actual.compared_args, actual.args())
 }
 
-/// An argument that differs: its name, and what was wanted and given, as JSON.
+/// An argument that differs: its name, and the expected and actual values as JSON.
 pub(crate) type Differing = (String, Option<String>, Option<String>);
 
-/// The arguments that differ.
+/// Returns the arguments that differ.
 pub(crate) fn differing(expected: &View<'_>, actual: &View<'_>) -> Vec<Differing> {
     let (expected, actual) = (expected.args(), actual.args());
     let (Some(expected), Some(actual)) = (fields_of(expected), fields_of(actual)) else {
@@ -52,8 +52,8 @@ fn fields_of(args: &str) -> Option<Vec<Field<'_>>> {
 }
 
 impl View<'_> {
-    /// The arguments as JSON, an empty object where they are left out. Those written as a text of
-    /// JSON, as some recordings have them, count as that JSON.
+    /// Returns the arguments as JSON, an empty object if they are missing. Some recordings have them
+    /// as a string that contains JSON, which counts as that JSON.
     fn args(&self) -> &str {
         self.args.get_or_init(|| {
             let Some(raw) = self.fields.get_set("args") else { return Cow::Borrowed("{}") };
@@ -72,7 +72,7 @@ mod tests {
     use crate::record::{Case, score};
     use juror_document::{Document, Format};
 
-    /// The score of one step, and why it was not found.
+    /// Returns the score of one step, and why it was not found.
     fn scored(expected: &str, actual: &str) -> (f64, String) {
         let document = |text: String| Document::new("d", text.into_bytes(), Format::Json);
         let reference = document(format!(

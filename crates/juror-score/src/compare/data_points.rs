@@ -1,4 +1,4 @@
-//! Steps that ask for data points, which compare by what was asked.
+//! Compares steps that retrieve data points, by their arguments.
 
 use juror_json as json;
 use serde_json::value::RawValue;
@@ -7,7 +7,7 @@ use super::View;
 use super::time::{self, Instant};
 use super::time_series::{same_names, same_optional};
 
-/// The same series, granularity, aggregates, limit, start and end.
+/// Whether series, granularity, aggregates, limit, start and end are the same.
 pub(super) fn matches(expected: &View<'_>, actual: &View<'_>) -> bool {
     let both = |name| (expected.arg(name), actual.arg(name));
     let names = |name| {
@@ -29,7 +29,7 @@ pub(super) fn matches(expected: &View<'_>, actual: &View<'_>) -> bool {
         && same_optional(limit, actual_limit)
 }
 
-/// When the actual step ran, which relative times are relative to.
+/// Returns when the actual step ran, to which relative times refer.
 fn asked_at(actual: &View<'_>) -> Option<Instant> {
     let written = actual.fields.get_set("execution_timestamp")?;
     Instant::parse(&json::text_of(written)?)
@@ -45,7 +45,7 @@ fn same_granularity(a: Option<&RawValue>, b: Option<&RawValue>) -> bool {
     }
 }
 
-/// `15m`, `15M` and `15minutes` ask for the same.
+/// Normalizes a granularity: `15m`, `15M` and `15minutes` are the same.
 fn normalize_granularity(text: &str) -> String {
     let n_digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (digits, rest) = text.split_at(n_digits);

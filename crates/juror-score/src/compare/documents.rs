@@ -16,13 +16,13 @@ use crate::retrieval::recall_at_k;
 /// A retrieved document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document<'t> {
-    /// Its id; a document without one keeps its rank but is never relevant.
+    /// The id. A document without one keeps its rank but is never relevant.
     pub id: Option<DocumentId<'t>>,
-    /// Its text.
+    /// The text.
     pub text: Option<Cow<'t, str>>,
 }
 
-/// A document's id. Texts equal texts and numbers equal numbers: `1` = `1.0`, but not `"1"`.
+/// A document's id. Numbers equal numbers and texts equal texts: `1` equals `1.0`, but not `"1"`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum DocumentId<'t> {
     /// A text.
@@ -48,7 +48,7 @@ impl<'t> DocumentId<'t> {
 }
 
 impl Document<'_> {
-    /// The same document, borrowing from nothing.
+    /// Copies everything that is borrowed.
     pub fn into_owned(self) -> Document<'static> {
         let id = self.id.map(|id| match id {
             DocumentId::Text(text) => DocumentId::Text(Cow::Owned(text.into_owned())),
@@ -59,30 +59,30 @@ impl Document<'_> {
     }
 }
 
-/// Why a text is no list of documents.
+/// Why a text is not a list of documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NotDocuments {
-    /// It lists more than it may.
+    /// It lists more than the limit allows.
     TooMany,
     /// It is something else.
     Other,
 }
 
 impl NotDocuments {
-    /// What is wrong with an output, in words.
-    pub(crate) fn told(self, output: &str, limits: &Limits) -> String {
+    /// Describes what is wrong with an output.
+    pub(crate) fn describe(self, output: &str, limits: &Limits) -> String {
         match self {
-            NotDocuments::TooMany => format!("{output} is {}", Excess::Documents.told(limits)),
+            NotDocuments::TooMany => format!("{output} is {}", Excess::Documents.describe(limits)),
             NotDocuments::Other => format!("{output} is not a list of documents"),
         }
     }
 }
 
-/// Reads a list of so many documents at most. A short text may list no end of them, and each takes
-/// more memory than it says.
+/// Reads a list of at most `most` documents. A short text may list very many, and each takes more
+/// memory than its text.
 pub(super) fn parse_documents(text: &str, most: usize) -> Result<Vec<Document<'_>>, NotDocuments> {
     let is_beyond = Cell::new(false);
-    let entries = Entries { most, is_beyond: &is_beyond };
+    let entries = DocumentsSeed { most, is_beyond: &is_beyond };
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let read = deserializer.deserialize_seq(entries);
     let why = |_| if is_beyond.get() { NotDocuments::TooMany } else { NotDocuments::Other };
@@ -91,20 +91,20 @@ pub(super) fn parse_documents(text: &str, most: usize) -> Result<Vec<Document<'_
     Ok(documents)
 }
 
-struct Entries<'e> {
+struct DocumentsSeed<'e> {
     most: usize,
-    /// Told apart from other mistakes by whoever asked.
+    /// Set if there are more, to distinguish that from other errors.
     is_beyond: &'e Cell<bool>,
 }
 
-impl<'de> Visitor<'de> for Entries<'_> {
+impl<'de> Visitor<'de> for DocumentsSeed<'_> {
     type Value = Vec<Document<'de>>;
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str("a list of documents")
     }
     fn visit_seq<A: SeqAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
         let mut documents = Vec::new();
-        while let Some(Entry(document)) = entries.next_element()? {
+        while let Some(DocumentEntry(document)) = entries.next_element()? {
             if documents.len() == self.most {
                 self.is_beyond.set(true);
                 return Err(A::Error::custom("there are too many documents"));
@@ -115,18 +115,18 @@ impl<'de> Visitor<'de> for Entries<'_> {
     }
 }
 
-struct Entry<'t>(Document<'t>);
+struct DocumentEntry<'t>(Document<'t>);
 
-impl<'de: 't, 't> Deserialize<'de> for Entry<'t> {
+impl<'de: 't, 't> Deserialize<'de> for DocumentEntry<'t> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let fields = Object::deserialize(deserializer)?;
         let id = fields.get_set("id").map(DocumentId::from_json);
         let text = fields.get_set("text").and_then(json::text_of);
-        Ok(Entry(Document { id, text }))
+        Ok(DocumentEntry(Document { id, text }))
     }
 }
 
-/// Recall of the relevant ids; the actual step's `args.k` says how many count.
+/// Returns the recall of the relevant ids. The actual step's `args.k` says how many count.
 pub(super) fn recall(expected: &View<'_>, actual: &View<'_>) -> f64 {
     let (Ok(relevant), Ok(retrieved)) = (expected.documents(), actual.documents()) else {
         return f64::from(u8::from(super::value::same_output(expected, actual)));
@@ -134,7 +134,7 @@ pub(super) fn recall(expected: &View<'_>, actual: &View<'_>) -> f64 {
     let k = actual.arg("k").and_then(|k| whole_number(&serde_json::from_str(k.get()).ok()?));
     let k = k.unwrap_or(i64::try_from(retrieved.len()).unwrap_or(i64::MAX));
     let relevant: Vec<_> = relevant.iter().filter_map(|document| document.id.as_ref()).collect();
-    // A document without an id still takes a rank: no other shares the empty one with it.
+    // A document without an id still takes a rank, and equals no other.
     let retrieved: Vec<_> = retrieved
         .iter()
         .enumerate()

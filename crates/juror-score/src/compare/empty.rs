@@ -1,4 +1,4 @@
-//! Outputs that are SPARQL results without rows.
+//! Recognises outputs that are SPARQL results without rows.
 
 use std::fmt;
 
@@ -9,8 +9,8 @@ use serde::{Deserialize, Deserializer};
 
 use crate::output::Output;
 
-/// Whether an output is a SPARQL result without rows. One in JSON, as a text or as it is, and one
-/// in XML are known by their look, a table in CSV or TSV by the output's media type.
+/// Whether an output is a SPARQL result without rows. JSON and XML are recognised by their look, CSV
+/// and TSV by the output's media type.
 pub(super) fn is_empty_output(output: Output<'_>, format: Option<ResultFormat>) -> bool {
     let value = match output {
         Output::Json(value) => value,
@@ -23,8 +23,8 @@ pub(super) fn is_empty_output(output: Output<'_>, format: Option<ResultFormat>) 
     is_json || (may_be_other_result(inside, format) && is_empty_other(&output.text(), format))
 }
 
-/// Whether a text is a SPARQL result without rows, as outputs of steps are counted; the media type
-/// is the output's own.
+/// Whether a text is a SPARQL result without rows, as steps with empty results are counted. The
+/// media type is that of the output.
 ///
 /// ```
 /// use juror_score::compare::is_empty_result_text;
@@ -41,7 +41,7 @@ fn is_empty_text(text: &str, format: Option<ResultFormat>) -> bool {
     is_json || (may_be_other_result(text, format) && is_empty_other(text, format))
 }
 
-/// Whether a text, as it stands in a JSON string or as it is, can be in another format than JSON.
+/// Whether a text, escaped or plain, can be a result in another format than JSON.
 fn may_be_other_result(written: &str, format: Option<ResultFormat>) -> bool {
     let begins = skip_space(written.trim_ascii_start());
     is_delimited(format) || begins.starts_with('<') || begins.starts_with("\\u")
@@ -51,11 +51,11 @@ fn is_delimited(format: Option<ResultFormat>) -> bool {
     matches!(format, Some(ResultFormat::Csv | ResultFormat::Tsv))
 }
 
-/// Whether a text is a result in XML without rows, or a table of the given format with a header
-/// alone.
+/// Whether a text is a result in XML without rows, or a table of the given format with only a
+/// header.
 fn is_empty_other(text: &str, format: Option<ResultFormat>) -> bool {
     let text = text.trim_ascii_start();
-    // Rows of a table in TSV may begin with `<`, too, but its header does not.
+    // Rows in TSV may start with `<` too, but its header does not.
     match format {
         _ if text.starts_with('<') => {}
         Some(format) => return SparqlResult::is_header_alone(text, format),
@@ -70,7 +70,7 @@ fn is_empty_other(text: &str, format: Option<ResultFormat>) -> bool {
     }
 }
 
-/// Whether a text has just one `bindings`, and that is a list with something in it.
+/// Whether a text contains `bindings` exactly once, followed by a list that is not empty.
 fn plainly_has_rows(text: &str) -> bool {
     let key = memchr::memmem::Finder::new("\"bindings\"");
     let Some(at) = key.find(text.as_bytes()) else { return false };
@@ -82,19 +82,19 @@ fn plainly_has_rows(text: &str) -> bool {
         && !json::may_hide_letters(text)
 }
 
-/// Whether the key can be there at all, as it is or escaped.
+/// Whether the key `bindings` can be there at all, plain or escaped.
 fn may_be_json_result(written: &str) -> bool {
     memchr::memmem::find(written.as_bytes(), b"bindings").is_some() || written.contains("\\u")
 }
 
-/// Whether a text, as it stands in a JSON string, has just one `bindings` and that is a list with
-/// something in it. Then it is not empty, wherever it stands, and nothing needs to be unescaped.
+/// Like [`plainly_has_rows`], for a text inside a JSON string. If this holds, the result is not
+/// empty, and nothing needs to be unescaped.
 fn clearly_has_rows(quoted: &str) -> bool {
     let bytes = quoted.as_bytes();
     let key = memchr::memmem::Finder::new("bindings");
     let Some(at) = key.find(bytes) else { return false };
     let rest = &quoted[at + "bindings".len()..];
-    // A letter of the key could itself be escaped, in a second one that is not seen.
+    // A second key could be hidden by an escaped letter.
     let list = rest.strip_prefix("\\\"").map(skip_space).and_then(|rest| rest.strip_prefix(':'));
     let first = list.map(skip_space).and_then(|rest| rest.strip_prefix('[')).map(skip_space);
     first.is_some_and(|first| first.starts_with('{'))
@@ -102,7 +102,7 @@ fn clearly_has_rows(quoted: &str) -> bool {
         && !json::may_hide_letters(quoted)
 }
 
-/// What follows spaces and escaped line ends.
+/// Skips spaces and escaped line breaks.
 fn skip_space(text: &str) -> &str {
     let mut rest = text;
     while let Some(after) =
@@ -116,13 +116,13 @@ fn skip_space(text: &str) -> &str {
 /// Whether a text is a SPARQL result in JSON whose `results.bindings` are empty.
 fn is_empty_json(text: &str) -> bool {
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let found = (&mut deserializer).deserialize_map(ResultVisitor);
+    let found = (&mut deserializer).deserialize_map(EmptyResultVisitor);
     matches!(found, Ok(true)) && deserializer.end().is_ok()
 }
 
-struct ResultVisitor;
+struct EmptyResultVisitor;
 
-impl<'de> Visitor<'de> for ResultVisitor {
+impl<'de> Visitor<'de> for EmptyResultVisitor {
     type Value = bool;
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str("an object")
@@ -131,7 +131,7 @@ impl<'de> Visitor<'de> for ResultVisitor {
         let mut empty = false;
         while let Some(ObjectKey(key)) = map.next_key()? {
             if key == "results" {
-                empty = map.next_value::<Results>()?.0;
+                empty = map.next_value::<EmptyResults>()?.0;
             } else {
                 map.next_value::<IgnoredAny>()?;
             }
@@ -141,17 +141,17 @@ impl<'de> Visitor<'de> for ResultVisitor {
 }
 
 /// Whether `results` has empty `bindings`.
-struct Results(bool);
+struct EmptyResults(bool);
 
-impl<'de> Deserialize<'de> for Results {
+impl<'de> Deserialize<'de> for EmptyResults {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct ResultsVisitor;
         impl<'de> Visitor<'de> for ResultsVisitor {
-            type Value = Results;
+            type Value = EmptyResults;
             fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
                 f.write_str("an object with `bindings`")
             }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Results, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<EmptyResults, A::Error> {
                 let mut empty = false;
                 while let Some(ObjectKey(key)) = map.next_key()? {
                     if key == "bindings" {
@@ -160,14 +160,14 @@ impl<'de> Deserialize<'de> for Results {
                         map.next_value::<IgnoredAny>()?;
                     }
                 }
-                Ok(Results(empty))
+                Ok(EmptyResults(empty))
             }
         }
         deserializer.deserialize_map(ResultsVisitor)
     }
 }
 
-/// Whether `bindings` holds nothing; an error as soon as it holds something.
+/// Whether `bindings` is empty. Fails as soon as it has an item.
 struct Bindings(bool);
 
 impl<'de> Deserialize<'de> for Bindings {
@@ -237,7 +237,7 @@ mod tests {
         }
     }
 
-    /// The text as a JSON string with every letter escaped.
+    /// Returns the text as a JSON string with every letter escaped.
     fn escape_letters(text: &str) -> String {
         let escaped: Vec<String> =
             text.chars().map(|c| format!("\\u{:04x}", u32::from(c))).collect();

@@ -1,4 +1,4 @@
-//! Steps that find an entity: whatever tool found it, the expected IRI must be in what it returned.
+//! Compares steps that find an entity: whatever the tool, its output must contain the expected IRI.
 
 use hashbrown::HashMap;
 use juror_json::{self as json, Object, text_of};
@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use super::View;
 
-/// Whether an autocomplete search lists the expected IRI, or a query's output mentions it.
+/// Whether an autocomplete search lists the expected IRI, or the output of a query contains it.
 pub(super) fn matches(expected: &View<'_>, actual: &View<'_>) -> bool {
     let Some(iri) = expected.text() else { return false };
     match actual.name {
@@ -21,7 +21,7 @@ pub(super) fn matches(expected: &View<'_>, actual: &View<'_>) -> bool {
 fn lists(output: &str, iri: &str) -> bool {
     rows_of(output).unwrap_or_default().into_iter().any(|row| {
         let Ok(row) = json::from_str::<Object>(row.get()) else { return false };
-        // Of a repeated column the last one counts: names are gathered only where that matters.
+        // If a column is repeated, its last value counts; names are collected only if that matters.
         if !row.iter().any(|(_, term)| is_uri(term, iri)) {
             return false;
         }
@@ -30,7 +30,7 @@ fn lists(output: &str, iri: &str) -> bool {
     })
 }
 
-/// The rows of a SPARQL result in JSON, each as written.
+/// Returns the rows of a SPARQL result in JSON.
 fn rows_of(output: &str) -> Option<Vec<&RawValue>> {
     let output: Object = json::from_str(output).ok()?;
     let results: Object = json::from_str(output.get("results")?.get()).ok()?;

@@ -1,6 +1,7 @@
-//! How alike an actual step is to an expected one: 0 for unlike, 1 for the same.
+//! Computes the similarity of an actual and an expected step: from 0 for different to 1 for the same.
 //!
-//! The kind of the expected step chooses the comparator; each lives in a file of its own.
+//! The kind of the expected step decides the comparator ([`CompareBy`]). Each comparator is in a file
+//! of its own.
 
 mod args;
 mod data_points;
@@ -29,23 +30,23 @@ use serde_json::value::RawValue;
 pub(crate) use spare::Spare;
 pub use sparql::compare_sparql_results;
 
-use crate::exact::Compared;
+use crate::exact::ComparedJson;
 use crate::kind_names::StepKind;
 use crate::limits::{Excess, Limits};
 use crate::output::Output;
-use crate::profile::{Names, Profile, StepKinds};
+use crate::profile::{NameMatching, Profile, StepKinds};
 use crate::question::ExpectedStep;
 use crate::trajectory::Step;
 
-/// Whose step it is.
+/// Whether a step is expected or was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Side {
+enum StepSide {
     Expected,
     Actual,
 }
 
-impl Side {
-    /// Reads a SPARQL result; an expected one need not list its columns.
+impl StepSide {
+    /// Reads a SPARQL result. An expected one need not list its columns.
     fn parse(
         self,
         text: &str,
@@ -53,41 +54,42 @@ impl Side {
         limit: CellLimit,
     ) -> Result<SparqlResult<'_>, NotAResult> {
         match self {
-            Side::Expected => SparqlResult::parse_reference_within(text, format, limit),
-            Side::Actual => SparqlResult::parse_within(text, format, limit),
+            StepSide::Expected => SparqlResult::parse_reference_within(text, format, limit),
+            StepSide::Actual => SparqlResult::parse_within(text, format, limit),
         }
     }
 }
 
-/// A step with its output, read as whatever a comparison needs and at most once.
+/// A step as comparators see it. Its output is parsed as a comparison needs it, and at most once.
 pub(crate) struct View<'t> {
     pub(crate) name: &'t str,
     pub(crate) fields: &'t Object<'t>,
     output: Option<Output<'t>>,
     media_type: MediaType,
-    side: Side,
+    side: StepSide,
     limits: Limits,
-    /// What outputs of the same side may still take beyond what their texts answer for.
+    /// The room that the outputs of this side share.
     spare: Option<Rc<Spare>>,
     text: OnceCell<Cow<'t, str>>,
     result: OnceCell<Result<SparqlResult<'t>, NotAResult>>,
     documents: OnceCell<Result<Vec<Document<'t>>, NotDocuments>>,
-    /// The output as JSON that is compared, and the arguments.
-    json: Compared,
+    /// The output, prepared for comparison as JSON.
+    json: ComparedJson,
     args: OnceCell<Cow<'t, str>>,
-    compared_args: Compared,
+    /// The arguments, prepared for comparison as JSON.
+    compared_args: ComparedJson,
 }
 
 impl<'t> View<'t> {
     pub(crate) fn of_actual(step: &'t Step<'t>) -> View<'t> {
         let written = step.fields.get_set("output_media_type").and_then(json::text_of);
         let media_type = written.map_or(MediaType::Other, |written| MediaType::of(&written));
-        View::new(&step.name, &step.fields, step.output, media_type, Side::Actual)
+        View::new(&step.name, &step.fields, step.output, media_type, StepSide::Actual)
     }
 
     pub(crate) fn of_expected(step: &'t ExpectedStep<'t>) -> View<'t> {
         let media_type = step.media_type.as_deref().map_or(MediaType::Other, MediaType::of);
-        View::new(&step.name, &step.fields, step.output, media_type, Side::Expected)
+        View::new(&step.name, &step.fields, step.output, media_type, StepSide::Expected)
     }
 
     fn new(
@@ -95,7 +97,7 @@ impl<'t> View<'t> {
         fields: &'t Object<'t>,
         output: Option<Output<'t>>,
         media_type: MediaType,
-        side: Side,
+        side: StepSide,
     ) -> View<'t> {
         View {
             name,
@@ -108,41 +110,40 @@ impl<'t> View<'t> {
             text: OnceCell::new(),
             result: OnceCell::new(),
             documents: OnceCell::new(),
-            json: Compared::default(),
+            json: ComparedJson::default(),
             args: OnceCell::new(),
-            compared_args: Compared::default(),
+            compared_args: ComparedJson::default(),
         }
     }
 
-    /// The same step as a profile sees it: called by what its name stands for, and read within
-    /// limits.
+    /// Applies a profile: the usual name of the step's kind, and the limits.
     pub(crate) fn under(mut self, profile: &Profile) -> View<'t> {
         self.name = profile.kind_names.meant_by(self.name);
         self.limits = profile.limits;
         self
     }
 
-    /// The same step among others of its side: they share what they may take beyond their texts, so
-    /// that many do not take many times as much.
+    /// Makes the step share its room with others of its side, so that many steps cannot take many
+    /// times as much.
     pub(crate) fn sharing(mut self, spare: &Rc<Spare>) -> View<'t> {
         self.spare = Some(Rc::clone(spare));
         self
     }
 
-    /// The steps of an answer as a profile sees them.
+    /// Returns the views of an answer's steps under a profile.
     pub(crate) fn of_answer(steps: &'t [Step<'t>], profile: &Profile) -> Vec<View<'t>> {
         let spare = Rc::new(Spare::new(&profile.limits));
         let view = |step| View::of_actual(step).under(profile).sharing(&spare);
         steps.iter().map(view).collect()
     }
 
-    /// The same step, read within limits.
+    /// Sets the limits.
     pub(crate) fn within(mut self, limits: &Limits) -> View<'t> {
         self.limits = *limits;
         self
     }
 
-    /// The limits that the output is read within.
+    /// The limits for reading the output.
     pub(crate) fn limits(&self) -> &Limits {
         &self.limits
     }
@@ -152,23 +153,23 @@ impl<'t> View<'t> {
         self.output
     }
 
-    /// Whether the step returned something.
+    /// Whether the step has an output.
     pub(crate) fn has_output(&self) -> bool {
         self.output.is_some()
     }
 
-    /// The text of the output, or its JSON if it is not a text.
+    /// Returns the text of the output, or its JSON if it is not a text.
     pub(crate) fn text(&self) -> Option<&str> {
         let output = self.output?;
         Some(self.text.get_or_init(|| output.text()))
     }
 
-    /// Whether the text of the output contains a piece of text.
+    /// Whether the text of the output contains `piece`.
     pub(crate) fn contains(&self, piece: &str) -> bool {
         self.output.is_some_and(|output| output.contains(piece))
     }
 
-    /// The step as it is written, but for its id; two that are written alike compare alike.
+    /// Returns all parts of the step except its id. Steps with equal parts compare equally.
     pub(crate) fn written(&self) -> Vec<&'t str> {
         let (form, output) = match self.output {
             None => ("nothing", ""),
@@ -180,13 +181,13 @@ impl<'t> View<'t> {
         [self.name, form, output].into_iter().chain(fields).collect()
     }
 
-    /// Whether a row of the output lists an IRI, where the output is a SPARQL result as servers
-    /// write them; nothing otherwise.
+    /// Whether any row of the output contains an IRI, or `None` if the output is not a SPARQL result
+    /// as servers write it.
     pub(crate) fn served_has_iri(&self, iri: &str) -> Option<bool> {
         self.output?.served_has_iri(iri)
     }
 
-    /// Whether two outputs are written the same, to the letter.
+    /// Whether two outputs are written identically.
     pub(crate) fn is_written_like(&self, other: &View<'_>) -> bool {
         match (self.output, other.output) {
             (Some(output), Some(other)) => output.is_written_like(other),
@@ -202,7 +203,7 @@ impl<'t> View<'t> {
             SparqlResult::Truth(_) => false,
         };
         let format = self.own_format();
-        // Where it was read as JSON, that tells.
+        // If it was already read as JSON, the result has the answer.
         let is_json = format.is_none_or(|format| format == ResultFormat::Json);
         if is_json && self.result.get().is_some_and(|read| read.as_ref().is_ok_and(has_rows)) {
             return false;
@@ -210,8 +211,8 @@ impl<'t> View<'t> {
         empty::is_empty_output(output, format)
     }
 
-    /// The output as a SPARQL result: by its own media type, else by its look, else as the other
-    /// side is written.
+    /// Returns the output as a SPARQL result, in the format of its own media type, or else as it
+    /// looks, or else in the format of the other side.
     pub(crate) fn result(&self, other: ResultFormat) -> Option<&SparqlResult<'t>> {
         self.read(other).as_ref().ok()
     }
@@ -233,8 +234,8 @@ impl<'t> View<'t> {
         })
     }
 
-    /// The length of the text that a table was read from. One that is long enough in any case is
-    /// not unescaped for it.
+    /// Returns the length of the text that a table was read from. A text that is long enough in any
+    /// case is not unescaped for this.
     fn length_for(&self, n_cells: usize) -> usize {
         let written = self.output.map_or(0, Output::written_length);
         if self.least_length() / CellLimit::BYTES_A_CELL >= n_cells {
@@ -243,7 +244,7 @@ impl<'t> View<'t> {
         self.text().map_or(0, str::len)
     }
 
-    /// How long the text is at least: in JSON a byte may be written as six.
+    /// Returns a lower bound of the text's length: in JSON, up to six bytes may stand for one.
     fn least_length(&self) -> usize {
         match self.output {
             Some(Output::Text(text)) => text.len(),
@@ -252,13 +253,13 @@ impl<'t> View<'t> {
         }
     }
 
-    /// The cells that the table of a text may have beyond those that its text answers for.
+    /// Returns the limit of cells for a text of this length.
     fn cell_limit(&self, text_length: usize) -> CellLimit {
         let spare = self.spare.as_ref();
         spare.map_or(self.limits.of_tables(), |spare| spare.cells_for(text_length))
     }
 
-    /// What the output has too much of, if anybody tried to read it.
+    /// Returns the limit that the output exceeded when it was read.
     pub(crate) fn excess(&self) -> Option<Excess> {
         match (self.result.get(), self.documents.get()) {
             (Some(Err(NotAResult::TooLarge)), _) => Some(Excess::TableCells),
@@ -268,7 +269,7 @@ impl<'t> View<'t> {
         }
     }
 
-    /// The same step, whose output is known to have too much of something.
+    /// Marks the output as exceeding a limit, before it is read.
     pub(crate) fn known_to_exceed(self, excess: Excess) -> View<'t> {
         let is_new = match excess {
             Excess::TableCells => self.result.set(Err(NotAResult::TooLarge)).is_ok(),
@@ -276,7 +277,7 @@ impl<'t> View<'t> {
             Excess::Documents => self.documents.set(Err(NotDocuments::TooMany)).is_ok(),
             Excess::Pairing => true,
         };
-        debug_assert!(is_new, "nobody read it before");
+        debug_assert!(is_new, "the output was not read before");
         self
     }
 
@@ -293,7 +294,7 @@ impl<'t> View<'t> {
         }
         if format == ResultFormat::Json
             && let Some(result) = output.served_result(self.cell_limit(self.least_length()))
-            && (self.side == Side::Actual || result.has_columns())
+            && (self.side == StepSide::Actual || result.has_columns())
         {
             return Ok(result);
         }
@@ -308,7 +309,7 @@ impl<'t> View<'t> {
         self.side.parse(text, format, limit).map(SparqlResult::into_owned)
     }
 
-    /// The output as a list of documents.
+    /// Returns the output as a list of documents.
     pub(crate) fn documents(&self) -> Result<&[Document<'t>], NotDocuments> {
         let read = || {
             let text = self.text().ok_or(NotDocuments::Other)?;
@@ -321,7 +322,7 @@ impl<'t> View<'t> {
             let read = match parse_documents(text, most) {
                 Ok(documents) => Ok(owned(documents)),
                 Err(NotDocuments::TooMany) => Err(NotDocuments::TooMany),
-                // Scores of documents may be `NaN`, for which JSON has no number.
+                // Scores of documents may be `NaN`, which is not JSON.
                 Err(NotDocuments::Other) => {
                     let quoted = Quoted::of(text, false).ok_or(NotDocuments::Other)?;
                     parse_documents(&quoted.text, most).map(owned)
@@ -337,22 +338,22 @@ impl<'t> View<'t> {
         self.documents.get_or_init(read).as_deref().map_err(|why| *why)
     }
 
-    /// An argument, as it is written.
+    /// Returns an argument, as JSON.
     pub(crate) fn arg(&self, name: &str) -> Option<&'t RawValue> {
         crate::trajectory::argument(self.fields, name)
     }
 }
 
-/// An expected step made ready to be compared with many actual ones.
+/// An expected step, prepared to be compared with many actual ones.
 pub(crate) struct Expectation<'v> {
     pub(crate) view: &'v View<'v>,
     pub(crate) step: &'v ExpectedStep<'v>,
     prepared: OnceCell<Option<Prepared<'v>>>,
 }
 
-/// The rule by which an expected and an actual step are compared.
+/// The rule for comparing an expected and an actual step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum CompareBy {
     Sparql(ResultFormat),
     Retrieval,
     TimeSeries,
@@ -361,50 +362,58 @@ pub(crate) enum Kind {
     Args,
     Json,
     Plain,
-    /// Steps that cannot match, such as steps whose names must agree and do not.
+    /// The steps cannot match, for example because their names must agree and do not.
     Never,
 }
 
-impl Kind {
-    /// The rule for a pair of steps.
-    pub(crate) fn of(expected: &Expectation<'_>, actual: &View<'_>, profile: &Profile) -> Kind {
+impl CompareBy {
+    /// Returns the rule for a pair of steps.
+    pub(crate) fn of(
+        expected: &Expectation<'_>,
+        actual: &View<'_>,
+        profile: &Profile,
+    ) -> CompareBy {
         let (step, expected) = (expected.step, expected.view);
         let same_name = expected.name == actual.name;
         if step.matches_by_args(profile) {
-            // Arguments mean nothing without what they were given to.
-            return if same_name { Kind::Args } else { Kind::Never };
+            // Arguments mean nothing without the name of the tool.
+            return if same_name { CompareBy::Args } else { CompareBy::Never };
         }
-        if !actual.has_output() || (profile.names == Names::MustAgree && !same_name) {
-            return Kind::Never;
+        if !actual.has_output() || (profile.names == NameMatching::MustAgree && !same_name) {
+            return CompareBy::Never;
         }
-        Kind::by_output(expected, same_name, profile)
+        CompareBy::by_output(expected, same_name, profile)
     }
 
-    /// The rule for an expected step that does not match by its arguments, and an actual one that
-    /// has an output.
-    pub(crate) fn by_output(expected: &View<'_>, same_name: bool, profile: &Profile) -> Kind {
+    /// Returns the rule for an expected step that is not matched by its arguments and an actual one
+    /// that has an output.
+    pub(crate) fn by_output(expected: &View<'_>, same_name: bool, profile: &Profile) -> CompareBy {
         let all_kinds = profile.kinds == StepKinds::All;
         let has = |kind| all_kinds || profile.kind_names.has(kind);
         let both = |name: &str| same_name && expected.name == name;
         match expected.media_type {
             MediaType::Result(format) if !all_kinds || both("sparql_query") => {
-                return Kind::Sparql(format);
+                return CompareBy::Sparql(format);
             }
             _ => {}
         }
         if both("retrieval") && expected.output.is_some_and(|output| !output.is_empty_text()) {
-            return Kind::Retrieval;
+            return CompareBy::Retrieval;
         }
         if both("retrieve_time_series") && has(StepKind::RetrieveTimeSeries) {
-            return Kind::TimeSeries;
+            return CompareBy::TimeSeries;
         }
         if both("retrieve_data_points") && has(StepKind::RetrieveDataPoints) {
-            return Kind::DataPoints;
+            return CompareBy::DataPoints;
         }
         if expected.name == "iri_discovery" && has(StepKind::IriDiscovery) {
-            return Kind::Iri;
+            return CompareBy::Iri;
         }
-        if same_name && expected.media_type == MediaType::Json { Kind::Json } else { Kind::Plain }
+        if same_name && expected.media_type == MediaType::Json {
+            CompareBy::Json
+        } else {
+            CompareBy::Plain
+        }
     }
 }
 
@@ -413,24 +422,24 @@ impl<'v> Expectation<'v> {
         Expectation { view, step, prepared: OnceCell::new() }
     }
 
-    /// How alike an actual step is to this one, from 0 to 1.
+    /// Returns the similarity of an actual step, from 0 to 1.
     pub(crate) fn similarity(&self, actual: &View<'_>, profile: &Profile) -> f64 {
         let expected = self.view;
-        let same = match Kind::of(self, actual, profile) {
-            Kind::Never => false,
-            Kind::Sparql(format) => sparql::matches(self, actual, format),
-            Kind::Retrieval => return documents::recall(expected, actual),
-            Kind::TimeSeries => time_series::matches(expected, actual),
-            Kind::DataPoints => data_points::matches(expected, actual),
-            Kind::Iri => iri::matches(expected, actual),
-            Kind::Args => args::matches(expected, actual),
-            Kind::Json => value::same_json_output(expected, actual),
-            Kind::Plain => value::same_output(expected, actual),
+        let same = match CompareBy::of(self, actual, profile) {
+            CompareBy::Never => false,
+            CompareBy::Sparql(format) => sparql::matches(self, actual, format),
+            CompareBy::Retrieval => return documents::recall(expected, actual),
+            CompareBy::TimeSeries => time_series::matches(expected, actual),
+            CompareBy::DataPoints => data_points::matches(expected, actual),
+            CompareBy::Iri => iri::matches(expected, actual),
+            CompareBy::Args => args::matches(expected, actual),
+            CompareBy::Json => value::same_json_output(expected, actual),
+            CompareBy::Plain => value::same_output(expected, actual),
         };
         f64::from(u8::from(same))
     }
 
-    /// The expected SPARQL result, ready for comparisons.
+    /// Returns the expected SPARQL result, prepared for comparisons.
     pub(crate) fn prepared(&self, format: ResultFormat) -> Option<&Prepared<'v>> {
         let prepare = || Some(Prepared::new(self.view.result(format)?, &self.step.rules));
         self.prepared.get_or_init(prepare).as_ref()

@@ -1,4 +1,5 @@
-//! What the steps of one side may take together, beyond what their texts answer for.
+//! The room that all outputs of an answer, or of a reference, share beyond what the lengths of their
+//! texts allow.
 
 use std::cell::Cell;
 
@@ -6,7 +7,7 @@ use juror_sparql::CellLimit;
 
 use crate::limits::Limits;
 
-/// What is left of the limits that the outputs of an answer share, or those of a reference.
+/// What is left of the shared limits.
 #[derive(Debug)]
 pub(crate) struct Spare {
     cells: Shared,
@@ -14,21 +15,21 @@ pub(crate) struct Spare {
 }
 
 impl Spare {
-    /// A small table of one cell for every two bytes is always read: what was returned before it
-    /// must not spoil a short answer that is right.
+    /// A small table with at most one cell for every two bytes is always read, so that earlier
+    /// outputs cannot spoil a short answer that is right.
     const SMALL_TABLE: usize = 1 << 10;
 
     pub(crate) fn new(limits: &Limits) -> Spare {
         Spare { cells: Shared::new(limits.table_cells), documents: Shared::new(limits.documents) }
     }
 
-    /// The cells that the table of a text may have beyond those that its text answers for.
+    /// Returns the limit of cells for a text of this length.
     pub(crate) fn cells_for(&self, text_length: usize) -> CellLimit {
         let own = text_length / CellLimit::BYTES_A_CELL;
         CellLimit(self.cells.beyond(own).max(own.min(Spare::SMALL_TABLE / 2)))
     }
 
-    /// Takes what a table has beyond that.
+    /// Uses up the cells that the length of the text does not allow for.
     pub(crate) fn take_cells(&self, n_cells: usize, text_length: usize) {
         self.cells.take(n_cells.saturating_sub(text_length / CellLimit::BYTES_A_CELL));
     }
@@ -37,13 +38,13 @@ impl Spare {
         self.cells.refuse();
     }
 
-    /// The documents that a text may list.
+    /// Returns the number of documents that a text of this length may list.
     pub(crate) fn documents_for(&self, text_length: usize) -> usize {
         let own = text_length / Limits::BYTES_A_DOCUMENT;
         own + self.documents.beyond(own)
     }
 
-    /// Takes those that a list has beyond what its text answers for.
+    /// Uses up the documents that the length of the text does not allow for.
     pub(crate) fn take_documents(&self, n_documents: usize, text_length: usize) {
         self.documents.take(n_documents.saturating_sub(text_length / Limits::BYTES_A_DOCUMENT));
     }
@@ -55,10 +56,10 @@ impl Spare {
 
 #[derive(Debug)]
 struct Shared {
-    /// How many are left. What was refused is not kept, so it takes none of them.
+    /// How many are left. A refused output is not kept in memory, so it uses up none.
     left: Cell<usize>,
-    /// How many more than its text answers for are looked at in an output that is then refused,
-    /// perhaps: half as many each time, so that many such do not take many times as long.
+    /// How many to read of an output before refusing it, beyond what the length of its text allows.
+    /// Halved with each refusal, so that many such outputs do not take many times as long.
     patience: Cell<usize>,
 }
 
@@ -67,8 +68,8 @@ impl Shared {
         Shared { left: Cell::new(most), patience: Cell::new(most) }
     }
 
-    /// How many there may be beyond the `own` that a text answers for: as many again in any case,
-    /// while there are any left.
+    /// Returns how many there may be beyond the `own` that the length of a text allows: at least as
+    /// many again, while there are any left.
     fn beyond(&self, own: usize) -> usize {
         self.left.get().min(self.patience.get().max(own))
     }

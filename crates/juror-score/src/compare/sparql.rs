@@ -1,11 +1,11 @@
-//! Steps that return SPARQL results.
+//! Compares steps that return SPARQL results.
 
 use juror_sparql::{Comparison, Prepared, ResultFormat, Rules, SparqlResult};
 
 use super::{Expectation, View};
 
-/// Whether an actual output agrees with the expected one. What cannot be read as a result, such as
-/// the text of a DESCRIBE query, agrees only with the identical text.
+/// Whether an actual output agrees with the expected one. An output that is not a table or a
+/// boolean, such as that of a DESCRIBE query, agrees only with the identical text.
 pub(super) fn matches(expected: &Expectation<'_>, actual: &View<'_>, format: ResultFormat) -> bool {
     if expected.view.is_written_like(actual) {
         return true;
@@ -16,7 +16,7 @@ pub(super) fn matches(expected: &Expectation<'_>, actual: &View<'_>, format: Res
     }
 }
 
-/// Compares two results given as JSON text; 1 if they agree by the rules, else 0.
+/// Compares two results in JSON. Returns 1 if they agree by the rules, and 0 otherwise.
 ///
 /// ```
 /// use juror_score::Rules;

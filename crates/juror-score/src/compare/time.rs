@@ -8,16 +8,16 @@ use crate::exact::same_json;
 
 const MICROS: i64 = 1_000_000;
 
-/// How far an absolute time may be from the relative one that was expected.
+/// How far an absolute time may be from the expected relative one.
 const TOLERANCE: i64 = 60 * MICROS;
 
 /// A moment, in microseconds since 1970 in UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Instant(i64);
 
-/// Whether two times mean the same. Relative times are relative to when the step ran. An expected
-/// relative time allows an absolute one within a minute of it; an expected absolute time allows
-/// no relative one.
+/// Whether two times mean the same. Relative times refer to when the step ran. An expected relative
+/// time allows an absolute one within a minute of it; an expected absolute time allows no relative
+/// one.
 pub(super) fn same_time(
     expected: Option<&RawValue>,
     actual: Option<&RawValue>,
@@ -25,40 +25,40 @@ pub(super) fn same_time(
 ) -> bool {
     let (expected, actual) = match (expected, actual) {
         (None, None) => return true,
-        (Some(expected), Some(actual)) => (Time::of(expected), Time::of(actual)),
+        (Some(expected), Some(actual)) => (TimeArg::of(expected), TimeArg::of(actual)),
         _ => return false,
     };
     match (expected, actual) {
-        (Time::Relative(a), Time::Relative(b)) => a == b,
-        (Time::Absolute(a), Time::Absolute(b)) => a == b,
-        (Time::Relative(offset), Time::Absolute(actual)) => ran_at.is_some_and(|ran_at| {
+        (TimeArg::Relative(a), TimeArg::Relative(b)) => a == b,
+        (TimeArg::Absolute(a), TimeArg::Absolute(b)) => a == b,
+        (TimeArg::Relative(offset), TimeArg::Absolute(actual)) => ran_at.is_some_and(|ran_at| {
             let expected = i128::from(ran_at.0) + i128::from(offset);
             (expected - i128::from(actual.0)).abs() <= i128::from(TOLERANCE)
         }),
-        (Time::Other(a), Time::Other(b)) => same_json(a.get(), b.get()),
+        (TimeArg::Other(a), TimeArg::Other(b)) => same_json(a.get(), b.get()),
         _ => false,
     }
 }
 
-enum Time<'v> {
+enum TimeArg<'v> {
     /// Microseconds from when the step ran.
     Relative(i64),
     Absolute(Instant),
-    /// Not a time as we know it; compares by its value.
+    /// Not a known form of time; compares by its value.
     Other(&'v RawValue),
 }
 
-impl<'v> Time<'v> {
-    fn of(value: &'v RawValue) -> Time<'v> {
-        let Some(text) = json::text_of(value) else { return Time::Other(value) };
+impl<'v> TimeArg<'v> {
+    fn of(value: &'v RawValue) -> TimeArg<'v> {
+        let Some(text) = json::text_of(value) else { return TimeArg::Other(value) };
         if let Some(offset) = relative_offset(&text) {
-            return Time::Relative(offset);
+            return TimeArg::Relative(offset);
         }
-        Instant::parse(&text).map_or(Time::Other(value), Time::Absolute)
+        Instant::parse(&text).map_or(TimeArg::Other(value), TimeArg::Absolute)
     }
 }
 
-/// `90m-ago` and the like, in microseconds.
+/// Reads a relative time such as `90m-ago`, in microseconds.
 fn relative_offset(text: &str) -> Option<i64> {
     if text == "now" {
         return Some(0);
@@ -86,7 +86,7 @@ fn relative_offset(text: &str) -> Option<i64> {
 }
 
 impl Instant {
-    /// Reads ISO 8601; a time without a zone is in UTC.
+    /// Reads ISO 8601. A time without a zone is in UTC.
     pub(super) fn parse(text: &str) -> Option<Instant> {
         let text = text.trim();
         if !text.is_ascii() {
@@ -95,15 +95,15 @@ impl Instant {
         let (date, rest) = parse_date(text)?;
         let days = i64::from((date - jiff::civil::date(1970, 1, 1)).get_days());
         let midnight = days * 86_400 * MICROS;
-        // Any one character may stand between date and time.
+        // Any single character may separate date and time.
         let Some(time) = rest.get(1..) else { return rest.is_empty().then_some(Instant(midnight)) };
         let (time, offset_minutes) = split_zone(time)?;
         Some(Instant(midnight + parse_time(time)? - offset_minutes * 60 * MICROS))
     }
 }
 
-/// A date and what follows it: `2025`, `2025-12`, `2025-12-01`, `20251201`, `2025-W49-1`,
-/// `2025-335`, and the last two without hyphens.
+/// Reads a date and returns it with the rest of the text: `2025`, `2025-12`, `2025-12-01`,
+/// `20251201`, `2025-W49-1`, `2025-335`, and the last two without hyphens.
 fn parse_date(text: &str) -> Option<(Date, &str)> {
     let year: i16 = number(text.get(..4)?)?.try_into().ok()?;
     let rest = &text[4..];
@@ -150,7 +150,7 @@ fn parse_week_date(year: i16, text: &str, hyphen: bool) -> Option<(Date, &str)> 
     Some((date, rest))
 }
 
-/// A time of day and the minutes its zone is ahead of UTC.
+/// Splits off the zone and returns the time of day and the minutes its zone is ahead of UTC.
 fn split_zone(text: &str) -> Option<(&str, i64)> {
     if let Some(time) = text.strip_suffix(['Z', 'z']) {
         return Some((time.trim_end(), 0));
@@ -166,7 +166,7 @@ fn split_zone(text: &str) -> Option<(&str, i64)> {
     (hours < 24 && minutes < 60).then_some((text[..at].trim_end(), sign * (hours * 60 + minutes)))
 }
 
-/// `15`, `15:06`, `15:06:14`, `15:06:14.5` and the same without colons, in microseconds.
+/// Reads `15`, `15:06`, `15:06:14`, `15:06:14.5`, or the same without colons, in microseconds.
 fn parse_time(text: &str) -> Option<i64> {
     let (whole, fraction) = match text.split_once(['.', ',']) {
         Some((whole, fraction)) => (whole, Some(fraction)),

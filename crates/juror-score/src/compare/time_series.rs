@@ -1,4 +1,4 @@
-//! Steps that ask for time series, which compare by what was asked.
+//! Compares steps that retrieve time series, by their arguments.
 
 use juror_json as json;
 use serde_json::Value;
@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use super::View;
 use crate::exact::same_json;
 
-/// The same series, and the same limit where the reference sets one.
+/// Whether the series are the same, and the limit if the reference has one.
 pub(super) fn matches(expected: &View<'_>, actual: &View<'_>) -> bool {
     let same_limit = || same_optional(expected.arg("limit"), actual.arg("limit"));
     let (expected_mrid, actual_mrid) = (expected.arg("mrid"), actual.arg("mrid"));
@@ -18,7 +18,7 @@ pub(super) fn matches(expected: &View<'_>, actual: &View<'_>) -> bool {
     actual_mrid.is_none() && same_limit()
 }
 
-/// Neither empty nor zero.
+/// Whether a value is neither empty nor zero.
 fn is_set(value: &RawValue) -> bool {
     let text = value.get();
     match json::kind_of(value) {
@@ -38,7 +38,7 @@ pub(super) fn same_optional(a: Option<&RawValue>, b: Option<&RawValue>) -> bool 
     }
 }
 
-/// The same names in any order; a single name stands for a list of one.
+/// Whether the names are the same in any order; a single name counts as a list of one.
 pub(super) fn same_names(a: Option<&RawValue>, b: Option<&RawValue>) -> bool {
     match (a.and_then(names), b.and_then(names)) {
         (Some(a), Some(b)) => {
@@ -50,7 +50,7 @@ pub(super) fn same_names(a: Option<&RawValue>, b: Option<&RawValue>) -> bool {
     }
 }
 
-/// The names in an order that does not depend on how they are written, as far as that can be told.
+/// Returns the names in an order that, as far as possible, does not depend on how they are escaped.
 fn names(value: &RawValue) -> Option<Vec<&RawValue>> {
     match json::kind_of(value) {
         "a text" => (value.get().len() > 2).then(|| vec![value]),

@@ -1,8 +1,8 @@
-//! Outputs that compare by value: JSON, and anything else.
+//! Compares outputs by value: as JSON, or as texts.
 
 use super::View;
 
-/// Equal when both are texts and identical, or both are other JSON of equal value.
+/// Whether both are the same text, or both are other JSON of equal value.
 pub(super) fn same_output(expected: &View<'_>, actual: &View<'_>) -> bool {
     let (Some(wanted), Some(found)) = (expected.output, actual.output) else { return false };
     match (wanted.other_json(), found.other_json()) {
@@ -12,7 +12,7 @@ pub(super) fn same_output(expected: &View<'_>, actual: &View<'_>) -> bool {
     }
 }
 
-/// Equal when both read as JSON of equal value.
+/// Whether both are JSON of equal value when parsed.
 pub(super) fn same_json_output(expected: &View<'_>, actual: &View<'_>) -> bool {
     match (expected.text(), actual.text()) {
         (Some(a), Some(b)) => expected.json.same_json(a, &actual.json, b),

@@ -1,13 +1,13 @@
-//! A reference and the responses to it, read side by side.
+//! Reads a reference and the responses to it in parallel.
 
 use std::thread;
 
 use juror_document::{Document, Problems};
 
 use super::reference::{Dataset, read_reference};
-use super::responses::{Parts, Responses, read_responses};
+use super::responses::{ResponseParts, Responses, read_responses};
 
-/// Reads a reference and responses on at most so many threads.
+/// Reads a reference and responses on at most `n_threads` threads.
 pub fn read_both<'a>(
     reference: &'a Document,
     responses: &'a Document,
@@ -16,7 +16,7 @@ pub fn read_both<'a>(
     if n_threads < 2 {
         return (read_reference(reference), read_responses(responses));
     }
-    let Some(parts) = Parts::of(responses) else {
+    let Some(parts) = ResponseParts::of(responses) else {
         return thread::scope(|scope| {
             let answers = scope.spawn(|| read_responses(responses));
             let dataset = read_reference(reference);
@@ -27,8 +27,9 @@ pub fn read_both<'a>(
         for _ in 1..n_threads.min(parts.len()) {
             scope.spawn(|| parts.read());
         }
-        // This thread begins with the reference, which cannot be shared out. In the end all wait for
-        // it, so it is not slowed down by more helpers than there are threads to use.
+        // This thread starts with the reference, which cannot be divided, and then helps with the
+        // responses. Everything waits for the reference in the end, so no more threads are started
+        // than the caller allows.
         let dataset = read_reference(reference);
         parts.read();
         dataset

@@ -1,4 +1,4 @@
-//! The slow look at a reference dataset: every problem, with its place and path.
+//! The slow pass over a reference dataset, which finds every problem with its place and path.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ use crate::question::MatchedBy;
 
 type List<'d> = Vec<&'d RawValue>;
 
-/// Looks through a file; collects problems and the ids seen.
+/// Collects problems, and the ids seen so far.
 pub(super) struct Check<'d> {
     document: &'d Document,
     pub(super) found: Vec<UnplacedProblem>,
@@ -24,7 +24,7 @@ impl<'d> Check<'d> {
         Check { document, found: Vec::new(), ids: HashSet::new() }
     }
 
-    /// A whole file: a list of templates.
+    /// Checks a whole file: a list of templates.
     pub(super) fn templates(&mut self, value: &'d RawValue) {
         let top = Path::default();
         let Some(templates) = self.parse::<List>(value, &top, "a list of templates") else {
@@ -35,7 +35,7 @@ impl<'d> Check<'d> {
         }
     }
 
-    /// One line: a template, or a question with its `template_id`.
+    /// Checks one line: a template, or a question with its `template_id`.
     pub(super) fn line(&mut self, value: &'d RawValue) {
         let path = Path::default();
         let Some(fields) = self.parse::<Object>(value, &path, "a template or a question") else {
@@ -145,7 +145,7 @@ impl<'d> Check<'d> {
         found
     }
 
-    /// A required text and where it stands; a number or boolean will do.
+    /// Returns a required text and its value; accepts numbers and booleans.
     fn text(
         &mut self,
         fields: &Object<'d>,

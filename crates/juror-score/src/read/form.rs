@@ -1,29 +1,29 @@
-//! Objects of which some keys are known and the others are remembered.
+//! Objects with known keys that remember their unknown keys.
 //!
-//! A key that a reader does not know is passed over, and may be a mistake: a misspelt key is as good
-//! as a missing one, and scores as if it were. So the keys that are passed over are kept.
+//! A reader ignores keys it does not know. But a misspelt key scores as if it were missing, so
+//! unknown keys are kept for a warning.
 
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Visitor};
 
-/// Defines a form: its fields, each of which may be missing or `null`, which of them are there, and
-/// the keys that are none of its own.
+/// Defines a form: its fields, each of which may be missing or `null`, which of them are present, and
+/// its unknown keys.
 macro_rules! form {
     ($(#[$doc:meta])* $name:ident<$life:lifetime> { $($field:ident: $type:ty,)* }) => {
         $(#[$doc])*
         struct $name<$life> {
             $($field: Option<$type>,)*
-            /// Which of these keys are there, with any value: a bit for each.
-            #[allow(dead_code, reason = "not every reader asks")]
+            /// Which of these keys are present, with any value: a bit for each.
+            #[allow(dead_code, reason = "not every reader uses it")]
             met: u32,
-            /// The keys that are none of these, where they stand.
+            /// The unknown keys, borrowed from the text.
             unknown: Vec<&$life str>,
         }
 
         impl $name<'_> {
             /// The known keys, in the order of their bits.
-            #[allow(dead_code, reason = "not every reader asks")]
+            #[allow(dead_code, reason = "not every reader uses it")]
             const KEYS: &'static [&'static str] = &[$(stringify!($field)),*];
         }
 
@@ -41,7 +41,7 @@ macro_rules! form {
                         self,
                         mut map: A,
                     ) -> Result<Self::Value, A::Error> {
-                        // Nothing in these, or nothing but `null`.
+                        // The outer option: present; the inner: not `null`.
                         $(let mut $field: Option<Option<$type>> = None;)*
                         let mut unknown = Vec::new();
                         while let Some(key) = map.next_key::<$crate::read::form::Key<$life>>()? {
@@ -71,7 +71,7 @@ macro_rules! form {
 }
 pub(super) use form;
 
-/// A key that stands in the text as it is, or that had to be unescaped.
+/// A key, borrowed from the text unless it had to be unescaped.
 pub(super) enum Key<'a> {
     Borrowed(&'a str),
     Unescaped(String),
@@ -85,7 +85,7 @@ impl<'a> Key<'a> {
         }
     }
 
-    /// The key where it stands.
+    /// Returns the key if it is borrowed.
     pub(super) fn borrowed(&self) -> Option<&'a str> {
         match self {
             Key::Borrowed(text) => Some(text),

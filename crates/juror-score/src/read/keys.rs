@@ -1,5 +1,5 @@
-//! Keys that no reader knows, and values that statistics cannot use: told once each, with how often
-//! they are met and where first.
+//! Unknown keys, and values that statistics cannot use: each is reported once, with its first place
+//! and the number of occurrences.
 
 use juror_document::{Document, NotNumber, Path, Problem, Problems, UnplacedProblem};
 use juror_json::{self as json, Object};
@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use crate::finding::split_key;
 use crate::metric::question_metric;
 
-/// What a key belongs to.
+/// The kind of object that a key belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Of {
     Template,
@@ -29,7 +29,7 @@ impl Of {
         }
     }
 
-    /// The keys that mean something to Juror.
+    /// The known keys.
     fn known(self) -> &'static [&'static str] {
         match self {
             Of::Template => &["template_id", "questions"],
@@ -59,7 +59,7 @@ impl Of {
         }
     }
 
-    /// Words that people write for a key.
+    /// Returns the known key that people mean by another word.
     fn meant_by(self, key: &str) -> Option<&'static str> {
         let meant = match (self, key) {
             (Of::Question, "question" | "text" | "query") => "question_text",
@@ -83,7 +83,7 @@ impl Of {
         Some(meant)
     }
 
-    /// The known key that was probably meant.
+    /// Returns the known key that was probably meant.
     fn near(self, key: &str) -> Option<&'static str> {
         let similarity = |known: &str| {
             rapidfuzz::distance::osa::normalized_similarity(known.chars(), key.chars())
@@ -96,8 +96,8 @@ impl Of {
         self.meant_by(key).or_else(alike)
     }
 
-    /// Whether a key belongs there though no score depends on it: results may be read as references
-    /// and as responses again.
+    /// Whether a key is legitimate though no score depends on it. Results can be read again as
+    /// references and as responses, and have such keys.
     fn belongs(self, key: &str) -> bool {
         let of_results = [
             "template_id",
@@ -123,7 +123,7 @@ impl Of {
     }
 }
 
-/// The keys of an object that were probably meant for known ones which the object lacks.
+/// Returns the keys of an object that were probably meant for known keys which it lacks.
 pub(super) fn misspelt(
     of: Of,
     fields: &Object<'_>,
@@ -135,15 +135,16 @@ pub(super) fn misspelt(
     })
 }
 
-/// How alike a key must be to be taken for a known one.
+/// The least similarity of a misspelt key to a known one.
 const NEAR: f64 = 0.75;
 
-/// Whether a key is a metric, or says something about one.
+/// Whether a key belongs to a metric.
 fn is_of_result(key: &str) -> bool {
     split_key(key).1.is_some() || question_metric(key).is_some()
 }
 
-/// Whether a key of a step, expected or taken, is known: steps are many, and most are well.
+/// Whether a key of a step, expected or taken, is known. A fast check, since there are many steps
+/// and most have only known keys.
 fn is_step_key(key: &[u8]) -> bool {
     matches!(
         key,
@@ -164,7 +165,7 @@ fn is_step_key(key: &[u8]) -> bool {
     )
 }
 
-/// The first keys of a step that are not known, where they stand: no more of a file are told.
+/// Returns the first unknown keys of a step, borrowed from the text; no more than a file reports.
 pub(super) fn unknown_keys<'a>(step: &Object<'a>) -> impl Iterator<Item = &'a str> {
     let inside = |key: &'a RawValue| &key.get()[1..key.get().len() - 1];
     let keys = step.iter_raw().map(move |(key, _)| inside(key));
@@ -176,41 +177,41 @@ pub(super) fn unknown_keys<'a>(step: &Object<'a>) -> impl Iterator<Item = &'a st
     .take(Problems::MOST)
 }
 
-/// Something that is passed over, wherever it stands.
+/// Something a reader ignores, with all its occurrences.
 #[derive(Debug)]
-struct Odd<'a> {
+struct Oddity<'a> {
     of: Of,
-    /// The key that nobody knows, or that has the value.
+    /// The unknown key, or the key of the value.
     key: &'a str,
     what: What,
     n: usize,
-    /// Where it first stands.
+    /// The text of the first occurrence.
     at: &'a str,
     path: Path,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum What {
-    /// An unknown key, and the key that was probably meant, which is not there.
+    /// An unknown key, and the missing key that was probably meant.
     Misspelt(&'static str),
     /// An unknown key.
     Unknown,
-    /// A key that belongs there, in whatever record.
+    /// A key that is legitimate in any record.
     Fine,
-    /// A value that is no number, and what it is.
+    /// A value that is not a number.
     NoNumber(NotNumber),
-    /// A status of a step that is no known word; the key is that word.
+    /// An unknown status of a step; the key is the status.
     NoStatus,
 }
 
-/// What was passed over in a file, each once.
+/// What readers ignored in a file, each once.
 #[derive(Debug, Default)]
-pub(super) struct PassedOver<'a> {
-    all: Vec<Odd<'a>>,
+pub(super) struct Oddities<'a> {
+    all: Vec<Oddity<'a>>,
 }
 
-impl<'a> PassedOver<'a> {
-    /// Takes note of a key that a reader does not know; `has` tells whether another key is there.
+impl<'a> Oddities<'a> {
+    /// Records an unknown key. `has` says whether the object has another key.
     pub(super) fn key(
         &mut self,
         of: Of,
@@ -218,7 +219,7 @@ impl<'a> PassedOver<'a> {
         has: impl Fn(&str) -> bool,
         path: impl FnOnce() -> Path,
     ) {
-        let is_it = |odd: &Odd<'_>| odd.of == of && odd.key == key;
+        let is_it = |odd: &Oddity<'_>| odd.of == of && odd.key == key;
         let known = self.all.iter().find(|odd| is_it(odd)).map(|odd| odd.what);
         let what = match known {
             Some(What::Fine) => return,
@@ -235,7 +236,7 @@ impl<'a> PassedOver<'a> {
         self.add(of, key, what, key, path);
     }
 
-    /// Takes note of a value that is no number where one is needed.
+    /// Records a value that is not a number where one is needed.
     pub(super) fn no_number(
         &mut self,
         key: &'static str,
@@ -246,29 +247,29 @@ impl<'a> PassedOver<'a> {
         self.add(Of::Response, key, What::NoNumber(found), at, path);
     }
 
-    /// Takes note of a status of a step that is no known word.
+    /// Records an unknown status of a step.
     pub(super) fn no_status(&mut self, word: &'a str, path: impl FnOnce() -> Path) {
         self.add(Of::Step, word, What::NoStatus, word, path);
     }
 
     fn add(&mut self, of: Of, key: &'a str, what: What, at: &'a str, path: impl FnOnce() -> Path) {
-        let same = |odd: &&mut Odd<'_>| odd.of == of && odd.key == key && odd.what == what;
+        let same = |odd: &&mut Oddity<'_>| odd.of == of && odd.key == key && odd.what == what;
         if let Some(odd) = self.all.iter_mut().find(same) {
             odd.n += 1;
         } else if self.all.len() < Problems::MOST {
             let path = if what == What::Fine { Path::default() } else { path() };
-            self.all.push(Odd { of, key, what, n: 1, at, path });
+            self.all.push(Oddity { of, key, what, n: 1, at, path });
         }
     }
 
-    /// What is probably a mistake.
+    /// Returns what is probably a mistake.
     pub(super) fn mistakes(&self, document: &Document) -> Vec<UnplacedProblem> {
         self.found(document, |what| {
             matches!(what, What::Misspelt(_) | What::NoNumber(_) | What::NoStatus)
         })
     }
 
-    /// Keys that Juror does not use, and that are like none that it does.
+    /// Returns unknown keys that resemble no known one.
     pub(super) fn others(&self, document: &Document) -> Vec<UnplacedProblem> {
         self.found(document, |what| what == What::Unknown)
     }
@@ -279,7 +280,7 @@ impl<'a> PassedOver<'a> {
     }
 }
 
-impl Odd<'_> {
+impl Oddity<'_> {
     fn found(&self, document: &Document) -> UnplacedProblem {
         let (key, of, n_more) = (self.key.to_owned(), self.of.name(), self.n - 1);
         let problem = match self.what {

@@ -1,7 +1,29 @@
-//! Reading reference datasets, responses and results.
+//! Reads reference datasets, responses and results.
 //!
-//! Files are read fast first; only when that fails are they read again slowly, to find every
-//! problem and its place.
+//! Files are read fast first. Only if that fails are they read again, slowly, to find every problem
+//! and its place.
+//!
+//! ```
+//! use juror_score::read::{Document, Format, read_reference, read_responses};
+//! use juror_score::{Case, Profile, score};
+//!
+//! let reference = r#"[{"template_id": "capitals", "questions": [
+//!     {"id": "q1", "question_text": "Capital of Norway?",
+//!      "reference_steps": [[{"name": "lookup", "args": {}, "output": "Oslo"}]]}]}]"#;
+//! let responses = r#"{"question_id": "q1", "actual_steps": [
+//!     {"name": "lookup", "id": "call_1", "status": "success", "output": "Oslo"}]}"#;
+//!
+//! let reference = Document::new("reference.json", reference.into(), Format::Json)?;
+//! let responses = Document::new("responses.json", responses.into(), Format::Json)?;
+//! let dataset = read_reference(&reference)?;
+//! let responses = read_responses(&responses)?;
+//! for question in &dataset.questions {
+//!     let case = Case { question, trajectory: responses.of(question) };
+//!     let record = score(&case, &Profile::V5);
+//!     assert_eq!(record.matching.map(|matching| matching.score), Some(1.0));
+//! }
+//! # Ok::<(), juror_score::read::Problems>(())
+//! ```
 
 mod both;
 mod check;

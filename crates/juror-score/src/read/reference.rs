@@ -1,4 +1,4 @@
-//! Reference datasets: templates of questions with what is expected of their answers.
+//! Reads reference datasets: templates of questions with their references.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use super::check::Check;
 use super::form::form;
-use super::keys::{Of, PassedOver, unknown_keys};
+use super::keys::{Oddities, Of, unknown_keys};
 use super::responses::Responses;
 use crate::output::Output;
 use crate::profile::Profile;
@@ -22,22 +22,22 @@ use crate::question::{ExpectedStep, MatchedBy, Question};
 pub struct Dataset<'a> {
     /// In the order of the file.
     pub questions: Vec<Question<'a>>,
-    /// What a reader should know, though nothing is wrong enough to stop.
+    /// Problems that do not prevent scoring.
     pub warnings: Problems,
-    /// Those of the warnings that do not depend on the rules.
+    /// The warnings that do not depend on the rules.
     found: Vec<UnplacedProblem>,
-    /// For each question, where it stands in the file.
-    origins: Vec<Origin>,
-    passed_over: PassedOver<'a>,
+    /// The position of each question in the file.
+    origins: Vec<QuestionPosition>,
+    passed_over: Oddities<'a>,
 }
 
 impl Dataset<'_> {
-    /// The way to a question.
+    /// Returns the path to a question.
     pub(super) fn path_of(&self, index: usize) -> Path {
         self.origins.get(index).map_or_else(Path::default, |origin| path_of(*origin))
     }
 
-    /// The questions that nobody answers, in the order of the file.
+    /// Returns the questions without a response, in the order of the file.
     pub fn unanswered(&self, document: &Document, responses: &Responses<'_>) -> Problems {
         let questions = self.questions.iter().enumerate();
         let unanswered = questions.filter(|(_, question)| !responses.has(question));
@@ -49,15 +49,16 @@ impl Dataset<'_> {
         document.locate(found.collect())
     }
 
-    /// Keys that Juror does not use and that are like none that it does: as a rule the user's own.
+    /// Returns unknown keys that resemble no known one; usually the user's own.
     pub fn other_keys(&self, document: &Document) -> Problems {
         document.locate(self.passed_over.others(document))
     }
 }
 
 impl Dataset<'_> {
-    /// Tells of missing outputs by other rules than those of the profiles: some need none.
-    pub fn heed(&mut self, document: &Document, profile: &Profile) {
+    /// Updates the warnings about missing outputs for the rules of a profile. By some rules, steps
+    /// need no output.
+    pub fn check_outputs(&mut self, document: &Document, profile: &Profile) {
         let rules = |profile: &Profile| (profile.without_output, profile.kind_names.clone());
         if rules(profile) != rules(&Profile::V5) {
             self.warnings = self.warnings_by(document, profile);
@@ -84,7 +85,7 @@ impl Dataset<'_> {
     }
 }
 
-/// Reads a reference dataset: a list of templates in JSON or YAML, or a template or question a
+/// Reads a reference dataset: a list of templates in JSON or YAML, or one template or question per
 /// line. Fails with every problem found.
 pub fn read_reference(document: &Document) -> Result<Dataset<'_>, Problems> {
     if !document.bad_lines().is_empty() {
@@ -97,7 +98,7 @@ pub fn read_reference(document: &Document) -> Result<Dataset<'_>, Problems> {
         Ok(_) => return Err(with_repeated_keys(document, Problems::default())),
         Err(first) => return Err(with_repeated_keys(document, all_problems(document, first))),
     };
-    let Read { questions, origins, mut passed_over } = dataset;
+    let ReadQuestions { questions, origins, mut passed_over } = dataset;
     let mut check = StepCheck::default();
     for (question, origin) in questions.iter().zip(&origins) {
         check.question(document, question, &mut passed_over, || path_of(*origin));
@@ -112,7 +113,7 @@ pub fn read_reference(document: &Document) -> Result<Dataset<'_>, Problems> {
     Ok(dataset)
 }
 
-/// Problems with the keys that are used twice, in the order of the file.
+/// Adds the keys that are used twice, in the order of the file.
 fn with_repeated_keys(document: &Document, mut others: Problems) -> Problems {
     let mut errors = document.repeated_keys().to_vec();
     errors.append(&mut others.errors);
@@ -131,28 +132,28 @@ struct FirstProblem<'d> {
     error: Option<serde_json::Error>,
 }
 
-/// Questions, and for each where it stands in the file.
+/// The questions read so far, with their positions in the file.
 #[derive(Default)]
-struct Read<'a> {
+struct ReadQuestions<'a> {
     questions: Vec<Question<'a>>,
-    origins: Vec<Origin>,
-    passed_over: PassedOver<'a>,
+    origins: Vec<QuestionPosition>,
+    passed_over: Oddities<'a>,
 }
 
-/// The positions of a template in the file and of a question in its template.
-type Origin = (Option<usize>, Option<usize>);
+/// The index of a template in the file and of a question in its template.
+type QuestionPosition = (Option<usize>, Option<usize>);
 
-fn path_of((template, index): Origin) -> Path {
+fn path_of((template, index): QuestionPosition) -> Path {
     let path = template.map_or(Path::default(), |at| Path::default().index(at));
     index.map_or(path.clone(), |at| path.key("questions").index(at))
 }
 
-impl<'a> Read<'a> {
+impl<'a> ReadQuestions<'a> {
     fn push(
         &mut self,
         question: QuestionForm<'a>,
         template: Cow<'a, str>,
-        origin: Origin,
+        origin: QuestionPosition,
     ) -> Option<()> {
         for key in question.unknown.iter().take(Problems::MOST) {
             let has = |key: &str| question.has(key);
@@ -164,8 +165,8 @@ impl<'a> Read<'a> {
     }
 }
 
-fn read_fast(document: &Document) -> Result<Read<'_>, FirstProblem<'_>> {
-    let mut read = Read::default();
+fn read_fast(document: &Document) -> Result<ReadQuestions<'_>, FirstProblem<'_>> {
+    let mut read = ReadQuestions::default();
     for value in document.values() {
         let first = |error| FirstProblem { value, error };
         let unreadable = |(value, error)| FirstProblem { value, error: Some(error) };
@@ -174,7 +175,7 @@ fn read_fast(document: &Document) -> Result<Read<'_>, FirstProblem<'_>> {
             line.read_into(&mut read).ok_or_else(|| first(None))?;
         } else {
             let templates: Vec<TemplateForm<'_>> = document.parse(value).map_err(unreadable)?;
-            // Lists that grow leave gaps in memory behind them, as large as they are.
+            // A list that grows leaves gaps of its former sizes in memory.
             let n_questions =
                 templates.iter().flat_map(|template| &template.questions).map(Vec::len).sum();
             read.questions.reserve_exact(n_questions);
@@ -230,7 +231,7 @@ form! {
 }
 
 impl<'a> TemplateForm<'a> {
-    fn read_into(self, read: &mut Read<'a>, index: Option<usize>) -> Option<()> {
+    fn read_into(self, read: &mut ReadQuestions<'a>, index: Option<usize>) -> Option<()> {
         let template = json::scalar_text(self.template_id?)?;
         for key in self.unknown.into_iter().take(Problems::MOST) {
             let has = |key: &str| matches!(key, "template_id" | "questions");
@@ -244,8 +245,8 @@ impl<'a> TemplateForm<'a> {
 }
 
 impl<'a> LineForm<'a> {
-    fn read_into(self, read: &mut Read<'a>) -> Option<()> {
-        // Nobody asks these forms which keys are there.
+    fn read_into(self, read: &mut ReadQuestions<'a>) -> Option<()> {
+        // `met` is not used in these forms.
         let (template_id, unknown, met) = (self.template_id, self.unknown, 0);
         if self.questions.is_some() {
             let template = TemplateForm { template_id, questions: self.questions, unknown, met };
@@ -268,7 +269,7 @@ impl<'a> QuestionForm<'a> {
         match key {
             "reference_answer" => self.reference_answer.is_some(),
             "reference_steps" => self.reference_steps.is_some(),
-            // A question without these is refused.
+            // A question without the other keys is refused.
             _ => true,
         }
     }
@@ -289,8 +290,8 @@ impl<'a> QuestionForm<'a> {
     }
 }
 
-/// What is made of each item, if something can be made of all. Collecting would take room for
-/// four items where most have one, and fresh memory is dear.
+/// Maps all items, or returns `None` if one fails. Collecting into an `Option` would allocate room
+/// for four items where most lists have one, and fresh memory is expensive.
 fn make_all<T, U>(items: Vec<T>, make: impl Fn(T) -> Option<U>) -> Option<Vec<U>> {
     let mut all = Vec::with_capacity(items.len());
     for item in items {
@@ -299,7 +300,7 @@ fn make_all<T, U>(items: Vec<T>, make: impl Fn(T) -> Option<U>) -> Option<Vec<U>
     Some(all)
 }
 
-/// An expected step, if its fields are of the right types.
+/// Reads an expected step, or returns `None` if a field has the wrong type.
 fn expected_step(fields: Object<'_>) -> Option<ExpectedStep<'_>> {
     let truth = |name, default| match fields.get_set(name).map(RawValue::get) {
         None => Some(default),
@@ -332,8 +333,8 @@ fn expected_step(fields: Object<'_>) -> Option<ExpectedStep<'_>> {
     Some(ExpectedStep { fields, name, output, media_type, rules, matched_by })
 }
 
-/// Reads the whole file again for every problem; the first reader's complaint stands where the
-/// second look sees nothing wrong.
+/// Reads the whole file again to find every problem. If that finds none, the error of the fast
+/// reader stands.
 fn all_problems(document: &Document, first: FirstProblem<'_>) -> Problems {
     let mut check = Check::new(document);
     for value in document.values() {
@@ -343,16 +344,16 @@ fn all_problems(document: &Document, first: FirstProblem<'_>) -> Problems {
             Err((value, error)) => check.found.push(document.complaint(value, &error)),
         }
     }
-    // A key that is used twice is told with its place already.
-    let is_told = !check.found.is_empty() || !document.repeated_keys().is_empty();
-    if let (false, Some(error)) = (is_told, first.error) {
+    // Keys that are used twice are reported already.
+    let is_reported = !check.found.is_empty() || !document.repeated_keys().is_empty();
+    if let (false, Some(error)) = (is_reported, first.error) {
         check.found.push(document.complaint(first.value, &error));
     }
     check.found.sort_by_key(|found| found.offset);
     document.locate(check.found)
 }
 
-/// Problems and warnings that only the values of the steps show.
+/// Problems and warnings that depend on the values of steps.
 #[derive(Default)]
 struct StepCheck {
     problems: Vec<UnplacedProblem>,
@@ -364,7 +365,7 @@ impl StepCheck {
         &mut self,
         document: &Document,
         question: &Question<'a>,
-        passed_over: &mut PassedOver<'a>,
+        passed_over: &mut Oddities<'a>,
         path: impl Fn() -> Path,
     ) {
         let groups = question.groups.as_deref().unwrap_or_default();
@@ -385,7 +386,7 @@ impl StepCheck {
         }
     }
 
-    /// Every required column must be in the reference output.
+    /// Checks that every required column is in the reference output.
     fn columns(&mut self, document: &Document, step: &ExpectedStep<'_>, path: impl Fn() -> Path) {
         let Some((missing, known)) = step.missing_columns() else { return };
         let required = step.rules.required_columns.as_deref().unwrap_or_default();
@@ -500,7 +501,7 @@ mod tests {
         assert_eq!(ids, ["007", "0o17"]);
     }
 
-    /// Steps without output, and after them a misspelt key and a word that is hinted at.
+    /// A reference with steps without output, a misspelt key and a word that causes a hint.
     fn calls(n: usize) -> Document {
         let steps = "    - - name: a\n".repeat(n);
         let yaml = format!(
@@ -530,11 +531,14 @@ mod tests {
         let by_args = Profile { without_output: WithoutOutput::Args, ..Profile::V5 };
         let document = calls(120);
         let mut dataset = read_reference(&document).expect("a reference");
-        dataset.heed(&document, &by_args);
+        dataset.check_outputs(&document, &by_args);
         let told: Vec<bool> =
             dataset.warnings.errors.iter().map(|error| error.problem.is_warning()).collect();
         assert_eq!((told, dataset.warnings.n_more), (vec![true, true], 0));
-        dataset.heed(&document, &Profile { without_output: WithoutOutput::Args, ..Profile::V6 });
+        dataset.check_outputs(
+            &document,
+            &Profile { without_output: WithoutOutput::Args, ..Profile::V6 },
+        );
         let mut all = Problems::default();
         all.extend(dataset.warnings);
         assert_eq!(all.len(), 2);

@@ -1,4 +1,4 @@
-//! Results written earlier, read back for their statistics.
+//! Reads results written earlier, for their statistics.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -18,9 +18,9 @@ use crate::metric::step_metric;
 use crate::stats::Number;
 use crate::trajectory::{Status, Step};
 
-/// Adds every result of a file, a list or one a line, to an aggregator; returns how many.
+/// Adds every result of a file, a list or one per line, to an aggregator and returns their number.
 ///
-/// A line that cannot be read is a problem of its own; a list that cannot be read fails.
+/// A line that cannot be read becomes a problem. A list that cannot be read fails as a whole.
 pub fn read_results(
     document: &Document,
     aggregator: &mut Aggregator,
@@ -67,7 +67,7 @@ pub fn read_results(
             (list.and_then(|()| deserializer.end()).map_err(|error| (text, error)), n_read)
         };
         let (list, n_known) = read(text, 0);
-        // Those before the first `NaN` were read already.
+        // The results before the first `NaN` were added already.
         let quoted =
             |unread| document.with_quotes(text).map_or(Err(unread), |text| read(text, n_known).0);
         list.or_else(quoted).map_err(|(text, error)| document.syntax_error(text, &error))?;
@@ -88,10 +88,11 @@ pub fn read_results(
     Ok((n_results, problems))
 }
 
-/// Names of steps with metrics that do not count: how many steps, and where the first result is.
+/// Names of steps whose metrics do not count, with the number of steps and the offset of the first
+/// result.
 type Uncounted = BTreeMap<String, (usize, usize)>;
 
-/// A list of results, each handed on as soon as it is read.
+/// Reads a list of results, passing on each as soon as it is read.
 struct ResultsSeed<'f, 'de>(&'f mut dyn FnMut(ResultForm<'de>));
 
 impl<'de> DeserializeSeed<'de> for ResultsSeed<'_, 'de> {
@@ -114,7 +115,7 @@ impl<'de> Visitor<'de> for ResultsSeed<'_, 'de> {
     }
 }
 
-/// What statistics need of a result.
+/// The parts of a result that statistics need.
 #[derive(Default)]
 struct ResultForm<'a> {
     template_id: Option<String>,
@@ -142,7 +143,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for ResultForm<'a> {
                             form.template_id = json::scalar_text(raw).map(Into::into);
                         }
                         "questions" => {
-                            // A template of questions has the same id, and is no result.
+                            // A template of a reference also has a `template_id`.
                             map.next_value::<IgnoredAny>()?;
                             return Err(A::Error::custom("expected a result, found a template"));
                         }

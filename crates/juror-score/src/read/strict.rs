@@ -1,19 +1,19 @@
-//! What in a reference can never score, whatever is answered: looked for when somebody asks, since
-//! every expected output has to be read for it.
+//! Finds expected steps that can never score, whatever the answer. Done only on request, since every
+//! expected output has to be parsed.
 
 use juror_document::{Document, Problem, Problems, Quoted, UnplacedProblem};
 use juror_sparql::{NotAResult, SparqlResult};
 use serde_json::value::RawValue;
 
 use super::reference::Dataset;
-use crate::compare::{Kind, NotDocuments, View};
+use crate::compare::{CompareBy, NotDocuments, View};
 use crate::limits::Excess;
 use crate::profile::Profile;
 use crate::question::ExpectedStep;
 
 impl Dataset<'_> {
-    /// Every expected step that no actual step can match by some rules, or not by all that it
-    /// expects, with its place.
+    /// Returns every expected step that no actual step can match completely by the rules of a
+    /// profile.
     pub fn unscorable(&self, document: &Document, profile: &Profile) -> Problems {
         let mut found = Vec::new();
         for (at, question) in self.questions.iter().enumerate() {
@@ -33,18 +33,18 @@ impl Dataset<'_> {
     }
 }
 
-/// Why an expected output cannot be compared as its step asks for, or not all of it.
+/// Returns why an expected output, or a part of it, cannot be compared by the rules of its step.
 fn trouble_with(step: &ExpectedStep<'_>, profile: &Profile) -> Option<Problem> {
     let output = step.output.filter(|_| !step.matches_by_args(profile))?;
     let name = || step.name.to_string();
     let trouble = |why: &str| Some(Problem::BadOutput { step: name(), why: why.to_owned() });
-    let too_large = |excess: Excess| trouble(&format!("is {}", excess.told(&profile.limits)));
+    let too_large = |excess: Excess| trouble(&format!("is {}", excess.describe(&profile.limits)));
     let view = View::of_expected(step).under(profile);
     let read = |text: &str, format| {
         SparqlResult::parse_reference_within(text, format, profile.limits.of_tables()).map(|_| ())
     };
-    match Kind::by_output(&view, true, profile) {
-        Kind::Retrieval => match view.documents() {
+    match CompareBy::by_output(&view, true, profile) {
+        CompareBy::Retrieval => match view.documents() {
             Err(NotDocuments::Other) => trouble("is not a list of documents"),
             Err(NotDocuments::TooMany) => too_large(Excess::Documents),
             Ok([]) => trouble("has no documents"),
@@ -54,7 +54,7 @@ fn trouble_with(step: &ExpectedStep<'_>, profile: &Profile) -> Option<Problem> {
                 n => Some(Problem::UncountedDocuments { step: name(), n }),
             },
         },
-        Kind::Sparql(format) => match read(&output.text(), format) {
+        CompareBy::Sparql(format) => match read(&output.text(), format) {
             Ok(()) => None,
             Err(NotAResult::TooLarge) => too_large(Excess::TableCells),
             Err(NotAResult::TooWide) => too_large(Excess::TableColumns),
@@ -63,7 +63,7 @@ fn trouble_with(step: &ExpectedStep<'_>, profile: &Profile) -> Option<Problem> {
                 trouble(&format!("is no SPARQL result of the media type `{media_type}`"))
             }
         },
-        Kind::Json => {
+        CompareBy::Json => {
             let text = output.text();
             // Python writes words for numbers that are none, and reads them again.
             let reads = |text: &str| serde_json::from_str::<&RawValue>(text).is_ok();

@@ -264,7 +264,7 @@ fn check_cache(name: &str, checked: &mut Checked) {
 /// Reads a reference, and looks for what cannot score by some rules.
 fn check_reference(document: &Document, profile: &Profile) -> Result<(String, Problems), Problems> {
     let mut dataset = read_reference(document)?;
-    dataset.heed(document, profile);
+    dataset.check_outputs(document, profile);
     let questions = count(dataset.questions.len(), "question");
     let mut templates: Vec<&str> =
         dataset.questions.iter().map(|question| question.template.as_ref()).collect();

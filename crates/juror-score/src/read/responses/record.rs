@@ -1,0 +1,99 @@
+//! One record of a file of responses.
+
+use std::borrow::Cow;
+
+use juror_document::Problems;
+use juror_json::{self as json, Object};
+use serde_json::value::RawValue;
+
+use crate::read::form::form;
+use crate::read::keys::unknown_keys;
+use crate::trajectory::{Ending, Step, Trajectory, Usage};
+
+/// A record, with the id of its question if it has one.
+pub(super) struct ResponseRecord<'a> {
+    pub(super) id: Option<Cow<'a, str>>,
+    pub(super) trajectory: Trajectory<'a>,
+    /// Whether it has any known key besides the id.
+    pub(super) says_something: bool,
+    /// The known keys it has, as a bit for each in the order of the form.
+    met: u32,
+    /// The unknown keys, each with the index of its step if it belongs to a step.
+    pub(super) unknown: Vec<(Option<usize>, &'a str)>,
+}
+
+impl ResponseRecord<'_> {
+    /// Whether the record has a key, of those that a misspelt key may stand for.
+    pub(super) fn has(&self, key: &str) -> bool {
+        let is_own = |(step, own): &(Option<usize>, &str)| step.is_none() && *own == key;
+        match key {
+            // If these are `null`, another key may have the value that was meant for them.
+            "actual_answer" => self.trajectory.answer.is_some(),
+            "actual_steps" => self.trajectory.steps.is_some(),
+            "question_id" => self.id.is_some(),
+            _ => {
+                let known = ResponseForm::KEYS.iter().position(|known| *known == key);
+                known.is_some_and(|at| self.met >> at & 1 == 1) || self.unknown.iter().any(is_own)
+            }
+        }
+    }
+}
+
+/// The most steps of any response; a longer response may have one per [`BYTES_A_STEP`] bytes. A step
+/// takes far more memory than the two bytes of `{}`.
+pub(super) const MOST_STEPS: usize = 1 << 16;
+const BYTES_A_STEP: usize = 16;
+
+/// Reads one record.
+pub(super) fn read_record(text: &str) -> Result<ResponseRecord<'_>, serde_json::Error> {
+    let mut form: ResponseForm<'_> = json::from_str(text)?;
+    let n_steps = form.actual_steps.as_ref().map_or(0, Vec::len);
+    if n_steps > MOST_STEPS.max(text.len() / BYTES_A_STEP) {
+        let message = format!("expected at most {MOST_STEPS} steps, or steps that say something");
+        return Err(serde::de::Error::custom(message));
+    }
+    let says_something = form.met.count_ones() > u32::from(form.question_id.is_some());
+    let mut unknown: Vec<_> =
+        form.unknown.drain(..).take(Problems::MOST).map(|key| (None, key)).collect();
+    for (index, step) in form.actual_steps.iter().flatten().enumerate() {
+        unknown.extend(unknown_keys(step).map(|key| (Some(index), key)));
+    }
+    let (id, met) = (form.question_id.and_then(json::scalar_text), form.met);
+    Ok(ResponseRecord { id, trajectory: form.read(), says_something, met, unknown })
+}
+
+form! {
+    ResponseForm<'a> {
+        question_id: &'a RawValue,
+        status: &'a RawValue,
+        error: &'a RawValue,
+        actual_answer: &'a RawValue,
+        actual_steps: Vec<Object<'a>>,
+        input_tokens: &'a RawValue,
+        output_tokens: &'a RawValue,
+        total_tokens: &'a RawValue,
+        elapsed_sec: &'a RawValue,
+    }
+}
+
+impl<'a> ResponseForm<'a> {
+    fn read(self) -> Trajectory<'a> {
+        let says_error = self.status.is_some_and(|status| json::is_word(status, "error"));
+        let ending = match self.error {
+            Some(error) => Ending::Failed(Cow::Borrowed(error.get())),
+            None if says_error => Ending::Failed(Cow::Borrowed("\"no error message\"")),
+            None => Ending::Responded,
+        };
+        Trajectory {
+            ending,
+            answer: self.actual_answer,
+            steps: self.actual_steps.map(|steps| steps.into_iter().map(Step::new).collect()),
+            usage: Usage {
+                input_tokens: self.input_tokens,
+                output_tokens: self.output_tokens,
+                total_tokens: self.total_tokens,
+                elapsed_sec: self.elapsed_sec,
+            },
+        }
+    }
+}
