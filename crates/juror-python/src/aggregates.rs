@@ -35,7 +35,7 @@ pub(crate) fn compute_aggregates<'py>(
     to_python(py, &aggregates, &templates)
 }
 
-/// Statistics, and the names of templates that are no texts, by the texts that stand for them.
+/// Statistics, and the names of templates that are not strings, by the strings that stand for them.
 pub(crate) type Collected<'py> = (Aggregates, HashMap<String, Bound<'py, PyAny>>);
 
 /// Folds results, given as objects or as a path, into statistics.
@@ -171,7 +171,7 @@ fn distinct(keys: impl Iterator<Item = String>) -> Vec<String> {
     keys.filter(|key| seen.insert(key.clone())).collect()
 }
 
-/// Results one by one: a list, anything else that can be gone through, or one result.
+/// Results one by one: those of a list or any other iterable, or a single result.
 fn items<'py>(results: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
     if results.cast::<PyMapping>().is_ok() {
         return Ok(vec![results.clone()]);

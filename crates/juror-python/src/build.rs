@@ -111,7 +111,7 @@ impl<'b, 'py> Building<'b, 'py> {
         }
     }
 
-    /// The text that a piece stands in.
+    /// The text that a piece is part of.
     fn text(&self, source: Source) -> &'b str {
         match source {
             Source::Reference => self.inputs.documents.reference.json(),

@@ -46,7 +46,7 @@ const _: () = assert!(size_of::<BuildStep>() == 16);
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BuildPlan {
     pub(crate) steps: Vec<BuildStep>,
-    /// Texts that stand in no input.
+    /// Texts that are part of no input.
     pub(crate) texts: String,
     /// The first step of each result.
     pub(crate) starts: Vec<usize>,

@@ -79,7 +79,7 @@ pub(crate) enum Message {
     Results(BuildPlan),
     /// Everything is done. Results of files are not built yet.
     Done(Option<Box<Unbuilt>>),
-    /// It ended because it was told to.
+    /// It was interrupted.
     Interrupted,
     /// It could not begin, or failed.
     Refused(Refusal),
@@ -96,12 +96,12 @@ impl Messages<'_> {
     }
 
     fn log(self, text: String, is_failure: bool) {
-        // If nobody listens, nobody misses it.
+        // If nobody listens any more, nobody needs it.
         self.send(Message::Log { text, is_failure });
     }
 }
 
-/// Does the work, and sends everything as messages. Ends early when it is told to, and when nobody
+/// Does the work, and sends everything as messages. Ends early if it is interrupted or nobody
 /// listens any more. When all is done, keeps what results of files need.
 pub(crate) fn run(
     work: Work,
@@ -253,7 +253,7 @@ fn all_problems(
     Refusal::Dataset(all, n_more)
 }
 
-/// Logs what is odd about the inputs, but stops nothing.
+/// Logs what is odd about the inputs.
 fn log_warnings(evaluation: &Evaluation<'_>, documents: &Documents, messages: Messages<'_>) {
     let (is_file, responses_are_file) = documents.are_files;
     log_problems(evaluation.reference_problems(), is_file, messages);

@@ -29,7 +29,7 @@ impl Source {
         matches!(self, Source::File(_))
     }
 
-    /// The document, and what is lent of it where its text is that of a file.
+    /// The document, and what has to be kept of it if its text is that of a file.
     pub(crate) fn document(self) -> Result<(Document, Option<Lent>), LoadError> {
         match self {
             Source::File(name) => load_to_keep(&name),
@@ -44,7 +44,7 @@ pub(crate) struct Input<'py> {
     pub(crate) known: Option<Known<'py>>,
     /// What of it could not be read.
     pub(crate) problems: Vec<InputProblem>,
-    /// What deserves a word, though nothing is wrong.
+    /// What deserves a warning, though nothing is wrong.
     pub(crate) hint: Option<InputProblem>,
 }
 
@@ -66,7 +66,7 @@ impl<'py> Input<'py> {
         Ok(Input::new("responses", take_responses(value)?, value.py()))
     }
 
-    /// Both: the texts of the one are put together while the objects of the other are gone through.
+    /// Both: the text of the one is put together while the objects of the other are visited.
     pub(crate) fn both(
         reference: &Bound<'py, PyAny>,
         responses: &Bound<'py, PyAny>,
@@ -75,9 +75,9 @@ impl<'py> Input<'py> {
         let (reference, responses) = match take_reference(reference)? {
             Taken::File(name) => (Input::file(name), take_responses(responses)?),
             Taken::Objects(written) => {
-                let told = Words::of(&written, py);
+                let found = ObjectProblems::of(&written, py);
                 let (filled, responses) = written.fill_while(py, || take_responses(responses));
-                (Input::objects("reference", filled, told), responses?)
+                (Input::objects("reference", filled, found), responses?)
             }
         };
         Ok((reference, Input::new("responses", responses, py)))
@@ -87,8 +87,8 @@ impl<'py> Input<'py> {
         match taken {
             Taken::File(name) => Input::file(name),
             Taken::Objects(written) => {
-                let told = Words::of(&written, py);
-                Input::objects(name, written.fill(py), told)
+                let found = ObjectProblems::of(&written, py);
+                Input::objects(name, written.fill(py), found)
             }
         }
     }
@@ -97,25 +97,25 @@ impl<'py> Input<'py> {
         Input { source: Source::File(name), known: None, problems: Vec::new(), hint: None }
     }
 
-    fn objects(name: &'static str, filled: Filled<'py>, told: Words) -> Input<'py> {
+    fn objects(name: &'static str, filled: Filled<'py>, found: ObjectProblems) -> Input<'py> {
         let Filled { json, known } = filled;
-        let Words { problems, hint } = told;
+        let ObjectProblems { problems, hint } = found;
         Input { source: Source::Objects { name, json }, known: Some(known), problems, hint }
     }
 }
 
-/// What is to be said of objects.
-struct Words {
+/// What to report about objects.
+struct ObjectProblems {
     problems: Vec<InputProblem>,
     hint: Option<InputProblem>,
 }
 
-impl Words {
-    fn of(written: &Written<'_>, py: Python<'_>) -> Words {
-        let told = |found| InputProblem::of_object(py, found);
-        Words {
-            problems: written.problems.iter().map(told).collect(),
-            hint: written.not_number.as_ref().map(told),
+impl ObjectProblems {
+    fn of(written: &Written<'_>, py: Python<'_>) -> ObjectProblems {
+        let located = |found| InputProblem::of_object(py, found);
+        ObjectProblems {
+            problems: written.problems.iter().map(located).collect(),
+            hint: written.not_number.as_ref().map(located),
         }
     }
 }
@@ -158,7 +158,7 @@ pub(crate) fn path_of(value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     Ok(None)
 }
 
-/// Anything that can be gone through once, such as a generator, as a list.
+/// Anything that can be iterated over only once, such as a generator, becomes a list.
 fn whole<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let is_whole = value.is_exact_instance_of::<PyList>() || value.cast::<PyMapping>().is_ok();
     if is_whole || value.is_none() {
@@ -179,7 +179,7 @@ fn records_by_id<'py>(written: &mut Written<'py>, mapping: &Bound<'py, PyMapping
         let mark = written.mark();
         written.key(&id);
         if written.failed_since(&mark) {
-            // No question can be known by such a key; the problem stays to be told.
+            // No question has such an id; the problem is reported.
             written.json.truncate(written.json.len() - 2);
             push_text(&id.str()?.to_string_lossy(), &mut written.json);
         }
@@ -207,7 +207,7 @@ fn records<'py>(written: &mut Written<'py>, list: &Bound<'py, PyList>) -> PyResu
     Ok(())
 }
 
-/// One response. What cannot be read of it is told as the error of its question.
+/// One response. What cannot be read of it becomes the error of its question.
 fn record<'py>(
     written: &mut Written<'py>,
     response: &Bound<'py, PyAny>,
@@ -233,7 +233,7 @@ fn record<'py>(
     written.json.extend_from_slice(b"\"error\":");
     push_text(&format!("the response could not be read: {}", words.join("; ")), &mut written.json);
     written.json.push(b'}');
-    // Told once, as an error; the log has it too.
+    // It is in the result as an error; the log has it too.
     written.problems.extend(found);
     Ok(())
 }
@@ -253,9 +253,9 @@ pub(crate) fn settings(config: Option<&Bound<'_, PyAny>>) -> PyResult<Settings> 
     let mut written = Written::default();
     written.value(config);
     if !written.problems.is_empty() {
-        let told =
+        let problems =
             written.problems.iter().map(|found| InputProblem::of_object(py, found)).collect();
-        return Err(Refusal::Settings(told, 0).into_error(py));
+        return Err(Refusal::Settings(problems, 0).into_error(py));
     }
     let refuse = |problems: Problems| Refusal::settings(&problems, false).into_error(py);
     let json = written.fill(py).json;

@@ -24,9 +24,9 @@ pub(crate) fn json_of(value: &Bound<'_, PyAny>) -> PyResult<String> {
 /// The JSON text that was written, unless something could not be.
 pub(crate) fn finished<'py>(written: Written<'py>, py: Python<'py>) -> PyResult<String> {
     if !written.problems.is_empty() {
-        let told =
+        let problems =
             written.problems.iter().map(|found| InputProblem::of_object(py, found)).collect();
-        return Err(Refusal::Dataset(told, 0).into_error(py));
+        return Err(Refusal::Dataset(problems, 0).into_error(py));
     }
     Ok(String::from_utf8(written.fill(py).json)?)
 }

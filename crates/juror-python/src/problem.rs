@@ -8,7 +8,7 @@ use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-/// A step on the way to a value.
+/// A step on the path to a value.
 pub(crate) enum Segment {
     /// An element of a list.
     Index(usize),
@@ -18,19 +18,19 @@ pub(crate) enum Segment {
 
 /// Something in Python's objects that could not be read.
 pub(crate) struct Found {
-    /// The way to it, from its end.
+    /// The path to it, from its end.
     pub(crate) path: Vec<Segment>,
     pub(crate) message: String,
     pub(crate) hint: Option<String>,
 }
 
 impl Found {
-    /// What a problem of a file would say, at a way that is yet to be told.
+    /// A problem as one of a file would be described; the path is added later.
     pub(crate) fn of(problem: &Problem) -> Found {
         Found { path: Vec::new(), message: problem.to_string(), hint: problem.hint() }
     }
 
-    /// The way to it, as Juror writes ways.
+    /// The path to it, as Juror writes paths.
     pub(crate) fn path(&self, py: Python<'_>) -> String {
         let mut text = String::new();
         for segment in self.path.iter().rev() {
@@ -54,7 +54,7 @@ impl Found {
     }
 }
 
-/// A problem for Python.
+/// A problem of an input, as Python reports it.
 #[derive(Clone)]
 pub(crate) struct InputProblem {
     pub(crate) message: String,
@@ -64,7 +64,7 @@ pub(crate) struct InputProblem {
 }
 
 impl InputProblem {
-    /// A problem of an input; what was made of objects has no lines.
+    /// A problem of a document; one that was made of objects has no lines.
     pub(crate) fn of(error: &DatasetError, is_file: bool) -> InputProblem {
         let place = &error.place;
         InputProblem {
@@ -108,13 +108,15 @@ pub(crate) enum Refusal {
 
 impl Refusal {
     pub(crate) fn dataset(problems: &Problems, is_file: bool) -> Refusal {
-        let told = problems.errors.iter().map(|error| InputProblem::of(error, is_file)).collect();
-        Refusal::Dataset(told, problems.n_more)
+        let located =
+            problems.errors.iter().map(|error| InputProblem::of(error, is_file)).collect();
+        Refusal::Dataset(located, problems.n_more)
     }
 
     pub(crate) fn settings(problems: &Problems, is_file: bool) -> Refusal {
-        let told = problems.errors.iter().map(|error| InputProblem::of(error, is_file)).collect();
-        Refusal::Settings(told, problems.n_more)
+        let located =
+            problems.errors.iter().map(|error| InputProblem::of(error, is_file)).collect();
+        Refusal::Settings(located, problems.n_more)
     }
 
     /// Words of juror-run: the problem, and below it the hint.
@@ -123,9 +125,9 @@ impl Refusal {
             Some((message, hint)) => (message, Some(hint.to_owned())),
             None => (words, None),
         };
-        let told =
+        let problem =
             InputProblem { message: message.to_owned(), place: None, path: String::new(), hint };
-        Refusal::Settings(vec![told], 0)
+        Refusal::Settings(vec![problem], 0)
     }
 
     pub(crate) fn into_error(self, py: Python<'_>) -> PyErr {
@@ -135,8 +137,8 @@ impl Refusal {
                 return Refusal::dataset(&problems, true).into_error(py);
             }
             Refusal::Failed(why) => return PyRuntimeError::new_err(why),
-            Refusal::Dataset(told, n_more) => located(py, "DatasetError", told, n_more),
-            Refusal::Settings(told, n_more) => located(py, "SettingsError", told, n_more),
+            Refusal::Dataset(problems, n_more) => located(py, "DatasetError", problems, n_more),
+            Refusal::Settings(problems, n_more) => located(py, "SettingsError", problems, n_more),
         };
         raised.unwrap_or_else(|error| error)
     }
@@ -146,8 +148,14 @@ fn errors(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
     py.import("juror._errors")
 }
 
-fn located(py: Python<'_>, class: &str, told: Vec<InputProblem>, n_more: usize) -> PyResult<PyErr> {
-    let problems: PyResult<Vec<_>> = told.into_iter().map(|told| told.into_python(py)).collect();
+fn located(
+    py: Python<'_>,
+    class: &str,
+    problems: Vec<InputProblem>,
+    n_more: usize,
+) -> PyResult<PyErr> {
+    let problems: PyResult<Vec<_>> =
+        problems.into_iter().map(|problem| problem.into_python(py)).collect();
     let error = errors(py)?.getattr(class)?.call1((problems?, n_more))?;
     Ok(PyErr::from_value(error))
 }

@@ -54,7 +54,7 @@ fn add_question<'py>(
     templates.append(template)
 }
 
-/// Responses by question id. A record that cannot be read is told in the log, or with `strict`
+/// Responses by question id. A record that cannot be read is reported in the log, or with `strict`
 /// ends the reading, with all others like it.
 #[pyfunction]
 #[pyo3(signature = (responses, *, strict=false))]
@@ -108,23 +108,23 @@ impl<'py> Read<'py> {
     /// Raises what is wrong with the whole, and logs what is wrong with parts; with `strict`, all
     /// of it is raised.
     fn settle(&self, checked: Result<Problems, Problems>, strict: bool) -> PyResult<()> {
-        let told = |problems: &Problems| -> Vec<InputProblem> {
+        let located = |problems: &Problems| -> Vec<InputProblem> {
             let objects = self.problems.iter().cloned();
             let others = problems.errors.iter().map(|error| InputProblem::of(error, self.is_file));
             objects.chain(others).collect()
         };
         match checked {
             Err(problems) => {
-                Err(Refusal::Dataset(told(&problems), problems.n_more).into_error(self.py))
+                Err(Refusal::Dataset(located(&problems), problems.n_more).into_error(self.py))
             }
-            Ok(problems) if strict && !told(&problems).is_empty() => {
-                Err(Refusal::Dataset(told(&problems), problems.n_more).into_error(self.py))
+            Ok(problems) if strict && !located(&problems).is_empty() => {
+                Err(Refusal::Dataset(located(&problems), problems.n_more).into_error(self.py))
             }
             Ok(problems) => {
                 let log = Log::new(self.py)?;
                 let hint = self.hint.iter().cloned();
-                let mut words = hint.chain(told(&problems));
-                words.try_for_each(|told| log.write(&told.to_string(), false))
+                let mut words = hint.chain(located(&problems));
+                words.try_for_each(|problem| log.write(&problem.to_string(), false))
             }
         }
     }

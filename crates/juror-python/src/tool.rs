@@ -122,13 +122,13 @@ fn with_calls<T>(
     }
     let json = json_of(answer)?;
     let answer_of = |py: Python<'_>| {
-        let told = InputProblem {
+        let problem = InputProblem {
             message: "expected an answer with `answer_details`".into(),
             place: None,
             path: String::new(),
             hint: Some("or the list of pairs that were called".into()),
         };
-        Refusal::Dataset(vec![told], 0).into_error(py)
+        Refusal::Dataset(vec![problem], 0).into_error(py)
     };
     let read = read_answer(&json).ok_or_else(|| answer_of(answer.py()))?;
     let registry = query.registry();

@@ -27,7 +27,7 @@ pub enum LoadError {
     Text(#[from] Problems),
 }
 
-/// A system's reason in plain words.
+/// The system's reason in plain words.
 pub(crate) fn reason(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "there is no such file or folder".into(),
@@ -44,15 +44,15 @@ pub fn load(name: &str) -> Result<Document, LoadError> {
     load_as(name, None).map(|(document, _)| document)
 }
 
-/// Loads a file whose text will be wanted for longer than a run.
+/// Loads a file whose text is needed for longer than a run.
 ///
-/// Large files are not copied into memory at first. [`Lent::keep`] does that, whenever there is
-/// time; there is nothing to keep where the document stands in memory of its own already.
+/// Large files are not copied into memory at first; [`Lent::keep`] does that later. There is no
+/// [`Lent`] if the document is in memory of its own already.
 pub fn load_to_keep(name: &str) -> Result<(Document, Option<Lent>), LoadError> {
     load_as(name, None)
 }
 
-/// A document whose text is that of a file: it would change with the file.
+/// A document whose text is that of a file, and would change with the file.
 #[derive(Debug)]
 pub struct Lent {
     name: String,
@@ -61,10 +61,10 @@ pub struct Lent {
     state: State,
 }
 
-/// How much of a file is read before anybody is asked whether it is still wanted.
+/// How much of a file is read before looking whether it is still wanted.
 const PIECE: u64 = 1 << 22;
 
-/// What tells whether a file was changed.
+/// What shows that a file was changed.
 #[derive(Debug, PartialEq)]
 struct State {
     size: u64,
@@ -79,15 +79,15 @@ impl State {
 }
 
 impl Lent {
-    /// Fails where the file became shorter since it was read: what was made of it is worth nothing.
+    /// Fails if the file became shorter since it was read: whatever was made of it is then worthless.
     pub fn check(&self) -> Result<(), LoadError> {
         let failed = |error| LoadError::Io { name: self.name.clone(), error };
         let is_shorter = State::of(&self.file).map_err(failed)?.size < self.state.size;
         if is_shorter { Err(failed(cut_short())) } else { Ok(()) }
     }
 
-    /// The document in memory of its own; fails where the file was changed meanwhile, and stops
-    /// when nobody wants it any more.
+    /// Copies the document into memory of its own. Fails if the file was changed meanwhile, or if the
+    /// document is no longer wanted.
     pub fn keep(self, unwanted: &Interrupt) -> Result<Document, LoadError> {
         let Lent { name, format, file, state } = self;
         let failed = |error| LoadError::Io { name: name.clone(), error };
@@ -112,7 +112,7 @@ impl Lent {
     }
 }
 
-/// Loads a settings file, which is YAML (and so may be JSON) whatever its name. Fails where a key
+/// Loads a settings file, which is YAML (and so may be JSON) whatever its name. Fails if a key
 /// is used twice.
 pub fn load_settings(name: &str) -> Result<Document, LoadError> {
     let (document, _) = load_as(name, Some(Format::Yaml))?;
@@ -120,7 +120,7 @@ pub fn load_settings(name: &str) -> Result<Document, LoadError> {
     Ok(document)
 }
 
-/// Fails where a key of a document is used twice.
+/// Fails if a key of a document is used twice.
 pub(crate) fn refuse_repeated_keys(document: &Document) -> Result<(), Problems> {
     let mut repeated = Problems::default();
     document.repeated_keys().iter().for_each(|error| repeated.push(error.clone()));
@@ -163,7 +163,7 @@ fn load_as(name: &str, format: Option<Format>) -> Result<(Document, Option<Lent>
             return Err(failed(cut_short()));
         }
         let document = document?;
-        // What YAML says stands in memory of its own, as JSON.
+        // YAML has become JSON, in memory of its own.
         let lent = Lent { name: name.to_owned(), format, file, state };
         return Ok((document, (format != Format::Yaml).then_some(lent)));
     }

@@ -1,4 +1,4 @@
-//! What a run's folder says of the run as a whole: `run.json`.
+//! The manifest of a run, `run.json`: what the run is, and whether it is complete.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use juror_store::{WholeFile, read_plain};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// The form that is written. What has another was made by another release.
+/// The format that is written. A manifest in another format is of another release.
 const FORMAT: &str = "juror.run/1";
 
 /// The file in a run's folder.
@@ -49,17 +49,17 @@ impl RunKind {
     }
 }
 
-/// What is known of a run as a whole.
+/// What a run is.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Manifest {
     format: String,
-    /// Stands for the identity.
+    /// A short hash of the identity.
     pub id: String,
     /// What is judged or tried.
     pub name: String,
     /// What kind of run it is.
     pub kind: RunKind,
-    /// Whether its results are written. Only a run that is not complete is gone on with.
+    /// Whether its results are written. A complete run is not resumed.
     pub is_complete: bool,
     /// When it began.
     pub began: String,
@@ -70,19 +70,19 @@ pub struct Manifest {
     pub juror: String,
     /// Everything that decides what comes of it.
     pub identity: Value,
-    /// What else there is to know: settings as written, who judges.
+    /// What decides nothing, but is worth knowing: settings as written, who judges.
     #[serde(flatten)]
     pub more: Map<String, Value>,
 }
 
-/// How a folder that holds a run already is used.
+/// How to use a folder that holds a run already.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Resume {
-    /// Begin anew: what the folder holds is replaced.
+    /// Start over: what the folder holds is replaced.
     pub fresh: bool,
-    /// Do again what has an error, also in a run that is complete.
+    /// Retry items that ended with an error, even in a complete run.
     pub retry_errors: bool,
-    /// Go on even if settings or inputs have changed.
+    /// Resume even if settings or inputs have changed.
     pub even_if_changed: bool,
 }
 
@@ -103,15 +103,15 @@ impl Manifest {
         }
     }
 
-    /// The same with something more to know of it, which decides nothing.
+    /// Adds something worth knowing, which decides nothing.
     #[must_use]
     pub fn with(mut self, key: &str, value: Value) -> Manifest {
         self.more.insert(key.to_owned(), value);
         self
     }
 
-    /// What a folder says; nothing where it says nothing. An inner error says why that is nothing of
-    /// this release.
+    /// Reads the manifest in a folder; `None` if there is none. The inner error says why a file is not
+    /// a manifest of this release.
     pub(crate) fn read(folder: &Path) -> io::Result<Option<Result<Manifest, serde_json::Error>>> {
         match read_plain(&folder.join(FILE)) {
             Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes).and_then(Manifest::known))),
@@ -134,7 +134,7 @@ impl Manifest {
         file.finish()
     }
 
-    /// Writes that all results are written.
+    /// Marks the run as complete, and writes that.
     pub(crate) fn complete(&mut self, folder: &Path) -> io::Result<()> {
         self.is_complete = true;
         self.ended = Some(now());
@@ -180,7 +180,7 @@ pub(crate) fn path_in(folder: &Path) -> PathBuf {
     folder.join(FILE)
 }
 
-/// What differs, and where it has parts with names, which of them.
+/// A key that differs, with the names of the parts that differ if it has any.
 fn detailed(key: &str, one: Option<&Value>, other: Option<&Value>) -> String {
     let (Some(Value::Object(one)), Some(Value::Object(other))) = (one, other) else {
         return key.to_owned();
@@ -198,12 +198,12 @@ fn detailed(key: &str, one: Option<&Value>, other: Option<&Value>) -> String {
 /// How many parts are named of what differs.
 const MOST_NAMES: usize = 5;
 
-/// Stands for a text.
+/// A short hash of a text.
 pub(crate) fn short_hash(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex()[..16].to_owned()
 }
 
-/// Now, so that texts sort as times do.
+/// The time, as text that sorts as times do.
 fn now() -> String {
     jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.6fZ").to_string()
 }

@@ -1,4 +1,4 @@
-//! What is written for users: files that appear whole or not at all, and standard output.
+//! Outputs for users: files that appear whole or not at all, and standard output.
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -9,11 +9,11 @@ use juror_store::WholeFile;
 use crate::input::reason;
 use crate::watched::is_any_torn;
 
-/// A file being written. It stands under a temporary name beside its own until it is finished.
+/// A file being written. It has a temporary name, in the same folder, until it is finished.
 #[derive(Debug)]
 pub struct Output {
     path: PathBuf,
-    /// How it is written.
+    /// Its format.
     pub format: Format,
     sink: Sink,
 }
@@ -46,8 +46,8 @@ pub enum OutputError {
 impl Output {
     /// Begins a file; the ending of its name picks the format. `-` is standard output, as JSON.
     ///
-    /// Fails at once where the file could not be finished later: the folder is not there or not
-    /// writable, or the name is a folder's.
+    /// Fails at once if the file could not be finished later: the folder does not exist or is not
+    /// writable, or the name is that of a folder.
     pub fn create(name: &str) -> Result<Output, OutputError> {
         if name == "-" {
             let sink = Sink::Stdout(io::stdout());
@@ -62,7 +62,7 @@ impl Output {
         Output::begin(name, format)
     }
 
-    /// Begins a file whose form is settled, whatever its name; `-` is standard output.
+    /// Begins a file in a format that does not depend on its name; `-` is standard output.
     pub fn create_text(name: &str) -> Result<Output, OutputError> {
         if name == "-" { Output::create(name) } else { Output::begin(name, Format::Json) }
     }
@@ -87,7 +87,7 @@ impl Output {
         written.map_err(|error| self.error(error))
     }
 
-    /// Sees everything through to the file, so that finishing it is a matter of its name.
+    /// Writes out what is buffered, so that finishing the file only renames it.
     pub fn flush(&mut self) -> Result<(), OutputError> {
         let flushed = match &mut self.sink {
             Sink::File(file) => file.flush(),
@@ -96,7 +96,7 @@ impl Output {
         flushed.map_err(|error| self.error(error))
     }
 
-    /// Puts the finished file in its place.
+    /// Gives the finished file its name.
     pub fn finish(self) -> Result<(), OutputError> {
         let name = self.path.display().to_string();
         let failed = |error| OutputError::Io { name, error };
@@ -120,7 +120,7 @@ impl Output {
     }
 }
 
-/// A reader that has seen enough, as `head` does, is no failure.
+/// A reader that stops early, as `head` does, is not a failure.
 fn forgive_closed_pipe(written: io::Result<()>) -> io::Result<()> {
     match written {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),

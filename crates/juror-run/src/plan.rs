@@ -16,11 +16,11 @@ pub struct Plan {
     pub profile: Profile,
     /// The outputs of custom evaluations, which aggregates take in.
     pub custom_metrics: Vec<String>,
-    /// What each of those needs of a question.
+    /// What each of those needs a question to have.
     pub custom_needs: Vec<Traits>,
     /// What is asked of the results before they may pass.
     pub gates: Gates,
-    /// Whether results tell why expected steps were missed.
+    /// Whether results say why expected steps were missed.
     pub explain: bool,
     /// How many threads judge.
     pub threads: usize,

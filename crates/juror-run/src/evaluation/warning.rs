@@ -71,7 +71,7 @@ impl Warning {
         })
     }
 
-    /// Failures of models are told apart, and with them that verdicts are missing.
+    /// `None` if models failed: that is reported on its own, and says as much.
     fn no_verdict(evaluation: &Evaluation<'_>, judgements: &Judgements) -> Option<Warning> {
         // A question that ended in an error is counted as one already.
         let lacks_verdict = |(judgement, question): &(&Judgement, &Question<'_>)| {

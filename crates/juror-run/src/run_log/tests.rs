@@ -114,7 +114,7 @@ fn a_finished_run_is_neither_resumed_nor_replaced_unless_told() {
 
 #[test]
 fn what_is_not_ours_is_neither_used_nor_replaced() {
-    // Some have no line that is whole, as a file of JSON that somebody wrote.
+    // Some have no whole line, such as a JSON file that somebody wrote.
     for precious in ["precious", "precious\n", "\n", "{\"my\": 1}", "{\"my\": 1}\n", "{}\nprecious"]
     {
         let folder = tempfile::tempdir().expect("a folder");

@@ -1,7 +1,7 @@
-//! Files that grow by lines, after whatever ended their writer.
+//! What is left of a line that a crash or a power cut has torn.
 
-/// The lines that were written whole, and what stands behind them: a line that was cut off, and
-/// bytes that never reached the disk, which read as NUL after a power cut.
+/// Splits off the lines that were written whole. The rest is a line that was cut off, and bytes that
+/// never reached the disk, which read as NUL after a power cut.
 pub(crate) fn split(bytes: &[u8]) -> (&[u8], &[u8]) {
     let written = end_of(bytes, |byte| byte != 0);
     let mut whole = end_of(&bytes[..written], |byte| byte == b'\n');
@@ -13,12 +13,12 @@ pub(crate) fn split(bytes: &[u8]) -> (&[u8], &[u8]) {
     bytes.split_at(whole)
 }
 
-/// Where the last byte of a kind ends.
+/// The position after the last byte of a kind.
 fn end_of(bytes: &[u8], is_it: impl Fn(u8) -> bool) -> usize {
     bytes.iter().rposition(|byte| is_it(*byte)).map_or(0, |at| at + 1)
 }
 
-/// Whether what stands behind the last whole line may be what is left of one that begins so.
+/// Whether the rest after the last whole line may be part of a line with this beginning.
 pub(crate) fn is_rest_of(torn: &[u8], beginning: &[u8]) -> bool {
     let arrived = torn.split(|byte| *byte == 0).next().unwrap_or_default();
     arrived.starts_with(beginning) || beginning.starts_with(arrived)

@@ -78,7 +78,7 @@ pub(super) fn run(args: &AnswerCorrectnessArgs) -> anyhow::Result<Exit> {
     let output = (!args.ask.dry_run).then_some(&args.output);
     check_outputs([&args.input].into_iter().chain(&args.rules.config), output, false)?;
     let settings = args.rules.settings()?;
-    ask::tell_of_profile(&settings, args.quiet);
+    ask::warn_of_profile(&settings, args.quiet);
     let enabled = settings.answer_correctness.as_ref().and_then(|own| own.enabled);
     anyhow::ensure!(
         enabled != Some(false),
@@ -90,7 +90,8 @@ pub(super) fn run(args: &AnswerCorrectnessArgs) -> anyhow::Result<Exit> {
     let judge = correctness(&settings, &profile)?;
     let environment = Environment::read(talk::warn);
     let options = args.ask.options();
-    let (models, cache) = models_for(&settings, &environment, options, ask::teller(args.quiet))?;
+    let (models, cache) =
+        models_for(&settings, &environment, options, ask::warn_unless(args.quiet))?;
     let mut table = Table {
         progress: Progress::new(args.quiet, ["row", "rows"]),
         judge: &judge,
@@ -119,7 +120,7 @@ pub(super) fn run(args: &AnswerCorrectnessArgs) -> anyhow::Result<Exit> {
         }
     }
     if let Some(stop) = models.stopped() {
-        ask::tell_stop(&stop, cache.as_deref());
+        ask::print_stop(&stop, cache.as_deref());
         return Ok(Exit::OutsideFailed);
     }
     Ok(if outcome.n_outside > 0 { Exit::OutsideFailed } else { Exit::Done })

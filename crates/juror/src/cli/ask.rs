@@ -1,4 +1,4 @@
-//! Options for asking models, and what is said about the calls.
+//! Options for asking models, and what is printed about the calls.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -51,7 +51,7 @@ pub(super) struct AskArgs {
     pub(super) retry_errors: bool,
 }
 
-/// What a time may be, in seconds. A day: whoever waits longer waits for nobody.
+/// How long a reply may take, in seconds: a day at most.
 const TIMES: std::ops::RangeInclusive<f64> = 0.001..=86_400.0;
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -116,7 +116,7 @@ impl AskArgs {
         recorded: Option<Recorded>,
         quiet: bool,
     ) -> anyhow::Result<Option<Judges>> {
-        tell_of_profile(settings, quiet);
+        warn_of_profile(settings, quiet);
         if self.no_model {
             return Ok(None);
         }
@@ -126,19 +126,19 @@ impl AskArgs {
             None => Environment::read(talk::warn),
         };
         let options = AskOptions { recorded, ..self.options() };
-        Ok(judges(settings, profile, &environment, options, teller(quiet))?)
+        Ok(judges(settings, profile, &environment, options, warn_unless(quiet))?)
     }
 }
 
-/// Says if rules are used that settings were hardly written for.
-pub(super) fn tell_of_profile(settings: &Settings, quiet: bool) {
+/// Warns if the settings look as if they were written for other rules.
+pub(super) fn warn_of_profile(settings: &Settings, quiet: bool) {
     if let Some(word) = settings.word_on_profile().filter(|_| !quiet) {
         talk::warn(word);
     }
 }
 
-/// Prints what the user should know about models.
-pub(super) fn teller(quiet: bool) -> Arc<dyn Fn(&str) + Send + Sync> {
+/// Prints warnings about models, unless the user wants to hear errors only.
+pub(super) fn warn_unless(quiet: bool) -> Arc<dyn Fn(&str) + Send + Sync> {
     Arc::new(move |text| {
         if !quiet {
             talk::warn(text);
@@ -190,11 +190,11 @@ pub(super) fn json_calls(tally: &Tally) -> Vec<JsonCalls> {
     rows(tally).into_iter().map(json).collect()
 }
 
-/// What helps where models are slower than they may be: the same again would end the same.
+/// What to do if models are too slow: the same command would end the same way.
 pub(super) const MORE_TIME: &str = "give models more time with --timeout or llm.timeout_seconds";
 
-/// Says why asking stopped and how to go on.
-pub(super) fn tell_stop(stop: &Stop, cache: Option<&str>) {
+/// Prints why asking stopped and how to go on.
+pub(super) fn print_stop(stop: &Stop, cache: Option<&str>) {
     let kept = match cache {
         Some(place) => {
             format!("every reply so far is kept in {place}: run the same command again to go on")

@@ -35,7 +35,7 @@ to tools that are served inside the program, and is judged by a rule of thumb.
 
 With --write FOLDER the example's files are put there, to look at and to play with.";
 
-/// Said before the summary, so that nobody takes its numbers for those of a model.
+/// Printed before the summary, so that nobody takes its numbers for those of a model.
 const RECORDED: &str = "no model is asked: verdicts come from replies recorded earlier, \
     written by hand for this example";
 

@@ -313,14 +313,14 @@ impl Work<'_> {
         let n_all = evaluation.dataset.questions.len();
         let n_done = n_all - n_unfinished;
         talk::say(&format!("{n_done} of {n_all} questions are judged; no output was written"));
-        ask::tell_stop(&Stop::Interrupted, cache_of(judges).or(self.run.folder.as_deref()));
+        ask::print_stop(&Stop::Interrupted, cache_of(judges).or(self.run.folder.as_deref()));
     }
 
     /// Prints what results lack because models failed, and returns how the command ends then.
     fn report_failures(&self, judgements: &Judgements, judges: Option<&Judges>) -> Option<Exit> {
         let cache = cache_of(judges);
         if let Some(stop) = &judgements.stopped {
-            ask::tell_stop(stop, cache);
+            ask::print_stop(stop, cache);
             return Some(Exit::OutsideFailed);
         }
         let failures = judgements.failures()?;

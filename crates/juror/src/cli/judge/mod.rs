@@ -126,7 +126,7 @@ impl CommonArgs {
     fn models(&self, settings: &Settings, hint: &str) -> anyhow::Result<(Models, Option<String>)> {
         anyhow::ensure!(!self.ask.no_model, "--no-model: there is nobody to judge{hint}");
         let environment = Environment::read(talk::warn);
-        models_for(settings, &environment, self.ask.options(), ask::teller(self.quiet))
+        models_for(settings, &environment, self.ask.options(), ask::warn_unless(self.quiet))
             .map_err(|error| anyhow::anyhow!("{error}{hint}"))
     }
 
@@ -169,7 +169,7 @@ impl CommonArgs {
     fn end_early(&self, models: &Models, cache: Option<&str>, n: usize) -> Option<Exit> {
         if let Some(stop) = models.stopped() {
             self.tell_calls(models);
-            ask::tell_stop(&stop, cache);
+            ask::print_stop(&stop, cache);
             talk::say("no file was written");
             return Some(Exit::OutsideFailed);
         }
