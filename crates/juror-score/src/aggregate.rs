@@ -42,7 +42,7 @@ pub struct Summary {
     pub metrics: Ordered<Cow<'static, str>, Spread>,
     /// How many questions those metrics apply to and have a verdict from, in the same order.
     pub coverage: Vec<Coverage>,
-    /// How often each kind of step was taken; `None` where the profile does not count them.
+    /// How often each kind of step was taken; `None` if the profile does not count them.
     pub steps: Option<StepCounts>,
     /// Whether `retrieval_*` statistics are repeated beside the step counts.
     pub retrieval_in_steps: bool,
@@ -120,7 +120,7 @@ pub struct Aggregator {
     profile: Profile,
     /// Names of the metrics of custom evaluations, which follow the built-in ones.
     custom: Vec<String>,
-    /// What each of those needs of a question; nothing where it is not said.
+    /// What each of those needs of a question; empty if that is not known.
     custom_needs: Vec<Traits>,
     templates: Ordered<String, Template>,
 }
@@ -487,6 +487,26 @@ mod tests {
     use crate::read::{read_reference, read_responses};
     use crate::record::{Case, score};
     use juror_document::{Document, Format};
+
+    #[test]
+    fn metrics_of_attempts_are_none_of_questions() {
+        let sopr = ("sopr_score", Number { value: 1.0, whole: false });
+        let observation =
+            Observation { template: "t", values: vec![sopr], ..Observation::default() };
+        let metrics = |custom: &[String]| {
+            let mut aggregator = Aggregator::new(&Profile::V5, custom);
+            aggregator.observe(&observation);
+            aggregator.finish().micro.metrics
+        };
+        let names = |metrics: &Ordered<Cow<'static, str>, Spread>| {
+            metrics.keys().map(AsRef::as_ref).collect::<Vec<&str>>().join(" ")
+        };
+        let always = "input_tokens output_tokens total_tokens elapsed_sec";
+        assert_eq!(names(&metrics(&[])), always);
+        let own = metrics(&["sopr_score".to_owned()]);
+        assert_eq!(names(&own), format!("{always} sopr_score"), "a user's own may be called so");
+        assert_eq!(own["sopr_score"].mean, 1.0);
+    }
 
     #[test]
     fn each_of_many_steps_counts_with_its_own_findings() {

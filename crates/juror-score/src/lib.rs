@@ -4,7 +4,8 @@
 //! what a system did with it: the steps it took, its answer, how it ended. Together they are a
 //! [`Case`]. [`score`] finds the expected steps among those that were taken and turns the case into
 //! a [`Record`] of findings, and an [`Aggregator`] folds records into [`Aggregates`]. A [`Profile`]
-//! has the rules for all of this.
+//! has the rules for all of this. A [`Scorecard`] is what statistics and reports read of a record,
+//! and of an agent's attempt at a query.
 //!
 //! Questions and trajectories are usually read from files with [`read`]. They borrow from the file,
 //! and parse an output only when a comparison needs it. Programs that have them in memory use the

@@ -6,13 +6,12 @@ use juror_json as json;
 
 use crate::compare::{Document, View};
 use crate::explain::Miss;
-use crate::finding::{Aspect, Finding, Judgement, Reason, Verdict};
+use crate::finding::{Aspect, Finding, Judgement, Reason, Verdict, numbers_of_steps};
 use crate::limits::{Limits, TooLarge, Whose};
 use crate::match_steps::{Matching, match_views};
 use crate::profile::{ContextJudge, ErrorResponses, Profile};
 use crate::question::{ExpectedStep, Question};
 use crate::retrieval::{ContextScores, compare_contexts};
-use crate::scorecard::Scorecard;
 use crate::trajectory::{Status, Step, Trajectory};
 
 /// A question and what a subject did with it.
@@ -82,7 +81,7 @@ impl Record<'_> {
 
     /// The numbers that its steps have for a metric of steps.
     pub fn values_of_steps(&self, metric: &str) -> Vec<f64> {
-        Scorecard::of(self).numbers_of_steps(metric)
+        numbers_of_steps(self.findings(), metric)
     }
 }
 

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use juror_json as json;
 
-use crate::finding::{Finding, KeyPart};
+use crate::finding::{Finding, KeyPart, numbers_of_steps};
 use crate::metric::{Level, step_metric};
 use crate::record::Record;
 use crate::stats::Number;
@@ -36,7 +36,7 @@ pub struct Scorecard<'a> {
     pub usage: Resources,
 }
 
-/// Tokens, money and time, where they are known.
+/// Tokens, money and time, as far as they are known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Resources {
     /// Tokens sent to models.
@@ -151,20 +151,7 @@ impl<'a> Scorecard<'a> {
                 found = Some(number.value);
             }
         });
-        found.or_else(|| step_metric(name)?.of_steps(self.numbers_of_steps(name)))
-    }
-
-    /// The numbers that its steps have for a metric of steps.
-    pub fn numbers_of_steps(&self, name: &str) -> Vec<f64> {
-        let mut numbers = Vec::new();
-        for finding in self.findings().filter(|finding| finding.step.is_some()) {
-            finding.each_number(|key, value| {
-                if key == name {
-                    numbers.push(value);
-                }
-            });
-        }
-        numbers
+        found.or_else(|| step_metric(name)?.of_steps(numbers_of_steps(self.findings(), name)))
     }
 
     /// Why it counts as an error, if it does.

@@ -110,12 +110,12 @@ impl CallScore {
         }
     }
 
-    /// The share of the right APIs that were called; nothing where none is right.
+    /// The share of the right APIs that were called; `None` if none is right.
     pub fn score(&self) -> Option<f64> {
         (self.n_gold > 0).then(|| self.n_found as f64 / self.n_gold as f64)
     }
 
-    /// The share of what was called that is right; nothing where nothing was called.
+    /// The share of what was called that is right; `None` if nothing was called.
     pub fn precision(&self) -> Option<f64> {
         (self.n_called > 0).then(|| self.n_found as f64 / self.n_called as f64)
     }

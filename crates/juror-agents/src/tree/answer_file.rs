@@ -1,4 +1,4 @@
-//! The files of the public benchmark that tell what an agent did, one a query. They are only written.
+//! Answer files of the public benchmark, one a query. They are only written here.
 
 use hashbrown::HashSet;
 use juror_models::Callable;

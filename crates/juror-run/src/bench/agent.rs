@@ -1,4 +1,4 @@
-//! The agents that can be tried, and what each makes of a query.
+//! The agents that can be tried, and how each attempts a query.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -47,7 +47,7 @@ pub struct Chat {
 }
 
 impl Agent {
-    /// What it calls itself, where it says so.
+    /// The agent's name for itself, if it gives one.
     pub fn name(&self) -> Option<&str> {
         match self {
             Agent::Asked(subject) => subject.name(),
@@ -70,8 +70,8 @@ impl Agent {
         }
     }
 
-    /// What the agent makes of a query. What goes wrong is part of it; there is nothing only if
-    /// asking has stopped for everyone.
+    /// Has the agent try a query. What goes wrong is part of the attempt; there is none only if asking
+    /// has stopped for everyone.
     pub async fn attempt(
         &self,
         selected: &Selected,
@@ -122,7 +122,7 @@ enum Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// What it says to a query, with the tools at an address.
+    /// Its attempt at a query, with the tools at an address.
     async fn answer(
         self,
         selected: &Selected,

@@ -25,7 +25,7 @@ pub struct Attempt {
     pub query: String,
     /// The final answer; `None` if the agent gave none.
     pub final_answer: Option<String>,
-    /// The answer, if it was recorded elsewhere: no calls were served, so what it tells counts.
+    /// The answer, if it was recorded elsewhere: no calls were served, so the calls in it count.
     #[serde(skip)]
     pub recorded: Option<Arc<Answer<'static>>>,
     /// What the agent says it did.
@@ -103,13 +103,13 @@ pub struct ServedCall {
     pub reply: Box<RawValue>,
     /// Where it came from: `cache`, `simulator`, `real` or `none`.
     pub source: String,
-    /// In what the arguments of a known reply differ from these: `numbers`, `order`.
+    /// How the arguments of a known reply differ from these: `numbers`, `order`.
     #[serde(rename = "match", default, skip_serializing_if = "Option::is_none")]
     pub found_by: Option<String>,
-    /// Who made a known reply that no cache folder brought: `simulator` or `real`.
+    /// Who made a known reply that does not come from a cache folder: `simulator` or `real`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_from: Option<String>,
-    /// Why there is no reply though one might have been had, such as a source that is down.
+    /// Why there is no reply although there might be one, such as a source that is down.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
 }
@@ -136,9 +136,8 @@ impl Attempt {
         }
     }
 
-    /// What the agent did, as far as it counts: as its details tell it, or as its calls were served
-    /// if they tell of calls that did not arrive or of fewer. `None` if it neither answered nor called
-    /// anything.
+    /// What the agent did, as far as it counts: what its details say, unless the calls that were served
+    /// contradict them or say more. `None` if it neither answered nor called anything.
     pub fn answer(&self) -> Option<Arc<Answer<'static>>> {
         if let Some(recorded) = &self.recorded {
             return Some(recorded.clone());
@@ -158,7 +157,7 @@ impl Attempt {
         counts.then_some(nodes)
     }
 
-    /// Who gives an answer has finished.
+    /// The answer by the details. An agent that gives a final answer has finished.
     fn told_answer(&self, nodes: &[Node<'static>]) -> Option<Answer<'static>> {
         let final_answer = Json::of_text(self.final_answer.as_deref().unwrap_or_default());
         let answer = Answer { final_answer, nodes: nodes.to_vec(), ..Answer::of_nothing() };
@@ -169,6 +168,7 @@ impl Attempt {
         }
     }
 
+    /// The answer by the calls that were served.
     fn served_answer(&self) -> Option<Answer<'static>> {
         if self.final_answer.is_none() && self.calls.is_empty() {
             return None;
@@ -187,7 +187,7 @@ impl Attempt {
         self.calls.iter().map(pair).collect()
     }
 
-    /// What counts as called: the calls that arrived, or what a recorded answer tells.
+    /// What counts as called: the calls that arrived, or those of a recorded answer.
     pub(super) fn called<'a>(&'a self, registries: &[&'a Registry]) -> Vec<Called<'a>> {
         match &self.recorded {
             Some(answer) => called_apis(answer, registries),

@@ -43,7 +43,7 @@ pub enum SolveJudge {
 }
 
 impl SolveJudge {
-    /// The judge that is asked for; without a word the model, or nobody where there is none.
+    /// The judge that users name; by default the model, or nobody if there is none.
     pub fn new(
         word: Option<JudgeWord>,
         settings: &Settings,

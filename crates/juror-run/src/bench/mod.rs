@@ -15,6 +15,7 @@ mod recorded;
 mod report;
 mod run;
 mod serving;
+mod warnings;
 
 pub use agent::{Agent, Chat};
 pub use attempt::{Attempt, ServedCall};

@@ -1,4 +1,4 @@
-//! What is written of a run: the result file, and the files that the public evaluation has.
+//! The files of a benchmark run: its results, and those of the public evaluation.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use juror_tools::Catalog;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::attempt::{Attempt, is_zero};
+use super::attempt::{Attempt, ServedCall, is_zero};
 use super::identity::Provenance;
 use super::judge::SolveJudge;
 use super::judged::Judged;
@@ -20,23 +20,23 @@ use super::pool::Pool;
 
 /// A run that has ended.
 pub struct Results<'r> {
-    /// What was tried.
+    /// The agent.
     pub name: String,
-    /// How: what results say under `config`.
+    /// How it was tried: `config` in the result file.
     pub config: BTreeMap<String, Value>,
-    /// What it rests on.
+    /// What the results rest on.
     pub provenance: &'r Provenance,
-    /// The folder it is kept in, where it is.
+    /// The folder of the run, if it has one.
     pub run: Option<String>,
     /// Who judged.
     pub judge: &'r SolveJudge,
-    /// What became of each query.
+    /// The judged attempts, in the order of the queries.
     pub judged: &'r [Judged<'r>],
     /// How long all of it took.
     pub took: Duration,
 }
 
-/// A result file with what only Juror tells.
+/// A result file with what Juror adds to it.
 #[derive(Serialize)]
 struct ResultFile<'a> {
     #[serde(flatten)]
@@ -44,7 +44,7 @@ struct ResultFile<'a> {
     juror: Extras<'a>,
 }
 
-/// What only Juror tells.
+/// What Juror adds to a result file.
 #[derive(Serialize)]
 struct Extras<'a> {
     version: &'static str,
@@ -55,15 +55,15 @@ struct Extras<'a> {
     /// The prompts of the judge, by their hashes.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     judge_prompts: BTreeMap<String, String>,
-    /// How many calls were answered from where.
+    /// How many calls were answered by which source.
     tool_replies: BTreeMap<String, usize>,
-    /// How many of those that were known are to equal numbers that are written otherwise.
+    /// How many known replies are to equal numbers that are written differently.
     #[serde(skip_serializing_if = "is_zero")]
     equal_numbers: usize,
-    /// How many of those that were known were made earlier and kept, by who made them.
+    /// How many known replies were made earlier and kept, by who made them.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     kept_replies: BTreeMap<String, usize>,
-    /// How many calls have no reply because something outside failed, by what that was.
+    /// How many calls have no reply because something outside failed, by what failed.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     failed_calls: BTreeMap<String, usize>,
     /// How many agents' answers claim other calls than those that arrived.
@@ -75,7 +75,7 @@ struct Extras<'a> {
     /// How often the built-in agent was stopped before its steps ran out.
     #[serde(skip_serializing_if = "is_zero")]
     stopped: usize,
-    /// Nothing where the agent does not tell.
+    /// `None` if the agent does not report them.
     agent_tokens: Option<u64>,
     agent_usd: Option<f64>,
     judge_repeats: u32,
@@ -83,22 +83,22 @@ struct Extras<'a> {
     judge_noise: f64,
     judge_usd: Option<f64>,
     judge_errors: usize,
-    /// How many answers have a reply of the judge that says nothing usable, and counts as unsure.
+    /// How many answers have an unusable reply of the judge, which counts as unsure.
     #[serde(skip_serializing_if = "is_zero")]
     judge_unusable: usize,
-    /// What is summed up of each set, where there are several.
+    /// The summary of each set, if there are several.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     sets: BTreeMap<String, Summary>,
 }
 
 impl Results<'_> {
-    /// A text of the config; empty where there is none.
+    /// A text of the config; empty if there is none.
     pub fn config_text(&self, key: &str) -> String {
         let value = self.config.get(key);
         value.and_then(Value::as_str).unwrap_or_default().to_owned()
     }
 
-    /// The result file as the document has it.
+    /// The result file as the document describes it.
     pub fn report(&self) -> Report<'_> {
         let mut config = self.config.clone();
         config.insert("num_queries".into(), json!(self.judged.len()));
@@ -131,7 +131,7 @@ impl Results<'_> {
         }
     }
 
-    /// The text of the result file, with what only Juror tells.
+    /// The text of the result file, with what Juror adds.
     pub fn to_json(&self, report: &Report<'_>) -> serde_json::Result<Vec<u8>> {
         let file = ResultFile { report, juror: self.extras(report) };
         let mut bytes = serde_json::to_vec_pretty(&file)?;
@@ -139,7 +139,7 @@ impl Results<'_> {
         Ok(bytes)
     }
 
-    /// What is summed up, for machines.
+    /// The summary alone, for machines.
     pub fn summary_json(&self, report: &Report<'_>) -> Value {
         json!({"metadata": report.metadata, "summary": report.summary,
             "juror": self.extras(report)})
@@ -149,121 +149,49 @@ impl Results<'_> {
         self.judged.iter().filter_map(|own| own.attempt.as_ref())
     }
 
-    /// How many calls were answered from where; `none` are those without a reply.
-    pub fn tool_replies(&self) -> BTreeMap<String, usize> {
-        let mut replies = BTreeMap::new();
-        for call in self.attempts().flat_map(|attempt| &attempt.calls) {
-            *replies.entry(call.source.clone()).or_default() += 1;
-        }
-        replies
+    fn calls(&self) -> impl Iterator<Item = &ServedCall> {
+        self.attempts().flat_map(|attempt| &attempt.calls)
     }
 
-    fn calls_from_text(&self) -> usize {
+    /// How many calls were answered by which source; `none` are those without a reply.
+    pub fn tool_replies(&self) -> BTreeMap<String, usize> {
+        count(self.calls().map(|call| &call.source))
+    }
+
+    /// How many known replies are to equal numbers that are written differently.
+    pub fn n_equal_numbers(&self) -> usize {
+        let by_numbers = |word: &String| word.contains("numbers");
+        self.calls().filter(|call| call.found_by.as_ref().is_some_and(by_numbers)).count()
+    }
+
+    /// How many known replies were made earlier and kept in a store, by who made them.
+    pub fn kept_replies(&self) -> BTreeMap<String, usize> {
+        count(self.calls().filter_map(|call| call.kept_from.as_ref()))
+    }
+
+    /// How many calls have no reply because something outside failed, by what failed.
+    pub fn failed_calls(&self) -> BTreeMap<String, usize> {
+        count(self.calls().filter_map(|call| call.failed.as_ref()))
+    }
+
+    pub(super) fn calls_from_text(&self) -> usize {
         self.attempts().map(|attempt| attempt.calls_from_text).sum()
     }
 
-    /// Everything about the run that deserves a word.
-    pub fn warnings(&self) -> Vec<String> {
-        let warnings = [
-            self.warning_of_kept_replies(),
-            self.warning_of_failed_calls(),
-            self.warning_of_claims(),
-            self.warning_of_text(),
-        ];
-        warnings.into_iter().flatten().collect()
+    pub(super) fn n_stopped(&self) -> usize {
+        self.attempts().filter(|attempt| attempt.stopped.is_some()).count()
     }
 
-    /// A word on models that do not call functions as their server should.
-    fn warning_of_text(&self) -> Option<String> {
-        let (n_calls, n_all) = (self.calls_from_text(), self.judged.len());
-        let n_stopped = self.attempts().filter(|attempt| attempt.stopped.is_some()).count();
-        let calls = format!("{n_calls} calls were read from the text of the model's replies");
-        let stopped =
-            format!("{n_stopped} of {n_all} queries were stopped, as the model called nothing");
-        let words = match (n_calls, n_stopped) {
-            (0, 0) => return None,
-            (_, 0) => calls,
-            (0, _) => stopped,
-            _ => format!("{calls}, and {stopped}"),
-        };
-        Some(format!("{words}\n  hint: see whether its server is set up for function calling"))
-    }
-
-    /// How many of the replies that were known are to equal numbers that are written otherwise.
-    pub fn n_equal_numbers(&self) -> usize {
-        let calls = self.attempts().flat_map(|attempt| &attempt.calls);
-        let by_numbers = |word: &String| word.contains("numbers");
-        calls.filter(|call| call.found_by.as_ref().is_some_and(by_numbers)).count()
-    }
-
-    /// How many of the known replies were made earlier and kept in a store, by who made them.
-    pub fn kept_replies(&self) -> BTreeMap<String, usize> {
-        let mut kept = BTreeMap::new();
-        let calls = self.attempts().flat_map(|attempt| &attempt.calls);
-        for who in calls.filter_map(|call| call.kept_from.clone()) {
-            *kept.entry(who).or_default() += 1;
-        }
-        kept
-    }
-
-    /// A word on replies that a model made in an earlier run, where this one asks no such model:
-    /// nobody would think of them.
-    fn warning_of_kept_replies(&self) -> Option<String> {
-        let n_simulated = *self.kept_replies().get("simulator")?;
-        if self.provenance.may_simulate() {
-            return None;
-        }
-        let n_all: usize = self.tool_replies().values().sum();
-        Some(format!(
-            "{n_simulated} of {n_all} calls were answered by what a simulator said in an earlier run\n  hint: the store comes before other known replies; name another with --store to leave them out"
-        ))
-    }
-
-    /// How many calls have no reply because something outside failed, by what that was.
-    pub fn failed_calls(&self) -> BTreeMap<String, usize> {
-        let mut failed = BTreeMap::new();
-        let calls = self.attempts().flat_map(|attempt| &attempt.calls);
-        for why in calls.filter_map(|call| call.failed.clone()) {
-            *failed.entry(why).or_default() += 1;
-        }
-        failed
-    }
-
-    /// A word on sources of replies that are down: no agent is to blame for them.
-    fn warning_of_failed_calls(&self) -> Option<String> {
-        let failed = self.failed_calls();
-        let (why, _) = failed.iter().max_by_key(|(_, n_calls)| **n_calls)?;
-        let n_failed: usize = failed.values().sum();
-        let n_all: usize = self.tool_replies().values().sum();
-        let more = match failed.len() - 1 {
-            0 => String::new(),
-            n_more => format!(", and {n_more} more reasons"),
-        };
-        Some(format!(
-            "{n_failed} of {n_all} calls have no reply, as what gives replies failed: {why}{more}\n  hint: the scores blame the agent for it: see to the source, then try the agent anew"
-        ))
-    }
-
-    fn n_claims_that_differ(&self) -> usize {
+    pub(super) fn n_claims_that_differ(&self) -> usize {
         self.judged.iter().filter(|own| !own.claimed().is_empty()).count()
     }
 
-    /// A word on agents that claim other calls than those that arrived.
-    fn warning_of_claims(&self) -> Option<String> {
-        let (n, n_all) = (self.n_claims_that_differ(), self.judged.len());
-        (n > 0).then(|| {
-            format!(
-                "{n} of {n_all} answers claim other calls than those that arrived; what arrived counts\n  hint: see `called_apis` and `claimed_apis` in the results"
-            )
-        })
-    }
-
-    /// Tokens of the agent's models, where it tells them.
+    /// Tokens of the agent's models; 0 if they are not known.
     pub fn agent_tokens(&self) -> u64 {
         self.attempts().map(|attempt| attempt.tokens).sum()
     }
 
-    /// What the agent's models cost, where that is known.
+    /// What the agent's models cost, if that is known.
     pub fn agent_usd(&self) -> Option<f64> {
         let prices = self.attempts().filter_map(|attempt| attempt.usd);
         prices.reduce(|sum, usd| sum + usd).filter(|sum| sum.is_finite())
@@ -281,7 +209,7 @@ impl Results<'_> {
             failed_calls: self.failed_calls(),
             claims_differ: self.n_claims_that_differ(),
             calls_from_text: self.calls_from_text(),
-            stopped: self.attempts().filter(|attempt| attempt.stopped.is_some()).count(),
+            stopped: self.n_stopped(),
             agent_tokens: Some(self.agent_tokens()).filter(|tokens| *tokens > 0),
             agent_usd: self.agent_usd(),
             judge_repeats: self.judge.repeats(),
@@ -293,7 +221,7 @@ impl Results<'_> {
         }
     }
 
-    /// How many answers have no verdict.
+    /// How many attempts have no verdict.
     pub fn n_unjudged(&self) -> usize {
         self.judged.iter().filter(|own| !own.solves.is_judged()).count()
     }
@@ -303,7 +231,7 @@ impl Results<'_> {
         self.judged.iter().fold(Cost::default(), |sum, own| sum.plus(own.solves.cost))
     }
 
-    /// The solvable pass rate, and how much the judge's runs differ.
+    /// The solve rate, and how much the judge's runs differ.
     pub fn pass_rate(&self) -> PassRate {
         let said: Vec<[Said; 1]> =
             self.judged.iter().map(|own| [own.solves.statuses.clone()]).collect();
@@ -316,7 +244,7 @@ impl Results<'_> {
         self.judged.iter().any(|own| Some(&own.selected.set) != first)
     }
 
-    /// What is summed up of each set, where there are several.
+    /// The summary of each set; empty if there is only one set.
     pub fn sets(&self, report: &Report<'_>) -> BTreeMap<String, Summary> {
         if !self.has_sets() {
             return BTreeMap::new();
@@ -344,7 +272,7 @@ impl Results<'_> {
             judgement.extend(own.solves.statuses.iter().copied());
             judgement
         };
-        // What nobody could be asked about would count as unsolved there.
+        // There, an attempt without a verdict would count as unsolved.
         let judged = self.judged.iter().filter(|own| own.solves.is_judged());
         judged.map(judgement).collect()
     }
@@ -359,6 +287,15 @@ impl Results<'_> {
         }
         file.finish()
     }
+}
+
+/// How often each text comes up.
+fn count<'t>(texts: impl Iterator<Item = &'t String>) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    for text in texts {
+        *counts.entry(text.clone()).or_default() += 1;
+    }
+    counts
 }
 
 /// An answer with its query and what the agent was offered.

@@ -52,6 +52,22 @@ impl Finding {
     }
 }
 
+/// The numbers of a metric of steps, among findings.
+pub(crate) fn numbers_of_steps<'f>(
+    findings: impl Iterator<Item = &'f Finding>,
+    metric: &str,
+) -> Vec<f64> {
+    let mut numbers = Vec::new();
+    for finding in findings.filter(|finding| finding.step.is_some()) {
+        finding.each_number(|key, value| {
+            if key == metric {
+                numbers.push(value);
+            }
+        });
+    }
+    numbers
+}
+
 /// A score, or why there is none.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {

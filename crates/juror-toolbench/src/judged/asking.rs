@@ -48,7 +48,7 @@ pub enum Basis {
 }
 
 impl Basis {
-    /// What it rests on, in words; nothing where a judge has words of its own.
+    /// What it rests on, in words; `None` if a judge has words of its own.
     pub fn reason(&self) -> Option<String> {
         Some(match self {
             Basis::Missing => "there is no answer".to_owned(),

@@ -42,7 +42,7 @@ impl PassRate {
     }
 }
 
-/// What judge runs said of one answer, in order; nothing for a run that could not be asked.
+/// What judge runs said of one answer, in order; `None` for a run that could not be asked.
 pub type Said = Vec<Option<Status>>;
 
 impl PassRate {

@@ -25,7 +25,7 @@ impl Status {
         }
     }
 
-    /// The status that counts so much.
+    /// The status with a score.
     pub fn of_score(score: f64) -> Option<Status> {
         Status::ALL.into_iter().find(|status| status.score() == score)
     }
@@ -39,7 +39,7 @@ impl Status {
         }
     }
 
-    /// The status that a judge's word says; nothing for another word.
+    /// The status that a judge's word names; `None` for another word.
     pub fn of_reply(word: &str) -> Option<Status> {
         let word = word.trim();
         let word = word.strip_prefix(FILE_PREFIX).unwrap_or(word);

@@ -20,9 +20,9 @@ use crate::query::id_text;
 /// What a result file says.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ResultFile {
-    /// What was evaluated; empty where the file does not tell.
+    /// What was evaluated; empty if the file does not say.
     pub framework: String,
-    /// The set of queries; empty where the file does not tell.
+    /// The set of queries; empty if the file does not say.
     pub test_set: String,
     /// What it says of each attempt.
     pub results: Vec<Scorecard<'static>>,
@@ -37,7 +37,7 @@ impl ResultFile {
 
 /// Reads a result file: an object with `metadata` and `results`, or the results alone, in a list or
 /// one a line.
-/// What cannot be used is told and left out.
+/// What cannot be read is a problem, and left out.
 pub fn read_result_file(document: &Document) -> (ResultFile, Problems) {
     let mut look = Look::new(document);
     let mut file = ResultFile::default();
@@ -72,8 +72,8 @@ pub fn read_result_file(document: &Document) -> (ResultFile, Problems) {
     (file, look.problems())
 }
 
-/// The lines of a file that has one result on each; nothing where the file is one value, unless
-/// that is a result.
+/// The lines of a file that has one result on each; `None` if the file is one value other than a
+/// result.
 fn lines_of(document: &Document) -> Option<Vec<&str>> {
     if document.format() != Format::JsonLines {
         return None;
@@ -199,7 +199,7 @@ impl<'d, 'f> Parts<'d, 'f> {
     }
 }
 
-/// An object inside another; an empty one where there is none.
+/// An object inside another; an empty one if there is none.
 fn part<'d>(look: &mut Look<'d>, fields: &Object<'d>, name: &str, path: &Path) -> Object<'d> {
     let value: Option<&'d RawValue> = fields.get_set(name);
     value.and_then(|value| look.object(value, &path.key(name), "an object")).unwrap_or_default()

@@ -32,11 +32,11 @@ pub struct Summary {
     pub total_queries: usize,
     /// How many answers were evaluated.
     pub total_evaluations: usize,
-    /// Answers with a score of 1; of several judge runs, where most say so.
+    /// Answers with a score of 1, or that most of several judge runs call solved.
     pub solved_count: usize,
-    /// Their share of the judged answers, in percent; nothing where none of the answers was judged.
+    /// Their share of the judged answers, in percent; `None` if none of the answers was judged.
     pub solved_percentage: Option<f64>,
-    /// Answers with a score of a half; of several judge runs, where they come to it.
+    /// Answers with a score of a half, or that several judge runs leave open.
     pub unsure_count: usize,
     /// Their share of the judged answers, in percent.
     pub unsure_percentage: Option<f64>,
@@ -49,7 +49,7 @@ pub struct Summary {
     pub unjudged_count: usize,
     /// Answers whose evaluation failed.
     pub error_count: usize,
-    /// Answers where the agent called `Finish`.
+    /// Answers of agents that called `Finish`.
     pub finish_count: usize,
     /// Their share of all answers, in percent.
     pub finish_percentage: f64,
@@ -63,7 +63,7 @@ pub struct Summary {
     pub total_evaluation_time: f64,
     /// The mean of these times.
     pub average_evaluation_time: f64,
-    /// The mean time that the agent took, where it is known.
+    /// The mean time that the agent took, if it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub average_system_answer_time: Option<f64>,
 }

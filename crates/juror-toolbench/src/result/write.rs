@@ -17,7 +17,7 @@ use crate::Query;
 use crate::answer::{Answer, Finish, Json, Messages, read_finish};
 use crate::judged::Status;
 
-/// What is told of a run.
+/// How a run was made.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Metadata {
     /// What was evaluated.
@@ -33,9 +33,9 @@ pub struct Metadata {
 /// A result file.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report<'a> {
-    /// What is told of the run.
+    /// How the run was made.
     pub metadata: Metadata,
-    /// What is summed up.
+    /// The summary.
     pub summary: Summary,
     /// The results, in the order of the queries.
     pub results: Vec<QueryResult<'a>>,
@@ -174,8 +174,8 @@ impl<'a> Did<'a> {
     }
 }
 
-/// The answer that users read: of arguments of `Finish`, the text that they give. Giving up is said
-/// in no other words.
+/// The answer that users read: the text that arguments of `Finish` give. Giving up stays as it is
+/// written.
 fn plain_answer<'a>(answer: &'a Answer<'a>) -> Json<'a> {
     match read_finish(&answer.final_text()) {
         Finish::Answered(text) if text != answer.final_text() => Json::of_text(&text),
