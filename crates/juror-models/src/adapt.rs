@@ -1,7 +1,8 @@
-//! Learning what a model does not take.
+//! Learns what a model does not accept.
 //!
-//! Models differ in the parameters they accept and in how they can be held to a shape. A model that
-//! refuses one is asked again without it, and from then on; the user is told once.
+//! Models differ in the parameters they accept and in how a reply of a certain shape can be
+//! requested. If a model refuses something, the request is sent again without it, and so are all
+//! later ones; the user is notified once.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,44 +12,44 @@ use crate::http::Endpoint;
 use crate::model::{ModelError, Pending};
 use crate::schema::Schema;
 
-/// Told once of each thing a user should know.
+/// Receives messages for the user, each once.
 pub type Tell = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// How a reply is held to its shape; each is tried when the one before it is refused.
+/// How a reply of a certain shape is requested; each is tried if the one before it is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Form {
-    /// By a schema.
+pub(crate) enum ReplyForm {
+    /// With a schema.
     Schema,
-    /// As the arguments of a tool the model must call.
+    /// As the arguments of a tool that the model must call.
     Tool,
-    /// As any JSON; the shape is described in words.
+    /// As any JSON, with the shape described in words.
     JsonMode,
-    /// As text; the shape is described in words.
+    /// As text, with the shape described in words.
     Text,
 }
 
-impl Form {
+impl ReplyForm {
     fn in_words(self) -> &'static str {
         match self {
-            Form::Schema => "by a schema",
-            Form::Tool => "by a tool call",
-            Form::JsonMode => "by JSON mode",
-            Form::Text => "in words",
+            ReplyForm::Schema => "by a schema",
+            ReplyForm::Tool => "by a tool call",
+            ReplyForm::JsonMode => "by JSON mode",
+            ReplyForm::Text => "in words",
         }
     }
 }
 
-/// What is known of a model so far.
+/// What is known about a model so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Habits {
-    pub(crate) form: Form,
+    pub(crate) form: ReplyForm,
     dropped: Vec<String>,
-    /// Whether the limit of tokens goes by its newer name.
+    /// Whether the limit of tokens has its newer name.
     new_limit_name: bool,
 }
 
 impl Habits {
-    /// The parameters the model takes, by the names it takes.
+    /// Returns the parameters that the model accepts, by the names it accepts.
     pub(crate) fn apply(&self, parameters: &Map<String, Value>) -> Map<String, Value> {
         let mut taken = Map::new();
         for (name, value) in parameters.iter().filter(|(name, _)| self.takes(name)) {
@@ -66,12 +67,12 @@ impl Habits {
     }
 }
 
-/// The habits of one model, shared by all calls to it.
+/// What is known about a model, shared by all calls to it.
 pub(crate) struct Adaptation {
     model: String,
-    /// The forms its protocol has, the best first.
-    forms: &'static [Form],
-    /// Parameters that calls do without if they must.
+    /// The forms that the protocol supports, best first.
+    forms: &'static [ReplyForm],
+    /// Parameters that calls can do without.
     droppable: Vec<String>,
     habits: Mutex<Habits>,
     tell: Tell,
@@ -80,7 +81,7 @@ pub(crate) struct Adaptation {
 impl Adaptation {
     pub(crate) fn new(
         model: &str,
-        forms: &'static [Form],
+        forms: &'static [ReplyForm],
         parameters: &Map<String, Value>,
         tell: Tell,
     ) -> Adaptation {
@@ -94,8 +95,8 @@ impl Adaptation {
         self.habits.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Asks until the model takes the request or nothing is left to change about it. Only a
-    /// request for a reply of a shape can teach how that is asked for.
+    /// Asks until the model accepts the request or nothing is left to change about it. The form of
+    /// replies is changed only by requests that have a shape.
     pub(crate) async fn until_taken<'a, T>(
         &self,
         endpoint: &Endpoint,
@@ -114,12 +115,12 @@ impl Adaptation {
         }
     }
 
-    /// Learns from a refused request; whether the next one would differ from it.
+    /// Learns from a refused request, and returns whether the next one would differ from it.
     fn learn(&self, used: &Habits, has_shape: bool, error: &ModelError) -> bool {
         let ModelError::BadRequest { message, parameter } = error else { return false };
         let mut habits = self.habits.lock().unwrap_or_else(PoisonError::into_inner);
         if *habits != *used {
-            // Another call has learned it in the meantime.
+            // Another call has learned something in the meantime.
             return true;
         }
         let named = |name: &str| match parameter {
@@ -127,11 +128,11 @@ impl Adaptation {
             None => has_word(message, name),
         };
         let shape_words: &[&str] = match habits.form {
-            Form::Schema | Form::JsonMode => {
+            ReplyForm::Schema | ReplyForm::JsonMode => {
                 &["response_format", "json_schema", "responseJsonSchema", "responseMimeType"]
             }
-            Form::Tool => &["tools", "tool_choice", "function"],
-            Form::Text => &[],
+            ReplyForm::Tool => &["tools", "tool_choice", "function"],
+            ReplyForm::Text => &[],
         };
         let place = self.forms.iter().position(|form| *form == habits.form);
         let next = place.and_then(|place| self.forms.get(place + 1));
@@ -143,7 +144,7 @@ impl Adaptation {
             (self.tell)(&format!("{} takes no reply schema that way: asking {how}", self.model));
             return true;
         }
-        let may_rename = self.forms[0] == Form::Schema && !habits.new_limit_name;
+        let may_rename = self.forms[0] == ReplyForm::Schema && !habits.new_limit_name;
         let has_limit = self.droppable.iter().any(|name| name == "max_tokens");
         if may_rename && has_limit && named("max_tokens") {
             habits.new_limit_name = true;
@@ -160,7 +161,7 @@ impl Adaptation {
     }
 }
 
-/// Whether a text has a word, not merely as a part of another.
+/// Whether a text contains a word, not merely as a part of another.
 fn has_word(text: &str, word: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     text.match_indices(word).any(|(start, _)| {
@@ -169,7 +170,7 @@ fn has_word(text: &str, word: &str) -> bool {
     })
 }
 
-/// What to add to a prompt where no schema can be sent.
+/// Returns what to add to a prompt if no schema can be sent.
 pub(crate) fn described(schema: &Schema) -> String {
     format!("Reply with one JSON object and nothing else. Its JSON Schema:\n{schema}")
 }

@@ -5,19 +5,20 @@ mod functions;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::adapt::{Adaptation, Form, Habits, Tell, described};
+use crate::adapt::{Adaptation, Habits, ReplyForm, Tell, described};
 use crate::body::Body;
 use crate::conversation::{Conversation, TurnReply};
 use crate::http::Endpoint;
-use crate::model::{ChatModel, ChatRequest, ModelError, ModelReply, Outcome, Pending, Usage};
+use crate::model::{ChatRequest, ModelError, ModelReply, Outcome, Pending, Usage};
+use crate::protocol::ChatProtocol;
 use crate::provider::ModelSpec;
 use crate::schema::Schema;
 
-/// The protocol asks for a limit; judgements are far shorter.
+/// The protocol requires a limit; judgements are far shorter.
 const MOST_TOKENS: u64 = 8192;
 
-/// How a reply can be held to its shape here.
-const FORMS: [Form; 2] = [Form::Tool, Form::Text];
+/// The ways to request a reply of a certain shape, best first.
+const FORMS: [ReplyForm; 2] = [ReplyForm::Tool, ReplyForm::Text];
 
 pub(crate) struct Anthropic {
     endpoint: Endpoint,
@@ -46,9 +47,10 @@ impl Anthropic {
         let mut body = Body::of(&habits.apply(&self.parameters));
         let mut system = request.system.clone().into_iter().collect::<Vec<String>>();
         match &request.schema {
-            Some(schema) if habits.form == Form::Tool => {
+            Some(schema) if habits.form == ReplyForm::Tool => {
                 let name = &request.purpose;
-                let tool = Forced { name, description: "Gives the verdict.", input_schema: schema };
+                let tool =
+                    ForcedTool { name, description: "Gives the verdict.", input_schema: schema };
                 body.set("tools", &[tool]);
                 body.set("tool_choice", &json!({"type": "tool", "name": name}));
             }
@@ -73,40 +75,43 @@ impl Anthropic {
         if !body.has("stream") {
             return read_message(&self.endpoint.post(&self.url, body).await?);
         }
-        let mut streamed = Streamed::default();
+        let mut streamed = AnthropicStream::default();
         self.endpoint.post_stream(&self.url, body, |event| streamed.take(&event)).await?;
         streamed.finish()
     }
 }
 
-/// A tool that the model must call, and whose input is its reply.
+/// A tool that the model must call; its input is the reply.
 #[derive(Serialize)]
-struct Forced<'a> {
+struct ForcedTool<'a> {
     name: &'a str,
     description: &'static str,
     input_schema: &'a Schema,
 }
 
-impl ChatModel for Anthropic {
-    fn chat<'a>(&'a self, request: &'a ChatRequest) -> Pending<'a, Result<ModelReply, ModelError>> {
-        Box::pin(async move {
-            let ask = |habits: Habits| -> Pending<'a, _> {
-                Box::pin(async move { self.ask(&self.body(request, &habits)).await })
-            };
-            self.adaptation.until_taken(&self.endpoint, request.schema.is_some(), ask).await
-        })
+impl ChatProtocol for Anthropic {
+    fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
     }
 
-    fn converse<'a>(
+    fn adaptation(&self) -> &Adaptation {
+        &self.adaptation
+    }
+
+    fn chat_once<'a>(
+        &'a self,
+        request: &'a ChatRequest,
+        habits: Habits,
+    ) -> Pending<'a, Result<ModelReply, ModelError>> {
+        Box::pin(async move { self.ask(&self.body(request, &habits)).await })
+    }
+
+    fn converse_once<'a>(
         &'a self,
         talk: &'a Conversation,
+        habits: Habits,
     ) -> Pending<'a, Result<TurnReply, ModelError>> {
-        Box::pin(async move {
-            let ask = |habits: Habits| -> Pending<'a, _> {
-                Box::pin(async move { functions::ask(self, talk, &habits).await })
-            };
-            self.adaptation.until_taken(&self.endpoint, false, ask).await
-        })
+        Box::pin(async move { functions::ask(self, talk, &habits).await })
     }
 }
 
@@ -129,7 +134,7 @@ fn declined() -> Outcome {
     Outcome::Declined("it stopped with a refusal".into())
 }
 
-/// Later figures of a stream take the place of earlier ones.
+/// Updates the numbers of tokens; later numbers in a stream replace earlier ones.
 fn count(body: &Value, usage: &mut Option<Usage>) {
     let tokens = |name: &str| body.pointer(&format!("/usage/{name}")).and_then(Value::as_u64);
     if body.get("usage").is_some_and(Value::is_object) {
@@ -139,9 +144,9 @@ fn count(body: &Value, usage: &mut Option<Usage>) {
     }
 }
 
-/// A reply that comes in pieces.
+/// A streamed reply.
 #[derive(Default)]
-struct Streamed {
+struct AnthropicStream {
     text: String,
     input: String,
     usage: Option<Usage>,
@@ -149,7 +154,7 @@ struct Streamed {
     finished: bool,
 }
 
-impl Streamed {
+impl AnthropicStream {
     fn take(&mut self, event: &Value) -> Result<(), ModelError> {
         let text = |path: &str| event.pointer(path).and_then(Value::as_str).unwrap_or_default();
         match text("/type") {

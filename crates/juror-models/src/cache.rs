@@ -1,4 +1,4 @@
-//! Replies kept so that none is paid twice.
+//! Kept replies, so that none is paid for twice.
 
 use std::collections::HashMap;
 
@@ -7,16 +7,16 @@ use serde::{Deserialize, Serialize};
 use crate::call::CallKey;
 use crate::model::{Outcome, Usage};
 
-/// A reply as it is kept: complete enough to take the place of the call.
+/// A kept reply, complete enough to replace the call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "KeptForm", into = "KeptForm")]
 pub struct Kept {
-    /// What the call was for.
+    /// The purpose of the call.
     pub purpose: String,
-    /// The model that replied, with its provider.
+    /// The model that replied, as `provider/model`.
     pub model: String,
-    /// The reply: a text, or vectors by their number and their bytes in base64. Or that the model
-    /// will not answer, which is paid for as well.
+    /// The reply: a text, or vectors as their number and their bytes in base64; or that the model
+    /// declined, which costs money too.
     pub said: Outcome,
     /// Tokens sent.
     pub input_tokens: u64,
@@ -24,13 +24,13 @@ pub struct Kept {
     pub output_tokens: u64,
 }
 
-/// A kept reply as recorded replies have it.
+/// The JSON form of a recorded reply.
 #[derive(Serialize, Deserialize)]
 struct KeptForm {
     purpose: String,
     model: String,
     reply: String,
-    /// Whether the reply says why there is none.
+    /// Whether the model declined and the reply is its reason.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     declined: bool,
     #[serde(default)]
@@ -64,17 +64,17 @@ impl Kept {
     }
 }
 
-/// Where replies are kept. Several processes may share one place.
+/// A store of replies, which several processes may share.
 pub trait ReplyCache: Send + Sync {
-    /// The reply to a call, if it is known.
+    /// Returns the kept reply to a call.
     fn get(&self, key: &CallKey) -> Result<Option<Kept>, String>;
-    /// Keeps a reply; once this returns, a crash of the process does not lose it.
+    /// Keeps a reply. Once this returns, a crash of the process does not lose it.
     fn keep(&self, key: &CallKey, kept: &Kept) -> Result<(), String>;
-    /// What was made of the replies for whole questions, where it is known.
+    /// Returns kept judgements of whole questions.
     fn judgements(&self, keys: &[CallKey]) -> Result<Vec<Option<String>>, String> {
         Ok(vec![None; keys.len()])
     }
-    /// Keeps what was made of the replies for a whole question.
+    /// Keeps the judgement of a whole question.
     fn keep_judgement(&self, _key: &CallKey, _text: &str) -> Result<(), String> {
         Ok(())
     }
@@ -83,20 +83,20 @@ pub trait ReplyCache: Send + Sync {
 /// How a cache is used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CacheMode {
-    /// Known replies are used, new ones are kept.
+    /// Kept replies are used, new ones are kept.
     #[default]
     ReadWrite,
-    /// Known replies are used; a call that is not known fails: exact replay.
+    /// Only kept replies are used; other calls fail. For an exact replay.
     ReadOnly,
-    /// Every call is asked.
+    /// Every call is sent.
     Off,
 }
 
-/// Replies recorded earlier, held in memory; nothing new is kept.
+/// Recorded replies in memory; keeps nothing new.
 #[derive(Clone, Debug, Default)]
 pub struct Recorded(HashMap<CallKey, Kept>);
 
-/// A line of recorded replies. It says nothing of when, so that equal replies are written alike.
+/// A line of recorded replies. It has no time, so that equal replies give equal lines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedLine {
     /// The call's key in hexadecimal digits.
@@ -118,7 +118,7 @@ impl RecordedLine {
 }
 
 impl Recorded {
-    /// Reads recorded replies, one a line.
+    /// Reads recorded replies, one per line.
     pub fn read(text: &str) -> Result<Recorded, String> {
         let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
         let read = |(number, line)| {

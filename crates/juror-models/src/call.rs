@@ -1,4 +1,4 @@
-//! A call to a model, and the key that stands for everything that decides its reply.
+//! Calls to models, and their keys, which cover everything that decides the reply.
 
 use serde_json::{Map, Value};
 
@@ -9,76 +9,76 @@ use crate::schema::Schema;
 /// A question to a chat model.
 #[derive(Clone, Debug)]
 pub struct ChatCall {
-    /// What it is for.
+    /// The purpose of the call.
     pub purpose: String,
-    /// What is asked.
+    /// The prompt.
     pub prompt: Prompt,
     /// The shape of the reply; `None` for plain text.
     pub schema: Option<Schema>,
-    /// Tells apart calls that are alike and still are to be asked more than once.
+    /// Distinguishes otherwise equal calls that should each get their own reply.
     pub repeat: u32,
 }
 
 impl ChatCall {
-    /// A call that is asked once.
+    /// Creates a call that is asked once.
     pub fn new(purpose: impl Into<String>, prompt: Prompt, schema: Option<Schema>) -> ChatCall {
         ChatCall { purpose: purpose.into(), prompt, schema, repeat: 0 }
     }
 }
 
-/// Names a reply: equal calls have equal keys.
+/// The key of a reply: equal calls have equal keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CallKey(pub(crate) [u8; 32]);
 
 impl CallKey {
-    /// The key in hexadecimal digits.
+    /// Writes the key in hexadecimal digits.
     pub fn to_hex(self) -> String {
         blake3::Hash::from(self.0).to_hex().to_string()
     }
 
-    /// The key from hexadecimal digits.
+    /// Reads a key from hexadecimal digits.
     pub fn from_hex(text: &str) -> Option<CallKey> {
         blake3::Hash::from_hex(text).ok().map(|hash| CallKey(hash.into()))
     }
 
-    /// The key from its bytes.
+    /// Creates a key from its bytes.
     pub fn from_bytes(bytes: [u8; 32]) -> CallKey {
         CallKey(bytes)
     }
 
-    /// Its bytes, for stores.
+    /// The bytes of the key, for stores.
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
 }
 
-/// Hashes fields so that no two lists of fields run together. They are gathered first: one long
-/// text is hashed many times faster than many short ones.
+/// Hashes fields so that different lists of fields never give the same input. Fields are collected
+/// first, since one long text is hashed much faster than many short ones.
 #[derive(Clone)]
 pub struct KeyMaker(Vec<u8>);
 
 impl KeyMaker {
-    /// Begins with what kind of key it is.
+    /// Starts with the kind of key.
     pub fn new(kind: &str) -> KeyMaker {
         let mut maker = KeyMaker(Vec::with_capacity(256));
         maker.field("juror 1").field(kind);
         maker
     }
 
-    /// The key of all fields so far.
+    /// Returns the key of all fields so far.
     pub fn finish(&self) -> CallKey {
         CallKey(blake3::hash(&self.0).into())
     }
 
-    /// Begins with what every call to a model has in common.
+    /// Starts with what all calls to a model have in common.
     ///
-    /// Two servers may call different models by one name, so that the address is part of it. A
-    /// provider's own address goes without saying.
+    /// Two servers may use the same name for different models, so the address is included unless it
+    /// is the provider's own.
     pub(crate) fn of_model(kind: &str, spec: &ModelSpec) -> KeyMaker {
         KeyMaker::at(kind, spec, spec.other_address().as_deref())
     }
 
-    /// The same for the provider's own address, wherever the model is asked.
+    /// Like [`of_model`](Self::of_model), but always for the provider's own address.
     pub(crate) fn of_provider(kind: &str, spec: &ModelSpec) -> KeyMaker {
         KeyMaker::at(kind, spec, None)
     }
@@ -103,7 +103,7 @@ impl KeyMaker {
         self
     }
 
-    /// The key of a chat call.
+    /// Returns the key of a chat call.
     pub(crate) fn chat(&self, call: &ChatCall) -> CallKey {
         let mut maker = self.clone();
         maker.field(&call.purpose);
@@ -125,7 +125,7 @@ impl KeyMaker {
         maker.finish()
     }
 
-    /// The key of an embedding call.
+    /// Returns the key of an embedding call.
     pub(crate) fn embedding(&self, texts: &[String]) -> CallKey {
         let mut maker = self.clone();
         for text in texts {
@@ -135,7 +135,7 @@ impl KeyMaker {
     }
 }
 
-/// JSON that does not depend on the order of keys.
+/// Writes JSON with sorted keys.
 fn canonical(value: &Value) -> String {
     fn sorted(value: &Value) -> Value {
         match value {

@@ -1,4 +1,4 @@
-//! A function as a model is told of it, whatever stands behind it.
+//! Functions as they are described to a model.
 
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
@@ -7,24 +7,24 @@ use serde_json::value::{RawValue, to_raw_value};
 /// A function that a model can call.
 #[derive(Clone, Debug)]
 pub struct Callable {
-    /// The name to call it by.
+    /// The name of the function.
     pub name: String,
-    /// What it does.
+    /// What the function does.
     pub description: String,
-    /// What it takes, as JSON Schema.
+    /// The parameters, as JSON Schema.
     pub parameters: Box<RawValue>,
 }
 
 impl Callable {
-    /// A function of parameters that can be written as JSON.
+    /// Creates a function with parameters that serialize to a JSON Schema.
     pub fn new(name: &str, description: &str, parameters: &impl Serialize) -> Callable {
-        // Parameters are texts, lists and maps of texts: they can always be written.
+        // Strings, lists and maps with string keys always serialize.
         let parameters = to_raw_value(parameters).unwrap_or_default();
         Callable { name: name.to_owned(), description: description.to_owned(), parameters }
     }
 }
 
-/// In the form that `OpenAI` gave it, which answer files have too.
+/// Serializes in `OpenAI`'s form, which answer files use too.
 impl Serialize for Callable {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]

@@ -13,46 +13,46 @@ use crate::callable::Callable;
 use crate::message::{Call, Message, Said};
 use crate::model::Usage;
 
-/// A conversation that a model is to go on with.
+/// A conversation that a model is to continue.
 #[derive(Clone, Debug)]
 pub struct Conversation {
-    /// What it is for: names it in counts and among kept replies.
+    /// The purpose of the conversation, in counts and kept replies.
     pub purpose: String,
-    /// What was said. Messages that are not valid are left out before they are sent.
+    /// The messages so far. Those that are not valid are not sent.
     pub messages: Vec<Arc<Message>>,
-    /// What can be called.
+    /// The functions that the model can call.
     pub functions: Vec<Callable>,
-    /// Tells apart conversations that are alike and still are to be gone on with more than once.
+    /// Distinguishes otherwise equal conversations that should each get their own reply.
     pub repeat: u32,
 }
 
-/// What a model said next.
+/// The next turn of a model.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Turn {
-    /// Its words and calls.
+    /// What the model said and called.
     #[serde(flatten)]
     pub said: Said,
-    /// Why it stopped, in its provider's words.
+    /// Why the model stopped, in its provider's words.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub finish: String,
 }
 
-/// What a model replied.
+/// The reply of a model in a conversation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TurnReply {
-    /// What it said, or why it will say nothing.
+    /// The turn, or why the model declined.
     pub turn: Result<Turn, String>,
-    /// What it cost in tokens, where the provider tells.
+    /// Tokens, if the provider reports them.
     pub usage: Option<Usage>,
 }
 
-/// Most providers want the last word to be somebody else's than the model's.
+/// Appended if the model spoke last, which most providers do not accept.
 static GO_ON: LazyLock<Message> =
     LazyLock::new(|| Message::user(include_str!("../prompts/go_on.md").trim_end()));
 
 impl Conversation {
-    /// The messages that are sent: the valid ones. A model that spoke last and called nothing is
-    /// asked to go on.
+    /// Returns the messages to send: the valid ones. If the model spoke last and called nothing, it
+    /// is asked to go on.
     pub(crate) fn valid(&self) -> impl Iterator<Item = &Message> {
         let valid = self.messages.iter().map(|message| &**message).filter(|m| m.is_valid());
         let last = self.messages.iter().rfind(|message| message.is_valid());
@@ -67,7 +67,7 @@ impl Conversation {
         })
     }
 
-    /// About how many tokens it takes.
+    /// Estimates the number of tokens.
     pub(crate) fn n_tokens(&self) -> u64 {
         let of_message = |message: &Message| match message {
             Message::System(text) | Message::User { content: text, .. } => text.len(),
@@ -85,7 +85,7 @@ impl Conversation {
         ((messages + functions) / 4) as u64
     }
 
-    /// Gives each new call a name that no call before it has. Some providers name none.
+    /// Gives each new call an id that no earlier call has. Some providers send no ids.
     pub(crate) fn name_calls(&self, calls: &mut [Call]) {
         let mut taken: HashSet<String> = self.calls().map(|call| call.id.clone()).collect();
         let mut number = taken.len();
@@ -98,8 +98,8 @@ impl Conversation {
     }
 }
 
-/// Arguments where a protocol wants an object: as they were written, or, if that is none, as a text
-/// in one.
+/// Returns arguments for a protocol that requires an object: verbatim or, if they are not an object,
+/// as a string inside one.
 pub(crate) fn arguments_object(arguments: &str) -> Cow<'_, RawValue> {
     match serde_json::from_str::<&RawValue>(arguments) {
         Ok(json) if json.get().starts_with('{') => Cow::Borrowed(json),
@@ -111,7 +111,8 @@ pub(crate) fn arguments_object(arguments: &str) -> Cow<'_, RawValue> {
 }
 
 impl KeyMaker {
-    /// The key of a conversation. Calls go by their number in it: their names decide nothing.
+    /// Returns the key of a conversation. Calls are identified by their position, since their ids do
+    /// not affect the reply.
     pub(crate) fn conversation(&self, talk: &Conversation) -> CallKey {
         let mut maker = self.clone();
         maker.field(&talk.purpose);

@@ -4,18 +4,19 @@ mod functions;
 
 use serde_json::{Map, Value, json};
 
-use crate::adapt::{Adaptation, Form, Habits, Tell, described};
+use crate::adapt::{Adaptation, Habits, ReplyForm, Tell, described};
 use crate::body::Body;
 use crate::conversation::{Conversation, TurnReply};
 use crate::http::Endpoint;
 use crate::model::{
-    ChatModel, ChatRequest, Embedder, Embeddings, ModelError, ModelReply, Outcome, Pending, Usage,
+    ChatRequest, Embedder, Embeddings, ModelError, ModelReply, Outcome, Pending, Usage,
 };
 use crate::openai::read_vector;
+use crate::protocol::ChatProtocol;
 use crate::provider::ModelSpec;
 
-/// How a reply can be held to its shape here.
-const FORMS: [Form; 3] = [Form::Schema, Form::JsonMode, Form::Text];
+/// The ways to request a reply of a certain shape, best first.
+const FORMS: [ReplyForm; 3] = [ReplyForm::Schema, ReplyForm::JsonMode, ReplyForm::Text];
 
 pub(crate) struct Gemini {
     endpoint: Endpoint,
@@ -26,7 +27,7 @@ pub(crate) struct Gemini {
     adaptation: Adaptation,
 }
 
-/// Where each kind of request goes.
+/// The URLs of the kinds of request.
 struct Urls {
     generate: String,
     stream: String,
@@ -63,13 +64,13 @@ impl Gemini {
         let mut generation = Body::of(&habits.apply(&self.parameters));
         let mut system = request.system.clone().into_iter().collect::<Vec<String>>();
         if let Some(schema) = &request.schema {
-            if habits.form == Form::Schema {
-                // The protocol has no name for a schema: its title tells what the call is for.
+            if habits.form == ReplyForm::Schema {
+                // The protocol has no name for a schema, so its title says what the call is for.
                 generation.set("responseJsonSchema", &schema.for_google(&request.purpose));
             } else {
                 system.push(described(schema));
             }
-            if habits.form != Form::Text {
+            if habits.form != ReplyForm::Text {
                 generation.set("responseMimeType", &"application/json");
             }
         }
@@ -83,7 +84,7 @@ impl Gemini {
     }
 
     async fn ask(&self, body: &Body) -> Result<ModelReply, ModelError> {
-        let mut reply = Reply::default();
+        let mut reply = GeminiReply::default();
         if self.stream {
             let url = &self.urls.stream;
             let take = |event: Value| {
@@ -99,7 +100,7 @@ impl Gemini {
     }
 }
 
-/// Parameters by the names this protocol has for them.
+/// Renames parameters to the names of this protocol.
 fn renamed(parameters: &Map<String, Value>) -> Map<String, Value> {
     let name = |name: &str| match name {
         "max_tokens" | "max_completion_tokens" => "maxOutputTokens".to_owned(),
@@ -110,39 +111,42 @@ fn renamed(parameters: &Map<String, Value>) -> Map<String, Value> {
     parameters.iter().map(|(key, value)| (name(key), value.clone())).collect()
 }
 
-impl ChatModel for Gemini {
-    fn chat<'a>(&'a self, request: &'a ChatRequest) -> Pending<'a, Result<ModelReply, ModelError>> {
-        Box::pin(async move {
-            let ask = |habits: Habits| -> Pending<'a, _> {
-                Box::pin(async move { self.ask(&self.body(request, &habits)).await })
-            };
-            self.adaptation.until_taken(&self.endpoint, request.schema.is_some(), ask).await
-        })
+impl ChatProtocol for Gemini {
+    fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
     }
 
-    fn converse<'a>(
+    fn adaptation(&self) -> &Adaptation {
+        &self.adaptation
+    }
+
+    fn chat_once<'a>(
+        &'a self,
+        request: &'a ChatRequest,
+        habits: Habits,
+    ) -> Pending<'a, Result<ModelReply, ModelError>> {
+        Box::pin(async move { self.ask(&self.body(request, &habits)).await })
+    }
+
+    fn converse_once<'a>(
         &'a self,
         talk: &'a Conversation,
+        habits: Habits,
     ) -> Pending<'a, Result<TurnReply, ModelError>> {
-        Box::pin(async move {
-            let ask = |habits: Habits| -> Pending<'a, _> {
-                Box::pin(async move { functions::ask(self, talk, &habits).await })
-            };
-            self.adaptation.until_taken(&self.endpoint, false, ask).await
-        })
+        Box::pin(async move { functions::ask(self, talk, &habits).await })
     }
 }
 
-/// A reply, whole or in pieces of the same form.
+/// A reply, whole or streamed in pieces of the same form.
 #[derive(Default)]
-struct Reply {
+struct GeminiReply {
     text: String,
     usage: Option<Usage>,
     finish: Option<String>,
     blocked: Option<String>,
 }
 
-impl Reply {
+impl GeminiReply {
     fn take(&mut self, body: &Value) {
         let text = |path: &str| body.pointer(path).and_then(Value::as_str);
         if let Some(reason) = text("/promptFeedback/blockReason") {
@@ -150,7 +154,7 @@ impl Reply {
         }
         let parts = body.pointer("/candidates/0/content/parts").and_then(Value::as_array);
         for part in parts.into_iter().flatten() {
-            // Thoughts are not the answer.
+            // Thoughts are not part of the answer.
             if part.get("thought").and_then(Value::as_bool) != Some(true) {
                 self.text.push_str(part.get("text").and_then(Value::as_str).unwrap_or_default());
             }
@@ -201,7 +205,7 @@ impl Embedder for Gemini {
             let list = reply.get("embeddings").and_then(Value::as_array).ok_or_else(missing)?;
             let vectors: Result<Vec<_>, _> =
                 list.iter().map(|entry| read_vector(entry.get("values"))).collect();
-            // The protocol does not say what it took.
+            // The protocol does not report tokens here.
             Ok(Embeddings { vectors: vectors?, usage: None })
         })
     }

@@ -1,4 +1,4 @@
-//! Posting JSON to a provider, with everything that can go wrong on the way told apart.
+//! Posts JSON to a provider and classifies everything that can go wrong.
 
 use std::sync::{Once, OnceLock};
 use std::time::Duration;
@@ -12,23 +12,23 @@ use crate::model::ModelError;
 use crate::provider::ModelSpec;
 use crate::secret::Secret;
 use crate::sse::Events;
-use crate::turns::{Turn, Turns};
+use crate::turns::{CallTurn, Turns};
 
-/// The longest reply that is read: no judgement is near it.
+/// The longest reply that is read; no judgement comes near.
 const MOST_BYTES: usize = 64 << 20;
 
-/// How much of a provider's complaint is repeated.
+/// How much of a provider's error message is repeated.
 const MOST_COMPLAINT: usize = 400;
 
-/// Where and how a provider is asked.
+/// The HTTP side of a provider: client, headers, timeout.
 #[derive(Debug)]
 pub(crate) struct Endpoint {
-    /// Which model is asked there.
+    /// The name of the model, for messages.
     model: String,
-    /// Made when it is first needed: reading a machine's certificates takes longer than judging a
-    /// dataset from kept replies.
+    /// Created on first use: reading the system's certificates takes longer than judging a dataset
+    /// from kept replies.
     client: OnceLock<reqwest::Client>,
-    /// The key, and whatever else is sent in headers: none of it is ever repeated.
+    /// The key and all other values of headers, which must never appear in messages.
     secrets: Vec<Secret>,
     headers: HeaderMap,
     timeout: Duration,
@@ -36,7 +36,7 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
-    /// The endpoint of a model, which is sent its key in the header `key_header`, after `prefix`.
+    /// Creates the endpoint of a model, whose key is sent in the header `key_header` after `prefix`.
     pub(crate) fn new(
         spec: &ModelSpec,
         (key_header, prefix): (&'static str, &str),
@@ -68,13 +68,13 @@ impl Endpoint {
         })
     }
 
-    /// The same with a header of the protocol, which is no secret.
+    /// Adds a header of the protocol, which is not a secret.
     pub(crate) fn with_header(mut self, name: &'static str, value: &'static str) -> Endpoint {
         self.headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
         self
     }
 
-    /// Posts a body and reads the JSON that comes back.
+    /// Posts a body and reads the JSON reply.
     pub(crate) async fn post(
         &self,
         url: &str,
@@ -83,8 +83,7 @@ impl Endpoint {
         read_json(&self.post_for_text(url, body).await?)
     }
 
-    /// Posts a body and reads the text that comes back: a value would not keep the order of what a
-    /// model wrote.
+    /// Posts a body and reads the reply as text. A parsed value would not keep the order of keys.
     pub(crate) async fn post_for_text(
         &self,
         url: &str,
@@ -101,7 +100,7 @@ impl Endpoint {
         self.in_time(turn, within).await
     }
 
-    /// Posts a body and hands each event of the stream that comes back to `each`.
+    /// Posts a body and calls `each` for every event of the streamed reply.
     pub(crate) async fn post_stream(
         &self,
         url: &str,
@@ -111,7 +110,7 @@ impl Endpoint {
         self.post_for_events(url, body, |data| each(read_event(data)?)).await
     }
 
-    /// The same with the text of each event.
+    /// Like [`post_stream`](Self::post_stream), with the data of each event as text.
     pub(crate) async fn post_for_events(
         &self,
         url: &str,
@@ -125,7 +124,7 @@ impl Endpoint {
             let mut events = Events::default();
             let mut n_bytes = 0;
             while let Some(piece) = response.chunk().await.map_err(|error| broken(&error))? {
-                // Headers may come long before the model begins.
+                // Headers may arrive long before the model begins.
                 if n_bytes == 0 {
                     begins.now();
                 }
@@ -147,7 +146,7 @@ impl Endpoint {
 
     async fn in_time<T>(
         &self,
-        turn: Turn<'_>,
+        turn: CallTurn<'_>,
         work: impl Future<Output = Result<T, ModelError>>,
     ) -> Result<T, ModelError> {
         let late = || ModelError::TimedOut(self.timeout);
@@ -177,25 +176,25 @@ impl Endpoint {
         Err(complaint.into_error(status, message, retry_after))
     }
 
-    /// The address is told without its path, which may hold a key.
+    /// The error for a failed connection. It omits the path of the URL, which may contain a key.
     fn unreachable(&self, url: &str, error: &reqwest::Error) -> ModelError {
         let (model, server) = (&self.model, server_of(url));
         ModelError::Unavailable(format!("{model} at {server}{}", innermost(error)))
     }
 
-    /// What a provider says, as it may be repeated: without secrets, and not at length.
+    /// Removes secrets from a provider's message and shortens it.
     pub(crate) fn repeatable(&self, text: &str) -> String {
         let hidden = self.secrets.iter().fold(text.to_owned(), |text, secret| secret.redact(&text));
         shorten(&hidden)
     }
 }
 
-/// What came, as JSON.
+/// Parses a reply.
 pub(crate) fn read_json<'t, T: Deserialize<'t>>(text: &'t str) -> Result<T, ModelError> {
     serde_json::from_str(text).map_err(|error| ModelError::Garbled(format!("not JSON: {error}")))
 }
 
-/// An event of a stream, as JSON.
+/// Parses an event of a stream.
 pub(crate) fn read_event<'t, T: Deserialize<'t>>(data: &'t str) -> Result<T, ModelError> {
     let garbled = |error| ModelError::Garbled(format!("an event is not JSON: {error}"));
     serde_json::from_str(data).map_err(garbled)
@@ -216,13 +215,13 @@ fn broken(error: &reqwest::Error) -> ModelError {
     ModelError::Unavailable(innermost(error))
 }
 
-/// The scheme, host and port of an address, to stand before what is wrong there.
+/// Returns the scheme, host and port of a URL, for messages.
 pub fn server_of(url: &str) -> String {
     let server = reqwest::Url::parse(url).map(|url| url.origin().ascii_serialization());
     server.map(|server| format!("{server}: ")).unwrap_or_default()
 }
 
-/// The innermost cause of an error. It says more than the outermost, which repeats the address.
+/// Returns the innermost cause of an error, which says more than the outermost.
 pub fn innermost(error: &dyn std::error::Error) -> String {
     let mut cause = error;
     while let Some(source) = cause.source() {
@@ -239,12 +238,12 @@ fn too_long() -> ModelError {
     ModelError::Garbled(format!("longer than {} MB", MOST_BYTES >> 20))
 }
 
-/// A client that follows no redirects: a key goes where it was meant to go, or nowhere. Proxies of
-/// the environment are used, but never for this machine.
+/// Creates a client that follows no redirects, so that a key is sent to its own address or nowhere.
+/// Uses the proxies of the environment, but never for this machine.
 pub fn http_client() -> Result<reqwest::Client, String> {
     static PROVIDER: Once = Once::new();
     PROVIDER.call_once(|| {
-        // It fails only where the process has chosen another provider, which then serves as well.
+        // Fails only if the process has already chosen another provider, which serves as well.
         let _ = rustls::crypto::ring::default_provider().install_default();
     });
     let mut client = reqwest::Client::builder().no_proxy();
@@ -260,7 +259,7 @@ pub fn http_client() -> Result<reqwest::Client, String> {
 
 type MakeProxy = fn(String) -> reqwest::Result<Proxy>;
 
-/// The proxies that the environment names, in small letters or large.
+/// Returns the proxies that the environment names, in lower or upper case.
 fn proxies(environment: &dyn Fn(&str) -> Option<String>) -> Result<Vec<Proxy>, String> {
     let get = |name: &str| {
         let value = environment(name).or_else(|| environment(&name.to_uppercase()));
@@ -275,7 +274,7 @@ fn proxies(environment: &dyn Fn(&str) -> Option<String>) -> Result<Vec<Proxy>, S
     let mut proxies = Vec::new();
     for (name, proxy) in kinds {
         let Some(address) = get(name) else { continue };
-        // The address may hold a password, so it is not told.
+        // The address may contain a password, so it is not in the message.
         let proxy =
             proxy(address).map_err(|_| format!("{name} of the environment is no address"))?;
         proxies.push(proxy.no_proxy(NoProxy::from_string(&exempt)));
@@ -283,7 +282,7 @@ fn proxies(environment: &dyn Fn(&str) -> Option<String>) -> Result<Vec<Proxy>, S
     Ok(proxies)
 }
 
-/// How long to wait: milliseconds in a header of their own, else seconds, or a moment in time.
+/// Returns how long to wait: milliseconds from a header of their own, or seconds, or until a time.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: &str| Some(headers.get(name)?.to_str().ok()?.trim());
     let number = |text: &str| text.parse::<f64>().ok();
@@ -302,7 +301,7 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     }
 }
 
-/// What a provider says went wrong; all three protocols nest it in `error`.
+/// A provider's error; all three protocols nest it in `error`.
 #[derive(Default)]
 struct Complaint {
     message: String,
@@ -336,11 +335,11 @@ impl Complaint {
             401 => ModelError::Unauthorized(message),
             403 => ModelError::Forbidden(message),
             404 | 405 => ModelError::NotThere(message),
-            // Money that has run out does not come back by waiting.
+            // Waiting does not help if the credit has run out.
             402 => ModelError::Unauthorized(message),
             429 if self.code == "insufficient_quota" => ModelError::Unauthorized(message),
             503 if self.message.to_lowercase().contains("loading") => ModelError::Loading(message),
-            // Anthropic says 529 when it is overloaded.
+            // Anthropic returns 529 when it is overloaded.
             429 | 529 => ModelError::RateLimited { message, retry_after },
             408 | 409 | 425 | 500.. => match retry_after {
                 Some(_) => ModelError::RateLimited { message, retry_after },

@@ -1,9 +1,13 @@
-//! How many calls go out at a time. What a server can bear is not known beforehand: begin low, go
-//! on doubling while replies take no longer for it, and halve when the server is in trouble.
+//! Adapts how many calls are sent at a time. What a server can handle is not known beforehand, so
+//! the width starts low, is doubled while replies do not take longer, and is halved when the server
+//! is in trouble.
 //!
-//! A server that answers one call after another takes twice as long for twice as many, and is no
-//! faster for it. So two widths are compared by how long replies took at each: calls of one purpose
-//! with calls of the same, and only those that began when the lanes were full.
+//! A server that answers one call after another takes twice as long for twice as many calls, so more
+//! calls gain nothing there. Two widths are therefore compared by how long replies took at each.
+//! Three rules keep the comparison fair: calls are compared with calls of the same purpose, since
+//! purposes differ in the length of their replies; only calls that entered when all lanes were in use
+//! count, since others did not compete; and after a change of width, calls are ignored until the
+//! lanes have filled, since earlier calls ran at the old width.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,103 +16,107 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::Instant;
 
-/// For how many calls of its kind a width is held before it is judged, at least.
+/// The fewest replies after which a width is judged.
 const FEWEST_COMPARED: usize = 4;
 
-/// Twice as many calls at a time are worth it while replies take at most this much longer.
+/// Doubling the width pays while replies take at most this many times as long.
 const MOST_SLOWDOWN: f64 = 1.5;
 
-/// How many replies are waited for before a width that did not pay is tried again.
+/// How many replies to wait for before trying another width after one that did not pay.
 const HOLD: usize = 64;
 
-/// How many lanes there are at first, and at most.
+/// How many calls are sent at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Width {
     /// At first.
     pub begin: usize,
     /// At most.
     pub most: usize,
-    /// Whether it changes with what the server can bear.
+    /// Whether the width adapts to what the server can handle.
     pub adapts: bool,
 }
 
 impl Width {
-    /// So many, whatever happens.
+    /// A fixed width.
     pub const fn fixed(lanes: usize) -> Width {
         Width { begin: lanes, most: lanes, adapts: false }
     }
 
-    /// As many as the server bears.
+    /// A width that adapts to what the server can handle.
     pub const fn adapting(begin: usize, most: usize) -> Width {
         Width { begin, most, adapts: true }
     }
 }
 
-/// The lanes that calls go out by.
+/// The lanes for calls; each lane has at most one call.
+///
+/// The semaphore's permits are the free lanes. The invariant: free lanes plus lanes in use equal
+/// `width + owed`, where `owed` counts lanes that are to be closed but are still in use; each closes
+/// when its call leaves.
 #[derive(Debug)]
 pub(crate) struct Lanes {
     most: usize,
     adapts: bool,
     permits: Semaphore,
-    state: Mutex<State>,
+    state: Mutex<LaneState>,
 }
 
 #[derive(Debug)]
-struct State {
+struct LaneState {
     width: usize,
     /// Lanes to close as soon as they are free.
     owed: usize,
     in_use: usize,
-    /// Of those in use, how many have a call that a server is answering.
+    /// How many lanes have a call that was sent and not yet answered.
     under_way: usize,
-    /// How many calls have entered.
+    /// How many calls have entered so far.
     n_entered: usize,
-    /// Calls that entered before this one say nothing about the width as it is.
+    /// Calls with a lower number ran at another width.
     compared_from: usize,
-    /// Trouble of calls that entered before this one has been acted upon.
+    /// Trouble of calls with a lower number has already halved the width.
     cut_at: usize,
-    times: Times,
-    /// What this width is compared with.
-    before: Option<Held>,
-    /// How many replies to wait for before anything is tried.
+    times: CallTimes,
+    /// The width that the current one is compared with.
+    before: Option<WidthTrial>,
+    /// How many replies to wait for before trying another width.
     hold: usize,
 }
 
 /// A width, and how long calls took at it.
 #[derive(Debug)]
-struct Held {
+struct WidthTrial {
     width: usize,
-    times: Times,
+    times: CallTimes,
 }
 
 /// How long calls took, by purpose.
 #[derive(Debug, Default)]
-struct Times {
+struct CallTimes {
     by_purpose: BTreeMap<String, (Duration, u32)>,
     n: usize,
 }
 
-/// A call's place. Whoever holds it may ask.
+/// A lane taken by a call, which may then be sent.
 #[derive(Debug)]
 pub(crate) struct Lane<'l> {
     lanes: &'l Lanes,
     permit: Option<SemaphorePermit<'l>>,
     number: usize,
-    /// Whether no lane was free beside it.
+    /// Whether all other lanes were in use.
     was_full: bool,
-    /// Whether a server is answering the call.
+    /// Whether the call was sent.
     is_under_way: bool,
     since: Instant,
 }
 
-/// How a call fared, as far as it tells about the server.
+/// What the outcome of a call says about the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fared {
-    /// It was answered.
+    /// The call was answered.
     Answered,
-    /// The server was overloaded, or silent.
+    /// The server was overloaded, or did not answer.
     Troubled,
-    /// It failed otherwise.
+    /// The call failed for another reason.
     Otherwise,
 }
 
@@ -120,7 +128,7 @@ impl Lanes {
             most,
             adapts: width.adapts,
             permits: Semaphore::new(begin),
-            state: Mutex::new(State {
+            state: Mutex::new(LaneState {
                 width: begin,
                 owed: 0,
                 in_use: 0,
@@ -128,24 +136,24 @@ impl Lanes {
                 n_entered: 0,
                 compared_from: begin,
                 cut_at: 0,
-                times: Times::default(),
+                times: CallTimes::default(),
                 before: None,
                 hold: 0,
             }),
         }
     }
 
-    /// How many there can be at most.
+    /// The most lanes there can be.
     pub(crate) fn most(&self) -> usize {
         self.most
     }
 
-    /// How many calls a server is answering.
+    /// The number of calls that were sent and not yet answered.
     pub(crate) fn under_way(&self) -> usize {
         self.state().under_way
     }
 
-    /// Waits for a free lane, in the order of asking.
+    /// Waits for a free lane, first come, first served.
     pub(crate) async fn enter(&self) -> Lane<'_> {
         // The semaphore lives as long as the lanes and is never closed.
         let permit = self.permits.acquire().await.ok();
@@ -158,11 +166,11 @@ impl Lanes {
         Lane { lanes: self, permit, number, was_full, is_under_way: false, since }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, LaneState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn set_width(&self, state: &mut State, width: usize) {
+    fn set_width(&self, state: &mut LaneState, width: usize) {
         let width = width.clamp(1, self.most);
         if width > state.width {
             let more = width - state.width;
@@ -174,13 +182,13 @@ impl Lanes {
             state.owed += fewer - self.permits.forget_permits(fewer);
         }
         state.width = width;
-        // The lanes have to fill first.
+        // Compare only calls that enter after the lanes have filled.
         state.compared_from = state.n_entered + width;
-        state.times = Times::default();
+        state.times = CallTimes::default();
     }
 
-    /// Halves the lanes, once for all calls that met the same trouble.
-    fn cut(&self, state: &mut State, number: usize) {
+    /// Halves the width, once for all calls that entered before the first trouble was noticed.
+    fn cut(&self, state: &mut LaneState, number: usize) {
         if number < state.cut_at {
             return;
         }
@@ -191,8 +199,8 @@ impl Lanes {
         state.hold = 2 * state.width;
     }
 
-    /// Takes a reply's time into account, and changes the width if enough is known.
-    fn learn(&self, state: &mut State, purpose: &str, lane: &Lane<'_>) {
+    /// Records the time of a reply, and changes the width once there are enough.
+    fn learn(&self, state: &mut LaneState, purpose: &str, lane: &Lane<'_>) {
         if state.hold > 0 {
             state.hold -= 1;
             return;
@@ -204,17 +212,17 @@ impl Lanes {
         if state.times.n < state.width.max(FEWEST_COMPARED) {
             return;
         }
-        let now = Held { width: state.width, times: std::mem::take(&mut state.times) };
+        let now = WidthTrial { width: state.width, times: std::mem::take(&mut state.times) };
         let next = match state.before.take() {
-            None => Next::Try(2 * now.width, now),
+            None => WidthChange::Try(2 * now.width, now),
             Some(before) => now.after(before),
         };
         match next {
-            Next::Try(width, against) if width.clamp(1, self.most) != against.width => {
+            WidthChange::Try(width, against) if width.clamp(1, self.most) != against.width => {
                 self.set_width(state, width);
                 state.before = Some(against);
             }
-            Next::Try(_, Held { width, .. }) | Next::Stay(width) => {
+            WidthChange::Try(_, WidthTrial { width, .. }) | WidthChange::Stay(width) => {
                 self.set_width(state, width);
                 state.hold = HOLD;
             }
@@ -223,36 +231,37 @@ impl Lanes {
 }
 
 /// What to do about the width.
-enum Next {
-    /// See whether this one does better than another.
-    Try(usize, Held),
-    /// Keep this one for a while.
+enum WidthChange {
+    /// Try a width and compare it with another.
+    Try(usize, WidthTrial),
+    /// Keep a width for a while.
     Stay(usize),
 }
 
-impl Held {
-    /// What to do after two widths were held, `before` first.
-    fn after(self, before: Held) -> Next {
+impl WidthTrial {
+    /// Decides what to do after two widths were tried, `before` first. Goes up while more calls pay,
+    /// and down while fewer calls do as well; stays where neither is the case.
+    fn after(self, before: WidthTrial) -> WidthChange {
         if before.width < self.width {
             if self.is_worth_it(&before) {
-                return Next::Try(2 * self.width, self);
+                return WidthChange::Try(2 * self.width, self);
             }
-            // Perhaps fewer still would do as well.
-            return Next::Try(before.width / 2, before);
+            // More did not pay. Perhaps even fewer would do as well.
+            return WidthChange::Try(before.width / 2, before);
         }
         if before.is_worth_it(&self) {
-            return Next::Stay(before.width);
+            return WidthChange::Stay(before.width);
         }
-        Next::Try(self.width / 2, self)
+        WidthChange::Try(self.width / 2, self)
     }
 
-    /// Whether more calls at a time were answered hardly later than fewer.
-    fn is_worth_it(&self, fewer: &Held) -> bool {
+    /// Whether replies took hardly longer at this width than at a smaller one.
+    fn is_worth_it(&self, fewer: &WidthTrial) -> bool {
         self.times.slowdown_since(&fewer.times).is_none_or(|slower| slower <= MOST_SLOWDOWN)
     }
 }
 
-impl Times {
+impl CallTimes {
     fn add(&mut self, purpose: &str, time: Duration) {
         let (sum, n) = self.by_purpose.entry(purpose.to_owned()).or_default();
         *sum += time;
@@ -260,8 +269,9 @@ impl Times {
         self.n += 1;
     }
 
-    /// How many times as long calls take now as they took then, over the purposes of both.
-    fn slowdown_since(&self, then: &Times) -> Option<f64> {
+    /// Returns how many times as long calls take now as then, averaged over common purposes. `None`
+    /// if there are none.
+    fn slowdown_since(&self, then: &CallTimes) -> Option<f64> {
         let mut sum = 0.0;
         let mut weight = 0.0;
         for (purpose, (now, n_now)) in &self.by_purpose {
@@ -277,14 +287,14 @@ impl Times {
 }
 
 impl Lane<'_> {
-    /// Begins to count time: whatever was waited for besides the server is over.
+    /// Marks the call as sent. Its time counts from here, without earlier waits.
     pub(crate) fn begin(&mut self) {
         self.since = Instant::now();
         self.is_under_way = true;
         self.lanes.state().under_way += 1;
     }
 
-    /// Leaves the lane, with what was learned of the server on the way.
+    /// Leaves the lane and learns from the outcome of the call.
     pub(crate) fn leave(self, purpose: &str, fared: Fared) {
         if self.lanes.adapts {
             let mut state = self.lanes.state();
@@ -316,7 +326,7 @@ mod tests {
     use super::*;
     use futures_util::future::join_all;
 
-    /// Asks a server that answers `slots` calls at a time; returns the width that was held last.
+    /// Asks a server that answers `slots` calls at a time, and returns the last width.
     async fn ask(lanes: &Lanes, n_calls: usize, slots: usize) -> usize {
         let server = Semaphore::new(slots);
         let calls = (0..n_calls).map(|number| {
@@ -324,7 +334,7 @@ mod tests {
             async move {
                 let lane = lanes.enter().await;
                 let slot = server.acquire().await.expect("open");
-                // Purposes take longer or shorter, and come in turns.
+                // Calls of a short and a long purpose alternate.
                 let (purpose, seconds) = [("short", 1), ("long", 5)][number % 2];
                 tokio::time::sleep(Duration::from_secs(seconds)).await;
                 drop(slot);
@@ -366,7 +376,7 @@ mod tests {
         }
         assert_eq!(lanes.state().width, 8);
         assert_eq!((lanes.state().in_use, lanes.permits.available_permits()), (0, 8));
-        // It comes back once the server bears it.
+        // The width grows again once the server can handle it.
         assert_eq!(ask(&lanes, 100, 100).await, 16);
         assert_eq!(lanes.permits.available_permits(), 16);
     }

@@ -1,15 +1,17 @@
-//! Asks language and embedding models, and judges nothing.
+//! Asks language and embedding models.
 //!
-//! A [`ModelSpec`] says which model is asked and how: a row of [`PROVIDERS`] and what a user set.
-//! Each protocol has a file that turns a question into its provider's form and tells failures apart
-//! ([`ChatModel`], [`Embedder`]). [`Models`] puts a model behind one queue for all calls of a run.
-//! The queue takes replies that are known ([`ReplyCache`]), joins calls that are alike, bounds how
-//! many are under way, paces them, retries what may pass, counts tokens and [`Prices`], and keeps
-//! every reply before anybody reads it, so that none is paid for twice.
+//! A [`ModelSpec`] says which model to ask and how: a row of [`PROVIDERS`] and the user's settings.
+//! Each protocol is a file that translates requests and replies and classifies failures
+//! ([`ChatModel`], [`Embedder`]).
 //!
-//! What is asked is a [`ChatCall`], a prompt with one reply, or a [`Conversation`] of [`Message`]s
-//! in which functions ([`Callable`]) can be called. The key of a call ([`CallKey`]) is made of
-//! everything that decides its reply, and of nothing else.
+//! [`Models`] puts the models of a run behind one queue for all calls. It uses kept replies
+//! ([`ReplyCache`]), joins equal calls, limits concurrency and rate, retries temporary failures,
+//! counts tokens and cost ([`Prices`]), and keeps every reply before its caller sees it, so that no
+//! reply is paid for twice.
+//!
+//! A call is a [`ChatCall`], a prompt with one reply, or a [`Conversation`] of [`Message`]s in which
+//! the model can call functions ([`Callable`]). Its key ([`CallKey`]) is made of everything that
+//! decides the reply, and of nothing else.
 //!
 //! ```
 //! use juror_models::{Call, Message, Prices, Said, Secret, Usage};
@@ -22,18 +24,19 @@
 //! assert!(price.of(Usage { input_tokens: 1_000_000, output_tokens: 0 }) > 0.0);
 //!
 //! let key = Secret::new("sk-0123456789");
-//! assert!(!format!("{key:?}").contains("0123456789"), "a secret is never shown");
+//! assert!(!format!("{key:?}").contains("0123456789"), "a secret is never printed");
 //! ```
 //!
-//! You will not find files, SQL or settings here, nor a global client: the same process can ask
-//! different models at once. Nor does it know another crate of the project: what replies mean is for
-//! those who ask.
+//! You will not find file access, SQL, settings or judgement here, nor a global client: a process can
+//! ask different models at once. This crate depends on no other crate of the project; what a reply
+//! means is up to the caller.
 
 mod adapt;
 mod anthropic;
 mod body;
 mod cache;
 mod call;
+mod call_error;
 mod callable;
 mod conversation;
 mod gemini;
@@ -41,12 +44,13 @@ mod http;
 mod lanes;
 mod message;
 mod model;
+mod models;
 mod openai;
 mod pace;
 mod prices;
 mod prompt;
+mod protocol;
 mod provider;
-mod queue;
 mod schema;
 mod secret;
 mod sse;
@@ -57,6 +61,7 @@ mod vectors;
 pub use adapt::Tell;
 pub use cache::{CacheMode, Kept, Recorded, RecordedLine, ReplyCache};
 pub use call::{CallKey, ChatCall, KeyMaker};
+pub use call_error::{CallError, OutsideReason, Stop};
 pub use callable::Callable;
 pub use conversation::{Conversation, Turn, TurnReply};
 pub use http::{http_client, innermost, server_of};
@@ -65,10 +70,10 @@ pub use message::{Call, Message, Said};
 pub use model::{
     ChatModel, ChatRequest, Embedder, Embeddings, ModelError, ModelReply, Outcome, Pending, Usage,
 };
+pub use models::{Answer, Limits, Models, ModelsSetup};
 pub use prices::{Price, Prices};
 pub use prompt::{Part, Prompt};
 pub use provider::{Manners, ModelSpec, PROVIDERS, Protocol, Provider};
-pub use queue::{Answer, CallError, Limits, Models, ModelsSetup, OutsideReason, Stop};
 pub use schema::Schema;
 pub use secret::{
     Secret, Secrets, is_secret_name, is_secret_parameter, looks_like_a_key, says_who_asks,

@@ -1,4 +1,4 @@
-//! What is said between an agent, its model and its tools.
+//! Messages between an agent, its model and its tools.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -6,24 +6,24 @@ use serde_json::Value;
 /// One message.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Message {
-    /// What the model is to be.
+    /// The system prompt.
     System(String),
-    /// What it is asked.
+    /// A message of the user.
     User {
         /// The text.
         content: String,
-        /// Whether the model still sees it; what it saw only once stays on record.
+        /// Whether the model still sees it. A message that it saw only once stays on record.
         is_valid: bool,
     },
-    /// What it said.
+    /// What the model said.
     Assistant(Said),
-    /// What came of a call.
+    /// The result of a call.
     Tool {
-        /// The function that was called.
+        /// The name of the function.
         name: String,
-        /// What the model is told.
+        /// The result, as the model sees it.
         content: String,
-        /// Which call it was.
+        /// The id of the call.
         call_id: String,
     },
 }
@@ -31,13 +31,13 @@ pub enum Message {
 /// What a model said.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Said {
-    /// In words.
+    /// The text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
-    /// Which functions it calls, in order.
+    /// The functions it calls, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<Call>,
-    /// What its provider wants to be shown again and nobody else understands.
+    /// Opaque data that the provider requires in the next request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub provider: Vec<Value>,
 }
@@ -45,26 +45,26 @@ pub struct Said {
 /// A call of a function.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Call {
-    /// Tells it from other calls.
+    /// The id of the call.
     pub id: String,
-    /// The function.
+    /// The name of the function.
     pub name: String,
-    /// The arguments as the model wrote them: JSON, if it wrote well.
+    /// The arguments as the model wrote them; usually JSON.
     pub arguments: String,
 }
 
 impl Message {
-    /// A question that stays.
+    /// Creates a message of the user that stays valid.
     pub fn user(content: impl Into<String>) -> Message {
         Message::User { content: content.into(), is_valid: true }
     }
 
-    /// Whether the model still sees it.
+    /// Whether the model still sees the message.
     pub fn is_valid(&self) -> bool {
         !matches!(self, Message::User { is_valid: false, .. })
     }
 
-    /// Who speaks, as files have it.
+    /// The role of the speaker, as in files.
     pub fn role(&self) -> &'static str {
         match self {
             Message::System(_) => "system",

@@ -1,4 +1,4 @@
-//! What is asked of a model, what it replies, and how it fails: the same for every provider.
+//! Requests to models, their replies and their failures, the same for every provider.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -7,58 +7,59 @@ use std::time::Duration;
 use crate::conversation::{Conversation, TurnReply};
 use crate::schema::Schema;
 
-/// A reply that is on its way.
+/// A boxed future.
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Writes text.
+/// A model that writes text.
 pub trait ChatModel: Send + Sync {
-    /// Asks once; no retries, no cache.
+    /// Asks once, without retries or cache.
     fn chat<'a>(&'a self, request: &'a ChatRequest) -> Pending<'a, Result<ModelReply, ModelError>>;
 
-    /// Goes on with a conversation, once; no retries, no cache.
+    /// Asks once for the next turn of a conversation, without retries or cache.
     fn converse<'a>(&'a self, talk: &'a Conversation)
     -> Pending<'a, Result<TurnReply, ModelError>>;
 }
 
-/// Turns texts into vectors.
+/// A model that turns texts into vectors.
 pub trait Embedder: Send + Sync {
-    /// One vector a text, in order. Numbers keep the precision they were sent with.
+    /// Returns one vector per text, in order. Numbers keep the precision they were sent with.
     fn embed<'a>(&'a self, texts: &'a [String]) -> Pending<'a, Result<Embeddings, ModelError>>;
 }
 
-/// What a chat model is asked.
+/// A request to a chat model.
 #[derive(Clone, Debug)]
 pub struct ChatRequest {
-    /// What the call is for; names the schema, so that logs and test servers can tell calls apart.
+    /// The purpose of the call. It names the schema, so that logs and test servers can distinguish
+    /// calls.
     pub purpose: String,
-    /// What the model is to be.
+    /// The system prompt.
     pub system: Option<String>,
-    /// What it is asked.
+    /// The user prompt.
     pub user: String,
-    /// The shape of the reply; plain text when there is none.
+    /// The shape of the reply; `None` for plain text.
     pub schema: Option<Schema>,
 }
 
-/// What a chat model replied.
+/// The reply of a chat model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelReply {
-    /// What it said.
+    /// What the model said.
     pub said: Outcome,
-    /// What it cost in tokens, where the provider tells.
+    /// Tokens, if the provider reports them.
     pub usage: Option<Usage>,
 }
 
 /// What a chat model said.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// A text, or the JSON it was asked for as text.
+    /// A text, or the requested JSON as text.
     Text(String),
-    /// That it will not answer, and why.
+    /// The model declined to answer, for this reason.
     Declined(String),
 }
 
 impl Outcome {
-    /// The text, or that there is none.
+    /// Returns the text, or an error if the model declined.
     pub(crate) fn into_text(self) -> Result<String, ModelError> {
         match self {
             Outcome::Text(text) => Ok(text),
@@ -66,14 +67,14 @@ impl Outcome {
         }
     }
 
-    /// The text, whether it is a reply or says why there is none.
+    /// Returns the text of the reply, or the reason why the model declined.
     pub fn as_str(&self) -> &str {
         match self {
             Outcome::Text(text) | Outcome::Declined(text) => text,
         }
     }
 
-    /// The same with its text changed.
+    /// Changes the text.
     pub(crate) fn map(self, change: impl FnOnce(String) -> String) -> Outcome {
         match self {
             Outcome::Text(text) => Outcome::Text(change(text)),
@@ -82,21 +83,21 @@ impl Outcome {
     }
 }
 
-/// What an embedder replied.
+/// The reply of an embedder.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Embeddings {
-    /// One vector a text.
+    /// One vector per text.
     pub vectors: Vec<Vec<f64>>,
-    /// What it cost in tokens, where the provider tells.
+    /// Tokens, if the provider reports them.
     pub usage: Option<Usage>,
 }
 
 /// Tokens of one call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Sent.
+    /// Tokens sent.
     pub input_tokens: u64,
-    /// Written by the model.
+    /// Tokens written by the model.
     pub output_tokens: u64,
 }
 
@@ -104,13 +105,13 @@ pub struct Usage {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
-    /// The key is missing, wrong or has no more credit: asking again is of no use.
+    /// The key is missing, wrong or out of credit; asking again is of no use.
     #[error("the model refuses the key: {0}")]
     Unauthorized(String),
-    /// The provider does not let this call through.
+    /// The provider rejects this call.
     #[error("the model refuses access: {0}")]
     Forbidden(String),
-    /// There is no such model, or nothing at the address: asking again is of no use.
+    /// The model or the address does not exist; asking again is of no use.
     #[error("there is no such model or address: {0}")]
     NotThere(String),
     /// Too many calls.
@@ -124,33 +125,33 @@ pub enum ModelError {
     /// The server failed, or the connection did.
     #[error("the model cannot be reached: {0}")]
     Unavailable(String),
-    /// The server is there, and its model is not loaded yet.
+    /// The server is reachable but has not loaded its model yet.
     #[error("the model is being loaded: {0}")]
     Loading(String),
     /// No reply came in time.
     #[error("no reply within {} s", .0.as_secs_f64())]
     TimedOut(Duration),
-    /// The request itself is refused.
+    /// The provider refuses the request itself.
     #[error("the model refuses the request: {message}")]
     BadRequest {
         /// What the provider said.
         message: String,
-        /// The parameter it names, if it names one.
+        /// The parameter that the provider objects to, if it names one.
         parameter: Option<String>,
     },
     /// The model declined to answer.
     #[error("the model declined: {0}")]
     Declined(String),
-    /// The reply is whole and of no use.
+    /// The reply is complete but not usable.
     #[error("the reply cannot be used: {0}")]
     Unusable(String),
-    /// What came is not what the protocol promises.
+    /// The reply does not follow the protocol.
     #[error("the reply is malformed: {0}")]
     Garbled(String),
 }
 
 impl ModelError {
-    /// The same error with its text changed.
+    /// Changes the text of the error.
     #[must_use]
     pub(crate) fn map_text(self, change: impl Fn(&str) -> String) -> ModelError {
         match self {

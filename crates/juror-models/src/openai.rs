@@ -1,25 +1,27 @@
-//! The protocol that began at `OpenAI`, spoken there, at Azure and at any compatible address.
+//! `OpenAI`'s protocol, also used by Azure and many compatible servers.
 
 mod functions;
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::adapt::{Adaptation, Form, Habits, Tell, described};
+use crate::adapt::{Adaptation, Habits, ReplyForm, Tell, described};
 use crate::body::Body;
 use crate::conversation::{Conversation, TurnReply};
 use crate::http::Endpoint;
 use crate::model::{
-    ChatModel, ChatRequest, Embedder, Embeddings, ModelError, ModelReply, Outcome, Pending, Usage,
+    ChatRequest, Embedder, Embeddings, ModelError, ModelReply, Outcome, Pending, Usage,
 };
+use crate::protocol::ChatProtocol;
 use crate::provider::{ModelSpec, Protocol};
 use crate::schema::Schema;
 
-/// The version of Azure's protocol that has reply schemas, when none is asked for.
+/// The default version of Azure's protocol, the first that supports reply schemas.
 const AZURE_VERSION: &str = "2024-10-21";
 
-/// How a reply can be held to its shape here.
-const FORMS: [Form; 4] = [Form::Schema, Form::Tool, Form::JsonMode, Form::Text];
+/// The ways to request a reply of a certain shape, best first.
+const FORMS: [ReplyForm; 4] =
+    [ReplyForm::Schema, ReplyForm::Tool, ReplyForm::JsonMode, ReplyForm::Text];
 
 pub(crate) struct OpenAi {
     endpoint: Endpoint,
@@ -54,21 +56,24 @@ impl OpenAi {
         if let Some(schema) = &request.schema {
             let name = &request.purpose;
             match habits.form {
-                Form::Schema => {
+                ReplyForm::Schema => {
                     let json_schema = NamedSchema { name, strict: true, schema };
-                    body.set("response_format", &Format { r#type: "json_schema", json_schema });
+                    body.set(
+                        "response_format",
+                        &ResponseFormat { r#type: "json_schema", json_schema },
+                    );
                 }
-                Form::Tool => {
-                    let function = Forced { name, parameters: schema };
-                    body.set("tools", &[ForcedTool { r#type: "function", function }]);
+                ReplyForm::Tool => {
+                    let function = ForcedFunction { name, parameters: schema };
+                    body.set("tools", &[FunctionTool { r#type: "function", function }]);
                     let choice = json!({"type": "function", "function": {"name": name}});
                     body.set("tool_choice", &choice);
                 }
-                Form::JsonMode => {
+                ReplyForm::JsonMode => {
                     body.set("response_format", &json!({"type": "json_object"}));
                     system.push(described(schema));
                 }
-                Form::Text => system.push(described(schema)),
+                ReplyForm::Text => system.push(described(schema)),
             }
         }
         let mut messages = Vec::new();
@@ -91,14 +96,14 @@ impl OpenAi {
         if !body.has("stream") {
             return read_completion(&self.endpoint.post(&self.chat_url, body).await?);
         }
-        let mut streamed = Streamed::default();
+        let mut streamed = OpenAiStream::default();
         self.endpoint.post_stream(&self.chat_url, body, |event| streamed.take(&event)).await?;
         streamed.finish()
     }
 }
 
 #[derive(Serialize)]
-struct Format<'a> {
+struct ResponseFormat<'a> {
     r#type: &'static str,
     json_schema: NamedSchema<'a>,
 }
@@ -111,19 +116,19 @@ struct NamedSchema<'a> {
 }
 
 #[derive(Serialize)]
-struct ForcedTool<'a> {
+struct FunctionTool<'a> {
     r#type: &'static str,
-    function: Forced<'a>,
+    function: ForcedFunction<'a>,
 }
 
-/// A function that the model must call, and whose arguments are its reply.
+/// A function that the model must call; its arguments are the reply.
 #[derive(Serialize)]
-struct Forced<'a> {
+struct ForcedFunction<'a> {
     name: &'a str,
     parameters: &'a Schema,
 }
 
-/// Azure has an address a model, and a newer one that is like everybody else's.
+/// Returns the URL of a path. Azure has one address per model, and a newer one like everyone else's.
 fn url(spec: &ModelSpec, path: &str) -> String {
     let is_plain = spec.base().ends_with("/v1");
     if spec.provider.protocol != Protocol::Azure || is_plain {
@@ -133,26 +138,29 @@ fn url(spec: &ModelSpec, path: &str) -> String {
     spec.url(&format!("openai/deployments/{}/{path}?api-version={version}", spec.model))
 }
 
-impl ChatModel for OpenAi {
-    fn chat<'a>(&'a self, request: &'a ChatRequest) -> Pending<'a, Result<ModelReply, ModelError>> {
-        Box::pin(async move {
-            let ask = |habits: Habits| -> Pending<'a, _> {
-                Box::pin(async move { self.ask(&self.body(request, &habits)).await })
-            };
-            self.adaptation.until_taken(&self.endpoint, request.schema.is_some(), ask).await
-        })
+impl ChatProtocol for OpenAi {
+    fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
     }
 
-    fn converse<'a>(
+    fn adaptation(&self) -> &Adaptation {
+        &self.adaptation
+    }
+
+    fn chat_once<'a>(
+        &'a self,
+        request: &'a ChatRequest,
+        habits: Habits,
+    ) -> Pending<'a, Result<ModelReply, ModelError>> {
+        Box::pin(async move { self.ask(&self.body(request, &habits)).await })
+    }
+
+    fn converse_once<'a>(
         &'a self,
         talk: &'a Conversation,
+        habits: Habits,
     ) -> Pending<'a, Result<TurnReply, ModelError>> {
-        Box::pin(async move {
-            let ask = |habits: Habits| -> Pending<'a, _> {
-                Box::pin(async move { functions::ask(self, talk, &habits).await })
-            };
-            self.adaptation.until_taken(&self.endpoint, false, ask).await
-        })
+        Box::pin(async move { functions::ask(self, talk, &habits).await })
     }
 }
 
@@ -174,7 +182,7 @@ fn read_completion(body: &Value) -> Result<ModelReply, ModelError> {
     Ok(ModelReply { said, usage: usage(body) })
 }
 
-/// Why the model will not answer, if so.
+/// Returns why the model declined to answer, if it did.
 fn declined(refusal: &str, finish: &str) -> Option<String> {
     match (refusal, finish) {
         ("", "content_filter") => Some("stopped by the provider's content filter".into()),
@@ -183,7 +191,7 @@ fn declined(refusal: &str, finish: &str) -> Option<String> {
     }
 }
 
-/// The text of a message, which may come in parts.
+/// Returns the text of a message, which may consist of parts.
 fn text_of_content(content: Option<&Value>) -> String {
     match content {
         Some(Value::String(text)) => text.clone(),
@@ -207,9 +215,9 @@ fn missing(field: &str) -> ModelError {
     ModelError::Garbled(format!("it has no `{field}`"))
 }
 
-/// A reply that comes in pieces.
+/// A streamed reply.
 #[derive(Default)]
-struct Streamed {
+struct OpenAiStream {
     text: String,
     arguments: String,
     refusal: String,
@@ -217,7 +225,7 @@ struct Streamed {
     finished: bool,
 }
 
-impl Streamed {
+impl OpenAiStream {
     fn take(&mut self, event: &Value) -> Result<(), ModelError> {
         if let Some(error) = event.get("error") {
             return Err(ModelError::Unavailable(error.to_string()));
@@ -276,7 +284,7 @@ fn read_embeddings(body: &Value) -> Result<Embeddings, ModelError> {
     Ok(Embeddings { vectors, usage: usage(body) })
 }
 
-/// A vector of numbers.
+/// Reads a vector of numbers.
 pub(crate) fn read_vector(value: Option<&Value>) -> Result<Vec<f64>, ModelError> {
     let numbers = value.and_then(Value::as_array);
     let numbers = numbers.ok_or_else(|| missing("embedding"))?;

@@ -1,15 +1,21 @@
-//! Not asking faster than allowed.
+//! Limits the rate of calls and tokens.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Spreads work over time: so many units a minute, with a few seconds' worth at once at the start.
+/// Spreads units of work over time, allowing a short burst after a pause.
+///
+/// `next` is the moment from which the rate allows more work; taking units moves it on by the time
+/// they are worth. Units may be used from `next` on, so the rate is never exceeded in the long run.
+/// While nothing is taken, `next` falls behind the clock, which is unused allowance; limiting how far
+/// it may fall behind limits the burst. No timers are needed, and every caller learns at once when
+/// its turn is.
 #[derive(Debug)]
 pub(crate) struct Pace {
     per_unit: Duration,
-    /// How far behind the clock the next free moment may lag: the burst.
+    /// How far `next` may fall behind the clock.
     slack: Duration,
     next: Mutex<Instant>,
 }
@@ -21,7 +27,7 @@ impl Pace {
         Pace { per_unit, slack, next: Mutex::new(Instant::now()) }
     }
 
-    /// Takes some units; returns when they are free.
+    /// Takes some units and returns when they may be used.
     pub(crate) fn take(&self, units: u64) -> Instant {
         let now = Instant::now();
         let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! What calls cost.
+//! Prices of models.
 
 use std::collections::BTreeMap;
 
@@ -6,22 +6,22 @@ use serde::Deserialize;
 
 use crate::model::Usage;
 
-/// The table in the project: published prices of a day.
+/// The built-in table of published prices.
 const TABLE: &str = include_str!("../prices.json");
 
-/// What a model takes, in US dollars per million tokens.
+/// The price of a model, in US dollars per million tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
-    /// For tokens sent.
+    /// Price of tokens sent.
     pub input: f64,
-    /// For tokens it writes.
+    /// Price of tokens that the model writes.
     #[serde(default)]
     pub output: f64,
 }
 
 impl Price {
-    /// What a call cost.
+    /// Returns the cost of a call.
     pub fn of(self, usage: Usage) -> f64 {
         let (input, output) = (usage.input_tokens as f64, usage.output_tokens as f64);
         (input * self.input + output * self.output) / 1e6
@@ -37,44 +37,44 @@ pub struct Prices {
 }
 
 #[derive(Deserialize)]
-struct Table {
+struct PriceTable {
     as_of: String,
     models: BTreeMap<String, Price>,
 }
 
 impl Prices {
-    /// The table in the project, with prices of the user's own before it.
+    /// Creates prices from the user's own and the built-in table; the user's take precedence.
     pub fn new(own: BTreeMap<String, Price>) -> Prices {
-        // A test reads the table, so it can be read.
-        let table: Option<Table> = serde_json::from_str(TABLE).ok();
+        // A test checks that the table is valid.
+        let table: Option<PriceTable> = serde_json::from_str(TABLE).ok();
         let (as_of, published) = table.map(|table| (table.as_of, table.models)).unwrap_or_default();
         Prices { as_of, own, published }
     }
 
-    /// The day the table is of.
+    /// The date of the built-in table.
     pub fn as_of(&self) -> &str {
         &self.as_of
     }
 
-    /// Whether the user gave any.
+    /// Whether the user has prices of their own.
     pub(crate) fn has_own(&self) -> bool {
         !self.own.is_empty()
     }
 
-    /// The price of a model, named `provider/model`. Own prices may leave the provider out; a date
-    /// at the end of a model's name does not change its price.
+    /// Returns the price of a model, named `provider/model`. The user's own prices may omit the
+    /// provider. A date at the end of a model's name is ignored.
     pub fn of(&self, name: &str) -> Option<Price> {
         let (provider, model) = name.split_once('/')?;
         let undated = without_date(model);
         let own = [name, model, undated].into_iter().find_map(|name| self.own.get(name));
-        // Azure sells OpenAI's models at OpenAI's prices, under names the user chose.
+        // Azure sells OpenAI's models at OpenAI's prices, under names that the user chooses.
         let provider = if provider == "azure" { "openai" } else { provider };
         let published = |model: &str| self.published.get(&format!("{provider}/{model}"));
         own.or_else(|| published(model)).or_else(|| published(undated)).copied()
     }
 }
 
-/// `gpt-4o-2024-08-06` and `claude-haiku-4-5-20251001` without their dates.
+/// Removes the date from a name such as `gpt-4o-2024-08-06` or `claude-haiku-4-5-20251001`.
 fn without_date(model: &str) -> &str {
     let bytes = model.as_bytes();
     for (length, shape) in [(11, "-dddd-dd-dd"), (9, "-dddddddd")] {

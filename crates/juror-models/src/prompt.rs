@@ -1,43 +1,42 @@
-//! Prompts, and the marker that keeps texts in them apart from what is asked.
+//! Prompts, and the random marker that separates quoted texts from instructions.
 //!
-//! A marker is drawn at random for each call, so that nothing in a text can end its own fence. What
-//! decides a reply is the prompt without the marker: two calls that differ in it alone are the same
-//! call.
+//! A marker is drawn for each call, so that a quoted text cannot end its own fence. The key of a call
+//! does not include the marker: two calls that differ only in it are the same call.
 
 use std::fmt::Write;
 
-/// A prompt with its texts in place, and the places of the marker still open.
+/// A prompt with its texts filled in, and the marker still open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prompt {
     pub(crate) system: Option<Vec<Part>>,
     pub(crate) user: Vec<Part>,
-    /// Which parts of `user` hold texts between fences.
+    /// The indices of the parts of `user` that are between fences.
     fenced: Vec<usize>,
 }
 
 /// A part of a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// Words that decide the reply.
+    /// Text that decides the reply.
     Text(String),
-    /// A place for the marker that is drawn for the call.
+    /// A place for the marker.
     Marker,
 }
 
 impl Prompt {
-    /// A prompt of texts as they stand, without fences.
+    /// Creates a prompt without fences.
     pub fn plain(system: Option<String>, user: String) -> Prompt {
         let system = system.map(|text| vec![Part::Text(text)]);
         Prompt { system, user: vec![Part::Text(user)], fenced: Vec::new() }
     }
 
-    /// A prompt in which texts stand between fences, lines that carry the marker: `fenced` are the
-    /// places of those texts among the parts of `user`.
+    /// Creates a prompt with texts between fences, which are lines that contain the marker. `fenced`
+    /// are the indices of those texts among the parts of `user`.
     pub fn with_fences(system: Vec<Part>, user: Vec<Part>, fenced: Vec<usize>) -> Prompt {
         Prompt { system: Some(system), user, fenced }
     }
 
-    /// The texts between fences.
+    /// Iterates over the texts between fences.
     pub fn fenced(&self) -> impl Iterator<Item = &str> {
         self.fenced.iter().filter_map(|place| match self.user.get(*place) {
             Some(Part::Text(text)) => Some(text.as_str()),
@@ -45,7 +44,7 @@ impl Prompt {
         })
     }
 
-    /// The prompt's texts with a marker that stands in none of them.
+    /// Returns the system and user prompts with a marker that occurs in none of their texts.
     pub fn render(&self) -> (Option<String>, String) {
         let mut marker = random_marker();
         while self.parts().any(|part| matches!(part, Part::Text(text) if text.contains(&marker))) {
@@ -68,17 +67,17 @@ impl Prompt {
         self.system.iter().flatten().chain(&self.user)
     }
 
-    /// How many characters it has, near enough for an estimate of tokens.
+    /// Returns the approximate number of characters, to estimate tokens.
     pub(crate) fn n_characters(&self) -> usize {
         self.parts().map(|part| if let Part::Text(text) = part { text.len() } else { 16 }).sum()
     }
 }
 
-/// Sixteen hexadecimal digits that cannot be foreseen.
+/// Returns sixteen random hexadecimal digits.
 fn random_marker() -> String {
     let mut bytes = [0; 8];
-    // Without the system's randomness a process could not even make a TLS connection; a marker that
-    // stands in no text would still be found by counting.
+    // Without randomness not even a TLS connection would be possible. Counting still finds a marker
+    // that occurs in no text.
     if getrandom::fill(&mut bytes).is_err() {
         let nanoseconds = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         bytes = nanoseconds.map_or(0, |time| u64::from(time.subsec_nanos())).to_le_bytes();

@@ -1,4 +1,4 @@
-//! Who serves models, where, and by which protocol.
+//! Providers of models: their addresses, protocols and variables.
 
 use std::time::Duration;
 
@@ -12,12 +12,12 @@ use crate::model::{ChatModel, Embedder};
 use crate::openai::OpenAi;
 use crate::secret::{Secret, Secrets, is_secret_parameter, says_who_asks};
 
-/// The protocol a provider speaks.
+/// The protocol of a provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
-    /// `OpenAI`'s, which most others speak too.
+    /// `OpenAI`'s, which most others support too.
     OpenAi,
-    /// The same at Azure's addresses.
+    /// `OpenAI`'s, at Azure's addresses.
     Azure,
     /// Anthropic's messages.
     Anthropic,
@@ -25,46 +25,46 @@ pub enum Protocol {
     Gemini,
 }
 
-/// A provider that is known by name.
+/// A provider known by name.
 #[derive(Clone, Copy, Debug)]
 pub struct Provider {
-    /// Its names in settings; the first is the usual one.
+    /// The names in settings, the usual one first.
     pub names: &'static [&'static str],
-    /// What it speaks.
+    /// The protocol.
     pub protocol: Protocol,
-    /// Its address, where it has one for all.
+    /// The address, if there is one for all users.
     pub address: Option<&'static str>,
-    /// Environment variables that may hold its key, the first that is set counts.
+    /// Environment variables for the key; the first that is set counts.
     pub key_variables: &'static [&'static str],
-    /// Environment variables that may hold another address.
+    /// Environment variables for another address.
     pub address_variables: &'static [&'static str],
-    /// Whether it asks for a key at its own address.
+    /// Whether a key is required at its own address.
     pub needs_key: bool,
-    /// How it is asked, unless settings say otherwise.
+    /// Defaults for asking it.
     pub manners: Manners,
 }
 
-/// How a server is asked, unless settings say otherwise.
+/// Defaults for asking a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Manners {
     /// Calls at a time.
     pub width: Width,
-    /// How long a reply may take.
+    /// The timeout of a reply.
     pub timeout: Duration,
-    /// Whether somebody is paid for it.
+    /// Whether calls cost money.
     pub is_paid: bool,
 }
 
 impl Manners {
-    /// Of providers who serve many at once.
+    /// For providers that serve many users.
     const HOSTED: Manners =
         Manners { width: Width::adapting(16, 16), timeout: Duration::from_mins(1), is_paid: true };
 
-    /// Of a server of which nothing is known but its address.
+    /// For a server of which only the address is known.
     pub const UNKNOWN: Manners =
         Manners { width: Width::adapting(4, 16), is_paid: false, ..Manners::HOSTED };
 
-    /// Of a model on somebody's own machine: few at a time, and no hurry.
+    /// For a local model: few calls at a time, and a long timeout.
     const fn local(begin: usize, most: usize) -> Manners {
         let width = Width::adapting(begin, most);
         Manners { width, timeout: Duration::from_mins(10), is_paid: false }
@@ -161,19 +161,19 @@ pub const PROVIDERS: &[Provider] = &[
 ];
 
 impl Provider {
-    /// How it is asked, at its own address or at another. Who answers elsewhere is not known,
-    /// except that people put their own servers wherever they like, and Azure has no address for all.
+    /// Returns the defaults at its own address or at another. What answers elsewhere is not known,
+    /// except for local servers, which may be anywhere, and Azure, which has no common address.
     pub fn manners_at(&self, is_own_address: bool) -> Manners {
         let is_known = is_own_address || !self.manners.is_paid || self.address.is_none();
         if is_known { self.manners } else { Manners::UNKNOWN }
     }
 
-    /// Whether an address is its own, written out or not.
+    /// Whether an address is the provider's own.
     pub fn is_at(&self, address: &str) -> bool {
         self.address == Some(address.trim_end_matches('/'))
     }
 
-    /// The provider of a name.
+    /// Returns the provider of a name.
     pub fn of(name: &str) -> Option<&'static Provider> {
         PROVIDERS.iter().find(|provider| provider.names.contains(&name))
     }
@@ -182,40 +182,40 @@ impl Provider {
 /// Everything needed to ask one model.
 #[derive(Clone, Debug)]
 pub struct ModelSpec {
-    /// Who serves it, as settings name it.
+    /// The provider.
     pub provider: &'static Provider,
-    /// Its name there.
+    /// The name of the model at the provider.
     pub model: String,
-    /// The key, where one is needed.
+    /// The key, if one is needed.
     pub key: Option<Secret>,
-    /// Where it is asked.
+    /// The address.
     pub address: String,
-    /// Whether calls are passed on from there to the provider's own models.
+    /// Whether the address is a gateway to the provider's own models.
     pub is_gateway: bool,
     /// Azure's version of the protocol.
     pub api_version: Option<String>,
     /// Whether replies are streamed.
     pub stream: bool,
-    /// Headers to send along; their values may be keys too.
+    /// Additional headers; their values may be keys too.
     pub headers: Vec<(String, Secret)>,
-    /// Whatever else the provider takes, such as `temperature`.
+    /// Other parameters of the provider, such as `temperature`.
     pub parameters: Map<String, Value>,
-    /// How long a reply may take.
+    /// The timeout of a reply.
     pub timeout: Duration,
-    /// Calls at a time, unless settings say otherwise.
+    /// The default number of calls at a time.
     pub width: Width,
-    /// Whether somebody is paid for it, as far as is known.
+    /// Whether calls cost money, as far as known.
     pub is_paid: bool,
 }
 
 impl ModelSpec {
-    /// What the model is called in prices, caches and summaries: `openai/gpt-4o-mini`.
+    /// The name of the model in prices, caches and summaries, such as `openai/gpt-4o-mini`.
     pub fn name(&self) -> String {
         format!("{}/{}", self.provider.names[0], self.model)
     }
 
-    /// Where it is asked, unless that is its provider's own address, or leads there.
-    /// Parameters that hold keys are left out: they do not decide what is replied.
+    /// Returns the address unless it is the provider's own or a gateway to it.
+    /// Leaves out parameters that are keys, which do not affect the reply.
     pub fn other_address(&self) -> Option<String> {
         let is_other = !self.provider.is_at(&self.address) && !self.is_gateway;
         is_other.then(|| {
@@ -228,7 +228,7 @@ impl ModelSpec {
         })
     }
 
-    /// The address up to its parameters.
+    /// Returns the address without its parameters.
     pub(crate) fn base(&self) -> &str {
         let end = self.address.find(['?', '#']).unwrap_or(self.address.len());
         self.address[..end].trim_end_matches('/')
@@ -239,7 +239,7 @@ impl ModelSpec {
         address.split_once('?').map(|(_, query)| query).filter(|query| !query.is_empty())
     }
 
-    /// The parameters of the address, each with its value, and whether that is a key.
+    /// Iterates over the parameters of the address: name, value, and whether it is a key.
     fn parameters_of_address(&self) -> impl Iterator<Item = (&str, &str, bool)> {
         self.query().into_iter().flat_map(|query| query.split('&')).map(|parameter| {
             let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
@@ -247,7 +247,7 @@ impl ModelSpec {
         })
     }
 
-    /// The address with a path after it, and the address's parameters after those of the path.
+    /// Appends a path to the address, and the address's parameters to those of the path.
     pub(crate) fn url(&self, path: &str) -> String {
         let url = format!("{}/{path}", self.base());
         match self.query() {
@@ -257,7 +257,7 @@ impl ModelSpec {
         }
     }
 
-    /// All that the model is asked with and nobody else may see.
+    /// Returns all secrets in requests to the model.
     pub(crate) fn secrets(&self) -> Secrets {
         let key = self.key.iter().map(Secret::expose);
         let headers = self.headers.iter().filter(|(name, _)| says_who_asks(name));
@@ -270,7 +270,7 @@ impl ModelSpec {
         Secrets::new(key.chain(headers).chain(parameters).chain(password))
     }
 
-    /// A model that writes.
+    /// Creates the chat model.
     pub fn chat_model(&self, tell: Tell) -> Result<Box<dyn ChatModel>, String> {
         Ok(match self.provider.protocol {
             Protocol::OpenAi | Protocol::Azure => Box::new(OpenAi::new(self, tell)?),
@@ -279,7 +279,7 @@ impl ModelSpec {
         })
     }
 
-    /// A model that turns texts into vectors.
+    /// Creates the embedder.
     pub fn embedder(&self, tell: Tell) -> Result<Box<dyn Embedder>, String> {
         match self.provider.protocol {
             Protocol::OpenAi | Protocol::Azure => Ok(Box::new(OpenAi::new(self, tell)?)),

@@ -1,18 +1,18 @@
-//! The shape of a reply. Models that are held to a schema write properties in the schema's order,
-//! so the order is chosen: grounds first, the verdict last.
+//! JSON Schemas of replies. Models write properties in the schema's order, so the order matters:
+//! reasons first, the verdict last.
 
 use std::fmt;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value, json};
 
-/// A JSON Schema whose properties stay in the order in which they were given.
+/// A JSON Schema whose properties keep their order.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Schema(Shape);
+pub struct Schema(SchemaShape);
 
 #[derive(Clone, Debug, PartialEq)]
-enum Shape {
-    /// Something without properties of its own.
+enum SchemaShape {
+    /// A schema without properties.
     Plain(Value),
     List(Box<Schema>),
     /// An object with exactly these properties.
@@ -20,9 +20,9 @@ enum Shape {
 }
 
 impl Schema {
-    /// A schema without properties, as it is written.
+    /// Creates a schema without properties from JSON.
     pub fn plain(schema: Value) -> Schema {
-        Schema(Shape::Plain(schema))
+        Schema(SchemaShape::Plain(schema))
     }
 
     /// A text.
@@ -30,7 +30,7 @@ impl Schema {
         Schema::plain(json!({"type": "string"}))
     }
 
-    /// A whole number.
+    /// An integer.
     pub fn whole_number() -> Schema {
         Schema::plain(json!({"type": "integer"}))
     }
@@ -45,56 +45,56 @@ impl Schema {
         Schema::plain(json!({"type": "string", "enum": words}))
     }
 
-    /// A list of such things.
+    /// A list of items of a schema.
     pub fn list(items: Schema) -> Schema {
-        Schema(Shape::List(Box::new(items)))
+        Schema(SchemaShape::List(Box::new(items)))
     }
 
-    /// An object with these properties, all of them and no others, in this order.
+    /// An object with exactly these properties, in this order.
     pub fn object(properties: impl IntoIterator<Item = (impl Into<String>, Schema)>) -> Schema {
         let named = properties.into_iter().map(|(name, schema)| (name.into(), schema));
-        Schema(Shape::Object(named.collect()))
+        Schema(SchemaShape::Object(named.collect()))
     }
 
-    /// The schema in the dialect of Google's protocol: with a title, for want of a name beside it,
-    /// and with the order of properties said in words of its own.
+    /// The schema in the dialect of Google's protocol: with a title instead of a name, and with the
+    /// order of properties stated explicitly.
     pub(crate) fn for_google<'s>(&'s self, title: &'s str) -> impl Serialize + 's {
-        Written { schema: self, title: Some(title), says_order: true }
+        WrittenSchema { schema: self, title: Some(title), says_order: true }
     }
 }
 
-/// A schema as it is written.
-struct Written<'s> {
+/// A schema to be serialized.
+struct WrittenSchema<'s> {
     schema: &'s Schema,
     title: Option<&'s str>,
-    /// Whether the order of properties is said besides being shown.
+    /// Whether to state the order of properties explicitly.
     says_order: bool,
 }
 
-impl Written<'_> {
-    fn part<'p>(&self, schema: &'p Schema) -> Written<'p> {
-        Written { schema, title: None, says_order: self.says_order }
+impl WrittenSchema<'_> {
+    fn part<'p>(&self, schema: &'p Schema) -> WrittenSchema<'p> {
+        WrittenSchema { schema, title: None, says_order: self.says_order }
     }
 }
 
-/// Keys other than those of properties are in alphabetical order: they are part of what names a
-/// kept reply.
-impl Serialize for Written<'_> {
+/// Keys other than names of properties are in alphabetical order. Do not change it: the text is part
+/// of the keys of kept replies.
+impl Serialize for WrittenSchema<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         match &self.schema.0 {
-            Shape::Plain(Value::Object(fields)) => {
+            SchemaShape::Plain(Value::Object(fields)) => {
                 for (name, value) in fields {
                     map.serialize_entry(name, value)?;
                 }
             }
-            // A schema that is no object allows anything.
-            Shape::Plain(_) => {}
-            Shape::List(items) => {
+            // A schema that is not an object allows anything.
+            SchemaShape::Plain(_) => {}
+            SchemaShape::List(items) => {
                 map.serialize_entry("items", &self.part(items))?;
                 map.serialize_entry("type", "array")?;
             }
-            Shape::Object(properties) => {
+            SchemaShape::Object(properties) => {
                 let names: Vec<&String> = properties.iter().map(|(name, _)| name).collect();
                 map.serialize_entry("additionalProperties", &false)?;
                 map.serialize_entry("properties", &Properties { of: self, list: properties })?;
@@ -113,7 +113,7 @@ impl Serialize for Written<'_> {
 }
 
 struct Properties<'s> {
-    of: &'s Written<'s>,
+    of: &'s WrittenSchema<'s>,
     list: &'s [(String, Schema)],
 }
 
@@ -125,11 +125,11 @@ impl Serialize for Properties<'_> {
 
 impl Serialize for Schema {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Written { schema: self, title: None, says_order: false }.serialize(serializer)
+        WrittenSchema { schema: self, title: None, says_order: false }.serialize(serializer)
     }
 }
 
-/// The text that is sent.
+/// Writes the schema as JSON, as it is sent.
 impl fmt::Display for Schema {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&serde_json::to_string(self).map_err(|_| fmt::Error)?)

@@ -2,54 +2,54 @@
 
 use std::fmt;
 
-/// The shortest key that is looked for in texts.
+/// The shortest key that is redacted in messages.
 const SHORTEST: usize = 6;
 
-/// The shortest key that is looked for in replies, which are kept. Shorter ones are words that stand
-/// for a key where none is asked for, and may well be said.
+/// The shortest key that is redacted in replies, which are kept. Shorter ones are placeholders for
+/// servers that need no key, and may be ordinary words.
 const SHORTEST_IN_REPLIES: usize = 12;
 
-/// A key. It prints as `***`; only a request's header ever holds it.
+/// A key. It prints as `***`; only the headers of requests contain it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
 impl Secret {
-    /// Takes a key, without the line end that files often add.
+    /// Creates a secret, without the line break that files often add.
     pub fn new(key: &str) -> Secret {
         Secret(key.trim().to_owned())
     }
 
-    /// The key itself, for a request and nothing else.
+    /// The key itself, only for use in a request.
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// A text without the key. One so short that it may be part of any word is no secret.
+    /// Removes the key from a text. A very short key, which may be part of any word, is not removed.
     pub fn redact(&self, text: &str) -> String {
         if self.0.len() < SHORTEST { text.to_owned() } else { text.replace(&self.0, "***") }
     }
 }
 
-/// All that a model is asked with and nobody else may see.
+/// All secrets in requests to a model.
 #[derive(Clone, Debug, Default)]
 pub struct Secrets(Vec<Secret>);
 
 impl Secrets {
-    /// Secrets, and the words of those that have more than one: a server may repeat a token without
-    /// the word before it.
+    /// Collects secrets, and the words of those that consist of several: a server may repeat a token
+    /// without the word before it.
     pub fn new<'s>(secrets: impl IntoIterator<Item = &'s str>) -> Secrets {
         let words = secrets
             .into_iter()
             .flat_map(|secret| std::iter::once(secret.trim()).chain(secret.split_whitespace()));
         let long = words.filter(|word| word.len() >= SHORTEST_IN_REPLIES);
         let mut all: Vec<Secret> = long.map(Secret::new).collect();
-        // What is part of another is looked for after it.
+        // Longer ones first, since one may be part of another.
         all.sort_by_key(|secret| std::cmp::Reverse(secret.0.len()));
         all.dedup();
         Secrets(all)
     }
 
-    /// A reply without secrets.
+    /// Removes the secrets from a reply.
     pub fn redact(&self, reply: String) -> String {
         let without = |reply: String, secret: &Secret| {
             if reply.contains(&secret.0) { secret.redact(&reply) } else { reply }
@@ -64,8 +64,8 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Words that names of keys are made of, alone or at the end of one with another: `PGPASSWORD`.
-/// `tokens` and `keywords` are none of them.
+/// Words in names of secrets, alone or at the end of a longer word such as `PGPASSWORD`. `tokens`
+/// and `keywords` are not among them.
 const SECRET_WORDS: [&str; 15] = [
     "apikey",
     "apikeys",
@@ -84,22 +84,22 @@ const SECRET_WORDS: [&str; 15] = [
     "credentials",
 ];
 
-/// Words of such names that are the end of too many others: `monkey`.
+/// Words in names of secrets that only count alone, since other words end like them: `monkey`.
 const SECRET_WHOLE_WORDS: [&str; 5] = ["key", "keys", "creds", "jwt", "bearer"];
 
-/// Words that say so only after others: `MYSQL_PWD` is a password, and `PWD` a folder.
+/// Words that count only after others: `MYSQL_PWD` is a password, but `PWD` is a folder.
 const SECRET_LAST_WORDS: [&str; 3] = ["pass", "pwd", "pat"];
 
-/// Last words of names that tell something of a key, and not the key: `TOKEN_LIMIT`, `SSL_KEY_FILE`.
-/// What `WEBHOOK_SECRET_URL` or `TOKEN_HEADER` holds is often the key itself.
+/// Last words of names that are about a secret but do not contain it: `TOKEN_LIMIT`, `SSL_KEY_FILE`.
+/// The values of `WEBHOOK_SECRET_URL` or `TOKEN_HEADER`, in contrast, often are the secret.
 const TELLING_OF_SECRETS: [&str; 13] = [
     "limit", "limits", "count", "size", "length", "budget", "rate", "usage", "file", "path", "dir",
     "name", "type",
 ];
 
-/// Whether an option, a variable, a header or a parameter of an address is called as keys are. This
-/// is the one rule for it, in what agents are given and in what is shown. Numbers in names say
-/// nothing: `OPENAI_API_KEY_2`.
+/// Whether the name of an option, variable, header or URL parameter is that of a secret. This is the
+/// only rule for it, both for what agents receive and for what is shown. Numbers are ignored, as in
+/// `OPENAI_API_KEY_2`.
 pub fn is_secret_name(name: &str) -> bool {
     let mut words = words_of(name);
     for word in &mut words {
@@ -116,30 +116,31 @@ pub fn is_secret_name(name: &str) -> bool {
     !only_tells_of_it && (words.iter().any(says_so) || says_so_at_the_end)
 }
 
-/// More words that stand for keys in addresses.
+/// More names of secrets in URLs.
 const SECRET_PARAMETERS: [&str; 6] = ["code", "sig", "signature", "auth", "pass", "pwd"];
 
-/// Whether a parameter of an address holds a key: it is called so, or looks like one.
+/// Whether a URL parameter is a secret, by its name or by its value.
 pub fn is_secret_parameter(name: &str, value: &str) -> bool {
     let is_called_so =
         || words_of(name).iter().any(|word| SECRET_PARAMETERS.contains(&word.as_str()));
     is_secret_name(name) || is_called_so() || looks_like_a_key(value)
 }
 
-/// Whether a text is as long and as mixed as keys are.
+/// Whether a text is as long and mixed as keys are.
 pub fn looks_like_a_key(text: &str) -> bool {
     text.len() >= 20
         && text.contains(|c: char| c.is_ascii_digit())
         && text.contains(|c: char| c.is_ascii_alphabetic())
 }
 
-/// Whether a header says who asks, and nothing of what is asked.
+/// Whether a header identifies the caller and does not affect the reply.
 pub fn says_who_asks(header: &str) -> bool {
     let header = header.to_ascii_lowercase();
     header.ends_with("authorization") || header == "cookie" || is_secret_name(&header)
 }
 
-/// The words of a name, in lower case: `OPENAI_API_KEY`, `--api-key` and `apiKey` end with `key`.
+/// Returns the words of a name in lower case: `OPENAI_API_KEY`, `--api-key` and `apiKey` all end with
+/// `key`.
 fn words_of(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut was_small = false;

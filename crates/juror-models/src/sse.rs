@@ -1,13 +1,13 @@
-//! Server-sent events, of which only the data matter here.
+//! Server-sent events; only their data matters here.
 
-/// Collects bytes into events; a piece of network may end anywhere, inside a character too.
+/// Collects bytes into events. A chunk may end anywhere, even inside a character.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
     pending: Vec<u8>,
 }
 
 impl Events {
-    /// Takes some bytes; returns the data of every event they complete.
+    /// Adds bytes and returns the data of every event they complete.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> Vec<String> {
         self.pending.extend_from_slice(bytes);
         let mut found = Vec::new();
@@ -27,7 +27,7 @@ impl Events {
     }
 }
 
-/// Where the first event ends, and where the next begins: at an empty line.
+/// Returns where the first event ends and where the next one starts; an empty line separates them.
 fn event_end(bytes: &[u8]) -> Option<(usize, usize)> {
     (0..bytes.len()).find_map(|at| match &bytes[at..] {
         [b'\n', b'\n', ..] => Some((at, at + 2)),

@@ -1,4 +1,4 @@
-//! What was asked and what it cost.
+//! Counts of calls and their cost.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ impl Cost {
         Cost { usd: price.unwrap_or(0.0), n_replies: 1, n_unknown: usize::from(price.is_none()) }
     }
 
-    /// Both together.
+    /// Adds two costs.
     #[must_use]
     pub fn plus(self, other: Cost) -> Cost {
         Cost {
@@ -25,72 +25,72 @@ impl Cost {
         }
     }
 
-    /// US dollars, where something was bought and all of its prices are known.
+    /// Returns US dollars if something was bought and all prices are known.
     pub fn usd(self) -> Option<f64> {
         (self.n_replies > 0 && self.n_unknown == 0).then_some(self.usd)
     }
 }
 
-/// What was asked for one purpose.
+/// Counts for one purpose.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Count {
-    /// Requests sent, retries too.
+    /// Requests sent, including retries.
     pub requests: u64,
     /// Replies bought.
     pub bought: u64,
-    /// Replies known already, or shared with an equal call.
+    /// Replies from the cache, or shared with an equal call.
     pub known: u64,
     /// Calls that failed for good.
     pub failed: u64,
-    /// Calls that would have been sent, where calls are only counted.
+    /// Calls that would have been sent, if calls are only counted.
     pub counted: u64,
     /// Tokens sent.
     pub input_tokens: u64,
     /// Tokens written by the model.
     pub output_tokens: u64,
-    /// US dollars for what was bought, or would be.
+    /// US dollars for replies bought, or that would be bought.
     pub usd: f64,
     /// Whether every price was known.
     pub priced: bool,
 }
 
-/// What was asked, by purpose.
+/// Counts of all calls, by purpose.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tally {
-    /// In alphabetical order.
+    /// Counts by purpose.
     pub purposes: BTreeMap<String, Count>,
     /// US dollars spent so far.
     pub usd: f64,
-    /// What calls on their way may cost.
+    /// The expected cost of calls on their way.
     pub(crate) reserved: f64,
-    /// Calls that were asked for, whatever became of them.
+    /// Calls that entered the queue.
     pub(crate) asked: u64,
-    /// Those that have ended.
+    /// Calls that have ended.
     pub(crate) ended: u64,
-    /// Those that failed and wait for their next try.
+    /// Calls that failed and wait for a retry.
     pub(crate) to_try_again: u64,
 }
 
-/// How far asking has come.
+/// The progress of calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Calls {
-    /// Calls that were asked for: ended, under way, or waiting for their turn.
+    /// Calls that entered the queue: ended, under way, or waiting for their turn.
     pub asked: u64,
-    /// Those that have ended, one way or another.
+    /// Calls that have ended, successfully or not.
     pub ended: u64,
-    /// Those that a model is answering now.
+    /// Calls that were sent and not yet answered.
     pub under_way: u64,
-    /// Those that failed for a passing reason, and wait for their next try.
+    /// Calls that failed temporarily and wait for a retry.
     pub to_try_again: u64,
-    /// Requests sent, retries too.
+    /// Requests sent, including retries.
     pub requests: u64,
     /// Replies bought.
     pub answered: u64,
-    /// Replies known already, or shared with an equal call.
+    /// Replies from the cache, or shared with an equal call.
     pub known: u64,
     /// Calls that failed for good.
     pub failed: u64,
-    /// US dollars spent, where every price is known.
+    /// US dollars spent, if every price is known.
     pub usd: Option<f64>,
 }
 

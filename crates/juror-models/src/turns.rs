@@ -1,10 +1,12 @@
-//! From when on a call's time counts.
+//! Timeouts that measure the silence of a server, not the queue in front of it.
 //!
-//! A server that answers one call after another lets the others wait, and tells nothing meanwhile.
-//! But each reply to a call that was sent earlier shows that it works, and that the next one's turn
-//! has come: the time of those behind begins anew. It also begins when a reply of its own begins to
-//! come. So only silence counts, and a queue before the server does not. Calls that were sent
-//! together may arrive in any order, so each takes a reply to any of them for such a sign.
+//! A server that answers one call after another makes the others wait and sends nothing meanwhile. A
+//! plain timeout would give up calls that are merely queued there. But each reply to an earlier call
+//! shows that the server works and that the next call's turn has come. So whenever a call is
+//! answered, the clocks of all calls sent after it start anew; and the clock of a call starts anew
+//! when its own reply begins to arrive. A reply to a *later* call proves nothing about an earlier one
+//! and does not reset its clock, so a call that hangs still times out. Calls sent within a few
+//! seconds of each other may arrive in any order and count as sent together.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -15,31 +17,31 @@ use tokio::time::Instant;
 /// Calls sent within this time of each other may arrive in any order.
 const TOGETHER: Duration = Duration::from_secs(10);
 
-/// The calls that a server has been sent, in the order of sending.
+/// The calls sent to a server that are not answered yet, in order.
 #[derive(Debug, Default)]
-pub(crate) struct Turns(Mutex<Line>);
+pub(crate) struct Turns(Mutex<WaitingCalls>);
 
 #[derive(Debug, Default)]
-struct Line {
+struct WaitingCalls {
     n_sent: u64,
-    waiting: BTreeMap<u64, Times>,
+    waiting: BTreeMap<u64, WaitTimes>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Times {
+struct WaitTimes {
     sent: Instant,
-    /// From when the time counts.
+    /// When the clock last started.
     since: Instant,
 }
 
 /// A call that waits for its reply.
 #[derive(Debug)]
-pub(crate) struct Turn<'t> {
+pub(crate) struct CallTurn<'t> {
     turns: &'t Turns,
     number: u64,
 }
 
-/// The beginning of a call's reply.
+/// Restarts the clock of a call when its reply begins to arrive.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Begin<'t> {
     turns: &'t Turns,
@@ -47,28 +49,28 @@ pub(crate) struct Begin<'t> {
 }
 
 impl Turns {
-    /// Stands in line, as a call that is sent now.
-    pub(crate) fn take(&self) -> Turn<'_> {
+    /// Adds a call that is sent now.
+    pub(crate) fn take(&self) -> CallTurn<'_> {
         let mut line = self.line();
         let number = line.n_sent;
         line.n_sent += 1;
         let now = Instant::now();
-        line.waiting.insert(number, Times { sent: now, since: now });
-        Turn { turns: self, number }
+        line.waiting.insert(number, WaitTimes { sent: now, since: now });
+        CallTurn { turns: self, number }
     }
 
-    fn line(&self) -> MutexGuard<'_, Line> {
+    fn line(&self) -> MutexGuard<'_, WaitingCalls> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<'t> Turn<'t> {
-    /// Tells when its own reply begins to come.
+impl<'t> CallTurn<'t> {
+    /// Returns a handle to report that the reply begins to arrive.
     pub(crate) fn begin(&self) -> Begin<'t> {
         Begin { turns: self.turns, number: self.number }
     }
 
-    /// Waits for its reply; `None` if none came in time.
+    /// Waits for the reply. Returns `None` if the server was silent for too long.
     pub(crate) async fn wait_for<T>(
         self,
         reply: impl Future<Output = T>,
@@ -101,7 +103,7 @@ impl<'t> Turn<'t> {
         let now = Instant::now();
         let mut line = self.turns.line();
         let Some(own) = line.waiting.get(&self.number).copied() else { return };
-        let later = |times: &Times| times.sent + TOGETHER >= own.sent;
+        let later = |times: &WaitTimes| times.sent + TOGETHER >= own.sent;
         for times in line.waiting.values_mut().filter(|times| later(times)) {
             times.since = now;
         }
@@ -109,7 +111,7 @@ impl<'t> Turn<'t> {
 }
 
 impl Begin<'_> {
-    /// It begins now.
+    /// The reply begins to arrive now.
     pub(crate) fn now(self) {
         if let Some(times) = self.turns.line().waiting.get_mut(&self.number) {
             times.since = Instant::now();
@@ -117,7 +119,7 @@ impl Begin<'_> {
     }
 }
 
-impl Drop for Turn<'_> {
+impl Drop for CallTurn<'_> {
     fn drop(&mut self) {
         self.turns.line().waiting.remove(&self.number);
     }

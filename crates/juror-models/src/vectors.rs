@@ -1,12 +1,12 @@
-//! Vectors as they are kept.
+//! The text form of vectors in kept replies.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
-/// Stands before the reason why vectors that came cannot be used.
+/// Precedes the reason why vectors are not usable.
 const UNUSABLE: char = '!';
 
-/// Vectors as a short text: their number, and their bytes in base64; or why they cannot be used.
+/// Encodes vectors as their number and their bytes in base64, or the reason why they are not usable.
 pub(crate) fn encode(vectors: &[Vec<f64>], n_texts: usize) -> String {
     match check(vectors, n_texts) {
         Err(why) => format!("{UNUSABLE}{why}"),
@@ -18,7 +18,7 @@ pub(crate) fn encode(vectors: &[Vec<f64>], n_texts: usize) -> String {
     }
 }
 
-/// Whether there is a vector a text, all of one size and each with a direction.
+/// Checks that there is one vector per text, all of the same size and none of them zero.
 fn check(vectors: &[Vec<f64>], n_texts: usize) -> Result<(), String> {
     if vectors.len() != n_texts {
         return Err(format!("{} vectors for {n_texts} texts", vectors.len()));
@@ -33,7 +33,7 @@ fn check(vectors: &[Vec<f64>], n_texts: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// Vectors from their text.
+/// Decodes vectors.
 pub(crate) fn decode(text: &str) -> Result<Vec<Vec<f64>>, String> {
     if let Some(why) = text.strip_prefix(UNUSABLE) {
         return Err(why.to_owned());

@@ -1,4 +1,4 @@
-//! Conversations with functions, in Anthropic's protocol.
+//! Conversations with functions in Anthropic's protocol.
 
 use std::borrow::Cow;
 
@@ -13,33 +13,27 @@ use crate::conversation::{Conversation, Turn, TurnReply, arguments_object};
 use crate::http::{read_event, read_json};
 use crate::message::{Call, Message, Said};
 use crate::model::{ModelError, Usage};
+use crate::protocol::{Target, TurnReader, post_conversation};
 
-/// Goes on with a conversation.
+/// Asks for the next turn of a conversation.
 pub(super) async fn ask(
     model: &Anthropic,
     talk: &Conversation,
     habits: &Habits,
 ) -> Result<TurnReply, ModelError> {
     let body = body(model, talk, habits);
-    let mut reply = Reply::default();
-    if body.stream.is_some() {
-        let take = |data: &str| reply.take_event(&read_event(data)?);
-        model.endpoint.post_for_events(&model.url, &body, take).await?;
-    } else {
-        let text = model.endpoint.post_for_text(&model.url, &body).await?;
-        reply.take_whole(&text)?;
-    }
-    reply.finish(talk)
+    let target = Target { url: &model.url, is_streamed: body.stream.is_some() };
+    post_conversation::<AnthropicTurn>(&model.endpoint, target, &body, talk).await
 }
 
 #[derive(Serialize)]
-struct Body<'a> {
+struct AnthropicBody<'a> {
     #[serde(flatten)]
     parameters: Map<String, Value>,
     model: &'a str,
     #[serde(skip_serializing_if = "String::is_empty")]
     system: String,
-    messages: Vec<Sent<'a>>,
+    messages: Vec<AnthropicMessage<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<SentTool<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,7 +48,7 @@ struct SentTool<'a> {
 }
 
 #[derive(Serialize)]
-struct Sent<'a> {
+struct AnthropicMessage<'a> {
     role: &'static str,
     content: Vec<Block<'a>>,
 }
@@ -63,7 +57,7 @@ struct Sent<'a> {
 #[serde(untagged)]
 enum Block<'a> {
     Plain(PlainBlock<'a>),
-    /// As the provider gave it.
+    /// A block of the provider's own, verbatim.
     Kept(&'a Value),
 }
 
@@ -75,7 +69,7 @@ enum PlainBlock<'a> {
     ToolResult { tool_use_id: &'a str, content: &'a str },
 }
 
-fn body<'a>(model: &'a Anthropic, talk: &'a Conversation, habits: &Habits) -> Body<'a> {
+fn body<'a>(model: &'a Anthropic, talk: &'a Conversation, habits: &Habits) -> AnthropicBody<'a> {
     let mut parameters = habits.apply(&model.parameters);
     parameters.entry("max_tokens").or_insert(MOST_TOKENS.into());
     let system: Vec<&str> = talk
@@ -90,7 +84,7 @@ fn body<'a>(model: &'a Anthropic, talk: &'a Conversation, habits: &Habits) -> Bo
         description: &function.description,
         input_schema: &function.parameters,
     };
-    Body {
+    AnthropicBody {
         parameters,
         model: &model.model,
         system: system.join("\n\n"),
@@ -100,9 +94,10 @@ fn body<'a>(model: &'a Anthropic, talk: &'a Conversation, habits: &Habits) -> Bo
     }
 }
 
-/// Results are the user's words here, and what one side says in a row is one message.
-fn messages(talk: &Conversation) -> Vec<Sent<'_>> {
-    let mut messages: Vec<Sent<'_>> = Vec::new();
+/// Converts the messages. Results of calls are messages of the user here, and consecutive messages
+/// of one side are merged.
+fn messages(talk: &Conversation) -> Vec<AnthropicMessage<'_>> {
+    let mut messages: Vec<AnthropicMessage<'_>> = Vec::new();
     for message in talk.valid() {
         let (role, blocks) = match message {
             Message::System(_) => continue,
@@ -118,7 +113,7 @@ fn messages(talk: &Conversation) -> Vec<Sent<'_>> {
         match messages.last_mut() {
             Some(last) if last.role == role => last.content.extend(blocks),
             _ if blocks.is_empty() => {}
-            _ => messages.push(Sent { role, content: blocks }),
+            _ => messages.push(AnthropicMessage { role, content: blocks }),
         }
     }
     messages
@@ -136,20 +131,20 @@ fn block_of(call: &Call) -> Block<'_> {
     Block::Plain(PlainBlock::ToolUse { id, name, input: arguments_object(arguments) })
 }
 
-/// A reply, whole or in pieces.
+/// A turn, read whole or from a stream.
 #[derive(Default)]
-struct Reply {
+struct AnthropicTurn {
     content: String,
-    /// With the numbers of their blocks.
+    /// Calls, with the indices of their blocks.
     calls: Vec<(u64, Call)>,
-    /// Blocks that are to be shown again, with their numbers.
+    /// Blocks to be sent back in the next request, with their indices.
     kept: Vec<(u64, Value)>,
     stop: Option<String>,
     finished: bool,
     usage: Option<Usage>,
 }
 
-/// What of a block must not lose its order.
+/// The input of a block, verbatim, so that its keys keep their order.
 #[derive(Deserialize)]
 struct RawBlock<'t> {
     #[serde(borrow, default)]
@@ -162,7 +157,7 @@ struct RawMessage<'t> {
     content: Vec<RawBlock<'t>>,
 }
 
-impl Reply {
+impl TurnReader for AnthropicTurn {
     fn take_whole(&mut self, message: &str) -> Result<(), ModelError> {
         let body: Value = read_json(message)?;
         let missing = || ModelError::Garbled("it has no `content`".into());
@@ -182,53 +177,8 @@ impl Reply {
         Ok(())
     }
 
-    fn take_event(&mut self, event: &Value) -> Result<(), ModelError> {
-        let index = event.get("index").and_then(Value::as_u64).unwrap_or_default();
-        match text(event, "/type") {
-            "error" => {
-                return Err(ModelError::Unavailable(text(event, "/error/message").to_owned()));
-            }
-            "message_start" => count(&event["message"], &mut self.usage),
-            "content_block_start" => {
-                self.begin(index, &event["content_block"]);
-                self.content.push_str(text(event, "/content_block/text"));
-            }
-            "content_block_delta" => self.go_on(index, &event["delta"]),
-            "message_delta" => {
-                count(event, &mut self.usage);
-                self.stop = Some(text(event, "/delta/stop_reason").to_owned());
-            }
-            "message_stop" => self.finished = true,
-            _ => {}
-        }
-        Ok(())
-    }
-
-    fn begin(&mut self, index: u64, block: &Value) {
-        match text(block, "/type") {
-            "tool_use" => {
-                let (id, name) = (text(block, "/id").to_owned(), text(block, "/name").to_owned());
-                self.calls.push((index, Call { id, name, arguments: String::new() }));
-            }
-            // Signed thoughts: a conversation with calls is refused without them.
-            "thinking" | "redacted_thinking" => self.kept.push((index, block.clone())),
-            _ => {}
-        }
-    }
-
-    fn go_on(&mut self, index: u64, delta: &Value) {
-        self.content.push_str(text(delta, "/text"));
-        if let Some((_, call)) = self.calls.iter_mut().find(|(of, _)| *of == index) {
-            call.arguments.push_str(text(delta, "/partial_json"));
-        }
-        if let Some((_, block)) = self.kept.iter_mut().find(|(of, _)| *of == index) {
-            for name in ["thinking", "signature"] {
-                if let Some(piece) = delta.get(name).and_then(Value::as_str) {
-                    let before = block[name].as_str().unwrap_or_default();
-                    block[name] = Value::from(format!("{before}{piece}"));
-                }
-            }
-        }
+    fn take_event(&mut self, data: &str) -> Result<(), ModelError> {
+        self.add_event(&read_event(data)?)
     }
 
     fn finish(self, talk: &Conversation) -> Result<TurnReply, ModelError> {
@@ -249,6 +199,57 @@ impl Reply {
         let provider = self.kept.into_iter().map(|(_, block)| block).collect();
         let said = Said { content, calls, provider };
         Ok(TurnReply { turn: Ok(Turn { said, finish: stop }), usage: self.usage })
+    }
+}
+
+impl AnthropicTurn {
+    fn add_event(&mut self, event: &Value) -> Result<(), ModelError> {
+        let index = event.get("index").and_then(Value::as_u64).unwrap_or_default();
+        match text(event, "/type") {
+            "error" => {
+                return Err(ModelError::Unavailable(text(event, "/error/message").to_owned()));
+            }
+            "message_start" => count(&event["message"], &mut self.usage),
+            "content_block_start" => {
+                self.begin(index, &event["content_block"]);
+                self.content.push_str(text(event, "/content_block/text"));
+            }
+            "content_block_delta" => self.add_delta(index, &event["delta"]),
+            "message_delta" => {
+                count(event, &mut self.usage);
+                self.stop = Some(text(event, "/delta/stop_reason").to_owned());
+            }
+            "message_stop" => self.finished = true,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, index: u64, block: &Value) {
+        match text(block, "/type") {
+            "tool_use" => {
+                let (id, name) = (text(block, "/id").to_owned(), text(block, "/name").to_owned());
+                self.calls.push((index, Call { id, name, arguments: String::new() }));
+            }
+            // Signed thoughts; a conversation with calls is refused without them.
+            "thinking" | "redacted_thinking" => self.kept.push((index, block.clone())),
+            _ => {}
+        }
+    }
+
+    fn add_delta(&mut self, index: u64, delta: &Value) {
+        self.content.push_str(text(delta, "/text"));
+        if let Some((_, call)) = self.calls.iter_mut().find(|(of, _)| *of == index) {
+            call.arguments.push_str(text(delta, "/partial_json"));
+        }
+        if let Some((_, block)) = self.kept.iter_mut().find(|(of, _)| *of == index) {
+            for name in ["thinking", "signature"] {
+                if let Some(piece) = delta.get(name).and_then(Value::as_str) {
+                    let before = block[name].as_str().unwrap_or_default();
+                    block[name] = Value::from(format!("{before}{piece}"));
+                }
+            }
+        }
     }
 }
 
@@ -277,7 +278,7 @@ mod tests {
         "stop_reason": "tool_use", "usage": {"input_tokens": 5, "output_tokens": 7}}"#;
 
     fn said() -> TurnReply {
-        let mut reply = Reply::default();
+        let mut reply = AnthropicTurn::default();
         reply.take_whole(SAID).expect("a message");
         reply.finish(&talk(Vec::new())).expect("a reply")
     }
@@ -323,7 +324,7 @@ mod tests {
 
     #[test]
     fn streamed_thoughts_and_calls_are_put_together() {
-        let mut reply = Reply::default();
+        let mut reply = AnthropicTurn::default();
         let delta = |index: u64, delta: Value| json!({"type": "content_block_delta", "index": index, "delta": delta});
         let block = |index: u64, block: Value| json!({"type": "content_block_start", "index": index, "content_block": block});
         for event in [
@@ -337,7 +338,7 @@ mod tests {
             json!({"type": "message_delta", "delta": {"stop_reason": "max_tokens"}}),
             json!({"type": "message_stop"}),
         ] {
-            reply.take_event(&event).expect("an event");
+            reply.add_event(&event).expect("an event");
         }
         let turn = reply.finish(&talk(Vec::new())).expect("a reply").turn.expect("a turn");
         let thought = json!({"type": "thinking", "thinking": "hm", "signature": "s"});

@@ -1,4 +1,4 @@
-//! Conversations with functions, in Google's protocol.
+//! Conversations with functions in Google's protocol.
 
 use std::borrow::Cow;
 
@@ -6,51 +6,41 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use super::{Gemini, Reply as Words};
+use super::{Gemini, GeminiReply};
 use crate::adapt::Habits;
 use crate::callable::Callable;
 use crate::conversation::{Conversation, Turn, TurnReply, arguments_object};
 use crate::http::{read_event, read_json};
 use crate::message::{Call, Message, Said};
 use crate::model::{ModelError, Outcome};
+use crate::protocol::{Target, TurnReader, post_conversation};
 
-/// Goes on with a conversation.
+/// Asks for the next turn of a conversation.
 pub(super) async fn ask(
     model: &Gemini,
     talk: &Conversation,
     habits: &Habits,
 ) -> Result<TurnReply, ModelError> {
     let body = body(model, talk, habits);
-    let mut reply = Reply::default();
-    if model.stream {
-        let url = &model.urls.stream;
-        let take = |data: &str| {
-            reply.take(&read_event(data)?, &read_event(data)?);
-            Ok(())
-        };
-        model.endpoint.post_for_events(url, &body, take).await?;
-    } else {
-        let url = &model.urls.generate;
-        let text = model.endpoint.post_for_text(url, &body).await?;
-        reply.take(&read_json(&text)?, &read_json(&text)?);
-    }
-    reply.finish(talk)
+    let url = if model.stream { &model.urls.stream } else { &model.urls.generate };
+    let target = Target { url, is_streamed: model.stream };
+    post_conversation::<GeminiTurn>(&model.endpoint, target, &body, talk).await
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Body<'a> {
-    contents: Vec<Content<'a>>,
+struct GeminiBody<'a> {
+    contents: Vec<GeminiContent<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    system_instruction: Option<Content<'a>>,
+    system_instruction: Option<GeminiContent<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    tools: Vec<Tools<'a>>,
+    tools: Vec<ToolDeclarations<'a>>,
     generation_config: Map<String, Value>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Tools<'a> {
+struct ToolDeclarations<'a> {
     function_declarations: Vec<Declaration<'a>>,
 }
 
@@ -63,27 +53,27 @@ struct Declaration<'a> {
 }
 
 #[derive(Serialize)]
-struct Content<'a> {
+struct GeminiContent<'a> {
     role: &'static str,
-    parts: Vec<Part<'a>>,
+    parts: Vec<GeminiPart<'a>>,
 }
 
 #[derive(Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Part<'a> {
+struct GeminiPart<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    function_call: Option<FunctionCall<'a>>,
+    function_call: Option<GeminiCall<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     function_response: Option<FunctionResponse<'a>>,
-    /// What the model thought before a call, sealed: calls are refused without it.
+    /// The signature of the thoughts before a call; calls are refused without it.
     #[serde(skip_serializing_if = "Option::is_none")]
     thought_signature: Option<&'a Value>,
 }
 
 #[derive(Serialize)]
-struct FunctionCall<'a> {
+struct GeminiCall<'a> {
     name: &'a str,
     args: Cow<'a, RawValue>,
 }
@@ -94,34 +84,37 @@ struct FunctionResponse<'a> {
     response: Value,
 }
 
-fn body<'a>(model: &'a Gemini, talk: &'a Conversation, habits: &Habits) -> Body<'a> {
+fn body<'a>(model: &'a Gemini, talk: &'a Conversation, habits: &Habits) -> GeminiBody<'a> {
     let system = talk.valid().filter_map(|message| match message {
         Message::System(text) => Some(text_part(text)),
         _ => None,
     });
-    let system: Vec<Part<'a>> = system.collect();
+    let system: Vec<GeminiPart<'a>> = system.collect();
     let declaration = |function: &'a Callable| Declaration {
         name: &function.name,
         description: &function.description,
         parameters_json_schema: &function.parameters,
     };
     let functions: Vec<Declaration<'a>> = talk.functions.iter().map(declaration).collect();
-    let tools = (!functions.is_empty()).then_some(Tools { function_declarations: functions });
-    Body {
+    let tools =
+        (!functions.is_empty()).then_some(ToolDeclarations { function_declarations: functions });
+    GeminiBody {
         contents: contents(talk),
-        system_instruction: (!system.is_empty()).then_some(Content { role: "user", parts: system }),
+        system_instruction: (!system.is_empty())
+            .then_some(GeminiContent { role: "user", parts: system }),
         tools: tools.into_iter().collect(),
         generation_config: habits.apply(&model.parameters),
     }
 }
 
-fn text_part(text: &str) -> Part<'_> {
-    Part { text: Some(text), ..Part::default() }
+fn text_part(text: &str) -> GeminiPart<'_> {
+    GeminiPart { text: Some(text), ..GeminiPart::default() }
 }
 
-/// Results are the user's words here, and what one side says in a row is one content.
-fn contents(talk: &Conversation) -> Vec<Content<'_>> {
-    let mut contents: Vec<Content<'_>> = Vec::new();
+/// Converts the messages. Results of calls are messages of the user here, and consecutive messages
+/// of one side are merged.
+fn contents(talk: &Conversation) -> Vec<GeminiContent<'_>> {
+    let mut contents: Vec<GeminiContent<'_>> = Vec::new();
     for message in talk.valid() {
         let (role, parts) = match message {
             Message::System(_) => continue,
@@ -130,40 +123,40 @@ fn contents(talk: &Conversation) -> Vec<Content<'_>> {
             Message::Tool { name, content, .. } => {
                 let response = json!({"output": content});
                 let function_response = Some(FunctionResponse { name, response });
-                ("user", vec![Part { function_response, ..Part::default() }])
+                ("user", vec![GeminiPart { function_response, ..GeminiPart::default() }])
             }
         };
         match contents.last_mut() {
             Some(last) if last.role == role => last.parts.extend(parts),
             _ if parts.is_empty() => {}
-            _ => contents.push(Content { role, parts }),
+            _ => contents.push(GeminiContent { role, parts }),
         }
     }
     contents
 }
 
-fn parts_of(said: &Said) -> Vec<Part<'_>> {
+fn parts_of(said: &Said) -> Vec<GeminiPart<'_>> {
     let text = said.content.as_deref().map(text_part);
-    let calls = said.calls.iter().enumerate().map(|(index, call)| Part {
-        function_call: Some(FunctionCall {
+    let calls = said.calls.iter().enumerate().map(|(index, call)| GeminiPart {
+        function_call: Some(GeminiCall {
             name: &call.name,
             args: arguments_object(&call.arguments),
         }),
         thought_signature: said.provider.get(index).filter(|signature| !signature.is_null()),
-        ..Part::default()
+        ..GeminiPart::default()
     });
     text.into_iter().chain(calls).collect()
 }
 
-/// A reply, whole or in pieces of the same form.
+/// A turn, whole or streamed in pieces of the same form.
 #[derive(Default)]
-struct Reply {
-    words: Words,
+struct GeminiTurn {
+    words: GeminiReply,
     calls: Vec<Call>,
     signatures: Vec<Value>,
 }
 
-/// What of a reply must not lose its order.
+/// The calls of a reply, verbatim, so that their arguments keep their order.
 #[derive(Deserialize)]
 struct RawReply<'t> {
     #[serde(borrow, default)]
@@ -201,21 +194,19 @@ struct RawCall<'t> {
     args: Option<&'t RawValue>,
 }
 
-impl Reply {
-    fn take(&mut self, body: &Value, raw: &RawReply<'_>) {
-        self.words.take(body);
-        let parts = raw.candidates.first().map_or(&[][..], |first| &first.content.parts);
-        for part in parts {
-            let Some(call) = &part.function_call else { continue };
-            let arguments = call.args.map_or("{}", RawValue::get).to_owned();
-            let (id, name) = (call.id.clone(), call.name.clone());
-            self.calls.push(Call { id, name, arguments });
-            self.signatures.push(json!(part.thought_signature));
-        }
+impl TurnReader for GeminiTurn {
+    fn take_whole(&mut self, text: &str) -> Result<(), ModelError> {
+        self.take(&read_json(text)?, &read_json(text)?);
+        Ok(())
+    }
+
+    fn take_event(&mut self, data: &str) -> Result<(), ModelError> {
+        self.take(&read_event(data)?, &read_event(data)?);
+        Ok(())
     }
 
     fn finish(self, talk: &Conversation) -> Result<TurnReply, ModelError> {
-        let Reply { words, mut calls, signatures } = self;
+        let GeminiTurn { words, mut calls, signatures } = self;
         let finish = words.finish.clone().unwrap_or_default();
         let reply = words.finish()?;
         let content = match reply.said {
@@ -232,6 +223,20 @@ impl Reply {
     }
 }
 
+impl GeminiTurn {
+    fn take(&mut self, body: &Value, raw: &RawReply<'_>) {
+        self.words.take(body);
+        let parts = raw.candidates.first().map_or(&[][..], |first| &first.content.parts);
+        for part in parts {
+            let Some(call) = &part.function_call else { continue };
+            let arguments = call.args.map_or("{}", RawValue::get).to_owned();
+            let (id, name) = (call.id.clone(), call.name.clone());
+            self.calls.push(Call { id, name, arguments });
+            self.signatures.push(json!(part.thought_signature));
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -244,7 +249,7 @@ mod tests {
     }
 
     fn said(bodies: &[&str]) -> Said {
-        let mut reply = Reply::default();
+        let mut reply = GeminiTurn::default();
         for body in bodies {
             let (value, raw) = (read_json(body).expect("JSON"), read_json(body).expect("JSON"));
             reply.take(&value, &raw);

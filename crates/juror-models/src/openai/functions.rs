@@ -1,4 +1,4 @@
-//! Conversations with functions, in the protocol that began at `OpenAI`.
+//! Conversations with functions in `OpenAI`'s protocol.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -10,31 +10,25 @@ use crate::conversation::{Conversation, Turn, TurnReply};
 use crate::http::{read_event, read_json};
 use crate::message::{Call, Message, Said};
 use crate::model::{ModelError, Usage};
+use crate::protocol::{Target, TurnReader, post_conversation};
 
-/// Goes on with a conversation.
+/// Asks for the next turn of a conversation.
 pub(super) async fn ask(
     model: &OpenAi,
     talk: &Conversation,
     habits: &Habits,
 ) -> Result<TurnReply, ModelError> {
     let body = body(model, talk, habits);
-    let mut reply = Reply::default();
-    if body.stream.is_some() {
-        let take = |data: &str| reply.take_event(&read_event(data)?);
-        model.endpoint.post_for_events(&model.chat_url, &body, take).await?;
-    } else {
-        let text = model.endpoint.post_for_text(&model.chat_url, &body).await?;
-        reply.take_whole(&read_json(&text)?)?;
-    }
-    reply.finish(talk)
+    let target = Target { url: &model.chat_url, is_streamed: body.stream.is_some() };
+    post_conversation::<OpenAiTurn>(&model.endpoint, target, &body, talk).await
 }
 
 #[derive(Serialize)]
-struct Body<'a> {
+struct OpenAiBody<'a> {
     #[serde(flatten)]
     parameters: Map<String, Value>,
     model: &'a str,
-    messages: Vec<Sent<'a>>,
+    messages: Vec<OpenAiMessage<'a>>,
     #[serde(skip_serializing_if = "<[Callable]>::is_empty")]
     tools: &'a [Callable],
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -50,7 +44,7 @@ struct StreamOptions {
 
 #[derive(Serialize)]
 #[serde(tag = "role", rename_all = "lowercase")]
-enum Sent<'a> {
+enum OpenAiMessage<'a> {
     System {
         content: &'a str,
     },
@@ -81,14 +75,14 @@ struct SentFunction<'a> {
     arguments: &'a str,
 }
 
-fn body<'a>(model: &'a OpenAi, talk: &'a Conversation, habits: &Habits) -> Body<'a> {
+fn body<'a>(model: &'a OpenAi, talk: &'a Conversation, habits: &Habits) -> OpenAiBody<'a> {
     let is_streamed = model.stream && habits.takes("stream");
     let wants_usage = is_streamed && habits.takes("stream_options");
     let mut parameters = habits.apply(&model.parameters);
     if talk.functions.is_empty() {
         parameters.retain(|name, _| !matches!(&**name, "tool_choice" | "parallel_tool_calls"));
     }
-    Body {
+    OpenAiBody {
         parameters,
         model: &model.model,
         messages: talk.valid().map(sent).collect(),
@@ -98,13 +92,15 @@ fn body<'a>(model: &'a OpenAi, talk: &'a Conversation, habits: &Habits) -> Body<
     }
 }
 
-fn sent(message: &Message) -> Sent<'_> {
+fn sent(message: &Message) -> OpenAiMessage<'_> {
     match message {
-        Message::System(content) => Sent::System { content },
-        Message::User { content, .. } => Sent::User { content },
-        Message::Tool { content, call_id, .. } => Sent::Tool { tool_call_id: call_id, content },
-        Message::Assistant(said) => Sent::Assistant {
-            // Nothing at all is refused, an empty text is not.
+        Message::System(content) => OpenAiMessage::System { content },
+        Message::User { content, .. } => OpenAiMessage::User { content },
+        Message::Tool { content, call_id, .. } => {
+            OpenAiMessage::Tool { tool_call_id: call_id, content }
+        }
+        Message::Assistant(said) => OpenAiMessage::Assistant {
+            // A message without content and calls is refused; empty content is not.
             content: said.content.as_deref().or(said.calls.is_empty().then_some("")),
             tool_calls: said.calls.iter().map(sent_call).collect(),
         },
@@ -116,67 +112,24 @@ fn sent_call(call: &Call) -> SentCall<'_> {
     SentCall { id: &call.id, r#type: "function", function }
 }
 
-/// A reply, whole or in pieces.
+/// A turn, read whole or from a stream.
 #[derive(Default)]
-struct Reply {
+struct OpenAiTurn {
     content: String,
-    /// With the numbers that pieces go by.
+    /// Calls, with the index that the pieces of a streamed call share.
     calls: Vec<(Option<u64>, Call)>,
     refusal: String,
     finish: Option<String>,
     usage: Option<Usage>,
 }
 
-impl Reply {
-    fn take_whole(&mut self, body: &Value) -> Result<(), ModelError> {
-        let missing = |name: &str| ModelError::Garbled(format!("it has no `{name}`"));
-        let choice = body.pointer("/choices/0").ok_or_else(|| missing("choices"))?;
-        let message = choice.get("message").ok_or_else(|| missing("message"))?;
-        self.content = text_of_content(message.get("content"));
-        self.refusal.push_str(text(message, "/refusal"));
-        for call in message.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
-            let mut begun = (None, Call::default());
-            add_piece(&mut begun.1, call);
-            self.calls.push(begun);
-        }
-        // Some servers leave out why they stopped; what is whole has come to its end.
-        self.finish = Some(text(choice, "/finish_reason").to_owned());
-        self.usage = usage(body);
-        Ok(())
+impl TurnReader for OpenAiTurn {
+    fn take_whole(&mut self, text: &str) -> Result<(), ModelError> {
+        self.add_completion(&read_json(text)?)
     }
 
-    fn take_event(&mut self, event: &Value) -> Result<(), ModelError> {
-        if let Some(error) = event.get("error") {
-            return Err(ModelError::Unavailable(error.to_string()));
-        }
-        self.usage = usage(event).or(self.usage);
-        let Some(choice) = event.pointer("/choices/0") else { return Ok(()) };
-        if let Some(finish) = choice.get("finish_reason").and_then(Value::as_str) {
-            self.finish = Some(finish.to_owned());
-        }
-        self.content.push_str(text(choice, "/delta/content"));
-        self.refusal.push_str(text(choice, "/delta/refusal"));
-        let pieces = choice.pointer("/delta/tool_calls").and_then(Value::as_array);
-        for piece in pieces.into_iter().flatten() {
-            add_piece(self.call_of(piece), piece);
-        }
-        Ok(())
-    }
-
-    /// The call that a piece belongs to: by its number, or, where pieces have none, the last one
-    /// that was begun.
-    fn call_of(&mut self, piece: &Value) -> &mut Call {
-        let index = piece.get("index").and_then(Value::as_u64);
-        let known = match index {
-            Some(_) => self.calls.iter().position(|(known, _)| *known == index),
-            None if text(piece, "/id").is_empty() => self.calls.len().checked_sub(1),
-            None => None,
-        };
-        let at = known.unwrap_or_else(|| {
-            self.calls.push((index, Call::default()));
-            self.calls.len() - 1
-        });
-        &mut self.calls[at].1
+    fn take_event(&mut self, data: &str) -> Result<(), ModelError> {
+        self.add_event(&read_event(data)?)
     }
 
     fn finish(self, talk: &Conversation) -> Result<TurnReply, ModelError> {
@@ -194,13 +147,66 @@ impl Reply {
     }
 }
 
+impl OpenAiTurn {
+    fn add_completion(&mut self, body: &Value) -> Result<(), ModelError> {
+        let missing = |name: &str| ModelError::Garbled(format!("it has no `{name}`"));
+        let choice = body.pointer("/choices/0").ok_or_else(|| missing("choices"))?;
+        let message = choice.get("message").ok_or_else(|| missing("message"))?;
+        self.content = text_of_content(message.get("content"));
+        self.refusal.push_str(text(message, "/refusal"));
+        for call in message.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
+            let mut begun = (None, Call::default());
+            add_piece(&mut begun.1, call);
+            self.calls.push(begun);
+        }
+        // Some servers omit the reason; a whole reply is finished anyway.
+        self.finish = Some(text(choice, "/finish_reason").to_owned());
+        self.usage = usage(body);
+        Ok(())
+    }
+
+    fn add_event(&mut self, event: &Value) -> Result<(), ModelError> {
+        if let Some(error) = event.get("error") {
+            return Err(ModelError::Unavailable(error.to_string()));
+        }
+        self.usage = usage(event).or(self.usage);
+        let Some(choice) = event.pointer("/choices/0") else { return Ok(()) };
+        if let Some(finish) = choice.get("finish_reason").and_then(Value::as_str) {
+            self.finish = Some(finish.to_owned());
+        }
+        self.content.push_str(text(choice, "/delta/content"));
+        self.refusal.push_str(text(choice, "/delta/refusal"));
+        let pieces = choice.pointer("/delta/tool_calls").and_then(Value::as_array);
+        for piece in pieces.into_iter().flatten() {
+            add_piece(self.call_of(piece), piece);
+        }
+        Ok(())
+    }
+
+    /// Returns the call that a piece belongs to: by its index or, if pieces have none, the last call
+    /// that was started.
+    fn call_of(&mut self, piece: &Value) -> &mut Call {
+        let index = piece.get("index").and_then(Value::as_u64);
+        let known = match index {
+            Some(_) => self.calls.iter().position(|(known, _)| *known == index),
+            None if text(piece, "/id").is_empty() => self.calls.len().checked_sub(1),
+            None => None,
+        };
+        let at = known.unwrap_or_else(|| {
+            self.calls.push((index, Call::default()));
+            self.calls.len() - 1
+        });
+        &mut self.calls[at].1
+    }
+}
+
 fn add_piece(call: &mut Call, piece: &Value) {
     if call.id.is_empty() {
         text(piece, "/id").clone_into(&mut call.id);
     }
     call.name.push_str(text(piece, "/function/name"));
     match piece.pointer("/function/arguments") {
-        // Some servers give arguments as they are, not as a text.
+        // Some servers send arguments as JSON rather than as a string.
         Some(arguments @ (Value::Object(_) | Value::Array(_))) => {
             call.arguments.push_str(&arguments.to_string());
         }
@@ -224,11 +230,11 @@ mod tests {
     }
 
     fn streamed(deltas: &[Value]) -> Result<TurnReply, ModelError> {
-        let mut reply = Reply::default();
+        let mut reply = OpenAiTurn::default();
         for delta in deltas {
-            reply.take_event(&json!({"choices": [{"delta": delta}]}))?;
+            reply.add_event(&json!({"choices": [{"delta": delta}]}))?;
         }
-        reply.take_event(&json!({"choices": [{"delta": {}, "finish_reason": "tool_calls"}]}))?;
+        reply.add_event(&json!({"choices": [{"delta": {}, "finish_reason": "tool_calls"}]}))?;
         reply.finish(&talk())
     }
 
@@ -266,9 +272,9 @@ mod tests {
     #[test]
     fn calls_are_read_however_servers_write_them() {
         let whole = |message: Value| {
-            let mut reply = Reply::default();
+            let mut reply = OpenAiTurn::default();
             let body = json!({"choices": [{"message": message}]});
-            reply.take_whole(&body).and_then(|()| reply.finish(&talk()))
+            reply.add_completion(&body).and_then(|()| reply.finish(&talk()))
         };
         let message = json!({"content": "", "tool_calls": [
             {"function": {"name": "f", "arguments": {"a": 1}}}, {"function": {"name": "g"}}]});
@@ -279,8 +285,8 @@ mod tests {
         assert_eq!(silent.said, Said::default());
         let refused = whole(json!({"content": null, "refusal": "no"})).expect("a reply");
         assert_eq!(refused.turn, Err("no".to_owned()));
-        let mut cut = Reply::default();
-        cut.take_event(&json!({"choices": [{"delta": {"content": "a"}}]})).expect("an event");
+        let mut cut = OpenAiTurn::default();
+        cut.add_event(&json!({"choices": [{"delta": {"content": "a"}}]})).expect("an event");
         assert!(cut.finish(&talk()).is_err(), "a stream that ends too early");
     }
 }

@@ -1,29 +1,31 @@
-//! Conversations with functions, by the same queue.
+//! Conversations with functions, through the same queue.
 
-use super::{Answer, CallError, EXPECTED_OUTPUT, Models, Ticket};
+use super::queue::Ticket;
+use super::{Answer, EXPECTED_OUTPUT, Models};
 use crate::call::CallKey;
+use crate::call_error::CallError;
 use crate::conversation::{Conversation, Turn};
 use crate::model::{ModelError, ModelReply, Outcome, Pending, Usage};
 use crate::tally::Cost;
 
 impl Models {
-    /// The key of a conversation's next turn.
+    /// Returns the key of a conversation's next turn.
     pub fn conversation_key(&self, talk: &Conversation) -> CallKey {
         self.conversation_keys.own.conversation(talk)
     }
 
-    /// Asks the chat model to go on with a conversation, or finds what it said.
+    /// Asks the chat model for the next turn of a conversation, or finds a kept one.
     pub async fn converse(&self, talk: &Conversation) -> Answer<(Turn, Usage)> {
-        self.go_on(talk, true).await
+        self.next_turn(talk, true).await
     }
 
-    /// Asks the chat model to go on with a conversation, whatever it said before, and keeps the
-    /// reply for nobody. Where only kept replies may be used, these are.
+    /// Asks the chat model for the next turn of a conversation without using or keeping replies. In
+    /// a replay, kept replies are used nevertheless.
     pub async fn converse_anew(&self, talk: &Conversation) -> Answer<(Turn, Usage)> {
-        self.go_on(talk, false).await
+        self.next_turn(talk, false).await
     }
 
-    async fn go_on(&self, talk: &Conversation, is_shared: bool) -> Answer<(Turn, Usage)> {
+    async fn next_turn(&self, talk: &Conversation, is_shared: bool) -> Answer<(Turn, Usage)> {
         let (key, replay_key) = self.conversation_keys.of(|keys| keys.conversation(talk));
         let ticket = Ticket {
             key,
