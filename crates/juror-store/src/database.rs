@@ -1,4 +1,4 @@
-//! A file of `SQLite`: opened, checked to be ours, and left alone when it is not.
+//! `SQLite` files: opened, checked to be ours, and left alone if they are not.
 
 use std::fmt;
 use std::fs::{File, TryLockError};
@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// The folder or the file cannot be made or opened.
+    /// The folder or the file cannot be created or opened.
     #[error("{}: cannot open: {reason}", path.display())]
     Open {
         /// The file.
@@ -23,7 +23,7 @@ pub enum StoreError {
         /// The reason.
         reason: String,
     },
-    /// The file is something else, or damaged; it is left alone.
+    /// The file is not a store, or damaged; it is left alone.
     #[error("{}: not a store of replies, or damaged: {reason}\n  hint: it was left as it is; move it away to begin a new one", path.display())]
     Damaged {
         /// The file.
@@ -31,7 +31,7 @@ pub enum StoreError {
         /// The reason.
         reason: String,
     },
-    /// The file was made by a newer release.
+    /// The file was created by a newer release.
     #[error("{}: made by a newer release of juror", path.display())]
     TooNew {
         /// The file.
@@ -48,31 +48,31 @@ pub enum StoreError {
 }
 
 /// A kind of store.
-pub(crate) struct Kind {
-    /// The file in its folder.
+pub(crate) struct StoreKind {
+    /// The name of the file.
     pub(crate) file: &'static str,
     /// The tables.
     pub(crate) schema: &'static str,
-    /// Raised when the schema changes so that other releases cannot use it.
+    /// Incremented if the schema changes so that other releases cannot use it.
     pub(crate) version: i64,
-    /// Columns that files of the same version may lack.
+    /// Columns that older files of the same version lack.
     pub(crate) added: &'static [AddedColumn],
-    /// What has to survive: see [`Survives`].
+    /// What a completed write survives.
     pub(crate) survives: Survives,
 }
 
-/// A column that a table has since some release. Earlier releases pass over it.
+/// A column added in a later release. Earlier releases ignore it.
 pub(crate) struct AddedColumn {
     pub(crate) table: &'static str,
     pub(crate) name: &'static str,
-    /// Adds it, and fills it.
+    /// Adds and fills the column.
     pub(crate) change: &'static str,
 }
 
-/// What a write that has returned survives. Nothing damages the file.
+/// What a completed write survives. The file is never damaged either way.
 #[derive(Clone, Copy)]
 pub(crate) enum Survives {
-    /// A crash of the process; a power cut may cost the last writes.
+    /// A crash of the process; a power cut may lose the last writes.
     Crash,
     /// A power cut too.
     PowerCut,
@@ -82,20 +82,20 @@ pub(crate) enum Survives {
 pub(crate) struct Database {
     path: PathBuf,
     connection: Mutex<Connection>,
-    kind: &'static Kind,
+    kind: &'static StoreKind,
     use_of: Use,
-    /// Which file the connection is to.
+    /// The identity of the connected file.
     file: Mutex<Option<FileId>>,
-    /// What became of the file since it was opened, and nobody was told yet.
+    /// What happened to the file since it was opened, until it is reported.
     news: Mutex<Option<News>>,
 }
 
-/// What became of a file that was in use.
+/// What happened to a file in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum News {
-    /// It was deleted, and made again.
+    /// It was deleted and created again.
     Remade,
-    /// Another was put in its place.
+    /// It was replaced by another.
     Replaced,
 }
 
@@ -110,14 +110,14 @@ impl News {
     }
 }
 
-/// What a store is opened for, and so what becomes of it when its file is deleted meanwhile.
+/// What a store is opened for, which decides what happens if its file is deleted meanwhile.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Use {
-    /// To keep replies in: the file is made again.
+    /// To keep replies; the file is created again.
     Keep,
-    /// To look up what another connection of the process keeps: the file is followed.
+    /// To look up what another connection of the process keeps; follows to the new file.
     Follow,
-    /// For what it holds now, whatever becomes of its name.
+    /// To read what it contains now, whatever happens to its name.
     Once,
 }
 
@@ -128,8 +128,8 @@ impl fmt::Debug for Database {
 }
 
 impl Database {
-    /// Opens the store in a folder, or makes it.
-    pub(crate) fn open(folder: &Path, kind: &'static Kind) -> Result<Database, StoreError> {
+    /// Opens the store in a folder, creating it if necessary.
+    pub(crate) fn open(folder: &Path, kind: &'static StoreKind) -> Result<Database, StoreError> {
         let path = folder.join(kind.file);
         let connection = make(&path, kind)?;
         Ok(Database::new(path, connection, kind, Use::Keep))
@@ -138,7 +138,7 @@ impl Database {
     /// Opens the store in a folder if there is one.
     pub(crate) fn open_existing(
         folder: &Path,
-        kind: &'static Kind,
+        kind: &'static StoreKind,
     ) -> Result<Option<Database>, StoreError> {
         let path = folder.join(kind.file);
         if !path.exists() {
@@ -148,25 +148,25 @@ impl Database {
         Ok(Some(Database::new(path, connection, kind, Use::Once)))
     }
 
-    /// Opens the store in a folder, if there is one, without ever writing to it.
+    /// Opens the store in a folder for reading only, if there is one.
     pub(crate) fn open_read_only(
         folder: &Path,
-        kind: &'static Kind,
+        kind: &'static StoreKind,
     ) -> Result<Option<Database>, StoreError> {
         Database::read(folder, kind, Use::Once)
     }
 
-    /// Opens the store in a folder for looking up what another connection keeps there.
+    /// Opens the store in a folder to look up what another connection keeps there.
     pub(crate) fn open_beside(
         folder: &Path,
-        kind: &'static Kind,
+        kind: &'static StoreKind,
     ) -> Result<Option<Database>, StoreError> {
         Database::read(folder, kind, Use::Follow)
     }
 
     fn read(
         folder: &Path,
-        kind: &'static Kind,
+        kind: &'static StoreKind,
         use_of: Use,
     ) -> Result<Option<Database>, StoreError> {
         let path = folder.join(kind.file);
@@ -174,17 +174,22 @@ impl Database {
         Ok(connection.map(|connection| Database::new(path, connection, kind, use_of)))
     }
 
-    fn new(path: PathBuf, connection: Connection, kind: &'static Kind, use_of: Use) -> Database {
+    fn new(
+        path: PathBuf,
+        connection: Connection,
+        kind: &'static StoreKind,
+        use_of: Use,
+    ) -> Database {
         let (file, connection) = (Mutex::new(FileId::of(&path)), Mutex::new(connection));
         Database { path, connection, kind, use_of, file, news: Mutex::default() }
     }
 
-    /// The file it is kept in.
+    /// The file of the store.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Does something with the connection, one caller at a time.
+    /// Runs something with the connection, one caller at a time.
     pub(crate) fn run<T>(
         &self,
         work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
@@ -192,9 +197,9 @@ impl Database {
         work(&mut *self.connection()?).map_err(|error| self.failed(&error))
     }
 
-    /// The connection, to the file that has the store's name now.
+    /// Returns the connection, reopened if the store's name now belongs to another file.
     pub(crate) fn connection(&self) -> Result<MutexGuard<'_, Connection>, StoreError> {
-        // A panic of another thread leaves the connection usable: SQLite rolls back.
+        // After a panic of another thread the connection is still usable, since SQLite rolls back.
         let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
         if self.use_of == Use::Once {
             return Ok(connection);
@@ -217,7 +222,7 @@ impl Database {
         Ok(connection)
     }
 
-    /// What users should know, once, if the file was deleted or replaced since it was opened.
+    /// Returns a message for the user, once, if the file was deleted or replaced.
     pub(crate) fn news(&self) -> Option<String> {
         let news = self.news.lock().unwrap_or_else(PoisonError::into_inner).take()?;
         Some(format!("{}: {}", self.path.display(), news.words()))
@@ -232,8 +237,8 @@ impl Database {
 }
 
 impl Drop for Database {
-    /// Leaves what was kept in the file itself, also where others have it open: whoever closes it
-    /// last may be killed.
+    /// Merges the journal into the file even if other processes have it open, since the last of them
+    /// may be killed before it does.
     fn drop(&mut self) {
         if self.use_of == Use::Keep {
             let connection = self.connection.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -242,7 +247,7 @@ impl Drop for Database {
     }
 }
 
-/// What tells one file from another that has its name later.
+/// The identity of a file, to distinguish it from a later one of the same name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FileId(u64, u64);
 
@@ -254,22 +259,22 @@ impl FileId {
         Some(FileId(metadata.dev(), metadata.ino()))
     }
 
-    /// Elsewhere a file that is open cannot be deleted.
+    /// On other systems an open file cannot be deleted.
     #[cfg(not(unix))]
     fn of(path: &Path) -> Option<FileId> {
         path.exists().then_some(FileId(0, 0))
     }
 }
 
-/// Connects to a file, which is made if it is not there.
-fn make(path: &Path, kind: &Kind) -> Result<Connection, StoreError> {
+/// Connects to a file, creating it if necessary.
+fn make(path: &Path, kind: &StoreKind) -> Result<Connection, StoreError> {
     let folder = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)
         .map_err(|error| StoreError::Open { path: path.to_owned(), reason: error.to_string() })?;
-    // Two that make the file at once must not take what the other has just written.
+    // Two processes that create the file at once must not delete what the other has just written.
     let _turn = turn_in(folder);
     if !path.exists() {
-        // What stood beside a file that was deleted says nothing of the new one.
+        // Journals left by a deleted file do not belong to the new one.
         for ending in ["-wal", "-shm"] {
             let mut beside = path.as_os_str().to_owned();
             beside.push(ending);
@@ -280,9 +285,8 @@ fn make(path: &Path, kind: &Kind) -> Result<Connection, StoreError> {
     connect(path, kind, flags)
 }
 
-/// Waits until no other process makes a file in a folder, and keeps others waiting while it is
-/// held. Nothing where folders cannot be locked: there a file that is open cannot be deleted, or
-/// the file system knows no locks.
+/// Locks a folder against other processes that create a file in it, while the result is held. `None`
+/// if folders cannot be locked: then open files cannot be deleted, or the file system has no locks.
 fn turn_in(folder: &Path) -> Option<File> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let folder = File::open(folder).ok()?;
@@ -298,11 +302,11 @@ fn turn_in(folder: &Path) -> Option<File> {
     }
 }
 
-fn connect(path: &Path, kind: &Kind, flags: OpenFlags) -> Result<Connection, StoreError> {
+fn connect(path: &Path, kind: &StoreKind, flags: OpenFlags) -> Result<Connection, StoreError> {
     let open = |error: rusqlite::Error| opening_error(path, &error);
     let connection = Connection::open_with_flags(path, flags).map_err(open)?;
     connection.busy_timeout(PATIENCE).map_err(open)?;
-    // What is not ours is refused before anything is set in it.
+    // Refuse a file that is not ours before changing anything in it.
     look(&connection, path, kind)?;
     let pragmas = match kind.survives {
         Survives::Crash => "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;",
@@ -313,8 +317,8 @@ fn connect(path: &Path, kind: &Kind, flags: OpenFlags) -> Result<Connection, Sto
     Ok(connection)
 }
 
-/// Connects to a file, if there is one, without ever writing to it.
-fn connect_read_only(path: &Path, kind: &Kind) -> Result<Option<Connection>, StoreError> {
+/// Connects to a file for reading only, if there is one.
+fn connect_read_only(path: &Path, kind: &StoreKind) -> Result<Option<Connection>, StoreError> {
     if !path.exists() {
         return Ok(None);
     }
@@ -327,7 +331,7 @@ fn connect_read_only(path: &Path, kind: &Kind) -> Result<Option<Connection>, Sto
     }) {
         Ok(connection) => connection,
         Err(error) if !is_unwritable(&error) => return Err(open(error)),
-        // On a medium that cannot be written, SQLite has to be told that nobody else writes.
+        // On a read-only medium, SQLite must be told that nobody else writes.
         Err(_) => {
             let escaped = path.to_string_lossy().replace('%', "%25").replace('?', "%3f");
             let uri = format!("file:{}?immutable=1", escaped.replace('#', "%23"));
@@ -337,7 +341,7 @@ fn connect_read_only(path: &Path, kind: &Kind) -> Result<Option<Connection>, Sto
     };
     let version = version_of(&connection).map_err(open)?;
     if version == 0 && n_tables_of(&connection).map_err(open)? == 0 {
-        // Somebody is about to make it.
+        // Another process is about to create it.
         return Ok(None);
     }
     if version != kind.version {
@@ -347,8 +351,8 @@ fn connect_read_only(path: &Path, kind: &Kind) -> Result<Option<Connection>, Sto
     Ok(Some(connection))
 }
 
-/// Tries again while another process is in the way. `SQLite` waits by itself, but not when two
-/// change the kind of journal at once.
+/// Retries while another process is in the way. `SQLite` waits by itself, except if two processes
+/// change the journal mode at once.
 fn patiently<T>(mut work: impl FnMut() -> rusqlite::Result<T>) -> rusqlite::Result<T> {
     let until = Instant::now() + PATIENCE;
     loop {
@@ -361,7 +365,7 @@ fn patiently<T>(mut work: impl FnMut() -> rusqlite::Result<T>) -> rusqlite::Resu
     }
 }
 
-/// Whether the reason may be a medium, or a folder, that nothing can be written to.
+/// Whether the cause may be a read-only medium or folder.
 fn is_unwritable(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly))
 }
@@ -370,43 +374,43 @@ fn is_busy(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 
-/// What a file is.
-enum Look {
+/// The state of a file.
+enum FileState {
     /// It has no tables yet.
     New,
-    /// It is a store of the kind.
+    /// It is a store of the expected kind.
     Ours,
 }
 
-/// Looks at a file without changing it; refuses what is another's.
-fn look(connection: &Connection, path: &Path, kind: &Kind) -> Result<Look, StoreError> {
+/// Inspects a file without changing it, and refuses one that is not ours.
+fn look(connection: &Connection, path: &Path, kind: &StoreKind) -> Result<FileState, StoreError> {
     let failed = |error: rusqlite::Error| opening_error(path, &error);
     let other = |reason: &str| {
         Err(StoreError::Damaged { path: path.to_owned(), reason: reason.to_owned() })
     };
-    // The tables and their version are made in one transaction, perhaps by another process at this
-    // moment: a version that is read after the tables belongs to them.
+    // The tables and their version are created in one transaction, perhaps by another process right
+    // now. Reading the version after the tables makes sure that it belongs to them.
     let n_tables = n_tables_of(connection).map_err(failed)?;
     let version = version_of(connection).map_err(failed)?;
     match version {
-        version if version == kind.version => Ok(Look::Ours),
-        0 if n_tables == 0 => Ok(Look::New),
+        version if version == kind.version => Ok(FileState::Ours),
+        0 if n_tables == 0 => Ok(FileState::New),
         0 => other("it holds other tables"),
         version if version < kind.version => other("it was made by an older release"),
         _ => Err(StoreError::TooNew { path: path.to_owned() }),
     }
 }
 
-/// Makes the tables in a file that has none.
-fn prepare(connection: &Connection, path: &Path, kind: &Kind) -> Result<(), StoreError> {
+/// Creates the tables in a file that has none.
+fn prepare(connection: &Connection, path: &Path, kind: &StoreKind) -> Result<(), StoreError> {
     let failed = |error: rusqlite::Error| opening_error(path, &error);
-    if let Look::Ours = look(connection, path, kind)? {
+    if let FileState::Ours = look(connection, path, kind)? {
         let add = |column| add_column(connection, column);
         return kind.added.iter().try_for_each(add).map_err(failed);
     }
-    // Two processes may both find a new file: the second waits here and then finds the tables.
+    // If two processes find a new file, the second one waits here and then finds the tables.
     connection.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
-    if let Look::New = look(connection, path, kind)? {
+    if let FileState::New = look(connection, path, kind)? {
         connection.execute_batch(kind.schema).map_err(failed)?;
         connection.pragma_update(None, "user_version", kind.version).map_err(failed)?;
     }
@@ -419,7 +423,7 @@ fn add_column(connection: &Connection, column: &AddedColumn) -> rusqlite::Result
     if connection.column_exists(None, table, name)? {
         return Ok(());
     }
-    // Another process may add it at this moment: whoever comes second finds it.
+    // Another process may add it right now; the second one then finds it.
     connection.execute_batch("BEGIN IMMEDIATE")?;
     if !connection.column_exists(None, table, name)? {
         connection.execute_batch(change)?;

@@ -1,4 +1,9 @@
-//! Keeps replies in a file, durably and for several processes at once.
+//! Keeps replies on disk, durably and for several processes at once.
+//!
+//! Replies cost money, so a reply that was kept must survive a crash. [`Replies`] keeps those of
+//! models by the key of their call, and [`ToolReplies`] those of tools by API and arguments. Each is
+//! one `SQLite` file in a folder. A file that is not ours, damaged or too new is refused and left
+//! alone; a file that is deleted while in use is made again.
 //!
 //! ```
 //! use juror_store::{Reply, Replies};
@@ -17,10 +22,10 @@
 //! assert_eq!(replies.get(&[7; 32]).unwrap(), Some(reply));
 //! ```
 //!
-//! [`WholeFile`] is any other file that must not be seen half written, and [`read_plain`] reads
-//! what was found in a folder.
+//! [`WholeFile`] writes any other file that must not be seen half written, and [`read_plain`] reads
+//! files found in a folder without being fooled by pipes and devices.
 //!
-//! You will not find scoring here, nor any knowledge of who calls it.
+//! You will not find scoring here, nor anything about who asks and why.
 
 mod database;
 mod plain_file;

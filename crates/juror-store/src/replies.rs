@@ -4,16 +4,16 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension, Row, RowIndex, params};
 
-use crate::database::{AddedColumn, Database, Kind, StoreError, Survives};
+use crate::database::{AddedColumn, Database, StoreError, StoreKind, Survives};
 
-const KIND: Kind = Kind {
+const KIND: StoreKind = StoreKind {
     file: "replies.sqlite",
     schema: include_str!("schema/replies.sql"),
     version: 1,
     added: &[AddedColumn {
         table: "replies",
         name: "declined",
-        // Refusals were told apart by how their text begins.
+        // Older releases marked refusals by a prefix of the text.
         change: "ALTER TABLE replies ADD COLUMN declined INTEGER NOT NULL DEFAULT 0;
                  UPDATE replies SET declined = 1, reply = substr(reply, 12)
                  WHERE substr(reply, 1, 11) = char(1) || 'declined: ';",
@@ -21,48 +21,48 @@ const KIND: Kind = Kind {
     survives: Survives::Crash,
 };
 
-/// A reply as it is kept.
+/// A kept reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
-    /// What the call was for.
+    /// The purpose of the call.
     pub purpose: String,
-    /// The model that replied, with its provider.
+    /// The model, as `provider/model`.
     pub model: String,
-    /// What it replied.
+    /// The text of the reply.
     pub text: String,
-    /// Whether that says why it will not answer.
+    /// Whether the model declined and the text is its reason.
     pub is_declined: bool,
     /// Tokens sent.
     pub input_tokens: u64,
     /// Tokens written by the model.
     pub output_tokens: u64,
-    /// When it was kept, in seconds since 1970.
+    /// When the reply was kept, in seconds since 1970.
     pub kept_at: i64,
 }
 
-/// How many replies are kept for a purpose and a model.
+/// What is kept for a purpose and a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Total {
-    /// What the calls were for.
+    /// The purpose of the calls.
     pub purpose: String,
     /// The model.
     pub model: String,
-    /// How many replies.
+    /// The number of replies.
     pub count: u64,
-    /// Tokens sent for them.
+    /// Tokens sent.
     pub input_tokens: u64,
-    /// Tokens the model wrote.
+    /// Tokens written by the model.
     pub output_tokens: u64,
-    /// Bytes of their texts.
+    /// The size of the texts in bytes.
     pub bytes: u64,
 }
 
-/// A store of replies. What [`Replies::keep`] has returned for survives a crash of the process.
+/// A store of replies. Once [`Replies::keep`] returns, a reply survives a crash of the process.
 #[derive(Debug)]
 pub struct Replies(Database);
 
 impl Replies {
-    /// Opens the store in a folder, or makes it.
+    /// Opens the store in a folder, creating it if necessary.
     pub fn open(folder: &Path) -> Result<Replies, StoreError> {
         Database::open(folder, &KIND).map(Replies)
     }
@@ -72,22 +72,22 @@ impl Replies {
         Ok(Database::open_existing(folder, &KIND)?.map(Replies))
     }
 
-    /// Opens the store in a folder, if there is one, without ever writing to it.
+    /// Opens the store in a folder for reading only, if there is one.
     pub fn open_read_only(folder: &Path) -> Result<Option<Replies>, StoreError> {
         Ok(Database::open_read_only(folder, &KIND)?.map(Replies))
     }
 
-    /// The file it is kept in.
+    /// The file of the store.
     pub fn path(&self) -> &Path {
         self.0.path()
     }
 
-    /// What users should know, once, if the file was deleted since it was opened.
+    /// Returns a message for the user, once, if the file was deleted since it was opened.
     pub fn news(&self) -> Option<String> {
         self.0.news()
     }
 
-    /// The reply to a call.
+    /// Returns the reply to a call.
     pub fn get(&self, key: &[u8; 32]) -> Result<Option<Reply>, StoreError> {
         let connection = self.0.connection()?;
         let mut statement = connection
@@ -97,13 +97,13 @@ impl Replies {
         found.map_err(|error| self.0.failed(&error))
     }
 
-    /// Keeps a reply; one that is kept already for the key is replaced.
+    /// Keeps a reply, replacing one of the same key.
     pub fn keep(&self, key: &[u8; 32], reply: &Reply) -> Result<(), StoreError> {
         let connection = self.0.connection()?;
         keep_in(&connection, key, reply).map_err(|error| self.0.failed(&error))
     }
 
-    /// What was made of the replies for whole questions, all as of one moment.
+    /// Returns the judgements of whole questions, all as of the same moment.
     pub fn judgements<'k>(
         &self,
         keys: impl IntoIterator<Item = &'k [u8; 32]>,
@@ -119,7 +119,7 @@ impl Replies {
         read().map_err(|error| self.0.failed(&error))
     }
 
-    /// Keeps what was made of the replies for a whole question.
+    /// Keeps the judgement of a whole question.
     pub fn keep_judgement(
         &self,
         key: &[u8; 32],
@@ -134,8 +134,8 @@ impl Replies {
         kept.map(|_| ()).map_err(|error| self.0.failed(&error))
     }
 
-    /// Keeps many replies, all or none; returns how many were new. Replies that are there already
-    /// stay.
+    /// Keeps many replies, all or none, and returns how many are new. A reply that is kept already
+    /// stays.
     pub fn import(&self, replies: &[([u8; 32], Reply)]) -> Result<usize, StoreError> {
         let mut connection = self.0.connection()?;
         let mut import = || -> rusqlite::Result<usize> {
@@ -155,7 +155,7 @@ impl Replies {
         import().map_err(|error| self.0.failed(&error))
     }
 
-    /// Hands every reply to `each`, in the order of keys, so that exports of equal stores are equal.
+    /// Calls `each` for every reply, sorted by key, so that exports of equal stores are equal.
     pub fn each<E>(
         &self,
         mut each: impl FnMut([u8; 32], Reply) -> Result<(), E>,
@@ -174,7 +174,7 @@ impl Replies {
         Ok(Ok(()))
     }
 
-    /// How much is kept, by purpose and model.
+    /// Returns what is kept, by purpose and model.
     pub fn totals(&self) -> Result<Vec<Total>, StoreError> {
         let connection = self.0.connection()?;
         let read = || -> rusqlite::Result<Vec<Total>> {
@@ -198,7 +198,7 @@ impl Replies {
         read().map_err(|error| self.0.failed(&error))
     }
 
-    /// Forgets replies kept before a moment, of one purpose or model if given; returns how many.
+    /// Deletes replies kept before a time, optionally of one purpose or model, and returns their number.
     pub fn prune(
         &self,
         before: Option<i64>,
@@ -212,7 +212,7 @@ impl Replies {
                      AND (?2 IS NULL OR purpose = ?2) AND (?3 IS NULL OR model = ?3)",
                 params![before, purpose, model],
             )?;
-            // A judgement rests on replies, and which ones is not known any more.
+            // Judgements may rest on deleted replies, and it is not known which.
             connection.execute_batch("DELETE FROM judgements; VACUUM;")?;
             Ok(gone)
         };
@@ -240,8 +240,8 @@ fn keep_in(connection: &Connection, key: &[u8; 32], reply: &Reply) -> rusqlite::
     Ok(())
 }
 
-/// Reads a row by the names of its columns. An older file that is only read does not tell refusals
-/// apart.
+/// Reads a row by the names of its columns. An older file, opened for reading only, does not mark
+/// refusals.
 fn read_reply(row: &Row<'_>) -> rusqlite::Result<Reply> {
     let declined = row.as_ref().column_index("declined");
     Ok(Reply {

@@ -5,10 +5,10 @@ use std::path::Path;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use crate::database::{Database, Kind, StoreError, Survives};
+use crate::database::{Database, StoreError, StoreKind, Survives};
 use crate::replies::whole;
 
-const KIND: Kind = Kind {
+const KIND: StoreKind = StoreKind {
     file: "tools.sqlite",
     schema: include_str!("schema/tool_replies.sql"),
     added: &[],
@@ -21,13 +21,13 @@ const KIND: Kind = Kind {
 pub enum Origin {
     /// A cache folder.
     Imported,
-    /// A model that plays the tool.
+    /// A model that simulates the tool.
     Simulated,
     /// The tool itself.
     Real,
 }
 
-/// A reply as it is kept.
+/// A kept reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolReply {
     /// The API's category, in folder form.
@@ -36,17 +36,17 @@ pub struct ToolReply {
     pub tool: String,
     /// The API, in folder form.
     pub api: String,
-    /// The arguments, as Python writes them.
+    /// The arguments, as Python's `str` writes them.
     pub key: String,
-    /// What the tool said, as JSON.
+    /// The reply of the tool, as JSON.
     pub reply: String,
-    /// Where it came from.
+    /// The origin of the reply.
     pub origin: Origin,
-    /// The model that made it, if one did.
+    /// The model, if the reply was simulated.
     pub model: Option<String>,
-    /// When it was kept, in seconds since 1970.
+    /// When the reply was kept, in seconds since 1970.
     pub kept_at: i64,
-    /// How often it was given since.
+    /// How often the reply was used since.
     pub hits: u64,
 }
 
@@ -55,28 +55,28 @@ pub struct ToolReply {
 pub struct NewReply {
     /// Category, tool and API, in folder form.
     pub names: [String; 3],
-    /// The arguments, as Python writes them.
+    /// The arguments, as Python's `str` writes them.
     pub key: String,
-    /// What the tool said, as JSON.
+    /// The reply of the tool, as JSON.
     pub reply: String,
-    /// Where it came from.
+    /// The origin of the reply.
     pub origin: Origin,
-    /// The model that made it, if one did.
+    /// The model, if the reply was simulated.
     pub model: Option<String>,
-    /// When, in seconds since 1970.
+    /// The time, in seconds since 1970.
     pub kept_at: i64,
 }
 
-/// What is kept under a key.
+/// The reply kept under a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptReply {
-    /// Its number, for counting hits.
+    /// The id of the reply, for counting hits.
     pub id: i64,
-    /// What the tool said, as JSON.
+    /// The reply of the tool, as JSON.
     pub reply: String,
-    /// Where it came from.
+    /// The origin of the reply.
     pub origin: Origin,
-    /// Whether it was there before.
+    /// Whether it was kept before.
     pub was_known: bool,
 }
 
@@ -85,15 +85,15 @@ pub struct KeptReply {
 pub struct ToolTotal {
     /// The origin.
     pub origin: Origin,
-    /// The model, if one made the replies.
+    /// The model, if the replies were simulated.
     pub model: Option<String>,
-    /// How many replies.
+    /// The number of replies.
     pub count: u64,
-    /// How many APIs they are of.
+    /// The number of APIs.
     pub apis: u64,
-    /// How often they were given.
+    /// How often they were used.
     pub hits: u64,
-    /// Bytes of their texts.
+    /// The size of the texts in bytes.
     pub bytes: u64,
     /// When the first was kept, in seconds since 1970.
     pub first_kept_at: i64,
@@ -101,29 +101,30 @@ pub struct ToolTotal {
     pub last_kept_at: i64,
 }
 
-/// A store of tools' replies. What [`ToolReplies::keep`] has returned for survives a power cut. The
-/// first reply to a call stays, unless someone asks for it to be replaced.
+/// A store of tools' replies. Once [`ToolReplies::keep`] returns, a reply survives a power cut. The
+/// first reply to a call stays unless it is explicitly replaced.
 #[derive(Debug)]
 pub struct ToolReplies {
-    /// A connection of its own for look-ups, which then never wait for a writer. It is closed
-    /// first: only who may write can leave everything in the file when the last one closes it.
+    /// A separate connection for look-ups, which therefore never wait for a writer. It is closed
+    /// first: only a connection that may write can merge the journal into the file when it closes
+    /// last.
     reader: Option<Database>,
     database: Database,
 }
 
 impl ToolReplies {
-    /// Whether a folder holds such a store.
+    /// Whether a folder contains such a store.
     pub fn is_in(folder: &Path) -> bool {
         folder.join(KIND.file).exists()
     }
 
-    /// Opens the store in a folder, or makes it.
+    /// Opens the store in a folder, creating it if necessary.
     pub fn open(folder: &Path) -> Result<ToolReplies, StoreError> {
         let database = Database::open(folder, &KIND)?;
         Ok(ToolReplies { reader: Database::open_beside(folder, &KIND)?, database })
     }
 
-    /// Opens the store in a folder, if there is one, without ever writing to it.
+    /// Opens the store in a folder for reading only, if there is one.
     pub fn open_read_only(folder: &Path) -> Result<Option<ToolReplies>, StoreError> {
         let database = Database::open_read_only(folder, &KIND)?;
         Ok(database.map(|database| ToolReplies { reader: None, database }))
@@ -133,29 +134,28 @@ impl ToolReplies {
         self.reader.as_ref().unwrap_or(&self.database)
     }
 
-    /// The file it is kept in.
+    /// The file of the store.
     pub fn path(&self) -> &Path {
         self.database.path()
     }
 
-    /// What users should know, once, if the file was deleted since it was opened.
+    /// Returns a message for the user, once, if the file was deleted since it was opened.
     pub fn news(&self) -> Option<String> {
         self.database.news()
     }
 
-    /// The reply of an API to arguments.
+    /// Returns the reply of an API to arguments.
     pub fn get(&self, names: &[String; 3], key: &str) -> Result<Option<KeptReply>, StoreError> {
         self.reader().run(|connection| find(connection, names, key))
     }
 
-    /// Keeps replies, all or none. Where one is kept already it stays; what is kept now is
-    /// returned, in order.
+    /// Keeps replies, all or none. A reply that is kept already stays. Returns what is kept now, in
+    /// order.
     pub fn keep(&self, replies: &[NewReply]) -> Result<Vec<KeptReply>, StoreError> {
         self.put(replies, keep_one)
     }
 
-    /// Keeps replies, all or none, in place of those that are kept. How often those were given is
-    /// forgotten with them.
+    /// Keeps replies, all or none, replacing those that are kept along with their hits.
     pub fn replace(&self, replies: &[NewReply]) -> Result<Vec<KeptReply>, StoreError> {
         self.put(replies, replace_one)
     }
@@ -175,7 +175,7 @@ impl ToolReplies {
         })
     }
 
-    /// The first replies that are kept of an API: arguments and reply.
+    /// Returns the first kept replies of an API: arguments and reply.
     pub fn first(
         &self,
         names: &[String; 3],
@@ -195,8 +195,8 @@ impl ToolReplies {
         })
     }
 
-    /// The arguments of replies that are kept of an API and came after the one of a number, in the
-    /// order they came, each with the reply's number; of all replies after 0.
+    /// Returns the ids and arguments of an API's replies that were kept after the reply of an id, in
+    /// order. An id of 0 returns all.
     pub fn keys_after(
         &self,
         names: &[String; 3],
@@ -216,7 +216,7 @@ impl ToolReplies {
         })
     }
 
-    /// The category and the tool of all APIs that replies are kept of, in folder form.
+    /// Returns category and tool of all APIs that have kept replies, in folder form.
     pub fn tools(&self) -> Result<Vec<(String, String)>, StoreError> {
         self.reader().run(|connection| {
             let mut statement = connection.prepare("SELECT DISTINCT category, tool FROM apis")?;
@@ -224,7 +224,7 @@ impl ToolReplies {
         })
     }
 
-    /// Adds to the hits of replies, by their numbers.
+    /// Adds to the hits of replies, by id.
     pub fn count_hits(&self, hits: &[(i64, u64)]) -> Result<(), StoreError> {
         self.database.run(|connection| {
             let transaction =
@@ -238,7 +238,7 @@ impl ToolReplies {
         })
     }
 
-    /// Hands every reply to `each`, API by API in the order of names, in the order they came.
+    /// Calls `each` for every reply, sorted by API and then in the order they were kept.
     pub fn each<E>(
         &self,
         mut each: impl FnMut(ToolReply) -> Result<(), E>,
@@ -259,7 +259,7 @@ impl ToolReplies {
         })
     }
 
-    /// How much is kept, by origin and model.
+    /// Returns what is kept, by origin and model.
     pub fn totals(&self) -> Result<Vec<ToolTotal>, StoreError> {
         self.database.run(|connection| {
             let mut statement = connection.prepare(
@@ -271,7 +271,7 @@ impl ToolReplies {
         })
     }
 
-    /// How many replies are kept.
+    /// Returns the number of replies.
     pub fn count(&self) -> Result<u64, StoreError> {
         self.database.run(|connection| {
             connection.query_row("SELECT count(*) FROM tool_replies", [], |row| whole(row, 0))
@@ -311,7 +311,7 @@ fn replace_one(connection: &Connection, new: &NewReply) -> rusqlite::Result<Kept
     Ok(new.kept(id))
 }
 
-/// Puts a reply down; its number, unless it was left out for one that is there.
+/// Inserts a reply and returns its id, or `None` if another one is kept already.
 fn put_one(
     connection: &Connection,
     new: &NewReply,
@@ -332,7 +332,7 @@ fn put_one(
 }
 
 impl NewReply {
-    /// The same once it is kept.
+    /// Returns the reply as it is kept.
     fn kept(&self, id: i64) -> KeptReply {
         let (reply, origin) = (self.reply.clone(), self.origin);
         KeptReply { id, reply, origin, was_known: false }
@@ -367,7 +367,7 @@ fn read_total(row: &Row<'_>) -> rusqlite::Result<ToolTotal> {
 }
 
 impl Origin {
-    /// Its name in stores, logs and headers.
+    /// The name in stores, logs and headers.
     pub fn as_str(self) -> &'static str {
         match self {
             Origin::Imported => "imported",
@@ -518,7 +518,7 @@ mod tests {
         let other = ToolReplies::open(folder.path()).expect("the same store");
         store.keep(&[new("now", "k", "1")]).expect("kept");
         drop(store);
-        // A copy of the file alone is whole.
+        // A copy of the file alone is complete.
         let copy = tempfile::tempdir().expect("a folder");
         let file = folder.path().join(KIND.file);
         std::fs::copy(file, copy.path().join(KIND.file)).expect("copied");
@@ -574,7 +574,7 @@ mod tests {
         for entry in std::fs::read_dir(folder.path()).expect("a folder").flatten() {
             std::fs::remove_file(entry.path()).expect("deleted");
         }
-        // Another process has made the file, and not yet its tables.
+        // Another process has created the file but not yet its tables.
         std::fs::write(folder.path().join(KIND.file), "").expect("written");
         assert!(store.get(&names("now"), "k").expect("read").is_some());
         store.keep(&[new("now", "l", "2")]).expect("kept");

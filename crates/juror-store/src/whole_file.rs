@@ -1,4 +1,4 @@
-//! Files that appear whole or not at all.
+//! Files that appear complete or not at all.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Write};
@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-/// How temporary names begin and end.
+/// The prefix and suffix of temporary names.
 const NAMED: (&str, &str) = (".juror-", ".tmp");
 
-/// How many letters stand between.
+/// The number of letters in between.
 const N_LETTERS: usize = 6;
 
-/// A file being written. It stands under a temporary name beside its own until it is finished, and
-/// is locked meanwhile: one that nobody has locked was left behind by a process that was killed.
+/// A file being written. It has a temporary name in the same folder until it is finished, and is
+/// locked meanwhile: a temporary file without a lock was left behind by a killed process.
 #[derive(Debug)]
 pub struct WholeFile {
     path: PathBuf,
@@ -21,8 +21,8 @@ pub struct WholeFile {
 }
 
 impl WholeFile {
-    /// Begins a file with the mode of the one it will replace, or of any new file. What killed
-    /// processes left in its folder is removed.
+    /// Starts a file with the mode of the one it will replace, or of a new file. Removes what killed
+    /// processes left in the folder.
     pub fn begin(path: &Path) -> io::Result<WholeFile> {
         let file = WholeFile::begin_with(path, for_anybody)?;
         if let Ok(metadata) = path.metadata() {
@@ -31,7 +31,7 @@ impl WholeFile {
         Ok(file)
     }
 
-    /// Begins a file that nobody else may read.
+    /// Starts a file that nobody else may read.
     pub fn begin_private(path: &Path) -> io::Result<WholeFile> {
         WholeFile::begin_with(path, |_| ())
     }
@@ -48,7 +48,8 @@ impl WholeFile {
             builder.prefix(NAMED.0).suffix(NAMED.1).rand_bytes(N_LETTERS);
             prepare(&mut builder);
             let file = builder.tempfile_in(folder)?;
-            // Who collects may have come between; where files cannot be locked, nobody collects.
+            // Another process may have collected it before it was locked. If files cannot be locked, none
+            // are collected.
             match file.as_file().try_lock() {
                 Err(TryLockError::WouldBlock) => {}
                 _ if is_gone(file.as_file()) => {}
@@ -57,12 +58,12 @@ impl WholeFile {
         }
     }
 
-    /// Puts the file in its place.
+    /// Moves the file to its place.
     pub fn finish(self) -> io::Result<()> {
         self.file.persist(&self.path).map(|_| ()).map_err(|error| error.error)
     }
 
-    /// Puts the file in its place, where it stays even after a power cut.
+    /// Moves the file to its place, where it survives a power cut.
     pub fn finish_for_good(self) -> io::Result<()> {
         self.file.as_file().sync_all()?;
         self.finish()
@@ -79,8 +80,8 @@ impl Write for WholeFile {
     }
 }
 
-/// Removes the temporary files in a folder that nobody is writing. What cannot be removed stays: it
-/// is in nobody's way.
+/// Removes temporary files that no process is writing. What cannot be removed stays and does no
+/// harm.
 pub fn collect(folder: &Path) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let is_ours = entry.file_name().to_str().is_some_and(is_temporary)
@@ -89,7 +90,7 @@ pub fn collect(folder: &Path) {
             && let Ok(file) = File::open(entry.path())
             && file.try_lock().is_ok()
         {
-            // Locked until it is gone: who begins one of this name sees that.
+            // Locked until it is gone, so that a process that starts a file of this name notices.
             let _ = std::fs::remove_file(entry.path());
         }
     }
@@ -111,14 +112,14 @@ fn for_anybody(builder: &mut tempfile::Builder<'_, '_>) {
 #[cfg(not(unix))]
 fn for_anybody(_builder: &mut tempfile::Builder<'_, '_>) {}
 
-/// Whether a file has no name any more.
+/// Whether a file was deleted.
 #[cfg(unix)]
 fn is_gone(file: &File) -> bool {
     use std::os::unix::fs::MetadataExt;
     file.metadata().is_ok_and(|metadata| metadata.nlink() == 0)
 }
 
-/// Elsewhere a file that is open keeps its name.
+/// On other systems an open file cannot be deleted.
 #[cfg(not(unix))]
 fn is_gone(_file: &File) -> bool {
     false
@@ -148,7 +149,7 @@ mod tests {
         let mut first = WholeFile::begin(&path).expect("begun");
         first.write_all(b"first").expect("written");
         assert_eq!(names(folder.path()).len(), others.len() + 2);
-        // One that is being written is left alone.
+        // A file that is being written is left alone.
         WholeFile::begin(&path).expect("begun").finish().expect("finished");
         first.finish().expect("finished");
         let mut left: Vec<String> = others.map(str::to_owned).to_vec();

@@ -1,4 +1,4 @@
-//! Aggregates of results that are read from text.
+//! Aggregating results read from text.
 
 use juror_document::{Document, Format, Problems};
 use juror_score::read::read_results;
@@ -7,7 +7,7 @@ use juror_score::{Aggregator, Profile};
 use crate::clock::timed;
 use crate::input;
 
-/// Times reading results, from bytes in memory, and making their aggregates.
+/// Times reading results from memory and aggregating them.
 pub(crate) fn run(path: &str) -> anyhow::Result<()> {
     let bytes = input::read(path)?;
     let format = Format::from_name(path).unwrap_or(Format::Json);

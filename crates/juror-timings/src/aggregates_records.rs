@@ -1,4 +1,4 @@
-//! Aggregates of records that are in memory.
+//! Aggregating records in memory.
 
 use juror_score::read::{read_reference, read_responses};
 use juror_score::{Aggregates, Aggregator, Case, Profile, Record, score};
@@ -6,7 +6,7 @@ use juror_score::{Aggregates, Aggregator, Case, Profile, Record, score};
 use crate::clock::timed;
 use crate::input;
 
-/// Scores the questions of two files once, then times aggregating their records `times` over.
+/// Scores the questions of two files once, then times aggregating their records `times` times.
 pub(crate) fn run(reference: &str, responses: &str, times: usize) -> anyhow::Result<()> {
     let (reference, responses) = (input::open(reference)?, input::open(responses)?);
     let dataset = read_reference(&reference)?;

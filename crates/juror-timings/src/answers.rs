@@ -15,19 +15,18 @@ use juror_toolbench::{CallScore, Query, Registry, called_apis, read_queries};
 
 use crate::clock::{processor_seconds, timed};
 
-/// What some work returned, and the processor time it took: other programs do not count.
+/// Returns the result of some work and its processor time, which other programs do not affect.
 fn measured<T>(work: impl FnOnce() -> T) -> (T, f64) {
     let start = processor_seconds();
     let (done, seconds) = timed(work);
     (done, start.zip(processor_seconds()).map_or(seconds, |(start, end)| end - start))
 }
 
-/// How many texts are kept in memory: more than the processor's caches hold.
+/// The number of texts in memory; more than the processor caches can hold.
 const N_TEXTS: usize = 600;
 
-/// Times what is done with recorded answers: logs become answers, answers are written and read,
-/// calls are scored and results summed up; one thread, from text in memory. Times are the
-/// processor's.
+/// Times the work on recorded answers: converting logs, writing and reading answers, scoring calls and
+/// summarising results. On one thread, from text in memory, in processor time.
 pub(crate) fn run(logs: &str, queries: &str, n_answers: usize) -> anyhow::Result<()> {
     let logs = read_logs(Path::new(logs), N_TEXTS.min(n_answers))?;
     let each = || logs.iter().cycle().take(n_answers);
@@ -63,7 +62,7 @@ pub(crate) fn run(logs: &str, queries: &str, n_answers: usize) -> anyhow::Result
     Ok(())
 }
 
-/// The logs of a folder over and over, each a text of its own, with the ids of their queries.
+/// Reads the logs of a folder repeatedly, each into a text of its own, with the ids of their queries.
 fn read_logs(folder: &Path, n_texts: usize) -> anyhow::Result<Vec<(String, Document)>> {
     let mut logs = Vec::new();
     for entry in std::fs::read_dir(folder).with_context(|| folder.display().to_string())? {

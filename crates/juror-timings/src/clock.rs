@@ -1,15 +1,16 @@
-//! Telling the time.
+//! Clocks.
 
 use std::time::{Duration, Instant};
 
-/// What some work returned, and the seconds it took.
+/// Returns the result of some work and the seconds it took.
 pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
     let start = Instant::now();
     let done = work();
     (done, start.elapsed().as_secs_f64())
 }
 
-/// The seconds a call takes: the shortest of a few, each the mean over enough calls to be seen.
+/// Returns the seconds a call takes: the shortest of a few rounds, each the mean over enough calls to
+/// be measurable.
 pub(crate) fn seconds_a_call(mut call: impl FnMut()) -> f64 {
     const ROUNDS: usize = 3;
     const LONG_ENOUGH: Duration = Duration::from_millis(5);
@@ -25,9 +26,9 @@ pub(crate) fn seconds_a_call(mut call: impl FnMut()) -> f64 {
     (0..ROUNDS).map(|_| round()).fold(f64::INFINITY, f64::min)
 }
 
-/// The processor time this process has used, of all its threads, where the system tells it.
+/// Returns the processor time of all threads of this process, if the system reports it.
 pub(crate) fn processor_seconds() -> Option<f64> {
-    // Fields 14 and 15 of Linux's `stat`, counted after the program's name, in hundredths.
+    // Fields 14 and 15 of Linux's `stat`, counted after the name of the program, in hundredths.
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
     let ticks = |at: usize| fields.get(at)?.parse::<f64>().ok();

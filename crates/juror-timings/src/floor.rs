@@ -1,4 +1,4 @@
-//! The least an evaluation can take: reading and parsing its inputs, and writing its outputs.
+//! The least time an evaluation can take: reading and parsing its inputs, and writing its outputs.
 
 use std::fs::File;
 use std::io::Write;
@@ -10,8 +10,8 @@ use juror_score::read::{read_reference, read_responses};
 use crate::clock::{processor_seconds, timed};
 use crate::input;
 
-/// Times reading and parsing both files, each on a thread of its own as the program does, and
-/// writing their texts: results repeat most of the input, so this is as much as they have.
+/// Times reading and parsing both files, each on a thread of its own like the program, and writing
+/// their texts. Results repeat most of the input, so this is about as much as they contain.
 pub(crate) fn run(reference: &str, responses: &str, out: &str) -> anyhow::Result<()> {
     let (done, seconds) = timed(|| read_and_write(reference, responses, out));
     let (n_questions, n_bytes) = done?;

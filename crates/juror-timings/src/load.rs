@@ -1,4 +1,4 @@
-//! Requests over HTTP, as many as a server takes: rates and times of replies.
+//! Loads a server with HTTP requests and measures rates and response times.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,7 +8,7 @@ use anyhow::{Context, ensure};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// Asks for `path` with the bodies in a file, one a line, in turn; without a file, by GET.
+/// Requests `path` with the bodies in a file, one per line, in turn; without a file, by GET.
 pub(crate) fn run(
     address: &str,
     path: &str,
@@ -54,7 +54,7 @@ fn requests(address: &str, path: &str, bodies: Option<&str>) -> anyhow::Result<V
     Ok(requests)
 }
 
-/// One connection until the time is over: how long each reply took.
+/// Uses one connection until the time is over, and returns how long each reply took.
 async fn ask(
     mut stream: TcpStream,
     requests: Arc<Vec<Vec<u8>>>,

@@ -1,7 +1,10 @@
-//! Measures single parts of Juror from inside one process: what a timing of whole processes cannot
-//! tell apart. `bench/compare.py` runs it and sets its figures beside those of the library.
+//! Measures single parts of Juror inside one process, which timing whole processes cannot separate.
+//! `bench/compare.py` runs it and compares its figures with those of the Python library.
 //!
-//! Figures for programs are printed as lines of the form `name: value`; times are in seconds.
+//! Each subcommand is a file of its name. Figures are printed as lines of the form `name: value`, for
+//! programs to read; times are in seconds.
+//!
+//! You will not find anything that the program needs here.
 
 #![expect(clippy::print_stdout, reason = "printing figures is what this program is for")]
 

@@ -11,28 +11,28 @@ use juror_tools::{Catalog, Match};
 use crate::clock::timed;
 use crate::input;
 
-/// How many APIs are asked for where time is told, as agents do.
+/// The number of APIs requested when timing, as agents do.
 const USUAL: usize = 10;
 
-/// Recall is told at these numbers of APIs.
+/// The numbers of APIs at which recall is measured.
 const CUTS: [usize; 3] = [5, 10, 50];
 
 type Recall = [f64; CUTS.len()];
 
-/// A tool's and an API's name.
-type Pair<'a> = (&'a str, &'a str);
+/// The names of a tool and an API.
+type NamePair<'a> = (&'a str, &'a str);
 
 struct Set {
     name: String,
     queries: Vec<Query>,
 }
 
-/// Times indexing a folder of tools and searching it, and tells how much of what is right is found.
+/// Times indexing and searching a folder of tools, and measures recall.
 pub(crate) fn run(folder: &str, queries: &str) -> anyhow::Result<()> {
     let sets = read_sets(Path::new(queries))?;
     let (catalog, load_seconds) = timed(|| Catalog::load(Path::new(folder)));
     let catalog = catalog?;
-    // The first search makes the index.
+    // The first search builds the index.
     let (_, index_seconds) = timed(|| catalog.find("", 0));
     println!("apis: {}", catalog.n_apis());
     println!("load_seconds: {load_seconds:.6}");
@@ -44,7 +44,7 @@ pub(crate) fn run(folder: &str, queries: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The queries of every file in a folder that have something right to find.
+/// Reads the queries of every file in a folder that have relevant APIs.
 fn read_sets(folder: &Path) -> anyhow::Result<Vec<Set>> {
     let entries = folder.read_dir().with_context(|| format!("`{}`", folder.display()))?;
     let paths = entries.map(|entry| entry.map(|entry| entry.path()));
@@ -98,23 +98,23 @@ fn tell_recall(name: &str, sum: Recall, n_queries: usize) {
     println!("{name:20} {n_queries:7}  {five:8.3}  {ten:9.3}  {fifty:9.3}");
 }
 
-/// Distinct right pairs among the first matches, of all distinct right pairs.
+/// Returns the share of distinct relevant pairs among the first matches.
 fn recall(catalog: &Catalog, query: &Query, matches: &[Match]) -> Recall {
-    let gold: HashSet<Pair<'_>> =
+    let gold: HashSet<NamePair<'_>> =
         query.gold.iter().map(|(tool, api)| (tool.as_str(), api.as_str())).collect();
     CUTS.map(|cut| {
         let found = matches.iter().take(cut).filter_map(|found| names_of(catalog, found));
-        let found: HashSet<Pair<'_>> = found.filter(|pair| gold.contains(pair)).collect();
+        let found: HashSet<NamePair<'_>> = found.filter(|pair| gold.contains(pair)).collect();
         found.len() as f64 / gold.len() as f64
     })
 }
 
-fn names_of<'a>(catalog: &'a Catalog, found: &Match) -> Option<Pair<'a>> {
+fn names_of<'a>(catalog: &'a Catalog, found: &Match) -> Option<NamePair<'a>> {
     let (tool, api) = catalog.api(found.number)?;
     Some((&tool.name, &api.name))
 }
 
-/// What is done without an index: names that contain words of the query.
+/// Search without an index: names that contain words of the query.
 struct NameWords {
     names: Vec<String>,
     numbers: HashMap<String, usize>,
@@ -125,7 +125,7 @@ impl NameWords {
         let (mut names, mut numbers) = (Vec::new(), HashMap::new());
         for (number, entry) in catalog.registry().entries().iter().enumerate() {
             let name = document_name(&entry.tool, &entry.api);
-            // APIs of one name are one pair, and which of them is found makes no difference.
+            // APIs of the same name are one pair, so it does not matter which of them is found.
             numbers.entry(name.clone()).or_insert(number);
             names.push(name);
         }

@@ -7,31 +7,31 @@ use crate::clock::seconds_a_call;
 use juror_testing::Random;
 
 const N_ROWS: usize = 100;
-/// How many columns the actual results have besides those required.
+/// The number of columns in actual results besides the required ones.
 const N_EXTRA: usize = 2;
-/// How many pairs of tables each time is the mean of.
+/// The number of pairs of tables per measurement.
 const N_TABLES: u32 = 5;
-/// The number of required columns that the budget is about.
+/// The number of required columns for which there is a time budget.
 const IN_BUDGET: usize = 8;
 
-/// What stands in the columns of a table.
-struct Kind {
+/// The contents of a table's columns.
+struct TableKind {
     name: &'static str,
-    /// How many values a column has.
+    /// The number of values in a column.
     n_values: usize,
-    /// Whether all columns have the same values, so that each might stand for each.
+    /// Whether all columns have the same values, so that any could be paired with any.
     shared: bool,
     ignore_duplicates: bool,
 }
 
-/// From easy to hard: the fewer values columns share, the later a wrong pairing shows.
-const KINDS: [Kind; 6] = [
-    Kind { name: "own values", n_values: N_ROWS, shared: false, ignore_duplicates: true },
-    Kind { name: "same 100", n_values: N_ROWS, shared: true, ignore_duplicates: true },
-    Kind { name: "same 10", n_values: 10, shared: true, ignore_duplicates: true },
-    Kind { name: "same 3", n_values: 3, shared: true, ignore_duplicates: true },
-    Kind { name: "same 2", n_values: 2, shared: true, ignore_duplicates: true },
-    Kind { name: "same 2 counted", n_values: 2, shared: true, ignore_duplicates: false },
+/// From easy to hard: the fewer values a column has, the later a wrong pairing shows.
+const KINDS: [TableKind; 6] = [
+    TableKind { name: "own values", n_values: N_ROWS, shared: false, ignore_duplicates: true },
+    TableKind { name: "same 100", n_values: N_ROWS, shared: true, ignore_duplicates: true },
+    TableKind { name: "same 10", n_values: 10, shared: true, ignore_duplicates: true },
+    TableKind { name: "same 3", n_values: 3, shared: true, ignore_duplicates: true },
+    TableKind { name: "same 2", n_values: 2, shared: true, ignore_duplicates: true },
+    TableKind { name: "same 2 counted", n_values: 2, shared: true, ignore_duplicates: false },
 ];
 
 /// Prints the time of one comparison by the number of required columns.
@@ -45,7 +45,7 @@ pub(crate) fn run() {
     println!();
     let mut in_budget = Vec::new();
     for n_required in 2..=12 {
-        let times: Vec<Time> = KINDS.iter().map(|kind| measure(kind, n_required)).collect();
+        let times: Vec<MeanTime> = KINDS.iter().map(|kind| measure(kind, n_required)).collect();
         print!("{n_required:<10}");
         for time in &times {
             print!("{:>16}", time.text());
@@ -61,15 +61,15 @@ pub(crate) fn run() {
     }
 }
 
-/// The mean time of some comparisons, and how they came out.
+/// The mean time of some comparisons, and their outcomes.
 #[derive(Default)]
-struct Time {
+struct MeanTime {
     seconds: f64,
     any_same: bool,
     any_undecided: bool,
 }
 
-impl Time {
+impl MeanTime {
     fn text(&self) -> String {
         let same = if self.any_same { "=" } else { "" };
         let undecided = if self.any_undecided { "?" } else { "" };
@@ -77,9 +77,9 @@ impl Time {
     }
 }
 
-fn measure(kind: &Kind, n_required: usize) -> Time {
+fn measure(kind: &TableKind, n_required: usize) -> MeanTime {
     let rules = Rules { ignore_duplicates: kind.ignore_duplicates, ..Rules::default() };
-    let mut time = Time::default();
+    let mut time = MeanTime::default();
     for seed in 0..N_TABLES {
         let (reference, actual) = tables(kind, n_required, u64::from(seed));
         let mut found = Comparison::Different;
@@ -92,10 +92,10 @@ fn measure(kind: &Kind, n_required: usize) -> Time {
     time
 }
 
-/// A reference, and a result with its columns and more, in another order of rows and columns; two
-/// cells of a column have changed places, so that each column still has its values.
+/// Returns a reference, and a result with more columns and another order of rows and columns, in which
+/// two cells of a column are swapped, so that each column still has the same values.
 fn tables(
-    kind: &Kind,
+    kind: &TableKind,
     n_required: usize,
     seed: u64,
 ) -> (SparqlResult<'static>, SparqlResult<'static>) {
@@ -110,7 +110,7 @@ fn tables(
     (reference, table(&columns, &order))
 }
 
-fn column(kind: &Kind, at: usize, random: &mut Random) -> Vec<String> {
+fn column(kind: &TableKind, at: usize, random: &mut Random) -> Vec<String> {
     let mut values: Vec<usize> = (0..N_ROWS).map(|row| row % kind.n_values).collect();
     random.shuffle(&mut values);
     let owner = if kind.shared { 0 } else { at };

@@ -8,7 +8,7 @@ use juror_sparql::{Comparison, Prepared, ResultFormat, SparqlResult};
 use crate::clock::timed;
 use juror_testing::Random;
 
-/// How often each time is taken; the shortest counts.
+/// The number of measurements, of which the shortest counts.
 const ROUNDS: usize = 3;
 
 /// Times parsing two results of `n_rows`, and parsing and comparing them.
@@ -31,22 +31,25 @@ pub(crate) fn run(n_rows: usize) -> anyhow::Result<()> {
     Ok(())
 }
 
-type Results<'t> = [SparqlResult<'t>; 2];
+type BothResults<'t> = [SparqlResult<'t>; 2];
 
-fn read_both<'t>(reference: &'t str, actual: &'t str) -> anyhow::Result<Results<'t>> {
+fn read_both<'t>(reference: &'t str, actual: &'t str) -> anyhow::Result<BothResults<'t>> {
     let read = |text| SparqlResult::parse(text, ResultFormat::Json);
     Ok([read(reference)?, read(actual)?])
 }
 
-/// Gives back what it read, so that both times are without the time to drop it.
-fn compare<'t>(reference: &'t str, actual: &'t str) -> anyhow::Result<(Comparison, Results<'t>)> {
+/// Returns what was parsed, so that neither time includes dropping it.
+fn compare<'t>(
+    reference: &'t str,
+    actual: &'t str,
+) -> anyhow::Result<(Comparison, BothResults<'t>)> {
     let results = read_both(reference, actual)?;
     let comparison = Prepared::new(&results[0], &Rules::default()).compare(&results[1]);
     Ok((comparison, results))
 }
 
-/// A result of items with a name and a number, and the same one with its columns renamed and
-/// permuted and its rows shuffled.
+/// Returns a result of items with a name and a number, and the same with columns renamed and permuted
+/// and rows shuffled.
 fn documents(n_rows: usize) -> (String, String) {
     let mut random = Random::new(1);
     let mut rows: Vec<[String; 3]> = (0..n_rows).map(|_| row(&mut random)).collect();
@@ -56,7 +59,7 @@ fn documents(n_rows: usize) -> (String, String) {
     (reference, actual)
 }
 
-/// An item, its name and a number, each as a term in JSON.
+/// Returns an item, its name and a number, each as a term in JSON.
 fn row(random: &mut Random) -> [String; 3] {
     const WORDS: [&str; 8] =
         ["ALDER", "BIRCH", "CEDAR", "ELM", "HAZEL", "JUNIPER", "LINDEN", "ROWAN"];

@@ -1,4 +1,4 @@
-//! Folders of tools.
+//! Loading folders of tools.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use juror_tools::Catalog;
 
 use crate::clock::timed;
 
-/// Times loading a folder of tool files, and making all names of its APIs.
+/// Times loading a folder of tool files and making all names of its APIs.
 pub(crate) fn run(folder: &str) -> anyhow::Result<()> {
     let (catalog, seconds) = timed(|| Catalog::load(Path::new(folder)));
     let catalog = catalog?;

@@ -1,4 +1,4 @@
-//! References in YAML.
+//! Reading references in YAML.
 
 use juror_score::read::read_reference;
 

@@ -117,7 +117,7 @@ fn problems_of_the_first_lines_are_told_whatever_their_kind() {
 fn problems_in_yaml_have_the_place_of_their_record() {
     let text = b"- question_id: q1\n  actual_steps: wrong\n- question_id: q2\n".to_vec();
     let document = Document::new("r.yaml", text, Format::Yaml).expect("a document");
-    // Of q1 it is told that it cannot be read, and of both that nobody asked for them.
+    // q1 cannot be read, and neither question is in the dataset.
     assert_eq!(places(&document, &[]), [(1, 3), (1, 3), (3, 3)]);
     let text = b"q1: wrong\nq2: {actual_answer: x}\n".to_vec();
     let document = Document::new("r.yaml", text, Format::Yaml).expect("a document");
