@@ -23,6 +23,7 @@ mod known_replies;
 mod manifest;
 mod mapped;
 mod models;
+mod notice;
 mod output;
 mod places;
 mod plan;
@@ -46,10 +47,11 @@ pub use judging::{Docket, Judgements, judge_all};
 pub use known_replies::{DEFAULT_TOOL_STORE, ReplyPlace};
 pub use manifest::{Manifest, Resume, RunKind};
 pub use models::{
-    AskOptions, DEFAULT_CACHE, Judges, SetupError, chat_identity, check_judges, correctness,
+    AskOptions, DEFAULT_CACHE, Judges, chat_identity, check_judges, correctness,
     final_answer_judge, judges, models_for, models_if_any, no_model, pass_rate_judge,
     preference_judge,
 };
+pub use notice::{Notice, Part, Phrase, SetupError, Spelling, option, option_as, program_only};
 pub use output::{Output, OutputError};
 pub use places::{Place, Places, UnclearSet};
 pub use plan::Plan;

@@ -1,6 +1,7 @@
 //! A run that survives: its folder holds what it was asked to do and every question judged so far.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -12,14 +13,15 @@ use serde_json::{Value, json};
 use crate::hidden::{Mask, in_address};
 use crate::input::reason;
 use crate::manifest::{self, Manifest, Resume, RunKind};
+use crate::notice::{Notice, option};
+use crate::phrase;
 use crate::torn;
 
 /// Why a run's folder cannot be used.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum RunFolderError {
     /// It cannot be read or written.
-    #[error("{}: {}", path.display(), reason(error))]
     Io {
         /// The file or folder.
         path: PathBuf,
@@ -27,11 +29,6 @@ pub enum RunFolderError {
         error: io::Error,
     },
     /// It is another run's.
-    #[error(
-        "{}: this run was begun with other {}\n  hint: begin it anew with --fresh, choose another folder, or go on all the same with --resume-changed",
-        folder.display(),
-        differences.join(", ")
-    )]
     Changed {
         /// The folder.
         folder: PathBuf,
@@ -39,22 +36,16 @@ pub enum RunFolderError {
         differences: Vec<&'static str>,
     },
     /// Its results are written, and nothing of it may pass for a new run.
-    #[error(
-        "{}: this run is finished\n  hint: --fresh replaces it, --retry-errors judges again what has an error; or choose another folder",
-        folder.display()
-    )]
     Finished {
         /// The folder.
         folder: PathBuf,
     },
     /// Another process is at it.
-    #[error("{}: another process is working on this run", folder.display())]
     Busy {
         /// The folder.
         folder: PathBuf,
     },
     /// Something else has its name.
-    #[error("{}:{line}: not written by juror: {why}\n  hint: it was left as it is; choose another folder", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -64,8 +55,53 @@ pub enum RunFolderError {
         why: String,
     },
     /// Judging could not begin.
-    #[error("cannot start: {0}")]
     Runtime(io::Error),
+}
+
+impl fmt::Display for RunFolderError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.notice().fmt(f)
+    }
+}
+
+impl std::error::Error for RunFolderError {}
+
+impl RunFolderError {
+    /// The problem and its hint.
+    pub fn notice(&self) -> Notice {
+        match self {
+            RunFolderError::Io { path, error } => {
+                Notice::new(format!("{}: {}", path.display(), reason(error)))
+            }
+            RunFolderError::Changed { folder, differences } => {
+                let (folder, differences) = (folder.display(), differences.join(", "));
+                Notice::new(format!("{folder}: this run was begun with other {differences}")).hint(
+                    phrase![
+                        "begin it anew with ",
+                        option("fresh"),
+                        ", choose another folder, or go on all the same with ",
+                        option("resume-changed")
+                    ],
+                )
+            }
+            RunFolderError::Finished { folder } => {
+                Notice::new(format!("{}: this run is finished", folder.display())).hint(phrase![
+                    option("fresh"),
+                    " replaces it, ",
+                    option("retry-errors"),
+                    " judges again what has an error; or choose another folder"
+                ])
+            }
+            RunFolderError::Busy { folder } => {
+                Notice::new(format!("{}: another process is working on this run", folder.display()))
+            }
+            RunFolderError::Damaged { path, line, why } => {
+                Notice::new(format!("{}:{line}: not written by juror: {why}", path.display()))
+                    .hint("it was left as it is; choose another folder")
+            }
+            RunFolderError::Runtime(error) => Notice::new(format!("cannot start: {error}")),
+        }
+    }
 }
 
 /// What a run is asked to do; two runs that agree in all of it may share a folder.

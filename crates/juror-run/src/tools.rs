@@ -18,7 +18,9 @@ use serde_json::Value;
 use crate::environment::Environment;
 use crate::known_replies::{ReplyPlace, categories_of, known_replies};
 use crate::manifest::short_hash;
-use crate::models::{SetupError, from_environment, model_identity, own_prices, resolve};
+use crate::models::{from_environment, model_identity, own_prices, resolve};
+use crate::notice::{Notice, Phrase, SetupError, option, option_as, program_only};
+use crate::phrase;
 use crate::settings::Settings;
 use crate::tool_settings::{
     AcceptWord, FormWord, MissWord, NumbersWord, RealSettings, SimulatorSettings, SourceWord,
@@ -48,7 +50,7 @@ pub struct Tools {
     /// How many replies the store has.
     pub n_kept: u64,
     /// What could not be used.
-    pub problems: Vec<String>,
+    pub problems: Vec<Notice>,
     /// Who is asked for a reply, in order.
     pub sources: Vec<&'static str>,
     /// What decides what the model says that plays tools, where one does.
@@ -101,9 +103,8 @@ pub fn open_tools(
                     // The public server starts with any configuration, and serves what it can.
                     Err(error) if is_published(tools) => {
                         names.retain(|name| *name != SourceWord::Simulator.name());
-                        problems.push(format!(
-                            "{error}\n  no model plays the tools until that is mended"
-                        ));
+                        let told = error.0.below("no model plays the tools until that is mended");
+                        problems.push(told);
                     }
                     Err(error) => return Err(error),
                 }
@@ -137,7 +138,7 @@ pub fn open_tools(
 fn fill_categories(
     catalog: &mut Catalog,
     known: &CachedSetup,
-    problems: &mut Vec<String>,
+    problems: &mut Vec<Notice>,
 ) -> Result<(), SetupError> {
     let tools = catalog.tools();
     let n_tools = tools.len();
@@ -147,9 +148,11 @@ fn fill_categories(
     let categories = categories_of(known)?;
     let n_left = catalog.fill_categories(|tool| categories.get(tool)?.clone());
     if n_left > 0 {
-        problems.push(format!(
-            "{n_left} of {n_tools} tools have no category, neither in their files nor by known replies: they are taken for tools of `{LAST_RESORT_CATEGORY}`, and replies that are known under another category are not found\n  hint: name a folder of tool files with a folder for each category"
-        ));
+        let problem = format!(
+            "{n_left} of {n_tools} tools have no category, neither in their files nor by known replies: they are taken for tools of `{LAST_RESORT_CATEGORY}`, and replies that are known under another category are not found"
+        );
+        let hint = "name a folder of tool files with a folder for each category";
+        problems.push(Notice::new(problem).hint(hint));
     }
     Ok(())
 }
@@ -180,36 +183,57 @@ fn source_words(tools: &ToolsSettings, replays: bool) -> Result<Vec<SourceWord>,
 
 /// A refresh that could replace nothing is a mistake.
 fn check_refresh(tools: &ToolsSettings, words: &[SourceWord]) -> Result<(), SetupError> {
+    let sources = || option_as("sources", "tools.sources");
     let (why, hint) = if tools.keep == Some(false) || tools.on_miss == Some(MissWord::Fail) {
-        ("nothing new is kept", "leave out --refresh, or --no-keep and --on-miss fail")
+        ("nothing new is kept", keep_nothing_or_refresh())
     } else if !words.iter().any(|word| *word != SourceWord::Cache) {
-        ("nobody can be asked", "configure a simulator or real tools, and name them in --sources")
+        let hint = phrase!["configure a simulator or real tools, and name them in ", sources()];
+        ("nobody can be asked", hint)
     } else if words.first() == Some(&SourceWord::Cache) {
-        ("known replies come first", "leave `cache` out of --sources, or name it last")
+        let hint = phrase!["leave `cache` out of ", sources(), ", or name it last"];
+        ("known replies come first", hint)
     } else {
         return Ok(());
     };
-    Err(SetupError(format!(
-        "kept replies are to be replaced by new ones, but {why}\n  hint: {hint}"
-    )))
+    let problem = format!("kept replies are to be replaced by new ones, but {why}");
+    Err(SetupError::new(problem).hint(hint))
 }
 
-fn load_catalog(tools: &ToolsSettings, problems: &mut Vec<String>) -> Result<Catalog, SetupError> {
+fn keep_nothing_or_refresh() -> Phrase {
+    phrase![
+        "leave out ",
+        option("refresh"),
+        ", or ",
+        option_as("no-keep", "tools.keep"),
+        " and ",
+        option_as("on-miss", "tools.on_miss"),
+        " fail"
+    ]
+}
+
+fn load_catalog(tools: &ToolsSettings, problems: &mut Vec<Notice>) -> Result<Catalog, SetupError> {
     let Some(folder) = &tools.folder else { return Ok(Catalog::default()) };
     let root = Path::new(folder);
     if tools.is_folder_optional && !root.exists() {
-        problems.push(format!("{folder}: there is no such folder: no APIs are listed, and no model is told of them\n  hint: name the folder of tool files with --tools"));
+        let problem = format!(
+            "{folder}: there is no such folder: no APIs are listed, and no model is told of them"
+        );
+        problems.push(Notice::new(problem).hint(name_the_folder()));
         return Ok(Catalog::default());
     }
     let catalog = Catalog::load(root).map_err(|error| {
         let why = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
-        SetupError(format!("{error}: {why}\n  hint: name the folder of tool files with --tools"))
+        SetupError::new(format!("{error}: {why}")).hint(name_the_folder())
     })?;
-    problems.extend(catalog.problems().errors.iter().map(ToString::to_string));
+    problems.extend(catalog.problems().errors.iter().map(Notice::from));
     if catalog.n_apis() == 0 {
-        problems.push(format!("{folder}: no tool files are found here"));
+        problems.push(Notice::new(format!("{folder}: no tool files are found here")));
     }
     Ok(catalog)
+}
+
+fn name_the_folder() -> Phrase {
+    phrase!["name the folder of tool files with ", option("tools")]
 }
 
 fn simulator(
@@ -228,7 +252,7 @@ fn simulator(
         None => None,
         Some(file) => Some(std::fs::read_to_string(file).map_err(|error| {
             let why = crate::input::reason(&error);
-            SetupError(format!("tools.simulator.prompt: {file}: cannot read: {why}"))
+            SetupError::new(format!("tools.simulator.prompt: {file}: cannot read: {why}"))
         })?),
     };
     Ok(Simulator {
@@ -266,15 +290,10 @@ fn simulator_spec(
     form: Form,
 ) -> Result<ModelSpec, SetupError> {
     let llm = settings.llm.clone().unwrap_or_default();
-    let model = own.model.clone().or(llm.generation.clone()).ok_or_else(|| {
-        SetupError(
-            "a simulator is wanted, but there is no model\n  hint: name it in `tools.simulator.model` or `llm.generation`, or with --model and --model-url; OPENAI_API_KEY alone names none here"
-                .into(),
-        )
-    })?;
+    let model = own.model.clone().or(llm.generation.clone()).ok_or_else(no_simulator_model)?;
     let timeout = llm.timeout_seconds.map(Duration::from_secs_f64);
     let mut spec = resolve(&model, environment, timeout, true)
-        .map_err(|why| SetupError(settings.unaskable("tools.simulator", &model, &why)))?;
+        .map_err(|why| SetupError(settings.unaskable("tools.simulator", &model, why)))?;
     let (temperature, max_tokens) = match form {
         Form::Chat => (0.0, 4096),
         Form::Mirror | Form::MirrorCache => (0.1, 2048),
@@ -285,6 +304,14 @@ fn simulator_spec(
         spec.parameters.entry("seed").or_insert(42.into());
     }
     Ok(spec)
+}
+
+fn no_simulator_model() -> SetupError {
+    SetupError::new("a simulator is wanted, but there is no model").hint(phrase![
+        "name it in `tools.simulator.model` or `llm.generation`",
+        program_only(", or with --model and --model-url"),
+        "; OPENAI_API_KEY alone names none here"
+    ])
 }
 
 fn simulator_models(
@@ -318,7 +345,7 @@ fn simulator_models(
         only_count: false,
         tell: Arc::new(move |text: &str| told(text)),
     };
-    Models::new(setup).map_err(|why| SetupError(format!("tools.simulator: {why}")))
+    Models::new(setup).map_err(|why| SetupError::new(format!("tools.simulator: {why}")))
 }
 
 fn real(
@@ -328,7 +355,7 @@ fn real(
 ) -> Result<Vec<Box<dyn ToolSource>>, SetupError> {
     let nothing = RealSettings::default();
     let own = tools.real.as_ref().unwrap_or(&nothing);
-    let wrong = |why: String| SetupError(format!("tools.real: {why}"));
+    let wrong = |why: String| SetupError::new(format!("tools.real: {why}"));
     let rule = match own.accept {
         Some(AcceptWord::Strict) => Rule::Strict,
         Some(AcceptWord::Compatible) | None => Rule::Compatible,

@@ -7,9 +7,11 @@ use juror_agents::read_secret;
 use juror_document::{Document, Format, Problems};
 use juror_models::Secret;
 use juror_run::bench::{
-    JudgeWord, Manner, Pool, Reach, UNUSED_TOKEN, Wanted, agent_environment, ignored_by_server,
+    JudgeWord, Manner, Pool, Reach, Wanted, agent_environment, ignored_by_server, unused_token,
 };
-use juror_run::{Environment, FormWord, PublicConfig, Resume, Settings, load_settings};
+use juror_run::{
+    Environment, FormWord, Notice, PublicConfig, Resume, Settings, load_settings, option, phrase,
+};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -83,7 +85,8 @@ impl Options {
             tools.leave_to_server();
         }
         if tools.folder.is_none() {
-            return Err(asked("there is no folder of tool files\n  hint: name it with --tools"));
+            let notice = Notice::new("there is no folder of tool files");
+            return Err(asked(notice.hint(phrase!["name it with ", option("tools")])));
         }
         Ok(settings)
     }
@@ -105,7 +108,7 @@ impl Options {
     }
 
     pub(super) fn pool(&self) -> Result<Pool, Refusal> {
-        self.pool.parse().map_err(asked)
+        self.pool.parse().map_err(|why: String| asked(why))
     }
 
     pub(super) fn judge(&self) -> Result<Option<JudgeWord>, Refusal> {
@@ -153,15 +156,16 @@ impl Options {
         let token = token.filter(|_| self.server.is_some());
         let token =
             token.map(|token| read_secret(&token, |name| environment.get(name))).transpose();
-        token.map_err(|why| asked(format!("--server-token: {why}")))
+        let wrong = |why| asked(Notice::new(phrase![option("server-token"), format!(": {why}")]));
+        token.map_err(wrong)
     }
 
     /// A word on arguments that say nothing: with a server elsewhere, or without one.
-    pub(super) fn ignored(&self) -> Option<String> {
+    pub(super) fn ignored(&self) -> Option<Notice> {
         if self.server.is_none() {
-            return self.server_token.as_ref().map(|_| UNUSED_TOKEN.to_owned());
+            return self.server_token.as_ref().map(|_| unused_token());
         }
-        let given = [("--cache", !self.cache.is_empty()), ("--refresh", self.refresh)];
+        let given = [("cache", !self.cache.is_empty()), ("refresh", self.refresh)];
         let given = given.into_iter().filter(|(_, is_given)| *is_given);
         ignored_by_server(&given.map(|(option, _)| option).collect::<Vec<_>>())
     }

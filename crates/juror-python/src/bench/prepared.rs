@@ -12,15 +12,15 @@ use juror_run::bench::{
     Selection, Serving, SolveJudge, Told as Progress, check_run, run as run_bench, select_queries,
 };
 use juror_run::{
-    AskOptions, Environment, Interrupt, Manifest, Output, TellTrouble, Tools, models_if_any,
-    open_tools,
+    AskOptions, Environment, Interrupt, Manifest, Output, Spelling, TellTrouble, Tools,
+    models_if_any, open_tools,
 };
 use juror_tools::Catalog;
 use tokio::runtime::Handle;
 
 use super::ask::{Ask, PythonAgents};
 use super::options::Options;
-use super::refused::{asked, in_python, no_journal, no_output, no_queries};
+use super::refused::{asked, no_journal, no_output, no_queries, no_setup};
 use super::told::Told;
 use crate::problem::Refusal;
 
@@ -59,16 +59,16 @@ impl Prepared {
             Some(JudgeWord::Heuristic | JudgeWord::Nobody) => None,
             None | Some(JudgeWord::Model) => {
                 let ask = AskOptions::default();
-                models_if_any(&settings, &environment, ask, tell.clone()).map_err(asked)?
+                models_if_any(&settings, &environment, ask, tell.clone()).map_err(no_setup)?
             }
         };
         let models = models.map(|(models, _)| Arc::new(models));
-        let judge = SolveJudge::new(word, &settings, models.as_ref(), repeats).map_err(asked)?;
+        let judge = SolveJudge::new(word, &settings, models.as_ref(), repeats).map_err(no_setup)?;
         let output =
             options.output.as_deref().map(Output::create_text).transpose().map_err(no_output)?;
-        let tools = open_tools(&settings, &environment, &tell).map_err(asked)?;
+        let tools = open_tools(&settings, &environment, &tell).map_err(no_setup)?;
         for problem in &tools.problems {
-            tell(problem);
+            tell(&problem.spelled(Spelling::Python));
         }
         let manner = options.manner(pool);
         let config = manner.config(&queries);
@@ -80,7 +80,7 @@ impl Prepared {
         }
         let token = options.token(&environment)?;
         if let Some(warning) = options.ignored() {
-            tell(&in_python(&warning));
+            tell(&warning.spelled(Spelling::Python));
         }
         let serving = serve(&options, token, &tools, runtime, tell)?;
         Ok(Prepared {
@@ -134,7 +134,7 @@ impl Prepared {
             judged: &judged,
             took,
         };
-        for text in results.warnings().iter().map(|words| in_python(words)) {
+        for text in results.warnings().iter().map(|warning| warning.spelled(Spelling::Python)) {
             // Nobody listens when the run was given up.
             let _ = told.send(Told::Trouble { text });
         }

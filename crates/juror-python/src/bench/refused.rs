@@ -1,16 +1,21 @@
-//! Why a run cannot be begun, or came to nothing.
+//! Why a run cannot begin or has no result, as Python's exceptions.
 
 use std::io;
 
 use juror_run::bench::{JournalError, QueriesError};
-use juror_run::{LoadError, OutputError};
+use juror_run::{LoadError, Notice, OutputError, SetupError};
 
 use crate::problem::Refusal;
 
-/// Something was asked for wrongly.
+/// The arguments ask for something that cannot be done.
+pub(super) fn asked(why: impl Into<Notice>) -> Refusal {
+    Refusal::setup(&why.into())
+}
+
+/// The run cannot be set up.
 #[expect(clippy::needless_pass_by_value, reason = "this is given to `map_err`")]
-pub(super) fn asked(why: impl ToString) -> Refusal {
-    Refusal::settings_in_words(&in_python(&why.to_string()))
+pub(super) fn no_setup(error: SetupError) -> Refusal {
+    Refusal::setup(&error.0)
 }
 
 /// Queries cannot be had.
@@ -18,7 +23,7 @@ pub(super) fn no_queries(error: QueriesError) -> Refusal {
     match error {
         QueriesError::Load(error) => Refusal::File(error),
         QueriesError::Problems(problems) => Refusal::dataset(&problems, true),
-        error => asked(error),
+        error => asked(error.notice()),
     }
 }
 
@@ -29,7 +34,7 @@ pub(super) fn no_output(error: OutputError) -> Refusal {
             let error = numbered(error);
             Refusal::File(LoadError::Io { name, error })
         }
-        OutputError::UnknownFormat { .. } => asked(error),
+        OutputError::UnknownFormat { .. } => asked(error.to_string()),
     }
 }
 
@@ -52,19 +57,6 @@ pub(super) fn no_journal(error: JournalError) -> Refusal {
             let name = path.to_string_lossy().into_owned();
             Refusal::File(LoadError::Io { name, error })
         }
-        error => asked(error),
+        error => asked(error.notice()),
     }
-}
-
-/// Hints name options as the program has them; in Python they are arguments.
-pub(super) fn in_python(words: &str) -> String {
-    let word = |word: &str| match word.strip_prefix("--") {
-        Some(option) => {
-            let end = option.find(|c: char| !c.is_ascii_alphanumeric() && c != '-');
-            let (name, rest) = option.split_at(end.unwrap_or(option.len()));
-            format!("`{}=`{rest}", name.replace('-', "_"))
-        }
-        None => word.to_owned(),
-    };
-    words.split(' ').map(word).collect::<Vec<String>>().join(" ")
 }

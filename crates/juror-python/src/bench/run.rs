@@ -189,7 +189,8 @@ fn answer(reply: Reply) -> PyResult<(u16, String)> {
 
 impl BenchRun {
     fn prepare(options: &str) -> Result<BenchRun, Refusal> {
-        let options: Options = serde_json::from_str(options).map_err(asked)?;
+        let options: Options =
+            serde_json::from_str(options).map_err(|error| asked(error.to_string()))?;
         let failed = |why: String| Refusal::Failed(why);
         let runtime = RuntimeBuilder::new_multi_thread().worker_threads(2).enable_all().build();
         let runtime = runtime.map_err(|error| failed(error.to_string()))?;

@@ -1,6 +1,7 @@
 //! What became of each query of a run, kept the moment it is known, so that a run survives.
 
 use std::collections::{HashMap, HashSet};
+use std::fmt;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::ErrorKind::{NotADirectory, NotFound};
 use std::io::{Read, Seek, Write};
@@ -14,6 +15,8 @@ use serde_json::value::RawValue;
 
 use crate::input::reason;
 use crate::manifest::{self, Manifest, Resume, RunKind};
+use crate::notice::{Notice, option};
+use crate::phrase;
 use crate::torn;
 
 /// What an agent made of a query.
@@ -96,11 +99,10 @@ pub struct ServedCall {
 }
 
 /// Why a run cannot be begun or gone on with.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum JournalError {
     /// A file cannot be read or written.
-    #[error("{}: {}", path.display(), reason(error))]
     Io {
         /// The file.
         path: PathBuf,
@@ -108,13 +110,10 @@ pub enum JournalError {
         error: std::io::Error,
     },
     /// Another process works on the run.
-    #[error("{}: another process works on this run", .0.display())]
     Busy(PathBuf),
     /// The run is finished, and nothing of it may pass for a new one.
-    #[error("{}: this run is finished\n  hint: --fresh replaces it, --retry-errors tries again what ended with an error; or choose another folder with --run", .0.display())]
     Finished(PathBuf),
     /// The run was begun otherwise.
-    #[error("{}: this run was begun otherwise: {} changed\n  hint: begin it anew with --fresh, choose another folder with --run, or go on all the same with --resume-changed", path.display(), changed.join(", "))]
     Changed {
         /// The folder.
         path: PathBuf,
@@ -122,7 +121,6 @@ pub enum JournalError {
         changed: Vec<String>,
     },
     /// A line is no attempt.
-    #[error("{}:{line}: not what juror writes: {reason}\n  hint: the file was left as it is; choose another folder with --run", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -131,6 +129,58 @@ pub enum JournalError {
         /// What is wrong.
         reason: String,
     },
+}
+
+impl fmt::Display for JournalError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.notice().fmt(f)
+    }
+}
+
+impl std::error::Error for JournalError {}
+
+impl JournalError {
+    /// The problem and its hint.
+    pub fn notice(&self) -> Notice {
+        match self {
+            JournalError::Io { path, error } => {
+                Notice::new(format!("{}: {}", path.display(), reason(error)))
+            }
+            JournalError::Busy(folder) => {
+                Notice::new(format!("{}: another process works on this run", folder.display()))
+            }
+            JournalError::Finished(folder) => {
+                Notice::new(format!("{}: this run is finished", folder.display())).hint(phrase![
+                    option("fresh"),
+                    " replaces it, ",
+                    option("retry-errors"),
+                    " tries again what ended with an error; or choose another folder with ",
+                    option("run")
+                ])
+            }
+            JournalError::Changed { path, changed } => {
+                let (path, changed) = (path.display(), changed.join(", "));
+                Notice::new(format!("{path}: this run was begun otherwise: {changed} changed"))
+                    .hint(phrase![
+                        "begin it anew with ",
+                        option("fresh"),
+                        ", choose another folder with ",
+                        option("run"),
+                        ", or go on all the same with ",
+                        option("resume-changed")
+                    ])
+            }
+            JournalError::Damaged { path, line, reason } => {
+                let path = path.display();
+                Notice::new(format!("{path}:{line}: not what juror writes: {reason}")).hint(
+                    phrase![
+                        "the file was left as it is; choose another folder with ",
+                        option("run")
+                    ],
+                )
+            }
+        }
+    }
 }
 
 /// The file of a run's folder that grows by a line for each query.

@@ -9,7 +9,8 @@ use juror_toolbench::answer::Answer;
 use juror_toolbench::judged::{GiveUp, Progress, Status, begin, guess_status};
 use serde_json::{Value, json};
 
-use crate::models::{SetupError, no_model, pass_rate_judge};
+use crate::models::{no_model, pass_rate_judge};
+use crate::notice::SetupError;
 use crate::settings::Settings;
 
 /// Who judges, as users name it.

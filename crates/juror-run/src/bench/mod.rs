@@ -34,4 +34,4 @@ pub use recorded::RecordedAnswers;
 pub use report::Results;
 pub use run::{Bench, Told, run};
 pub use run_folder::{Chosen, PassedOver, choose_folder};
-pub use serving::{Serving, UNUSED_TOKEN, ignored_by_server, without_tools};
+pub use serving::{Serving, ignored_by_server, unused_token, without_tools};

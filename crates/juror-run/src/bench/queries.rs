@@ -1,12 +1,15 @@
 //! Which queries agents are tried on.
 
 use std::collections::HashSet;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use juror_document::Problems;
 use juror_toolbench::{IdFilter, Query, read_queries};
 
 use crate::input::{LoadError, load};
+use crate::notice::{Notice, Phrase, option};
+use crate::phrase;
 
 /// A query that was selected.
 #[derive(Clone, Debug)]
@@ -36,18 +39,15 @@ pub struct Wanted {
     pub limit: Option<usize>,
 }
 
-/// Why queries cannot be had.
-#[derive(Debug, thiserror::Error)]
+/// Why queries cannot be selected.
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum QueriesError {
     /// A file cannot be read.
-    #[error(transparent)]
-    Load(#[from] LoadError),
+    Load(LoadError),
     /// A file has problems.
-    #[error(transparent)]
     Problems(Problems),
     /// There is no such set.
-    #[error("{place}: there is no set `{set}`\n  hint: {}", hint(known))]
     NoSet {
         /// Where it was looked for.
         place: String,
@@ -57,7 +57,6 @@ pub enum QueriesError {
         known: Vec<String>,
     },
     /// No set of a folder is named.
-    #[error("{place}: which set?\n  hint: {}", hint(known))]
     WhichSet {
         /// The folder.
         place: String,
@@ -65,30 +64,75 @@ pub enum QueriesError {
         known: Vec<String>,
     },
     /// A query that was named is not taken.
-    #[error("there is no query `{id}` in the chosen sets{}", if *.is_left_out { ": it is there, but the ids to take leave it out\n  hint: see --ids" } else { "" })]
     NoQuery {
         /// Its id.
         id: String,
         /// Whether the filter leaves it out.
         is_left_out: bool,
     },
-    /// A file has no sets.
-    #[error(
-        "{0}: a file of queries is one set, so that --set says nothing\n  hint: leave --set out, or name the folder of sets"
-    )]
+    /// A set is named, but a file of queries has none.
     SetOfFile(String),
     /// No query is left.
-    #[error("no query is selected{}", if *.by_filter { ": the filter is empty" } else { "" })]
     None {
         /// Whether the filter takes none.
         by_filter: bool,
     },
 }
 
-fn hint(known: &[String]) -> String {
+impl QueriesError {
+    /// The problem and its hint.
+    pub fn notice(&self) -> Notice {
+        match self {
+            QueriesError::Load(error) => error.to_string().into(),
+            QueriesError::Problems(problems) => problems.into(),
+            QueriesError::NoSet { place, set, known } => {
+                Notice::new(format!("{place}: there is no set `{set}`")).hint(name_a_set(known))
+            }
+            QueriesError::WhichSet { place, known } => {
+                Notice::new(format!("{place}: which set?")).hint(name_a_set(known))
+            }
+            QueriesError::NoQuery { id, is_left_out: false } => {
+                Notice::new(format!("there is no query `{id}` in the chosen sets"))
+            }
+            QueriesError::NoQuery { id, is_left_out: true } => Notice::new(format!(
+                "there is no query `{id}` in the chosen sets: it is there, but the ids to take leave it out"
+            ))
+            .hint(phrase!["see ", option("ids")]),
+            QueriesError::SetOfFile(file) => Notice::new(phrase![
+                format!("{file}: a file of queries is one set, so that "),
+                option("set"),
+                " says nothing"
+            ])
+            .hint(phrase!["leave ", option("set"), " out, or name the folder of sets"]),
+            QueriesError::None { by_filter: false } => "no query is selected".into(),
+            QueriesError::None { by_filter: true } => {
+                "no query is selected: the filter is empty".into()
+            }
+        }
+    }
+}
+
+impl fmt::Display for QueriesError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.notice().fmt(f)
+    }
+}
+
+impl std::error::Error for QueriesError {}
+
+impl From<LoadError> for QueriesError {
+    fn from(error: LoadError) -> QueriesError {
+        QueriesError::Load(error)
+    }
+}
+
+fn name_a_set(known: &[String]) -> Phrase {
     match known {
         [] => "name a folder with files such as test_instruction/G1_instruction.json".into(),
-        known => format!("name it with --set; there are {}", known.join(", ")),
+        known => {
+            let known = known.join(", ");
+            phrase!["name it with ", option("set"), format!("; there are {known}")]
+        }
     }
 }
 

@@ -16,6 +16,8 @@ use super::journal::{Attempted, is_zero};
 use super::judge::SolveJudge;
 use super::judged::Judged;
 use super::pool::Pool;
+use crate::notice::{Notice, option_as};
+use crate::phrase;
 
 /// A run that has ended.
 pub struct Results<'r> {
@@ -171,8 +173,8 @@ impl Results<'_> {
         self.attempted().map(|attempted| attempted.calls_from_text).sum()
     }
 
-    /// Everything about the run that deserves a word.
-    pub fn warnings(&self) -> Vec<String> {
+    /// What the user should know about the run.
+    pub fn warnings(&self) -> Vec<Notice> {
         let warnings = [
             self.warning_of_kept_replies(),
             self.warning_of_failed_calls(),
@@ -183,7 +185,7 @@ impl Results<'_> {
     }
 
     /// A word on models that do not call functions as their server should.
-    fn warning_of_text(&self) -> Option<String> {
+    fn warning_of_text(&self) -> Option<Notice> {
         let (n_calls, n_all) = (self.calls_from_text(), self.judged.len());
         let n_stopped = self.attempted().filter(|attempted| attempted.stopped.is_some()).count();
         let calls = format!("{n_calls} calls were read from the text of the model's replies");
@@ -195,7 +197,7 @@ impl Results<'_> {
             (0, _) => stopped,
             _ => format!("{calls}, and {stopped}"),
         };
-        Some(format!("{words}\n  hint: see whether its server is set up for function calling"))
+        Some(Notice::new(words).hint("see whether its server is set up for function calling"))
     }
 
     /// How many of the replies that were known are to equal numbers that are written otherwise.
@@ -217,15 +219,20 @@ impl Results<'_> {
 
     /// A word on replies that a model made in an earlier run, where this one asks no such model:
     /// nobody would think of them.
-    fn warning_of_kept_replies(&self) -> Option<String> {
+    fn warning_of_kept_replies(&self) -> Option<Notice> {
         let n_simulated = *self.kept_replies().get("simulator")?;
         if self.provenance.may_simulate() {
             return None;
         }
         let n_all: usize = self.tool_replies().values().sum();
-        Some(format!(
-            "{n_simulated} of {n_all} calls were answered by what a simulator said in an earlier run\n  hint: the store comes before other known replies; name another with --store to leave them out"
-        ))
+        let problem = format!(
+            "{n_simulated} of {n_all} calls were answered by what a simulator said in an earlier run"
+        );
+        Some(Notice::new(problem).hint(phrase![
+            "the store comes before other known replies; name another with ",
+            option_as("store", "tools.store"),
+            " to leave them out"
+        ]))
     }
 
     /// How many calls have no reply because something outside failed, by what that was.
@@ -239,7 +246,7 @@ impl Results<'_> {
     }
 
     /// A word on sources of replies that are down: no agent is to blame for them.
-    fn warning_of_failed_calls(&self) -> Option<String> {
+    fn warning_of_failed_calls(&self) -> Option<Notice> {
         let failed = self.failed_calls();
         let (why, _) = failed.iter().max_by_key(|(_, n_calls)| **n_calls)?;
         let n_failed: usize = failed.values().sum();
@@ -248,9 +255,11 @@ impl Results<'_> {
             0 => String::new(),
             n_more => format!(", and {n_more} more reasons"),
         };
-        Some(format!(
-            "{n_failed} of {n_all} calls have no reply, as what gives replies failed: {why}{more}\n  hint: the scores blame the agent for it: see to the source, then try the agent anew"
-        ))
+        let problem = format!(
+            "{n_failed} of {n_all} calls have no reply, as what gives replies failed: {why}{more}"
+        );
+        let hint = "the scores blame the agent for it: see to the source, then try the agent anew";
+        Some(Notice::new(problem).hint(hint))
     }
 
     fn n_claims_that_differ(&self) -> usize {
@@ -258,12 +267,13 @@ impl Results<'_> {
     }
 
     /// A word on agents that claim other calls than those that arrived.
-    fn warning_of_claims(&self) -> Option<String> {
+    fn warning_of_claims(&self) -> Option<Notice> {
         let (n, n_all) = (self.n_claims_that_differ(), self.judged.len());
         (n > 0).then(|| {
-            format!(
-                "{n} of {n_all} answers claim other calls than those that arrived; what arrived counts\n  hint: see `called_apis` and `claimed_apis` in the results"
-            )
+            let problem = format!(
+                "{n} of {n_all} answers claim other calls than those that arrived; what arrived counts"
+            );
+            Notice::new(problem).hint("see `called_apis` and `claimed_apis` in the results")
         })
     }
 

@@ -1,6 +1,5 @@
 //! Which folder a run is kept in where users name none.
 
-use std::fmt;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,6 +7,8 @@ use std::path::{Path, PathBuf};
 use super::journal::ATTEMPTS;
 use super::naming::plain;
 use crate::manifest::{Manifest, Resume, RunKind};
+use crate::notice::{Notice, option};
+use crate::phrase;
 
 /// Where runs are kept.
 const RUNS: &str = ".juror/runs";
@@ -34,16 +35,27 @@ pub struct PassedOver {
     pub is_complete: bool,
 }
 
-impl fmt::Display for PassedOver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl PassedOver {
+    /// Says that a run begins anew beside this one, and how to go on with this one instead.
+    pub fn notice(&self) -> Notice {
         let (folder, changed) = (self.folder.display(), self.differences.join(", "));
         let kind = if self.is_complete { "last" } else { "unfinished" };
-        write!(f, "begins anew: the {kind} run {folder} was begun otherwise: {changed} changed")?;
-        if self.is_complete {
-            write!(f, "\n  hint: --run {folder} --retry-errors --resume-changed goes on with it")
+        let hint = if self.is_complete {
+            phrase![
+                option("run"),
+                format!(" {folder} "),
+                option("retry-errors"),
+                " ",
+                option("resume-changed"),
+                " goes on with it"
+            ]
         } else {
-            f.write_str("\n  hint: --resume-changed goes on with it all the same")
-        }
+            phrase![option("resume-changed"), " goes on with it all the same"]
+        };
+        Notice::new(format!(
+            "begins anew: the {kind} run {folder} was begun otherwise: {changed} changed"
+        ))
+        .hint(hint)
     }
 }
 

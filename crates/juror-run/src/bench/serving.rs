@@ -14,6 +14,8 @@ use tokio::net::TcpListener;
 use super::agent::on_one_line;
 use super::journal::ServedCall;
 use crate::address::without_credentials;
+use crate::notice::{Notice, Phrase, option};
+use crate::phrase;
 use crate::settings::Settings;
 use crate::tools::{TellTrouble, Tools};
 
@@ -87,14 +89,16 @@ impl fmt::Display for NoAnswer {
 }
 
 impl NoAnswer {
-    /// What to do about a server that does not even say how it is: all may ask that, by a name that it
-    /// knows.
-    fn hint_on_health(&self) -> &'static str {
+    /// What to do about a server that does not even tell its health, which it tells everyone who
+    /// asks for it by a name that it knows.
+    fn hint_on_health(&self) -> Phrase {
         match self {
-            NoAnswer::Refused { status: StatusCode::FORBIDDEN, .. } => {
-                "start `juror serve` with --allow-host and the host of --server, or name it by an address of its machine"
-            }
-            _ => "start `juror serve` first, or leave --server out",
+            NoAnswer::Refused { status: StatusCode::FORBIDDEN, .. } => phrase![
+                "start `juror serve` with --allow-host and the host of ",
+                option("server"),
+                ", or name it by an address of its machine"
+            ],
+            _ => phrase!["start `juror serve` first, or leave ", option("server"), " out"],
         }
     }
 }
@@ -147,7 +151,7 @@ impl Serving {
         address: &str,
         token: Option<Secret>,
         run: &str,
-    ) -> Result<Serving, String> {
+    ) -> Result<Serving, Notice> {
         let address = address.trim_end_matches('/').to_owned();
         let now = jiff::Timestamp::now().as_nanosecond();
         let run = format!("{run}-{}-{now:x}", std::process::id());
@@ -158,21 +162,24 @@ impl Serving {
         // Users may have put a password into it.
         let shown = without_credentials(&serving.address);
         health.map_err(|why| {
-            let hint = why.hint_on_health();
-            format!("{shown}: no tools are served here: {why}\n  hint: {hint}")
+            Notice::new(format!("{shown}: no tools are served here: {why}"))
+                .hint(why.hint_on_health())
         })?;
         let tools = serving.read(Method::GET, &format!("{}?limit=0", serving.tools_url())).await;
         if let Err(NoAnswer::Refused { status: StatusCode::UNAUTHORIZED, .. }) = tools {
-            return Err(format!(
-                "{shown}: the server of tools {}\n  hint: give the one that it was started with by --server-token env:NAME or JUROR_SERVER_TOKEN",
-                if serving.token.is_some() { "takes another token" } else { "asks for a token" }
-            ));
+            let wants =
+                if serving.token.is_some() { "takes another token" } else { "asks for a token" };
+            let problem = format!("{shown}: the server of tools {wants}");
+            return Err(Notice::new(problem).hint(phrase![
+                "give the one that it was started with by ",
+                option("server-token"),
+                " env:NAME or JUROR_SERVER_TOKEN"
+            ]));
         }
         // Nothing is left there by a run that does not begin.
         serving.begin().await.map_err(|why| {
-            format!(
-                "{shown}: no calls can be recorded here: {why}\n  hint: serve the tools with `juror serve` of this release"
-            )
+            Notice::new(format!("{shown}: no calls can be recorded here: {why}"))
+                .hint("serve the tools with `juror serve` of this release")
         })?;
         serving.end().await;
         Ok(serving)
@@ -284,23 +291,34 @@ impl Serving {
     }
 }
 
-/// A word on options that say nothing, since a server elsewhere answers calls by its own.
-pub fn ignored_by_server(options: &[&str]) -> Option<String> {
+/// A warning about options that have no effect, since a server elsewhere answers calls by its own
+/// settings.
+pub fn ignored_by_server(options: &[&'static str]) -> Option<Notice> {
     (!options.is_empty()).then(|| {
-        format!(
-            "the server of --server answers calls by its own settings: {} say nothing here\n  hint: leave them out, or give them to `juror serve`",
-            options.join(", ")
-        )
+        let problem =
+            phrase!["the server of ", option("server"), " answers calls by its own settings: "];
+        Notice::new(problem.then(Phrase::options(options)).then(" say nothing here"))
+            .hint("leave them out, or give them to `juror serve`")
     })
 }
 
-/// A word on a token that nobody is told, since the server in this process asks for none.
-pub const UNUSED_TOKEN: &str = "--server-token says nothing without --server\n  hint: name the server that asks for it with --server";
+/// A warning about a token that has no effect, since the server in this process asks for none.
+pub fn unused_token() -> Notice {
+    Notice::new(phrase![option("server-token"), " says nothing without ", option("server")])
+        .hint(phrase!["name the server that asks for it with ", option("server")])
+}
 
-/// A word on settings that give agents nothing to call.
-pub fn without_tools(settings: &Settings) -> Option<String> {
+/// A warning about settings that give agents nothing to call.
+pub fn without_tools(settings: &Settings) -> Option<Notice> {
+    let problem = "there are no tools and no known replies, so that agents have nothing to call";
     (!settings.tools.has_anything()).then(|| {
-        "there are no tools and no known replies, so that agents have nothing to call\n  hint: name a folder of tool files with --tools, known replies with --cache, or both".into()
+        Notice::new(problem).hint(phrase![
+            "name a folder of tool files with ",
+            option("tools"),
+            ", known replies with ",
+            option("cache"),
+            ", or both"
+        ])
     })
 }
 
@@ -352,6 +370,7 @@ mod tests {
         let token = Secret::new("hush-hush");
         let serving = Serving::elsewhere(&address, Some(token), "r");
         let refused = runtime.expect("a runtime").block_on(serving).err().expect("refused");
+        let refused = refused.to_string();
         server.join().expect("served");
         assert!(refused.contains("Bearer ***") || refused.contains("bearer ***"), "{refused}");
         assert!(refused.contains("juror-run-key: ***"), "{refused}");

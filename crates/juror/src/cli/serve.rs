@@ -142,7 +142,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<Exit> {
     runtime.block_on(async {
         let tools = open_tools(&settings, &environment, &tell)?;
         for problem in &tools.problems {
-            talk::warn(problem);
+            talk::warn(&problem.to_string());
         }
         let port = args.port.or(public.port).unwrap_or(8080);
         let address = SocketAddr::new(args.host, port);

@@ -184,7 +184,7 @@ fn call(name: &str, input: &str, args: &ToolArgs) -> anyhow::Result<Exit> {
     runtime.block_on(async {
         let tools = open_tools(&settings, &environment, &tell)?;
         for problem in &tools.problems {
-            talk::warn(problem);
+            talk::warn(&problem.to_string());
         }
         let mut call = read_call(name, input, &tools.catalog)?;
         if tools.match_numbers != Some(MatchNumbers::Never) {

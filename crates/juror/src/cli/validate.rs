@@ -4,8 +4,8 @@ use clap::{Args, ValueEnum};
 use juror_document::{Document, Format, Path, Problem, Problems};
 use juror_json::Object;
 use juror_run::{
-    LoadError, PublicConfig, Settings, check_judges, load, load_settings, look_at_run,
-    settings_schema,
+    LoadError, Phrase, PublicConfig, Settings, SetupError, Spelling, check_judges, load,
+    load_settings, look_at_run, settings_schema,
 };
 use juror_score::read::{read_reference, read_responses, read_results};
 use juror_score::{Aggregator, Profile};
@@ -334,10 +334,10 @@ fn read(document: &Document, kind: Kind) -> Result<(String, Problems), Problems>
             if !problems.is_empty() {
                 return Err(problems);
             }
-            check_judges(&settings).map_err(|error| {
-                let mut lines = error.0.splitn(2, "\n  hint: ");
-                let message = lines.next().unwrap_or_default().to_owned();
-                let hint = lines.next().map(str::to_owned);
+            check_judges(&settings).map_err(|SetupError(notice)| {
+                let spelled = |phrase: &Phrase| phrase.spelled(Spelling::Program);
+                let message = spelled(&notice.problem);
+                let hint = notice.hint.as_ref().map(spelled);
                 let problem = Problem::BadSetting { message, hint };
                 Problems::from(document.error_at(Path::default(), problem))
             })?;

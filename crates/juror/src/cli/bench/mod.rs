@@ -15,8 +15,8 @@ use juror_agents::read_secret;
 use juror_models::Models;
 use juror_run::bench::{
     Agent, Bench, Journal, JudgeWord, Manner, Pool, Provenance, Results, Selected, Serving,
-    SolveJudge, Told, UNUSED_TOKEN, Wanted, check_run, choose_folder, ignored_by_server, plain,
-    query_line, run as run_bench, select_queries, shown_agent, without_tools,
+    SolveJudge, Told, Wanted, check_run, choose_folder, ignored_by_server, plain, query_line,
+    run as run_bench, select_queries, shown_agent, unused_token, without_tools,
 };
 use juror_run::{
     AskOptions, Environment, Interrupt, Manifest, Resume, Settings, TellTrouble, Tools,
@@ -269,7 +269,7 @@ async fn bench(
     let outputs = Outputs::begin(args, &output, &judge, queries)?;
     let tools = open_tools(settings, environment, &tell)?;
     for problem in &tools.problems {
-        talk::warn(problem);
+        talk::warn(&problem.to_string());
     }
     let provenance = Provenance::new(settings, &tools, queries, args.server.is_some());
     let run = manner.run(settings, queries, &provenance, &reach).with("judge", judge.described());
@@ -328,7 +328,7 @@ async fn bench(
         judged: &judged,
         took: started.elapsed(),
     };
-    results.warnings().iter().for_each(|warning| talk::warn(warning));
+    results.warnings().iter().for_each(|warning| talk::warn(&warning.to_string()));
     outputs.write(&results, catalog, args)?;
     if journal.is_some() && !args.quiet && counts.n_errors > 0 {
         let (n_errors, n_all) = (counts.n_errors, queries.len());
@@ -467,7 +467,7 @@ impl BenchArgs {
         }
         let chosen = choose_folder(run, self.resume());
         if let Some(passed_over) = &chosen.passed_over {
-            talk::say(&passed_over.to_string());
+            talk::say(&passed_over.notice().to_string());
         } else if chosen.is_new && (self.retry_errors || self.resume_changed) {
             talk::say("begins anew: there is no earlier run of this name to go on with");
         }
@@ -478,7 +478,7 @@ impl BenchArgs {
     fn warn_of_no_tools(&self, settings: &Settings) {
         let needs_tools = self.server.is_none() && !self.is_recorded();
         if needs_tools && let Some(warning) = without_tools(settings) {
-            talk::warn(&warning);
+            talk::warn(&warning.to_string());
         }
     }
 
@@ -487,12 +487,12 @@ impl BenchArgs {
         // A variable may be set for other runs.
         let is_named = self.server_token != environment.get("JUROR_SERVER_TOKEN");
         if self.server.is_none() && self.server_token.is_some() && is_named {
-            talk::warn(UNUSED_TOKEN);
+            talk::warn(&unused_token().to_string());
         }
         if self.server.is_some()
             && let Some(warning) = ignored_by_server(&self.tools.of_replies())
         {
-            talk::warn(&warning);
+            talk::warn(&warning.to_string());
         }
         if self.is_chat()
             && let Some(model) = judge.model()
