@@ -222,7 +222,7 @@ impl Table<'_> {
         let py = self.results.py();
         match message {
             Message::Word(word, is_failure) => self.log.say(&word, is_failure)?,
-            Message::Event(event) => self.tell(event)?,
+            Message::Event(event) => self.tell(&event)?,
             Message::Inputs(inputs) => {
                 let (reference, responses) = self.known.take().unwrap_or_default();
                 self.pantry = Some(Pantry { inputs, reference, responses });
@@ -247,9 +247,9 @@ impl Table<'_> {
     }
 
     /// Says how far the work has come.
-    fn tell(&mut self, event: Event) -> PyResult<()> {
+    fn tell(&mut self, event: &Event) -> PyResult<()> {
         if let Event::Started { questions } = event {
-            self.n_all = questions;
+            self.n_all = *questions;
         }
         let Some(progress) = &self.progress else { return Ok(()) };
         let told = PyDict::new(progress.py());
@@ -280,6 +280,7 @@ impl Table<'_> {
                 told.set_item("phase", "stopping")?;
                 told.set_item("done", 0)?;
             }
+            Event::Attempted(_) | Event::Note(_) | Event::Warning(_) => return Ok(()),
         }
         progress.call1((told,))?;
         Ok(())

@@ -7,7 +7,7 @@ use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use juror_models::{Calls, Models, Stop};
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
-use crate::evaluate::Event;
+use crate::event::Event;
 use crate::interrupt::Interrupt;
 
 /// How often it is told how far asking has come, even if nothing is done yet.

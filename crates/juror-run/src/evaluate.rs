@@ -10,8 +10,8 @@ use juror_score::{
     Whose,
 };
 
-use crate::asking::Asking;
 use crate::columns::metrics_of_steps;
+use crate::event::Event;
 use crate::interrupt::Interrupt;
 use crate::output::{Output, OutputError};
 use crate::plan::Plan;
@@ -21,27 +21,6 @@ const CHUNK: usize = 16;
 
 /// How many bytes of results a buffer holds before it has to grow.
 const BUFFER: usize = 1 << 18;
-
-/// What happens during an evaluation.
-#[derive(Clone, Copy, Debug)]
-pub enum Event {
-    /// It began.
-    Started {
-        /// How many questions there are.
-        questions: usize,
-    },
-    /// Models are being asked.
-    Asked(Asking),
-    /// The user asked to stop: calls on their way are waited for.
-    Stopping,
-    /// Some questions were judged.
-    Judged {
-        /// How many so far.
-        questions: usize,
-        /// How many of them ended in an error.
-        errors: usize,
-    },
-}
 
 /// What is remembered of a judged question.
 #[derive(Clone, Debug)]

@@ -10,7 +10,7 @@ use juror_score::read::{Dataset, Responses};
 use juror_score::{Case, Cause, ContextJudge, ErrorResponses, Judgement, Profile, Why};
 
 use crate::asking::{Watch, ticks};
-use crate::evaluate::Event;
+use crate::event::Event;
 use crate::interrupt::Interrupt;
 use crate::models::Judges;
 use crate::run_folder::{RunFolder, RunFolderError};

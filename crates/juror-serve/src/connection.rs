@@ -16,7 +16,7 @@ use tokio::net::TcpStream;
 use crate::impatient::Impatient;
 use crate::metrics::OpenConnection;
 use crate::seats::{Phase, Seat};
-use crate::server::{Event, Server};
+use crate::server::{LogEvent, Server};
 
 /// The longest head of a request, in bytes.
 const MOST_HEAD: usize = 64 << 10;
@@ -132,7 +132,7 @@ impl Server {
         why: &str,
     ) -> io::Result<()> {
         self.metrics.refused();
-        (self.setup.log)(&Event::Refused { why, status: status.as_u16() });
+        (self.setup.log)(&LogEvent::Refused { why, status: status.as_u16() });
         let body = error_body(why);
         let head = format!(
             "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",

@@ -29,4 +29,4 @@ mod server;
 
 pub use hyper::StatusCode;
 pub use runs::{NoRun, RecordedCall, Runs, unguessable};
-pub use server::{Event, Limits, Log, MatchNumbers, Server, ServerSetup};
+pub use server::{Limits, Log, LogEvent, MatchNumbers, Server, ServerSetup};

@@ -19,7 +19,7 @@ use crate::query::field;
 use crate::reply::{self, Reply};
 use crate::runs::{Address, RecordedCall};
 use crate::seats::{Phase, Seat};
-use crate::server::{Event, Server};
+use crate::server::{LogEvent, Server};
 
 /// How many APIs a search gives when it does not say.
 const DEFAULT_FOUND: usize = 10;
@@ -133,7 +133,7 @@ impl Server {
 
     pub(crate) fn refuse(&self, status: StatusCode, why: &str) -> Reply {
         self.metrics.refused();
-        (self.setup.log)(&Event::Refused { why, status: status.as_u16() });
+        (self.setup.log)(&LogEvent::Refused { why, status: status.as_u16() });
         reply::problem(status, why)
     }
 
@@ -219,7 +219,7 @@ impl Server {
     /// Counts a call, records it and lets the log know.
     fn tell(&self, call: &ToolCall, served: &Served, of: Option<Address>, took: Duration) {
         self.metrics.served(served.from, took);
-        (self.setup.log)(&Event::Served {
+        (self.setup.log)(&LogEvent::Served {
             category: &call.category,
             tool: &call.tool,
             api: &call.api,
@@ -262,7 +262,7 @@ impl Server {
                 let status = StatusCode::UNPROCESSABLE_ENTITY;
                 self.metrics.refused();
                 let why = "the request is not made as requests are";
-                (self.setup.log)(&Event::Refused { why, status: status.as_u16() });
+                (self.setup.log)(&LogEvent::Refused { why, status: status.as_u16() });
                 reply::json_bytes(status, Bytes::from(detail))
             }
         }

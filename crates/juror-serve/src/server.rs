@@ -65,10 +65,10 @@ const HITS_EVERY: Duration = Duration::from_secs(5);
 /// How long is waited after a connection could not be taken, such as for want of file handles.
 const AFTER_FAILURE: Duration = Duration::from_millis(100);
 
-/// Something the log may tell. It never holds a key, nor the arguments of a call.
+/// Something to log. It never holds a key, nor the arguments of a call.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum Event<'e> {
+pub enum LogEvent<'e> {
     /// A call was answered.
     Served {
         /// The category, as asked.
@@ -97,8 +97,8 @@ pub enum Event<'e> {
     Trouble(&'e str),
 }
 
-/// Hears of events.
-pub type Log = Arc<dyn Fn(&Event<'_>) + Send + Sync>;
+/// Takes log events.
+pub type Log = Arc<dyn Fn(&LogEvent<'_>) + Send + Sync>;
 
 /// Whose numbers are compared with those of known replies by value, where no reply is known to the
 /// letter. Clients of the public servers expect it of nobody.
@@ -146,7 +146,7 @@ pub struct ServerSetup {
     pub allowed_hosts: Vec<String>,
     /// What may be asked.
     pub limits: Limits,
-    /// Hears of events.
+    /// Takes log events.
     pub log: Log,
 }
 
@@ -230,13 +230,13 @@ impl Server {
             let told = format!(
                 "more than {most} connections are open (--max-connections): those that have waited longest give way to others"
             );
-            (self.setup.log)(&Event::Trouble(&told));
+            (self.setup.log)(&LogEvent::Trouble(&told));
         }
         self.seats.make_room();
     }
 
     async fn wait_after(&self, error: &io::Error) {
-        (self.setup.log)(&Event::Trouble(&format!("a connection cannot be taken: {error}")));
+        (self.setup.log)(&LogEvent::Trouble(&format!("a connection cannot be taken: {error}")));
         // Others have come meanwhile, as a rule.
         (0..MOST_EXTRA / 2).for_each(|_| _ = self.seats.make_room());
         tokio::time::sleep(AFTER_FAILURE).await;
@@ -254,7 +254,7 @@ impl Server {
         let cached = self.setup.tools.cached().clone();
         let written = tokio::task::spawn_blocking(move || cached.write_hits()).await;
         if let Ok(Err(error)) = written {
-            (self.setup.log)(&Event::Trouble(&format!("hits cannot be written down: {error}")));
+            (self.setup.log)(&LogEvent::Trouble(&format!("hits cannot be written down: {error}")));
         }
     }
 }

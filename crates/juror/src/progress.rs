@@ -49,6 +49,7 @@ impl Progress {
             Event::Started { questions } => self.begin(questions),
             Event::Judged { questions, errors } => self.show(questions, || count(errors, "error")),
             Event::Asked(asking) => self.show(asking.questions, || in_words(&asking)),
+            other => show(&other, matches!(self.shape, Shape::Quiet)),
         }
     }
 
@@ -86,6 +87,19 @@ impl Progress {
         if let Shape::Bar(bar) = &self.shape {
             bar.finish_and_clear();
         }
+    }
+}
+
+/// Prints an event that has a line of its own. Attempts of earlier runs have none, and those of this
+/// run only if nobody asked for quiet.
+pub(crate) fn show(event: &Event, quiet: bool) {
+    match event {
+        Event::Attempted(done) if !done.is_known && !quiet => {
+            crate::talk::say(&done.line.to_string());
+        }
+        Event::Note(notice) => crate::talk::say(&notice.to_string()),
+        Event::Warning(notice) => crate::talk::warn(&notice.to_string()),
+        _ => {}
     }
 }
 

@@ -8,20 +8,20 @@ use std::time::{Duration, Instant};
 
 use juror_models::Secret;
 use juror_run::bench::{
-    Agent, Bench, Journal, JournalError, JudgeWord, Judged, Pool, Provenance, Results, Selected,
-    Selection, Serving, SolveJudge, Told as Progress, check_run, run as run_bench, select_queries,
+    Agent, Bench, Journal, JournalError, JudgeWord, Pool, Provenance, Results, Selected, Selection,
+    Serving, SolveJudge, Tried, check_run, run as run_bench, select_queries,
 };
 use juror_run::{
-    AskOptions, Environment, Interrupt, Manifest, Output, Spelling, TellTrouble, Tools,
+    AskOptions, Environment, Event, Interrupt, Manifest, Output, Spelling, TellTrouble, Tools,
     models_if_any, open_tools,
 };
 use juror_tools::Catalog;
 use tokio::runtime::Handle;
 
 use super::ask::{Ask, PythonAgents};
+use super::message::Message;
 use super::options::Options;
 use super::refused::{asked, no_journal, no_output, no_queries, no_setup};
-use super::told::Told;
 use crate::problem::Refusal;
 
 /// A run that can begin.
@@ -44,9 +44,9 @@ impl Prepared {
     pub(super) fn new(
         options: Options,
         runtime: &Handle,
-        told: &Sender<Told>,
+        messages: &Sender<Message>,
     ) -> Result<Prepared, Refusal> {
-        let tell = teller(told);
+        let tell = teller(messages);
         let (pool, timeout, settings) = (options.pool()?, options.timeout()?, options.settings()?);
         let Selection { queries, told: problems } =
             select_queries(&options.wanted()).map_err(no_queries)?;
@@ -111,16 +111,17 @@ impl Prepared {
     pub(super) async fn run(
         mut self,
         asks: Sender<Ask>,
-        told: Sender<Told>,
+        messages: Sender<Message>,
         interrupt: Interrupt,
     ) -> Result<Vec<u8>, Refusal> {
         let (started, output) = (Instant::now(), self.output.take());
         let (timeout, n_asked) = (self.timeout, AtomicU64::default());
-        let agents = PythonAgents { asks, told: told.clone(), timeout, n_asked };
+        let agents = PythonAgents { asks, messages: messages.clone(), timeout, n_asked };
         let agent = Agent::Asked(Box::new(agents));
-        let journal = self.open_journal(&told).map_err(no_journal)?;
+        let journal = self.open_journal(&messages).map_err(no_journal)?;
         let journal = journal.as_ref();
-        let judged = self.try_all(&agent, journal, &told, &interrupt).await.map_err(no_journal)?;
+        let tried = self.try_all(&agent, journal, &messages, &interrupt);
+        let judged = tried.await.map_err(no_journal)?.judged;
         // What was stopped has no results; what was tried is kept with the run.
         let output = output.filter(|_| !interrupt.is_set());
         let (name, config) = (self.options.name.clone(), self.config.clone());
@@ -134,9 +135,9 @@ impl Prepared {
             judged: &judged,
             took,
         };
-        for text in results.warnings().iter().map(|warning| warning.spelled(Spelling::Python)) {
+        for warning in results.warnings() {
             // Nobody listens when the run was given up.
-            let _ = told.send(Told::Trouble { text });
+            let _ = messages.send(Message::Event(Event::Warning(warning)));
         }
         let text = results.to_json(&results.report());
         let text = text.map_err(|error| Refusal::Failed(error.to_string()))?;
@@ -152,7 +153,7 @@ impl Prepared {
 
     /// Begins the folder of the run, or goes on with it. An earlier run in it is replaced only
     /// here, when everything else is ready and all agents are made.
-    fn open_journal(&self, told: &Sender<Told>) -> Result<Option<Journal>, JournalError> {
+    fn open_journal(&self, messages: &Sender<Message>) -> Result<Option<Journal>, JournalError> {
         let Some(folder) = &self.options.run else { return Ok(None) };
         let resume = self.options.resume();
         let journal = Journal::open(Path::new(folder), self.manifest.clone(), resume)?;
@@ -160,7 +161,7 @@ impl Prepared {
             let n_done = journal.n_done();
             let text = format!("goes on with {folder}: {n_done} queries were tried");
             // Nobody listens when the run was given up.
-            let _ = told.send(Told::Trouble { text });
+            let _ = messages.send(Message::Event(Event::Note(text.into())));
         }
         Ok(Some(journal))
     }
@@ -169,9 +170,9 @@ impl Prepared {
         &'a self,
         agent: &'a Agent,
         journal: Option<&'a Journal>,
-        told: &Sender<Told>,
+        messages: &Sender<Message>,
         interrupt: &'a Interrupt,
-    ) -> Result<Vec<Judged<'a>>, JournalError> {
+    ) -> Result<Tried<'a>, JournalError> {
         let bench = Bench {
             queries: &self.queries,
             agent,
@@ -184,19 +185,8 @@ impl Prepared {
             retry_errors: self.options.retry_errors,
             interrupt,
         };
-        let mut n_done = 0;
-        let tried = run_bench(&bench, |progress| {
-            let (own, is_known) = match progress {
-                Progress::Known(own) => (own, true),
-                Progress::Tried(own) => (own, false),
-                Progress::Left(_) => return,
-            };
-            n_done += 1;
-            let counts = (n_done, self.queries.len());
-            // Nobody listens when the run was given up.
-            let _ = told.send(Told::done(own, counts, is_known));
-        });
-        tried.await
+        // Nobody listens when the run was given up.
+        run_bench(&bench, |event| drop(messages.send(Message::Event(event)))).await
     }
 }
 
@@ -218,11 +208,11 @@ fn serve(
 }
 
 /// Trouble is told on whatever thread it comes up.
-fn teller(told: &Sender<Told>) -> TellTrouble {
-    let told = Mutex::new(told.clone());
+fn teller(messages: &Sender<Message>) -> TellTrouble {
+    let messages = Mutex::new(messages.clone());
     Arc::new(move |text: &str| {
-        let told = told.lock().unwrap_or_else(PoisonError::into_inner);
+        let messages = messages.lock().unwrap_or_else(PoisonError::into_inner);
         // Nobody listens when the run is over.
-        let _ = told.send(Told::Trouble { text: text.to_owned() });
+        let _ = messages.send(Message::Event(Event::Warning(text.to_owned().into())));
     })
 }

@@ -13,10 +13,10 @@ use tokio::runtime::{Builder as RuntimeBuilder, Runtime};
 
 use super::ask::Ask;
 use super::calls::{Caller, Reply};
+use super::message::Message;
 use super::options::Options;
 use super::prepared::Prepared;
 use super::refused::asked;
-use super::told::Told;
 use crate::from_json::Builder;
 use crate::problem::Refusal;
 
@@ -30,7 +30,7 @@ pub(crate) struct BenchRun {
     caller: Caller,
     interrupt: Interrupt,
     /// What happened, for the thread that called `juror.bench`.
-    told: Mutex<Receiver<Told>>,
+    messages: Mutex<Receiver<Message>>,
     /// Queries for the threads that agents run on.
     asks: Mutex<Receiver<Ask>>,
     outcome: Arc<Mutex<Option<Outcome>>>,
@@ -41,12 +41,12 @@ pub(crate) struct BenchRun {
 type Outcome = Result<Vec<u8>, Refusal>;
 
 /// Tells of the end when it goes.
-struct End(Sender<Told>);
+struct End(Sender<Message>);
 
 impl Drop for End {
     fn drop(&mut self) {
         // If nobody listens any longer, nobody waits for the end either.
-        let _ = self.0.send(Told::Ended);
+        let _ = self.0.send(Message::Ended);
     }
 }
 
@@ -54,7 +54,7 @@ impl Drop for End {
 struct Waiting {
     prepared: Prepared,
     asks: Sender<Ask>,
-    told: Sender<Told>,
+    messages: Sender<Message>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -76,28 +76,27 @@ impl BenchRun {
         let runtime = lock(&self.runtime);
         let runtime = runtime.as_ref().ok_or_else(|| failed("the run is over"))?.handle().clone();
         let (interrupt, outcome) = (self.interrupt.clone(), self.outcome.clone());
-        let Waiting { prepared, asks, told } = waiting;
+        let Waiting { prepared, asks, messages } = waiting;
         let work = move || {
             // The end is told whatever happens.
-            let _end = End(told.clone());
-            let result = runtime.block_on(prepared.run(asks, told, interrupt));
+            let _end = End(messages.clone());
+            let result = runtime.block_on(prepared.run(asks, messages, interrupt));
             *lock(&outcome) = Some(result);
         };
         let thread = std::thread::Builder::new().name("juror-bench".into()).spawn(work);
         thread.map(drop).map_err(PyErr::from)
     }
 
-    /// Waits for what happens next, as JSON; nothing if that takes longer.
-    fn next_told(&self, py: Python<'_>, seconds: f64) -> PyResult<Option<String>> {
+    /// Waits for what happens next, as JSON; `None` if that takes longer.
+    fn next_event(&self, py: Python<'_>, seconds: f64) -> PyResult<Option<String>> {
         let most = Duration::try_from_secs_f64(seconds).unwrap_or_default();
-        let told = py.detach(|| match lock(&self.told).recv_timeout(most) {
-            Ok(told) => Ok(Some(told)),
+        let message = py.detach(|| match lock(&self.messages).recv_timeout(most) {
+            Ok(message) => Ok(message.to_json()),
             Err(RecvTimeoutError::Timeout) => Ok(None),
             Err(RecvTimeoutError::Disconnected) => Err("the run ended without a word"),
         });
-        let told = told.map_err(PyRuntimeError::new_err)?;
-        let json = told.map(|told| serde_json::to_string(&told)).transpose();
-        json.map_err(|error| PyRuntimeError::new_err(error.to_string()))
+        let message = message.map_err(PyRuntimeError::new_err)?;
+        Ok(message.map(|message| message.to_string()))
     }
 
     /// Waits for the next query to be answered; nothing when there are no more.
@@ -195,18 +194,18 @@ impl BenchRun {
         let runtime = RuntimeBuilder::new_multi_thread().worker_threads(2).enable_all().build();
         let runtime = runtime.map_err(|error| failed(error.to_string()))?;
         let handle = runtime.handle().clone();
-        let (told, hear_told) = channel();
+        let (messages, hear_messages) = channel();
         let (asks, hear_asks) = channel();
-        let prepared = Prepared::new(options, &handle, &told)?;
+        let prepared = Prepared::new(options, &handle, &messages)?;
         Ok(BenchRun {
             n_queries: prepared.n_queries(),
             catalog: prepared.catalog.clone(),
             caller: Caller::new(handle, prepared.token()).map_err(failed)?,
             interrupt: Interrupt::default(),
-            told: Mutex::new(hear_told),
+            messages: Mutex::new(hear_messages),
             asks: Mutex::new(hear_asks),
             outcome: Arc::default(),
-            waiting: Mutex::new(Some(Waiting { prepared, asks, told })),
+            waiting: Mutex::new(Some(Waiting { prepared, asks, messages })),
             runtime: Mutex::new(Some(runtime)),
         })
     }

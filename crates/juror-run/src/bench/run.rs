@@ -15,6 +15,7 @@ use super::judged::Judged;
 use super::pool::Pool;
 use super::queries::Selected;
 use super::serving::Serving;
+use crate::event::{Event, QueryDone};
 use crate::interrupt::Interrupt;
 
 /// A run of an agent over queries.
@@ -42,14 +43,30 @@ pub struct Bench<'b> {
     pub interrupt: &'b Interrupt,
 }
 
-/// What is told of a run.
-pub enum Told<'t> {
-    /// A query was tried earlier, and is judged now.
-    Known(&'t Judged<'t>),
-    /// A query has been tried and judged.
-    Tried(&'t Judged<'t>),
-    /// Trying or judging has stopped; the query is as open as it was.
-    Left(&'t str),
+/// What came of all queries.
+#[derive(Default)]
+pub struct Tried<'b> {
+    /// The attempts, judged, in the order of the queries.
+    pub judged: Vec<Judged<'b>>,
+    /// How many attempts of this run ended with an error of the agent.
+    pub n_failed: usize,
+    /// How many attempts of earlier runs have an error, of the agent or of the judge.
+    pub n_known_failed: usize,
+    /// Why some queries are as open as they were, if any is.
+    pub stopped: Option<String>,
+}
+
+impl Tried<'_> {
+    fn count(&mut self, ended: &Ended<'_>) {
+        let attempted = ended.judged.attempted.as_ref();
+        match (&ended.left, ended.is_known) {
+            (Some(why), _) => self.stopped = Some(why.clone()),
+            (None, true) => self.n_known_failed += usize::from(ended.judged.error().is_some()),
+            (None, false) => {
+                self.n_failed += usize::from(attempted.is_some_and(|own| own.error.is_some()));
+            }
+        }
+    }
 }
 
 /// How many answers are judged side by side; a model has limits of its own.
@@ -62,12 +79,12 @@ struct Trial {
     outcome: Result<Attempted, String>,
 }
 
-/// Tries the agent on every query that is open, and judges all; returns them in the order of the
-/// queries. Trying never waits for judging, so that what an agent did is kept the moment it is known.
+/// Tries the agent on every query that is open, and judges all attempts. Trying never waits for
+/// judging, so that what an agent did is kept the moment it is known.
 pub async fn run<'b>(
     bench: &Bench<'b>,
-    mut tell: impl FnMut(Told<'_>),
-) -> Result<Vec<Judged<'b>>, JournalError> {
+    mut listener: impl FnMut(Event),
+) -> Result<Tried<'b>, JournalError> {
     let (send, mut receive) = mpsc::unbounded_channel();
     let trying = async move {
         let mut trials = stream::iter(0..bench.queries.len())
@@ -83,25 +100,28 @@ pub async fn run<'b>(
         Ok(())
     };
     let judging = async {
-        let tried = stream::poll_fn(|context| receive.poll_recv(context));
-        let mut judged = tried.map(|trial| bench.judge(trial)).buffer_unordered(SIDE_BY_SIDE);
-        let mut all = Vec::with_capacity(bench.queries.len());
+        let trials = stream::poll_fn(|context| receive.poll_recv(context));
+        let mut judged = trials.map(|trial| bench.judge(trial)).buffer_unordered(SIDE_BY_SIDE);
+        let (mut tried, mut n_done, n_all) = (Tried::default(), 0, bench.queries.len());
+        let mut all = Vec::with_capacity(n_all);
         while let Some(ended) = judged.next().await {
-            match (&ended.left, ended.is_known) {
-                (Some(why), _) => tell(Told::Left(why)),
-                (None, true) => tell(Told::Known(&ended.judged)),
-                (None, false) => tell(Told::Tried(&ended.judged)),
+            tried.count(&ended);
+            if ended.left.is_none() {
+                n_done += 1;
+                let done = QueryDone::new(&ended.judged, (n_done, n_all), ended.is_known);
+                listener(Event::Attempted(Box::new(done)));
             }
             all.push(ended);
         }
         all.sort_by_key(|ended| ended.at);
-        Ok(all.into_iter().map(|ended| ended.judged).collect())
+        tried.judged = all.into_iter().map(|ended| ended.judged).collect();
+        Ok(tried)
     };
     // Where the run cannot be opened, opening its queries tells why.
     let _ = bench.serving.begin().await;
     let ended = tokio::try_join!(trying, judging);
     bench.serving.end().await;
-    ended.map(|((), judged)| judged)
+    ended.map(|((), tried)| tried)
 }
 
 /// A judged query.

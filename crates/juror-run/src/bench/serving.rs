@@ -6,7 +6,7 @@ use std::time::Duration;
 use std::{fmt, io};
 
 use juror_models::{Secret, http_client, innermost};
-use juror_serve::{Event, Limits, MatchNumbers, Server, ServerSetup, StatusCode, unguessable};
+use juror_serve::{Limits, LogEvent, MatchNumbers, Server, ServerSetup, StatusCode, unguessable};
 use reqwest::Method;
 use serde::Deserialize;
 use tokio::net::TcpListener;
@@ -121,8 +121,8 @@ impl Serving {
     pub async fn start(tools: &Tools, run: String, tell: TellTrouble) -> io::Result<Serving> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = format!("http://{}", listener.local_addr()?);
-        let log = Arc::new(move |event: &Event<'_>| {
-            if let Event::Trouble(text) = event {
+        let log = Arc::new(move |event: &LogEvent<'_>| {
+            if let LogEvent::Trouble(text) = event {
                 tell(text);
             }
         });

@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use juror_models::Secret;
 use juror_run::{Environment, PublicConfig, StopSignals, TellTrouble, Tools, open_tools};
-use juror_serve::{Event, Limits, Log, Server, ServerSetup, StatusCode};
+use juror_serve::{Limits, Log, LogEvent, Server, ServerSetup, StatusCode};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
@@ -135,7 +135,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<Exit> {
     let log = log(args, &public)?;
     let tell: TellTrouble = {
         let log = log.clone();
-        Arc::new(move |text: &str| log(&Event::Trouble(text)))
+        Arc::new(move |text: &str| log(&LogEvent::Trouble(text)))
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Outside(error.into()))?;
@@ -242,14 +242,14 @@ fn log(args: &ServeArgs, public: &PublicConfig) -> anyhow::Result<Log> {
         }
     };
     let which = args.log;
-    Ok(Arc::new(move |event: &Event<'_>| {
+    Ok(Arc::new(move |event: &LogEvent<'_>| {
         let is_wanted = match event {
-            Event::Served { source, troubles, .. } => match which {
+            LogEvent::Served { source, troubles, .. } => match which {
                 LogArg::Off => false,
                 LogArg::Misses => *source != "cache" || !troubles.is_empty(),
                 LogArg::All => true,
             },
-            Event::Refused { .. } => which != LogArg::Off,
+            LogEvent::Refused { .. } => which != LogArg::Off,
             _ => true,
         };
         if is_wanted {
@@ -287,12 +287,12 @@ fn cut(text: &str, most: usize) -> String {
 /// The most troubles of a call that are logged.
 const MOST_TROUBLES: usize = 8;
 
-fn line_of(event: &Event<'_>) -> Value {
+fn line_of(event: &LogEvent<'_>) -> Value {
     let time = jiff::Timestamp::now().to_string();
     let name = |text: &str| cut(text, LONGEST_NAME);
     let words = |text: &str| cut(text, LONGEST_WORDS);
     match event {
-        Event::Served { category, tool, api, source, found_by, took, troubles } => {
+        LogEvent::Served { category, tool, api, source, found_by, took, troubles } => {
             let seconds = took.as_secs_f64();
             let mut line = json!({"time": time, "event": "call", "category": name(category),
                 "tool_name": name(tool), "api_name": name(api), "source": source,
@@ -311,10 +311,10 @@ fn line_of(event: &Event<'_>) -> Value {
             }
             line
         }
-        Event::Refused { why, status } => {
+        LogEvent::Refused { why, status } => {
             json!({"time": time, "event": "refused", "why": words(why), "status": status})
         }
-        Event::Trouble(text) => json!({"time": time, "event": "trouble", "what": words(text)}),
+        LogEvent::Trouble(text) => json!({"time": time, "event": "trouble", "what": words(text)}),
         _ => json!({"time": time, "event": "other"}),
     }
 }
@@ -326,12 +326,12 @@ mod tests {
     #[test]
     fn our_own_words_are_logged_whole_and_names_of_callers_are_cut() {
         let hint = format!("/{}/tools.sqlite: gone\n  hint: see there", "folder/".repeat(100));
-        assert_eq!(line_of(&Event::Trouble(&hint))["what"], hint);
-        let refused = line_of(&Event::Refused { why: &hint, status: 500 });
+        assert_eq!(line_of(&LogEvent::Trouble(&hint))["what"], hint);
+        let refused = line_of(&LogEvent::Refused { why: &hint, status: 500 });
         assert_eq!(refused["why"], hint);
         let troubles: Vec<String> = (0..11).map(|n| format!("{n} {hint}")).collect();
         let long = "x".repeat(100_000);
-        let line = line_of(&Event::Served {
+        let line = line_of(&LogEvent::Served {
             category: &long,
             tool: &long,
             api: &long,

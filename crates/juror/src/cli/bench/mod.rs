@@ -15,8 +15,8 @@ use juror_agents::read_secret;
 use juror_models::Models;
 use juror_run::bench::{
     Agent, Bench, Journal, JudgeWord, Manner, Pool, Provenance, Results, Selected, Serving,
-    SolveJudge, Told, Wanted, check_run, choose_folder, ignored_by_server, plain, query_line,
-    run as run_bench, select_queries, shown_agent, unused_token, without_tools,
+    SolveJudge, Wanted, check_run, choose_folder, ignored_by_server, plain, run as run_bench,
+    select_queries, shown_agent, unused_token, without_tools,
 };
 use juror_run::{
     AskOptions, Environment, Interrupt, Manifest, Resume, Settings, TellTrouble, Tools,
@@ -29,7 +29,7 @@ use super::ask::{parse_count, parse_dollars, parse_seconds};
 use super::tool_args::ToolArgs;
 use super::{boolish, check_outputs};
 use crate::exit::{Exit, Outside};
-use crate::talk;
+use crate::{progress, talk};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -308,11 +308,10 @@ async fn bench(
         retry_errors: args.retry_errors,
         interrupt: &interrupt,
     };
-    let mut counts = Counts::default();
-    let judged = run_bench(&bench, |told| counts.tell(&told, args.quiet, queries.len())).await;
-    let judged = judged.map_err(|error| Outside(error.into()))?;
-    counts.tell_known_errors(args.retry_errors);
-    if let Some(why) = counts.stopped {
+    let tried = run_bench(&bench, |event| progress::show(&event, args.quiet)).await;
+    let tried = tried.map_err(|error| Outside(error.into()))?;
+    tell_known_errors(tried.n_known_failed, args.retry_errors);
+    if let Some(why) = tried.stopped {
         talk::say(&format!(
             "stopped: {why}; no results are written: run the same command again to go on"
         ));
@@ -325,13 +324,13 @@ async fn bench(
         provenance: &provenance,
         run: journal.as_ref().map(|journal| journal.folder().display().to_string()),
         judge: &judge,
-        judged: &judged,
+        judged: &tried.judged,
         took: started.elapsed(),
     };
     results.warnings().iter().for_each(|warning| talk::warn(&warning.to_string()));
     outputs.write(&results, catalog, args)?;
-    if journal.is_some() && !args.quiet && counts.n_errors > 0 {
-        let (n_errors, n_all) = (counts.n_errors, queries.len());
+    if journal.is_some() && !args.quiet && tried.n_failed > 0 {
+        let (n_errors, n_all) = (tried.n_failed, queries.len());
         talk::say(&format!(
             "{n_errors} of {n_all} queries ended with an error: --retry-errors tries them again"
         ));
@@ -340,7 +339,7 @@ async fn bench(
         journal.complete().map_err(|error| Outside(error.into()))?;
     }
     let has_error =
-        judged.iter().any(|own| own.error().is_some()) || !results.failed_calls().is_empty();
+        tried.judged.iter().any(|own| own.error().is_some()) || !results.failed_calls().is_empty();
     Ok(if has_error { Exit::OutsideFailed } else { Exit::Done })
 }
 
@@ -352,48 +351,17 @@ fn tell_resumed(journal: &Journal, queries: &[Selected]) {
     talk::say(&format!("goes on with {folder}: {n_known} of {n_all} queries were tried"));
 }
 
-/// What was told of a run.
-#[derive(Default)]
-struct Counts {
-    n_done: usize,
-    n_known_errors: usize,
-    /// How many queries just tried ended with an error of the agent's.
-    n_errors: usize,
-    stopped: Option<String>,
-}
-
-impl Counts {
-    /// Says what became of queries that ended with an error earlier, and were not tried again.
-    fn tell_known_errors(&self, retry_errors: bool) {
-        let n = self.n_known_errors;
-        match (n, retry_errors) {
-            (0, _) => {}
-            // All that the agent failed on is tried again.
-            (_, true) => talk::say(&format!(
-                "{n} of the queries tried earlier were judged again, and the judge failed again"
-            )),
-            (_, false) => talk::say(&format!(
-                "{n} of the queries tried earlier ended with an error: --retry-errors tries them again"
-            )),
-        }
-    }
-
-    fn tell(&mut self, told: &Told<'_>, is_quiet: bool, n_all: usize) {
-        match told {
-            Told::Known(own) => {
-                self.n_known_errors += usize::from(own.error().is_some());
-                self.n_done += 1;
-            }
-            Told::Tried(own) => {
-                self.n_done += 1;
-                let attempted = own.attempted.as_ref();
-                self.n_errors += usize::from(attempted.is_some_and(|own| own.error.is_some()));
-                if !is_quiet {
-                    talk::say(&query_line(own, self.n_done, n_all).to_string());
-                }
-            }
-            Told::Left(why) => self.stopped = Some((*why).to_owned()),
-        }
+/// Says what became of queries that ended with an error earlier, and were not tried again.
+fn tell_known_errors(n: usize, retry_errors: bool) {
+    match (n, retry_errors) {
+        (0, _) => {}
+        // All that the agent failed on is tried again.
+        (_, true) => talk::say(&format!(
+            "{n} of the queries tried earlier were judged again, and the judge failed again"
+        )),
+        (_, false) => talk::say(&format!(
+            "{n} of the queries tried earlier ended with an error: --retry-errors tries them again"
+        )),
     }
 }
 
