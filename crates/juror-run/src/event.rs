@@ -1,5 +1,8 @@
 //! What happens during a run, for whoever shows it.
 
+use std::sync::Arc;
+
+use juror_models::Tell;
 use juror_report::QueryLine;
 
 use crate::asking::Asking;
@@ -41,4 +44,13 @@ pub struct QueryDone {
     pub line: QueryLine,
     /// Whether the attempt is from an earlier run, and was only judged in this one.
     pub is_known: bool,
+}
+
+/// Hears of events, from any thread.
+pub type Listener = Arc<dyn Fn(Event) + Send + Sync>;
+
+/// Passes texts on as warnings.
+pub(crate) fn warner(listener: &Listener) -> Tell {
+    let listener = listener.clone();
+    Arc::new(move |text: &str| listener(Event::Warning(text.to_owned().into())))
 }

@@ -42,7 +42,7 @@ pub use answers::{AnswerFiles, AnswersError, log_files};
 pub use asking::{Asking, Watch, ask_each, ticks};
 pub use environment::Environment;
 pub use evaluate::{EachRecord, EvaluateError, Judged, Outcome, evaluate, tell_too_large};
-pub use event::{Event, QueryDone};
+pub use event::{Event, Listener, QueryDone};
 pub use input::{Lent, LoadError, load, load_settings, load_text, load_to_keep};
 pub use interrupt::{Interrupt, StopSignals};
 pub use judging::{Docket, Judgements, judge_all};
@@ -69,5 +69,5 @@ pub use tool_settings::{
     AcceptWord, ArgumentsWord, FormWord, MissWord, NumbersWord, PublicConfig, RealSettings,
     SimulatorSettings, SourceWord, ToolsSettings,
 };
-pub use tools::{TellTrouble, Tools, open_tools};
+pub use tools::{Tools, open_tools};
 pub use watched::{CUT_SHORT, torn_input};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use juror_models::{
-    CacheMode, Limits, ModelSpec, Models, ModelsSetup, Prices, Secret, Width, http_client,
+    CacheMode, Limits, ModelSpec, Models, ModelsSetup, Prices, Secret, Tell, Width, http_client,
 };
 use juror_serve::MatchNumbers;
 use juror_toolbench::{LAST_RESORT_CATEGORY, Rule};
@@ -59,14 +59,11 @@ pub struct Tools {
     pub places: Vec<ReplyPlace>,
 }
 
-/// Told of trouble while serving.
-pub type TellTrouble = Arc<dyn Fn(&str) + Send + Sync>;
-
 /// Makes virtual tools ready.
 pub fn open_tools(
     settings: &Settings,
     environment: &Environment,
-    tell: &TellTrouble,
+    tell: &Tell,
 ) -> Result<Tools, SetupError> {
     let tools = &settings.tools;
     let replays = tools.on_miss == Some(MissWord::Fail);
@@ -240,7 +237,7 @@ fn simulator(
     settings: &Settings,
     environment: &Environment,
     (catalog, cached): (&Arc<Catalog>, Option<Arc<Cached>>),
-    tell: &TellTrouble,
+    tell: &Tell,
 ) -> Result<Simulator, SetupError> {
     let own = settings.tools.simulator.clone().unwrap_or_default();
     let form = match own.form {
@@ -319,7 +316,7 @@ fn simulator_models(
     own: &SimulatorSettings,
     environment: &Environment,
     form: Form,
-    tell: &TellTrouble,
+    tell: &Tell,
 ) -> Result<Models, SetupError> {
     let llm = settings.llm.clone().unwrap_or_default();
     let spec = simulator_spec(settings, own, environment, form)?;

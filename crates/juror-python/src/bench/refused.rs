@@ -2,7 +2,7 @@
 
 use std::io;
 
-use juror_run::bench::{JournalError, QueriesError};
+use juror_run::bench::{BenchError, JournalError, QueriesError};
 use juror_run::{LoadError, Notice, OutputError, SetupError};
 
 use crate::problem::Refusal;
@@ -12,18 +12,15 @@ pub(super) fn asked(why: impl Into<Notice>) -> Refusal {
     Refusal::setup(&why.into())
 }
 
-/// The run cannot be set up.
-#[expect(clippy::needless_pass_by_value, reason = "this is given to `map_err`")]
-pub(super) fn no_setup(error: SetupError) -> Refusal {
-    Refusal::setup(&error.0)
-}
-
-/// Queries cannot be had.
-pub(super) fn no_queries(error: QueriesError) -> Refusal {
+/// The run cannot begin, or did not come to its end.
+pub(super) fn refused(error: BenchError) -> Refusal {
     match error {
-        QueriesError::Load(error) => Refusal::File(error),
-        QueriesError::Problems(problems) => Refusal::dataset(&problems, true),
-        error => asked(error.notice()),
+        BenchError::Queries(QueriesError::Load(error)) => Refusal::File(error),
+        BenchError::Queries(QueriesError::Problems(problems)) => Refusal::dataset(&problems, true),
+        BenchError::Queries(error) => asked(error.notice()),
+        BenchError::Setup(SetupError(notice)) | BenchError::Unreachable(notice) => asked(notice),
+        BenchError::Folder(error) | BenchError::Keep(error) => no_journal(error),
+        error => Refusal::Failed(error.to_string()),
     }
 }
 
@@ -51,7 +48,7 @@ fn numbered(error: io::Error) -> io::Error {
 }
 
 /// A run cannot be kept, or gone on with.
-pub(super) fn no_journal(error: JournalError) -> Refusal {
+fn no_journal(error: JournalError) -> Refusal {
     match error {
         JournalError::Io { path, error } => {
             let name = path.to_string_lossy().into_owned();

@@ -53,7 +53,6 @@ impl Drop for End {
 /// What a run that has not begun will take along.
 struct Waiting {
     prepared: Prepared,
-    asks: Sender<Ask>,
     messages: Sender<Message>,
 }
 
@@ -76,11 +75,11 @@ impl BenchRun {
         let runtime = lock(&self.runtime);
         let runtime = runtime.as_ref().ok_or_else(|| failed("the run is over"))?.handle().clone();
         let (interrupt, outcome) = (self.interrupt.clone(), self.outcome.clone());
-        let Waiting { prepared, asks, messages } = waiting;
+        let Waiting { prepared, messages } = waiting;
         let work = move || {
             // The end is told whatever happens.
-            let _end = End(messages.clone());
-            let result = runtime.block_on(prepared.run(asks, messages, interrupt));
+            let _end = End(messages);
+            let result = runtime.block_on(prepared.run(interrupt));
             *lock(&outcome) = Some(result);
         };
         let thread = std::thread::Builder::new().name("juror-bench".into()).spawn(work);
@@ -196,16 +195,16 @@ impl BenchRun {
         let handle = runtime.handle().clone();
         let (messages, hear_messages) = channel();
         let (asks, hear_asks) = channel();
-        let prepared = Prepared::new(options, &handle, &messages)?;
+        let prepared = Prepared::new(options, &handle, asks, messages.clone())?;
         Ok(BenchRun {
             n_queries: prepared.n_queries(),
-            catalog: prepared.catalog.clone(),
+            catalog: prepared.catalog(),
             caller: Caller::new(handle, prepared.token()).map_err(failed)?,
             interrupt: Interrupt::default(),
             messages: Mutex::new(hear_messages),
             asks: Mutex::new(hear_asks),
             outcome: Arc::default(),
-            waiting: Mutex::new(Some(Waiting { prepared, asks, messages })),
+            waiting: Mutex::new(Some(Waiting { prepared, messages })),
             runtime: Mutex::new(Some(runtime)),
         })
     }

@@ -290,7 +290,7 @@ pub fn read_attempts(folder: &Path) -> Result<Option<Vec<Attempted>>, JournalErr
 }
 
 /// What a folder holds already, if it may be gone on with, or replaced.
-pub fn check(
+pub(super) fn check(
     folder: &Path,
     run: &Manifest,
     resume: Resume,

@@ -15,7 +15,7 @@ const RUNS: &str = ".juror/runs";
 
 /// A folder for a run.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Chosen {
+pub(super) struct Chosen {
     /// The folder: that of a known run, or a new one that was made for this.
     pub folder: PathBuf,
     /// Whether it was made for this.
@@ -26,7 +26,7 @@ pub struct Chosen {
 
 /// A run that might have been gone on with.
 #[derive(Debug, PartialEq, Eq)]
-pub struct PassedOver {
+pub(super) struct PassedOver {
     /// Its folder.
     pub folder: PathBuf,
     /// What differs.
@@ -37,7 +37,7 @@ pub struct PassedOver {
 
 impl PassedOver {
     /// Says that a run begins anew beside this one, and how to go on with this one instead.
-    pub fn notice(&self) -> Notice {
+    pub(super) fn notice(&self) -> Notice {
         let (folder, changed) = (self.folder.display(), self.differences.join(", "));
         let kind = if self.is_complete { "last" } else { "unfinished" };
         let hint = if self.is_complete {
@@ -62,7 +62,7 @@ impl PassedOver {
 /// The folder of a run: that of an unfinished one of the same identity, else a new one, called by
 /// time, name and a short id of the identity. A run that is complete is taken only to do again
 /// what has an error.
-pub fn choose_folder(run: &Manifest, resume: Resume) -> Chosen {
+pub(super) fn choose_folder(run: &Manifest, resume: Resume) -> Chosen {
     choose_in(Path::new(RUNS), run, resume)
 }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use std::{fmt, io};
 
-use juror_models::{Secret, http_client, innermost};
+use juror_models::{Secret, Tell, http_client, innermost};
 use juror_serve::{Limits, LogEvent, MatchNumbers, Server, ServerSetup, StatusCode, unguessable};
 use reqwest::Method;
 use serde::Deserialize;
@@ -17,7 +17,7 @@ use crate::address::without_credentials;
 use crate::notice::{Notice, Phrase, option};
 use crate::phrase;
 use crate::settings::Settings;
-use crate::tools::{TellTrouble, Tools};
+use crate::tools::Tools;
 
 /// A server of virtual tools: in this process, or elsewhere.
 pub struct Serving {
@@ -118,7 +118,7 @@ fn said_in(body: &[u8]) -> Option<String> {
 
 impl Serving {
     /// A server of tools in this process, on a free port; `run` is what the run is called there.
-    pub async fn start(tools: &Tools, run: String, tell: TellTrouble) -> io::Result<Serving> {
+    pub async fn start(tools: &Tools, run: String, tell: Tell) -> io::Result<Serving> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = format!("http://{}", listener.local_addr()?);
         let log = Arc::new(move |event: &LogEvent<'_>| {
@@ -293,7 +293,7 @@ impl Serving {
 
 /// A warning about options that have no effect, since a server elsewhere answers calls by its own
 /// settings.
-pub fn ignored_by_server(options: &[&'static str]) -> Option<Notice> {
+pub(super) fn ignored_by_server(options: &[&'static str]) -> Option<Notice> {
     (!options.is_empty()).then(|| {
         let problem =
             phrase!["the server of ", option("server"), " answers calls by its own settings: "];
@@ -303,13 +303,13 @@ pub fn ignored_by_server(options: &[&'static str]) -> Option<Notice> {
 }
 
 /// A warning about a token that has no effect, since the server in this process asks for none.
-pub fn unused_token() -> Notice {
+pub(super) fn unused_token() -> Notice {
     Notice::new(phrase![option("server-token"), " says nothing without ", option("server")])
         .hint(phrase!["name the server that asks for it with ", option("server")])
 }
 
 /// A warning about settings that give agents nothing to call.
-pub fn without_tools(settings: &Settings) -> Option<Notice> {
+pub(super) fn without_tools(settings: &Settings) -> Option<Notice> {
     let problem = "there are no tools and no known replies, so that agents have nothing to call";
     (!settings.tools.has_anything()).then(|| {
         Notice::new(problem).hint(phrase![

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use juror_models::Secret;
-use juror_run::{Environment, PublicConfig, StopSignals, TellTrouble, Tools, open_tools};
+use juror_models::{Secret, Tell};
+use juror_run::{Environment, PublicConfig, StopSignals, Tools, open_tools};
 use juror_serve::{Limits, Log, LogEvent, Server, ServerSetup, StatusCode};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -133,7 +133,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<Exit> {
         "nothing to serve\n  hint: name a folder of tool files with --tools, known replies with --cache, or both"
     );
     let log = log(args, &public)?;
-    let tell: TellTrouble = {
+    let tell: Tell = {
         let log = log.clone();
         Arc::new(move |text: &str| log(&LogEvent::Trouble(text)))
     };

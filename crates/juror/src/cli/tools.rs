@@ -7,7 +7,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
-use juror_run::{DEFAULT_TOOL_STORE, Environment, TellTrouble, open_tools};
+use juror_models::Tell;
+use juror_run::{DEFAULT_TOOL_STORE, Environment, open_tools};
 use juror_serve::MatchNumbers;
 use juror_store::{NewReply, Origin, ToolReplies, ToolTotal};
 use juror_tools::{
@@ -179,7 +180,7 @@ fn search(catalog: &Catalog, query: &str, k: usize, json: bool) -> anyhow::Resul
 fn call(name: &str, input: &str, args: &ToolArgs) -> anyhow::Result<Exit> {
     let environment = Environment::read(talk::warn);
     let (settings, _) = args.settings(&environment)?;
-    let tell: TellTrouble = Arc::new(|text: &str| talk::warn(text));
+    let tell: Tell = Arc::new(|text: &str| talk::warn(text));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let tools = open_tools(&settings, &environment, &tell)?;

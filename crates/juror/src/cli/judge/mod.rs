@@ -10,7 +10,7 @@ mod preference;
 use clap::{Args, Subcommand};
 use juror_models::Models;
 use juror_report::calls_table;
-use juror_run::bench::{Wanted, select_queries};
+use juror_run::bench::{QuerySelection, select_queries};
 use juror_run::{
     AnswerFiles, Environment, Interrupt, Output, Settings, ask_each, load, load_settings,
     models_for,
@@ -110,9 +110,10 @@ impl CommonArgs {
             return Ok(Count::Ids(filter.ids().map(Into::into).collect()));
         };
         let sets = self.set.iter().cloned().collect();
-        let wanted = Wanted { place, sets, filter: self.ids.clone(), ..Wanted::default() };
+        let filter = self.ids.clone();
+        let wanted = QuerySelection { place, sets, filter, ..QuerySelection::default() };
         let selection = select_queries(&wanted)?;
-        for problem in &selection.told {
+        for problem in &selection.problems {
             talk::warn(problem);
         }
         Ok(Count::Queries(selection.queries))
