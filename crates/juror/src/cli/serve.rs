@@ -324,7 +324,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn our_own_words_are_logged_whole_and_names_of_callers_are_cut() {
+    fn our_own_words_are_logged_whole_while_names_and_many_troubles_are_cut() {
         let hint = format!("/{}/tools.sqlite: gone\n  hint: see there", "folder/".repeat(100));
         assert_eq!(line_of(&LogEvent::Trouble(&hint))["what"], hint);
         let refused = line_of(&LogEvent::Refused { why: &hint, status: 500 });
@@ -340,9 +340,19 @@ mod tests {
             took: Duration::ZERO,
             troubles: &troubles,
         });
-        assert_eq!(line["troubles"][7], troubles[7]);
+        assert_eq!(line["troubles"][7], cut(&troubles[7], LONGEST_WORDS / MOST_TROUBLES));
         assert_eq!((line["troubles"][8].clone(), &line["more_troubles"]), (Value::Null, &json!(3)));
-        let cut = format!("{}… and 99800 more bytes", "x".repeat(200));
-        assert_eq!((&line["category"], &line["api_name"]), (&json!(cut), &json!(cut)));
+        let name = format!("{}… and 99800 more bytes", "x".repeat(200));
+        assert_eq!((&line["category"], &line["api_name"]), (&json!(name), &json!(name)));
+        let one = line_of(&LogEvent::Served {
+            category: "c",
+            tool: "t",
+            api: "a",
+            source: "none",
+            found_by: None,
+            took: Duration::ZERO,
+            troubles: &troubles[..1],
+        });
+        assert_eq!(one["troubles"][0], troubles[0], "one alone has room");
     }
 }
