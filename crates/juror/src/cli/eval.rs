@@ -24,8 +24,8 @@ use super::gate::{self, GateArgs};
 use super::validate::{Kind, kind_of};
 use super::{RuleArgs, boolish, check_outputs, count, profile_name, title};
 use crate::exit::{Exit, Outside};
+use crate::output;
 use crate::progress::Progress;
-use crate::talk;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -201,11 +201,11 @@ impl Work<'_> {
         let mut folder = self.open_run(judges.as_ref())?;
         let problems = problems_to_tell(&dataset, &answers, responses);
         if !args.quiet {
-            talk::warn_all(&problems);
+            output::warn_all(&problems);
             if dataset.questions.is_empty() {
-                talk::warn(&format!("{}: the dataset has no questions", reference.name()));
+                output::warn(&format!("{}: the dataset has no questions", reference.name()));
             } else if !dataset.questions.iter().any(|question| answers.has(question)) {
-                talk::warn(&format!("{}: no response answers a question", responses.name()));
+                output::warn(&format!("{}: no response answers a question", responses.name()));
             }
         }
         let interrupt = Interrupt::listen(|| std::process::exit(Exit::OutsideFailed as i32));
@@ -214,7 +214,7 @@ impl Work<'_> {
             None => Judgements::default(),
             Some(judges) => {
                 let docket = docket(judges, &plan, &dataset, &answers);
-                let tell = |event| progress.tell(event);
+                let tell = |event| progress.update(event);
                 judge_all(&docket, folder.as_mut(), &interrupt, tell)
                     .map_err(|error| Outside(error.into()))?
             }
@@ -232,7 +232,7 @@ impl Work<'_> {
             &judgements.of_questions,
             &mut outputs,
             &interrupt,
-            |event| progress.tell(event),
+            |event| progress.update(event),
         );
         progress.end();
         let outcome = evaluation.map_err(|error| Outside(error.into()))?;
@@ -255,7 +255,7 @@ impl Work<'_> {
             let (all, limits) = (&outcome.judged, &plan.profile.limits);
             let explain = "`--explain`";
             if let Some(word) = tell_too_large(all, &dataset, &answers, limits, explain) {
-                talk::warn(&word);
+                output::warn(&word);
             }
             self.tell_unjudged(&judgements, judges.is_some(), &dataset, &answers);
         }
@@ -272,24 +272,24 @@ impl Work<'_> {
         answers: &Responses<'_>,
     ) -> anyhow::Result<Exit> {
         let Some(judges) = judges else {
-            talk::data("no model is configured: nothing would be asked\n")?;
+            output::print_data("no model is configured: nothing would be asked\n")?;
             return Ok(Exit::Done);
         };
         let docket = docket(judges, plan, dataset, answers);
         let counted = judge_all(&docket, None, &Interrupt::default(), |_| {})?;
         if self.report.json {
             let json = serde_json::to_string_pretty(&ask::json_calls(&counted.tally));
-            talk::data(&format!("{}\n", json.unwrap_or_default()))?;
+            output::print_data(&format!("{}\n", json.unwrap_or_default()))?;
             return Ok(Exit::Done);
         }
         let total = counted.tally.total();
-        talk::data(&calls_table(&ask::rows(&counted.tally), talk::palette()))?;
+        output::print_data(&calls_table(&ask::rows(&counted.tally), output::palette()))?;
         let cost = if total.priced {
             format!("about {:.4} USD", total.usd)
         } else {
             "the price of a model is not known (see llm.prices)".into()
         };
-        talk::data(&format!(
+        output::print_data(&format!(
             "\n{} would be sent, {} known already; {cost}\nA token is taken for 4 characters and a reply for 200 tokens. Nothing was sent.\n",
             count(usize::try_from(total.counted).unwrap_or(usize::MAX), "call"),
             total.known
@@ -315,7 +315,7 @@ impl Work<'_> {
         let run = RunFolder::open(folder, &info, resume)?;
         if run.n_done() > 0 && !self.report.quiet {
             let done = count(run.n_done(), "question");
-            talk::say(&format!("going on with {folder}: {done} judged already"));
+            output::print_note(&format!("going on with {folder}: {done} judged already"));
         }
         Ok(Some(run))
     }
@@ -323,8 +323,10 @@ impl Work<'_> {
     fn tell_unfinished(&self, judgements: &Judgements, dataset: &Dataset<'_>, cache: Option<&str>) {
         let n_all = dataset.questions.len();
         let n_done = n_all - judgements.n_unfinished;
-        talk::say(&format!("{n_done} of {n_all} questions are judged; no output was written"));
-        ask::tell_stop(&Stop::Interrupted, cache.or(self.run.folder.as_deref()));
+        output::print_note(&format!(
+            "{n_done} of {n_all} questions are judged; no output was written"
+        ));
+        ask::print_stop(&Stop::Interrupted, cache.or(self.run.folder.as_deref()));
     }
 
     /// Says what the means leave out, and that answers are not judged without a model.
@@ -336,7 +338,9 @@ impl Work<'_> {
         answers: &Responses<'_>,
     ) {
         if !is_judged && !self.ask.no_model && answers.have_answers() {
-            talk::say("no model is configured: answers are not judged (docs/models.md says how)");
+            output::print_note(
+                "no model is configured: answers are not judged (docs/models.md says how)",
+            );
         }
         // A question that ended in an error is counted as one already.
         let is_unjudged = |(judgement, question): &(&Judgement, &Question<'_>)| {
@@ -346,7 +350,7 @@ impl Work<'_> {
         let n_unjudged = judged.filter(is_unjudged).count();
         if n_unjudged > 0 && judgements.n_failed_outside == 0 {
             let questions = count(n_unjudged, "question");
-            talk::warn(&format!(
+            output::warn(&format!(
                 "no verdict on something of {questions}: means are of the others; see the `_error` keys of the results"
             ));
         }
@@ -355,7 +359,7 @@ impl Work<'_> {
     /// How a run ends that lacks something for a reason outside.
     fn incomplete(&self, judgements: &Judgements, cache: Option<&str>) -> Option<Exit> {
         if let Some(stop) = &judgements.stopped {
-            ask::tell_stop(stop, cache);
+            ask::print_stop(stop, cache);
             return Some(Exit::OutsideFailed);
         }
         if judgements.n_failed_outside > 0 {
@@ -373,7 +377,7 @@ impl Work<'_> {
                     if cache.is_some() { "; replies that came are kept" } else { "" }
                 )
             };
-            talk::say(&format!(
+            output::print_note(&format!(
                 "error: models failed on {questions}: {reason}\n  hint: {hint}; the `_error` keys of the results have all reasons"
             ));
             return Some(Exit::OutsideFailed);
@@ -454,9 +458,9 @@ impl Shown<'_> {
         if self.args.json {
             // A summary of numbers and texts is always JSON.
             let json = serde_json::to_string_pretty(&self.json(problems)).unwrap_or_default();
-            return talk::data(&format!("{json}\n"));
+            return output::print_data(&format!("{json}\n"));
         } else if !self.args.quiet && !data_on_stdout {
-            return talk::data(&summary(&self.highlights(), talk::palette()));
+            return output::print_data(&summary(&self.highlights(), output::palette()));
         }
         Ok(())
     }

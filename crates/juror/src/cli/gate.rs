@@ -5,7 +5,7 @@ use juror_run::Plan;
 use juror_score::{Gate, Gates, Limit, Share, Unmet};
 
 use crate::exit::Exit;
-use crate::talk;
+use crate::output;
 
 /// Gates of a pipeline.
 #[derive(Args, Default)]
@@ -54,7 +54,7 @@ impl GateArgs {
 /// Says which gates are not met, and how that ends.
 pub(super) fn pass(unmet: &[Unmet]) -> Exit {
     for reason in unmet {
-        talk::say(&format!("gate not met: {reason}{}", hint(reason)));
+        output::print_note(&format!("gate not met: {reason}{}", hint(reason)));
     }
     if unmet.is_empty() { Exit::Done } else { Exit::GateNotMet }
 }

@@ -17,7 +17,7 @@ use super::ask::{parse_count, parse_duration};
 use super::tool_args::ToolArgs;
 use super::{boolish, count};
 use crate::exit::{Exit, Outside};
-use crate::talk;
+use crate::output;
 
 const SERVER: &str = "Server";
 
@@ -126,7 +126,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<Exit> {
         "the token is empty\n  hint: leave --token and JUROR_TOKEN out to ask for none"
     );
     anyhow::ensure!(args.max_body > 0, "--max-body is 0: no request would be short enough");
-    let environment = Environment::read(talk::warn);
+    let environment = Environment::read(output::warn);
     let (settings, public) = args.tools.settings(&environment)?;
     anyhow::ensure!(
         settings.tools.has_anything(),
@@ -142,7 +142,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<Exit> {
     runtime.block_on(async {
         let tools = open_tools(&settings, &environment, &tell)?;
         for problem in &tools.problems {
-            talk::warn(&problem.to_string());
+            output::warn(&problem.to_string());
         }
         let port = args.port.or(public.port).unwrap_or(8080);
         let address = SocketAddr::new(args.host, port);
@@ -167,7 +167,7 @@ async fn serve(
         say_what_is_served(&tools, address);
     }
     if !args.host.is_loopback() && args.token.is_none() {
-        talk::warn("other machines can call these tools: ask for a token with --token");
+        output::warn("other machines can call these tools: ask for a token with --token");
     }
     let limits = Limits {
         body: args.max_body,
@@ -190,10 +190,10 @@ async fn serve(
         log,
     });
     // Scripts that let the system choose the port learn here which it is.
-    talk::data(&format!("http://{address}\n"))?;
+    output::print_data(&format!("http://{address}\n"))?;
     server.serve(listener, stop).await;
     if !args.quiet {
-        talk::say("stopped");
+        output::print_note("stopped");
     }
     Ok(Exit::Done)
 }
@@ -205,7 +205,9 @@ fn stop_signal(quiet: bool) -> anyhow::Result<impl Future<Output = ()>> {
         signals.next().await;
         tokio::spawn(async move {
             if !quiet {
-                talk::say("stopping: calls on their way are waited for (Ctrl-C again to end now)");
+                output::print_note(
+                    "stopping: calls on their way are waited for (Ctrl-C again to end now)",
+                );
             }
             signals.next().await;
             std::process::exit(Exit::OutsideFailed as i32);
@@ -222,8 +224,8 @@ fn say_what_is_served(tools: &Tools, address: SocketAddr) {
         parts.push(format!("{} kept replies in {}", tools.n_kept, store.display()));
     }
     parts.push(format!("sources: {}", tools.virtual_tools.source_names().join(", ")));
-    talk::say(&parts.join(" · "));
-    talk::say(&format!("serving at http://{address}/virtual (Ctrl-C to stop)"));
+    output::print_note(&parts.join(" · "));
+    output::print_note(&format!("serving at http://{address}/virtual (Ctrl-C to stop)"));
 }
 
 fn log(args: &ServeArgs, public: &PublicConfig) -> anyhow::Result<Log> {
@@ -260,7 +262,7 @@ fn log(args: &ServeArgs, public: &PublicConfig) -> anyhow::Result<Log> {
 
 fn write_line(file: Option<&Mutex<File>>, line: &Value) {
     match file {
-        None => talk::say(&line.to_string()),
+        None => output::print_note(&line.to_string()),
         Some(file) => {
             let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
             // A log that cannot be written must not stop the server.

@@ -21,7 +21,7 @@ use super::ask::{parse_count, parse_dollars, parse_seconds};
 use super::tool_args::ToolArgs;
 use super::{boolish, check_outputs};
 use crate::exit::{Exit, Outside};
-use crate::{progress, talk};
+use crate::{output, progress};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -220,7 +220,7 @@ impl From<JudgeArg> for JudgeWord {
 }
 
 pub(super) fn run(args: &BenchArgs) -> anyhow::Result<Exit> {
-    let environment = Environment::read(talk::warn);
+    let environment = Environment::read(output::warn);
     let options = args.options(&environment)?;
     let quiet = args.quiet;
     let listener = Arc::new(move |event| progress::show(&event, quiet));
@@ -236,19 +236,19 @@ async fn bench(args: &BenchArgs, plan: BenchPlan) -> anyhow::Result<Exit> {
     outputs::check_ids(args, benchmark.queries())?;
     let interrupt = Interrupt::listen(|| std::process::exit(Exit::OutsideFailed as i32));
     let outcome = benchmark.run(&interrupt).await.map_err(error_of)?;
-    tell_known_errors(outcome.tried.n_known_failed, args.retry_errors);
+    print_known_errors(outcome.tried.n_known_failed, args.retry_errors);
     if let Some(why) = &outcome.tried.stopped {
-        talk::say(&format!(
+        output::print_note(&format!(
             "stopped: {why}; no results are written: run the same command again to go on"
         ));
         return Ok(Exit::OutsideFailed);
     }
     let results = outcome.results();
-    results.warnings().iter().for_each(|warning| talk::warn(&warning.to_string()));
+    results.warnings().iter().for_each(|warning| output::warn(&warning.to_string()));
     outputs.write(&results, benchmark.catalog(), args)?;
     let (n_errors, n_all) = (outcome.tried.n_failed, benchmark.queries().len());
     if outcome.is_kept() && !args.quiet && n_errors > 0 {
-        talk::say(&format!(
+        output::print_note(&format!(
             "{n_errors} of {n_all} queries ended with an error: --retry-errors tries them again"
         ));
     }
@@ -262,14 +262,14 @@ fn error_of(error: BenchError) -> anyhow::Error {
 }
 
 /// Says what became of queries that ended with an error earlier, and were not tried again.
-fn tell_known_errors(n: usize, retry_errors: bool) {
+fn print_known_errors(n: usize, retry_errors: bool) {
     match (n, retry_errors) {
         (0, _) => {}
         // All that the agent failed on is tried again.
-        (_, true) => talk::say(&format!(
+        (_, true) => output::print_note(&format!(
             "{n} of the queries tried earlier were judged again, and the judge failed again"
         )),
-        (_, false) => talk::say(&format!(
+        (_, false) => output::print_note(&format!(
             "{n} of the queries tried earlier ended with an error: --retry-errors tries them again"
         )),
     }

@@ -13,7 +13,7 @@ use juror_tools::Catalog;
 
 use super::{BenchArgs, check_outputs};
 use crate::exit::Outside;
-use crate::talk;
+use crate::output;
 
 /// Files that appear whole or not at all.
 pub(super) struct Outputs {
@@ -76,12 +76,12 @@ impl Outputs {
             }
         }
         if args.json {
-            talk::data(&format!("{:#}\n", results.summary_json(&report)))?;
+            output::print_data(&format!("{:#}\n", results.summary_json(&report)))?;
         } else {
-            talk::data(&summary(results, &report))?;
+            output::print_data(&summary(results, &report))?;
         }
         let earlier = if replaces { ", in place of earlier ones" } else { "" };
-        talk::say(&format!("results are in {}{earlier}", self.name));
+        output::print_note(&format!("results are in {}{earlier}", self.name));
         Ok(())
     }
 }
@@ -115,7 +115,7 @@ fn summary(results: &Results<'_>, report: &Report<'_>) -> String {
         sets.iter().map(|(set, summary)| (set.clone(), summary)).collect();
     let all = if rows.is_empty() { results.config_text("test_set") } else { "all sets".into() };
     rows.push((all, &report.summary));
-    let table = agents_table(&rows, is_judged, talk::palette());
+    let table = agents_table(&rows, is_judged, output::palette());
     format!("{}\n\n{table}\n{}{}\n", results.name, used(results), judged_by(results))
 }
 
