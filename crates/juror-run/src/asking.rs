@@ -10,7 +10,7 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 use crate::event::Event;
 use crate::interrupt::Interrupt;
 
-/// How often it is told how far asking has come, even if nothing is done yet.
+/// How often an event says how far asking has come, even if nothing is done yet.
 const TELL_EVERY: Duration = Duration::from_secs(1);
 
 /// Does something for each number below `n`, many at a time, and gives what comes of each in order.
@@ -59,7 +59,7 @@ pub async fn ask_each<T, F: Future<Output = T>>(
     done.into_iter().flatten().collect()
 }
 
-/// Moments at which something is to be told.
+/// The moments at which an event is due.
 pub fn ticks() -> Interval {
     let mut ticks = interval(TELL_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);

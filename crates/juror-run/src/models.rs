@@ -59,7 +59,7 @@ pub struct AskOptions {
 pub struct Judges {
     /// Who judges.
     pub panel: Panel,
-    /// Whom they ask.
+    /// The models they ask.
     pub models: Models,
     /// Where replies are kept, for messages.
     pub cache: Option<String>,
@@ -201,7 +201,7 @@ fn specs(
     options: &AskOptions,
 ) -> Result<Option<Specs>, SetupError> {
     let llm = settings.llm.clone().unwrap_or_default();
-    // Where replies are recorded or calls only counted nobody is asked, so no key is needed.
+    // Recorded replies and counted calls need no key, since no model is asked.
     let asks = cache_mode(&llm, options) != CacheMode::ReadOnly && !options.only_count;
     let timeout = options.timeout.or(llm.timeout_seconds).map(Duration::from_secs_f64);
     let resolve = |place: &str, own: &ModelSettings| {
@@ -279,7 +279,7 @@ pub(crate) fn resolve(
         return Err(Notice::new(no_address(&address)).hint(AN_ADDRESS));
     }
     let is_own_address = provider.is_at(&address);
-    // An address that a folder brings along is told nothing that the folder did not bring, too.
+    // An address from `.env` is sent no key that is not from there, too.
     let brought = given.filter(|given| given.origin == Origin::File && !is_own_address && asks);
     let key = match (settings.api_key.as_deref(), &brought) {
         (Some(key), _) => found("api_key", key)?,
@@ -603,7 +603,7 @@ pub(crate) fn model_identity(spec: &ModelSpec) -> Value {
 /// What decides verdicts: models with their parameters, prompts, rules.
 fn identity(profile: &Profile, specs: &Specs, panel: &Panel) -> Value {
     let spec = |spec: &ModelSpec| {
-        // Parameters may hold what is nobody's business: their hash tells them apart as well.
+        // Parameters may be confidential: their hash tells them apart as well.
         let written = Value::Object(spec.parameters.clone()).to_string();
         let parameters = blake3::hash(written.as_bytes()).to_hex()[..16].to_owned();
         let mut own = serde_json::json!({"model": spec.name(), "parameters": parameters});

@@ -53,7 +53,7 @@ pub struct Tools {
     pub problems: Vec<Notice>,
     /// Who is asked for a reply, in order.
     pub sources: Vec<&'static str>,
-    /// What decides what the model says that plays tools, where one does.
+    /// What decides what the simulator says, if there is one.
     pub simulator: Option<Value>,
     /// Where replies are known, and which of it is only read.
     pub places: Vec<ReplyPlace>,
@@ -159,7 +159,7 @@ fn is_published(tools: &ToolsSettings) -> bool {
 }
 
 /// The sources in order: as settings say, else known replies, real tools and a simulator, as far
-/// as they are configured. A replay asks nobody, a refresh everybody but what is known.
+/// as they are configured. A replay asks none of the last two; a refresh asks only them.
 fn source_words(tools: &ToolsSettings, replays: bool) -> Result<Vec<SourceWord>, SetupError> {
     let refreshes = tools.refresh == Some(true);
     let configured = || {
@@ -265,7 +265,7 @@ fn simulator(
     })
 }
 
-/// What decides what a simulator says: its model, where that is, what it is told.
+/// What decides what a simulator says: its model, the address and the prompt.
 fn simulator_identity(
     settings: &Settings,
     environment: &Environment,

@@ -46,7 +46,7 @@ fn options(folder: &Path, fails_on: &'static str) -> BenchOptions {
             default_name: "parrot".into(),
             // A variable that is not set: what others set decides nothing.
             variables: vec!["JUROR_TEST_NOT_SET".into()],
-            timeout: Duration::from_secs(60),
+            timeout: Duration::from_mins(1),
         },
         pool: Pool::Own,
         judge: Some(JudgeWord::Nobody),
@@ -117,7 +117,8 @@ fn a_finished_run_is_refused_and_retried_only_on_demand() {
     let heard = Heard::default();
     let results = run(options(folder.path(), "the"), &heard).expect("results");
     let n = results["results"].as_array().expect("results").len();
-    let n_failed = results["summary"]["error_count"].as_u64().expect("a number") as usize;
+    let n_failed = results["summary"]["error_count"].as_u64().expect("a number");
+    let n_failed = usize::try_from(n_failed).expect("few");
     assert!(n_failed > 0 && n_failed < n, "{n_failed} of {n}");
     heard.take();
     let refused = run(options(folder.path(), ""), &heard).expect_err("finished");

@@ -99,7 +99,7 @@ impl PythonAgents {
                 () = tokio::time::sleep_until(look(&deadline).into()) => {}
             }
             if look(&deadline) <= Instant::now() {
-                // If nobody listens any longer, nobody is to be replaced.
+                // If nobody listens any longer, no thread has to be replaced.
                 let _ = self.messages.send(Message::Late { number });
                 let seconds = self.timeout.as_secs_f64();
                 return Err(AgentError(format!("no answer within {seconds} s")));

@@ -40,7 +40,7 @@ pub(crate) struct BenchRun {
 
 type Outcome = Result<Vec<u8>, Refusal>;
 
-/// Tells of the end when it goes.
+/// Says that the run is over when it is dropped.
 struct End(Sender<Message>);
 
 impl Drop for End {
@@ -77,7 +77,7 @@ impl BenchRun {
         let (interrupt, outcome) = (self.interrupt.clone(), self.outcome.clone());
         let Waiting { prepared, messages } = waiting;
         let work = move || {
-            // The end is told whatever happens.
+            // Sent whatever happens.
             let _end = End(messages);
             let result = runtime.block_on(prepared.run(interrupt));
             *lock(&outcome) = Some(result);
@@ -111,7 +111,7 @@ impl BenchRun {
     /// Ends everything at once; tools answer no more.
     fn close(&self) {
         self.interrupt.set();
-        // Without a run that may begin, whoever waits for queries is told that there are none.
+        // A run that never began must not keep its agents waiting for queries.
         drop(lock(&self.waiting).take());
         if let Some(runtime) = lock(&self.runtime).take() {
             runtime.shutdown_background();
@@ -167,7 +167,7 @@ impl BenchRun {
     /// there is none, on another thread.
     fn call_later(&self, url: &str, body: String, done: Py<PyAny>) {
         self.caller.call(url, body, move |reply| {
-            // Nothing is to be told to an interpreter that is going away.
+            // An interpreter that is shutting down cannot be called.
             let _ = Python::try_attach(|py| {
                 let told = match reply {
                     Ok((status, text)) => done.call1(py, (status, text)),

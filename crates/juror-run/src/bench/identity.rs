@@ -1,6 +1,6 @@
 //! What tells a run from others: everything that decides what an agent answers.
 //!
-//! Who judges is left out: verdicts are made anew whenever a run is gone on with.
+//! The judge is left out: verdicts are made anew whenever a run is continued.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -24,7 +24,7 @@ pub struct Provenance {
     /// Who is asked for replies of tools, in order; not known of a server elsewhere.
     #[serde(skip_serializing_if = "Option::is_none")]
     sources: Option<Vec<&'static str>>,
-    /// The model that plays tools, where one does.
+    /// The model that plays tools, if one does.
     #[serde(skip_serializing_if = "Option::is_none")]
     simulator: Option<Value>,
     /// Stand for the data.
@@ -32,7 +32,7 @@ pub struct Provenance {
 }
 
 impl Provenance {
-    /// Whether a simulator may be asked; of a server elsewhere nobody knows.
+    /// Whether a simulator may be asked, which is not known of a server elsewhere.
     pub(super) fn may_simulate(&self) -> bool {
         self.sources.as_ref().is_none_or(|sources| sources.contains(&"simulator"))
     }
@@ -44,7 +44,7 @@ struct DataHashes {
     queries: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     tools: Option<String>,
-    /// Of each place of known replies, where it is only read.
+    /// Of each place of known replies that is only read.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     cache: BTreeMap<String, String>,
 }

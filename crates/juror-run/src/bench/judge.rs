@@ -42,7 +42,7 @@ pub enum SolveJudge {
 }
 
 impl SolveJudge {
-    /// The judge that is asked for; without a word the model, or nobody where there is none.
+    /// The judge that is asked for; by default the model, or nobody if there is none.
     pub fn new(
         word: Option<JudgeWord>,
         settings: &Settings,
@@ -137,9 +137,9 @@ impl SolveJudge {
 /// Whether an answer solves its query.
 #[derive(Clone, Debug, Default)]
 pub struct Verdict {
-    /// What each run of the judge came to; nothing where it could not be asked.
+    /// The status by each run of the judge; `None` if it could not be asked.
     pub statuses: Vec<Option<Status>>,
-    /// What most of them came to; nothing where nobody judged, or could be asked.
+    /// The status by most of them; `None` if nobody judged, or could be asked.
     pub status: Option<Status>,
     /// Why.
     pub reason: String,
@@ -152,7 +152,7 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// The mean score of the judge's runs; nothing where nobody judged, or could be asked.
+    /// The mean score of the judge's runs; `None` if nobody judged, or could be asked.
     pub fn score(&self) -> Option<f64> {
         let scores: Vec<f64> = self.statuses.iter().flatten().map(|said| said.score()).collect();
         self.status.map(|_| scores.iter().sum::<f64>() / scores.len().max(1) as f64)

@@ -44,8 +44,8 @@ impl AgentIdentity {
 /// Ids that the name of a file lists; of more it has the number and a hash.
 const MOST_IDS: usize = 3;
 
-/// Which part of the sets is taken, where users choose by ids. What is not told in full has a hash:
-/// no two parts have one name.
+/// Which part of the sets is taken, if the user chooses by ids. A part that is not spelled out has a
+/// hash, so that no two parts share a name.
 fn part(wanted: &QuerySelection) -> String {
     let of = wanted.filter.as_deref().map(|file| {
         let stem = Path::new(file).file_stem().unwrap_or_default().to_string_lossy();

@@ -25,7 +25,7 @@ pub struct Serving {
     address: String,
     /// What this run is called there.
     run: String,
-    /// What shows that the run is ours. No agent is told it.
+    /// Proves that the run is ours. Agents do not get it.
     key: Secret,
     client: reqwest::Client,
     /// What it asks for, if it is elsewhere.
@@ -59,7 +59,7 @@ struct Calls {
 /// How long a server elsewhere may take to forget a run.
 const LONGEST_END: Duration = Duration::from_secs(5);
 
-/// The longest part of a refusal that is told, in characters.
+/// The longest part of a refusal that is shown, in characters.
 const LONGEST_WHY: usize = 300;
 
 /// Why a server elsewhere does not do what is asked.
@@ -199,7 +199,7 @@ impl Serving {
         if self.server.is_none() {
             let url = self.run_url();
             let forget = self.read(Method::DELETE, &url);
-            // What was answered is known: a server that is gone or slow keeps nobody from it.
+            // The answers are known by now, so a server that is gone or slow does no harm.
             let _ = tokio::time::timeout(LONGEST_END, forget).await;
         }
     }
@@ -242,7 +242,7 @@ impl Serving {
         format!("{}/tools", self.address)
     }
 
-    /// Opens a query for its agent. A part of the address cannot be guessed, so that nobody else calls
+    /// Opens a query for its agent. A part of the address cannot be guessed, so that no one else calls
     /// there.
     pub async fn open(&self, set: &str, id: &str) -> Result<OpenQuery, String> {
         // Queries of several sets may have the same id, as may two of one set.
