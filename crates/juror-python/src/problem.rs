@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use juror_document::{DatasetError, Problem, Problems};
-use juror_run::{LoadError, Notice, Phrase, Spelling};
+use juror_document::{DatasetError, Notice, Phrase, Problem, Problems, Spelling};
+use juror_run::LoadError;
 use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use juror_document::Notice;
 use juror_models::Tell;
 use juror_report::QueryLine;
 
 use crate::asking::Asking;
-use crate::notice::Notice;
 
 /// Something that happened during a run, be it an evaluation or a benchmark.
 #[derive(Clone, Debug)]

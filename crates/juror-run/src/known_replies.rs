@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use juror_document::{Notice, option, phrase};
 use juror_store::ToolReplies;
 use juror_tools::{ArgumentOrder, CacheFolder, CachedSetup, Keeping};
 
-use crate::notice::{Notice, SetupError, option};
-use crate::phrase;
+use crate::setup_error::SetupError;
 use crate::tool_settings::{ArgumentsWord, MissWord, ToolsSettings};
 
 /// Where replies of tools are kept when settings do not say.

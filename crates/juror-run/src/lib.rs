@@ -24,7 +24,6 @@ mod known_replies;
 mod manifest;
 mod mapped;
 mod models;
-mod notice;
 mod output;
 mod places;
 mod plan;
@@ -32,6 +31,7 @@ mod reply_store;
 mod run_check;
 mod run_folder;
 mod settings;
+mod setup_error;
 mod tool_settings;
 mod tools;
 mod torn;
@@ -53,7 +53,6 @@ pub use models::{
     final_answer_judge, judges, models_for, models_if_any, no_model, pass_rate_judge,
     preference_judge,
 };
-pub use notice::{Notice, Part, Phrase, SetupError, Spelling, option, option_as, program_only};
 pub use output::{Output, OutputError};
 pub use places::{Place, Places, UnclearSet};
 pub use plan::Plan;
@@ -65,6 +64,7 @@ pub use settings::{
     JudgeSettings, ModelSettings, ModelsSettings, ProfileNumber, Settings, StepSettings, Switch,
     reserved_key, settings_schema,
 };
+pub use setup_error::SetupError;
 pub use tool_settings::{
     AcceptWord, ArgumentsWord, FormWord, MissWord, NumbersWord, PublicConfig, RealSettings,
     SimulatorSettings, SourceWord, ToolsSettings,

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use juror_document::{Notice, option_as, phrase};
 use juror_judge::{
     Against, ClaimRules, Correctness, Custom, FinalAnswerJudge, Judge, PROMPTS, Panel,
     PassRateJudge, PreferenceJudge, Relevance, Retrieval, ShownSteps, TemplateError,
@@ -18,14 +19,13 @@ use serde_json::{Map, Value};
 use crate::address::without_credentials;
 use crate::environment::{Environment, Found, Origin};
 use crate::manifest::short_hash;
-use crate::notice::{Notice, SetupError, option_as};
-use crate::phrase;
 use crate::reply_store;
 use crate::run_folder::without_keys;
 use crate::settings::{
     CacheRule, ClaimsMethod, CustomEvaluation, ModelSettings, ModelsSettings, Settings, StepsKey,
     rules,
 };
+use crate::setup_error::SetupError;
 
 /// Where replies are kept when settings do not say.
 pub const DEFAULT_CACHE: &str = ".juror/llm";

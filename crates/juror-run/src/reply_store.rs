@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use juror_models::{CacheMode, CallKey, Kept, Outcome, Recorded, ReplyCache, Tell};
 use juror_store::{Replies, Reply};
 
-use crate::notice::SetupError;
+use crate::setup_error::SetupError;
 
 /// Whether a place is a file of recorded replies, rather than a folder.
 pub(crate) fn is_file(place: &Path) -> bool {

@@ -6,6 +6,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
+use juror_document::{Notice, option, phrase};
 use juror_score::{Aspect, Cause, FlatPair, Judgement, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -13,8 +14,6 @@ use serde_json::{Value, json};
 use crate::hidden::{Mask, in_address};
 use crate::input::reason;
 use crate::manifest::{self, Manifest, Resume, RunKind};
-use crate::notice::{Notice, option};
-use crate::phrase;
 use crate::torn;
 
 /// Why a run's folder cannot be used.

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use juror_document::{Notice, Phrase, option, option_as, phrase, program_only};
 use juror_models::{
     CacheMode, Limits, ModelSpec, Models, ModelsSetup, Prices, Secret, Tell, Width, http_client,
 };
@@ -19,9 +20,8 @@ use crate::environment::Environment;
 use crate::known_replies::{ReplyPlace, categories_of, known_replies};
 use crate::manifest::short_hash;
 use crate::models::{from_environment, model_identity, own_prices, resolve};
-use crate::notice::{Notice, Phrase, SetupError, option, option_as, program_only};
-use crate::phrase;
 use crate::settings::Settings;
+use crate::setup_error::SetupError;
 use crate::tool_settings::{
     AcceptWord, FormWord, MissWord, NumbersWord, RealSettings, SimulatorSettings, SourceWord,
     ToolsSettings,

@@ -1,7 +1,8 @@
 //! What the Python side hears of a run.
 
+use juror_document::Spelling;
 use juror_report::QueryLine;
-use juror_run::{Event, QueryDone, Spelling};
+use juror_run::{Event, QueryDone};
 use serde_json::{Value, json};
 
 /// Something that Python hears of.

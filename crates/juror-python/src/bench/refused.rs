@@ -2,8 +2,9 @@
 
 use std::io;
 
+use juror_document::Notice;
 use juror_run::bench::{BenchError, JournalError, QueriesError};
-use juror_run::{LoadError, Notice, OutputError, SetupError};
+use juror_run::{LoadError, OutputError, SetupError};
 
 use crate::problem::Refusal;
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use juror_agents::chat_agent::{AgentLimits, ChatAgent, Method, prompts};
 use juror_agents::{CommandAgent, CommandSetup, Headers, RemoteAgent, Subject};
+use juror_document::{Notice, option, phrase};
 use juror_models::{Models, Tell};
 use serde_json::Value;
 
@@ -13,8 +14,7 @@ use super::benchmark::BenchError;
 use super::recorded::RecordedAnswers;
 use super::serving::Serving;
 use crate::models::no_model;
-use crate::notice::{Notice, SetupError, option};
-use crate::phrase;
+use crate::setup_error::SetupError;
 
 /// An agent as users choose it.
 pub enum AgentChoice {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use juror_document::Notice;
 use juror_models::Secret;
 use juror_tools::Catalog;
 
@@ -25,7 +26,7 @@ use super::serving::Serving;
 use crate::event::{Event, Listener, warner};
 use crate::interrupt::Interrupt;
 use crate::manifest::{Manifest, Resume};
-use crate::notice::{Notice, SetupError};
+use crate::setup_error::SetupError;
 use crate::tools::{Tools, open_tools};
 
 /// A benchmark that can begin.

@@ -8,6 +8,7 @@ use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use juror_document::{Notice, option, phrase};
 use juror_store::read_plain;
 use juror_toolbench::answer::Answer;
 use serde::{Deserialize, Serialize};
@@ -15,8 +16,6 @@ use serde_json::value::RawValue;
 
 use crate::input::reason;
 use crate::manifest::{self, Manifest, Resume, RunKind};
-use crate::notice::{Notice, option};
-use crate::phrase;
 use crate::torn;
 
 /// What an agent made of a query.

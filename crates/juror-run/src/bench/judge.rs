@@ -10,8 +10,8 @@ use juror_toolbench::judged::{GiveUp, Progress, Status, begin, guess_status};
 use serde_json::{Value, json};
 
 use crate::models::{no_model, pass_rate_judge};
-use crate::notice::SetupError;
 use crate::settings::Settings;
+use crate::setup_error::SetupError;
 
 /// Who judges, as users name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

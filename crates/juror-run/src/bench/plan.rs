@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use juror_agents::read_secret;
+use juror_document::{Notice, option, phrase};
 use juror_models::{Models, Secret};
 
 use super::agent_choice::AgentChoice;
@@ -20,9 +21,8 @@ use crate::environment::Environment;
 use crate::event::{Event, Listener, warner};
 use crate::manifest::Resume;
 use crate::models::{AskOptions, chat_identity, models_if_any};
-use crate::notice::{Notice, SetupError, option};
-use crate::phrase;
 use crate::settings::Settings;
+use crate::setup_error::SetupError;
 
 /// A benchmark as users ask for it.
 pub struct BenchOptions {

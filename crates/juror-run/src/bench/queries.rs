@@ -4,12 +4,10 @@ use std::collections::HashSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use juror_document::Problems;
+use juror_document::{Notice, Phrase, Problems, option, phrase};
 use juror_toolbench::{IdFilter, Query, read_queries};
 
 use crate::input::{LoadError, load};
-use crate::notice::{Notice, Phrase, option};
-use crate::phrase;
 
 /// A query that was selected.
 #[derive(Clone, Debug)]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use juror_document::{Notice, option_as, phrase};
 use juror_models::Cost;
 use juror_toolbench::answer::{AnswersFile, Json, Recorded};
 use juror_toolbench::judged::{Judgement, PassRate, Said};
@@ -16,8 +17,6 @@ use super::journal::{Attempted, is_zero};
 use super::judge::SolveJudge;
 use super::judged::Judged;
 use super::pool::Pool;
-use crate::notice::{Notice, option_as};
-use crate::phrase;
 
 /// A run that has ended.
 pub struct Results<'r> {

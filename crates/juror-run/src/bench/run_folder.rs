@@ -4,11 +4,11 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use juror_document::{Notice, option, phrase};
+
 use super::journal::ATTEMPTS;
 use super::naming::plain;
 use crate::manifest::{Manifest, Resume, RunKind};
-use crate::notice::{Notice, option};
-use crate::phrase;
 
 /// Where runs are kept.
 const RUNS: &str = ".juror/runs";

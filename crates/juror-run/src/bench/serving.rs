@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use std::{fmt, io};
 
+use juror_document::{Notice, Phrase, option, phrase};
 use juror_models::{Secret, Tell, http_client, innermost};
 use juror_serve::{Limits, LogEvent, MatchNumbers, Server, ServerSetup, StatusCode, unguessable};
 use reqwest::Method;
@@ -14,8 +15,6 @@ use tokio::net::TcpListener;
 use super::agent::on_one_line;
 use super::journal::ServedCall;
 use crate::address::without_credentials;
-use crate::notice::{Notice, Phrase, option};
-use crate::phrase;
 use crate::settings::Settings;
 use crate::tools::Tools;
 

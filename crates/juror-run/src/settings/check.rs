@@ -1,6 +1,6 @@
 //! Values of settings that fit their types and make no sense.
 
-use juror_document::{Document, Path, Problem, Problems};
+use juror_document::{Document, Notice, Path, Problem, Problems};
 use juror_models::{PROVIDERS, Provider};
 use juror_score::ContextJudge;
 use serde_json::Value;
@@ -8,7 +8,6 @@ use serde_json::Value;
 use super::typed::nearest;
 use super::{ModelSettings, Settings};
 use crate::models::{AN_ADDRESS, is_address, known_providers, no_address, no_provider};
-use crate::notice::Notice;
 
 /// What a parameter of a model may be.
 struct Bounds {

@@ -1,11 +1,11 @@
 //! `juror validate`: check files before a long run.
 
 use clap::{Args, ValueEnum};
-use juror_document::{Document, Format, Path, Problem, Problems};
+use juror_document::{Document, Format, Path, Phrase, Problem, Problems, Spelling};
 use juror_json::Object;
 use juror_run::{
-    LoadError, Phrase, PublicConfig, Settings, SetupError, Spelling, check_judges, load,
-    load_settings, look_at_run, settings_schema,
+    LoadError, PublicConfig, Settings, SetupError, check_judges, load, load_settings, look_at_run,
+    settings_schema,
 };
 use juror_score::read::{read_reference, read_responses, read_results};
 use juror_score::{Aggregator, Profile};

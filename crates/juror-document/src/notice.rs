@@ -6,8 +6,7 @@
 use std::borrow::Cow;
 use std::fmt::{self, Write};
 
-use juror_document::{DatasetError, Problems};
-use juror_store::StoreError;
+use crate::problem::{DatasetError, Problems};
 
 /// How the names of options are spelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +79,7 @@ pub struct Phrase(Vec<Part>);
 /// Builds a [`Phrase`] of texts and options.
 ///
 /// ```
-/// use juror_run::{Spelling, option, phrase};
+/// use juror_document::{Spelling, option, phrase};
 ///
 /// let hint = phrase!["begin it anew with ", option("fresh")];
 /// assert_eq!(hint.spelled(Spelling::Program), "begin it anew with --fresh");
@@ -232,39 +231,6 @@ impl From<&Problems> for Notice {
         match problems.errors.as_slice() {
             [error] if problems.n_more == 0 => error.into(),
             _ => Notice::new(problems.to_string()),
-        }
-    }
-}
-
-/// Why a run cannot be set up; nothing has been asked or written yet.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct SetupError(pub Notice);
-
-impl SetupError {
-    /// An error without a hint.
-    pub fn new(problem: impl Into<Phrase>) -> SetupError {
-        SetupError(Notice::new(problem))
-    }
-
-    /// The same with a hint.
-    #[must_use]
-    pub fn hint(self, hint: impl Into<Phrase>) -> SetupError {
-        SetupError(self.0.hint(hint))
-    }
-}
-
-impl From<Notice> for SetupError {
-    fn from(notice: Notice) -> SetupError {
-        SetupError(notice)
-    }
-}
-
-impl From<StoreError> for SetupError {
-    fn from(error: StoreError) -> SetupError {
-        match error.hint() {
-            Some(hint) => SetupError::new(error.problem()).hint(hint),
-            None => SetupError::new(error.problem()),
         }
     }
 }
