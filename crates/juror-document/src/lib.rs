@@ -32,11 +32,13 @@
 mod document;
 mod look;
 mod not_numbers;
+mod notice;
 mod problem;
 mod yaml;
 
 pub use document::{Document, DocumentText, Format, UnplacedProblem, lines_of};
 pub use look::Look;
 pub use not_numbers::Quoted;
+pub use notice::{Notice, Part, Phrase, Spelling, option, option_as, program_only};
 pub use problem::{DatasetError, Folded, NotNumber, Path, Place, Problem, Problems, Segment};
 pub use yaml::{NotYaml, is_caught, yaml_to_json};

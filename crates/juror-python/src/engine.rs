@@ -292,7 +292,7 @@ fn make_judges(
     settings.word_on_profile().into_iter().for_each(|word| tell(word));
     let environment = Environment::read(|problem| tell(problem));
     judges(settings, &plan.profile, &environment, AskOptions::default(), tell)
-        .map_err(|error| Refusal::settings_in_words(&error.to_string()))
+        .map_err(|error| Refusal::setup(&error.0))
 }
 
 /// Logs what models could not do.

@@ -215,7 +215,7 @@ impl Table<'_> {
         let py = self.results.py();
         match message {
             Message::Log { text, is_failure } => self.log.write(&text, is_failure)?,
-            Message::Event(event) => self.report(event)?,
+            Message::Event(event) => self.report(&event)?,
             Message::Documents(documents) => {
                 let (reference, responses) = self.known.take().unwrap_or_default();
                 self.inputs = Some(Inputs { documents, reference, responses });
@@ -242,9 +242,9 @@ impl Table<'_> {
     }
 
     /// Reports how far the work has come.
-    fn report(&mut self, event: Event) -> PyResult<()> {
+    fn report(&mut self, event: &Event) -> PyResult<()> {
         if let Event::Started { questions } = event {
-            self.n_all = questions;
+            self.n_all = *questions;
         }
         let Some(progress) = &self.progress else { return Ok(()) };
         let report = PyDict::new(progress.py());
@@ -275,6 +275,7 @@ impl Table<'_> {
                 report.set_item("phase", "stopping")?;
                 report.set_item("done", 0)?;
             }
+            Event::Attempted(_) | Event::Note(_) | Event::Warning(_) => return Ok(()),
         }
         progress.call1((report,))?;
         Ok(())

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use juror_document::{DatasetError, Problem, Problems};
+use juror_document::{DatasetError, Notice, Phrase, Problem, Problems, Spelling};
 use juror_run::LoadError;
 use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
@@ -119,15 +119,11 @@ impl Refusal {
         Refusal::Settings(located, problems.n_more)
     }
 
-    /// Words of juror-run: the problem, and below it the hint.
-    pub(crate) fn settings_in_words(words: &str) -> Refusal {
-        let (message, hint) = match words.split_once("\n  hint: ") {
-            Some((message, hint)) => (message, Some(hint.to_owned())),
-            None => (words, None),
-        };
-        let problem =
-            InputProblem { message: message.to_owned(), place: None, path: String::new(), hint };
-        Refusal::Settings(vec![problem], 0)
+    /// A setup error of `juror-run`, which has no place in a file.
+    pub(crate) fn setup(notice: &Notice) -> Refusal {
+        let spelled = |phrase: &Phrase| phrase.spelled(Spelling::Python);
+        let (message, hint) = (spelled(&notice.problem), notice.hint.as_ref().map(spelled));
+        Refusal::Settings(vec![InputProblem { message, place: None, path: String::new(), hint }], 0)
     }
 
     pub(crate) fn into_error(self, py: Python<'_>) -> PyErr {

@@ -8,7 +8,7 @@ use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use juror_models::{Calls, Models, Stop};
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
-use crate::Event;
+use crate::event::Event;
 use crate::interrupt::Interrupt;
 
 /// How often progress is reported, even if nothing is done yet.

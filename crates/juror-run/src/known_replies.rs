@@ -4,10 +4,11 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use juror_store::{StoreError, ToolReplies};
+use juror_document::{Notice, option, phrase};
+use juror_store::ToolReplies;
 use juror_tools::{ArgumentOrder, CacheFolder, CachedSetup, Keeping};
 
-use crate::models::SetupError;
+use crate::setup_error::SetupError;
 use crate::tool_settings::{ArgumentsWord, MissWord, ToolsSettings};
 
 /// Where replies of tools are kept when settings do not say.
@@ -58,7 +59,7 @@ impl ToolsSettings {
 pub(crate) fn known_replies(
     tools: &ToolsSettings,
     has_makers: bool,
-    problems: &mut Vec<String>,
+    problems: &mut Vec<Notice>,
 ) -> Result<KnownReplies, SetupError> {
     let (given, folders): (Vec<&String>, Vec<&String>) =
         tools.cache.iter().partition(|name| ToolReplies::is_in(Path::new(name)));
@@ -85,7 +86,7 @@ pub(crate) fn known_replies(
             continue;
         }
         let opened = ToolReplies::open_read_only(Path::new(name));
-        let opened = opened.map_err(|error| failed(&error))?;
+        let opened = opened?;
         let read = opened.as_ref().map(|store| store.path().to_owned());
         places.push(ReplyPlace { name: name.clone(), read });
         stores.extend(opened);
@@ -97,7 +98,7 @@ pub(crate) fn known_replies(
     let (first, kept) = if is_read { (own, None) } else { (None, own) };
     let mut n_kept = 0;
     for store in first.iter().chain(&stores).chain(&kept) {
-        n_kept += store.count().map_err(|error| failed(&error))?;
+        n_kept += store.count()?;
     }
     let order = match tools.arguments {
         Some(ArgumentsWord::AnyOrder) => ArgumentOrder::Any,
@@ -130,7 +131,7 @@ pub(crate) fn categories_of(setup: &CachedSetup) -> Result<Categories, SetupErro
         add(category, tool);
     }
     for store in setup.kept.iter().chain(&setup.first).chain(&setup.stores) {
-        let tools = store.tools().map_err(|error| failed(&error))?;
+        let tools = store.tools()?;
         for (category, tool) in &tools {
             add(category, tool);
         }
@@ -144,24 +145,26 @@ pub(crate) type Categories = HashMap<String, Option<Arc<str>>>;
 fn look_through(
     folders: &[&String],
     write_back: Option<&Path>,
-    problems: &mut Vec<String>,
+    problems: &mut Vec<Notice>,
 ) -> Result<Vec<CacheFolder>, SetupError> {
     if let Some(path) = write_back {
         std::fs::create_dir_all(path).map_err(|error| {
             let why = crate::input::reason(&error);
-            SetupError(format!("{}: cannot be made: {why}", path.display()))
+            SetupError::new(format!("{}: cannot be made: {why}", path.display()))
         })?;
     }
     let mut found = Vec::new();
     for name in folders {
         let folder = CacheFolder::look_through(Path::new(name)).map_err(|problem| {
-            SetupError(format!(
-                "{problem}\n  hint: name a cache folder, or the store of replies, with --cache"
-            ))
+            SetupError::new(problem.to_string()).hint(phrase![
+                "name a cache folder, or the store of replies, with ",
+                option("cache")
+            ])
         })?;
-        problems.extend(folder.problems().iter().map(ToString::to_string));
+        problems.extend(folder.problems().iter().map(|problem| problem.to_string().into()));
         if folder.n_apis() == 0 && write_back.is_none() {
-            problems.push(format!("{name}: no replies are found here\n  hint: name the folder that holds a folder for each category"));
+            let hint = "name the folder that holds a folder for each category";
+            problems.push(Notice::new(format!("{name}: no replies are found here")).hint(hint));
         }
         found.push(folder);
     }
@@ -177,32 +180,26 @@ fn open_store(
 ) -> Result<Option<ToolReplies>, SetupError> {
     let path = tools.store_folder();
     if path.is_file() && (tools.store.is_some() || keeps) {
-        return Err(SetupError(format!(
-            "{}: a folder is needed, and this is a file",
-            path.display()
-        )));
+        let problem = format!("{}: a folder is needed, and this is a file", path.display());
+        return Err(SetupError::new(problem));
     }
     if is_read {
-        return ToolReplies::open_read_only(path).map_err(|error| failed(&error));
+        return Ok(ToolReplies::open_read_only(path)?);
     }
     if keeps || tools.store.is_some() {
-        return ToolReplies::open(path).map(Some).map_err(|error| failed(&error));
+        return Ok(Some(ToolReplies::open(path)?));
     }
     if !ToolReplies::is_in(path) {
         return Ok(None);
     }
     // Hits are counted where that is possible; where it is not, there is nothing else to write.
     let opened = ToolReplies::open(path).map(Some);
-    opened.or_else(|_| ToolReplies::open_read_only(path)).map_err(|error| failed(&error))
+    Ok(opened.or_else(|_| ToolReplies::open_read_only(path))?)
 }
 
 fn is_same(one: &Path, other: &Path) -> bool {
     let place = |path: &Path| std::fs::canonicalize(path).ok();
     place(one).is_some_and(|one| Some(one) == place(other))
-}
-
-fn failed(error: &StoreError) -> SetupError {
-    SetupError(error.to_string())
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ pub mod bench;
 mod dotenv;
 mod environment;
 mod evaluation;
+mod event;
 mod fingerprint;
 mod hidden;
 mod input;
@@ -27,6 +28,7 @@ mod plan;
 mod reply_store;
 mod run_log;
 mod settings;
+mod setup_error;
 mod tool_settings;
 mod tools;
 mod unpack;
@@ -36,15 +38,16 @@ pub use answers::{AnswerFiles, AnswersError, log_files};
 pub use asking::{Asking, Watch, ask_each, ticks};
 pub use environment::Environment;
 pub use evaluation::{
-    Evaluation, EvaluationError, Event, Inputs, JudgedLine, Judgements, Judging, KnownJudgement,
+    Evaluation, EvaluationError, Inputs, JudgedLine, Judgements, Judging, KnownJudgement,
     ModelFailures, Outcome, QuestionSummary, RecordWriter, ResultFiles, Sink, Unreadable, Warning,
 };
+pub use event::{Event, Listener, QueryDone};
 pub use input::{Lent, LoadError, load, load_settings, load_text, load_to_keep};
 pub use interrupt::{Interrupt, StopSignals};
 pub use known_replies::{DEFAULT_TOOL_STORE, ReplyPlace};
 pub use manifest::{Manifest, Resume, RunKind};
 pub use models::{
-    AskOptions, DEFAULT_CACHE, Judges, SetupError, chat_identity, check_judges, correctness,
+    AskOptions, DEFAULT_CACHE, Judges, chat_identity, check_judges, correctness,
     final_answer_judge, judges, may_ask, models_for, models_if_any, no_model, pass_rate_judge,
     preference_judge,
 };
@@ -52,17 +55,16 @@ pub use output::{Output, OutputError};
 pub use places::{Place, Places, UnclearSet};
 pub use plan::{Plan, UnknownMetric};
 pub use reply_store::{kept_of, reply_of};
-pub use run_log::{
-    Chosen, Entry, PassedOver, RunLog, RunLogError, RunState, check_run, choose_folder, look_at_run,
-};
+pub use run_log::{Entry, RunLog, RunLogError, RunState, look_at_run};
 pub use settings::{
     AggregateSettings, AnswerCorrectness, AnswerRelevance, CacheRule, CustomEvaluation,
     JudgeSettings, ModelSettings, ModelsSettings, ProfileNumber, Settings, StepSettings, Switch,
     reserved_key, settings_schema,
 };
+pub use setup_error::SetupError;
 pub use tool_settings::{
     AcceptWord, ArgumentsWord, FormWord, MissWord, NumbersWord, PublicConfig, RealSettings,
     SimulatorSettings, SourceWord, ToolsSettings,
 };
-pub use tools::{TellTrouble, Tools, open_tools};
+pub use tools::{Tools, open_tools};
 pub use watched::{CUT_SHORT, torn_input};

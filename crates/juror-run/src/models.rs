@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use juror_document::{Notice, option_as, phrase};
 use juror_judge::{
     Against, ClaimRules, Correctness, Custom, FinalAnswerJudge, Judge, PROMPTS, Panel,
     PassRateJudge, PreferenceJudge, Relevance, Retrieval, ShownSteps, TemplateError,
@@ -24,6 +25,7 @@ use crate::settings::{
     CacheRule, ClaimsMethod, CustomEvaluation, ModelSettings, ModelsSettings, Settings, StepsKey,
     rules,
 };
+use crate::setup_error::SetupError;
 
 /// Where replies are kept when settings do not say.
 pub const DEFAULT_CACHE: &str = ".juror/llm";
@@ -31,11 +33,6 @@ pub const DEFAULT_CACHE: &str = ".juror/llm";
 /// The models when settings do not say: those of the Python library's document.
 const DEFAULT_CHAT: &str = "gpt-4o-mini";
 const DEFAULT_EMBEDDING: &str = "text-embedding-ada-002";
-
-/// Why judges cannot be made ready; nothing has been asked yet.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct SetupError(pub String);
 
 /// What the command line says about asking models.
 #[derive(Default)]
@@ -62,7 +59,7 @@ pub struct AskOptions {
 pub struct Judges {
     /// Who judges.
     pub panel: Panel,
-    /// Whom they ask.
+    /// The models they ask.
     pub models: Models,
     /// Where replies are kept, for messages.
     pub cache: Option<String>,
@@ -80,14 +77,12 @@ pub fn judges(
 ) -> Result<Option<Judges>, SetupError> {
     let Some(specs) = specs(settings, environment, &options)? else {
         return match settings.custom_evaluations.first() {
-            Some(custom) => Err(SetupError(format!(
-                "the custom evaluation `{}` needs a model\n  hint: name one in `llm.generation`, or set OPENAI_API_KEY",
-                custom.name
-            ))),
+            Some(custom) => {
+                let problem = format!("the custom evaluation `{}` needs a model", custom.name);
+                Err(SetupError::new(problem).hint(NAME_A_MODEL))
+            }
             None => match settings.needs_model() {
-                Some(metric) => Err(SetupError(format!(
-                    "{metric} is enabled, but there is no model\n  hint: name one in `llm.generation`, set OPENAI_API_KEY, or ask none (--no-model)"
-                ))),
+                Some(metric) => Err(no_model_for(metric)),
                 None => Ok(None),
             },
         };
@@ -139,12 +134,20 @@ pub fn models_if_any(
     models(settings, Specs { embedding: None, ..specs }, options, tell).map(Some)
 }
 
-/// Somebody is to be asked, and there is nobody.
+const NAME_A_MODEL: &str = "name one in `llm.generation`, or set OPENAI_API_KEY";
+
+/// The error for a command that needs a model and has none.
 pub fn no_model() -> SetupError {
-    SetupError(
-        "no model is configured\n  hint: set OPENAI_API_KEY, or name a model in `llm.generation` of the settings (-c)"
-            .into(),
-    )
+    SetupError::new("no model is configured")
+        .hint("set OPENAI_API_KEY, or name a model in `llm.generation` of the settings (-c)")
+}
+
+fn no_model_for(metric: &str) -> SetupError {
+    SetupError::new(format!("{metric} is enabled, but there is no model")).hint(phrase![
+        "name one in `llm.generation`, set OPENAI_API_KEY, or ask none (",
+        option_as("no-model", "ask_models=False"),
+        ")"
+    ])
 }
 
 /// The judge of claims as settings want it.
@@ -157,16 +160,16 @@ pub fn correctness(settings: &Settings, profile: &Profile) -> Result<Correctness
     let own = set.and_then(|own| own.prompt.as_deref());
     let lists = set.and_then(|own| own.method) == Some(ClaimsMethod::Listed);
     match own {
-        Some(_) if lists => Err(SetupError(
-            "answer_correctness.prompt asks for counts, and `method: listed` for lists\n  hint: leave one of them out; a prompt for lists is listed_claims.md in `judge.prompts`"
-                .into(),
-        )),
+        Some(_) if lists => Err(SetupError::new(
+            "answer_correctness.prompt asks for counts, and `method: listed` for lists",
+        )
+        .hint("leave one of them out; a prompt for lists is listed_claims.md in `judge.prompts`")),
         None if lists => {
             let (name, text) = prompt(settings, "listed_claims")?;
             Correctness::listing(&text, rules).map_err(|error| bad_prompt(&name, &error))
         }
         Some(prompt) => Correctness::with_own_prompt(prompt, rules)
-            .map_err(|error| SetupError(format!("answer_correctness.prompt: {error}"))),
+            .map_err(|error| SetupError::new(format!("answer_correctness.prompt: {error}"))),
         None => {
             let (name, text) = prompt(settings, "answer_claims")?;
             Correctness::new(&text, rules).map_err(|error| bad_prompt(&name, &error))
@@ -206,30 +209,27 @@ fn specs(
     options: &AskOptions,
 ) -> Result<Option<Specs>, SetupError> {
     let llm = settings.llm.clone().unwrap_or_default();
-    // Where replies are recorded or calls only counted nobody is asked, so no key is needed.
+    // Recorded replies and counted calls need no key, since no model is asked.
     let asks = cache_mode(&llm, options) != CacheMode::ReadOnly && !options.only_count;
     let timeout = options.timeout.or(llm.timeout_seconds).map(Duration::from_secs_f64);
     let resolve = |place: &str, own: &ModelSettings| {
         let spec = resolve(own, environment, timeout, asks);
-        spec.map_err(|why| SetupError(settings.unaskable(&format!("llm.{place}"), own, &why)))
+        spec.map_err(|why| SetupError(settings.unaskable(&format!("llm.{place}"), own, why)))
     };
     match (&llm.generation, &llm.embedding) {
         (Some(chat), embedding) => Ok(Some(Specs {
             chat: resolve("generation", &with_temperature(chat))?,
             embedding: embedding.as_ref().map(|own| resolve("embedding", own)).transpose()?,
         })),
-        (None, Some(_)) => Err(SetupError(
-            "llm.embedding is set, but not llm.generation\n  hint: name the model that judges"
-                .into(),
-        )),
+        (None, Some(_)) => Err(SetupError::new("llm.embedding is set, but not llm.generation")
+            .hint("name the model that judges")),
         (None, None) => {
             let has_key = environment.get("OPENAI_API_KEY").is_some();
             if !has_key && asks {
                 if settings.llm.is_some() {
-                    return Err(SetupError(
-                        "llm is set, but there is no model\n  hint: name one in `llm.generation`, or set OPENAI_API_KEY"
-                            .into(),
-                    ));
+                    return Err(
+                        SetupError::new("llm is set, but there is no model").hint(NAME_A_MODEL)
+                    );
                 }
                 return Ok(None);
             }
@@ -264,10 +264,9 @@ pub(crate) fn resolve(
     environment: &Environment,
     timeout: Option<Duration>,
     asks: bool,
-) -> Result<ModelSpec, String> {
-    let provider = Provider::of(&settings.provider).ok_or_else(|| {
-        format!("{}\n  hint: {}", no_provider(&settings.provider), known_providers())
-    })?;
+) -> Result<ModelSpec, Notice> {
+    let provider = Provider::of(&settings.provider)
+        .ok_or_else(|| Notice::new(no_provider(&settings.provider)).hint(known_providers()))?;
     // Where nothing is asked, nothing that asking needs has to be there.
     let found = |key: &str, value: &str| match find(key, value, environment) {
         Err(_) if !asks => Ok(None),
@@ -282,13 +281,13 @@ pub(crate) fn resolve(
     let address =
         address.or(provider.address.map(str::to_owned)).or_else(unused).ok_or_else(|| {
             let variables = provider.address_variables.join(" or ");
-            format!("no address\n  hint: set `base_url`, or {variables}")
+            Notice::new("no address").hint(format!("set `base_url`, or {variables}"))
         })?;
     if !is_address(&address) {
-        return Err(format!("{}\n  hint: {AN_ADDRESS}", no_address(&address)));
+        return Err(Notice::new(no_address(&address)).hint(AN_ADDRESS));
     }
     let is_own_address = provider.is_at(&address);
-    // An address that a folder brings along is told nothing that the folder did not bring, too.
+    // An address from `.env` is sent no key that is not from there, too.
     let brought = given.filter(|given| given.origin == Origin::File && !is_own_address && asks);
     let key = match (settings.api_key.as_deref(), &brought) {
         (Some(key), _) => found("api_key", key)?,
@@ -304,11 +303,9 @@ pub(crate) fn resolve(
     };
     key.iter().try_for_each(check)?;
     if key.is_none() && provider.needs_key && is_own_address && asks {
-        return Err(format!(
-            "no key for {}\n  hint: set {}, in the environment or in .env, or `api_key`",
-            provider.names[0],
-            provider.key_variables.join(" or ")
-        ));
+        let variables = provider.key_variables.join(" or ");
+        return Err(Notice::new(format!("no key for {}", provider.names[0]))
+            .hint(format!("set {variables}, in the environment or in .env, or `api_key`")));
     }
     let mut headers = Vec::new();
     for (name, value) in &settings.headers {
@@ -370,12 +367,15 @@ pub(crate) fn no_address(address: &str) -> String {
 }
 
 /// Why a key is not sent to an address that stands in `.env`.
-fn not_together(address: &Found, secret: &Found) -> String {
+fn not_together(address: &Found, secret: &Found) -> Notice {
     let shown = without_credentials(&address.value);
     let (name, secret) = (&address.name, &secret.name);
-    format!(
-        "the address `{shown}` is from .env ({name}), and {secret} is not: who wrote the file would be sent your key\n  hint: if you trust that address, set {name} in the environment or name it as `base_url` in the settings; or write a key for it into .env, too"
-    )
+    Notice::new(format!(
+        "the address `{shown}` is from .env ({name}), and {secret} is not: who wrote the file would be sent your key"
+    ))
+    .hint(format!(
+        "if you trust that address, set {name} in the environment or name it as `base_url` in the settings; or write a key for it into .env, too"
+    ))
 }
 
 /// A value of a setting: as written, or from the variable that `env:NAME` names.
@@ -426,9 +426,10 @@ fn models(
         let names =
             std::iter::once(specs.chat.name()).chain(specs.embedding.as_ref().map(ModelSpec::name));
         if let Some(name) = names.into_iter().find(|name| prices.of(name).is_none()) {
-            return Err(SetupError(format!(
-                "there is a cost ceiling, but the price of {name} is not known\n  hint: add it to `llm.prices`, in USD per million tokens"
-            )));
+            return Err(SetupError::new(format!(
+                "there is a cost ceiling, but the price of {name} is not known"
+            ))
+            .hint("add it to `llm.prices`, in USD per million tokens"));
         }
     }
     let place = options.cache.or(llm.cache).unwrap_or_else(|| DEFAULT_CACHE.into());
@@ -464,7 +465,7 @@ fn models(
         only_count: options.only_count,
         tell,
     };
-    let models = Models::new(setup).map_err(|why| SetupError(format!("llm: {why}")))?;
+    let models = Models::new(setup).map_err(|why| SetupError::new(format!("llm: {why}")))?;
     Ok((models, place))
 }
 
@@ -479,10 +480,10 @@ fn panel(settings: &Settings, profile: &Profile, embeds: bool) -> Result<Panel, 
     let mut judges: Vec<Box<dyn Judge>> = Vec::new();
     let relevance = settings.answer_relevance.as_ref().and_then(|own| own.enabled);
     if relevance == Some(true) && !embeds {
-        return Err(SetupError(
-            "answer_relevance is enabled, but there is no embedding model\n  hint: name one in `llm.embedding`"
-                .into(),
-        ));
+        return Err(SetupError::new(
+            "answer_relevance is enabled, but there is no embedding model",
+        )
+        .hint("name one in `llm.embedding`"));
     }
     if relevance.unwrap_or(embeds) {
         let (name, text) = prompt(settings, "generated_question")?;
@@ -550,7 +551,7 @@ fn prompt(settings: &Settings, name: &str) -> Result<(String, String), SetupErro
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             Ok((name.to_owned(), built_in))
         }
-        Err(error) => Err(SetupError(format!(
+        Err(error) => Err(SetupError::new(format!(
             "{}: cannot read: {}",
             path.display(),
             crate::input::reason(&error)
@@ -561,7 +562,7 @@ fn prompt(settings: &Settings, name: &str) -> Result<(String, String), SetupErro
 /// A file that no prompt is read from is a name mistyped.
 fn check_prompts(folder: &str) -> Result<(), SetupError> {
     let Ok(entries) = std::fs::read_dir(folder) else {
-        return Err(SetupError(format!("judge.prompts: {folder}: there is no such folder")));
+        return Err(SetupError::new(format!("judge.prompts: {folder}: there is no such folder")));
     };
     let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
     let is_prompt = |name: &&str| PROMPTS.iter().any(|(known, ..)| known == name);
@@ -570,17 +571,15 @@ fn check_prompts(folder: &str) -> Result<(), SetupError> {
         if stem.is_some_and(|stem| !is_prompt(&stem)) {
             let known: Vec<String> =
                 PROMPTS.iter().map(|(name, ..)| format!("{name}.md")).collect();
-            return Err(SetupError(format!(
-                "judge.prompts: {folder}: there is no prompt `{name}`\n  hint: known are {}",
-                known.join(", ")
-            )));
+            let problem = format!("judge.prompts: {folder}: there is no prompt `{name}`");
+            return Err(SetupError::new(problem).hint(format!("known are {}", known.join(", "))));
         }
     }
     Ok(())
 }
 
 fn bad_prompt(name: &str, error: &TemplateError) -> SetupError {
-    SetupError(format!("the prompt {name}: {error}"))
+    SetupError::new(format!("the prompt {name}: {error}"))
 }
 
 /// What decides what the chat model says: its name, its address, its parameters.
@@ -612,7 +611,7 @@ pub(crate) fn model_identity(spec: &ModelSpec) -> Value {
 /// What decides verdicts: models with their parameters, prompts, rules.
 fn identity(profile: &Profile, specs: &Specs, panel: &Panel) -> Value {
     let spec = |spec: &ModelSpec| {
-        // Parameters may hold what is nobody's business: their hash tells them apart as well.
+        // Parameters may be confidential: their hash tells them apart as well.
         let written = Value::Object(spec.parameters.clone()).to_string();
         let parameters = blake3::hash(written.as_bytes()).to_hex()[..16].to_owned();
         let mut own = serde_json::json!({"model": spec.name(), "parameters": parameters});
@@ -633,7 +632,7 @@ fn identity(profile: &Profile, specs: &Specs, panel: &Panel) -> Value {
 mod tests {
     use super::*;
 
-    fn resolved(base_url: &str, key: Option<&str>) -> Result<ModelSpec, String> {
+    fn resolved(base_url: &str, key: Option<&str>) -> Result<ModelSpec, Notice> {
         let written = serde_json::json!({"provider": "openai", "model": "m", "api_key": key,
             "base_url": base_url});
         let settings: ModelSettings = serde_json::from_value(written).expect("settings");
@@ -645,7 +644,7 @@ mod tests {
         for address in ["https://api.openai.com/v1", "https://api.openai.com/v1/"] {
             let spec = resolved(address, Some("k")).expect("a model");
             assert!(spec.is_paid && spec.width.begin == 16, "{address}");
-            let error = resolved(address, None).expect_err("no key");
+            let error = resolved(address, None).expect_err("no key").to_string();
             assert!(error.starts_with("no key for openai"), "{error}");
         }
         let elsewhere = resolved("https://elsewhere/v1", None).expect("a model");

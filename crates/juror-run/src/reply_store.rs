@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use juror_models::{CacheMode, CallKey, Kept, Outcome, Recorded, ReplyCache, Tell};
 use juror_store::{Replies, Reply};
 
-use crate::models::SetupError;
+use crate::setup_error::SetupError;
 
 /// Whether a place is a file of recorded replies, rather than a folder.
 pub(crate) fn is_file(place: &Path) -> bool {
@@ -26,25 +26,30 @@ pub(crate) fn open(
         return match mode {
             CacheMode::ReadOnly => {
                 let text = std::fs::read_to_string(path).map_err(|error| {
-                    SetupError(format!("{place}: cannot read: {}", crate::input::reason(&error)))
+                    let why = crate::input::reason(&error);
+                    SetupError::new(format!("{place}: cannot read: {why}"))
                 })?;
                 let recorded = Recorded::read(&text)
-                    .map_err(|error| SetupError(format!("{place}: {error}")))?;
+                    .map_err(|error| SetupError::new(format!("{place}: {error}")))?;
                 Ok(Box::new(recorded))
             }
-            _ => Err(SetupError(format!(
-                "{place}: a file of recorded replies can only be read\n  hint: set `llm.cache_mode: read-only`, or bring them into a folder with `juror cache import`"
-            ))),
+            _ => Err(SetupError::new(format!(
+                "{place}: a file of recorded replies can only be read"
+            ))
+            .hint(
+                "set `llm.cache_mode: read-only`, or bring them into a folder with `juror cache import`",
+            )),
         };
     }
     let opened = if keeps { Replies::open(path).map(Some) } else { Replies::open_read_only(path) };
     match opened {
         Ok(Some(replies)) => Ok(Box::new(Store { replies, tell })),
-        Ok(None) if mode == CacheMode::ReadOnly => Err(SetupError(format!(
-            "{place}: no replies are kept here\n  hint: only kept replies may be used; name the folder or the file that has them"
-        ))),
+        Ok(None) if mode == CacheMode::ReadOnly => {
+            Err(SetupError::new(format!("{place}: no replies are kept here"))
+                .hint("only kept replies may be used; name the folder or the file that has them"))
+        }
         Ok(None) => Ok(Box::new(Recorded::default())),
-        Err(error) => Err(SetupError(error.to_string())),
+        Err(error) => Err(error.into()),
     }
 }
 

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use juror_document::{Notice, Phrase, option, option_as, phrase, program_only};
 use juror_models::{
-    CacheMode, Limits, ModelSpec, Models, ModelsSetup, Prices, Secret, Width, http_client,
+    CacheMode, Limits, ModelSpec, Models, ModelsSetup, Prices, Secret, Tell, Width, http_client,
 };
 use juror_serve::MatchNumbers;
 use juror_toolbench::{LAST_RESORT_CATEGORY, Rule};
@@ -18,8 +19,9 @@ use serde_json::Value;
 use crate::environment::Environment;
 use crate::known_replies::{ReplyPlace, categories_of, known_replies};
 use crate::manifest::short_hash;
-use crate::models::{SetupError, from_environment, model_identity, own_prices, resolve};
+use crate::models::{from_environment, model_identity, own_prices, resolve};
 use crate::settings::Settings;
+use crate::setup_error::SetupError;
 use crate::tool_settings::{
     AcceptWord, FormWord, MissWord, NumbersWord, RealSettings, SimulatorSettings, SourceWord,
     ToolsSettings,
@@ -48,23 +50,20 @@ pub struct Tools {
     /// How many replies the store has.
     pub n_kept: u64,
     /// What could not be used.
-    pub problems: Vec<String>,
+    pub problems: Vec<Notice>,
     /// Who is asked for a reply, in order.
     pub sources: Vec<&'static str>,
-    /// What decides what the model says that plays tools, where one does.
+    /// What decides what the simulator says, if there is one.
     pub simulator: Option<Value>,
     /// Where replies are known, and which of it is only read.
     pub places: Vec<ReplyPlace>,
 }
 
-/// Told of trouble while serving.
-pub type TellTrouble = Arc<dyn Fn(&str) + Send + Sync>;
-
 /// Makes virtual tools ready.
 pub fn open_tools(
     settings: &Settings,
     environment: &Environment,
-    tell: &TellTrouble,
+    tell: &Tell,
 ) -> Result<Tools, SetupError> {
     let tools = &settings.tools;
     let replays = tools.on_miss == Some(MissWord::Fail);
@@ -101,9 +100,8 @@ pub fn open_tools(
                     // The public server starts with any configuration, and serves what it can.
                     Err(error) if is_published(tools) => {
                         names.retain(|name| *name != SourceWord::Simulator.name());
-                        problems.push(format!(
-                            "{error}\n  no model plays the tools until that is mended"
-                        ));
+                        let told = error.0.below("no model plays the tools until that is mended");
+                        problems.push(told);
                     }
                     Err(error) => return Err(error),
                 }
@@ -138,7 +136,7 @@ pub fn open_tools(
 fn fill_categories(
     catalog: &mut Catalog,
     known: &CachedSetup,
-    problems: &mut Vec<String>,
+    problems: &mut Vec<Notice>,
 ) -> Result<(), SetupError> {
     let tools = catalog.tools();
     let n_tools = tools.len();
@@ -148,9 +146,11 @@ fn fill_categories(
     let categories = categories_of(known)?;
     let n_left = catalog.fill_categories(|tool| categories.get(tool)?.clone());
     if n_left > 0 {
-        problems.push(format!(
-            "{n_left} of {n_tools} tools have no category, neither in their files nor by known replies: they are taken for tools of `{LAST_RESORT_CATEGORY}`, and replies that are known under another category are not found\n  hint: name a folder of tool files with a folder for each category"
-        ));
+        let problem = format!(
+            "{n_left} of {n_tools} tools have no category, neither in their files nor by known replies: they are taken for tools of `{LAST_RESORT_CATEGORY}`, and replies that are known under another category are not found"
+        );
+        let hint = "name a folder of tool files with a folder for each category";
+        problems.push(Notice::new(problem).hint(hint));
     }
     Ok(())
 }
@@ -160,7 +160,7 @@ fn is_published(tools: &ToolsSettings) -> bool {
 }
 
 /// The sources in order: as settings say, else known replies, real tools and a simulator, as far
-/// as they are configured. A replay asks nobody, a refresh everybody but what is known.
+/// as they are configured. A replay asks none of the last two; a refresh asks only them.
 fn source_words(tools: &ToolsSettings, replays: bool) -> Result<Vec<SourceWord>, SetupError> {
     let refreshes = tools.refresh == Some(true);
     let configured = || {
@@ -181,43 +181,64 @@ fn source_words(tools: &ToolsSettings, replays: bool) -> Result<Vec<SourceWord>,
 
 /// A refresh that could replace nothing is a mistake.
 fn check_refresh(tools: &ToolsSettings, words: &[SourceWord]) -> Result<(), SetupError> {
+    let sources = || option_as("sources", "tools.sources");
     let (why, hint) = if tools.keep == Some(false) || tools.on_miss == Some(MissWord::Fail) {
-        ("nothing new is kept", "leave out --refresh, or --no-keep and --on-miss fail")
+        ("nothing new is kept", keep_nothing_or_refresh())
     } else if !words.iter().any(|word| *word != SourceWord::Cache) {
-        ("nobody can be asked", "configure a simulator or real tools, and name them in --sources")
+        let hint = phrase!["configure a simulator or real tools, and name them in ", sources()];
+        ("nobody can be asked", hint)
     } else if words.first() == Some(&SourceWord::Cache) {
-        ("known replies come first", "leave `cache` out of --sources, or name it last")
+        let hint = phrase!["leave `cache` out of ", sources(), ", or name it last"];
+        ("known replies come first", hint)
     } else {
         return Ok(());
     };
-    Err(SetupError(format!(
-        "kept replies are to be replaced by new ones, but {why}\n  hint: {hint}"
-    )))
+    let problem = format!("kept replies are to be replaced by new ones, but {why}");
+    Err(SetupError::new(problem).hint(hint))
 }
 
-fn load_catalog(tools: &ToolsSettings, problems: &mut Vec<String>) -> Result<Catalog, SetupError> {
+fn keep_nothing_or_refresh() -> Phrase {
+    phrase![
+        "leave out ",
+        option("refresh"),
+        ", or ",
+        option_as("no-keep", "tools.keep"),
+        " and ",
+        option_as("on-miss", "tools.on_miss"),
+        " fail"
+    ]
+}
+
+fn load_catalog(tools: &ToolsSettings, problems: &mut Vec<Notice>) -> Result<Catalog, SetupError> {
     let Some(folder) = &tools.folder else { return Ok(Catalog::default()) };
     let root = Path::new(folder);
     if tools.is_folder_optional && !root.exists() {
-        problems.push(format!("{folder}: there is no such folder: no APIs are listed, and no model is told of them\n  hint: name the folder of tool files with --tools"));
+        let problem = format!(
+            "{folder}: there is no such folder: no APIs are listed, and no model is told of them"
+        );
+        problems.push(Notice::new(problem).hint(name_the_folder()));
         return Ok(Catalog::default());
     }
     let catalog = Catalog::load(root).map_err(|error| {
         let why = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
-        SetupError(format!("{error}: {why}\n  hint: name the folder of tool files with --tools"))
+        SetupError::new(format!("{error}: {why}")).hint(name_the_folder())
     })?;
-    problems.extend(catalog.problems().errors.iter().map(ToString::to_string));
+    problems.extend(catalog.problems().errors.iter().map(Notice::from));
     if catalog.n_apis() == 0 {
-        problems.push(format!("{folder}: no tool files are found here"));
+        problems.push(Notice::new(format!("{folder}: no tool files are found here")));
     }
     Ok(catalog)
+}
+
+fn name_the_folder() -> Phrase {
+    phrase!["name the folder of tool files with ", option("tools")]
 }
 
 fn simulator(
     settings: &Settings,
     environment: &Environment,
     (catalog, cached): (&Arc<Catalog>, Option<Arc<Cached>>),
-    tell: &TellTrouble,
+    tell: &Tell,
 ) -> Result<Simulator, SetupError> {
     let own = settings.tools.simulator.clone().unwrap_or_default();
     let form = match own.form {
@@ -229,7 +250,7 @@ fn simulator(
         None => None,
         Some(file) => Some(std::fs::read_to_string(file).map_err(|error| {
             let why = crate::input::reason(&error);
-            SetupError(format!("tools.simulator.prompt: {file}: cannot read: {why}"))
+            SetupError::new(format!("tools.simulator.prompt: {file}: cannot read: {why}"))
         })?),
     };
     Ok(Simulator {
@@ -245,7 +266,7 @@ fn simulator(
     })
 }
 
-/// What decides what a simulator says: its model, where that is, what it is told.
+/// What decides what a simulator says: its model, the address and the prompt.
 fn simulator_identity(
     settings: &Settings,
     environment: &Environment,
@@ -267,15 +288,10 @@ fn simulator_spec(
     form: SimulatorKind,
 ) -> Result<ModelSpec, SetupError> {
     let llm = settings.llm.clone().unwrap_or_default();
-    let model = own.model.clone().or(llm.generation.clone()).ok_or_else(|| {
-        SetupError(
-            "a simulator is wanted, but there is no model\n  hint: name it in `tools.simulator.model` or `llm.generation`, or with --model and --model-url; OPENAI_API_KEY alone names none here"
-                .into(),
-        )
-    })?;
+    let model = own.model.clone().or(llm.generation.clone()).ok_or_else(no_simulator_model)?;
     let timeout = llm.timeout_seconds.map(Duration::from_secs_f64);
     let mut spec = resolve(&model, environment, timeout, true)
-        .map_err(|why| SetupError(settings.unaskable("tools.simulator", &model, &why)))?;
+        .map_err(|why| SetupError(settings.unaskable("tools.simulator", &model, why)))?;
     let (temperature, max_tokens) = match form {
         SimulatorKind::Chat => (0.0, 4096),
         SimulatorKind::Mirror | SimulatorKind::MirrorCache => (0.1, 2048),
@@ -288,12 +304,20 @@ fn simulator_spec(
     Ok(spec)
 }
 
+fn no_simulator_model() -> SetupError {
+    SetupError::new("a simulator is wanted, but there is no model").hint(phrase![
+        "name it in `tools.simulator.model` or `llm.generation`",
+        program_only(", or with --model and --model-url"),
+        "; OPENAI_API_KEY alone names none here"
+    ])
+}
+
 fn simulator_models(
     settings: &Settings,
     own: &SimulatorSettings,
     environment: &Environment,
     form: SimulatorKind,
-    tell: &TellTrouble,
+    tell: &Tell,
 ) -> Result<Models, SetupError> {
     let llm = settings.llm.clone().unwrap_or_default();
     let spec = simulator_spec(settings, own, environment, form)?;
@@ -319,7 +343,7 @@ fn simulator_models(
         only_count: false,
         tell: Arc::new(move |text: &str| told(text)),
     };
-    Models::new(setup).map_err(|why| SetupError(format!("tools.simulator: {why}")))
+    Models::new(setup).map_err(|why| SetupError::new(format!("tools.simulator: {why}")))
 }
 
 fn real(
@@ -329,7 +353,7 @@ fn real(
 ) -> Result<Vec<Box<dyn ToolSource>>, SetupError> {
     let nothing = RealSettings::default();
     let own = tools.real.as_ref().unwrap_or(&nothing);
-    let wrong = |why: String| SetupError(format!("tools.real: {why}"));
+    let wrong = |why: String| SetupError::new(format!("tools.real: {why}"));
     let rule = match own.accept {
         Some(AcceptWord::Strict) => Rule::Strict,
         Some(AcceptWord::Compatible) | None => Rule::Compatible,

@@ -15,7 +15,7 @@ use tokio::net::TcpStream;
 
 use crate::metrics::ConnectionGauge;
 use crate::open_connections::{ConnectionState, Phase};
-use crate::server::{Event, Server};
+use crate::server::{LogEvent, Server};
 use crate::stall_timeout::StallTimeout;
 
 /// The longest head of a request, in bytes.
@@ -137,7 +137,7 @@ impl Server {
         why: &str,
     ) -> io::Result<()> {
         self.metrics.refused();
-        (self.setup.log)(&Event::Refused { why, status: status.as_u16() });
+        (self.setup.log)(&LogEvent::Refused { why, status: status.as_u16() });
         let body = error_body(why);
         let head = format!(
             "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",

@@ -73,4 +73,4 @@ mod url_parts;
 
 pub use hyper::StatusCode;
 pub use runs::{RecordedCall, RunError, Runs, random_secret};
-pub use server::{Event, Limits, Log, MatchNumbers, Server, ServerSetup};
+pub use server::{Limits, Log, LogEvent, MatchNumbers, Server, ServerSetup};

@@ -20,7 +20,7 @@ use crate::access::{Rejection, check_host, has_token};
 use crate::open_connections::{ConnectionState, Phase};
 use crate::response::{self, HttpResponse};
 use crate::runs::{QueryAddress, RecordedCall};
-use crate::server::{Event, Server};
+use crate::server::{LogEvent, Server};
 use crate::url_parts::field;
 
 /// How many APIs a search returns by default.
@@ -145,7 +145,7 @@ impl Server {
 
     pub(crate) fn refuse(&self, status: StatusCode, why: &str) -> HttpResponse {
         self.metrics.refused();
-        (self.setup.log)(&Event::Refused { why, status: status.as_u16() });
+        (self.setup.log)(&LogEvent::Refused { why, status: status.as_u16() });
         response::problem(status, why)
     }
 
@@ -233,7 +233,7 @@ impl Server {
     /// Counts, records and logs a call.
     fn tell(&self, call: &ToolCall, served: &Served, of: Option<QueryAddress>, took: Duration) {
         self.metrics.served(served.from, took);
-        (self.setup.log)(&Event::Served {
+        (self.setup.log)(&LogEvent::Served {
             category: &call.category,
             tool: &call.tool,
             api: &call.api,
@@ -276,7 +276,7 @@ impl Server {
                 let status = StatusCode::UNPROCESSABLE_ENTITY;
                 self.metrics.refused();
                 let why = "the request is not made as requests are";
-                (self.setup.log)(&Event::Refused { why, status: status.as_u16() });
+                (self.setup.log)(&LogEvent::Refused { why, status: status.as_u16() });
                 response::json_bytes(status, Bytes::from(detail))
             }
         }

@@ -67,7 +67,7 @@ const AFTER_FAILURE: Duration = Duration::from_millis(100);
 /// An event for the log. Events contain neither keys nor the arguments of calls.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum Event<'e> {
+pub enum LogEvent<'e> {
     /// A call was answered.
     Served {
         /// The category, as requested.
@@ -97,7 +97,7 @@ pub enum Event<'e> {
 }
 
 /// Receives events.
-pub type Log = Arc<dyn Fn(&Event<'_>) + Send + Sync>;
+pub type Log = Arc<dyn Fn(&LogEvent<'_>) + Send + Sync>;
 
 /// Whether numbers in arguments may match known replies by value, if there is no exact match.
 /// Clients of the public servers do not expect that.
@@ -227,13 +227,13 @@ impl Server {
             let told = format!(
                 "more than {most} connections are open (--max-connections): those that have waited longest give way to others"
             );
-            (self.setup.log)(&Event::Trouble(&told));
+            (self.setup.log)(&LogEvent::Trouble(&told));
         }
         self.connections.close_longest_waiting();
     }
 
     async fn wait_after(&self, error: &io::Error) {
-        (self.setup.log)(&Event::Trouble(&format!("a connection cannot be taken: {error}")));
+        (self.setup.log)(&LogEvent::Trouble(&format!("a connection cannot be taken: {error}")));
         // Usually more connections are waiting to be accepted.
         (0..MOST_EXTRA / 2).for_each(|_| _ = self.connections.close_longest_waiting());
         tokio::time::sleep(AFTER_FAILURE).await;
@@ -251,7 +251,7 @@ impl Server {
         let cached = self.setup.tools.cached().clone();
         let written = tokio::task::spawn_blocking(move || cached.write_hits()).await;
         if let Ok(Err(error)) = written {
-            (self.setup.log)(&Event::Trouble(&format!("hits cannot be written down: {error}")));
+            (self.setup.log)(&LogEvent::Trouble(&format!("hits cannot be written down: {error}")));
         }
     }
 }

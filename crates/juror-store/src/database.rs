@@ -24,7 +24,7 @@ pub enum StoreError {
         reason: String,
     },
     /// The file is not a store, or damaged; it is left alone.
-    #[error("{}: not a store of replies, or damaged: {reason}\n  hint: it was left as it is; move it away to begin a new one", path.display())]
+    #[error("{}\n  hint: {MOVE_AWAY}", damaged(path, reason))]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -45,6 +45,27 @@ pub enum StoreError {
         /// The reason.
         reason: String,
     },
+}
+
+const MOVE_AWAY: &str = "it was left as it is; move it away to begin a new one";
+
+fn damaged(path: &Path, reason: &str) -> String {
+    format!("{}: not a store of replies, or damaged: {reason}", path.display())
+}
+
+impl StoreError {
+    /// What is wrong, without a hint.
+    pub fn problem(&self) -> String {
+        match self {
+            StoreError::Damaged { path, reason } => damaged(path, reason),
+            other => other.to_string(),
+        }
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> Option<&'static str> {
+        matches!(self, StoreError::Damaged { .. }).then_some(MOVE_AWAY)
+    }
 }
 
 /// A kind of store.

@@ -33,7 +33,7 @@ pub(crate) fn report_bugs() {
         if juror_document::is_caught() {
             return;
         }
-        crate::talk::say(&format!(
+        crate::output::print_note(&format!(
             "juror has met a bug of its own: {panic}\nplease report it, with the command you ran"
         ));
     }));
@@ -44,13 +44,13 @@ pub(crate) fn code_of(outcome: std::thread::Result<anyhow::Result<Exit>>) -> u8 
     // Whatever came of it, it came of something that was not there.
     if let Some(name) = juror_run::torn_input() {
         let problem = juror_run::CUT_SHORT;
-        crate::talk::error(&anyhow::anyhow!("{name}: cannot read: {problem}"));
+        crate::output::print_error(&anyhow::anyhow!("{name}: cannot read: {problem}"));
         return Exit::OutsideFailed as u8;
     }
     let exit = match outcome {
         Ok(Ok(exit)) => exit,
         Ok(Err(error)) => {
-            crate::talk::error(&error);
+            crate::output::print_error(&error);
             kind_of(&error)
         }
         Err(_) => Exit::Bug,

@@ -5,8 +5,8 @@
 
 mod cli;
 mod exit;
+mod output;
 mod progress;
-mod talk;
 
 use std::ffi::OsString;
 
@@ -18,6 +18,6 @@ use std::ffi::OsString;
 pub fn run(arguments: Vec<OsString>, program: &[OsString]) -> u8 {
     exit::report_bugs();
     let code = exit::code_of(std::panic::catch_unwind(|| cli::run(arguments, program)));
-    talk::end();
+    output::flush();
     code
 }

@@ -1,4 +1,4 @@
-//! Telling how far long work has come.
+//! Showing the events of a run.
 
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -11,14 +11,14 @@ use crate::cli::count;
 /// Where there is no terminal, a line this often.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
-/// What an interrupted user reads.
+/// Shown when the user interrupts.
 pub(crate) const STOPPING: &str =
     "stopping: waiting for calls on their way (Ctrl-C again to end at once)";
 
-/// What is gone through, one and many of them.
+/// What is counted, in singular and plural.
 pub(crate) type Noun = [&'static str; 2];
 
-/// A bar on a terminal, plain lines elsewhere, nothing when asked to be quiet.
+/// A bar on a terminal, plain lines elsewhere, nothing if the user asked for quiet.
 pub(crate) struct Progress {
     noun: Noun,
     shape: Shape,
@@ -43,12 +43,14 @@ impl Progress {
         Progress { noun, shape }
     }
 
-    pub(crate) fn tell(&mut self, event: Event) {
+    /// Shows an event.
+    pub(crate) fn update(&mut self, event: Event) {
         match event {
-            Event::Stopping => crate::talk::say(STOPPING),
+            Event::Stopping => crate::output::print_note(STOPPING),
             Event::Started { questions } => self.begin(questions),
             Event::Judged { questions, errors } => self.show(questions, || count(errors, "error")),
             Event::Asked(asking) => self.show(asking.questions, || in_words(&asking)),
+            other => show(&other, matches!(self.shape, Shape::Quiet)),
         }
     }
 
@@ -76,7 +78,9 @@ impl Progress {
                     *next += LINE_EVERY;
                     let seconds = started.elapsed().as_secs();
                     let details = details();
-                    crate::talk::say(&format!("done {done} of {all}, {details}, {seconds} s"));
+                    crate::output::print_note(&format!(
+                        "done {done} of {all}, {details}, {seconds} s"
+                    ));
                 }
             }
         }
@@ -86,6 +90,19 @@ impl Progress {
         if let Shape::Bar(bar) = &self.shape {
             bar.finish_and_clear();
         }
+    }
+}
+
+/// Prints an event that has a line of its own. Attempts of earlier runs have none, and those of this
+/// run only if nobody asked for quiet.
+pub(crate) fn show(event: &Event, quiet: bool) {
+    match event {
+        Event::Attempted(done) if !done.is_known && !quiet => {
+            crate::output::print_note(&done.line.to_string());
+        }
+        Event::Note(notice) => crate::output::print_note(&notice.to_string()),
+        Event::Warning(notice) => crate::output::warn(&notice.to_string()),
+        _ => {}
     }
 }
 
@@ -155,14 +172,14 @@ mod tests {
     }
 
     #[test]
-    fn calls_that_wait_for_their_next_try_are_told() {
+    fn calls_that_wait_for_their_next_try_are_shown() {
         let calls = Calls { asked: 2, to_try_again: 2, ..Calls::default() };
         let asking = Asking { calls, ..Asking::default() };
         assert_eq!(in_words(&asking), "0 calls done, 0 under way, 2 to be tried again");
     }
 
     #[test]
-    fn one_is_told_as_one() {
+    fn one_is_singular() {
         let calls = Calls { answered: 1, ..Calls::default() };
         let asking = Asking { calls, ..Asking::default() };
         assert_eq!(in_words(&asking), "1 call done, 0 under way");
@@ -171,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_rate_time_left_and_cost_are_told() {
+    fn calls_rate_time_left_and_cost_are_shown() {
         let calls =
             Calls { answered: 3, under_way: 1, failed: 1, usd: Some(0.5), ..Calls::default() };
         let left = Some(Duration::from_secs(4000));

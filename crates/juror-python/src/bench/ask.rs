@@ -10,12 +10,12 @@ use juror_models::Pending;
 use pyo3::prelude::*;
 use tokio::sync::oneshot;
 
-use super::told::Told;
+use super::message::Message;
 
 /// Agents in Python, whoever takes the next query.
 pub(super) struct PythonAgents {
     pub(super) asks: Sender<Ask>,
-    pub(super) told: Sender<Told>,
+    pub(super) messages: Sender<Message>,
     pub(super) timeout: Duration,
     pub(super) n_asked: AtomicU64,
 }
@@ -99,8 +99,8 @@ impl PythonAgents {
                 () = tokio::time::sleep_until(look(&deadline).into()) => {}
             }
             if look(&deadline) <= Instant::now() {
-                // If nobody listens any longer, nobody is to be replaced.
-                let _ = self.told.send(Told::Late { number });
+                // If nobody listens any longer, no thread has to be replaced.
+                let _ = self.messages.send(Message::Late { number });
                 let seconds = self.timeout.as_secs_f64();
                 return Err(AgentError(format!("no answer within {seconds} s")));
             }

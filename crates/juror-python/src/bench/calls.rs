@@ -30,7 +30,7 @@ impl Caller {
 
     /// Calls a tool, and hands the reply over on another thread.
     ///
-    /// When the run is over nobody calls any longer: `done` is dropped without a word.
+    /// When the run is over, `done` is dropped without being called.
     pub(super) fn call(&self, url: &str, body: String, done: impl FnOnce(Reply) + Send + 'static) {
         let mut post = self.client.post(url).header("content-type", "application/json").body(body);
         // Frameworks write 5.0 for 5 and the other way round.

@@ -6,11 +6,11 @@
 
 mod ask;
 mod calls;
+mod message;
 mod options;
 mod prepared;
 mod refused;
 mod run;
-mod told;
 
 pub(crate) use ask::Ask;
 pub(crate) use run::BenchRun;

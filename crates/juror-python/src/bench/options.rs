@@ -1,15 +1,13 @@
 //! How a run is asked for, as the Python side writes it.
 
-use std::path::Path;
 use std::time::Duration;
 
-use juror_agents::read_secret;
-use juror_document::{Document, Format, Problems};
-use juror_models::Secret;
+use juror_agents::Subject;
+use juror_document::{Document, Format, Notice, Problems, option, phrase};
 use juror_run::bench::{
-    JudgeWord, Manner, Pool, Reach, UNUSED_TOKEN, Wanted, agent_environment, ignored_by_server,
+    AgentChoice, AgentOptions, BenchOptions, JudgeWord, QuerySelection, RunPlace,
 };
-use juror_run::{Environment, FormWord, PublicConfig, Resume, Settings, load_settings};
+use juror_run::{AskOptions, Environment, FormWord, PublicConfig, Resume, Settings, load_settings};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -25,7 +23,7 @@ pub(super) struct Options {
     /// The agent, as results name it.
     agent: String,
     /// What it is called.
-    pub(super) name: String,
+    name: String,
     queries: String,
     sets: Vec<String>,
     ids: Option<String>,
@@ -40,17 +38,17 @@ pub(super) struct Options {
     settings: Option<Box<RawValue>>,
     pool: String,
     judge: Option<String>,
-    pub(super) repeats: Option<u32>,
-    pub(super) jobs: usize,
+    repeats: Option<u32>,
+    jobs: usize,
     timeout: f64,
-    pub(super) server: Option<String>,
+    server: Option<String>,
     #[serde(default)]
     server_token: Option<String>,
     pub(super) output: Option<String>,
-    pub(super) run: Option<String>,
+    run: Option<String>,
     fresh: bool,
     resume_changed: bool,
-    pub(super) retry_errors: bool,
+    retry_errors: bool,
     /// Variables that decide what the agent answers.
     agent_env: Vec<String>,
     /// What is known of what the agent is made of.
@@ -58,18 +56,49 @@ pub(super) struct Options {
 }
 
 impl Options {
-    pub(super) fn wanted(&self) -> Wanted {
-        Wanted {
-            place: self.queries.clone(),
-            sets: self.sets.clone(),
-            filter: self.ids.clone(),
-            ids: self.query_ids.clone(),
-            limit: self.limit,
-        }
+    /// The benchmark that is asked for, of an agent that answers through `subject`.
+    pub(super) fn benchmark(
+        self,
+        subject: impl FnOnce(Duration) -> Box<dyn Subject>,
+        environment: &Environment,
+    ) -> Result<BenchOptions, Refusal> {
+        let timeout = self.timeout()?;
+        Ok(BenchOptions {
+            pool: self.pool.parse().map_err(|why: String| asked(why))?,
+            settings: self.settings()?,
+            judge: self.judge()?,
+            reply_options: self.reply_options(),
+            queries: QuerySelection {
+                place: self.queries,
+                sets: self.sets,
+                filter: self.ids,
+                ids: self.query_ids,
+                limit: self.limit,
+            },
+            agent: AgentOptions {
+                choice: AgentChoice::Own { agent: subject(timeout), declared: self.identity },
+                written: self.agent,
+                default_name: self.name.clone(),
+                name: Some(self.name),
+                variables: self.agent_env,
+                timeout,
+            },
+            repeats: self.repeats,
+            ask: AskOptions::default(),
+            server: self.server,
+            server_token: self.server_token.or_else(|| environment.get("JUROR_SERVER_TOKEN")),
+            run: self.run.map_or(RunPlace::Nowhere, |folder| RunPlace::Named(folder.into())),
+            resume: Resume {
+                fresh: self.fresh,
+                retry_errors: self.retry_errors,
+                even_if_changed: self.resume_changed,
+            },
+            jobs: self.jobs,
+        })
     }
 
     /// The settings, with the places that were named beside them.
-    pub(super) fn settings(&self) -> Result<Settings, Refusal> {
+    fn settings(&self) -> Result<Settings, Refusal> {
         let mut settings = self.written_settings()?;
         let tools = &mut settings.tools;
         tools.name_folder(self.tools.as_ref());
@@ -79,11 +108,9 @@ impl Options {
         if self.refresh {
             tools.refresh = Some(true);
         }
-        if self.server.is_some() {
-            tools.leave_to_server();
-        }
         if tools.folder.is_none() {
-            return Err(asked("there is no folder of tool files\n  hint: name it with --tools"));
+            let notice = Notice::new("there is no folder of tool files");
+            return Err(asked(notice.hint(phrase!["name it with ", option("tools")])));
         }
         Ok(settings)
     }
@@ -104,11 +131,7 @@ impl Options {
         }
     }
 
-    pub(super) fn pool(&self) -> Result<Pool, Refusal> {
-        self.pool.parse().map_err(asked)
-    }
-
-    pub(super) fn judge(&self) -> Result<Option<JudgeWord>, Refusal> {
+    fn judge(&self) -> Result<Option<JudgeWord>, Refusal> {
         match self.judge.as_deref() {
             None => Ok(None),
             Some("model") => Ok(Some(JudgeWord::Model)),
@@ -120,55 +143,14 @@ impl Options {
         }
     }
 
-    pub(super) fn manner(&self, pool: Pool) -> Manner<'_> {
-        Manner { name: &self.name, agent: &self.agent, method: None, pool, more: &[] }
-    }
-
-    /// What only the agent's side knows of what decides its answers.
-    pub(super) fn reach(&self) -> Reach {
-        Reach {
-            environment: agent_environment(&self.agent_env, std::env::vars_os()),
-            declared: Some(self.identity.clone()),
-            server: self.server.clone(),
-            ..Reach::default()
-        }
-    }
-
-    pub(super) fn resume(&self) -> Resume {
-        Resume {
-            fresh: self.fresh,
-            retry_errors: self.retry_errors,
-            even_if_changed: self.resume_changed,
-        }
-    }
-
-    pub(super) fn timeout(&self) -> Result<Duration, Refusal> {
+    fn timeout(&self) -> Result<Duration, Refusal> {
         let wrong = |_| asked(format!("`{}` is no number of seconds", self.timeout));
         Duration::try_from_secs_f64(self.timeout).map_err(wrong)
     }
 
-    /// The token that the server of tools asks for, if it does.
-    pub(super) fn token(&self, environment: &Environment) -> Result<Option<Secret>, Refusal> {
-        let token = self.server_token.clone().or_else(|| environment.get("JUROR_SERVER_TOKEN"));
-        let token = token.filter(|_| self.server.is_some());
-        let token =
-            token.map(|token| read_secret(&token, |name| environment.get(name))).transpose();
-        token.map_err(|why| asked(format!("--server-token: {why}")))
-    }
-
-    /// A word on arguments that say nothing: with a server elsewhere, or without one.
-    pub(super) fn ignored(&self) -> Option<String> {
-        if self.server.is_none() {
-            return self.server_token.as_ref().map(|_| UNUSED_TOKEN.to_owned());
-        }
-        let given = [("--cache", !self.cache.is_empty()), ("--refresh", self.refresh)];
-        let given = given.into_iter().filter(|(_, is_given)| *is_given);
-        ignored_by_server(&given.map(|(option, _)| option).collect::<Vec<_>>())
-    }
-
-    /// What the run is called at a server of tools.
-    pub(super) fn run_name(&self) -> String {
-        let folder = self.run.as_deref().and_then(|run| Path::new(run).file_name());
-        folder.map_or_else(|| self.name.clone(), |name| name.to_string_lossy().into_owned())
+    /// The given arguments that say where replies come from.
+    fn reply_options(&self) -> Vec<&'static str> {
+        let given = [("cache", !self.cache.is_empty()), ("refresh", self.refresh)];
+        given.into_iter().filter_map(|(name, is_given)| is_given.then_some(name)).collect()
     }
 }

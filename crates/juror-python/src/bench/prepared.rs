@@ -1,228 +1,90 @@
-//! Everything a run needs, made ready before the first query.
+//! A benchmark of agents in Python, from its options to its result.
 
-use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
 use juror_models::Secret;
-use juror_run::bench::{
-    Agent, Attempt, Bench, JudgeWord, Judged, Pool, Provenance, Results, Selected, Selection,
-    Serving, SolveJudge, Told as Progress, run as run_bench, select_queries,
-};
-use juror_run::{
-    AskOptions, Environment, Interrupt, Manifest, Output, RunLog, RunLogError, TellTrouble, Tools,
-    check_run, models_if_any, open_tools,
-};
+use juror_run::bench::{Benchmark, Outcome};
+use juror_run::{Environment, Event, Interrupt, Listener, Output};
 use juror_tools::Catalog;
 use tokio::runtime::Handle;
 
 use super::ask::{Ask, PythonAgents};
+use super::message::Message;
 use super::options::Options;
-use super::refused::{asked, in_python, no_log, no_output, no_queries};
-use super::told::Told;
+use super::refused::{no_output, refused};
 use crate::problem::Refusal;
 
 /// A run that can begin.
 pub(super) struct Prepared {
-    options: Options,
-    config: std::collections::BTreeMap<String, serde_json::Value>,
-    provenance: Provenance,
-    pool: Pool,
-    timeout: Duration,
-    queries: Vec<Selected>,
-    judge: SolveJudge,
-    pub(super) catalog: Arc<Catalog>,
-    serving: Serving,
-    manifest: Manifest,
+    benchmark: Benchmark,
+    listener: Listener,
     output: Option<Output>,
 }
 
 impl Prepared {
-    /// Reads and opens everything, in the order of what is cheap to find wrong.
+    /// Reads and opens everything. Agents take queries from `asks`, and Python hears what happens
+    /// by `messages`.
     pub(super) fn new(
         options: Options,
         runtime: &Handle,
-        told: &Sender<Told>,
+        asks: Sender<Ask>,
+        messages: Sender<Message>,
     ) -> Result<Prepared, Refusal> {
-        let tell = teller(told);
-        let (pool, timeout, settings) = (options.pool()?, options.timeout()?, options.settings()?);
-        let Selection { queries, told: problems } =
-            select_queries(&options.wanted()).map_err(no_queries)?;
-        for problem in &problems {
-            tell(problem);
-        }
-        let environment = Environment::read(|problem| tell(problem));
-        let (word, repeats) = (options.judge()?, options.repeats);
-        let models = match word {
-            Some(JudgeWord::Heuristic | JudgeWord::Nobody) => None,
-            None | Some(JudgeWord::Model) => {
-                let ask = AskOptions::default();
-                models_if_any(&settings, &environment, ask, tell.clone()).map_err(asked)?
-            }
+        let events = messages.clone();
+        // Nobody listens when the run was given up.
+        let listener: Listener = Arc::new(move |event| drop(events.send(Message::Event(event))));
+        let warn = |problem: &str| listener(Event::Warning(problem.to_owned().into()));
+        let environment = Environment::read(warn);
+        let output = options.output.clone();
+        let agents = |timeout| {
+            let n_asked = AtomicU64::default();
+            let agents = PythonAgents { asks, messages, timeout, n_asked };
+            Box::new(agents) as Box<_>
         };
-        let models = models.map(|(models, _)| Arc::new(models));
-        let judge = SolveJudge::new(word, &settings, models.as_ref(), repeats).map_err(asked)?;
-        let output =
-            options.output.as_deref().map(Output::create_text).transpose().map_err(no_output)?;
-        let tools = open_tools(&settings, &environment, &tell).map_err(asked)?;
-        for problem in &tools.problems {
-            tell(problem);
-        }
-        let manner = options.manner(pool);
-        let config = manner.config(&queries);
-        let provenance = Provenance::new(&settings, &tools, &queries, options.server.is_some());
-        let run = manner.run(&settings, &queries, &provenance, &options.reach());
-        let run = run.with("judge", judge.described());
-        if let Some(folder) = &options.run {
-            check_run(Path::new(folder), &run, options.resume()).map_err(no_log)?;
-        }
-        let token = options.token(&environment)?;
-        if let Some(warning) = options.ignored() {
-            tell(&in_python(&warning));
-        }
-        let serving = serve(&options, token, &tools, runtime, tell)?;
-        Ok(Prepared {
-            options,
-            config,
-            provenance,
-            pool,
-            timeout,
-            queries,
-            judge,
-            catalog: tools.catalog,
-            serving,
-            manifest: run,
-            output,
-        })
+        let options = options.benchmark(agents, &environment)?;
+        let plan = options.resolve(environment, listener.clone()).map_err(refused)?;
+        let output = output.as_deref().map(Output::create_text).transpose().map_err(no_output)?;
+        let benchmark = runtime.block_on(Benchmark::open(plan)).map_err(refused)?;
+        Ok(Prepared { benchmark, listener, output })
+    }
+
+    pub(super) fn catalog(&self) -> Arc<Catalog> {
+        self.benchmark.catalog().clone()
     }
 
     /// The token that calls of tools have to bring, if any.
     pub(super) fn token(&self) -> Option<Secret> {
-        self.serving.token().cloned()
+        self.benchmark.token().cloned()
     }
 
     pub(super) fn n_queries(&self) -> usize {
-        self.queries.len()
+        self.benchmark.queries().len()
     }
 
     /// Tries the agents on all queries; returns the text of the result file.
-    pub(super) async fn run(
-        mut self,
-        asks: Sender<Ask>,
-        told: Sender<Told>,
-        interrupt: Interrupt,
-    ) -> Result<Vec<u8>, Refusal> {
-        let (started, output) = (Instant::now(), self.output.take());
-        let (timeout, n_asked) = (self.timeout, AtomicU64::default());
-        let agents = PythonAgents { asks, told: told.clone(), timeout, n_asked };
-        let agent = Agent::Asked(Box::new(agents));
-        let log = self.open_log(&told).map_err(no_log)?;
-        let log = log.as_ref();
-        let judged = self.try_all(&agent, log, &told, &interrupt).await.map_err(no_log)?;
-        // What was stopped has no results; what was tried is kept with the run.
-        let output = output.filter(|_| !interrupt.is_set());
-        let (name, config) = (self.options.name.clone(), self.config.clone());
-        let took = started.elapsed();
-        let results = Results {
-            name,
-            config,
-            provenance: &self.provenance,
-            run: log.map(|log| log.folder().display().to_string()),
-            judge: &self.judge,
-            judged: &judged,
-            took,
-        };
-        for text in results.warnings().iter().map(|words| in_python(words)) {
-            // Nobody listens when the run was given up.
-            let _ = told.send(Told::Trouble { text });
-        }
-        let text = results.to_json(&results.report());
-        let text = text.map_err(|error| Refusal::Failed(error.to_string()))?;
-        if let Some(mut file) = output {
-            file.write(&text).map_err(no_output)?;
-            file.finish().map_err(no_output)?;
-        }
-        if let Some(log) = log.filter(|_| !interrupt.is_set()) {
-            log.complete().map_err(no_log)?;
+    pub(super) async fn run(mut self, interrupt: Interrupt) -> Result<Vec<u8>, Refusal> {
+        let output = self.output.take();
+        let outcome = self.benchmark.run(&interrupt).await.map_err(refused)?;
+        let text = self.result_file(&outcome)?;
+        // A run that was stopped has no results; its attempts are kept with it.
+        if !interrupt.is_set() {
+            if let Some(mut file) = output {
+                file.write(&text).map_err(no_output)?;
+                file.finish().map_err(no_output)?;
+            }
+            outcome.complete().map_err(refused)?;
         }
         Ok(text)
     }
 
-    /// Begins the folder of the run, or goes on with it. An earlier run in it is replaced only
-    /// here, when everything else is ready and all agents are made.
-    fn open_log(&self, told: &Sender<Told>) -> Result<Option<RunLog<Attempt>>, RunLogError> {
-        let Some(folder) = &self.options.run else { return Ok(None) };
-        let resume = self.options.resume();
-        let log = RunLog::open(Path::new(folder), self.manifest.clone(), resume, Some)?;
-        if log.n_known() > 0 {
-            let n_done = log.n_known();
-            let text = format!("goes on with {folder}: {n_done} queries were tried");
-            // Nobody listens when the run was given up.
-            let _ = told.send(Told::Trouble { text });
+    fn result_file(&self, outcome: &Outcome<'_>) -> Result<Vec<u8>, Refusal> {
+        let results = outcome.results();
+        for warning in results.warnings() {
+            (self.listener)(Event::Warning(warning));
         }
-        Ok(Some(log))
+        let text = results.to_json(&results.report());
+        text.map_err(|error| Refusal::Failed(error.to_string()))
     }
-
-    async fn try_all<'a>(
-        &'a self,
-        agent: &'a Agent,
-        log: Option<&'a RunLog<Attempt>>,
-        told: &Sender<Told>,
-        interrupt: &'a Interrupt,
-    ) -> Result<Vec<Judged<'a>>, RunLogError> {
-        let bench = Bench {
-            queries: &self.queries,
-            agent,
-            pool: self.pool,
-            catalog: &self.catalog,
-            serving: &self.serving,
-            log,
-            judge: &self.judge,
-            jobs: self.options.jobs,
-            retry_errors: self.options.retry_errors,
-            interrupt,
-        };
-        let mut n_done = 0;
-        let tried = run_bench(&bench, |progress| {
-            let (own, is_known) = match progress {
-                Progress::Known(own) => (own, true),
-                Progress::Tried(own) => (own, false),
-                Progress::Left(_) => return,
-            };
-            n_done += 1;
-            let counts = (n_done, self.queries.len());
-            // Nobody listens when the run was given up.
-            let _ = told.send(Told::done(own, counts, is_known));
-        });
-        tried.await
-    }
-}
-
-fn serve(
-    options: &Options,
-    token: Option<Secret>,
-    tools: &Tools,
-    runtime: &Handle,
-    tell: TellTrouble,
-) -> Result<Serving, Refusal> {
-    let run = options.run_name();
-    match &options.server {
-        Some(address) => runtime.block_on(Serving::elsewhere(address, token, &run)).map_err(asked),
-        None => {
-            let serving = runtime.block_on(Serving::start(tools, run, tell));
-            serving.map_err(|error| Refusal::Failed(format!("cannot serve tools: {error}")))
-        }
-    }
-}
-
-/// Trouble is told on whatever thread it comes up.
-fn teller(told: &Sender<Told>) -> TellTrouble {
-    let told = Mutex::new(told.clone());
-    Arc::new(move |text: &str| {
-        let told = told.lock().unwrap_or_else(PoisonError::into_inner);
-        // Nobody listens when the run is over.
-        let _ = told.send(Told::Trouble { text: text.to_owned() });
-    })
 }

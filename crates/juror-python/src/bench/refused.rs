@@ -1,24 +1,27 @@
-//! Why a run cannot be begun, or came to nothing.
+//! Why a run cannot begin or has no result, as Python's exceptions.
 
 use std::io;
 
-use juror_run::bench::QueriesError;
-use juror_run::{LoadError, OutputError, RunLogError};
+use juror_document::Notice;
+use juror_run::bench::{BenchError, QueriesError};
+use juror_run::{LoadError, OutputError, RunLogError, SetupError};
 
 use crate::problem::Refusal;
 
-/// Something was asked for wrongly.
-#[expect(clippy::needless_pass_by_value, reason = "this is given to `map_err`")]
-pub(super) fn asked(why: impl ToString) -> Refusal {
-    Refusal::settings_in_words(&in_python(&why.to_string()))
+/// The arguments ask for something that cannot be done.
+pub(super) fn asked(why: impl Into<Notice>) -> Refusal {
+    Refusal::setup(&why.into())
 }
 
-/// Queries cannot be had.
-pub(super) fn no_queries(error: QueriesError) -> Refusal {
+/// The run cannot begin, or did not come to its end.
+pub(super) fn refused(error: BenchError) -> Refusal {
     match error {
-        QueriesError::Load(error) => Refusal::File(error),
-        QueriesError::Problems(problems) => Refusal::dataset(&problems, true),
-        error => asked(error),
+        BenchError::Queries(QueriesError::Load(error)) => Refusal::File(error),
+        BenchError::Queries(QueriesError::Problems(problems)) => Refusal::dataset(&problems, true),
+        BenchError::Queries(error) => asked(error.notice()),
+        BenchError::Setup(SetupError(notice)) | BenchError::Unreachable(notice) => asked(notice),
+        BenchError::Folder(error) | BenchError::Keep(error) => no_log(error),
+        error => Refusal::Failed(error.to_string()),
     }
 }
 
@@ -29,7 +32,7 @@ pub(super) fn no_output(error: OutputError) -> Refusal {
             let error = numbered(error);
             Refusal::File(LoadError::Io { name, error })
         }
-        OutputError::UnknownFormat { .. } => asked(error),
+        OutputError::UnknownFormat { .. } => asked(error.to_string()),
     }
 }
 
@@ -46,25 +49,12 @@ fn numbered(error: io::Error) -> io::Error {
 }
 
 /// A run cannot be kept, or gone on with.
-pub(super) fn no_log(error: RunLogError) -> Refusal {
+fn no_log(error: RunLogError) -> Refusal {
     match error {
         RunLogError::Io { path, error } => {
             let name = path.to_string_lossy().into_owned();
             Refusal::File(LoadError::Io { name, error })
         }
-        error => asked(error),
+        error => asked(error.notice()),
     }
-}
-
-/// Hints name options as the program has them; in Python they are arguments.
-pub(super) fn in_python(words: &str) -> String {
-    let word = |word: &str| match word.strip_prefix("--") {
-        Some(option) => {
-            let end = option.find(|c: char| !c.is_ascii_alphanumeric() && c != '-');
-            let (name, rest) = option.split_at(end.unwrap_or(option.len()));
-            format!("`{}=`{rest}", name.replace('-', "_"))
-        }
-        None => word.to_owned(),
-    };
-    words.split(' ').map(word).collect::<Vec<String>>().join(" ")
 }

@@ -13,10 +13,10 @@ use tokio::runtime::{Builder as RuntimeBuilder, Runtime};
 
 use super::ask::Ask;
 use super::calls::{Caller, Reply};
+use super::message::Message;
 use super::options::Options;
 use super::prepared::Prepared;
 use super::refused::asked;
-use super::told::Told;
 use crate::from_json::Builder;
 use crate::problem::Refusal;
 
@@ -30,7 +30,7 @@ pub(crate) struct BenchRun {
     caller: Caller,
     interrupt: Interrupt,
     /// What happened, for the thread that called `juror.bench`.
-    told: Mutex<Receiver<Told>>,
+    messages: Mutex<Receiver<Message>>,
     /// Queries for the threads that agents run on.
     asks: Mutex<Receiver<Ask>>,
     outcome: Arc<Mutex<Option<Outcome>>>,
@@ -40,21 +40,20 @@ pub(crate) struct BenchRun {
 
 type Outcome = Result<Vec<u8>, Refusal>;
 
-/// Tells of the end when it goes.
-struct End(Sender<Told>);
+/// Says that the run is over when it is dropped.
+struct End(Sender<Message>);
 
 impl Drop for End {
     fn drop(&mut self) {
         // If nobody listens any longer, nobody waits for the end either.
-        let _ = self.0.send(Told::Ended);
+        let _ = self.0.send(Message::Ended);
     }
 }
 
 /// What a run that has not begun will take along.
 struct Waiting {
     prepared: Prepared,
-    asks: Sender<Ask>,
-    told: Sender<Told>,
+    messages: Sender<Message>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -76,28 +75,27 @@ impl BenchRun {
         let runtime = lock(&self.runtime);
         let runtime = runtime.as_ref().ok_or_else(|| failed("the run is over"))?.handle().clone();
         let (interrupt, outcome) = (self.interrupt.clone(), self.outcome.clone());
-        let Waiting { prepared, asks, told } = waiting;
+        let Waiting { prepared, messages } = waiting;
         let work = move || {
-            // The end is told whatever happens.
-            let _end = End(told.clone());
-            let result = runtime.block_on(prepared.run(asks, told, interrupt));
+            // Sent whatever happens.
+            let _end = End(messages);
+            let result = runtime.block_on(prepared.run(interrupt));
             *lock(&outcome) = Some(result);
         };
         let thread = std::thread::Builder::new().name("juror-bench".into()).spawn(work);
         thread.map(drop).map_err(PyErr::from)
     }
 
-    /// Waits for what happens next, as JSON; nothing if that takes longer.
-    fn next_told(&self, py: Python<'_>, seconds: f64) -> PyResult<Option<String>> {
+    /// Waits for what happens next, as JSON; `None` if that takes longer.
+    fn next_event(&self, py: Python<'_>, seconds: f64) -> PyResult<Option<String>> {
         let most = Duration::try_from_secs_f64(seconds).unwrap_or_default();
-        let told = py.detach(|| match lock(&self.told).recv_timeout(most) {
-            Ok(told) => Ok(Some(told)),
+        let message = py.detach(|| match lock(&self.messages).recv_timeout(most) {
+            Ok(message) => Ok(message.to_json()),
             Err(RecvTimeoutError::Timeout) => Ok(None),
             Err(RecvTimeoutError::Disconnected) => Err("the run ended without a word"),
         });
-        let told = told.map_err(PyRuntimeError::new_err)?;
-        let json = told.map(|told| serde_json::to_string(&told)).transpose();
-        json.map_err(|error| PyRuntimeError::new_err(error.to_string()))
+        let message = message.map_err(PyRuntimeError::new_err)?;
+        Ok(message.map(|message| message.to_string()))
     }
 
     /// Waits for the next query to be answered; nothing when there are no more.
@@ -113,7 +111,7 @@ impl BenchRun {
     /// Ends everything at once; tools answer no more.
     fn close(&self) {
         self.interrupt.set();
-        // Without a run that may begin, whoever waits for queries is told that there are none.
+        // A run that never began must not keep its agents waiting for queries.
         drop(lock(&self.waiting).take());
         if let Some(runtime) = lock(&self.runtime).take() {
             runtime.shutdown_background();
@@ -169,7 +167,7 @@ impl BenchRun {
     /// there is none, on another thread.
     fn call_later(&self, url: &str, body: String, done: Py<PyAny>) {
         self.caller.call(url, body, move |reply| {
-            // Nothing is to be told to an interpreter that is going away.
+            // An interpreter that is shutting down cannot be called.
             let _ = Python::try_attach(|py| {
                 let told = match reply {
                     Ok((status, text)) => done.call1(py, (status, text)),
@@ -189,23 +187,24 @@ fn answer(reply: Reply) -> PyResult<(u16, String)> {
 
 impl BenchRun {
     fn prepare(options: &str) -> Result<BenchRun, Refusal> {
-        let options: Options = serde_json::from_str(options).map_err(asked)?;
+        let options: Options =
+            serde_json::from_str(options).map_err(|error| asked(error.to_string()))?;
         let failed = |why: String| Refusal::Failed(why);
         let runtime = RuntimeBuilder::new_multi_thread().worker_threads(2).enable_all().build();
         let runtime = runtime.map_err(|error| failed(error.to_string()))?;
         let handle = runtime.handle().clone();
-        let (told, hear_told) = channel();
+        let (messages, hear_messages) = channel();
         let (asks, hear_asks) = channel();
-        let prepared = Prepared::new(options, &handle, &told)?;
+        let prepared = Prepared::new(options, &handle, asks, messages.clone())?;
         Ok(BenchRun {
             n_queries: prepared.n_queries(),
-            catalog: prepared.catalog.clone(),
+            catalog: prepared.catalog(),
             caller: Caller::new(handle, prepared.token()).map_err(failed)?,
             interrupt: Interrupt::default(),
-            told: Mutex::new(hear_told),
+            messages: Mutex::new(hear_messages),
             asks: Mutex::new(hear_asks),
             outcome: Arc::default(),
-            waiting: Mutex::new(Some(Waiting { prepared, asks, told })),
+            waiting: Mutex::new(Some(Waiting { prepared, messages })),
             runtime: Mutex::new(Some(runtime)),
         })
     }

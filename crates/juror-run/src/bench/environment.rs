@@ -18,7 +18,7 @@ use crate::settings::Settings;
 /// The environment that decides what an agent answers which is a process, or part of this one:
 /// names, and hashes of values. Where users name variables, keys apart, those alone decide; else all
 /// but those that differ from one terminal to the next, and keys.
-pub fn agent_environment(
+pub(super) fn agent_environment(
     named: &[String],
     variables: impl IntoIterator<Item = (OsString, OsString)>,
 ) -> BTreeMap<String, String> {
@@ -45,7 +45,7 @@ fn hash_without_passwords(value: String) -> String {
 /// The variables that are set and do not reach an agent which is a process: those that are called
 /// as keys are or have a password in them, and those that settings take secrets from, unless users
 /// name them.
-pub fn kept_back(
+pub(super) fn kept_back(
     named: &[String],
     settings: &Settings,
     variables: impl IntoIterator<Item = (OsString, OsString)>,
@@ -86,7 +86,7 @@ fn secret_variables(settings: &Settings) -> Vec<&str> {
 
 /// The headers that are sent to an agent and may decide its answers: names, and hashes of values.
 /// Who it is that asks does not decide them.
-pub fn agent_headers(headers: &Headers) -> BTreeMap<String, String> {
+pub(super) fn agent_headers(headers: &Headers) -> BTreeMap<String, String> {
     let decides = |name: &str| decides(name) && !says_who_asks(name);
     let hash = |value: &[u8]| short_hash(&String::from_utf8_lossy(value))[..8].to_owned();
     let deciding = headers.iter().filter(|(name, _)| decides(name));

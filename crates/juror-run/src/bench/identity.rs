@@ -1,6 +1,6 @@
 //! What tells a run from others: everything that decides what an agent answers.
 //!
-//! Who judges is left out: verdicts are made anew whenever a run is gone on with.
+//! The judge is left out: verdicts are made anew whenever a run is continued.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,7 +8,7 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::naming::Manner;
+use super::pool::Pool;
 use super::queries::Selected;
 use crate::fingerprint::{file_hash, fingerprint};
 use crate::hidden::{Mask, in_address, in_agent};
@@ -24,7 +24,7 @@ pub struct Provenance {
     /// Who is asked for replies of tools, in order; not known of a server elsewhere.
     #[serde(skip_serializing_if = "Option::is_none")]
     sources: Option<Vec<&'static str>>,
-    /// The model that plays tools, where one does.
+    /// The model that plays tools, if one does.
     #[serde(skip_serializing_if = "Option::is_none")]
     simulator: Option<Value>,
     /// Stand for the data.
@@ -32,7 +32,7 @@ pub struct Provenance {
 }
 
 impl Provenance {
-    /// Whether a simulator may be asked; of a server elsewhere nobody knows.
+    /// Whether a simulator may be asked, which is not known of a server elsewhere.
     pub(super) fn may_simulate(&self) -> bool {
         self.sources.as_ref().is_none_or(|sources| sources.contains(&"simulator"))
     }
@@ -44,24 +44,34 @@ struct DataHashes {
     queries: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     tools: Option<String>,
-    /// Of each place of known replies, where it is only read.
+    /// Of each place of known replies that is only read.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     cache: BTreeMap<String, String>,
 }
 
-/// What only the agent's side knows of what decides its answers.
+/// Everything about an agent, and how it is tried, that decides what comes of a run.
 #[derive(Clone, Debug, Default)]
-pub struct Reach {
-    /// The words of its command, where it is one.
-    pub words: Vec<String>,
+pub(super) struct AgentIdentity {
+    /// The name of the agent.
+    pub(super) name: String,
+    /// The agent as users write it.
+    pub(super) agent: String,
+    /// How it goes about a query, if that can be chosen.
+    pub(super) method: Option<String>,
+    /// How much of the pool it sees.
+    pub(super) pool: Pool,
+    /// The built-in agent's model and limits.
+    pub(super) limits: Vec<(&'static str, String)>,
+    /// The words of its command, if it is one.
+    pub(super) words: Vec<String>,
     /// The model that Juror asks for the agent: name, address, parameters.
-    pub model: Option<Value>,
+    pub(super) model: Option<Value>,
     /// The environment that reaches the agent: names, and hashes of values.
-    pub environment: BTreeMap<String, String>,
+    pub(super) environment: BTreeMap<String, String>,
     /// What the agent says of itself.
-    pub declared: Option<Value>,
+    pub(super) declared: Option<Value>,
     /// The server of tools, if it is another process.
-    pub server: Option<String>,
+    pub(super) server: Option<String>,
 }
 
 impl Provenance {
@@ -122,40 +132,39 @@ fn query_hash(own: &Selected) -> String {
     short_hash(&format!("{:?}", own.query))
 }
 
-impl Manner<'_> {
+impl AgentIdentity {
     /// A run that begins now, and everything that decides what comes of it.
-    pub fn run(
+    pub(super) fn manifest(
         &self,
         settings: &Settings,
         queries: &[Selected],
         provenance: &Provenance,
-        reach: &Reach,
     ) -> Manifest {
         let id = |own: &Selected| (format!("{}/{}", own.set, own.id), query_hash(own));
         let queries: BTreeMap<String, String> = queries.iter().map(id).collect();
-        let is_here = reach.server.is_none();
+        let is_here = self.server.is_none();
         let limits: BTreeMap<&str, &String> =
-            self.more.iter().map(|(key, value)| (*key, value)).collect();
+            self.limits.iter().map(|(key, value)| (*key, value)).collect();
         let identity = json!({
             "juror": env!("CARGO_PKG_VERSION"),
             "name": self.name,
-            "agent": in_agent(self.agent, Mask::Hash),
-            "agent files": agent_files(&reach.words),
-            "agent's own word": reach.declared,
+            "agent": in_agent(&self.agent, Mask::Hash),
+            "agent files": agent_files(&self.words),
+            "agent's own word": self.declared,
             "method": self.method,
             "pool": self.pool.to_string(),
             "limits": limits,
-            "model": reach.model,
-            "environment": reach.environment,
+            "model": self.model,
+            "environment": self.environment,
             "queries": queries,
             "tools": provenance.data.tools,
             "tool options": is_here.then(|| tool_options(&settings.tools)),
             "sources": provenance.sources,
             "simulator": provenance.simulator,
             "cache": provenance.data.cache,
-            "server": reach.server.as_deref().map(|address| in_address(address, Mask::Hash)),
+            "server": self.server.as_deref().map(|address| in_address(address, Mask::Hash)),
         });
-        Manifest::new(RunKind::Bench, self.name, identity)
+        Manifest::new(RunKind::Bench, &self.name, identity)
     }
 }
 
@@ -169,18 +178,18 @@ fn agent_files(words: &[String]) -> BTreeMap<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::Pool;
 
-    fn run(agent: &str, settings: &Settings, reach: &Reach) -> Manifest {
-        let manner = Manner { name: "x", agent, method: None, pool: Pool::Own, more: &[] };
+    fn run(agent: &str, settings: &Settings, identity: &AgentIdentity) -> Manifest {
+        let (name, agent, pool) = ("x".to_owned(), agent.to_owned(), Pool::Own);
+        let identity = AgentIdentity { name, agent, pool, ..identity.clone() };
         let data = DataHashes { queries: String::new(), tools: None, cache: BTreeMap::default() };
         let provenance = Provenance { sources: None, simulator: None, data };
-        manner.run(settings, &[], &provenance, reach)
+        identity.manifest(settings, &[], &provenance)
     }
 
     #[test]
     fn every_word_of_a_command_decides_and_no_key_is_written() {
-        let of = |agent: &str| run(agent, &Settings::default(), &Reach::default());
+        let of = |agent: &str| run(agent, &Settings::default(), &AgentIdentity::default());
         for (one, other) in [
             ("command:a --max-tokens 256", "command:a --max-tokens 4096"),
             ("command:env MAX_TOKENS=1 a", "command:env MAX_TOKENS=2 a"),
@@ -196,7 +205,7 @@ mod tests {
     fn every_setting_of_tools_that_decides_replies_makes_another_run() {
         let of = |tools: Value| {
             let tools = serde_json::from_value(tools).expect("settings");
-            run("x", &Settings { tools, ..Settings::default() }, &Reach::default())
+            run("x", &Settings { tools, ..Settings::default() }, &AgentIdentity::default())
         };
         let one = of(json!({"real": {"proxy": "http://p", "hosts": {"h": {"X-Api-Key": "1"}}}}));
         for other in [
@@ -224,18 +233,22 @@ mod tests {
 
     #[test]
     fn what_is_set_here_says_nothing_of_a_server_elsewhere() {
-        let reach = Reach { server: Some("http://host".into()), ..Reach::default() };
+        let identity =
+            AgentIdentity { server: Some("http://host".into()), ..AgentIdentity::default() };
         let of = |tools: Value| {
             let tools = serde_json::from_value(tools).expect("settings");
-            run("x", &Settings { tools, ..Settings::default() }, &reach)
+            run("x", &Settings { tools, ..Settings::default() }, &identity)
         };
         assert!(of(json!({})).differences(&of(json!({"on_miss": "fail"}))).is_empty());
     }
 
     #[test]
     fn passwords_of_a_server_are_not_written() {
-        let reach = Reach { server: Some("http://me:hush@host".into()), ..Reach::default() };
-        let run = run("x", &Settings::default(), &reach);
+        let identity = AgentIdentity {
+            server: Some("http://me:hush@host".into()),
+            ..AgentIdentity::default()
+        };
+        let run = run("x", &Settings::default(), &identity);
         assert_eq!(run.identity["server"], "http://host");
     }
 
@@ -244,8 +257,8 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let script = folder.path().join("my agent.py");
         let words = ["python3", &script.to_string_lossy(), "--fast"].map(str::to_owned).to_vec();
-        let reach = Reach { words, ..Reach::default() };
-        let run = || run("x", &Settings::default(), &reach);
+        let identity = AgentIdentity { words, ..AgentIdentity::default() };
+        let run = || run("x", &Settings::default(), &identity);
         std::fs::write(&script, "1").expect("written");
         let first = run();
         std::fs::write(&script, "2").expect("written");

@@ -11,8 +11,9 @@ use juror_toolbench::judged::{GiveUp, Progress, Said, begin, guess_status};
 use juror_toolbench::result::status_findings;
 use serde_json::{Value, json};
 
-use crate::models::{SetupError, no_model, pass_rate_judge};
+use crate::models::{no_model, pass_rate_judge};
 use crate::settings::Settings;
+use crate::setup_error::SetupError;
 
 /// Who judges, as users name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

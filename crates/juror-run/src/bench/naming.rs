@@ -6,48 +6,34 @@ use std::path::Path;
 use juror_toolbench::result::file_name;
 use serde_json::{Value, json};
 
+use super::identity::AgentIdentity;
 use super::pool::Pool;
-use super::queries::{Selected, Wanted};
+use super::queries::{QuerySelection, Selected};
 use crate::hidden::{Mask, in_agent};
 use crate::manifest::short_hash;
 
-/// How an agent is tried.
-#[derive(Clone, Copy, Debug)]
-pub struct Manner<'m> {
-    /// What the agent is called in results.
-    pub name: &'m str,
-    /// The agent, as users name it.
-    pub agent: &'m str,
-    /// How it goes about a query, where that can be chosen.
-    pub method: Option<&'m str>,
-    /// How much of the pool it sees.
-    pub pool: Pool,
-    /// What else there is to say of it: its model, its limits.
-    pub more: &'m [(&'m str, String)],
-}
-
-impl Manner<'_> {
-    /// What results say of it.
-    pub fn config(&self, queries: &[Selected]) -> BTreeMap<String, Value> {
+impl AgentIdentity {
+    /// What results say of the agent, and how it was tried.
+    pub(super) fn config(&self, queries: &[Selected]) -> BTreeMap<String, Value> {
         let mut config = BTreeMap::from([
             ("test_set".to_owned(), json!(sets_of(queries).join(","))),
-            ("agent".to_owned(), json!(shown_agent(self.agent))),
+            ("agent".to_owned(), json!(shown_agent(&self.agent))),
             ("pool".to_owned(), json!(self.pool.to_string())),
         ]);
-        config.extend(self.method.map(|method| ("method".to_owned(), json!(method))));
-        config.extend(self.more.iter().map(|(key, value)| ((*key).to_owned(), json!(value))));
+        config.extend(self.method.iter().map(|method| ("method".to_owned(), json!(method))));
+        config.extend(self.limits.iter().map(|(key, value)| ((*key).to_owned(), json!(value))));
         config
     }
 
-    /// The file that results are written to where users name none. Another part of a set is another
+    /// The file that results are written to if the user names none. Another part of a set is another
     /// file.
-    pub fn result_file(&self, queries: &[Selected], wanted: &Wanted) -> String {
+    pub(super) fn result_file(&self, queries: &[Selected], wanted: &QuerySelection) -> String {
         let n_tools = match self.pool {
             Pool::Top(n) => Some(n),
             Pool::Search | Pool::Own => None,
         };
         let own = if self.pool == Pool::Own { "_own" } else { "" };
-        let name = format!("{}{own}", plain(self.name));
+        let name = format!("{}{own}", plain(&self.name));
         let sets = format!("{}{}", sets_of(queries).join("_"), part(wanted));
         // Who names queries takes them, however many.
         let limit = wanted.limit.filter(|_| wanted.ids.is_empty());
@@ -58,9 +44,9 @@ impl Manner<'_> {
 /// Ids that the name of a file lists; of more it has the number and a hash.
 const MOST_IDS: usize = 3;
 
-/// Which part of the sets is taken, where users choose by ids. What is not told in full has a hash:
-/// no two parts have one name.
-fn part(wanted: &Wanted) -> String {
+/// Which part of the sets is taken, if the user chooses by ids. A part that is not spelled out has a
+/// hash, so that no two parts share a name.
+fn part(wanted: &QuerySelection) -> String {
     let of = wanted.filter.as_deref().map(|file| {
         let stem = Path::new(file).file_stem().unwrap_or_default().to_string_lossy();
         let stem = plain(&stem);
@@ -117,13 +103,18 @@ mod tests {
         read_queries(&document).0.into_iter().zip(sets).map(select).collect()
     }
 
-    const MANNER: Manner<'static> =
-        Manner { name: "mine", agent: "x", method: None, pool: Pool::Own, more: &[] };
+    fn identity() -> AgentIdentity {
+        let (name, agent) = ("mine".to_owned(), "x".to_owned());
+        AgentIdentity { name, agent, pool: Pool::Own, ..AgentIdentity::default() }
+    }
 
     #[test]
     fn a_result_file_is_called_by_its_agent_tools_and_sets() {
-        let manner = Manner { pool: Pool::Top(20), ..MANNER };
-        let file = manner.result_file(&queries(), &Wanted { limit: Some(5), ..Wanted::default() });
+        let identity = AgentIdentity { pool: Pool::Top(20), ..identity() };
+        let file = identity.result_file(
+            &queries(),
+            &QuerySelection { limit: Some(5), ..QuerySelection::default() },
+        );
         assert_eq!(file, "results/tools/mine_20tools_5queries_G1_G2.json");
     }
 
@@ -131,8 +122,9 @@ mod tests {
     fn results_of_a_part_of_a_set_leave_those_of_the_whole_set_alone() {
         let file = |ids: &[&str], filter: Option<&str>| {
             let ids = ids.iter().map(|id| (*id).to_owned()).collect();
-            let wanted = Wanted { ids, filter: filter.map(Into::into), ..Wanted::default() };
-            MANNER.result_file(&queries()[..1], &wanted)
+            let wanted =
+                QuerySelection { ids, filter: filter.map(Into::into), ..QuerySelection::default() };
+            identity().result_file(&queries()[..1], &wanted)
         };
         assert_eq!(file(&[], None), "results/tools/mine_own_G1.json");
         assert_eq!(file(&["1"], None), "results/tools/mine_own_G1_only_1.json");
@@ -149,8 +141,9 @@ mod tests {
     fn no_two_parts_of_a_set_share_a_file() {
         let file = |ids: &[&str], filter: Option<&str>| {
             let ids = ids.iter().map(|id| (*id).to_owned()).collect();
-            let wanted = Wanted { ids, filter: filter.map(Into::into), ..Wanted::default() };
-            MANNER.result_file(&queries()[..1], &wanted)
+            let wanted =
+                QuerySelection { ids, filter: filter.map(Into::into), ..QuerySelection::default() };
+            identity().result_file(&queries()[..1], &wanted)
         };
         let parts = [
             file(&["1", "2"], None),
@@ -170,20 +163,20 @@ mod tests {
 
     #[test]
     fn results_say_how_an_agent_was_tried() {
-        let manner = Manner { method: Some("CoT@1"), ..MANNER };
-        let config = json!(manner.config(&queries()));
+        let tried = AgentIdentity { method: Some("CoT@1".into()), ..identity() };
+        let config = json!(tried.config(&queries()));
         let wanted = json!({"test_set": "G1,G2", "agent": "x", "method": "CoT@1", "pool": "own"});
         assert_eq!(config, wanted);
-        assert!(!MANNER.config(&queries()).contains_key("method"));
-        let keyed = Manner { agent: "http://me:pw@host/?token=x", ..MANNER };
+        assert!(!identity().config(&queries()).contains_key("method"));
+        let keyed = AgentIdentity { agent: "http://me:pw@host/?token=x".into(), ..identity() };
         assert_eq!(keyed.config(&queries())["agent"], "http://host/?token=***");
     }
 
     #[test]
     fn names_do_no_harm() {
         assert_eq!(plain("../my agent"), ".._my_agent");
-        let manner = Manner { name: "my/agent", ..MANNER };
-        let file = manner.result_file(&queries()[..1], &Wanted::default());
+        let identity = AgentIdentity { name: "my/agent".into(), ..identity() };
+        let file = identity.result_file(&queries()[..1], &QuerySelection::default());
         assert_eq!(file, "results/tools/my_agent_own_G1.json");
     }
 }

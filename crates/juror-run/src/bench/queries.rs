@@ -1,9 +1,10 @@
-//! Which queries agents are tried on.
+//! Selecting the queries that agents are tried on.
 
 use std::collections::HashSet;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
-use juror_document::Problems;
+use juror_document::{Notice, Phrase, Problems, option, phrase};
 use juror_toolbench::{IdFilter, Query, read_queries};
 
 use crate::input::{LoadError, load};
@@ -15,15 +16,15 @@ pub struct Selected {
     pub set: String,
     /// Its id; of one without, its number in the set.
     pub id: String,
-    /// Which of several answers to it is meant, from 1 on; nothing where there is one.
+    /// Which of several answers to it is meant, from 1 on; `None` if there is only one.
     pub trial: Option<usize>,
     /// The query.
     pub query: Query,
 }
 
-/// Which queries to take.
+/// Which queries to take, as the user asks for them.
 #[derive(Clone, Debug, Default)]
-pub struct Wanted {
+pub struct QuerySelection {
     /// A folder of sets, or a file of queries.
     pub place: String,
     /// The sets of a folder.
@@ -36,18 +37,15 @@ pub struct Wanted {
     pub limit: Option<usize>,
 }
 
-/// Why queries cannot be had.
-#[derive(Debug, thiserror::Error)]
+/// Why queries cannot be selected.
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum QueriesError {
     /// A file cannot be read.
-    #[error(transparent)]
-    Load(#[from] LoadError),
+    Load(LoadError),
     /// A file has problems.
-    #[error(transparent)]
     Problems(Problems),
     /// There is no such set.
-    #[error("{place}: there is no set `{set}`\n  hint: {}", hint(known))]
     NoSet {
         /// Where it was looked for.
         place: String,
@@ -57,7 +55,6 @@ pub enum QueriesError {
         known: Vec<String>,
     },
     /// No set of a folder is named.
-    #[error("{place}: which set?\n  hint: {}", hint(known))]
     WhichSet {
         /// The folder.
         place: String,
@@ -65,104 +62,204 @@ pub enum QueriesError {
         known: Vec<String>,
     },
     /// A query that was named is not taken.
-    #[error("there is no query `{id}` in the chosen sets{}", if *.is_left_out { ": it is there, but the ids to take leave it out\n  hint: see --ids" } else { "" })]
     NoQuery {
         /// Its id.
         id: String,
         /// Whether the filter leaves it out.
         is_left_out: bool,
     },
-    /// A file has no sets.
-    #[error(
-        "{0}: a file of queries is one set, so that --set says nothing\n  hint: leave --set out, or name the folder of sets"
-    )]
+    /// A set is named, but a file of queries has none.
     SetOfFile(String),
     /// No query is left.
-    #[error("no query is selected{}", if *.by_filter { ": the filter is empty" } else { "" })]
     None {
         /// Whether the filter takes none.
         by_filter: bool,
     },
 }
 
-fn hint(known: &[String]) -> String {
-    match known {
-        [] => "name a folder with files such as test_instruction/G1_instruction.json".into(),
-        known => format!("name it with --set; there are {}", known.join(", ")),
+impl QueriesError {
+    /// The problem and its hint.
+    pub fn notice(&self) -> Notice {
+        match self {
+            QueriesError::Load(error) => error.to_string().into(),
+            QueriesError::Problems(problems) => problems.into(),
+            QueriesError::NoSet { place, set, known } => {
+                Notice::new(format!("{place}: there is no set `{set}`")).hint(name_a_set(known))
+            }
+            QueriesError::WhichSet { place, known } => {
+                Notice::new(format!("{place}: which set?")).hint(name_a_set(known))
+            }
+            QueriesError::NoQuery { id, is_left_out: false } => {
+                Notice::new(format!("there is no query `{id}` in the chosen sets"))
+            }
+            QueriesError::NoQuery { id, is_left_out: true } => Notice::new(format!(
+                "there is no query `{id}` in the chosen sets: it is there, but the ids to take leave it out"
+            ))
+            .hint(phrase!["see ", option("ids")]),
+            QueriesError::SetOfFile(file) => Notice::new(phrase![
+                format!("{file}: a file of queries is one set, so that "),
+                option("set"),
+                " says nothing"
+            ])
+            .hint(phrase!["leave ", option("set"), " out, or name the folder of sets"]),
+            QueriesError::None { by_filter: false } => "no query is selected".into(),
+            QueriesError::None { by_filter: true } => {
+                "no query is selected: the filter is empty".into()
+            }
+        }
     }
 }
 
-/// What was selected.
+impl fmt::Display for QueriesError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.notice().fmt(f)
+    }
+}
+
+impl std::error::Error for QueriesError {}
+
+impl From<LoadError> for QueriesError {
+    fn from(error: LoadError) -> QueriesError {
+        QueriesError::Load(error)
+    }
+}
+
+fn name_a_set(known: &[String]) -> Phrase {
+    match known {
+        [] => "name a folder with files such as test_instruction/G1_instruction.json".into(),
+        known => {
+            let known = known.join(", ");
+            phrase!["name it with ", option("set"), format!("; there are {known}")]
+        }
+    }
+}
+
+/// The queries that were selected.
 #[derive(Debug)]
 pub struct Selection {
     /// The queries, in the order of sets and files.
     pub queries: Vec<Selected>,
-    /// What is wrong with files and leaves queries usable, in words.
-    pub told: Vec<String>,
+    /// What is wrong with the files, though the queries can be used.
+    pub problems: Vec<String>,
 }
 
 /// Selects queries.
-pub fn select_queries(wanted: &Wanted) -> Result<Selection, QueriesError> {
-    let mut selection = Selection { queries: Vec::new(), told: Vec::new() };
-    let mut left_out = HashSet::new();
-    let mut by_filter = false;
-    let mut unknown = UnknownIds::default();
+pub fn select_queries(wanted: &QuerySelection) -> Result<Selection, QueriesError> {
+    let mut selector = Selector::new(wanted);
     for (set, path) in files(wanted)? {
+        selector.read_set(&set, &path)?;
+    }
+    selector.finish()
+}
+
+/// Goes through the sets, and takes the queries that are wanted.
+struct Selector<'w> {
+    wanted: &'w QuerySelection,
+    queries: Vec<Selected>,
+    problems: Vec<String>,
+    /// The ids of queries that filters leave out.
+    left_out: HashSet<String>,
+    has_empty_filter: bool,
+    unknown: UnknownIds,
+}
+
+impl<'w> Selector<'w> {
+    fn new(wanted: &'w QuerySelection) -> Selector<'w> {
+        Selector {
+            wanted,
+            queries: Vec::new(),
+            problems: Vec::new(),
+            left_out: HashSet::new(),
+            has_empty_filter: false,
+            unknown: UnknownIds::default(),
+        }
+    }
+
+    fn read_set(&mut self, set: &str, path: &Path) -> Result<(), QueriesError> {
         let document = load(&path.to_string_lossy())?;
         let (queries, problems) = read_queries(&document);
         if queries.is_empty() && !problems.is_empty() {
             return Err(QueriesError::Problems(problems));
         }
-        selection.tell(&problems);
-        let (filter, file) = filter(wanted, &path, &mut selection)?;
-        unknown.look(&file, &filter, &queries);
-        by_filter |= filter.is_empty();
-        if filter.is_empty() {
-            selection.told.push(format!("no query of {set} is taken: its list of ids is empty"));
+        self.note(&problems);
+        let filter = self.filter(path)?;
+        self.unknown.look(&filter, &queries);
+        if filter.ids.is_empty() {
+            self.has_empty_filter = true;
+            self.problems.push(format!("no query of {set} is taken: its list of ids is empty"));
         }
+        self.take(set, &filter.ids, queries);
+        Ok(())
+    }
+
+    fn take(&mut self, set: &str, filter: &IdFilter, queries: Vec<Query>) {
+        let QuerySelection { ids, limit, .. } = self.wanted;
         let mut n_taken = 0;
         for (number, query) in queries.into_iter().enumerate() {
             let id = query.id_text().unwrap_or_else(|| format!("query_{}", number + 1));
-            // Who names a query wants it, however many.
-            let is_room = wanted.limit.is_none_or(|limit| n_taken < limit);
-            let is_wanted = if wanted.ids.is_empty() { is_room } else { wanted.ids.contains(&id) };
+            // The limit does not hold for queries that are named.
+            let has_room = limit.is_none_or(|limit| n_taken < limit);
+            let is_wanted = if ids.is_empty() { has_room } else { ids.contains(&id) };
             if !filter.takes(&query) {
-                left_out.insert(id);
+                self.left_out.insert(id);
             } else if is_wanted {
                 n_taken += 1;
-                selection.queries.push(Selected { set: set.clone(), id, trial: None, query });
+                self.queries.push(Selected { set: set.to_owned(), id, trial: None, query });
             }
         }
     }
-    selection.told.extend(unknown.told());
-    let is_taken = |id: &String| selection.queries.iter().any(|own| own.id == *id);
-    if let Some(id) = wanted.ids.iter().find(|id| !is_taken(id)) {
-        let is_left_out = left_out.contains(id);
-        return Err(QueriesError::NoQuery { id: id.clone(), is_left_out });
+
+    fn finish(mut self) -> Result<Selection, QueriesError> {
+        self.problems.extend(self.unknown.problems());
+        let is_taken = |id: &String| self.queries.iter().any(|own| own.id == *id);
+        if let Some(id) = self.wanted.ids.iter().find(|id| !is_taken(id)) {
+            let is_left_out = self.left_out.contains(id);
+            return Err(QueriesError::NoQuery { id: id.clone(), is_left_out });
+        }
+        if self.queries.is_empty() {
+            return Err(QueriesError::None { by_filter: self.has_empty_filter });
+        }
+        let mut seen = HashSet::new();
+        let twice = self.queries.iter().filter(|own| !seen.insert((&own.set, &own.id)));
+        let twice = twice.map(|own| format!("{}: the query `{}` comes twice", own.set, own.id));
+        self.problems.extend(twice);
+        Ok(Selection { queries: self.queries, problems: self.problems })
     }
-    let mut seen = HashSet::new();
-    for own in &selection.queries {
-        if !seen.insert((&own.set, &own.id)) {
-            selection.told.push(format!("{}: the query `{}` comes twice", own.set, own.id));
+
+    /// The ids to take: of the file that was named, else of the one beside the set, else all.
+    fn filter(&mut self, queries: &Path) -> Result<Filter, QueriesError> {
+        let beside = || {
+            let folder = queries.parent()?.parent()?.join("test_query_ids");
+            let file = folder.join(queries.file_name()?);
+            file.is_file().then(|| file.to_string_lossy().into_owned())
+        };
+        let named = &self.wanted.filter;
+        let Some(file) = named.clone().or_else(beside) else { return Ok(Filter::default()) };
+        let (ids, problems) = IdFilter::read(&load(&file)?);
+        if named.is_some() && !problems.is_empty() {
+            return Err(QueriesError::Problems(problems));
+        }
+        self.note(&problems);
+        Ok(Filter { ids, file })
+    }
+
+    fn note(&mut self, problems: &Problems) {
+        self.problems.extend(problems.errors.iter().map(ToString::to_string));
+        if problems.n_more > 0 {
+            self.problems.push(format!("and {} more like these", problems.n_more));
         }
     }
-    if selection.queries.is_empty() {
-        return Err(QueriesError::None { by_filter });
-    }
-    Ok(selection)
 }
 
-impl Selection {
-    fn tell(&mut self, problems: &Problems) {
-        self.told.extend(problems.errors.iter().map(ToString::to_string));
-        if problems.n_more > 0 {
-            self.told.push(format!("and {} more like these", problems.n_more));
-        }
-    }
+/// The ids to take of a set, and the file they are from.
+#[derive(Default)]
+struct Filter {
+    ids: IdFilter,
+    file: String,
 }
 
 /// The files of the sets, by name.
-fn files(wanted: &Wanted) -> Result<Vec<(String, PathBuf)>, QueriesError> {
+fn files(wanted: &QuerySelection) -> Result<Vec<(String, PathBuf)>, QueriesError> {
     let place = Path::new(&wanted.place);
     if !place.is_dir() {
         if !wanted.sets.is_empty() {
@@ -201,28 +298,6 @@ fn known_sets(folder: &Path) -> Vec<String> {
     known
 }
 
-/// The ids to take: of the file that was named, else of the one beside the set, else all.
-fn filter(
-    wanted: &Wanted,
-    queries: &Path,
-    selection: &mut Selection,
-) -> Result<(IdFilter, String), QueriesError> {
-    let beside = || {
-        let folder = queries.parent()?.parent()?.join("test_query_ids");
-        let file = folder.join(queries.file_name()?);
-        file.is_file().then(|| file.to_string_lossy().into_owned())
-    };
-    let Some(file) = wanted.filter.clone().or_else(beside) else {
-        return Ok((IdFilter::default(), String::new()));
-    };
-    let (filter, own) = IdFilter::read(&load(&file)?);
-    if wanted.filter.is_some() && !own.is_empty() {
-        return Err(QueriesError::Problems(own));
-    }
-    selection.tell(&own);
-    Ok((filter, file))
-}
-
 /// Ids in files of ids that no query has, which is seldom meant. One file may serve several sets.
 #[derive(Default)]
 struct UnknownIds {
@@ -233,19 +308,19 @@ struct UnknownIds {
 const MOST_UNKNOWN: usize = 5;
 
 impl UnknownIds {
-    fn look(&mut self, file: &str, filter: &IdFilter, queries: &[Query]) {
+    fn look(&mut self, Filter { ids, file }: &Filter, queries: &[Query]) {
         let known: HashSet<String> = queries.iter().filter_map(Query::id_text).collect();
         match self.files.iter_mut().find(|(other, _)| other == file) {
             Some((_, unknown)) => unknown.retain(|id| !known.contains(id)),
             None => {
-                let unknown = filter.ids().filter(|id| !known.contains(*id)).map(Into::into);
+                let unknown = ids.ids().filter(|id| !known.contains(*id)).map(Into::into);
                 self.files.push((file.to_owned(), unknown.collect()));
             }
         }
     }
 
-    fn told(&self) -> impl Iterator<Item = String> {
-        let told = |(file, ids): &(String, Vec<String>)| {
+    fn problems(&self) -> impl Iterator<Item = String> {
+        let problem = |(file, ids): &(String, Vec<String>)| {
             let shown: Vec<&str> = ids.iter().take(MOST_UNKNOWN).map(String::as_str).collect();
             let more = match ids.len().saturating_sub(MOST_UNKNOWN) {
                 0 => String::new(),
@@ -253,7 +328,7 @@ impl UnknownIds {
             };
             format!("{file}: no query has the id `{}`{more}", shown.join("`, `"))
         };
-        self.files.iter().filter(|(_, ids)| !ids.is_empty()).map(told)
+        self.files.iter().filter(|(_, ids)| !ids.is_empty()).map(problem)
     }
 }
 
@@ -277,7 +352,7 @@ mod tests {
         folder
     }
 
-    fn ids(wanted: &Wanted) -> Result<Vec<String>, String> {
+    fn ids(wanted: &QuerySelection) -> Result<Vec<String>, String> {
         let selected = select_queries(wanted).map_err(|error| error.to_string())?.queries;
         Ok(selected.into_iter().map(|own| format!("{}/{}", own.set, own.id)).collect())
     }
@@ -287,17 +362,17 @@ mod tests {
         let folder = folder();
         let place = folder.path().to_string_lossy().into_owned();
         let sets = |names: &[&str]| names.iter().map(ToString::to_string).collect();
-        let wanted = Wanted { place, sets: sets(&["A", "B"]), ..Wanted::default() };
+        let wanted = QuerySelection { place, sets: sets(&["A", "B"]), ..QuerySelection::default() };
         assert_eq!(ids(&wanted).expect("queries"), ["A/1", "A/2", "A/4", "B/9"]);
-        let limited = Wanted { limit: Some(1), ..wanted.clone() };
+        let limited = QuerySelection { limit: Some(1), ..wanted.clone() };
         assert_eq!(ids(&limited).expect("queries"), ["A/1", "B/9"]);
-        let one = Wanted { ids: vec!["2".into()], ..wanted.clone() };
+        let one = QuerySelection { ids: vec!["2".into()], ..wanted.clone() };
         assert_eq!(ids(&one).expect("queries"), ["A/2"]);
-        let unknown = Wanted { ids: vec!["7".into()], ..wanted.clone() };
+        let unknown = QuerySelection { ids: vec!["7".into()], ..wanted.clone() };
         assert_eq!(ids(&unknown).expect_err("none"), "there is no query `7` in the chosen sets");
-        let other = Wanted { sets: sets(&["C"]), ..wanted.clone() };
+        let other = QuerySelection { sets: sets(&["C"]), ..wanted.clone() };
         assert!(ids(&other).expect_err("none").ends_with("there are A, B"));
-        let none = Wanted { sets: Vec::new(), ..wanted };
+        let none = QuerySelection { sets: Vec::new(), ..wanted };
         assert!(ids(&none).expect_err("which").contains("which set?"));
     }
 
@@ -308,16 +383,17 @@ mod tests {
         std::fs::write(&ids, r#"["1", 9, 77, "x"]"#).expect("written");
         let place = folder.path().to_string_lossy().into_owned();
         let sets = vec!["A".to_owned(), "B".to_owned()];
-        let wanted = Wanted { place, sets, filter: Some(ids.clone()), ..Wanted::default() };
+        let wanted =
+            QuerySelection { place, sets, filter: Some(ids.clone()), ..QuerySelection::default() };
         let selection = select_queries(&wanted).expect("queries");
-        assert_eq!(selection.told, [format!("{ids}: no query has the id `77`, `x`")]);
+        assert_eq!(selection.problems, [format!("{ids}: no query has the id `77`, `x`")]);
     }
 
     #[test]
     fn a_file_is_a_set_of_its_own() {
         let folder = folder();
         let path = folder.path().join("test_instruction/A.json").to_string_lossy().into_owned();
-        let wanted = Wanted { place: path, ..Wanted::default() };
+        let wanted = QuerySelection { place: path, ..QuerySelection::default() };
         assert_eq!(ids(&wanted).expect("queries"), ["A/1", "A/2", "A/4"]);
     }
 }

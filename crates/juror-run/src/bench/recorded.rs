@@ -15,7 +15,7 @@ use crate::run_log::RunLog;
 /// Answers by their queries.
 #[derive(Debug, Default)]
 pub struct RecordedAnswers {
-    /// Of files, by sets, where those are told, and ids. There may be several of a query.
+    /// Answers of files, by ids and by sets if those are known. There may be several to a query.
     answers: HashMap<Key, Vec<Given>>,
     /// All that became of the queries of another run, by their sets and ids.
     attempts: HashMap<Key, Attempt>,
@@ -35,7 +35,7 @@ struct Given {
 
 impl RecordedAnswers {
     /// Loads another run, a file of converted answers or of results, or the logs of a method in a
-    /// folder; what cannot be read is told.
+    /// folder. The second part says what cannot be read.
     pub fn load(
         place: &str,
         method: Option<&str>,
@@ -108,7 +108,7 @@ impl RecordedAnswers {
 
 fn by_place<T>(given: HashMap<Key, T>, places: &Places<'_>) -> Result<HashMap<Key, T>, UnclearSet> {
     let mut given: Vec<(Key, T)> = given.into_iter().collect();
-    // What is told does not hang on chance.
+    // Errors must not depend on the order of a hash map.
     given.sort_by(|(one, _), (other, _)| one.cmp(other));
     let keys: Vec<Place<'_>> = given.iter().map(|((set, id), _)| (&**set, &**id)).collect();
     let found = places.of_answers(&keys)?;

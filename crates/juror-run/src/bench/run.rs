@@ -1,56 +1,50 @@
-//! Trying an agent on queries, several at a time, keeping what comes of each at once, and judging
-//! it while others are tried.
+//! Trying an agent on queries, several at a time: each attempt is kept at once, and judged while others
+//! are under way.
 
-use std::sync::Arc;
+use futures_util::{StreamExt, stream};
+use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
-use futures_util::StreamExt;
-use futures_util::stream;
-use juror_tools::Catalog;
-use tokio::sync::mpsc;
-
-use super::agent::Agent;
 use super::attempt::Attempt;
-use super::judge::SolveJudge;
+use super::benchmark::Benchmark;
 use super::judged::Judged;
-use super::pool::Pool;
-use super::queries::Selected;
-use super::serving::Serving;
+use crate::event::{Event, QueryDone};
 use crate::interrupt::Interrupt;
 use crate::run_log::{RunLog, RunLogError};
 
-/// A run of an agent over queries.
+/// A benchmark under way.
 #[derive(Clone, Copy)]
-pub struct Bench<'b> {
-    /// The queries, in order.
-    pub queries: &'b [Selected],
-    /// Who is tried.
-    pub agent: &'b Agent,
-    /// How much of the pool it sees.
-    pub pool: Pool,
-    /// All tools.
-    pub catalog: &'b Arc<Catalog>,
-    /// Where it calls tools.
-    pub serving: &'b Serving,
-    /// The log of the run; none for answers that are recorded anyway.
-    pub log: Option<&'b RunLog<Attempt>>,
-    /// Who judges.
-    pub judge: &'b SolveJudge,
-    /// Queries at a time.
-    pub jobs: usize,
-    /// Whether queries that ended with an error are tried again.
-    pub retry_errors: bool,
+pub(super) struct Schedule<'b, 's> {
+    pub(super) benchmark: &'b Benchmark,
+    /// The attempts of earlier runs, and where new ones are kept.
+    pub(super) log: Option<&'s RunLog<Attempt>>,
     /// Set when the user wants to stop.
-    pub interrupt: &'b Interrupt,
+    pub(super) interrupt: &'s Interrupt,
 }
 
-/// What is told of a run.
-pub enum Told<'t> {
-    /// A query was tried earlier, and is judged now.
-    Known(&'t Judged<'t>),
-    /// A query has been tried and judged.
-    Tried(&'t Judged<'t>),
-    /// Trying or judging has stopped; the query is as open as it was.
-    Left(&'t str),
+/// What came of all queries.
+#[derive(Default)]
+pub struct Tried<'b> {
+    /// The attempts, judged, in the order of the queries.
+    pub judged: Vec<Judged<'b>>,
+    /// How many attempts of this run ended with an error of the agent.
+    pub n_failed: usize,
+    /// How many attempts of earlier runs have an error, of the agent or of the judge.
+    pub n_known_failed: usize,
+    /// Why some queries are as open as they were, if any is.
+    pub stopped: Option<String>,
+}
+
+impl Tried<'_> {
+    fn count(&mut self, ended: &Ended<'_>) {
+        let attempted = ended.judged.attempt.as_ref();
+        match (&ended.left, ended.is_known) {
+            (Some(why), _) => self.stopped = Some(why.clone()),
+            (None, true) => self.n_known_failed += usize::from(ended.judged.error().is_some()),
+            (None, false) => {
+                self.n_failed += usize::from(attempted.is_some_and(|own| own.error.is_some()));
+            }
+        }
+    }
 }
 
 /// How many answers are judged side by side; a model has limits of its own.
@@ -61,48 +55,6 @@ struct Trial {
     at: usize,
     is_known: bool,
     outcome: Result<Attempt, String>,
-}
-
-/// Tries the agent on every query that is open, and judges all; returns them in the order of the
-/// queries. Trying never waits for judging, so that what an agent did is kept the moment it is known.
-pub async fn run<'b>(
-    bench: &Bench<'b>,
-    mut tell: impl FnMut(Told<'_>),
-) -> Result<Vec<Judged<'b>>, RunLogError> {
-    let (send, mut receive) = mpsc::unbounded_channel();
-    let trying = async move {
-        let mut trials = stream::iter(0..bench.queries.len())
-            .map(|at| bench.attempt(at))
-            .buffer_unordered(bench.jobs.max(1));
-        while let Some(trial) = trials.next().await {
-            // Nobody listens any more if judging has failed.
-            if send.send(trial?).is_err() {
-                break;
-            }
-        }
-        bench.agent.close().await;
-        Ok(())
-    };
-    let judging = async {
-        let tried = stream::poll_fn(|context| receive.poll_recv(context));
-        let mut judged = tried.map(|trial| bench.judge(trial)).buffer_unordered(SIDE_BY_SIDE);
-        let mut all = Vec::with_capacity(bench.queries.len());
-        while let Some(ended) = judged.next().await {
-            match (&ended.left, ended.is_known) {
-                (Some(why), _) => tell(Told::Left(why)),
-                (None, true) => tell(Told::Known(&ended.judged)),
-                (None, false) => tell(Told::Tried(&ended.judged)),
-            }
-            all.push(ended);
-        }
-        all.sort_by_key(|ended| ended.at);
-        Ok(all.into_iter().map(|ended| ended.judged).collect())
-    };
-    // Where the run cannot be opened, opening its queries tells why.
-    let _ = bench.serving.begin().await;
-    let ended = tokio::try_join!(trying, judging);
-    bench.serving.end().await;
-    ended.map(|((), judged)| judged)
 }
 
 /// A judged query.
@@ -116,18 +68,69 @@ struct Ended<'b> {
 
 const INTERRUPTED: &str = "interrupted";
 
-impl<'b> Bench<'b> {
+impl<'b> Schedule<'b, '_> {
+    /// Tries the agent on every query that is open, and judges all attempts. Trying never waits for
+    /// judging, so that what an agent did is kept the moment it is known.
+    pub(super) async fn run(self) -> Result<Tried<'b>, RunLogError> {
+        let Benchmark { agent, serving, .. } = self.benchmark;
+        let (send, receive) = mpsc::unbounded_channel();
+        let trying = async move {
+            self.try_all(send).await?;
+            agent.close().await;
+            Ok(())
+        };
+        // If the run cannot be opened there, opening its queries says why.
+        let _ = serving.begin().await;
+        let ended = tokio::try_join!(trying, async { Ok(self.judge_all(receive).await) });
+        serving.end().await;
+        ended.map(|((), tried)| tried)
+    }
+
+    async fn try_all(&self, send: UnboundedSender<Trial>) -> Result<(), RunLogError> {
+        let mut trials = stream::iter(0..self.benchmark.queries.len())
+            .map(|at| self.attempt(at))
+            .buffer_unordered(self.benchmark.jobs.max(1));
+        while let Some(trial) = trials.next().await {
+            // Nobody listens any more if judging has failed.
+            if send.send(trial?).is_err() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    async fn judge_all(&self, mut receive: UnboundedReceiver<Trial>) -> Tried<'b> {
+        let trials = stream::poll_fn(|context| receive.poll_recv(context));
+        let mut judged = trials.map(|trial| self.judge(trial)).buffer_unordered(SIDE_BY_SIDE);
+        let (mut tried, mut n_done) = (Tried::default(), 0);
+        let n_all = self.benchmark.queries.len();
+        let mut all = Vec::with_capacity(n_all);
+        while let Some(ended) = judged.next().await {
+            tried.count(&ended);
+            if ended.left.is_none() {
+                n_done += 1;
+                let done = QueryDone::new(&ended.judged, (n_done, n_all), ended.is_known);
+                (self.benchmark.listener)(Event::Attempted(Box::new(done)));
+            }
+            all.push(ended);
+        }
+        all.sort_by_key(|ended| ended.at);
+        tried.judged = all.into_iter().map(|ended| ended.judged).collect();
+        tried
+    }
+
     async fn attempt(&self, at: usize) -> Result<Trial, RunLogError> {
-        let selected = &self.queries[at];
+        let Benchmark { agent, pool, catalog, serving, resume, .. } = self.benchmark;
+        let selected = &self.benchmark.queries[at];
         let known = self.log.and_then(|log| log.get(&selected.set, &selected.id));
-        if let Some(known) = known.filter(|known| known.error.is_none() || !self.retry_errors) {
+        if let Some(known) = known.filter(|known| known.error.is_none() || !resume.retry_errors) {
             return Ok(Trial { at, is_known: true, outcome: Ok(known.clone()) });
         }
         let left = |why: String| Ok(Trial { at, is_known: false, outcome: Err(why) });
         if self.interrupt.is_set() {
             return left(INTERRUPTED.into());
         }
-        let attempt = self.agent.attempt(selected, self.pool, self.catalog, self.serving);
+        let attempt = agent.attempt(selected, *pool, catalog, serving);
         let attempted = tokio::select! {
             biased;
             tried = attempt => match tried {
@@ -152,10 +155,11 @@ impl<'b> Bench<'b> {
             Ok(attempted) => (Some(attempted), None),
             Err(why) => (None, Some(why)),
         };
-        let mut judged = Judged::new(&self.queries[at], attempted, self.catalog.registry());
+        let Benchmark { queries, catalog, judge, .. } = self.benchmark;
+        let mut judged = Judged::new(&queries[at], attempted, catalog.registry());
         tokio::select! {
             biased;
-            () = judged.judge(self.judge) => {}
+            () = judged.judge(judge) => {}
             () = self.interrupt.wait() => drop(left.get_or_insert(INTERRUPTED.into())),
         }
         Ended { at, is_known, left, judged }

@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use std::{fmt, io};
 
-use juror_models::{Secret, http_client, innermost};
-use juror_serve::{Event, Limits, MatchNumbers, Server, ServerSetup, StatusCode, random_secret};
+use juror_document::{Notice, Phrase, option, phrase};
+use juror_models::{Secret, Tell, http_client, innermost};
+use juror_serve::{Limits, LogEvent, MatchNumbers, Server, ServerSetup, StatusCode, random_secret};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::Method;
 use serde::Deserialize;
@@ -16,7 +17,7 @@ use super::agent::on_one_line;
 use super::attempt::ServedCall;
 use crate::address::without_credentials;
 use crate::settings::Settings;
-use crate::tools::{TellTrouble, Tools};
+use crate::tools::Tools;
 
 /// A server of virtual tools: in this process, or elsewhere.
 pub struct Serving {
@@ -24,7 +25,7 @@ pub struct Serving {
     address: String,
     /// What this run is called there.
     run: String,
-    /// What shows that the run is ours. No agent is told it.
+    /// Proves that the run is ours. Agents do not get it.
     key: Secret,
     client: reqwest::Client,
     /// What it asks for, if it is elsewhere.
@@ -58,7 +59,7 @@ struct Calls {
 /// How long a server elsewhere may take to forget a run.
 const LONGEST_END: Duration = Duration::from_secs(5);
 
-/// The longest part of a refusal that is told, in characters.
+/// The longest part of a refusal that is shown, in characters.
 const LONGEST_WHY: usize = 300;
 
 /// Why a server elsewhere does not do what is asked.
@@ -88,14 +89,16 @@ impl fmt::Display for NoAnswer {
 }
 
 impl NoAnswer {
-    /// What to do about a server that does not even say how it is: all may ask that, by a name that it
-    /// knows.
-    fn hint_on_health(&self) -> &'static str {
+    /// What to do about a server that does not even tell its health, which it tells everyone who
+    /// asks for it by a name that it knows.
+    fn hint_on_health(&self) -> Phrase {
         match self {
-            NoAnswer::Refused { status: StatusCode::FORBIDDEN, .. } => {
-                "start `juror serve` with --allow-host and the host of --server, or name it by an address of its machine"
-            }
-            _ => "start `juror serve` first, or leave --server out",
+            NoAnswer::Refused { status: StatusCode::FORBIDDEN, .. } => phrase![
+                "start `juror serve` with --allow-host and the host of ",
+                option("server"),
+                ", or name it by an address of its machine"
+            ],
+            _ => phrase!["start `juror serve` first, or leave ", option("server"), " out"],
         }
     }
 }
@@ -115,11 +118,11 @@ fn said_in(body: &[u8]) -> Option<String> {
 
 impl Serving {
     /// A server of tools in this process, on a free port; `run` is what the run is called there.
-    pub async fn start(tools: &Tools, run: String, tell: TellTrouble) -> io::Result<Serving> {
+    pub async fn start(tools: &Tools, run: String, tell: Tell) -> io::Result<Serving> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = format!("http://{}", listener.local_addr()?);
-        let log = Arc::new(move |event: &Event<'_>| {
-            if let Event::Trouble(text) = event {
+        let log = Arc::new(move |event: &LogEvent<'_>| {
+            if let LogEvent::Trouble(text) = event {
                 tell(text);
             }
         });
@@ -148,7 +151,7 @@ impl Serving {
         address: &str,
         token: Option<Secret>,
         run: &str,
-    ) -> Result<Serving, String> {
+    ) -> Result<Serving, Notice> {
         let address = address.trim_end_matches('/').to_owned();
         let now = jiff::Timestamp::now().as_nanosecond();
         let run = format!("{run}-{}-{now:x}", std::process::id());
@@ -159,21 +162,24 @@ impl Serving {
         // Users may have put a password into it.
         let shown = without_credentials(&serving.address);
         health.map_err(|why| {
-            let hint = why.hint_on_health();
-            format!("{shown}: no tools are served here: {why}\n  hint: {hint}")
+            Notice::new(format!("{shown}: no tools are served here: {why}"))
+                .hint(why.hint_on_health())
         })?;
         let tools = serving.read(Method::GET, &format!("{}?limit=0", serving.tools_url())).await;
         if let Err(NoAnswer::Refused { status: StatusCode::UNAUTHORIZED, .. }) = tools {
-            return Err(format!(
-                "{shown}: the server of tools {}\n  hint: give the one that it was started with by --server-token env:NAME or JUROR_SERVER_TOKEN",
-                if serving.token.is_some() { "takes another token" } else { "asks for a token" }
-            ));
+            let wants =
+                if serving.token.is_some() { "takes another token" } else { "asks for a token" };
+            let problem = format!("{shown}: the server of tools {wants}");
+            return Err(Notice::new(problem).hint(phrase![
+                "give the one that it was started with by ",
+                option("server-token"),
+                " env:NAME or JUROR_SERVER_TOKEN"
+            ]));
         }
         // Nothing is left there by a run that does not begin.
         serving.begin().await.map_err(|why| {
-            format!(
-                "{shown}: no calls can be recorded here: {why}\n  hint: serve the tools with `juror serve` of this release"
-            )
+            Notice::new(format!("{shown}: no calls can be recorded here: {why}"))
+                .hint("serve the tools with `juror serve` of this release")
         })?;
         serving.end().await;
         Ok(serving)
@@ -193,7 +199,7 @@ impl Serving {
         if self.server.is_none() {
             let url = self.run_url();
             let forget = self.read(Method::DELETE, &url);
-            // What was answered is known: a server that is gone or slow keeps nobody from it.
+            // The answers are known by now, so a server that is gone or slow does no harm.
             let _ = tokio::time::timeout(LONGEST_END, forget).await;
         }
     }
@@ -236,7 +242,7 @@ impl Serving {
         format!("{}/tools", self.address)
     }
 
-    /// Opens a query for its agent. A part of the address cannot be guessed, so that nobody else calls
+    /// Opens a query for its agent. A part of the address cannot be guessed, so that no one else calls
     /// there.
     pub async fn open(&self, set: &str, id: &str) -> Result<OpenQuery, String> {
         // Queries of several sets may have the same id, as may two of one set.
@@ -285,23 +291,34 @@ impl Serving {
     }
 }
 
-/// A word on options that say nothing, since a server elsewhere answers calls by its own.
-pub fn ignored_by_server(options: &[&str]) -> Option<String> {
+/// A warning about options that have no effect, since a server elsewhere answers calls by its own
+/// settings.
+pub(super) fn ignored_by_server(options: &[&'static str]) -> Option<Notice> {
     (!options.is_empty()).then(|| {
-        format!(
-            "the server of --server answers calls by its own settings: {} say nothing here\n  hint: leave them out, or give them to `juror serve`",
-            options.join(", ")
-        )
+        let problem =
+            phrase!["the server of ", option("server"), " answers calls by its own settings: "];
+        Notice::new(problem.then(Phrase::options(options)).then(" say nothing here"))
+            .hint("leave them out, or give them to `juror serve`")
     })
 }
 
-/// A word on a token that nobody is told, since the server in this process asks for none.
-pub const UNUSED_TOKEN: &str = "--server-token says nothing without --server\n  hint: name the server that asks for it with --server";
+/// A warning about a token that has no effect, since the server in this process asks for none.
+pub(super) fn unused_token() -> Notice {
+    Notice::new(phrase![option("server-token"), " says nothing without ", option("server")])
+        .hint(phrase!["name the server that asks for it with ", option("server")])
+}
 
-/// A word on settings that give agents nothing to call.
-pub fn without_tools(settings: &Settings) -> Option<String> {
+/// A warning about settings that give agents nothing to call.
+pub(super) fn without_tools(settings: &Settings) -> Option<Notice> {
+    let problem = "there are no tools and no known replies, so that agents have nothing to call";
     (!settings.tools.has_anything()).then(|| {
-        "there are no tools and no known replies, so that agents have nothing to call\n  hint: name a folder of tool files with --tools, known replies with --cache, or both".into()
+        Notice::new(problem).hint(phrase![
+            "name a folder of tool files with ",
+            option("tools"),
+            ", known replies with ",
+            option("cache"),
+            ", or both"
+        ])
     })
 }
 
@@ -348,6 +365,7 @@ mod tests {
         let token = Secret::new("hush-hush");
         let serving = Serving::elsewhere(&address, Some(token), "r");
         let refused = runtime.expect("a runtime").block_on(serving).err().expect("refused");
+        let refused = refused.to_string();
         server.join().expect("served");
         assert!(refused.contains("Bearer ***") || refused.contains("bearer ***"), "{refused}");
         assert!(refused.contains("juror-run-key: ***"), "{refused}");

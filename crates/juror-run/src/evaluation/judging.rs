@@ -4,8 +4,9 @@ use juror_models::CallKey;
 use juror_score::{Case, ContextJudge, ErrorResponses, Judgement, Profile};
 
 use super::case_key::case_keys;
-use super::{Evaluation, EvaluationError, Event, Judgements, KnownJudgement};
+use super::{Evaluation, EvaluationError, Judgements, KnownJudgement};
 use crate::asking::AskMany;
+use crate::event::Event;
 use crate::interrupt::Interrupt;
 use crate::models::Judges;
 use crate::run_log::RunLog;

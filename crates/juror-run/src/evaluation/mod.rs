@@ -29,11 +29,12 @@ use judged_log::RunInfo;
 pub use judged_log::{JudgedLine, KnownJudgement};
 pub use judgements::{Judgements, ModelFailures};
 use judging::judge_all;
+pub use scoring::QuestionSummary;
 use scoring::Scoring;
-pub use scoring::{Event, QuestionSummary};
 pub use sink::{RecordWriter, Sink};
 pub use warning::Warning;
 
+use crate::event::Event;
 use crate::interrupt::Interrupt;
 use crate::manifest::Resume;
 use crate::models::Judges;

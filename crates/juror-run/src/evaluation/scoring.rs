@@ -6,32 +6,11 @@ use std::thread;
 use juror_score::{Aggregator, Finding, Judgement, Record, Score, TooLarge, Verdict};
 
 use super::{Evaluation, EvaluationError, RecordWriter};
-use crate::asking::Asking;
+use crate::event::Event;
 use crate::interrupt::Interrupt;
 
 /// How many questions a thread scores at a time.
 const CHUNK: usize = 16;
-
-/// What happens during an evaluation.
-#[derive(Clone, Copy, Debug)]
-pub enum Event {
-    /// It began.
-    Started {
-        /// How many questions there are.
-        questions: usize,
-    },
-    /// Models are being asked.
-    Asked(Asking),
-    /// The user asked to stop: calls on their way are waited for.
-    Stopping,
-    /// Some questions were judged.
-    Judged {
-        /// How many so far.
-        questions: usize,
-        /// How many of them ended in an error.
-        errors: usize,
-    },
-}
 
 /// What a summary needs to know about a question that was scored.
 #[derive(Clone, Debug)]

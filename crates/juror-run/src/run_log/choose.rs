@@ -1,9 +1,10 @@
 //! Choosing the folder of a run when the user names none.
 
-use std::fmt;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+
+use juror_document::{Notice, option, phrase};
 
 use crate::bench::plain;
 use crate::manifest::{Manifest, Resume};
@@ -13,7 +14,7 @@ const RUNS: &str = ".juror/runs";
 
 /// The folder chosen for a run.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Chosen {
+pub(crate) struct Chosen {
     /// The folder: that of an earlier run, or a new one.
     pub folder: PathBuf,
     /// Whether it is new.
@@ -24,7 +25,7 @@ pub struct Chosen {
 
 /// A run that was not resumed because it was begun otherwise.
 #[derive(Debug, PartialEq, Eq)]
-pub struct PassedOver {
+pub(crate) struct PassedOver {
     /// Its folder.
     pub folder: PathBuf,
     /// What differs.
@@ -34,29 +35,32 @@ pub struct PassedOver {
 }
 
 impl PassedOver {
-    /// How to resume it all the same.
-    pub fn hint(&self) -> String {
-        if self.is_complete {
-            let folder = self.folder.display();
-            format!("--run {folder} --retry-errors --resume-changed goes on with it")
-        } else {
-            "--resume-changed goes on with it all the same".to_owned()
-        }
-    }
-}
-
-impl fmt::Display for PassedOver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// Says that a run begins anew beside this one, and how to go on with this one instead.
+    pub(crate) fn notice(&self) -> Notice {
         let (folder, changed) = (self.folder.display(), self.differences.join(", "));
         let kind = if self.is_complete { "last" } else { "unfinished" };
-        write!(f, "begins anew: the {kind} run {folder} was begun otherwise: {changed} changed")?;
-        write!(f, "\n  hint: {}", self.hint())
+        let hint = if self.is_complete {
+            phrase![
+                option("run"),
+                format!(" {folder} "),
+                option("retry-errors"),
+                " ",
+                option("resume-changed"),
+                " goes on with it"
+            ]
+        } else {
+            phrase![option("resume-changed"), " goes on with it all the same"]
+        };
+        Notice::new(format!(
+            "begins anew: the {kind} run {folder} was begun otherwise: {changed} changed"
+        ))
+        .hint(hint)
     }
 }
 
 /// Chooses the folder of a run: that of an unfinished run with the same identity, or else a new one,
 /// named after the time, the run and its identity. A complete run is chosen only to retry errors.
-pub fn choose_folder(run: &Manifest, resume: Resume) -> Chosen {
+pub(crate) fn choose_folder(run: &Manifest, resume: Resume) -> Chosen {
     choose_in(Path::new(RUNS), run, resume)
 }
 

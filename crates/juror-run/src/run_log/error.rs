@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+use juror_document::{Notice, Phrase, option, phrase};
+
 use crate::input::reason;
 use crate::manifest::RunKind;
 
@@ -59,6 +61,11 @@ impl RunLogError {
         RunLogError::Damaged { path, line, column: Some(error.column()), why }
     }
 
+    /// The problem and its hint.
+    pub fn notice(&self) -> Notice {
+        Notice { problem: self.problem().into(), hint: self.hint() }
+    }
+
     /// What is wrong, without the hint.
     pub fn problem(&self) -> String {
         match self {
@@ -87,27 +94,34 @@ impl RunLogError {
         }
     }
 
-    /// What to do about it, in the words of the program.
-    pub fn hint(&self) -> Option<&'static str> {
-        match self {
-            RunLogError::Io { .. } | RunLogError::Busy { .. } => None,
-            RunLogError::Finished { .. } => Some(
-                "--fresh replaces it, --retry-errors tries again what ended with an error; or choose another folder with --run",
-            ),
-            RunLogError::Changed { .. } => Some(
-                "begin it anew with --fresh, choose another folder with --run, or go on all the same with --resume-changed",
-            ),
+    fn hint(&self) -> Option<Phrase> {
+        Some(match self {
+            RunLogError::Io { .. } | RunLogError::Busy { .. } => return None,
+            RunLogError::Finished { .. } => phrase![
+                option("fresh"),
+                " replaces it, ",
+                option("retry-errors"),
+                " tries again what ended with an error; or choose another folder with ",
+                option("run")
+            ],
+            RunLogError::Changed { .. } => phrase![
+                "begin it anew with ",
+                option("fresh"),
+                ", choose another folder with ",
+                option("run"),
+                ", or go on all the same with ",
+                option("resume-changed")
+            ],
             RunLogError::Damaged { .. } => {
-                Some("the file was left as it is; choose another folder with --run")
+                phrase!["the file was left as it is; choose another folder with ", option("run")]
             }
-        }
+        })
     }
 }
 
 impl fmt::Display for RunLogError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.problem())?;
-        self.hint().map_or(Ok(()), |hint| write!(f, "\n  hint: {hint}"))
+        self.notice().fmt(f)
     }
 }
 

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-pub use choose::{Chosen, PassedOver, choose_folder};
+pub(crate) use choose::choose_folder;
 pub use error::RunLogError;
 use file::LogFile;
 pub use look::{RunState, look_at_run};
@@ -109,7 +109,7 @@ impl<T: Entry> RunLog<T> {
 
 /// The manifest of the run that a folder holds, if that run may be resumed or replaced. `None` if the
 /// folder holds no run.
-pub fn check_run(
+pub(crate) fn check_run(
     folder: &Path,
     run: &Manifest,
     resume: Resume,

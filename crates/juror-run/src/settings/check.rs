@@ -1,6 +1,6 @@
 //! Values of settings that fit their types and make no sense.
 
-use juror_document::{Document, Path, Problem, Problems};
+use juror_document::{Document, Notice, Path, Problem, Problems};
 use juror_models::{PROVIDERS, Provider};
 use juror_score::ContextJudge;
 use serde_json::Value;
@@ -117,15 +117,15 @@ impl Settings {
         problems
     }
 
-    /// Why a model of these settings cannot be asked: with its place in the file, where that is known.
-    pub(crate) fn unaskable(&self, place: &str, model: &ModelSettings, why: &str) -> String {
+    /// Why a model of these settings cannot be asked, with its place in the file if that is known.
+    pub(crate) fn unaskable(&self, place: &str, model: &ModelSettings, why: Notice) -> Notice {
         let is_known = |address: &String| address.starts_with("env:") || is_address(address);
         let is_askable =
             Provider::of(&model.provider).is_some() && model.base_url.as_ref().is_none_or(is_known);
         if is_askable || self.unaskable.is_empty() {
-            return format!("{place}: {why}");
+            return why.at(place);
         }
-        self.unaskable.to_string()
+        Notice::from(&self.unaskable)
     }
 
     /// The first metric that these settings turn on by name and that needs a model.

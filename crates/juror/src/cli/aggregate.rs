@@ -8,7 +8,7 @@ use juror_score::read::read_results;
 use super::gate::{self, GateArgs};
 use super::{RuleArgs, boolish, check_outputs, count, title};
 use crate::exit::{Exit, Outside};
-use crate::talk;
+use crate::output;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -59,7 +59,7 @@ pub(super) fn run(args: &AggregateArgs) -> anyhow::Result<Exit> {
             return Err(problems.into());
         }
         if !args.quiet {
-            talk::warn_all(&problems);
+            output::warn_all(&problems);
         }
     }
     let mut files = Vec::new();
@@ -76,12 +76,12 @@ pub(super) fn run(args: &AggregateArgs) -> anyhow::Result<Exit> {
     }
     if args.json {
         let bytes = render_aggregates(&aggregates, Format::Json);
-        talk::data(&String::from_utf8_lossy(&bytes))?;
+        output::print_data(&String::from_utf8_lossy(&bytes))?;
     } else if !args.quiet && !args.aggregates.iter().any(|name| name == "-") {
         let title = title(&plan.profile, &count(n_results, "result"), &aggregates);
         let (worst, calls) = (Vec::new(), Vec::new());
         let highlights = Highlights { title, aggregates: &aggregates, worst, n_more: 0, calls };
-        talk::data(&summary(&highlights, talk::palette()))?;
+        output::print_data(&summary(&highlights, output::palette()))?;
     }
     Ok(gate::report(&plan.gates.unmet(&aggregates.micro)))
 }

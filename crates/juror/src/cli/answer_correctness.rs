@@ -15,8 +15,8 @@ use juror_score::AskedLike;
 use super::ask::{self, AskArgs};
 use super::{RuleArgs, boolish, check_outputs, count};
 use crate::exit::{Exit, Outside};
+use crate::output;
 use crate::progress::{Progress, STOPPING};
-use crate::talk;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -88,7 +88,7 @@ pub(super) fn run(args: &AnswerCorrectnessArgs) -> anyhow::Result<Exit> {
     let profile = settings.plan().profile;
     let rows = read_rows(&args.input)?;
     let judge = correctness(&settings, &profile)?;
-    let environment = Environment::read(talk::warn);
+    let environment = Environment::read(output::warn);
     let options = args.ask.options();
     let (models, cache) =
         models_for(&settings, &environment, options, ask::warn_unless(args.quiet))?;
@@ -111,12 +111,12 @@ pub(super) fn run(args: &AnswerCorrectnessArgs) -> anyhow::Result<Exit> {
         let tally = ask::rows(&models.tally());
         let rows = count(outcome.n_rows, "row");
         if args.ask.dry_run {
-            talk::say(&format!("{rows} to judge; nothing was sent"));
+            output::print_note(&format!("{rows} to judge; nothing was sent"));
         } else {
-            talk::say(&format!("{rows} judged, {} with errors", outcome.n_errors));
+            output::print_note(&format!("{rows} judged, {} with errors", outcome.n_errors));
         }
         if !tally.is_empty() {
-            talk::say(calls_table(&tally, juror_report::Palette::Plain).trim_end());
+            output::print_note(calls_table(&tally, juror_report::Palette::Plain).trim_end());
         }
     }
     if let Some(stop) = models.stopped() {
@@ -185,7 +185,7 @@ impl Table<'_> {
         let window = 4 * models.concurrency();
         runtime.block_on(async {
             let mut waiting = rows.iter();
-            progress.tell(Event::Started { questions: rows.len() });
+            progress.update(Event::Started { questions: rows.len() });
             let (watch, mut ticks) = (Watch::begin(models), ticks());
             let mut asked: FuturesOrdered<_> =
                 waiting.by_ref().take(window).map(|row| judge_row(judge, models, row)).collect();
@@ -197,13 +197,13 @@ impl Table<'_> {
                     _ = ticks.tick() => {
                         let begun = rows.len() - waiting.len();
                         let asking = watch.asking(outcome.n_rows, begun, waiting.len());
-                        progress.tell(Event::Asked(asking));
+                        progress.update(Event::Asked(asking));
                         continue;
                     }
                     () = interrupt.wait(), if !interrupted => {
                         interrupted = true;
                         models.stop(Stop::Interrupted);
-                        talk::say(STOPPING);
+                        output::print_note(STOPPING);
                         continue;
                     }
                 };

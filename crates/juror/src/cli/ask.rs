@@ -12,7 +12,7 @@ use juror_score::Profile;
 use serde::Serialize;
 
 use super::boolish;
-use crate::talk;
+use crate::output;
 
 /// How models are asked.
 #[derive(Args, Clone, Default)]
@@ -123,7 +123,7 @@ impl AskArgs {
         // Recorded replies are the same whatever the environment says.
         let environment = match recorded {
             Some(_) => Environment::nothing(),
-            None => Environment::read(talk::warn),
+            None => Environment::read(output::warn),
         };
         let options = AskOptions { recorded, ..self.options() };
         Ok(judges(settings, profile, &environment, options, warn_unless(quiet))?)
@@ -133,7 +133,7 @@ impl AskArgs {
 /// Warns if the settings look as if they were written for other rules.
 pub(super) fn warn_of_profile(settings: &Settings, quiet: bool) {
     if let Some(word) = settings.word_on_profile().filter(|_| !quiet) {
-        talk::warn(word);
+        output::warn(word);
     }
 }
 
@@ -141,7 +141,7 @@ pub(super) fn warn_of_profile(settings: &Settings, quiet: bool) {
 pub(super) fn warn_unless(quiet: bool) -> Arc<dyn Fn(&str) + Send + Sync> {
     Arc::new(move |text| {
         if !quiet {
-            talk::warn(text);
+            output::warn(text);
         }
     })
 }
@@ -202,20 +202,20 @@ pub(super) fn print_stop(stop: &Stop, cache: Option<&str>) {
         None => "nothing is kept without a cache: see llm.cache in docs/models.md".into(),
     };
     match stop {
-        Stop::Interrupted => talk::say(&format!("interrupted; {kept}")),
-        Stop::BadKey(_) => talk::say(&format!(
+        Stop::Interrupted => output::print_note(&format!("interrupted; {kept}")),
+        Stop::BadKey(_) => output::print_note(&format!(
             "error: {stop}\n  hint: check the key and its credit; nothing more was asked; {kept}"
         )),
-        Stop::NotThere(_) => talk::say(&format!(
+        Stop::NotThere(_) => output::print_note(&format!(
             "error: {stop}\n  hint: check the model's name and its base_url; nothing more was asked; {kept}"
         )),
-        Stop::TooSlow(_) => talk::say(&format!(
+        Stop::TooSlow(_) => output::print_note(&format!(
             "error: {stop}\n  hint: {MORE_TIME}; nothing more was asked; {kept}"
         )),
         Stop::Unreachable(_) | Stop::CannotKeep(_) => {
-            talk::say(&format!("error: {stop}\n  hint: nothing more was asked; {kept}"));
+            output::print_note(&format!("error: {stop}\n  hint: nothing more was asked; {kept}"));
         }
-        Stop::CostCeiling(_) => talk::say(&format!(
+        Stop::CostCeiling(_) => output::print_note(&format!(
             "error: {stop}\n  hint: raise it with --max-cost or llm.max_cost_usd; {kept}"
         )),
     }

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::boolish;
 use crate::exit::{Exit, Outside};
-use crate::talk;
+use crate::output;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -99,7 +99,7 @@ pub(super) fn run(args: &CacheArgs) -> anyhow::Result<Exit> {
                 i64::try_from(seconds).unwrap_or(i64::MAX)
             });
             let gone = replies.prune(before, purpose.as_deref(), model.as_deref())?;
-            talk::say(&format!("forgot {}", counted(gone)));
+            output::print_note(&format!("forgot {}", counted(gone)));
             Ok(Exit::Done)
         }
     }
@@ -125,7 +125,7 @@ fn stats(replies: &Replies, as_json: bool) -> anyhow::Result<Exit> {
                     "bytes": total.bytes, "usd": usd(total)})
             })
             .collect();
-        talk::data(&format!("{}\n", serde_json::to_string_pretty(&rows)?))?;
+        output::print_data(&format!("{}\n", serde_json::to_string_pretty(&rows)?))?;
         return Ok(Exit::Done);
     }
     let rows: Vec<CallRow> = totals
@@ -149,7 +149,7 @@ fn stats(replies: &Replies, as_json: bool) -> anyhow::Result<Exit> {
         bytes as f64 / 1e6,
         prices.as_of()
     );
-    talk::data(&format!("{title}{}", calls_table(&rows, Palette::Plain)))?;
+    output::print_data(&format!("{title}{}", calls_table(&rows, Palette::Plain)))?;
     Ok(Exit::Done)
 }
 
@@ -173,7 +173,7 @@ fn export(replies: &Replies, file: &str) -> anyhow::Result<Exit> {
         .map_err(|error| Outside(error.into()))?;
     output.finish().map_err(|error| Outside(error.into()))?;
     if file != "-" {
-        talk::say(&format!("wrote {} to {file}", counted(n_written)));
+        output::print_note(&format!("wrote {} to {file}", counted(n_written)));
     }
     Ok(Exit::Done)
 }
@@ -190,6 +190,6 @@ fn import(folder: &Path, file: &str) -> anyhow::Result<Exit> {
     }
     let new = Replies::open(folder)?.import(&replies)?;
     let n_known = replies.len() - new;
-    talk::say(&format!("took in {}; {n_known} known already", counted(new)));
+    output::print_note(&format!("took in {}; {n_known} known already", counted(new)));
     Ok(Exit::Done)
 }

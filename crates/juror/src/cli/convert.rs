@@ -8,8 +8,8 @@ use juror_toolbench::answer::{AnswersFile, Thoughts, convert};
 
 use super::{boolish, count};
 use crate::exit::{Exit, Outside};
+use crate::output;
 use crate::progress::Progress;
-use crate::talk;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -59,7 +59,7 @@ pub(super) fn run(args: &ConvertArgs) -> anyhow::Result<Exit> {
     output.finish().map_err(outside)?;
     if !args.quiet {
         let n_converted = logs.len() - n_unreadable;
-        talk::say(&format!(
+        output::print_note(&format!(
             "{} converted, {n_unreadable} unreadable",
             count(n_converted, "answer")
         ));
@@ -73,13 +73,13 @@ fn convert_all(args: &ConvertArgs, logs: &[(String, String)]) -> (AnswersFile, u
     let mut file = AnswersFile::default();
     let mut n_unreadable = 0;
     let mut progress = Progress::new(args.quiet, ["log", "logs"]);
-    progress.tell(Event::Started { questions: logs.len() });
+    progress.update(Event::Started { questions: logs.len() });
     for (at, (id, path)) in logs.iter().enumerate() {
         if let Err(error) = add(&mut file, id, path, &args.method, thoughts) {
             n_unreadable += 1;
-            talk::error(&error);
+            output::print_error(&error);
         }
-        progress.tell(Event::Judged { questions: at + 1, errors: n_unreadable });
+        progress.update(Event::Judged { questions: at + 1, errors: n_unreadable });
     }
     progress.end();
     (file, n_unreadable)

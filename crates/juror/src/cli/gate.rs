@@ -5,7 +5,7 @@ use juror_run::Plan;
 use juror_score::{Gate, Limit, Share, Unmet};
 
 use crate::exit::Exit;
-use crate::talk;
+use crate::output;
 
 /// Gates of a pipeline.
 #[derive(Args, Default)]
@@ -49,7 +49,7 @@ impl GateArgs {
 /// Prints which gates are not met, and returns how the command ends.
 pub(super) fn report(unmet: &[Unmet]) -> Exit {
     for reason in unmet {
-        talk::say(&format!("gate not met: {reason}{}", hint(reason)));
+        output::print_note(&format!("gate not met: {reason}{}", hint(reason)));
     }
     if unmet.is_empty() { Exit::Done } else { Exit::GateNotMet }
 }

@@ -4,7 +4,7 @@ use clap::Args;
 use juror_run::settings_schema;
 
 use crate::exit::Exit;
-use crate::talk;
+use crate::output;
 
 const EXAMPLES: &str = "\
 Example:
@@ -18,6 +18,6 @@ Example:
 pub(super) struct SchemaArgs {}
 
 pub(super) fn run(_: &SchemaArgs) -> anyhow::Result<Exit> {
-    talk::data(&format!("{:#}\n", settings_schema()))?;
+    output::print_data(&format!("{:#}\n", settings_schema()))?;
     Ok(Exit::Done)
 }

@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use juror_models::Secret;
-use juror_run::{Environment, PublicConfig, StopSignals, TellTrouble, Tools, open_tools};
-use juror_serve::{Event, Limits, Log, Server, ServerSetup, StatusCode};
+use juror_models::{Secret, Tell};
+use juror_run::{Environment, PublicConfig, StopSignals, Tools, open_tools};
+use juror_serve::{Limits, Log, LogEvent, Server, ServerSetup, StatusCode};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
@@ -17,7 +17,7 @@ use super::ask::{parse_count, parse_duration};
 use super::tool_args::ToolArgs;
 use super::{boolish, count};
 use crate::exit::{Exit, Outside};
-use crate::talk;
+use crate::output;
 
 const SERVER: &str = "Server";
 
@@ -126,23 +126,23 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<Exit> {
         "the token is empty\n  hint: leave --token and JUROR_TOKEN out to ask for none"
     );
     anyhow::ensure!(args.max_body > 0, "--max-body is 0: no request would be short enough");
-    let environment = Environment::read(talk::warn);
+    let environment = Environment::read(output::warn);
     let (settings, public) = args.tools.settings(&environment)?;
     anyhow::ensure!(
         settings.tools.has_anything(),
         "nothing to serve\n  hint: name a folder of tool files with --tools, known replies with --cache, or both"
     );
     let log = log(args, &public)?;
-    let tell: TellTrouble = {
+    let tell: Tell = {
         let log = log.clone();
-        Arc::new(move |text: &str| log(&Event::Trouble(text)))
+        Arc::new(move |text: &str| log(&LogEvent::Trouble(text)))
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Outside(error.into()))?;
     runtime.block_on(async {
         let tools = open_tools(&settings, &environment, &tell)?;
         for problem in &tools.problems {
-            talk::warn(problem);
+            output::warn(&problem.to_string());
         }
         let port = args.port.or(public.port).unwrap_or(8080);
         let address = SocketAddr::new(args.host, port);
@@ -167,7 +167,7 @@ async fn serve(
         say_what_is_served(&tools, address);
     }
     if !args.host.is_loopback() && args.token.is_none() {
-        talk::warn("other machines can call these tools: ask for a token with --token");
+        output::warn("other machines can call these tools: ask for a token with --token");
     }
     let limits = Limits {
         body: args.max_body,
@@ -190,10 +190,10 @@ async fn serve(
         log,
     });
     // Scripts that let the system choose the port learn here which it is.
-    talk::data(&format!("http://{address}\n"))?;
+    output::print_data(&format!("http://{address}\n"))?;
     server.serve(listener, stop).await;
     if !args.quiet {
-        talk::say("stopped");
+        output::print_note("stopped");
     }
     Ok(Exit::Done)
 }
@@ -205,7 +205,9 @@ fn stop_signal(quiet: bool) -> anyhow::Result<impl Future<Output = ()>> {
         signals.next().await;
         tokio::spawn(async move {
             if !quiet {
-                talk::say("stopping: calls on their way are waited for (Ctrl-C again to end now)");
+                output::print_note(
+                    "stopping: calls on their way are waited for (Ctrl-C again to end now)",
+                );
             }
             signals.next().await;
             std::process::exit(Exit::OutsideFailed as i32);
@@ -222,8 +224,8 @@ fn say_what_is_served(tools: &Tools, address: SocketAddr) {
         parts.push(format!("{} kept replies in {}", tools.n_kept, store.display()));
     }
     parts.push(format!("sources: {}", tools.virtual_tools.source_names().join(", ")));
-    talk::say(&parts.join(" · "));
-    talk::say(&format!("serving at http://{address}/virtual (Ctrl-C to stop)"));
+    output::print_note(&parts.join(" · "));
+    output::print_note(&format!("serving at http://{address}/virtual (Ctrl-C to stop)"));
 }
 
 fn log(args: &ServeArgs, public: &PublicConfig) -> anyhow::Result<Log> {
@@ -242,14 +244,14 @@ fn log(args: &ServeArgs, public: &PublicConfig) -> anyhow::Result<Log> {
         }
     };
     let which = args.log;
-    Ok(Arc::new(move |event: &Event<'_>| {
+    Ok(Arc::new(move |event: &LogEvent<'_>| {
         let is_wanted = match event {
-            Event::Served { source, troubles, .. } => match which {
+            LogEvent::Served { source, troubles, .. } => match which {
                 LogArg::Off => false,
                 LogArg::Misses => *source != "cache" || !troubles.is_empty(),
                 LogArg::All => true,
             },
-            Event::Refused { .. } => which != LogArg::Off,
+            LogEvent::Refused { .. } => which != LogArg::Off,
             _ => true,
         };
         if is_wanted {
@@ -260,7 +262,7 @@ fn log(args: &ServeArgs, public: &PublicConfig) -> anyhow::Result<Log> {
 
 fn write_line(file: Option<&Mutex<File>>, line: &Value) {
     match file {
-        None => talk::say(&line.to_string()),
+        None => output::print_note(&line.to_string()),
         Some(file) => {
             let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
             // A log that cannot be written must not stop the server.
@@ -287,12 +289,12 @@ fn cut(text: &str, most: usize) -> String {
 /// The most troubles of a call that are logged.
 const MOST_TROUBLES: usize = 8;
 
-fn line_of(event: &Event<'_>) -> Value {
+fn line_of(event: &LogEvent<'_>) -> Value {
     let time = jiff::Timestamp::now().to_string();
     let name = |text: &str| cut(text, LONGEST_NAME);
     let words = |text: &str| cut(text, LONGEST_WORDS);
     match event {
-        Event::Served { category, tool, api, source, found_by, took, troubles } => {
+        LogEvent::Served { category, tool, api, source, found_by, took, troubles } => {
             let seconds = took.as_secs_f64();
             let mut line = json!({"time": time, "event": "call", "category": name(category),
                 "tool_name": name(tool), "api_name": name(api), "source": source,
@@ -311,10 +313,10 @@ fn line_of(event: &Event<'_>) -> Value {
             }
             line
         }
-        Event::Refused { why, status } => {
+        LogEvent::Refused { why, status } => {
             json!({"time": time, "event": "refused", "why": words(why), "status": status})
         }
-        Event::Trouble(text) => json!({"time": time, "event": "trouble", "what": words(text)}),
+        LogEvent::Trouble(text) => json!({"time": time, "event": "trouble", "what": words(text)}),
         _ => json!({"time": time, "event": "other"}),
     }
 }
@@ -324,14 +326,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn our_own_words_are_logged_whole_and_names_of_callers_are_cut() {
+    fn our_own_words_are_logged_whole_while_names_and_many_troubles_are_cut() {
         let hint = format!("/{}/tools.sqlite: gone\n  hint: see there", "folder/".repeat(100));
-        assert_eq!(line_of(&Event::Trouble(&hint))["what"], hint);
-        let refused = line_of(&Event::Refused { why: &hint, status: 500 });
+        assert_eq!(line_of(&LogEvent::Trouble(&hint))["what"], hint);
+        let refused = line_of(&LogEvent::Refused { why: &hint, status: 500 });
         assert_eq!(refused["why"], hint);
         let long = "x".repeat(100_000);
         let served = |troubles: &[String]| {
-            line_of(&Event::Served {
+            line_of(&LogEvent::Served {
                 category: &long,
                 tool: &long,
                 api: &long,

@@ -161,24 +161,24 @@ impl ToolArgs {
         Ok((settings, public))
     }
 
-    /// The options that say where replies come from, as far as they are given.
+    /// The names of the given options that say where replies come from.
     pub(super) fn of_replies(&self) -> Vec<&'static str> {
         let given = [
-            ("--cache", !self.cache.is_empty()),
-            ("--store", self.store.is_some()),
-            ("--sources", self.sources.is_some()),
-            ("--on-miss", self.on_miss.is_some()),
-            ("--match", self.arguments.is_some()),
-            ("--match-numbers", self.match_numbers.is_some()),
-            ("--refresh", self.refresh),
-            ("--no-keep", self.no_keep),
-            ("--write-back", self.write_back),
-            ("--memory", self.memory.is_some()),
-            ("--in-flight", self.in_flight.is_some()),
-            ("--simulator", self.simulator.is_some()),
-            ("--model", self.model.is_some()),
-            ("--model-url", self.model_url.is_some()),
-            ("--proxy", self.proxy.is_some()),
+            ("cache", !self.cache.is_empty()),
+            ("store", self.store.is_some()),
+            ("sources", self.sources.is_some()),
+            ("on-miss", self.on_miss.is_some()),
+            ("match", self.arguments.is_some()),
+            ("match-numbers", self.match_numbers.is_some()),
+            ("refresh", self.refresh),
+            ("no-keep", self.no_keep),
+            ("write-back", self.write_back),
+            ("memory", self.memory.is_some()),
+            ("in-flight", self.in_flight.is_some()),
+            ("simulator", self.simulator.is_some()),
+            ("model", self.model.is_some()),
+            ("model-url", self.model_url.is_some()),
+            ("proxy", self.proxy.is_some()),
         ];
         given.into_iter().filter_map(|(option, is_given)| is_given.then_some(option)).collect()
     }

@@ -7,7 +7,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
-use juror_run::{DEFAULT_TOOL_STORE, Environment, TellTrouble, open_tools};
+use juror_models::Tell;
+use juror_run::{DEFAULT_TOOL_STORE, Environment, open_tools};
 use juror_serve::MatchNumbers;
 use juror_store::{NewReply, Origin, ToolReplies, ToolTotal};
 use juror_tools::{
@@ -19,7 +20,7 @@ use serde_json::json;
 use super::tool_args::ToolArgs;
 use super::{boolish, count};
 use crate::exit::{Exit, Outside};
-use crate::talk;
+use crate::output;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -125,14 +126,14 @@ pub(super) fn run(args: &ToolsArgs) -> anyhow::Result<Exit> {
 
 fn load(folder: &str) -> anyhow::Result<Catalog> {
     let catalog = Catalog::load(Path::new(folder))?;
-    talk::warn_all(catalog.problems());
+    output::warn_all(catalog.problems());
     anyhow::ensure!(catalog.n_apis() > 0, "{folder}: no tool files are found here");
     Ok(catalog)
 }
 
 fn list(catalog: &Catalog, json: bool) -> anyhow::Result<Exit> {
     if json {
-        talk::data(&format!("{}\n", catalog.list(0..catalog.n_apis())))?;
+        output::print_data(&format!("{}\n", catalog.list(0..catalog.n_apis())))?;
         return Ok(Exit::Done);
     }
     let lines = catalog.registry().entries().iter().zip(catalog.names()).map(|(entry, name)| {
@@ -140,8 +141,8 @@ fn list(catalog: &Catalog, json: bool) -> anyhow::Result<Exit> {
         let line = format!("{name}\t{category}\t{}\t{}", entry.tool, entry.api);
         visible_line(&line)
     });
-    talk::data(&lines.collect::<String>())?;
-    talk::say(&counted(catalog));
+    output::print_data(&lines.collect::<String>())?;
+    output::print_note(&counted(catalog));
     Ok(Exit::Done)
 }
 
@@ -157,7 +158,7 @@ fn counted(catalog: &Catalog) -> String {
 
 fn search(catalog: &Catalog, query: &str, k: usize, json: bool) -> anyhow::Result<Exit> {
     if json {
-        talk::data(&format!("{}\n", catalog.list_found(query, k)))?;
+        output::print_data(&format!("{}\n", catalog.list_found(query, k)))?;
         return Ok(Exit::Done);
     }
     let found = catalog.find(query, k);
@@ -169,22 +170,22 @@ fn search(catalog: &Catalog, query: &str, k: usize, json: bool) -> anyhow::Resul
         let (score, tool) = (found.score, &tool.name);
         Some(visible_line(&format!("{score:.2}\t{category}\t{tool}\t{}\t{about}", api.name)))
     });
-    talk::data(&lines.collect::<String>())?;
+    output::print_data(&lines.collect::<String>())?;
     if found.is_empty() {
-        talk::say("nothing is found");
+        output::print_note("nothing is found");
     }
     Ok(Exit::Done)
 }
 
 fn call(name: &str, input: &str, args: &ToolArgs) -> anyhow::Result<Exit> {
-    let environment = Environment::read(talk::warn);
+    let environment = Environment::read(output::warn);
     let (settings, _) = args.settings(&environment)?;
-    let tell: TellTrouble = Arc::new(|text: &str| talk::warn(text));
+    let tell: Tell = Arc::new(|text: &str| output::warn(text));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let tools = open_tools(&settings, &environment, &tell)?;
         for problem in &tools.problems {
-            talk::warn(problem);
+            output::warn(&problem.to_string());
         }
         let mut call = read_call(name, input, &tools.catalog)?;
         if tools.match_numbers != Some(MatchNumbers::Never) {
@@ -192,17 +193,17 @@ fn call(name: &str, input: &str, args: &ToolArgs) -> anyhow::Result<Exit> {
         }
         let served = tools.virtual_tools.call(call).await;
         for trouble in served.troubles.iter() {
-            talk::warn(trouble);
+            output::warn(trouble);
         }
-        talk::data(&format!("{}\n", String::from_utf8_lossy(&served.body)))?;
+        output::print_data(&format!("{}\n", String::from_utf8_lossy(&served.body)))?;
         let found = served.from != ServedFrom::Nowhere;
         let source = served.from.as_str();
-        talk::say(&match served.found_by() {
+        output::print_note(&match served.found_by() {
             None => format!("source: {source}"),
             Some(found_by) => format!("source: {source}, by arguments that differ in: {found_by}"),
         });
         if let Err(error) = tools.virtual_tools.cached().write_hits() {
-            talk::warn(&error.to_string());
+            output::warn(&error.to_string());
         }
         Ok(if found { Exit::Done } else { Exit::OutsideFailed })
     })
@@ -277,10 +278,10 @@ fn import(root: &Path, store: &str) -> anyhow::Result<Exit> {
     }
     keep(&mut batch)?;
     for problem in &problems {
-        talk::warn(problem);
+        output::warn(problem);
     }
     let n_known = n_all - n_new;
-    talk::say(&format!(
+    output::print_note(&format!(
         "took in {} of {} to {}; {n_known} known already",
         replies_counted(n_new),
         count(folder.n_apis(), "API"),
@@ -299,9 +300,9 @@ fn run_export(root: &Path, replies: &ToolReplies) -> anyhow::Result<Exit> {
     read.map_err(|error| Outside(error.into()))?.unwrap_or_else(|never| match never {});
     let done = export(root, by_api).map_err(|problem| Outside(problem.into()))?;
     for problem in &done.problems {
-        talk::warn(&problem.to_string());
+        output::warn(&problem.to_string());
     }
-    talk::say(&format!(
+    output::print_note(&format!(
         "wrote {} in {} to {}; {} there already",
         replies_counted(done.n_replies),
         count(done.n_files, "file"),
@@ -323,7 +324,7 @@ fn stats(replies: &ToolReplies, as_json: bool) -> anyhow::Result<Exit> {
                     "last_kept_at": moment(total.last_kept_at)})
             })
             .collect();
-        talk::data(&format!("{}\n", serde_json::to_string_pretty(&rows)?))?;
+        output::print_data(&format!("{}\n", serde_json::to_string_pretty(&rows)?))?;
         return Ok(Exit::Done);
     }
     let n_all: u64 = totals.iter().map(|total| total.count).sum();
@@ -332,7 +333,7 @@ fn stats(replies: &ToolReplies, as_json: bool) -> anyhow::Result<Exit> {
     for total in &totals {
         text.push_str(&row(total));
     }
-    talk::data(&text)?;
+    output::print_data(&text)?;
     Ok(Exit::Done)
 }
 

@@ -1,10 +1,10 @@
 //! `juror validate`: check files before a long run.
 
 use clap::{Args, ValueEnum};
-use juror_document::{Document, Format, Path, Problem, Problems};
+use juror_document::{Document, Format, Path, Phrase, Problem, Problems, Spelling};
 use juror_json::Object;
 use juror_run::{
-    LoadError, PublicConfig, Settings, check_judges, load, load_settings, look_at_run,
+    LoadError, PublicConfig, Settings, SetupError, check_judges, load, load_settings, look_at_run,
     settings_schema,
 };
 use juror_score::read::{read_reference, read_responses, read_results};
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use super::{boolish, count};
 use crate::exit::{Exit, Outside};
-use crate::talk;
+use crate::output;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -85,7 +85,10 @@ pub(super) fn run(args: &ValidateArgs) -> anyhow::Result<Exit> {
     heed_settings(&mut checked);
     compare_ids(&mut checked);
     if args.json {
-        talk::data(&format!("{:#}\n", json!(checked.iter().map(as_json).collect::<Vec<_>>())))?;
+        output::print_data(&format!(
+            "{:#}\n",
+            json!(checked.iter().map(as_json).collect::<Vec<_>>())
+        ))?;
     } else {
         for file in &checked {
             print(file)?;
@@ -334,10 +337,10 @@ fn read(document: &Document, kind: Kind) -> Result<(String, Problems), Problems>
             if !problems.is_empty() {
                 return Err(problems);
             }
-            check_judges(&settings).map_err(|error| {
-                let mut lines = error.0.splitn(2, "\n  hint: ");
-                let message = lines.next().unwrap_or_default().to_owned();
-                let hint = lines.next().map(str::to_owned);
+            check_judges(&settings).map_err(|SetupError(notice)| {
+                let spelled = |phrase: &Phrase| phrase.spelled(Spelling::Program);
+                let message = spelled(&notice.problem);
+                let hint = notice.hint.as_ref().map(spelled);
                 let problem = Problem::BadSetting { message, hint };
                 Problems::from(document.error_at(Path::default(), problem))
             })?;
@@ -417,7 +420,7 @@ pub(super) fn kind_of(document: &Document) -> Option<Kind> {
 
 fn print(file: &Checked) -> Result<(), Outside> {
     if let Some(reason) = &file.unreadable {
-        return talk::data(&format!("{reason}\n"));
+        return output::print_data(&format!("{reason}\n"));
     }
     let (warnings, notes) =
         (file.problems.such(Problem::is_warning), file.problems.such(Problem::is_note));
@@ -428,16 +431,16 @@ fn print(file: &Checked) -> Result<(), Outside> {
     let counted: Vec<String> = counted.collect();
     let verdict = if counted.is_empty() { "ok".to_owned() } else { counted.join(", ") };
     let holds = file.holds.as_ref().map_or(String::new(), |holds| format!("{holds}: "));
-    talk::data(&format!("{}: {holds}{verdict}\n", file.name))?;
+    output::print_data(&format!("{}: {holds}{verdict}\n", file.name))?;
     for error in &errors.errors {
-        talk::data(&format!("{error}\n"))?;
+        output::print_data(&format!("{error}\n"))?;
     }
     if n_errors > errors.errors.len() {
-        talk::data(&format!("and {} more\n", n_errors - errors.errors.len()))?;
+        output::print_data(&format!("and {} more\n", n_errors - errors.errors.len()))?;
     }
     for (what, problems) in [("warning", &warnings), ("note", &notes)] {
-        for line in talk::few_of_each(problems) {
-            talk::data(&format!("{what}: {line}\n"))?;
+        for line in output::few_of_each(problems) {
+            output::print_data(&format!("{what}: {line}\n"))?;
         }
     }
     Ok(())

@@ -170,17 +170,17 @@ class Bench:
 
     def _hear(self, engine: BenchRun, crew: Crew, tell: Progress) -> bool:
         """Hears what happens next, if something does; whether more may come."""
-        heard = engine.next_told(_LOOK)
+        heard = engine.next_event(_LOOK)
         if heard is None:
             return True
-        told = json.loads(heard)
-        kind = told.pop("kind")
+        event = json.loads(heard)
+        kind = event.pop("kind")
         if kind == "done":
-            tell(QueryDone(**told))
+            tell(QueryDone(**event))
         elif kind == "late":
-            crew.replace(told["number"])
-        elif kind == "trouble":
-            LOG.warning("%s", told["text"])
+            crew.replace(event["number"])
+        elif kind == "warning":
+            LOG.warning("%s", event["text"])
         return bool(kind != "ended")
 
 

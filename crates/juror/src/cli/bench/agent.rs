@@ -1,55 +1,52 @@
-//! Who is tried, from what users say of it.
+//! The agent that `--agent` names.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::time::Duration;
+use std::path::Path;
 
 use anyhow::Context;
-use juror_agents::chat_agent::{AgentLimits, ChatAgent, Method, prompts};
-use juror_agents::{CommandAgent, CommandSetup, Headers, RemoteAgent};
-use juror_models::Models;
-use juror_run::bench::{
-    Agent, Chat, Reach, RecordedAnswers, Serving, agent_environment, agent_headers, kept_back,
-};
-use juror_run::{Environment, Settings, TellTrouble, chat_identity, no_model};
+use juror_agents::Headers;
+use juror_run::Environment;
+use juror_run::bench::{AgentChoice, ChatChoice, plain, shown_agent};
 
 use super::BenchArgs;
-use crate::exit::Outside;
-use crate::talk;
 
-/// What only the agent's side knows of what decides its answers.
-pub(super) fn reach(
-    args: &BenchArgs,
-    settings: &Settings,
-    environment: &Environment,
-) -> anyhow::Result<Reach> {
-    let words = match args.agent.trim().split_once(':') {
-        Some(("command", command)) => command_words(command)?,
-        _ => Vec::new(),
-    };
-    let model = if args.is_chat() { chat_identity(settings, environment)? } else { None };
-    // What runs elsewhere, or asks a model that is known, has nothing from here but what is named.
+/// The agent that the arguments choose.
+pub(super) fn choice(args: &BenchArgs, environment: &Environment) -> anyhow::Result<AgentChoice> {
+    let agent = args.agent.trim();
     let headers = headers(args, environment)?;
-    let mut environment = match (&words[..], &args.agent_env[..]) {
-        ([], []) => BTreeMap::new(),
-        (_, named) => agent_environment(named, std::env::vars_os()),
-    };
-    environment.extend(agent_headers(&headers));
-    Ok(Reach { words, model, environment, declared: None, server: args.server.clone() })
+    if is_http(agent) {
+        return Ok(AgentChoice::Http { address: agent.to_owned(), headers });
+    }
+    match agent.split_once(':') {
+        None if agent == "chat" => Ok(AgentChoice::Chat(ChatChoice {
+            method: args.method.parse()?,
+            method_name: args.method.clone(),
+            max_steps: args.max_steps,
+            max_queries: args.max_queries,
+            max_observation: args.max_observation,
+            replays: args.replay_agent,
+        })),
+        Some(("command", command)) => Ok(AgentChoice::Command { words: command_words(command)? }),
+        Some(("recorded", place)) => {
+            let (place, method) = (place.to_owned(), args.method.clone());
+            Ok(AgentChoice::Recorded { place, method })
+        }
+        _ => anyhow::bail!(
+            "there is no agent `{agent}`\n  hint: chat, command:COMMAND, http://… or recorded:PLACE"
+        ),
+    }
 }
 
-/// What is sent to an agent with each query.
+/// The headers to send to an agent with each query.
 fn headers(args: &BenchArgs, environment: &Environment) -> anyhow::Result<Headers> {
     anyhow::ensure!(
-        is_http(args) || args.agent_headers.is_empty(),
+        is_http(args.agent.trim()) || args.agent_headers.is_empty(),
         "--agent-header is for agents at http://… alone\n  hint: give a command what it needs by variables"
     );
     let headers = Headers::read(&args.agent_headers, |name| environment.get(name));
     headers.map_err(|why| anyhow::anyhow!("--agent-header: {why}"))
 }
 
-fn is_http(args: &BenchArgs) -> bool {
-    let agent = args.agent.trim();
+fn is_http(agent: &str) -> bool {
     agent.starts_with("http://") || agent.starts_with("https://")
 }
 
@@ -62,93 +59,54 @@ fn command_words(command: &str) -> anyhow::Result<Vec<String>> {
     Ok(words)
 }
 
-/// What an agent has around it.
-pub(super) struct Around<'a> {
-    /// What the built-in agent asks.
-    pub(super) models: Option<Arc<Models>>,
-    /// Where tools are called.
-    pub(super) serving: &'a Serving,
-    /// How many APIs there are.
-    pub(super) tool_count: usize,
-    /// What settings say, of keys among others.
-    pub(super) settings: &'a Settings,
-    /// Hears what the user should know.
-    pub(super) tell: TellTrouble,
+/// The most telling word of a command: the first that names a script, else the program.
+fn script_of(command: &str) -> String {
+    const ENDINGS: [&str; 7] = ["py", "js", "mjs", "ts", "sh", "rb", "jar"];
+    let words = shlex::split(command).unwrap_or_default();
+    let is_script = |word: &&String| {
+        let ending = Path::new(word).extension().and_then(|ending| ending.to_str());
+        ending.is_some_and(|ending| ENDINGS.contains(&ending))
+    };
+    words.iter().find(is_script).or(words.first()).cloned().unwrap_or_else(|| "command".into())
 }
 
-pub(super) async fn make(
-    args: &BenchArgs,
-    around: Around<'_>,
-    environment: &Environment,
-) -> anyhow::Result<Agent> {
-    let Around { models, serving, tool_count, settings, tell } = around;
-    let timeout = Duration::from_secs(u64::from(args.agent_timeout.get()));
-    let agent = args.agent.trim();
-    if args.is_chat() {
-        let method: Method = args.method.parse()?;
-        let models = models.ok_or_else(no_model)?;
-        let limits = AgentLimits {
-            max_steps: args.max_steps,
-            max_queries: args.max_queries,
-            ..AgentLimits::default()
-        };
-        return Ok(Agent::Chat(Box::new(Chat {
-            agent: ChatAgent { method, limits, prompts: prompts() },
-            models,
-            longest_observation: args.max_observation,
-            timeout,
-            replays: args.replay_agent,
-        })));
-    }
-    if is_http(args) {
-        let headers = headers(args, environment)?;
-        let agent = RemoteAgent::new(agent, &headers, timeout).map_err(anyhow::Error::msg)?;
-        agent.check().await.map_err(|why| {
-            Outside(anyhow::anyhow!(
-                "{why}\n  hint: start it first, and see whether the address of --agent is its own"
-            ))
-        })?;
-        return Ok(Agent::Asked(Box::new(agent)));
-    }
-    match agent.split_once(':') {
-        Some(("command", command)) => {
-            let words = command_words(command)?;
-            let processes = usize::from(args.jobs.get());
-            let tools_url = serving.tools_url();
-            let token = serving.token().cloned();
-            let kept_back = kept_back(&args.agent_env, settings, std::env::vars_os());
-            let agent = CommandAgent::new(CommandSetup {
-                words,
-                timeout,
-                tools_url,
-                tool_count,
-                processes,
-                token,
-                kept_back,
-                tell,
-            });
-            agent.check().await.map_err(|why| {
-                let keys = agent.word_on_keys().map(|word| format!("\n  hint: {word}"));
-                anyhow::anyhow!(
-                    "the agent cannot be tried: {why}\n  hint: a command is sent a line of JSON and says {{\"type\": \"ready\"}}; see docs/benchmark.md{}",
-                    keys.unwrap_or_default()
-                )
-            })?;
-            Ok(Agent::Asked(Box::new(agent)))
+/// The name of an agent that the user gives none.
+pub(super) fn default_name(agent: &str, method: &str) -> String {
+    let name = match agent.split_once(':') {
+        Some(("command", command)) => script_of(command),
+        Some(("recorded", place)) => place.to_owned(),
+        None if agent == "chat" => return plain(&format!("chat_{method}")),
+        // Many agents answer at the same path.
+        Some(("http" | "https", _)) => {
+            let shown = shown_agent(agent);
+            let address = shown.split_once("://").map_or(&*shown, |(_, address)| address);
+            return plain(address.trim_end_matches('/'));
         }
-        Some(("recorded", place)) => {
-            let (answers, problems) = RecordedAnswers::load(place, Some(&args.method))?;
-            for problem in problems {
-                talk::warn(&problem);
-            }
-            anyhow::ensure!(
-                !answers.is_empty(),
-                "{place}: no answers are found here\n  hint: a file of converted answers, or a folder of logs with --method"
-            );
-            Ok(Agent::Recorded(answers))
+        _ => shown_agent(agent),
+    };
+    let stem = Path::new(&name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    plain(&stem.unwrap_or(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::default_name;
+
+    #[test]
+    fn an_agent_is_called_by_what_says_most_of_it() {
+        for (agent, name) in [
+            ("chat", "chat_CoT@1"),
+            ("command:python3 my/agent.py --model gpt-4.1", "agent"),
+            ("command:uv run 'my agent.py'", "my_agent"),
+            ("command:/opt/bin/answerer -v", "answerer"),
+            ("command:", "command"),
+            ("recorded:answers/G1.json", "G1"),
+            ("http://127.0.0.1:9000/answer", "127.0.0.1_9000_answer"),
+            ("http://127.0.0.1:9001/answer/", "127.0.0.1_9001_answer"),
+            ("https://me:pw@host.example", "host.example"),
+            ("http://host/answer?token=x", "host_answer_token____"),
+        ] {
+            assert_eq!(default_name(agent, "CoT@1"), name, "{agent}");
         }
-        _ => anyhow::bail!(
-            "there is no agent `{agent}`\n  hint: chat, command:COMMAND, http://… or recorded:PLACE"
-        ),
     }
 }

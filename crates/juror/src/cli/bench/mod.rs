@@ -5,31 +5,23 @@
 mod agent;
 mod outputs;
 
-use std::path::{Path, PathBuf};
+use std::num::NonZero;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use juror_agents::chat_agent::Method;
-use juror_agents::read_secret;
-use juror_models::Models;
 use juror_run::bench::{
-    Agent, Attempt, Bench, JudgeWord, Manner, Pool, Provenance, Results, Selected, Serving,
-    SolveJudge, Told, UNUSED_TOKEN, Wanted, ignored_by_server, plain, query_line, run as run_bench,
-    select_queries, shown_agent, without_tools,
+    AgentOptions, BenchError, BenchOptions, BenchPlan, Benchmark, JudgeWord, Pool, QuerySelection,
+    RunPlace,
 };
-use juror_run::{
-    AskOptions, Environment, Interrupt, Manifest, Resume, RunLog, Settings, TellTrouble, Tools,
-    check_run, choose_folder, models_if_any, open_tools,
-};
+use juror_run::{AskOptions, Environment, Interrupt, Resume};
 
-use self::agent::Around;
 use self::outputs::Outputs;
 use super::ask::{parse_count, parse_dollars, parse_seconds};
 use super::tool_args::ToolArgs;
 use super::{boolish, check_outputs};
 use crate::exit::{Exit, Outside};
-use crate::talk;
+use crate::{output, progress};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -106,12 +98,12 @@ pub(super) struct BenchArgs {
     max_observation: usize,
 
     /// Queries at a time.
-    #[arg(short, long, value_name = "N", default_value = "4", env = "JUROR_JOBS", value_parser = parse_count::<std::num::NonZero<u16>>)]
-    jobs: std::num::NonZero<u16>,
+    #[arg(short, long, value_name = "N", default_value = "4", env = "JUROR_JOBS", value_parser = parse_count::<NonZero<u16>>)]
+    jobs: NonZero<u16>,
 
     /// Seconds an agent may take to start, and for each query.
-    #[arg(long, value_name = "SECONDS", default_value = "600", env = "JUROR_AGENT_TIMEOUT", value_parser = parse_count::<std::num::NonZero<u32>>)]
-    agent_timeout: std::num::NonZero<u32>,
+    #[arg(long, value_name = "SECONDS", default_value = "600", env = "JUROR_AGENT_TIMEOUT", value_parser = parse_count::<NonZero<u32>>)]
+    agent_timeout: NonZero<u32>,
 
     /// Header to send to an agent at http://…, as `Name: value`. Words such as env:NAME stand for
     /// what variables hold; no value is ever shown or written down. May be repeated.
@@ -133,13 +125,13 @@ pub(super) struct BenchArgs {
     judge: Option<JudgeArg>,
 
     /// How often a model judges each answer; overrides the settings.
-    #[arg(long, value_name = "N", env = "JUROR_REPEATS", value_parser = parse_count::<std::num::NonZero<u32>>)]
-    repeats: Option<std::num::NonZero<u32>>,
+    #[arg(long, value_name = "N", env = "JUROR_REPEATS", value_parser = parse_count::<NonZero<u32>>)]
+    repeats: Option<NonZero<u32>>,
 
     /// Calls at a time to models, by the built-in agent and the judge together; overrides the
     /// settings.
-    #[arg(long, value_name = "N", env = "JUROR_CONCURRENCY", value_parser = parse_count::<std::num::NonZero<usize>>)]
-    concurrency: Option<std::num::NonZero<usize>>,
+    #[arg(long, value_name = "N", env = "JUROR_CONCURRENCY", value_parser = parse_count::<NonZero<usize>>)]
+    concurrency: Option<NonZero<usize>>,
 
     /// Seconds a reply of a model may take, from when its turn has come; overrides the settings.
     #[arg(long, value_name = "SECONDS", env = "JUROR_CALL_TIMEOUT", value_parser = parse_seconds)]
@@ -228,215 +220,95 @@ impl From<JudgeArg> for JudgeWord {
 }
 
 pub(super) fn run(args: &BenchArgs) -> anyhow::Result<Exit> {
-    let environment = Environment::read(talk::warn);
-    let (mut settings, _) = args.tools.settings(&environment)?;
-    if args.server.is_some() {
-        settings.tools.leave_to_server();
-    }
-    let selection = select_queries(&args.wanted())?;
-    for problem in &selection.told {
-        talk::warn(problem);
-    }
+    let environment = Environment::read(output::warn);
+    let options = args.options(&environment)?;
+    let quiet = args.quiet;
+    let listener = Arc::new(move |event| progress::show(&event, quiet));
+    let plan = options.resolve(environment, listener).map_err(error_of)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Outside(error.into()))?;
-    runtime.block_on(bench(args, &settings, &environment, &selection.queries))
+    runtime.block_on(bench(args, plan))
 }
 
-async fn bench(
-    args: &BenchArgs,
-    settings: &Settings,
-    environment: &Environment,
-    queries: &[Selected],
-) -> anyhow::Result<Exit> {
-    let started = Instant::now();
-    let tell: TellTrouble = Arc::new(|text: &str| talk::warn(text));
-    if args.is_chat() {
-        // A method that there is not is told before a model that there is not.
-        args.method.parse::<Method>()?;
-    }
-    let models = args.models(settings, environment, &tell)?;
-    let repeats = args.repeats.map(std::num::NonZero::get);
-    let judge =
-        SolveJudge::new(args.judge.map(JudgeWord::from), settings, models.as_ref(), repeats)?;
-    args.warn_of_odd_choices(&judge, environment);
-    args.warn_of_no_tools(settings);
-    let name = args.name.clone().unwrap_or_else(|| agent_name(&args.agent, &args.method));
-    let more = args.limits(models.as_deref());
-    let manner = args.manner(&name, &more);
-    let reach = agent::reach(args, settings, environment)?;
-    let default_output = || manner.result_file(queries, &args.wanted());
-    let output = args.output.clone().unwrap_or_else(default_output);
-    let outputs = Outputs::begin(args, &output, &judge, queries)?;
-    let tools = open_tools(settings, environment, &tell)?;
-    for problem in &tools.problems {
-        talk::warn(problem);
-    }
-    let provenance = Provenance::new(settings, &tools, queries, args.server.is_some());
-    let run = manner.run(settings, queries, &provenance, &reach).with("judge", judge.described());
-    let place = args.place(&run)?;
-    let folder = &place.folder;
-    let catalog = &tools.catalog;
-    let serving = serve(args, &tools, folder, environment, tell.clone()).await?;
-    let around = Around { models, serving: &serving, tool_count: catalog.n_apis(), settings, tell };
-    let agent = agent::make(args, around, environment).await?;
-    let agent = agent.paired(queries).map_err(|why| anyhow::anyhow!("{}: {why}", args.agent))?;
-    let trials = match &agent {
-        Agent::Recorded(answers) => answers.trials(queries),
-        _ => Vec::new(),
-    };
-    let queries = if trials.is_empty() { queries } else { &trials };
-    outputs::check_ids(args, queries)?;
-    // What it says of itself, unless users know better.
-    let called = args.name.clone().or(agent.name().map(Into::into)).unwrap_or(name.clone());
-    let log = match agent {
-        Agent::Recorded(_) => None,
-        _ => Some(RunLog::open(folder, run, args.resume(), Some)?),
-    };
-    if let Some(log) = log.as_ref().filter(|log| log.n_known() > 0) {
-        tell_resumed(log, queries);
-    }
+async fn bench(args: &BenchArgs, plan: BenchPlan) -> anyhow::Result<Exit> {
+    let outputs = Outputs::begin(args, &plan)?;
+    let benchmark = Benchmark::open(plan).await.map_err(error_of)?;
+    outputs::check_ids(args, benchmark.queries())?;
     let interrupt = Interrupt::listen(|| std::process::exit(Exit::OutsideFailed as i32));
-    let bench = Bench {
-        queries,
-        agent: &agent,
-        pool: args.pool,
-        catalog,
-        serving: &serving,
-        log: log.as_ref(),
-        judge: &judge,
-        jobs: usize::from(args.jobs.get()),
-        retry_errors: args.retry_errors,
-        interrupt: &interrupt,
-    };
-    let mut counts = Counts::default();
-    let judged = run_bench(&bench, |told| counts.tell(&told, args.quiet, queries.len())).await;
-    let judged = judged.map_err(|error| Outside(error.into()))?;
-    counts.tell_known_errors(args.retry_errors);
-    if let Some(why) = counts.stopped {
-        talk::say(&format!(
+    let outcome = benchmark.run(&interrupt).await.map_err(error_of)?;
+    print_known_errors(outcome.tried.n_known_failed, args.retry_errors);
+    if let Some(why) = &outcome.tried.stopped {
+        output::print_note(&format!(
             "stopped: {why}; no results are written: run the same command again to go on"
         ));
         return Ok(Exit::OutsideFailed);
     }
-    let config = manner.config(queries);
-    let results = Results {
-        name: called,
-        config,
-        provenance: &provenance,
-        run: log.as_ref().map(|log| log.folder().display().to_string()),
-        judge: &judge,
-        judged: &judged,
-        took: started.elapsed(),
-    };
-    results.warnings().iter().for_each(|warning| talk::warn(warning));
-    outputs.write(&results, catalog, args)?;
-    if log.is_some() && !args.quiet && counts.n_errors > 0 {
-        let (n_errors, n_all) = (counts.n_errors, queries.len());
-        talk::say(&format!(
+    let results = outcome.results();
+    results.warnings().iter().for_each(|warning| output::warn(&warning.to_string()));
+    outputs.write(&results, benchmark.catalog(), args)?;
+    let (n_errors, n_all) = (outcome.tried.n_failed, benchmark.queries().len());
+    if outcome.is_kept() && !args.quiet && n_errors > 0 {
+        output::print_note(&format!(
             "{n_errors} of {n_all} queries ended with an error: --retry-errors tries them again"
         ));
     }
-    if let Some(log) = &log {
-        log.complete().map_err(|error| Outside(error.into()))?;
-    }
-    let has_error =
-        judged.iter().any(|own| own.error().is_some()) || !results.failed_calls().is_empty();
-    Ok(if has_error { Exit::OutsideFailed } else { Exit::Done })
+    outcome.complete().map_err(error_of)?;
+    Ok(if outcome.has_errors() { Exit::OutsideFailed } else { Exit::Done })
 }
 
-/// Says that a run is gone on with, and what that means.
-fn tell_resumed(log: &RunLog<Attempt>, queries: &[Selected]) {
-    let is_known = |own: &&Selected| log.get(&own.set, &own.id).is_some();
-    let (n_known, n_all) = (queries.iter().filter(is_known).count(), queries.len());
-    let folder = log.folder().display();
-    talk::say(&format!("goes on with {folder}: {n_known} of {n_all} queries were tried"));
+/// The error that ends with the exit code of its kind.
+fn error_of(error: BenchError) -> anyhow::Error {
+    if error.is_outside() { Outside(error.into()).into() } else { error.into() }
 }
 
-/// What was told of a run.
-#[derive(Default)]
-struct Counts {
-    n_done: usize,
-    n_known_errors: usize,
-    /// How many queries just tried ended with an error of the agent's.
-    n_errors: usize,
-    stopped: Option<String>,
-}
-
-impl Counts {
-    /// Says what became of queries that ended with an error earlier, and were not tried again.
-    fn tell_known_errors(&self, retry_errors: bool) {
-        let n = self.n_known_errors;
-        match (n, retry_errors) {
-            (0, _) => {}
-            // All that the agent failed on is tried again.
-            (_, true) => talk::say(&format!(
-                "{n} of the queries tried earlier were judged again, and the judge failed again"
-            )),
-            (_, false) => talk::say(&format!(
-                "{n} of the queries tried earlier ended with an error: --retry-errors tries them again"
-            )),
-        }
-    }
-
-    fn tell(&mut self, told: &Told<'_>, is_quiet: bool, n_all: usize) {
-        match told {
-            Told::Known(own) => {
-                self.n_known_errors += usize::from(own.error().is_some());
-                self.n_done += 1;
-            }
-            Told::Tried(own) => {
-                self.n_done += 1;
-                let attempted = own.attempt.as_ref();
-                self.n_errors += usize::from(attempted.is_some_and(|own| own.error.is_some()));
-                if !is_quiet {
-                    talk::say(&query_line(own, self.n_done, n_all).to_string());
-                }
-            }
-            Told::Left(why) => self.stopped = Some((*why).to_owned()),
-        }
-    }
-}
-
-/// The folder of a run. One that was made for it goes again if nothing came to lie in it.
-struct Place {
-    folder: PathBuf,
-    is_new: bool,
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        if self.is_new {
-            // A folder that holds something is not removed.
-            let _ = std::fs::remove_dir(&self.folder);
-        }
+/// Says what became of queries that ended with an error earlier, and were not tried again.
+fn print_known_errors(n: usize, retry_errors: bool) {
+    match (n, retry_errors) {
+        (0, _) => {}
+        // All that the agent failed on is tried again.
+        (_, true) => output::print_note(&format!(
+            "{n} of the queries tried earlier were judged again, and the judge failed again"
+        )),
+        (_, false) => output::print_note(&format!(
+            "{n} of the queries tried earlier ended with an error: --retry-errors tries them again"
+        )),
     }
 }
 
 impl BenchArgs {
-    /// One queue for all that asks the model of `llm.generation`, so that one ceiling holds.
-    fn models(
-        &self,
-        settings: &Settings,
-        environment: &Environment,
-        tell: &TellTrouble,
-    ) -> anyhow::Result<Option<Arc<Models>>> {
-        let is_judge = matches!(self.judge, None | Some(JudgeArg::Model));
-        if !self.is_chat() && !is_judge {
-            return Ok(None);
-        }
-        let options = AskOptions {
-            max_cost: self.max_cost,
-            concurrency: self.concurrency.map(std::num::NonZero::get),
-            timeout: self.timeout,
-            ..AskOptions::default()
-        };
-        let models = models_if_any(settings, environment, options, tell.clone())?;
-        Ok(models.map(|(models, _)| Arc::new(models)))
+    fn options(&self, environment: &Environment) -> anyhow::Result<BenchOptions> {
+        let (settings, _) = self.tools.settings(environment)?;
+        Ok(BenchOptions {
+            settings,
+            queries: self.query_selection(),
+            agent: self.agent_options(environment)?,
+            pool: self.pool,
+            judge: self.judge.map(JudgeWord::from),
+            repeats: self.repeats.map(NonZero::get),
+            ask: AskOptions {
+                max_cost: self.max_cost,
+                concurrency: self.concurrency.map(NonZero::get),
+                timeout: self.timeout,
+                ..AskOptions::default()
+            },
+            server: self.server.clone(),
+            server_token: self.server_token.clone(),
+            reply_options: self.tools.of_replies(),
+            run: match &self.run {
+                Some(folder) => RunPlace::Named(folder.into()),
+                None => RunPlace::Chosen,
+            },
+            resume: Resume {
+                fresh: self.fresh,
+                retry_errors: self.retry_errors,
+                even_if_changed: self.resume_changed,
+            },
+            jobs: usize::from(self.jobs.get()),
+        })
     }
 
-    /// The queries to take.
-    fn wanted(&self) -> Wanted {
-        Wanted {
+    fn query_selection(&self) -> QuerySelection {
+        QuerySelection {
             place: self.queries.clone(),
             sets: self.sets.clone(),
             filter: self.ids.clone(),
@@ -445,190 +317,14 @@ impl BenchArgs {
         }
     }
 
-    fn resume(&self) -> Resume {
-        Resume {
-            fresh: self.fresh,
-            retry_errors: self.retry_errors,
-            even_if_changed: self.resume_changed,
-        }
-    }
-
-    /// The folder of the run: the one that was named, if it may be used, or one that is chosen.
-    fn place(&self, run: &Manifest) -> anyhow::Result<Place> {
-        let named = self.run.as_ref().map(PathBuf::from);
-        if self.is_recorded() {
-            // Recorded answers keep no run: only a name is needed.
-            let folder = named.unwrap_or_else(|| plain(&run.name).into());
-            return Ok(Place { folder, is_new: false });
-        }
-        if let Some(folder) = named {
-            check_run(&folder, run, self.resume())?;
-            return Ok(Place { folder, is_new: false });
-        }
-        let chosen = choose_folder(run, self.resume());
-        if let Some(passed_over) = &chosen.passed_over {
-            talk::say(&passed_over.to_string());
-        } else if chosen.is_new && (self.retry_errors || self.resume_changed) {
-            talk::say("begins anew: there is no earlier run of this name to go on with");
-        }
-        Ok(Place { folder: chosen.folder, is_new: chosen.is_new })
-    }
-
-    /// Tells that an agent that is tried has nothing to call.
-    fn warn_of_no_tools(&self, settings: &Settings) {
-        let needs_tools = self.server.is_none() && !self.is_recorded();
-        if needs_tools && let Some(warning) = without_tools(settings) {
-            talk::warn(&warning);
-        }
-    }
-
-    /// Tells of options that say nothing, or are hardly meant together.
-    fn warn_of_odd_choices(&self, judge: &SolveJudge, environment: &Environment) {
-        // A variable may be set for other runs.
-        let is_named = self.server_token != environment.get("JUROR_SERVER_TOKEN");
-        if self.server.is_none() && self.server_token.is_some() && is_named {
-            talk::warn(UNUSED_TOKEN);
-        }
-        if self.server.is_some()
-            && let Some(warning) = ignored_by_server(&self.tools.of_replies())
-        {
-            talk::warn(&warning);
-        }
-        if self.is_chat()
-            && let Some(model) = judge.model()
-        {
-            talk::warn(&format!(
-                "{model} judges itself: it is both the agent's model and the judge\n  hint: judge by another with --judge none, then `juror judge pass-rate` on the run's folder with other settings"
-            ));
-        }
-    }
-
-    /// Whether nobody is tried, since the answers are there.
-    fn is_recorded(&self) -> bool {
-        self.agent.trim().starts_with("recorded:")
-    }
-
-    /// Whether the built-in agent is tried.
-    fn is_chat(&self) -> bool {
-        self.agent.trim() == "chat"
-    }
-
-    /// How the agent is tried.
-    fn manner<'m>(&'m self, name: &'m str, more: &'m [(&'m str, String)]) -> Manner<'m> {
-        let has_method = self.is_chat() || self.agent.starts_with("recorded:");
-        let method = has_method.then_some(self.method.as_str());
-        Manner { name, agent: &self.agent, method, pool: self.pool, more }
-    }
-
-    /// What the built-in agent asks, and how far it goes; of others nothing is known.
-    fn limits(&self, models: Option<&Models>) -> Vec<(&'static str, String)> {
-        if !self.is_chat() {
-            return Vec::new();
-        }
-        let mut limits = vec![
-            ("model", models.map(|models| models.chat_name().to_owned()).unwrap_or_default()),
-            ("max_steps", self.max_steps.to_string()),
-            ("max_queries", self.max_queries.to_string()),
-            ("max_observation", self.max_observation.to_string()),
-        ];
-        // What was said earlier may not pass for what is said now.
-        limits.extend(self.replay_agent.then(|| ("replays", "true".to_owned())));
-        limits
-    }
-}
-
-async fn serve(
-    args: &BenchArgs,
-    tools: &Tools,
-    folder: &Path,
-    environment: &Environment,
-    tell: TellTrouble,
-) -> anyhow::Result<Serving> {
-    let run = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    match &args.server {
-        Some(address) => {
-            let token = args.server_token.as_deref();
-            let token = token.map(|token| read_secret(token, |name| environment.get(name)));
-            let token =
-                token.transpose().map_err(|why| anyhow::anyhow!("--server-token: {why}"))?;
-            let serving = Serving::elsewhere(address, token, &run).await;
-            serving.map_err(|error| Outside(anyhow::Error::msg(error)).into())
-        }
-        None => {
-            let serving = Serving::start(tools, run, tell).await;
-            serving.map_err(|error| Outside(error.into()).into())
-        }
-    }
-}
-
-/// What of a command says most: the first word that names a script, else the program.
-fn script_of(command: &str) -> String {
-    const ENDINGS: [&str; 7] = ["py", "js", "mjs", "ts", "sh", "rb", "jar"];
-    let words = shlex::split(command).unwrap_or_default();
-    let is_script = |word: &&String| {
-        let ending = Path::new(word).extension().and_then(|ending| ending.to_str());
-        ending.is_some_and(|ending| ENDINGS.contains(&ending))
-    };
-    words.iter().find(is_script).or(words.first()).cloned().unwrap_or_else(|| "command".into())
-}
-
-/// What an agent is called when nobody says.
-fn agent_name(agent: &str, method: &str) -> String {
-    let name = match agent.split_once(':') {
-        Some(("command", command)) => script_of(command),
-        Some(("recorded", place)) => place.to_owned(),
-        None if agent == "chat" => return plain(&format!("chat_{method}")),
-        // Many agents answer at the same path.
-        Some(("http" | "https", _)) => {
-            let shown = shown_agent(agent);
-            let address = shown.split_once("://").map_or(&*shown, |(_, address)| address);
-            return plain(address.trim_end_matches('/'));
-        }
-        _ => shown_agent(agent),
-    };
-    let stem = Path::new(&name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    plain(&stem.unwrap_or(name))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{BenchArgs, agent_name};
-    use clap::Parser;
-
-    #[derive(Parser)]
-    struct Line {
-        #[command(flatten)]
-        bench: BenchArgs,
-    }
-
-    #[test]
-    fn a_replayed_agent_is_another_run() {
-        let limits = |more: &[&str]| {
-            let words = ["bench", "--queries", "q.json", "--agent", "chat"];
-            let line = Line::try_parse_from(words.iter().chain(more)).unwrap_or_else(|error| {
-                panic!("{error}");
-            });
-            line.bench.limits(None)
-        };
-        assert_eq!(limits(&[]), limits(&["--jobs", "2"]));
-        assert_ne!(limits(&[]), limits(&["--replay-agent"]));
-    }
-
-    #[test]
-    fn an_agent_is_called_by_what_says_most_of_it() {
-        for (agent, name) in [
-            ("chat", "chat_CoT@1"),
-            ("command:python3 my/agent.py --model gpt-4.1", "agent"),
-            ("command:uv run 'my agent.py'", "my_agent"),
-            ("command:/opt/bin/answerer -v", "answerer"),
-            ("command:", "command"),
-            ("recorded:answers/G1.json", "G1"),
-            ("http://127.0.0.1:9000/answer", "127.0.0.1_9000_answer"),
-            ("http://127.0.0.1:9001/answer/", "127.0.0.1_9001_answer"),
-            ("https://me:pw@host.example", "host.example"),
-            ("http://host/answer?token=x", "host_answer_token____"),
-        ] {
-            assert_eq!(agent_name(agent, "CoT@1"), name, "{agent}");
-        }
+    fn agent_options(&self, environment: &Environment) -> anyhow::Result<AgentOptions> {
+        Ok(AgentOptions {
+            choice: agent::choice(self, environment)?,
+            written: self.agent.clone(),
+            name: self.name.clone(),
+            default_name: agent::default_name(&self.agent, &self.method),
+            variables: self.agent_env.clone(),
+            timeout: Duration::from_secs(u64::from(self.agent_timeout.get())),
+        })
     }
 }

@@ -6,52 +6,46 @@ use std::path::Path;
 use juror_models::Cost;
 use juror_report::agents_table;
 use juror_run::Output;
-use juror_run::bench::{Results, Selected, SolveJudge};
+use juror_run::bench::{BenchPlan, Results, Selected, SolveJudge};
 use juror_toolbench::judged::{write_judgements, write_judgements_csv};
 use juror_toolbench::result::{Report, Summary};
 use juror_tools::Catalog;
 
 use super::{BenchArgs, check_outputs};
 use crate::exit::Outside;
-use crate::talk;
+use crate::output;
 
 /// Files that appear whole or not at all.
-pub(super) struct Outputs<'o> {
-    name: &'o str,
+pub(super) struct Outputs {
+    name: String,
     results: Output,
     converted: Option<Output>,
     pass_rate: Option<Output>,
     pass_rate_csv: Option<Output>,
 }
 
-impl<'o> Outputs<'o> {
+impl Outputs {
     /// Begins all files, so that none fails for want of a folder when the work is done.
-    pub(super) fn begin(
-        args: &BenchArgs,
-        name: &'o str,
-        judge: &SolveJudge,
-        queries: &[Selected],
-    ) -> anyhow::Result<Outputs<'o>> {
+    pub(super) fn begin(args: &BenchArgs, plan: &BenchPlan) -> anyhow::Result<Outputs> {
+        let name = args.output.clone().unwrap_or_else(|| plan.result_file());
         let more = [&args.converted, &args.pass_rate, &args.pass_rate_csv];
-        let result_file = name.to_owned();
-        let outputs = more.into_iter().flatten().chain([&result_file]);
-        check_outputs([&args.queries], outputs, true)?;
-        let is_judged = !matches!(judge, SolveJudge::Nobody);
+        check_outputs([&args.queries], more.into_iter().flatten().chain([&name]), true)?;
+        let is_judged = !matches!(plan.judge(), SolveJudge::Nobody);
         anyhow::ensure!(
             is_judged || (args.pass_rate.is_none() && args.pass_rate_csv.is_none()),
             "nobody judges what is solved, so that there is no pass rate to write\n  hint: configure a model, or try --judge heuristic"
         );
-        check_ids(args, queries)?;
+        check_ids(args, plan.queries())?;
         if args.output.is_none()
-            && let Some(folder) = Path::new(name).parent()
+            && let Some(folder) = Path::new(&name).parent()
         {
             // If it cannot be made, creating the file says why.
             let _ = std::fs::create_dir_all(folder);
         }
         let text = |name: &Option<String>| name.as_deref().map(Output::create_text).transpose();
         Ok(Outputs {
+            results: Output::create(&name)?,
             name,
-            results: Output::create(name)?,
             converted: text(&args.converted)?,
             pass_rate: text(&args.pass_rate)?,
             pass_rate_csv: text(&args.pass_rate_csv)?,
@@ -66,7 +60,7 @@ impl<'o> Outputs<'o> {
         args: &BenchArgs,
     ) -> anyhow::Result<()> {
         let pool = args.pool;
-        let replaces = Path::new(self.name).is_file();
+        let replaces = Path::new(&self.name).is_file();
         let report = results.report();
         write(self.results, &results.to_json(&report)?)?;
         if let Some(file) = self.converted {
@@ -82,12 +76,12 @@ impl<'o> Outputs<'o> {
             }
         }
         if args.json {
-            talk::data(&format!("{:#}\n", results.summary_json(&report)))?;
+            output::print_data(&format!("{:#}\n", results.summary_json(&report)))?;
         } else {
-            talk::data(&summary(results, &report))?;
+            output::print_data(&summary(results, &report))?;
         }
         let earlier = if replaces { ", in place of earlier ones" } else { "" };
-        talk::say(&format!("results are in {}{earlier}", self.name));
+        output::print_note(&format!("results are in {}{earlier}", self.name));
         Ok(())
     }
 }
@@ -121,7 +115,7 @@ fn summary(results: &Results<'_>, report: &Report<'_>) -> String {
         sets.iter().map(|(set, summary)| (set.clone(), summary)).collect();
     let all = if rows.is_empty() { results.config_text("test_set") } else { "all sets".into() };
     rows.push((all, &report.summary));
-    let table = agents_table(&rows, is_judged, talk::palette());
+    let table = agents_table(&rows, is_judged, output::palette());
     format!("{}\n\n{table}\n{}{}\n", results.name, used(results), judged_by(results))
 }
 

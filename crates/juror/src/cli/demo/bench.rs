@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::super::bench::{self, BenchArgs};
 use super::{put, quoted, refuse_known, scripted_agent};
 use crate::exit::{Exit, Outside};
-use crate::talk;
+use crate::output;
 
 /// A file of the example: its path in the project, and in the folder it is written to.
 macro_rules! file {
@@ -48,18 +48,18 @@ pub(super) fn run(program: &[OsString]) -> anyhow::Result<Exit> {
     put(&folder, &FILES).map_err(|error| Outside(error.into()))?;
     let program: Vec<String> = program.iter().map(|word| quoted(&word.to_string_lossy())).collect();
     let words = words(&folder, &format!("command:{} demo --agent", program.join(" ")));
-    talk::say(SCRIPTED);
-    talk::say(&format!("juror {}\n", in_shell(&words)));
+    output::print_note(SCRIPTED);
+    output::print_note(&format!("juror {}\n", in_shell(&words)));
     let exit = bench::run(&read(&words)?)?;
     let results = std::fs::read(folder.join("results.json")).context("results.json")?;
     let results: Value = serde_json::from_slice(&results).context("results.json")?;
-    talk::data(&format!("\n{}", table(&results)?))?;
+    output::print_data(&format!("\n{}", table(&results)?))?;
     if results["summary"]["error_count"] != N_ERRORS {
         return Ok(exit);
     }
-    talk::say("\n`juror bench` ends with exit code 3 where a query ended with an error.");
-    talk::say("Now try an agent that chooses by itself (it needs Python):");
-    tell_next(&folder);
+    output::print_note("\n`juror bench` ends with exit code 3 where a query ended with an error.");
+    output::print_note("Now try an agent that chooses by itself (it needs Python):");
+    print_next(&folder);
     Ok(Exit::Done)
 }
 
@@ -67,16 +67,19 @@ pub(super) fn run(program: &[OsString]) -> anyhow::Result<Exit> {
 pub(super) fn write(folder: &Path) -> anyhow::Result<Exit> {
     refuse_known(folder, &FILES)?;
     put(folder, &FILES).with_context(|| format!("{}: cannot write", folder.display()))?;
-    talk::say(&format!("written to {}; try an agent (it needs Python) with", folder.display()));
-    tell_next(folder);
+    output::print_note(&format!(
+        "written to {}; try an agent (it needs Python) with",
+        folder.display()
+    ));
+    print_next(folder);
     Ok(Exit::Done)
 }
 
-fn tell_next(folder: &Path) {
+fn print_next(folder: &Path) {
     let script = folder.join("agents/baseline.py").display().to_string();
     let agent = format!("command:python3 {}", quoted(&script));
     let words = words(folder, &agent);
-    talk::say(&format!("  juror {}", in_shell(&words[..words.len() - KEPT_APART])));
+    output::print_note(&format!("  juror {}", in_shell(&words[..words.len() - KEPT_APART])));
 }
 
 /// How many words at the end say where the demo's own run is kept.

@@ -17,7 +17,7 @@ use super::boolish;
 use super::eval::{self, ReportArgs, RunArgs};
 use super::gate::GateArgs;
 use crate::exit::Exit;
-use crate::talk;
+use crate::output;
 
 const REFERENCE: &str = include_str!("../../../../../examples/reference.yaml");
 const RESPONSES: &str = include_str!("../../../../../examples/responses.jsonl");
@@ -97,12 +97,14 @@ fn judge(args: &DemoArgs) -> anyhow::Result<Exit> {
         run: &RunArgs::default(),
         recorded: Some(recorded),
     };
-    talk::say(RECORDED);
+    output::print_note(RECORDED);
     let exit = work.run()?;
     if !args.json {
-        talk::say("\nThese were the files of `juror demo --write FOLDER`; now try your own:");
-        talk::say("  juror eval REFERENCE RESPONSES");
-        talk::say("To see an agent tried on queries with tools: juror demo --bench");
+        output::print_note(
+            "\nThese were the files of `juror demo --write FOLDER`; now try your own:",
+        );
+        output::print_note("  juror eval REFERENCE RESPONSES");
+        output::print_note("To see an agent tried on queries with tools: juror demo --bench");
     }
     Ok(exit)
 }
@@ -119,8 +121,11 @@ fn write(folder: &Path) -> anyhow::Result<Exit> {
     put(folder, &files).with_context(|| format!("{}: cannot write", folder.display()))?;
     let [reference, responses, settings, replies] =
         files.map(|(name, _)| quoted(&folder.join(name).display().to_string()));
-    talk::say(&format!("written to {}; judge them by the recorded replies with", folder.display()));
-    talk::say(&format!(
+    output::print_note(&format!(
+        "written to {}; judge them by the recorded replies with",
+        folder.display()
+    ));
+    output::print_note(&format!(
         "  juror eval {reference} {responses} -c {settings} --cache {replies} --cache-mode read-only"
     ));
     Ok(Exit::Done)

@@ -22,8 +22,8 @@ use super::gate::{self, GateArgs};
 use super::validate::{Kind, kind_of};
 use super::{RuleArgs, boolish, check_outputs, count};
 use crate::exit::{Exit, Outside};
+use crate::output;
 use crate::progress::Progress;
-use crate::talk;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -189,13 +189,13 @@ impl Work<'_> {
         let log = self.open_log(&evaluation, judges)?;
         let problems = all_problems(&evaluation);
         if !args.quiet {
-            talk::warn_all(&problems);
+            output::warn_all(&problems);
             evaluation.warnings().iter().for_each(warn);
         }
         let interrupt = Interrupt::listen(|| std::process::exit(Exit::OutsideFailed as i32));
         let mut progress = Progress::new(args.quiet, ["question", "questions"]);
         let judging = Judging { judges, log: log.as_ref() };
-        let outcome = evaluation.run(judging, files, &interrupt, |event| progress.tell(event));
+        let outcome = evaluation.run(judging, files, &interrupt, |event| progress.update(event));
         progress.end();
         let exit = match outcome {
             Ok(outcome) => self.report(&evaluation, outcome, &problems, judges)?,
@@ -224,7 +224,7 @@ impl Work<'_> {
         if !self.report.quiet {
             outcome.warnings.iter().for_each(warn);
             if judges.is_none() && !self.ask.no_model && evaluation.responses.have_answers() {
-                talk::say(NOT_JUDGED);
+                output::print_note(NOT_JUDGED);
             }
         }
         let exit = self.report_failures(&outcome.judgements, judges).unwrap_or(exit);
@@ -261,23 +261,23 @@ impl Work<'_> {
         judges: Option<&Judges>,
     ) -> anyhow::Result<Exit> {
         let Some(judges) = judges else {
-            talk::data("no model is configured: nothing would be asked\n")?;
+            output::print_data("no model is configured: nothing would be asked\n")?;
             return Ok(Exit::Done);
         };
         let tally = evaluation.count_calls(judges)?;
         if self.report.json {
             let json = serde_json::to_string_pretty(&ask::json_calls(&tally));
-            talk::data(&format!("{}\n", json.unwrap_or_default()))?;
+            output::print_data(&format!("{}\n", json.unwrap_or_default()))?;
             return Ok(Exit::Done);
         }
         let total = tally.total();
-        talk::data(&calls_table(&ask::rows(&tally), talk::palette()))?;
+        output::print_data(&calls_table(&ask::rows(&tally), output::palette()))?;
         let cost = if total.priced {
             format!("about {:.4} USD", total.usd)
         } else {
             "the price of a model is not known (see llm.prices)".into()
         };
-        talk::data(&format!(
+        output::print_data(&format!(
             "\n{} would be sent, {} known already; {cost}\nA token is taken for 4 characters and a reply for 200 tokens. Nothing was sent.\n",
             count(usize::try_from(total.counted).unwrap_or(usize::MAX), "call"),
             total.known
@@ -299,7 +299,7 @@ impl Work<'_> {
         let log = evaluation.open_log(Path::new(folder), resume, self.settings, judges)?;
         if log.n_known() > 0 && !self.report.quiet {
             let done = count(log.n_known(), "question");
-            talk::say(&format!("going on with {folder}: {done} judged already"));
+            output::print_note(&format!("going on with {folder}: {done} judged already"));
         }
         Ok(Some(log))
     }
@@ -312,7 +312,9 @@ impl Work<'_> {
     ) {
         let n_all = evaluation.dataset.questions.len();
         let n_done = n_all - n_unfinished;
-        talk::say(&format!("{n_done} of {n_all} questions are judged; no output was written"));
+        output::print_note(&format!(
+            "{n_done} of {n_all} questions are judged; no output was written"
+        ));
         ask::print_stop(&Stop::Interrupted, cache_of(judges).or(self.run.folder.as_deref()));
     }
 
@@ -325,7 +327,7 @@ impl Work<'_> {
         }
         let failures = judgements.failures()?;
         let hint = self.after_failures(&failures, cache);
-        talk::say(&format!(
+        output::print_note(&format!(
             "error: {failures}\n  hint: {hint}; the `_error` keys of the results have all reasons"
         ));
         Some(Exit::OutsideFailed)
@@ -353,7 +355,7 @@ fn cache_of(judges: Option<&Judges>) -> Option<&str> {
 fn warn(warning: &Warning) {
     let hint = warning.hint("`--explain`");
     let hint = hint.map(|hint| format!("\n  hint: {hint}")).unwrap_or_default();
-    talk::warn(&format!("{warning}{hint}"));
+    output::warn(&format!("{warning}{hint}"));
 }
 
 /// What is odd about both inputs.

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use super::super::{ask, count, profile_name, title};
 use super::ReportArgs;
 use crate::exit::Outside;
-use crate::talk;
+use crate::output;
 
 /// What the summary is made of.
 pub(super) struct Summary<'s> {
@@ -30,9 +30,9 @@ impl Summary<'_> {
         if self.args.json {
             // A summary of numbers and texts is always JSON.
             let json = serde_json::to_string_pretty(&self.json(problems)).unwrap_or_default();
-            return talk::data(&format!("{json}\n"));
+            return output::print_data(&format!("{json}\n"));
         } else if !self.args.quiet && !data_on_stdout {
-            return talk::data(&summary(&self.highlights(), talk::palette()));
+            return output::print_data(&summary(&self.highlights(), output::palette()));
         }
         Ok(())
     }

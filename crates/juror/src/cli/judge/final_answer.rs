@@ -8,7 +8,7 @@ use juror_toolbench::judged::final_answer_rate;
 use serde_json::{Map, Value, json};
 
 use super::super::check_outputs;
-use super::items::{Item, items, n_judged_queries, n_queries, over_judged, tell_answers};
+use super::items::{Item, items, n_judged_queries, n_queries, over_judged, print_answers};
 use super::{CommonArgs, NOT_KNOWN, begin, left_out, percent, queries, read, unjudged};
 use crate::exit::Exit;
 
@@ -46,7 +46,7 @@ pub(super) fn run(args: &FinalAnswerArgs) -> anyhow::Result<Exit> {
     let answers = read(&files, &mut n_problems)?;
     let items = items(&counted, &[(&args.answers, &answers)])?;
     anyhow::ensure!(!items.is_empty(), "{}: there is no answer to judge", args.answers);
-    tell_answers(&items, &answers, common.quiet);
+    print_answers(&items, &answers, common.quiet);
     let judge = final_answer_judge(&settings)?;
     let (models, cache) = common.models(&settings, "")?;
     let written = begin(common.output.as_ref(), common.ask.dry_run)?;
@@ -87,7 +87,7 @@ pub(super) fn run(args: &FinalAnswerArgs) -> anyhow::Result<Exit> {
         "calls": super::ask::json_calls(&models.tally()), "queries": verdicts,
     });
     common.print(&text, &json)?;
-    common.tell_calls(&models);
+    common.print_calls(&models);
     let is_outside =
         |one: &JudgedFinalAnswer| matches!(&one.is_solved, Err(error) if error.is_outside());
     let failed = n_problems > 0 || judged.iter().any(is_outside);

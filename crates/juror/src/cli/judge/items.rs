@@ -10,7 +10,7 @@ use juror_toolbench::answer::{Answers, Recorded};
 use serde_json::{Map, Value, json};
 
 use super::queries;
-use crate::talk;
+use crate::output;
 
 /// Which queries count.
 pub(super) enum Count {
@@ -214,7 +214,7 @@ fn of_query<'a>(
 }
 
 /// Says which answers belong to no query that counts, and which queries have several.
-pub(super) fn tell_answers(items: &[Item<'_>], answers: &Answers<'_>, quiet: bool) {
+pub(super) fn print_answers(items: &[Item<'_>], answers: &Answers<'_>, quiet: bool) {
     if quiet {
         return;
     }
@@ -222,12 +222,12 @@ pub(super) fn tell_answers(items: &[Item<'_>], answers: &Answers<'_>, quiet: boo
     let n_others = answers.len().saturating_sub(n_taken);
     if n_others > 0 {
         let answers = super::count(n_others, "answer");
-        talk::warn(&format!("{answers} to other queries left out"));
+        output::warn(&format!("{answers} to other queries left out"));
     }
     let n_several = items.iter().filter(|item| item.trial == Some(1)).count();
     if n_several > 0 {
         let queries = super::queries(n_several);
-        talk::say(&format!(
+        output::print_note(&format!(
             "{queries} with several answers: all are judged, and each query counts once, by their mean"
         ));
     }

@@ -10,7 +10,7 @@ mod preference;
 use clap::{Args, Subcommand};
 use juror_models::Models;
 use juror_report::calls_table;
-use juror_run::bench::{Wanted, select_queries};
+use juror_run::bench::{QuerySelection, select_queries};
 use juror_run::{
     AnswerFiles, Environment, Interrupt, Output, Settings, ask_each, load, load_settings,
     models_for,
@@ -22,8 +22,8 @@ use self::items::Count;
 use super::ask::{self, AskArgs};
 use super::{boolish, count};
 use crate::exit::{Exit, Outside};
+use crate::output;
 use crate::progress::Progress;
-use crate::talk;
 
 /// Judge recorded answers of agents: what they solve, and which agent does better.
 #[derive(Args)]
@@ -105,15 +105,16 @@ impl CommonArgs {
                 return Err(problems.into());
             }
             if filter.is_empty() {
-                talk::warn(&format!("{file}: no query is taken: the list of ids is empty"));
+                output::warn(&format!("{file}: no query is taken: the list of ids is empty"));
             }
             return Ok(Count::Ids(filter.ids().map(Into::into).collect()));
         };
         let sets = self.set.iter().cloned().collect();
-        let wanted = Wanted { place, sets, filter: self.ids.clone(), ..Wanted::default() };
+        let filter = self.ids.clone();
+        let wanted = QuerySelection { place, sets, filter, ..QuerySelection::default() };
         let selection = select_queries(&wanted)?;
-        for problem in &selection.told {
-            talk::warn(problem);
+        for problem in &selection.problems {
+            output::warn(problem);
         }
         Ok(Count::Queries(selection.queries))
     }
@@ -125,7 +126,7 @@ impl CommonArgs {
     /// Whom to ask, and where replies are kept.
     fn models(&self, settings: &Settings, hint: &str) -> anyhow::Result<(Models, Option<String>)> {
         anyhow::ensure!(!self.ask.no_model, "--no-model: there is nobody to judge{hint}");
-        let environment = Environment::read(talk::warn);
+        let environment = Environment::read(output::warn);
         models_for(settings, &environment, self.ask.options(), ask::warn_unless(self.quiet))
             .map_err(|error| anyhow::anyhow!("{error}{hint}"))
     }
@@ -140,7 +141,7 @@ impl CommonArgs {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let interrupt = Interrupt::listen(|| std::process::exit(Exit::OutsideFailed as i32));
         let mut progress = Progress::new(self.quiet, ["query", "queries"]);
-        let tell = |event| progress.tell(event);
+        let tell = |event| progress.update(event);
         let done = runtime.block_on(ask_each(n, models, &interrupt, ask, tell));
         progress.end();
         Ok(done)
@@ -149,33 +150,37 @@ impl CommonArgs {
     /// Prints a summary: what was found, for people or for machines, and what was asked.
     fn print(&self, text: &str, json: &serde_json::Value) -> anyhow::Result<()> {
         if self.json {
-            talk::data(&format!("{json:#}\n"))?;
+            output::print_data(&format!("{json:#}\n"))?;
         } else if !self.quiet {
             let is_taken = self.output.as_deref() == Some("-");
-            if is_taken { talk::say(text) } else { talk::data(&format!("{text}\n"))? }
+            if is_taken {
+                output::print_note(text);
+            } else {
+                output::print_data(&format!("{text}\n"))?;
+            }
         }
         Ok(())
     }
 
     /// What calls there were, or would be.
-    fn tell_calls(&self, models: &Models) {
+    fn print_calls(&self, models: &Models) {
         let rows = ask::rows(&models.tally());
         if (!self.quiet || self.ask.dry_run) && !self.json && !rows.is_empty() {
-            talk::say(calls_table(&rows, juror_report::Palette::Plain).trim_end());
+            output::print_note(calls_table(&rows, juror_report::Palette::Plain).trim_end());
         }
     }
 
     /// Ends a command that had to stop or only counted; nothing where it was seen through.
     fn end_early(&self, models: &Models, cache: Option<&str>, n: usize) -> Option<Exit> {
         if let Some(stop) = models.stopped() {
-            self.tell_calls(models);
+            self.print_calls(models);
             ask::print_stop(&stop, cache);
-            talk::say("no file was written");
+            output::print_note("no file was written");
             return Some(Exit::OutsideFailed);
         }
         self.ask.dry_run.then(|| {
-            talk::say(&format!("{} to judge; nothing was sent", queries(n)));
-            self.tell_calls(models);
+            output::print_note(&format!("{} to judge; nothing was sent", queries(n)));
+            self.print_calls(models);
             Exit::Done
         })
     }
@@ -191,7 +196,7 @@ fn read<'a>(files: &'a AnswerFiles, n_problems: &mut usize) -> anyhow::Result<An
     let (answers, told) = files.read();
     *n_problems += told.len();
     for problem in told {
-        talk::say(&format!("error: {problem}"));
+        output::print_note(&format!("error: {problem}"));
     }
     anyhow::ensure!(!answers.is_empty() || *n_problems == 0, "there is no answer that can be read");
     Ok(answers)

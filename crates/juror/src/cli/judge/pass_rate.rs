@@ -13,10 +13,10 @@ use serde_json::{Value, json};
 
 use super::super::{check_outputs, count};
 use super::ask::parse_count;
-use super::items::{Item, items, n_queries, over_judged, tell_answers};
+use super::items::{Item, items, n_queries, over_judged, print_answers};
 use super::{CommonArgs, NOT_KNOWN, ask, begin, percent, queries, read, stem, unjudged};
 use crate::exit::Exit;
-use crate::talk;
+use crate::output;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -82,7 +82,7 @@ pub(super) fn run(args: &PassRateArgs) -> anyhow::Result<Exit> {
     let answers = read(&files, &mut n_problems)?;
     let items = items(&counted, &[(&args.answers, &answers)])?;
     anyhow::ensure!(!items.is_empty(), "{}: there is no answer to judge", args.answers);
-    tell_answers(&items, &answers, common.quiet);
+    print_answers(&items, &answers, common.quiet);
     let written = begin(common.output.as_ref(), common.ask.dry_run)?;
     let csv = begin(args.csv.as_ref(), common.ask.dry_run)?;
     let mut report =
@@ -116,7 +116,7 @@ pub(super) fn run(args: &PassRateArgs) -> anyhow::Result<Exit> {
     }
     report.print(models.as_ref())?;
     if !is_judged && (common.output.is_some() || args.csv.is_some()) {
-        talk::say("no file was written");
+        output::print_note("no file was written");
     }
     let failed_outside = report.judged.iter().any(|judged| judged.outside.is_some());
     Ok(if failed_outside || n_problems > 0 { Exit::OutsideFailed } else { Exit::Done })
@@ -218,26 +218,28 @@ impl Report<'_> {
         let common = &self.args.common;
         let n_flagged = self.judged.iter().filter(|judged| judged.imitates_verdict).count();
         if n_flagged > 0 && !common.quiet {
-            talk::warn(&format!(
+            output::warn(&format!(
                 "{n_flagged} of the answers look like verdicts; they were judged like any other"
             ));
         }
         common.print(&self.text(), &self.json(models))?;
         if common.quiet {
-            self.tell_failures();
+            self.print_failures();
         }
         if let Some(models) = models {
-            common.tell_calls(models);
+            common.print_calls(models);
         }
         Ok(())
     }
 
     /// Tells those who read no summary that the judge could not be asked.
-    fn tell_failures(&self) {
+    fn print_failures(&self) {
         let unjudged = || self.judged.iter().filter(|one| one.majority().is_none());
         if let Some(why) = unjudged().find_map(JudgedAnswer::failure) {
             let (n_unjudged, n_all) = (unjudged().count(), count(self.items.len(), "answer"));
-            talk::say(&format!("error: {n_unjudged} of {n_all} could not be judged: {why}"));
+            output::print_note(&format!(
+                "error: {n_unjudged} of {n_all} could not be judged: {why}"
+            ));
         }
     }
 

@@ -18,7 +18,7 @@ use super::ask::parse_count;
 use super::items::{Item, items, n_queries, over_judged};
 use super::{CommonArgs, NOT_KNOWN, begin, left_out, percent, queries, read, stem, unjudged};
 use crate::exit::Exit;
-use crate::talk;
+use crate::output;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -172,7 +172,7 @@ pub(super) fn run(args: &PreferenceArgs) -> anyhow::Result<Exit> {
         }).collect::<Vec<_>>(),
     });
     common.print(&text, &json)?;
-    common.tell_calls(&models);
+    common.print_calls(&models);
     let failed = n_problems > 0 || judged.iter().any(|one| one.failed_outside);
     Ok(if failed { Exit::OutsideFailed } else { Exit::Done })
 }
@@ -227,7 +227,7 @@ impl Statuses {
         let read = |name: &String| -> anyhow::Result<HashMap<String, Status>> {
             let document = load(name)?;
             let (judgements, problems) = read_judgements(&document);
-            talk::warn_all(&problems);
+            output::warn_all(&problems);
             // Of an entry without any verdict nothing is known.
             let judged = judgements.into_iter().filter(|one| !one.is_solved.is_empty());
             Ok(judged.map(|one| (one.id.clone(), one.majority())).collect())

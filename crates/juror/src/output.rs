@@ -1,4 +1,4 @@
-//! The only place that prints: data to standard output, talk to standard error.
+//! The only place that prints: data to standard output, everything else to standard error.
 
 use std::io::{IsTerminal, Write};
 
@@ -8,7 +8,7 @@ use juror_report::{Palette, visible};
 use crate::exit::Outside;
 
 /// Prints data. A reader that has gone away, as `head` does, is no error.
-pub(crate) fn data(text: &str) -> Result<(), Outside> {
+pub(crate) fn print_data(text: &str) -> Result<(), Outside> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
@@ -18,33 +18,33 @@ pub(crate) fn data(text: &str) -> Result<(), Outside> {
     }
 }
 
-/// Prints what is left of the data: where the program is part of another, nobody else does.
-pub(crate) fn end() {
+/// Prints data that is still buffered. Nobody else does it if the program is part of another.
+pub(crate) fn flush() {
     // A reader that has gone away misses nothing.
     let _ = std::io::stdout().lock().flush();
 }
 
-/// Prints a line of talk. What a file says of itself may stand in it, so nothing in it can steer
-/// the terminal.
-pub(crate) fn say(text: &str) {
+/// Prints a note for the user. It may quote files, so control characters are made visible and cannot
+/// steer the terminal.
+pub(crate) fn print_note(text: &str) {
     let lines: Vec<String> = text.split('\n').map(visible).collect();
     // In one piece, since agents write there too.
     let _ = std::io::stderr().lock().write_all(format!("{}\n", lines.join("\n")).as_bytes());
 }
 
-/// Prints an error; of a file's problems, each as one.
-pub(crate) fn error(error: &anyhow::Error) {
+/// Prints an error; each problem of a file is one.
+pub(crate) fn print_error(error: &anyhow::Error) {
     match error.downcast_ref::<Problems>() {
         None => {
             let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
-            say(&format!("error: {}", causes.join(": ")));
+            print_note(&format!("error: {}", causes.join(": ")));
         }
         Some(problems) => {
             for problem in &problems.errors {
-                say(&format!("error: {problem}"));
+                print_note(&format!("error: {problem}"));
             }
             if problems.n_more > 0 {
-                say(&format!("error: and {} more like these", problems.n_more));
+                print_note(&format!("error: and {} more like these", problems.n_more));
             }
         }
     }
@@ -52,7 +52,7 @@ pub(crate) fn error(error: &anyhow::Error) {
 
 /// Prints a warning.
 pub(crate) fn warn(text: &str) {
-    say(&format!("warning: {text}"));
+    print_note(&format!("warning: {text}"));
 }
 
 /// Prints problems that stop nothing, a few of each kind.
@@ -62,8 +62,8 @@ pub(crate) fn warn_all(problems: &Problems) {
     }
 }
 
-/// Problems in words: of each kind the first with its hint, a few more in one line each, and how
-/// many are left.
+/// Problems as text: of each kind the first with its hint, a few more on one line each, and how many
+/// are left.
 pub(crate) fn few_of_each(problems: &Problems) -> Vec<String> {
     let mut lines = Vec::new();
     for kind in problems.folded(Problems::FEW) {

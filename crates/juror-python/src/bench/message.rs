@@ -1,0 +1,57 @@
+//! What the Python side hears of a run.
+
+use juror_document::Spelling;
+use juror_report::QueryLine;
+use juror_run::{Event, QueryDone};
+use serde_json::{Value, json};
+
+/// Something that Python hears of.
+pub(super) enum Message {
+    /// Something happened in the run.
+    Event(Event),
+    /// The agent did not answer in time; its thread is no longer waited for.
+    Late {
+        /// The number of what was asked.
+        number: u64,
+    },
+    /// The run is over.
+    Ended,
+}
+
+impl Message {
+    /// The message as Python reads it, or `None` if it does not concern Python.
+    pub(super) fn to_json(&self) -> Option<Value> {
+        match self {
+            Message::Event(Event::Attempted(done)) => Some(done_json(done)),
+            Message::Event(Event::Note(notice) | Event::Warning(notice)) => {
+                Some(json!({"kind": "warning", "text": notice.spelled(Spelling::Python)}))
+            }
+            Message::Event(_) => None,
+            Message::Late { number } => Some(json!({"kind": "late", "number": number})),
+            Message::Ended => Some(json!({"kind": "ended"})),
+        }
+    }
+}
+
+/// The fields of Python's `QueryDone`.
+fn done_json(done: &QueryDone) -> Value {
+    let QueryDone { set, line, is_known } = done;
+    let QueryLine { n_done, n_all, id, query, solved, api_call_score, .. } = line;
+    let (status, sopr_score) = solved.as_ref().map(|(status, score)| (status, *score)).unzip();
+    json!({
+        "kind": "done",
+        "n_done": n_done,
+        "n_all": n_all,
+        "set": set,
+        "query_id": id,
+        "query": query,
+        "is_known": is_known,
+        "status": status,
+        "sopr_score": sopr_score,
+        "api_call_score": api_call_score,
+        "n_calls": line.n_calls,
+        "seconds": line.seconds,
+        "error": line.error,
+        "line": line.to_string(),
+    })
+}

@@ -1,0 +1,298 @@
+//! A benchmark from its plan to its outcome: tools, a run folder, a server, an agent, and results.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use juror_document::Notice;
+use juror_models::Secret;
+use juror_tools::Catalog;
+
+use super::agent::Agent;
+use super::agent_choice::AgentSetup;
+use super::attempt::Attempt;
+use super::environment::kept_back;
+use super::identity::{AgentIdentity, Provenance};
+use super::judge::SolveJudge;
+use super::naming::plain;
+use super::plan::{BenchPlan, RunPlace};
+use super::pool::Pool;
+use super::queries::{QueriesError, Selected};
+use super::report::Results;
+use super::run::{Schedule, Tried};
+use super::serving::Serving;
+use crate::event::{Event, Listener, warner};
+use crate::interrupt::Interrupt;
+use crate::manifest::{Manifest, Resume};
+use crate::run_log::{RunLog, RunLogError, check_run, choose_folder};
+use crate::setup_error::SetupError;
+use crate::tools::{Tools, open_tools};
+
+/// A benchmark that can begin.
+pub struct Benchmark {
+    pub(super) queries: Vec<Selected>,
+    pub(super) agent: Agent,
+    pub(super) pool: Pool,
+    pub(super) catalog: Arc<Catalog>,
+    pub(super) serving: Serving,
+    pub(super) judge: SolveJudge,
+    pub(super) jobs: usize,
+    pub(super) resume: Resume,
+    pub(super) listener: Listener,
+    /// The name of the agent in results.
+    name: String,
+    identity: AgentIdentity,
+    provenance: Provenance,
+    manifest: Manifest,
+    home: Home,
+}
+
+/// Why a benchmark cannot begin, or did not come to its end.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BenchError {
+    /// What is asked for cannot be done.
+    #[error(transparent)]
+    Setup(#[from] SetupError),
+    /// The queries cannot be selected.
+    #[error(transparent)]
+    Queries(#[from] QueriesError),
+    /// The run cannot begin or go on in its folder.
+    #[error(transparent)]
+    Folder(RunLogError),
+    /// What was tried cannot be kept.
+    #[error(transparent)]
+    Keep(RunLogError),
+    /// A server of tools or an agent does not answer as it should.
+    #[error("{0}")]
+    Unreachable(Notice),
+    /// No tools can be served in this process.
+    #[error("cannot serve tools: {0}")]
+    Serve(io::Error),
+}
+
+impl BenchError {
+    /// Whether something outside failed, as opposed to what was asked for.
+    pub fn is_outside(&self) -> bool {
+        match self {
+            BenchError::Keep(_) | BenchError::Unreachable(_) | BenchError::Serve(_) => true,
+            BenchError::Setup(_) | BenchError::Queries(_) | BenchError::Folder(_) => false,
+        }
+    }
+}
+
+/// Where a run is kept. A folder that was made for it goes again if it stays empty.
+struct Home {
+    /// `None` if the run is kept nowhere.
+    folder: Option<PathBuf>,
+    is_new: bool,
+}
+
+impl Home {
+    fn at(folder: Option<PathBuf>) -> Home {
+        Home { folder, is_new: false }
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        if let Some(folder) = self.folder.as_ref().filter(|_| self.is_new) {
+            // A folder that holds something is not removed.
+            let _ = std::fs::remove_dir(folder);
+        }
+    }
+}
+
+impl Benchmark {
+    /// Opens everything that the plan needs, what is cheap to find wrong first. An earlier run is
+    /// replaced only by [`Benchmark::run`].
+    pub async fn open(plan: BenchPlan) -> Result<Benchmark, BenchError> {
+        let warn = warner(&plan.listener);
+        let tools = open_tools(&plan.options.settings, &plan.environment, &warn)?;
+        for problem in &tools.problems {
+            (plan.listener)(Event::Warning(problem.clone()));
+        }
+        let provenance = plan.provenance(&tools);
+        let manifest = plan.manifest(&provenance);
+        let home = plan.home(&manifest)?;
+        let serving = plan.serve(&tools, &home).await?;
+        let BenchPlan { options, listener, queries, models, judge, identity, .. } = plan;
+        let setup = AgentSetup {
+            models,
+            timeout: options.agent.timeout,
+            jobs: options.jobs,
+            kept_back: kept_back(&options.agent.variables, &options.settings, std::env::vars_os()),
+            serving: &serving,
+            n_apis: tools.catalog.n_apis(),
+            warn,
+        };
+        let agent = options.agent.choice.make(setup).await?;
+        let agent = agent
+            .paired(&queries)
+            .map_err(|why| SetupError::new(format!("{}: {why}", options.agent.written)))?;
+        let queries = match &agent {
+            Agent::Recorded(answers) => answers.trials(&queries),
+            Agent::Asked(_) | Agent::Chat(_) => queries,
+        };
+        // The user knows best what the agent is called, then the agent itself.
+        let name = options.agent.name.or_else(|| agent.name().map(Into::into));
+        Ok(Benchmark {
+            queries,
+            agent,
+            pool: options.pool,
+            catalog: tools.catalog,
+            serving,
+            judge,
+            jobs: options.jobs,
+            resume: options.resume,
+            listener,
+            name: name.unwrap_or_else(|| identity.name.clone()),
+            identity,
+            provenance,
+            manifest,
+            home,
+        })
+    }
+
+    /// Tries the agent on all queries, and judges what it did.
+    pub async fn run(&self, interrupt: &Interrupt) -> Result<Outcome<'_>, BenchError> {
+        let began = Instant::now();
+        let log = self.open_log().map_err(BenchError::Folder)?;
+        let schedule = Schedule { benchmark: self, log: log.as_ref(), interrupt };
+        let tried = schedule.run().await.map_err(BenchError::Keep)?;
+        Ok(Outcome { benchmark: self, tried, log, took: began.elapsed() })
+    }
+
+    /// Begins the run in its folder, or goes on with it.
+    fn open_log(&self) -> Result<Option<RunLog<Attempt>>, RunLogError> {
+        let Some(folder) = &self.home.folder else { return Ok(None) };
+        let log = RunLog::open(folder, self.manifest.clone(), self.resume, Some)?;
+        if log.n_known() > 0 {
+            let is_known = |own: &&Selected| log.get(&own.set, &own.id).is_some();
+            let (n_known, n_all) =
+                (self.queries.iter().filter(is_known).count(), self.queries.len());
+            let folder = folder.display();
+            let text = format!("goes on with {folder}: {n_known} of {n_all} queries were tried");
+            (self.listener)(Event::Note(text.into()));
+        }
+        Ok(Some(log))
+    }
+
+    /// The queries, each as often as it is answered.
+    pub fn queries(&self) -> &[Selected] {
+        &self.queries
+    }
+
+    /// All tools that can be called.
+    pub fn catalog(&self) -> &Arc<Catalog> {
+        &self.catalog
+    }
+
+    /// The token that calls of tools have to bring, if the server asks for one.
+    pub fn token(&self) -> Option<&Secret> {
+        self.serving.token()
+    }
+}
+
+impl BenchPlan {
+    fn provenance(&self, tools: &Tools) -> Provenance {
+        let is_elsewhere = self.options.server.is_some();
+        Provenance::new(&self.options.settings, tools, &self.queries, is_elsewhere)
+    }
+
+    fn manifest(&self, provenance: &Provenance) -> Manifest {
+        let manifest = self.identity.manifest(&self.options.settings, &self.queries, provenance);
+        manifest.with("judge", self.judge.described())
+    }
+
+    /// Finds the folder of the run, and checks that it may be used. Recorded answers keep no run.
+    fn home(&self, manifest: &Manifest) -> Result<Home, BenchError> {
+        let resume = self.options.resume;
+        match &self.options.run {
+            _ if self.options.agent.choice.is_recorded() => Ok(Home::at(None)),
+            RunPlace::Nowhere => Ok(Home::at(None)),
+            RunPlace::Named(folder) => {
+                check_run(folder, manifest, resume).map_err(BenchError::Folder)?;
+                Ok(Home::at(Some(folder.clone())))
+            }
+            RunPlace::Chosen => Ok(self.choose(manifest)),
+        }
+    }
+
+    fn choose(&self, manifest: &Manifest) -> Home {
+        let resume = self.options.resume;
+        let chosen = choose_folder(manifest, resume);
+        let goes_on = resume.retry_errors || resume.even_if_changed;
+        let notice = match &chosen.passed_over {
+            Some(passed_over) => Some(passed_over.notice()),
+            None => (chosen.is_new && goes_on)
+                .then(|| "begins anew: there is no earlier run of this name to go on with".into()),
+        };
+        if let Some(notice) = notice {
+            (self.listener)(Event::Note(notice));
+        }
+        Home { folder: Some(chosen.folder), is_new: chosen.is_new }
+    }
+
+    async fn serve(&self, tools: &Tools, home: &Home) -> Result<Serving, BenchError> {
+        let named = match &self.options.run {
+            RunPlace::Named(folder) => Some(folder),
+            RunPlace::Nowhere | RunPlace::Chosen => home.folder.as_ref(),
+        };
+        let name = named.and_then(|folder| folder.file_name());
+        let name = match name {
+            Some(name) => name.to_string_lossy().into_owned(),
+            None => plain(&self.identity.name),
+        };
+        match &self.options.server {
+            Some(address) => Serving::elsewhere(address, self.token.clone(), &name)
+                .await
+                .map_err(BenchError::Unreachable),
+            None => {
+                Serving::start(tools, name, warner(&self.listener)).await.map_err(BenchError::Serve)
+            }
+        }
+    }
+}
+
+/// A benchmark that has come to its end, or was stopped.
+pub struct Outcome<'b> {
+    benchmark: &'b Benchmark,
+    /// What came of the queries.
+    pub tried: Tried<'b>,
+    log: Option<RunLog<Attempt>>,
+    took: Duration,
+}
+
+impl Outcome<'_> {
+    /// What is written of the run.
+    pub fn results(&self) -> Results<'_> {
+        let Benchmark { name, identity, provenance, judge, queries, .. } = self.benchmark;
+        Results {
+            name: name.clone(),
+            config: identity.config(queries),
+            provenance,
+            run: self.log.as_ref().map(|log| log.folder().display().to_string()),
+            judge,
+            judged: &self.tried.judged,
+            took: self.took,
+        }
+    }
+
+    /// Whether the run is kept in a folder.
+    pub fn is_kept(&self) -> bool {
+        self.log.is_some()
+    }
+
+    /// Whether the agent, the judge or a source of replies failed on any query.
+    pub fn has_errors(&self) -> bool {
+        let has_error = self.tried.judged.iter().any(|own| own.error().is_some());
+        has_error || !self.results().failed_calls().is_empty()
+    }
+
+    /// Takes down in the run's folder that all results are written.
+    pub fn complete(&self) -> Result<(), BenchError> {
+        self.log.iter().try_for_each(RunLog::complete).map_err(BenchError::Keep)
+    }
+}

@@ -1,0 +1,237 @@
+//! What a benchmark is to do: options as users give them, and the plan they resolve to.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use juror_agents::read_secret;
+use juror_document::{Notice, option, phrase};
+use juror_models::{Models, Secret};
+
+use super::agent_choice::AgentChoice;
+use super::benchmark::BenchError;
+use super::environment::{agent_environment, agent_headers};
+use super::identity::AgentIdentity;
+use super::judge::{JudgeWord, SolveJudge};
+use super::pool::Pool;
+use super::queries::{QuerySelection, Selected, Selection, select_queries};
+use super::serving::{ignored_by_server, unused_token, without_tools};
+use crate::environment::Environment;
+use crate::event::{Event, Listener, warner};
+use crate::manifest::Resume;
+use crate::models::{AskOptions, chat_identity, models_if_any};
+use crate::settings::Settings;
+use crate::setup_error::SetupError;
+
+/// A benchmark as users ask for it.
+pub struct BenchOptions {
+    /// The settings, with all options that override them.
+    pub settings: Settings,
+    /// Which queries to take.
+    pub queries: QuerySelection,
+    /// Who is tried.
+    pub agent: AgentOptions,
+    /// How much of the pool of tools the agent sees.
+    pub pool: Pool,
+    /// Who judges; the model of `llm.generation` if left out, or nobody if there is none.
+    pub judge: Option<JudgeWord>,
+    /// How often a model judges each answer, whatever the settings say.
+    pub repeats: Option<u32>,
+    /// How models are asked.
+    pub ask: AskOptions,
+    /// The address of a running server of tools, in place of one in this process.
+    pub server: Option<String>,
+    /// The token that the running server asks for, or `env:NAME`.
+    pub server_token: Option<String>,
+    /// The names of the given options that say where replies come from.
+    pub reply_options: Vec<&'static str>,
+    /// Where the run is kept.
+    pub run: RunPlace,
+    /// What is done with a run that is there already.
+    pub resume: Resume,
+    /// Queries at a time.
+    pub jobs: usize,
+}
+
+/// The agent of a benchmark.
+pub struct AgentOptions {
+    /// Which agent it is.
+    pub choice: AgentChoice,
+    /// The agent as the user names it, such as `command:python my_agent.py`.
+    pub written: String,
+    /// The name that the user gives it.
+    pub name: Option<String>,
+    /// The name of a run whose agent the user gives none.
+    pub default_name: String,
+    /// Variables of the environment that are meant for the agent.
+    pub variables: Vec<String>,
+    /// How long the agent may take to start, and for each query.
+    pub timeout: Duration,
+}
+
+/// Where a run is kept.
+pub enum RunPlace {
+    /// Nowhere.
+    Nowhere,
+    /// In this folder.
+    Named(PathBuf),
+    /// In the folder of an unfinished run of the same identity, or in a new one.
+    Chosen,
+}
+
+/// A benchmark that is resolved as far as that takes no opened tools, servers or agents.
+pub struct BenchPlan {
+    pub(super) options: BenchOptions,
+    pub(super) environment: Environment,
+    pub(super) listener: Listener,
+    pub(super) queries: Vec<Selected>,
+    pub(super) models: Option<Arc<Models>>,
+    pub(super) judge: SolveJudge,
+    pub(super) token: Option<Secret>,
+    pub(super) identity: AgentIdentity,
+}
+
+impl BenchOptions {
+    /// Selects the queries, and finds out who judges and what tells the run from others. Warnings
+    /// go to the listener, as do all events of the run.
+    pub fn resolve(
+        mut self,
+        environment: Environment,
+        listener: Listener,
+    ) -> Result<BenchPlan, BenchError> {
+        if self.server.is_some() {
+            self.settings.tools.leave_to_server();
+        }
+        let warn = |notice| listener(Event::Warning(notice));
+        let Selection { queries, problems } = select_queries(&self.queries)?;
+        for problem in problems {
+            warn(problem.into());
+        }
+        let models = self.models(&environment, &listener)?;
+        let judge = SolveJudge::new(self.judge, &self.settings, models.as_ref(), self.repeats)?;
+        self.warnings(&judge, &environment).into_iter().for_each(warn);
+        let token = self.token(&environment)?;
+        let identity = self.identity(models.as_deref(), &environment)?;
+        Ok(BenchPlan {
+            options: self,
+            environment,
+            listener,
+            queries,
+            models,
+            judge,
+            token,
+            identity,
+        })
+    }
+
+    /// One queue for the built-in agent and the judge, so that one cost ceiling holds for both.
+    fn models(
+        &mut self,
+        environment: &Environment,
+        listener: &Listener,
+    ) -> Result<Option<Arc<Models>>, SetupError> {
+        let is_judge = matches!(self.judge, None | Some(JudgeWord::Model));
+        let is_agent = matches!(self.agent.choice, AgentChoice::Chat(_));
+        if !is_judge && !is_agent {
+            return Ok(None);
+        }
+        let options = std::mem::take(&mut self.ask);
+        let models = models_if_any(&self.settings, environment, options, warner(listener))?;
+        Ok(models.map(|(models, _)| Arc::new(models)))
+    }
+
+    /// Options that have no effect, or are hardly meant together.
+    fn warnings(&self, judge: &SolveJudge, environment: &Environment) -> Vec<Notice> {
+        // The variable may be set for other runs.
+        let has_token = self.server_token.is_some()
+            && self.server_token != environment.get("JUROR_SERVER_TOKEN");
+        let is_local = self.server.is_none();
+        let judges_itself = match (&self.agent.choice, judge.model()) {
+            (AgentChoice::Chat(_), Some(model)) => Some(judges_itself(model)),
+            _ => None,
+        };
+        let needs_tools = is_local && !self.agent.choice.is_recorded();
+        let warnings = [
+            (is_local && has_token).then(unused_token),
+            ignored_by_server(&self.reply_options).filter(|_| !is_local),
+            judges_itself,
+            without_tools(&self.settings).filter(|_| needs_tools),
+        ];
+        warnings.into_iter().flatten().collect()
+    }
+
+    /// The token that the server of tools asks for.
+    fn token(&self, environment: &Environment) -> Result<Option<Secret>, SetupError> {
+        if self.server.is_none() {
+            return Ok(None);
+        }
+        let token = self.server_token.as_deref();
+        let secret = token.map(|token| read_secret(token, |name| environment.get(name)));
+        let wrong = |why| SetupError::new(phrase![option("server-token"), format!(": {why}")]);
+        secret.transpose().map_err(wrong)
+    }
+
+    /// Everything about the agent that decides its answers.
+    fn identity(
+        &self,
+        models: Option<&Models>,
+        environment: &Environment,
+    ) -> Result<AgentIdentity, SetupError> {
+        let AgentOptions { choice, written, name, default_name, variables, .. } = &self.agent;
+        // An agent elsewhere gets nothing from here but what is named.
+        let has_environment = choice.has_environment() || !variables.is_empty();
+        let mut identity = AgentIdentity {
+            name: name.as_ref().unwrap_or(default_name).clone(),
+            agent: written.clone(),
+            method: choice.method().map(Into::into),
+            pool: self.pool,
+            environment: if has_environment {
+                agent_environment(variables, std::env::vars_os())
+            } else {
+                BTreeMap::new()
+            },
+            server: self.server.clone(),
+            ..AgentIdentity::default()
+        };
+        match choice {
+            AgentChoice::Chat(chat) => {
+                identity.limits = chat.limits(models);
+                identity.model = chat_identity(&self.settings, environment)?;
+            }
+            AgentChoice::Command { words } => identity.words.clone_from(words),
+            AgentChoice::Http { headers, .. } => {
+                identity.environment.extend(agent_headers(headers));
+            }
+            AgentChoice::Own { declared, .. } => identity.declared = Some(declared.clone()),
+            AgentChoice::Recorded { .. } => {}
+        }
+        Ok(identity)
+    }
+}
+
+impl BenchPlan {
+    /// The queries, in the order of sets and files.
+    pub fn queries(&self) -> &[Selected] {
+        &self.queries
+    }
+
+    /// Who judges.
+    pub fn judge(&self) -> &SolveJudge {
+        &self.judge
+    }
+
+    /// The file that results are written to if the user names none.
+    pub fn result_file(&self) -> String {
+        self.identity.result_file(&self.queries, &self.options.queries)
+    }
+}
+
+fn judges_itself(model: &str) -> Notice {
+    let problem = format!("{model} judges itself: it is both the agent's model and the judge");
+    Notice::new(problem).hint(phrase![
+        "judge by another with ",
+        option("judge"),
+        " none, then `juror judge pass-rate` on the run's folder with other settings"
+    ])
+}

@@ -1,0 +1,27 @@
+//! How an attempt at a query went, for whoever follows the run.
+
+use juror_report::QueryLine;
+use juror_toolbench::result::status_of;
+
+use super::judged::Judged;
+use crate::event::QueryDone;
+
+impl QueryDone {
+    /// The attempt that was judged as the `n_done`th of `n_all`.
+    pub(super) fn new(own: &Judged<'_>, (n_done, n_all): (usize, usize), is_known: bool) -> Self {
+        let card = own.card();
+        let status = status_of(&card).map(|status| status.name().to_owned());
+        let line = QueryLine {
+            n_done,
+            n_all,
+            id: own.selected.id.clone(),
+            query: own.selected.query.text.clone(),
+            solved: status.zip(card.number("sopr_score")),
+            api_call_score: card.number("api_call_score"),
+            n_calls: own.attempt.as_ref().map_or(0, |attempt| attempt.calls.len()),
+            seconds: card.number("system_answer_time").unwrap_or(0.0),
+            error: own.error().map(str::to_owned),
+        };
+        QueryDone { set: own.selected.set.clone(), line, is_known }
+    }
+}
