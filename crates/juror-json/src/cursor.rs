@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use crate::reader::{Reader, Undecided};
+use crate::reader::{JsonReader, Undecided};
 use crate::skip::length_of_nested;
 use crate::string::unescape;
 
@@ -34,7 +34,7 @@ const DEEPEST: usize = 1000;
 /// The one thing to remember is whether a comma is due before the next entry, and after an opening
 /// bracket none is.
 pub struct Cursor<'a> {
-    reader: Reader<'a>,
+    reader: JsonReader<'a>,
     /// Whether an object or list was just opened, so that no comma is due.
     is_fresh: bool,
 }
@@ -42,7 +42,7 @@ pub struct Cursor<'a> {
 impl<'a> Cursor<'a> {
     /// Starts at the beginning of a text.
     pub fn new(text: &'a str) -> Cursor<'a> {
-        Cursor { reader: Reader::new(text), is_fresh: true }
+        Cursor { reader: JsonReader::new(text), is_fresh: true }
     }
 
     /// Enters an object or list if it starts here with this bracket; returns whether it does.

@@ -1,7 +1,7 @@
 //! A fast reader for the outer shape of JSON.
 //!
 //! Inputs are a few fields around long strings, and the strings are kept verbatim. Most of the time
-//! goes into finding where each string ends, so [`Reader::skip_string`] looks at many bytes at once.
+//! goes into finding where each string ends, so [`JsonReader::skip_string`] looks at many bytes at once.
 //!
 //! The reader supports objects, lists, options and raw values. Anything else a type asks for, and
 //! any syntax error, makes it return [`Undecided`]; then `serde_json` reads the text from the start
@@ -26,7 +26,7 @@ pub fn from_str<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, serde_json::
 }
 
 fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Option<T> {
-    let mut reader = Reader::new(text);
+    let mut reader = JsonReader::new(text);
     let value = T::deserialize(&mut reader).ok()?;
     reader.skip_space();
     (reader.at == text.len()).then_some(value)
@@ -35,7 +35,7 @@ fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Option<T> {
 /// Returns the offset just past the closing quote of the JSON string that starts at `at`, or `None`
 /// if no valid string starts there.
 pub fn end_of_string(text: &str, at: usize) -> Option<usize> {
-    let mut reader = Reader { text, at };
+    let mut reader = JsonReader { text, at };
     reader.skip_string().ok().map(|()| reader.at)
 }
 
@@ -45,7 +45,7 @@ const DEEPEST: usize = 64;
 /// How many bytes of a string are examined at once.
 const BLOCK: usize = 32;
 
-pub(crate) struct Reader<'a> {
+pub(crate) struct JsonReader<'a> {
     text: &'a str,
     at: usize,
 }
@@ -56,9 +56,9 @@ pub(crate) struct Undecided;
 
 type Result<T, E = Undecided> = std::result::Result<T, E>;
 
-impl<'a> Reader<'a> {
-    pub(crate) fn new(text: &'a str) -> Reader<'a> {
-        Reader { text, at: 0 }
+impl<'a> JsonReader<'a> {
+    pub(crate) fn new(text: &'a str) -> JsonReader<'a> {
+        JsonReader { text, at: 0 }
     }
 
     pub(crate) fn at(&self) -> usize {
@@ -112,7 +112,7 @@ impl<'a> Reader<'a> {
         self.skip_space();
         match self.peek()? {
             b'"' => self.skip_string(),
-            b'{' => self.skip_items(b'}', depth, Reader::skip_key),
+            b'{' => self.skip_items(b'}', depth, JsonReader::skip_key),
             b'[' => self.skip_items(b']', depth, |_| Ok(())),
             b't' => self.skip_word("true"),
             b'f' => self.skip_word("false"),
@@ -264,7 +264,7 @@ fn is_plain(before: &[u8; BLOCK], block: &[u8; BLOCK]) -> bool {
     is_plain
 }
 
-impl<'de> Deserializer<'de> for &mut Reader<'de> {
+impl<'de> Deserializer<'de> for &mut JsonReader<'de> {
     type Error = Undecided;
 
     fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value> {
@@ -321,7 +321,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
 
 /// Serde's access to the items of an object or list.
 struct ItemAccess<'s, 'a> {
-    reader: &'s mut Reader<'a>,
+    reader: &'s mut JsonReader<'a>,
     close: u8,
     any: bool,
     ended: bool,

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Map, Value};
 
-use crate::http::Endpoint;
+use crate::http::HttpEndpoint;
 use crate::model::{ModelError, Pending};
 use crate::schema::Schema;
 
@@ -99,7 +99,7 @@ impl Adaptation {
     /// replies is changed only by requests that have a shape.
     pub(crate) async fn until_taken<'a, T>(
         &self,
-        endpoint: &Endpoint,
+        endpoint: &HttpEndpoint,
         has_shape: bool,
         ask: impl Fn(Habits) -> Pending<'a, Result<T, ModelError>>,
     ) -> Result<T, ModelError> {

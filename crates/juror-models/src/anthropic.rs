@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::adapt::{Adaptation, Habits, ReplyForm, Tell, described};
 use crate::body::Body;
 use crate::conversation::{Conversation, TurnReply};
-use crate::http::Endpoint;
+use crate::http::HttpEndpoint;
 use crate::model::{ChatRequest, ModelError, ModelReply, Outcome, Pending, Usage};
 use crate::protocol::ChatProtocol;
 use crate::provider::ModelSpec;
@@ -21,7 +21,7 @@ const MOST_TOKENS: u64 = 8192;
 const FORMS: [ReplyForm; 2] = [ReplyForm::Tool, ReplyForm::Text];
 
 pub(crate) struct Anthropic {
-    endpoint: Endpoint,
+    endpoint: HttpEndpoint,
     url: String,
     model: String,
     stream: bool,
@@ -31,7 +31,7 @@ pub(crate) struct Anthropic {
 
 impl Anthropic {
     pub(crate) fn new(spec: &ModelSpec, tell: Tell) -> Result<Anthropic, String> {
-        let endpoint = Endpoint::new(spec, ("x-api-key", ""))?;
+        let endpoint = HttpEndpoint::new(spec, ("x-api-key", ""))?;
         let version = if spec.base().ends_with("/v1") { "" } else { "v1/" };
         Ok(Anthropic {
             endpoint: endpoint.with_header("anthropic-version", "2023-06-01"),
@@ -90,7 +90,7 @@ struct ForcedTool<'a> {
 }
 
 impl ChatProtocol for Anthropic {
-    fn endpoint(&self) -> &Endpoint {
+    fn endpoint(&self) -> &HttpEndpoint {
         &self.endpoint
     }
 

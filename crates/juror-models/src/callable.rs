@@ -28,7 +28,7 @@ impl Callable {
 impl Serialize for Callable {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
-        struct Signature<'a> {
+        struct CallableForm<'a> {
             name: &'a str,
             description: &'a str,
             parameters: &'a RawValue,
@@ -36,7 +36,7 @@ impl Serialize for Callable {
         let Callable { name, description, parameters } = self;
         let mut fields = serializer.serialize_struct("Function", 2)?;
         fields.serialize_field("type", "function")?;
-        fields.serialize_field("function", &Signature { name, description, parameters })?;
+        fields.serialize_field("function", &CallableForm { name, description, parameters })?;
         fields.end()
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::adapt::{Adaptation, Habits, ReplyForm, Tell, described};
 use crate::body::Body;
 use crate::conversation::{Conversation, TurnReply};
-use crate::http::Endpoint;
+use crate::http::HttpEndpoint;
 use crate::model::{
     ChatRequest, Embedder, Embeddings, ModelError, ModelReply, Outcome, Pending, Usage,
 };
@@ -19,7 +19,7 @@ use crate::provider::ModelSpec;
 const FORMS: [ReplyForm; 3] = [ReplyForm::Schema, ReplyForm::JsonMode, ReplyForm::Text];
 
 pub(crate) struct Gemini {
-    endpoint: Endpoint,
+    endpoint: HttpEndpoint,
     urls: Urls,
     model: String,
     stream: bool,
@@ -51,7 +51,7 @@ impl Gemini {
         let parameters = renamed(&spec.parameters);
         let version = if spec.base().ends_with("/v1beta") { "" } else { "v1beta/" };
         Ok(Gemini {
-            endpoint: Endpoint::new(spec, header)?,
+            endpoint: HttpEndpoint::new(spec, header)?,
             urls: Urls::new(spec, version),
             model: spec.model.clone(),
             stream: spec.stream,
@@ -112,7 +112,7 @@ fn renamed(parameters: &Map<String, Value>) -> Map<String, Value> {
 }
 
 impl ChatProtocol for Gemini {
-    fn endpoint(&self) -> &Endpoint {
+    fn endpoint(&self) -> &HttpEndpoint {
         &self.endpoint
     }
 

@@ -22,7 +22,7 @@ const MOST_COMPLAINT: usize = 400;
 
 /// The HTTP side of a provider: client, headers, timeout.
 #[derive(Debug)]
-pub(crate) struct Endpoint {
+pub(crate) struct HttpEndpoint {
     /// The name of the model, for messages.
     model: String,
     /// Created on first use: reading the system's certificates takes longer than judging a dataset
@@ -35,12 +35,12 @@ pub(crate) struct Endpoint {
     turns: Turns,
 }
 
-impl Endpoint {
+impl HttpEndpoint {
     /// Creates the endpoint of a model, whose key is sent in the header `key_header` after `prefix`.
     pub(crate) fn new(
         spec: &ModelSpec,
         (key_header, prefix): (&'static str, &str),
-    ) -> Result<Endpoint, String> {
+    ) -> Result<HttpEndpoint, String> {
         let ModelSpec { key, headers: extra, timeout, .. } = spec;
         let mut headers = HeaderMap::new();
         let mut secrets: Vec<Secret> = extra.iter().map(|(_, value)| value.clone()).collect();
@@ -58,7 +58,7 @@ impl Endpoint {
             value.set_sensitive(true);
             headers.insert(name, value);
         }
-        Ok(Endpoint {
+        Ok(HttpEndpoint {
             model: spec.name(),
             client: OnceLock::new(),
             secrets,
@@ -69,7 +69,7 @@ impl Endpoint {
     }
 
     /// Adds a header of the protocol, which is not a secret.
-    pub(crate) fn with_header(mut self, name: &'static str, value: &'static str) -> Endpoint {
+    pub(crate) fn with_header(mut self, name: &'static str, value: &'static str) -> HttpEndpoint {
         self.headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
         self
     }

@@ -66,10 +66,10 @@ pub struct ModelsSetup {
 
 /// The models of a run, behind their queue.
 pub struct Models {
-    chat: QueuedModel<dyn ChatModel>,
+    chat: NamedModel<dyn ChatModel>,
     /// Makes the keys of conversations with the chat model.
     conversation_keys: ModelKeys,
-    embedding: Option<QueuedModel<dyn Embedder>>,
+    embedding: Option<NamedModel<dyn Embedder>>,
     limits: Limits,
     prices: Prices,
     cache: Option<Box<dyn ReplyCache>>,
@@ -96,7 +96,7 @@ pub struct Models {
 }
 
 /// A model with its name and the maker of its keys.
-struct QueuedModel<M: ?Sized> {
+struct NamedModel<M: ?Sized> {
     model: Box<M>,
     name: String,
     keys: ModelKeys,
@@ -127,14 +127,14 @@ impl Models {
     /// Creates the models without asking anything yet.
     pub fn new(setup: ModelsSetup) -> Result<Models, String> {
         let tell = &setup.tell;
-        let chat = QueuedModel {
+        let chat = NamedModel {
             model: setup.chat.chat_model(tell.clone())?,
             name: setup.chat.name(),
             keys: ModelKeys::new("chat", &setup.chat, setup.mode),
         };
         let embedding = match &setup.embedding {
             None => None,
-            Some(spec) => Some(QueuedModel {
+            Some(spec) => Some(NamedModel {
                 model: spec.embedder(tell.clone())?,
                 name: spec.name(),
                 keys: ModelKeys::new("embedding", spec, setup.mode),

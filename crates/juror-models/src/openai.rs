@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::adapt::{Adaptation, Habits, ReplyForm, Tell, described};
 use crate::body::Body;
 use crate::conversation::{Conversation, TurnReply};
-use crate::http::Endpoint;
+use crate::http::HttpEndpoint;
 use crate::model::{
     ChatRequest, Embedder, Embeddings, ModelError, ModelReply, Outcome, Pending, Usage,
 };
@@ -24,7 +24,7 @@ const FORMS: [ReplyForm; 4] =
     [ReplyForm::Schema, ReplyForm::Tool, ReplyForm::JsonMode, ReplyForm::Text];
 
 pub(crate) struct OpenAi {
-    endpoint: Endpoint,
+    endpoint: HttpEndpoint,
     chat_url: String,
     embeddings_url: String,
     model: String,
@@ -40,7 +40,7 @@ impl OpenAi {
             _ => ("authorization", "Bearer "),
         };
         Ok(OpenAi {
-            endpoint: Endpoint::new(spec, header)?,
+            endpoint: HttpEndpoint::new(spec, header)?,
             chat_url: url(spec, "chat/completions"),
             embeddings_url: url(spec, "embeddings"),
             model: spec.model.clone(),
@@ -139,7 +139,7 @@ fn url(spec: &ModelSpec, path: &str) -> String {
 }
 
 impl ChatProtocol for OpenAi {
-    fn endpoint(&self) -> &Endpoint {
+    fn endpoint(&self) -> &HttpEndpoint {
         &self.endpoint
     }
 

@@ -4,13 +4,13 @@ use serde::Serialize;
 
 use crate::adapt::{Adaptation, Habits};
 use crate::conversation::{Conversation, TurnReply};
-use crate::http::Endpoint;
+use crate::http::HttpEndpoint;
 use crate::model::{ChatModel, ChatRequest, ModelError, ModelReply, Pending};
 
 /// A provider's chat protocol: how to ask once, given what is known about the model. Asking again
 /// without what the model refused is the same for all of them.
 pub(crate) trait ChatProtocol: Send + Sync {
-    fn endpoint(&self) -> &Endpoint;
+    fn endpoint(&self) -> &HttpEndpoint;
 
     fn adaptation(&self) -> &Adaptation;
 
@@ -58,15 +58,15 @@ pub(crate) trait TurnReader: Default + Send {
 }
 
 /// Where a request is sent, and whether its reply is streamed.
-pub(crate) struct Target<'u> {
+pub(crate) struct PostTarget<'u> {
     pub(crate) url: &'u str,
     pub(crate) is_streamed: bool,
 }
 
 /// Posts the body of a conversation and reads the next turn.
 pub(crate) async fn post_conversation<R: TurnReader>(
-    endpoint: &Endpoint,
-    target: Target<'_>,
+    endpoint: &HttpEndpoint,
+    target: PostTarget<'_>,
     body: &(impl Serialize + Sync),
     talk: &Conversation,
 ) -> Result<TurnReply, ModelError> {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use juror_models::{CacheMode, CallKey, Kept, Outcome, Recorded, ReplyCache, Tell};
-use juror_store::{Replies, Reply};
+use juror_store::{Replies, StoredReply};
 
 use crate::setup_error::SetupError;
 
@@ -85,7 +85,7 @@ impl ReplyCache for Store {
 }
 
 /// A reply as the queue knows it.
-pub fn kept_of(reply: Reply) -> Kept {
+pub fn kept_of(reply: StoredReply) -> Kept {
     let said = if reply.is_declined { Outcome::Declined } else { Outcome::Text };
     Kept {
         purpose: reply.purpose,
@@ -97,12 +97,12 @@ pub fn kept_of(reply: Reply) -> Kept {
 }
 
 /// A reply as the store keeps it, from now on.
-pub fn reply_of(kept: Kept) -> Reply {
+pub fn reply_of(kept: Kept) -> StoredReply {
     let (text, is_declined) = match kept.said {
         Outcome::Text(text) => (text, false),
         Outcome::Declined(why) => (why, true),
     };
-    Reply {
+    StoredReply {
         purpose: kept.purpose,
         model: kept.model,
         text,

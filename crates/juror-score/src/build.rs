@@ -82,7 +82,7 @@ fn build_groups(groups: &[Vec<ExpectedStepBuilder>]) -> Vec<Vec<ExpectedStep<'_>
 #[derive(Clone, Debug)]
 pub struct ExpectedStepBuilder {
     name: String,
-    fields: Fields,
+    fields: StepFields,
     media_type: Option<String>,
     rules: Rules<'static>,
     matched_by: Option<MatchedBy>,
@@ -93,7 +93,7 @@ impl ExpectedStepBuilder {
     pub fn new(name: &str) -> ExpectedStepBuilder {
         ExpectedStepBuilder {
             name: name.to_owned(),
-            fields: Fields::default().with("name", name),
+            fields: StepFields::default().with("name", name),
             media_type: None,
             rules: Rules::default(),
             matched_by: None,
@@ -231,12 +231,12 @@ fn build_steps(steps: &[StepBuilder]) -> Vec<Step<'_>> {
 
 /// Builds a [`Step`] that succeeded.
 #[derive(Clone, Debug)]
-pub struct StepBuilder(Fields);
+pub struct StepBuilder(StepFields);
 
 impl StepBuilder {
     /// Starts a step of a kind, such as `sparql_query`, or of a tool.
     pub fn new(name: &str) -> StepBuilder {
-        StepBuilder(Fields::default().with("name", name).with("status", "success"))
+        StepBuilder(StepFields::default().with("name", name).with("status", "success"))
     }
 
     /// Sets the id; without this, it is the position of the step, counted from 1.
@@ -276,11 +276,11 @@ impl StepBuilder {
 
 /// The fields of a JSON object, in order.
 #[derive(Clone, Debug, Default)]
-struct Fields(Vec<(Box<RawValue>, Box<RawValue>)>);
+struct StepFields(Vec<(Box<RawValue>, Box<RawValue>)>);
 
-impl Fields {
+impl StepFields {
     /// Sets a field, replacing an earlier value.
-    fn with(mut self, name: &str, value: impl Into<Value>) -> Fields {
+    fn with(mut self, name: &str, value: impl Into<Value>) -> StepFields {
         let (key, value) = (raw(name), raw(value));
         match self.0.iter_mut().find(|(known, _)| known.get() == key.get()) {
             Some((_, known)) => *known = value,

@@ -45,7 +45,7 @@ pub fn explain(record: &Record<'_>, profile: &Profile) -> Vec<Miss> {
     explain_within(groups, steps, matching, &record.too_large, profile)
 }
 
-/// Explains every expected step that [`match_steps`](crate::match_steps) did not find completely.
+/// Explains every expected step that [`match_steps`](fn@crate::match_steps) did not find completely.
 pub fn explain_matching(
     groups: &[Vec<ExpectedStep<'_>>],
     steps: &[Step<'_>],

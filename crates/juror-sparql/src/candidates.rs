@@ -16,7 +16,7 @@ use crate::compare::Mode;
 use crate::{Cell, Datatype, Solutions};
 
 /// An actual column that a required one may be paired with.
-pub(super) struct Candidate {
+pub(super) struct ColumnCandidate {
     /// The position of the actual column.
     pub(super) at: usize,
     pub(super) values: Values,
@@ -46,7 +46,7 @@ impl Values {
 /// The candidates of all required columns.
 pub(super) enum CandidateColumns {
     /// The candidates of each column; never empty.
-    Found(Vec<Vec<Candidate>>),
+    Found(Vec<Vec<ColumnCandidate>>),
     /// Some column has no candidate, so the tables differ.
     Impossible,
     /// Finding them would take too long.
@@ -77,9 +77,9 @@ pub(super) fn candidates_of(
     actual: &Solutions<'_>,
     mode: Mode,
     n_lookups: &mut usize,
-) -> Option<Vec<Candidate>> {
+) -> Option<Vec<ColumnCandidate>> {
     let counts = column.counts(&column.values);
-    let mut candidates: Vec<Candidate> = Vec::new();
+    let mut candidates: Vec<ColumnCandidate> = Vec::new();
     let mut known = SeenCandidates::default();
     for (at, cells) in actual.columns.iter().enumerate() {
         let Some(values) = column.translate(cells, n_lookups) else { continue };
@@ -90,7 +90,7 @@ pub(super) fn candidates_of(
         };
         if agrees {
             let kind = known.kind_of(cells, &candidates, actual);
-            candidates.push(Candidate { at, values: Values::Rows(values), kind });
+            candidates.push(ColumnCandidate { at, values: Values::Rows(values), kind });
         }
     }
     (!candidates.is_empty()).then_some(candidates)
@@ -113,7 +113,7 @@ impl SeenCandidates {
     fn kind_of(
         &mut self,
         cells: &[Cell<'_>],
-        candidates: &[Candidate],
+        candidates: &[ColumnCandidate],
         actual: &Solutions<'_>,
     ) -> usize {
         let has_cells = |at: &usize| actual.columns[candidates[*at].at] == *cells;
@@ -156,7 +156,7 @@ pub(super) fn candidates_by_value(
                 let map = Arc::clone(maps.get_or_insert_with(&*map, |map| map.into()));
                 candidates.extend(places.iter().map(|&at| {
                     let values = Values::Mapped(Arc::clone(&map), Arc::clone(numbered));
-                    Candidate { at, values, kind }
+                    ColumnCandidate { at, values, kind }
                 }));
             }
             if n_steps > most_steps {
@@ -321,7 +321,7 @@ mod tests {
         let CandidateColumns::Found(found) = expected.candidates(actual) else {
             panic!("candidates")
         };
-        let is_mapped = |found: &Candidate| matches!(found.values, Values::Mapped(..));
+        let is_mapped = |found: &ColumnCandidate| matches!(found.values, Values::Mapped(..));
         assert!(found.iter().all(|found| found.len() == 20 && found.iter().all(is_mapped)));
         assert_eq!(prepared.compare(&empty), crate::Comparison::Same);
     }

@@ -16,7 +16,7 @@ use std::thread;
 use hashbrown::HashMap;
 
 use crate::candidates::{
-    Candidate, CandidateColumns, candidates_by_value, candidates_of, is_little, most_lookups,
+    CandidateColumns, ColumnCandidate, candidates_by_value, candidates_of, is_little, most_lookups,
 };
 use crate::column::ReferenceColumn;
 use crate::rules::Rules;
@@ -222,7 +222,7 @@ impl<'t> PreparedTable<'t> {
 
 /// One level of the search: a required column, and how its values split the reference rows.
 struct SearchLevel {
-    candidates: Vec<Candidate>,
+    candidates: Vec<ColumnCandidate>,
     split: Split,
     /// The number of reference rows in each class after this level, in a set each distinct row
     /// once.
@@ -270,7 +270,7 @@ impl ColumnSearch {
     fn new(
         reference: &PreparedTable<'_>,
         n_rows: usize,
-        candidates: Vec<Vec<Candidate>>,
+        candidates: Vec<Vec<ColumnCandidate>>,
     ) -> ColumnSearch {
         let mut columns: Vec<_> = reference.columns().iter().zip(candidates).collect();
         columns.sort_by_key(|(column, candidates)| (candidates.len(), Reverse(column.n_values)));

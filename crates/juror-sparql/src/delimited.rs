@@ -10,7 +10,7 @@ const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
 
 /// Reads CSV, which has plain values only. An empty field is an unbound cell.
 pub(super) fn parse_csv(text: &str, room: TableRoom) -> Result<SparqlResult<'_>, NotAResult> {
-    let mut fields = Fields::new(text);
+    let mut fields = CsvFields::new(text);
     let mut table = empty_table(names_in(&mut fields)?.into_iter().map(Cow::Owned));
     let mut column = 0;
     while let Some((field, is_last)) = fields.next() {
@@ -31,7 +31,7 @@ pub(super) fn parse_csv(text: &str, room: TableRoom) -> Result<SparqlResult<'_>,
 }
 
 /// Reads the names in the first record; none if the text is empty.
-fn names_in(fields: &mut Fields<'_>) -> Result<Vec<String>, NotAResult> {
+fn names_in(fields: &mut CsvFields<'_>) -> Result<Vec<String>, NotAResult> {
     let mut names = Vec::new();
     while let Some((name, is_last)) = fields.next() {
         if names.len() == MOST_COLUMNS {
@@ -47,7 +47,7 @@ fn names_in(fields: &mut Fields<'_>) -> Result<Vec<String>, NotAResult> {
 
 /// Reads the names of the columns of CSV and stops before the rows.
 pub(super) fn parse_names_of_csv(text: &str) -> Option<Vec<String>> {
-    names_in(&mut Fields::new(text)).ok()
+    names_in(&mut CsvFields::new(text)).ok()
 }
 
 /// Reads the names of the columns of TSV and stops before the rows.
@@ -58,7 +58,7 @@ pub(super) fn parse_names_of_tsv(text: &str) -> Option<Vec<String>> {
 
 /// Whether CSV has columns and no rows.
 pub(super) fn is_header_of_csv(text: &str) -> bool {
-    let mut fields = Fields::new(text);
+    let mut fields = CsvFields::new(text);
     loop {
         match fields.next() {
             Some((_, true)) => return fields.next().is_none(),
@@ -77,16 +77,16 @@ pub(super) fn is_header_of_tsv(text: &str) -> bool {
 
 /// The fields of CSV, read one by one: a record may have any number of fields beyond those of the
 /// table, and they should not fill the memory.
-struct Fields<'t> {
+struct CsvFields<'t> {
     reader: csv_core::Reader,
     rest: &'t [u8],
     field: Vec<u8>,
 }
 
-impl<'t> Fields<'t> {
-    fn new(text: &'t str) -> Fields<'t> {
+impl<'t> CsvFields<'t> {
+    fn new(text: &'t str) -> CsvFields<'t> {
         let field = vec![0; 256];
-        Fields { reader: csv_core::Reader::new(), rest: text.as_bytes(), field }
+        CsvFields { reader: csv_core::Reader::new(), rest: text.as_bytes(), field }
     }
 
     /// Returns the next field and whether it ends its record.

@@ -6,10 +6,10 @@
 //! alone; a file that is deleted while in use is made again.
 //!
 //! ```
-//! use juror_store::{Reply, Replies};
+//! use juror_store::{StoredReply, Replies};
 //! let folder = tempfile::tempdir().unwrap();
 //! let replies = Replies::open(folder.path()).unwrap();
-//! let reply = Reply {
+//! let reply = StoredReply {
 //!     purpose: "answer_claims".into(),
 //!     model: "openai/gpt-4o-mini".into(),
 //!     text: "2\t2\t1\twhy".into(),
@@ -35,6 +35,6 @@ mod whole_file;
 
 pub use database::StoreError;
 pub use plain_file::{read_plain, read_plain_text};
-pub use replies::{Replies, Reply, Total};
+pub use replies::{Replies, StoredReply, Total};
 pub use tool_replies::{KeptReply, NewReply, Origin, ToolReplies, ToolReply, ToolTotal};
 pub use whole_file::{WholeFile, collect};

@@ -23,7 +23,7 @@ const KIND: StoreKind = StoreKind {
 
 /// A kept reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reply {
+pub struct StoredReply {
     /// The purpose of the call.
     pub purpose: String,
     /// The model, as `provider/model`.
@@ -88,7 +88,7 @@ impl Replies {
     }
 
     /// Returns the reply to a call.
-    pub fn get(&self, key: &[u8; 32]) -> Result<Option<Reply>, StoreError> {
+    pub fn get(&self, key: &[u8; 32]) -> Result<Option<StoredReply>, StoreError> {
         let connection = self.0.connection()?;
         let mut statement = connection
             .prepare_cached("SELECT * FROM replies WHERE key = ?1")
@@ -98,7 +98,7 @@ impl Replies {
     }
 
     /// Keeps a reply, replacing one of the same key.
-    pub fn keep(&self, key: &[u8; 32], reply: &Reply) -> Result<(), StoreError> {
+    pub fn keep(&self, key: &[u8; 32], reply: &StoredReply) -> Result<(), StoreError> {
         let connection = self.0.connection()?;
         keep_in(&connection, key, reply).map_err(|error| self.0.failed(&error))
     }
@@ -136,7 +136,7 @@ impl Replies {
 
     /// Keeps many replies, all or none, and returns how many are new. A reply that is kept already
     /// stays.
-    pub fn import(&self, replies: &[([u8; 32], Reply)]) -> Result<usize, StoreError> {
+    pub fn import(&self, replies: &[([u8; 32], StoredReply)]) -> Result<usize, StoreError> {
         let mut connection = self.0.connection()?;
         let mut import = || -> rusqlite::Result<usize> {
             let transaction = connection.transaction()?;
@@ -158,7 +158,7 @@ impl Replies {
     /// Calls `each` for every reply, sorted by key, so that exports of equal stores are equal.
     pub fn each<E>(
         &self,
-        mut each: impl FnMut([u8; 32], Reply) -> Result<(), E>,
+        mut each: impl FnMut([u8; 32], StoredReply) -> Result<(), E>,
     ) -> Result<Result<(), E>, StoreError> {
         let connection = self.0.connection()?;
         let failed = |error: rusqlite::Error| self.0.failed(&error);
@@ -220,7 +220,7 @@ impl Replies {
     }
 }
 
-fn keep_in(connection: &Connection, key: &[u8; 32], reply: &Reply) -> rusqlite::Result<()> {
+fn keep_in(connection: &Connection, key: &[u8; 32], reply: &StoredReply) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(
         "INSERT OR REPLACE INTO replies
              (key, purpose, model, reply, declined, input_tokens, output_tokens, kept_at)
@@ -242,9 +242,9 @@ fn keep_in(connection: &Connection, key: &[u8; 32], reply: &Reply) -> rusqlite::
 
 /// Reads a row by the names of its columns. An older file, opened for reading only, does not mark
 /// refusals.
-fn read_reply(row: &Row<'_>) -> rusqlite::Result<Reply> {
+fn read_reply(row: &Row<'_>) -> rusqlite::Result<StoredReply> {
     let declined = row.as_ref().column_index("declined");
-    Ok(Reply {
+    Ok(StoredReply {
         purpose: row.get("purpose")?,
         model: row.get("model")?,
         text: row.get("reply")?,
@@ -263,8 +263,8 @@ pub(crate) fn whole(row: &Row<'_>, at: impl RowIndex) -> rusqlite::Result<u64> {
 mod tests {
     use super::*;
 
-    fn reply(text: &str, kept_at: i64) -> Reply {
-        Reply {
+    fn reply(text: &str, kept_at: i64) -> StoredReply {
+        StoredReply {
             purpose: "answer_claims".into(),
             model: "openai/m".into(),
             text: text.into(),

@@ -13,7 +13,7 @@ use crate::conversation::{Conversation, Turn, TurnReply, arguments_object};
 use crate::http::{read_event, read_json};
 use crate::message::{Call, Message, Said};
 use crate::model::{ModelError, Usage};
-use crate::protocol::{Target, TurnReader, post_conversation};
+use crate::protocol::{PostTarget, TurnReader, post_conversation};
 
 /// Asks for the next turn of a conversation.
 pub(super) async fn ask(
@@ -22,7 +22,7 @@ pub(super) async fn ask(
     habits: &Habits,
 ) -> Result<TurnReply, ModelError> {
     let body = body(model, talk, habits);
-    let target = Target { url: &model.url, is_streamed: body.stream.is_some() };
+    let target = PostTarget { url: &model.url, is_streamed: body.stream.is_some() };
     post_conversation::<AnthropicTurn>(&model.endpoint, target, &body, talk).await
 }
 

@@ -13,7 +13,7 @@ use crate::conversation::{Conversation, Turn, TurnReply, arguments_object};
 use crate::http::{read_event, read_json};
 use crate::message::{Call, Message, Said};
 use crate::model::{ModelError, Outcome};
-use crate::protocol::{Target, TurnReader, post_conversation};
+use crate::protocol::{PostTarget, TurnReader, post_conversation};
 
 /// Asks for the next turn of a conversation.
 pub(super) async fn ask(
@@ -23,7 +23,7 @@ pub(super) async fn ask(
 ) -> Result<TurnReply, ModelError> {
     let body = body(model, talk, habits);
     let url = if model.stream { &model.urls.stream } else { &model.urls.generate };
-    let target = Target { url, is_streamed: model.stream };
+    let target = PostTarget { url, is_streamed: model.stream };
     post_conversation::<GeminiTurn>(&model.endpoint, target, &body, talk).await
 }
 

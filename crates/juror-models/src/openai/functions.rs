@@ -10,7 +10,7 @@ use crate::conversation::{Conversation, Turn, TurnReply};
 use crate::http::{read_event, read_json};
 use crate::message::{Call, Message, Said};
 use crate::model::{ModelError, Usage};
-use crate::protocol::{Target, TurnReader, post_conversation};
+use crate::protocol::{PostTarget, TurnReader, post_conversation};
 
 /// Asks for the next turn of a conversation.
 pub(super) async fn ask(
@@ -19,7 +19,7 @@ pub(super) async fn ask(
     habits: &Habits,
 ) -> Result<TurnReply, ModelError> {
     let body = body(model, talk, habits);
-    let target = Target { url: &model.chat_url, is_streamed: body.stream.is_some() };
+    let target = PostTarget { url: &model.chat_url, is_streamed: body.stream.is_some() };
     post_conversation::<OpenAiTurn>(&model.endpoint, target, &body, talk).await
 }
 

@@ -24,7 +24,7 @@ pub(crate) fn differing(expected: &View<'_>, actual: &View<'_>) -> Vec<Differing
     let (Some(expected), Some(actual)) = (fields_of(expected), fields_of(actual)) else {
         return Vec::new();
     };
-    let by_name = |fields: &[Field<'_>]| -> HashMap<String, String> {
+    let by_name = |fields: &[ArgField<'_>]| -> HashMap<String, String> {
         fields.iter().map(|(name, value)| (name.to_string(), value.get().to_owned())).collect()
     };
     let (wanted_by_name, given_by_name) = (by_name(&expected), by_name(&actual));
@@ -44,9 +44,9 @@ pub(crate) fn differing(expected: &View<'_>, actual: &View<'_>) -> Vec<Differing
         .collect()
 }
 
-type Field<'a> = (Cow<'a, str>, &'a RawValue);
+type ArgField<'a> = (Cow<'a, str>, &'a RawValue);
 
-fn fields_of(args: &str) -> Option<Vec<Field<'_>>> {
+fn fields_of(args: &str) -> Option<Vec<ArgField<'_>>> {
     let object: Object<'_> = serde_json::from_str(args).ok()?;
     Some(object.iter().collect())
 }

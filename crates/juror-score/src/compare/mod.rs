@@ -1,6 +1,6 @@
 //! Computes the similarity of an actual and an expected step: from 0 for different to 1 for the same.
 //!
-//! The kind of the expected step decides the comparator ([`CompareBy`]). Each comparator is in a file
+//! The kind of the expected step decides the comparator (`CompareBy`). Each comparator is in a file
 //! of its own.
 
 mod args;

@@ -44,7 +44,7 @@ macro_rules! form {
                         // The outer option: present; the inner: not `null`.
                         $(let mut $field: Option<Option<$type>> = None;)*
                         let mut unknown = Vec::new();
-                        while let Some(key) = map.next_key::<$crate::read::form::Key<$life>>()? {
+                        while let Some(key) = map.next_key::<$crate::read::form::FormKey<$life>>()? {
                             match key.text() {
                                 $(stringify!($field) => {
                                     if $field.is_some() {
@@ -72,43 +72,43 @@ macro_rules! form {
 pub(super) use form;
 
 /// A key, borrowed from the text unless it had to be unescaped.
-pub(super) enum Key<'a> {
+pub(super) enum FormKey<'a> {
     Borrowed(&'a str),
     Unescaped(String),
 }
 
-impl<'a> Key<'a> {
+impl<'a> FormKey<'a> {
     pub(super) fn text(&self) -> &str {
         match self {
-            Key::Borrowed(text) => text,
-            Key::Unescaped(text) => text,
+            FormKey::Borrowed(text) => text,
+            FormKey::Unescaped(text) => text,
         }
     }
 
     /// Returns the key if it is borrowed.
     pub(super) fn borrowed(&self) -> Option<&'a str> {
         match self {
-            Key::Borrowed(text) => Some(text),
-            Key::Unescaped(_) => None,
+            FormKey::Borrowed(text) => Some(text),
+            FormKey::Unescaped(_) => None,
         }
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for FormKey<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct KeyVisitor;
-        impl<'de> Visitor<'de> for KeyVisitor {
-            type Value = Key<'de>;
+        struct FormKeyVisitor;
+        impl<'de> Visitor<'de> for FormKeyVisitor {
+            type Value = FormKey<'de>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a key")
             }
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Key<'de>, E> {
-                Ok(Key::Borrowed(text))
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<FormKey<'de>, E> {
+                Ok(FormKey::Borrowed(text))
             }
-            fn visit_str<E>(self, text: &str) -> Result<Key<'de>, E> {
-                Ok(Key::Unescaped(text.to_owned()))
+            fn visit_str<E>(self, text: &str) -> Result<FormKey<'de>, E> {
+                Ok(FormKey::Unescaped(text.to_owned()))
             }
         }
-        deserializer.deserialize_identifier(KeyVisitor)
+        deserializer.deserialize_identifier(FormKeyVisitor)
     }
 }
