@@ -289,6 +289,13 @@ impl Document {
         problems
     }
 
+    /// Fails if a key is used twice.
+    pub fn refuse_repeated_keys(&self) -> Result<(), Problems> {
+        let mut repeated = Problems::default();
+        self.repeated_keys().iter().for_each(|error| repeated.push(error.clone()));
+        if repeated.is_empty() { Ok(()) } else { Err(repeated) }
+    }
+
     fn line_and_column(&self, offset: usize) -> (usize, usize) {
         line_and_column(self.json(), offset)
     }

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 
 use juror_document::{Document, Problems};
+use juror_files::load;
 use juror_json::Object;
 use juror_report::{Format, render_aggregates};
-use juror_run::{Plan, load};
+use juror_run::Plan;
 use juror_score::read::read_results;
 use juror_score::{Aggregates, Aggregator, KeyPart, split_key};
 use pyo3::prelude::*;

@@ -6,10 +6,11 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender};
 use std::thread::{self, JoinHandle};
 
 use juror_document::{Document, Problems};
+use juror_files::{Lent, LoadError};
 use juror_models::Tell;
 use juror_run::{
     AskOptions, Environment, Evaluation, EvaluationError, Event, Inputs, Interrupt, Judgements,
-    Judges, Judging, Lent, LoadError, Outcome, Plan, Settings, Unreadable, Warning, judges,
+    Judges, Judging, Outcome, Plan, Settings, Unreadable, Warning, judges,
 };
 
 use crate::build_plan::{BuildPlan, Documents};
@@ -203,7 +204,7 @@ fn keep(
     lent: BothLent,
     unwanted: &Interrupt,
 ) -> Result<Documents, LoadError> {
-    let keep = |lent: Option<Lent>| lent.map(|lent| lent.keep(unwanted)).transpose();
+    let keep = |lent: Option<Lent>| lent.map(|lent| lent.keep(|| unwanted.is_set())).transpose();
     let (reference, responses) = thread::scope(|scope| {
         let reference = scope.spawn(|| keep(lent.0));
         let responses = keep(lent.1);

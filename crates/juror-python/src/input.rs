@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use juror_document::{Document, Format, Problems};
-use juror_run::{Lent, LoadError, Settings, load_settings, load_to_keep};
+use juror_files::{Lent, LoadError, load_settings, load_to_keep};
+use juror_run::Settings;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyMapping, PyString};
 

@@ -7,7 +7,8 @@ use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::sync::{Mutex, PoisonError};
 
-use juror_run::{Interrupt, LoadError, Plan};
+use juror_files::LoadError;
+use juror_run::{Interrupt, Plan};
 use juror_score::Aggregator;
 use pyo3::exceptions::{PyIndexError, PyRuntimeError};
 use pyo3::prelude::*;

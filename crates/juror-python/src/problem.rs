@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use juror_document::{DatasetError, Notice, Phrase, Problem, Problems, Spelling};
-use juror_run::LoadError;
+use juror_files::LoadError;
 use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;

@@ -9,12 +9,12 @@ use std::path::Path;
 use std::thread;
 
 use juror_document::Document;
+use juror_files::{LoadError, load, reason};
 use juror_toolbench::answer::{
     Answer, Answers, Json, Recorded, Thoughts, answer_id, convert, read_answers,
 };
 
 use crate::bench::Attempt;
-use crate::input::{LoadError, load, reason};
 use crate::run_log::{RunLog, RunLogError};
 
 /// Recorded answers, in memory.

@@ -105,7 +105,7 @@ fn file_text() -> Result<String, String> {
     let file = std::fs::File::open(FILE);
     let mut bytes = Vec::new();
     file.and_then(|file| file.take(LARGEST_FILE + 1).read_to_end(&mut bytes))
-        .map_err(|error| unread(&format!("cannot read: {}", crate::input::reason(&error))))?;
+        .map_err(|error| unread(&format!("cannot read: {}", juror_files::reason(&error))))?;
     if bytes.len() as u64 > LARGEST_FILE {
         return Err(unread(&format!("larger than {LARGEST_FILE} bytes")));
     }

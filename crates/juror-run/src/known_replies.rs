@@ -149,7 +149,7 @@ fn look_through(
 ) -> Result<Vec<CacheFolder>, SetupError> {
     if let Some(path) = write_back {
         std::fs::create_dir_all(path).map_err(|error| {
-            let why = crate::input::reason(&error);
+            let why = juror_files::reason(&error);
             SetupError::new(format!("{}: cannot be made: {why}", path.display()))
         })?;
     }

@@ -16,11 +16,9 @@ mod evaluation;
 mod event;
 mod fingerprint;
 mod hidden;
-mod input;
 mod interrupt;
 mod known_replies;
 mod manifest;
-mod mapped;
 mod models;
 mod output;
 mod places;
@@ -31,8 +29,6 @@ mod settings;
 mod setup_error;
 mod tool_settings;
 mod tools;
-mod unpack;
-mod watched;
 
 pub use answers::{AnswerFiles, AnswersError, log_files};
 pub use asking::{Asking, Watch, ask_each, ticks};
@@ -42,7 +38,6 @@ pub use evaluation::{
     ModelFailures, Outcome, QuestionSummary, RecordWriter, ResultFiles, Sink, Unreadable, Warning,
 };
 pub use event::{Event, Listener, QueryDone};
-pub use input::{Lent, LoadError, load, load_settings, load_text, load_to_keep};
 pub use interrupt::{Interrupt, StopSignals};
 pub use known_replies::{DEFAULT_TOOL_STORE, ReplyPlace};
 pub use manifest::{Manifest, Resume, RunKind};
@@ -67,4 +62,3 @@ pub use tool_settings::{
     SimulatorSettings, SourceWord, ToolsSettings,
 };
 pub use tools::{Tools, open_tools};
-pub use watched::{CUT_SHORT, torn_input};

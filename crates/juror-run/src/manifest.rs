@@ -1,9 +1,9 @@
 //! The manifest of a run, `run.json`: what the run is, and whether it is complete.
 
+use juror_files::{WholeFile, read_plain};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use juror_store::{WholeFile, read_plain};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use juror_document::{Notice, option_as, phrase};
+use juror_files::read_plain_text;
 use juror_judge::{
     Against, ClaimRules, Correctness, Custom, FinalAnswerJudge, Judge, PROMPTS, Panel,
     PassRateJudge, PreferenceJudge, Relevance, Retrieval, ShownSteps, TemplateError,
@@ -13,7 +14,6 @@ use juror_models::{
     ReplyCache, Secret, Tell, Width, says_who_asks,
 };
 use juror_score::{AskedLike, ContextJudge, Profile};
-use juror_store::read_plain_text;
 use serde_json::{Map, Value};
 
 use crate::address::without_credentials;
@@ -554,7 +554,7 @@ fn prompt(settings: &Settings, name: &str) -> Result<(String, String), SetupErro
         Err(error) => Err(SetupError::new(format!(
             "{}: cannot read: {}",
             path.display(),
-            crate::input::reason(&error)
+            juror_files::reason(&error)
         ))),
     }
 }

@@ -3,11 +3,8 @@
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use juror_files::{WholeFile, is_any_torn, reason};
 use juror_report::Format;
-use juror_store::WholeFile;
-
-use crate::input::reason;
-use crate::watched::is_any_torn;
 
 /// A file being written. It has a temporary name, in the same folder, until it is finished.
 #[derive(Debug)]

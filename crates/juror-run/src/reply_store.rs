@@ -26,7 +26,7 @@ pub(crate) fn open(
         return match mode {
             CacheMode::ReadOnly => {
                 let text = std::fs::read_to_string(path).map_err(|error| {
-                    let why = crate::input::reason(&error);
+                    let why = juror_files::reason(&error);
                     SetupError::new(format!("{place}: cannot read: {why}"))
                 })?;
                 let recorded = Recorded::read(&text)

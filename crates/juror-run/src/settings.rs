@@ -22,7 +22,6 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::hidden::without_keys;
-use crate::input::refuse_repeated_keys;
 use crate::plan::Plan;
 use crate::tool_settings::ToolsSettings;
 
@@ -622,7 +621,7 @@ pub fn reserved_key(name: &str) -> Option<&'static str> {
 impl Settings {
     /// Reads settings; fails with everything that is wrong about them.
     pub fn read(document: &Document) -> Result<Settings, Problems> {
-        refuse_repeated_keys(document)?;
+        document.refuse_repeated_keys()?;
         if document.json().trim() == "null" {
             return Ok(Settings::default());
         }

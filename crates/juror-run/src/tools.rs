@@ -249,7 +249,7 @@ fn simulator(
     let system = match &own.prompt {
         None => None,
         Some(file) => Some(std::fs::read_to_string(file).map_err(|error| {
-            let why = crate::input::reason(&error);
+            let why = juror_files::reason(&error);
             SetupError::new(format!("tools.simulator.prompt: {file}: cannot read: {why}"))
         })?),
     };

@@ -6,10 +6,11 @@ use std::path::Path;
 
 use juror_agents::{read_answered, written_calls};
 use juror_document::{Document, Format, yaml_to_json};
+use juror_files::load;
 use juror_json::python::{JsonStyle, dump_json, entries_of_json, json_of_literal, str_of_json};
 use juror_report::{Columns, write_result};
 use juror_run::bench::Attempt;
-use juror_run::{RunLog, Settings, load, look_at_run};
+use juror_run::{RunLog, Settings, look_at_run};
 use juror_score::read::{read_reference, read_responses, read_results};
 use juror_score::{Aggregator, Case, Limits, Profile, Rules, explain, score};
 use juror_sparql::{Prepared, ResultFormat, SparqlResult};

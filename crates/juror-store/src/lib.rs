@@ -22,19 +22,12 @@
 //! assert_eq!(replies.get(&[7; 32]).unwrap(), Some(reply));
 //! ```
 //!
-//! [`WholeFile`] writes any other file that must not be seen half written, and [`read_plain`] reads
-//! files found in a folder without being fooled by pipes and devices.
-//!
 //! You will not find scoring here, nor anything about who asks and why.
 
 mod database;
-mod plain_file;
 mod replies;
 mod tool_replies;
-mod whole_file;
 
 pub use database::StoreError;
-pub use plain_file::{read_plain, read_plain_text};
 pub use replies::{Replies, StoredReply, Total};
 pub use tool_replies::{KeptReply, NewReply, Origin, ToolReplies, ToolReply, ToolTotal};
-pub use whole_file::{WholeFile, collect};

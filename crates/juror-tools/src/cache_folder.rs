@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use hashbrown::{HashMap, HashSet};
+use juror_files::{WholeFile, read_plain};
 use juror_json::python::{JsonStyle, dump_json, dumps_text, entries_of_json};
-use juror_store::{WholeFile, read_plain};
 use juror_toolbench::FolderNames;
 
 use crate::reply_writer::Keeping;
@@ -288,7 +288,7 @@ fn write_file(path: &Path, entries: &CacheEntries) -> io::Result<()> {
 /// Removes temporary files of processes that were killed.
 pub(crate) fn tidy_up(root: &Path) {
     for folder in folders_in(root).iter().flat_map(|category| folders_in(category)) {
-        juror_store::collect(&folder);
+        juror_files::collect(&folder);
     }
 }
 

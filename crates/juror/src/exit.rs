@@ -42,8 +42,8 @@ pub(crate) fn report_bugs() {
 /// The exit code of a run that returned or panicked; says what went wrong.
 pub(crate) fn code_of(outcome: std::thread::Result<anyhow::Result<Exit>>) -> u8 {
     // Whatever came of it, it came of something that was not there.
-    if let Some(name) = juror_run::torn_input() {
-        let problem = juror_run::CUT_SHORT;
+    if let Some(name) = juror_files::torn_input() {
+        let problem = juror_files::CUT_SHORT;
         crate::output::print_error(&anyhow::anyhow!("{name}: cannot read: {problem}"));
         return Exit::OutsideFailed as u8;
     }

@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use juror_agents::Subject;
 use juror_document::{Document, Format, Notice, Problems, option, phrase};
+use juror_files::load_settings;
 use juror_run::bench::{
     AgentChoice, AgentOptions, BenchOptions, JudgeWord, QuerySelection, RunPlace,
 };
-use juror_run::{AskOptions, Environment, FormWord, PublicConfig, Resume, Settings, load_settings};
+use juror_run::{AskOptions, Environment, FormWord, PublicConfig, Resume, Settings};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;

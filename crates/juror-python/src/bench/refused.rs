@@ -3,8 +3,9 @@
 use std::io;
 
 use juror_document::Notice;
+use juror_files::LoadError;
 use juror_run::bench::{BenchError, QueriesError};
-use juror_run::{LoadError, OutputError, RunLogError, SetupError};
+use juror_run::{OutputError, RunLogError, SetupError};
 
 use crate::problem::Refusal;
 

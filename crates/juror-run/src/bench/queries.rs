@@ -5,9 +5,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use juror_document::{Notice, Phrase, Problems, option, phrase};
+use juror_files::{LoadError, load};
 use juror_toolbench::{IdFilter, Query, read_queries};
-
-use crate::input::{LoadError, load};
 
 /// A query that was selected.
 #[derive(Clone, Debug)]

@@ -5,8 +5,8 @@ use std::io;
 use std::path::PathBuf;
 
 use juror_document::{Notice, Phrase, option, phrase};
+use juror_files::reason;
 
-use crate::input::reason;
 use crate::manifest::RunKind;
 
 /// Why the log of a run cannot be used.

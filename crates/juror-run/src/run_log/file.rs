@@ -1,12 +1,12 @@
 //! The file of lines in a run's folder.
 
+use juror_files::read_plain;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::ErrorKind::{NotADirectory, NotFound};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use juror_store::read_plain;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 

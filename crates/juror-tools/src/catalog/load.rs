@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{io, thread};
 
 use juror_document::{DatasetError, Document, Format, Place, Problem, Problems};
-use juror_store::read_plain;
+use juror_files::read_plain;
 use juror_toolbench::{Found, gather, read_tool_file};
 
 use super::Catalog;

@@ -1,8 +1,9 @@
 //! `juror aggregate`: statistics of results that were written earlier.
 
 use clap::Args;
+use juror_files::load;
 use juror_report::{Format, Highlights, render_aggregates, summary};
-use juror_run::{Output, load};
+use juror_run::Output;
 use juror_score::read::read_results;
 
 use super::gate::{self, GateArgs};

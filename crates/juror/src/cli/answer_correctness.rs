@@ -6,10 +6,11 @@ use std::io::Write;
 use clap::Args;
 use csv::{ReaderBuilder, StringRecord, Terminator, Writer, WriterBuilder};
 use futures_util::stream::{FuturesOrdered, StreamExt as _};
+use juror_files::load_text;
 use juror_judge::{BLANK, ClaimsError, Correctness, JudgedClaims};
 use juror_models::{CallError, Models, Stop};
 use juror_report::calls_table;
-use juror_run::{Environment, Event, Interrupt, Watch, correctness, load_text, models_for, ticks};
+use juror_run::{Environment, Event, Interrupt, Watch, correctness, models_for, ticks};
 use juror_score::AskedLike;
 
 use super::ask::{self, AskArgs};

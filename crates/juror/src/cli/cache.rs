@@ -4,9 +4,10 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::{Args, Subcommand};
+use juror_files::load;
 use juror_models::{Prices, RecordedLine, Usage};
 use juror_report::{CallRow, Format, Palette, calls_table};
-use juror_run::{DEFAULT_CACHE, Output, kept_of, load, reply_of};
+use juror_run::{DEFAULT_CACHE, Output, kept_of, reply_of};
 use juror_store::Replies;
 use serde_json::json;
 

@@ -22,7 +22,8 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand};
-use juror_run::{Plan, Settings, load_settings};
+use juror_files::load_settings;
+use juror_run::{Plan, Settings};
 use juror_score::{Aggregates, Profile};
 
 use crate::exit::Exit;

@@ -5,9 +5,10 @@
 use std::num::NonZero;
 
 use clap::{Args, ValueEnum};
+use juror_files::load_settings;
 use juror_run::{
     ArgumentsWord, Environment, FormWord, MissWord, ModelSettings, NumbersWord, PublicConfig,
-    RealSettings, Settings, SimulatorSettings, SourceWord, load_settings,
+    RealSettings, Settings, SimulatorSettings, SourceWord,
 };
 
 use super::boolish;

@@ -2,11 +2,9 @@
 
 use clap::{Args, ValueEnum};
 use juror_document::{Document, Format, Path, Phrase, Problem, Problems, Spelling};
+use juror_files::{LoadError, load, load_settings};
 use juror_json::Object;
-use juror_run::{
-    LoadError, PublicConfig, Settings, SetupError, check_judges, load, load_settings, look_at_run,
-    settings_schema,
-};
+use juror_run::{PublicConfig, Settings, SetupError, check_judges, look_at_run, settings_schema};
 use juror_score::read::{read_reference, read_responses, read_results};
 use juror_score::{Aggregator, Profile};
 use juror_toolbench::result::read_result_file;

@@ -8,11 +8,12 @@ use std::thread;
 
 use clap::Args;
 use juror_document::{Document, Problems};
+use juror_files::load;
 use juror_models::{Recorded, Stop};
 use juror_report::calls_table;
 use juror_run::{
     Evaluation, EvaluationError, Inputs, Interrupt, Judgements, Judges, Judging, KnownJudgement,
-    ModelFailures, Outcome, Plan, ResultFiles, Resume, RunLog, Settings, Warning, load,
+    ModelFailures, Outcome, Plan, ResultFiles, Resume, RunLog, Settings, Warning,
 };
 use juror_score::Aggregates;
 

@@ -8,13 +8,11 @@ mod pass_rate;
 mod preference;
 
 use clap::{Args, Subcommand};
+use juror_files::{load, load_settings};
 use juror_models::Models;
 use juror_report::calls_table;
 use juror_run::bench::{QuerySelection, select_queries};
-use juror_run::{
-    AnswerFiles, Environment, Interrupt, Output, Settings, ask_each, load, load_settings,
-    models_for,
-};
+use juror_run::{AnswerFiles, Environment, Interrupt, Output, Settings, ask_each, models_for};
 use juror_toolbench::IdFilter;
 use juror_toolbench::answer::Answers;
 

@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use clap::Args;
+use juror_files::load;
 use juror_judge::Preferred;
 use juror_models::Cost;
-use juror_run::{load, preference_judge};
+use juror_run::preference_judge;
 use juror_toolbench::judged::{
     Compared, Contest, Points, Side, Status, Vote, WinRate, read_judgements, write_points,
     write_preferences_csv,

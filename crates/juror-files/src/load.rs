@@ -6,7 +6,6 @@ use std::time::SystemTime;
 
 use juror_document::{Document, Format, Problems};
 
-use crate::interrupt::Interrupt;
 use crate::mapped::MappedText;
 use crate::unpack::unpack;
 use crate::watched::cut_short;
@@ -28,7 +27,7 @@ pub enum LoadError {
 }
 
 /// The system's reason in plain words.
-pub(crate) fn reason(error: &io::Error) -> String {
+pub fn reason(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "there is no such file or folder".into(),
         io::ErrorKind::PermissionDenied => "permission denied".into(),
@@ -86,16 +85,16 @@ impl Lent {
         if is_shorter { Err(failed(cut_short())) } else { Ok(()) }
     }
 
-    /// Copies the document into memory of its own. Fails if the file was changed meanwhile, or if the
-    /// document is no longer wanted.
-    pub fn keep(self, unwanted: &Interrupt) -> Result<Document, LoadError> {
+    /// Copies the document into memory of its own. Fails if the file was changed meanwhile, or once the
+    /// document is unwanted.
+    pub fn keep(self, is_unwanted: impl Fn() -> bool) -> Result<Document, LoadError> {
         let Lent { name, format, file, state } = self;
         let failed = |error| LoadError::Io { name: name.clone(), error };
         let failed_because = |why: &str| failed(io::Error::other(why.to_owned()));
         let size = usize::try_from(state.size).unwrap_or(0);
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(size).map_err(|error| failed(error.into()))?;
-        while !unwanted.is_set() {
+        while !is_unwanted() {
             let n_read = (&file).take(PIECE).read_to_end(&mut bytes).map_err(failed)?;
             if n_read > 0 {
                 continue;
@@ -116,15 +115,8 @@ impl Lent {
 /// is used twice.
 pub fn load_settings(name: &str) -> Result<Document, LoadError> {
     let (document, _) = load_as(name, Some(Format::Yaml))?;
-    refuse_repeated_keys(&document)?;
+    document.refuse_repeated_keys()?;
     Ok(document)
-}
-
-/// Fails if a key of a document is used twice.
-pub(crate) fn refuse_repeated_keys(document: &Document) -> Result<(), Problems> {
-    let mut repeated = Problems::default();
-    document.repeated_keys().iter().for_each(|error| repeated.push(error.clone()));
-    if repeated.is_empty() { Ok(()) } else { Err(repeated) }
 }
 
 /// Loads a text of any kind; `-` is standard input.
@@ -197,19 +189,17 @@ mod tests {
         let text = format!("\"{}\"\n", "é".repeat(1 << 20));
         std::fs::write(&path, &text).expect("written");
         let (document, lent) = load_to_keep(name).expect("loaded");
-        let kept = lent.expect("read in place").keep(&Interrupt::default()).expect("kept");
+        let kept = lent.expect("read in place").keep(|| false).expect("kept");
         assert_eq!((document.json(), kept.json()), (text.as_str(), text.as_str()));
         let (_, lent) = load_to_keep(name).expect("loaded");
         std::fs::write(&path, text.repeat(2)).expect("written");
-        let refusal = |lent: Option<Lent>, unwanted: &Interrupt| {
-            lent.expect("read in place").keep(unwanted).err().expect("refused").to_string()
+        let refusal = |lent: Option<Lent>, is_unwanted: bool| {
+            lent.expect("read in place").keep(|| is_unwanted).err().expect("refused").to_string()
         };
-        let error = refusal(lent, &Interrupt::default());
+        let error = refusal(lent, false);
         assert!(error.contains("it was changed before its text was kept"), "{error}");
         let (_, lent) = load_to_keep(name).expect("loaded");
-        let unwanted = Interrupt::default();
-        unwanted.set();
-        let error = refusal(lent, &unwanted);
+        let error = refusal(lent, true);
         assert!(error.ends_with("nobody wants it any more"), "{error}");
     }
 

@@ -92,7 +92,7 @@ pub fn torn_input() -> Option<String> {
 }
 
 /// Whether one of the maps that are watched now was cut short.
-pub(crate) fn is_any_torn() -> bool {
+pub fn is_any_torn() -> bool {
     SLOTS.iter().any(Slot::is_torn_now)
 }
 
