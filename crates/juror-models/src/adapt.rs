@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::{Map, Value};
 
 use crate::http::HttpEndpoint;
-use crate::model::{ModelError, Pending};
+use crate::model::ModelError;
 use crate::schema::Schema;
 
 /// Receives messages for the user, each once.
@@ -97,11 +97,11 @@ impl Adaptation {
 
     /// Asks until the model accepts the request or nothing is left to change about it. The form of
     /// replies is changed only by requests that have a shape.
-    pub(crate) async fn until_taken<'a, T>(
+    pub(crate) async fn until_taken<T, F: Future<Output = Result<T, ModelError>>>(
         &self,
         endpoint: &HttpEndpoint,
         has_shape: bool,
-        ask: impl Fn(Habits) -> Pending<'a, Result<T, ModelError>>,
+        ask: impl Fn(Habits) -> F,
     ) -> Result<T, ModelError> {
         loop {
             let habits = self.habits();

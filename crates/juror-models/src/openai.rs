@@ -12,7 +12,7 @@ use crate::http::HttpEndpoint;
 use crate::model::{
     ChatRequest, Embedder, Embeddings, ModelError, ModelReply, Outcome, Pending, Usage,
 };
-use crate::protocol::ChatProtocol;
+use crate::protocol::{ChatProtocol, Reply};
 use crate::provider::{ModelSpec, Protocol};
 use crate::schema::Schema;
 
@@ -147,20 +147,12 @@ impl ChatProtocol for OpenAi {
         &self.adaptation
     }
 
-    fn chat_once<'a>(
-        &'a self,
-        request: &'a ChatRequest,
-        habits: Habits,
-    ) -> Pending<'a, Result<ModelReply, ModelError>> {
-        Box::pin(async move { self.ask(&self.body(request, &habits)).await })
+    async fn chat_once(&self, request: &ChatRequest, habits: Habits) -> Reply<ModelReply> {
+        self.ask(&self.body(request, &habits)).await
     }
 
-    fn converse_once<'a>(
-        &'a self,
-        talk: &'a Conversation,
-        habits: Habits,
-    ) -> Pending<'a, Result<TurnReply, ModelError>> {
-        Box::pin(async move { functions::ask(self, talk, &habits).await })
+    async fn converse_once(&self, talk: &Conversation, habits: Habits) -> Reply<TurnReply> {
+        functions::ask(self, talk, &habits).await
     }
 }
 

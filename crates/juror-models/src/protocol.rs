@@ -7,6 +7,9 @@ use crate::conversation::{Conversation, TurnReply};
 use crate::http::HttpEndpoint;
 use crate::model::{ChatModel, ChatRequest, ModelError, ModelReply, Pending};
 
+/// What a provider says, or why it says nothing.
+pub(crate) type Reply<T> = Result<T, ModelError>;
+
 /// A provider's chat protocol: how to ask once, given what is known about the model. Asking again
 /// without what the model refused is the same for all of them.
 pub(crate) trait ChatProtocol: Send + Sync {
@@ -15,18 +18,18 @@ pub(crate) trait ChatProtocol: Send + Sync {
     fn adaptation(&self) -> &Adaptation;
 
     /// Sends a chat request once.
-    fn chat_once<'a>(
-        &'a self,
-        request: &'a ChatRequest,
+    fn chat_once(
+        &self,
+        request: &ChatRequest,
         habits: Habits,
-    ) -> Pending<'a, Result<ModelReply, ModelError>>;
+    ) -> impl Future<Output = Reply<ModelReply>> + Send;
 
     /// Asks for the next turn of a conversation once.
-    fn converse_once<'a>(
-        &'a self,
-        talk: &'a Conversation,
+    fn converse_once(
+        &self,
+        talk: &Conversation,
         habits: Habits,
-    ) -> Pending<'a, Result<TurnReply, ModelError>>;
+    ) -> impl Future<Output = Reply<TurnReply>> + Send;
 }
 
 impl<P: ChatProtocol> ChatModel for P {
