@@ -105,9 +105,9 @@ impl<'d> Look<'d> {
         of: &'static str,
         path: &Path,
     ) -> Option<String> {
-        let n_found = self.found.len();
+        let n_found = self.n_found();
         let text = self.text(fields, name, path);
-        if text.is_empty() && self.found.len() == n_found {
+        if text.is_empty() && self.n_found() == n_found {
             self.note(part, path.clone(), Problem::MissingField { field: name, of });
         }
         (!text.is_empty()).then(|| text.into_owned())
@@ -116,6 +116,10 @@ impl<'d> Look<'d> {
     /// Records a problem with a part of the file.
     pub fn note(&mut self, part: &str, path: Path, problem: Problem) {
         self.remember(UnplacedProblem { offset: self.document.offset_of(part), path, problem });
+    }
+
+    fn n_found(&self) -> usize {
+        self.found.len() + self.n_more
     }
 
     fn remember(&mut self, found: UnplacedProblem) {

@@ -178,7 +178,7 @@ fn evaluate(
     let Some(Outcome { product, judgements, warnings, .. }) = outcome else { return Ok(false) };
     check().map_err(Refusal::File)?;
     for warning in &warnings {
-        messages.log(in_words(warning), true);
+        messages.log(in_words(warning), matches!(warning, Warning::TooLarge { .. }));
     }
     log_failures(&judgements, messages);
     // Dropping what was read takes a while, and nobody has to wait for it.

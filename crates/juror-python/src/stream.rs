@@ -106,6 +106,7 @@ fn score(batch: Batch, plan: &Plan) -> Option<Scored> {
         let case = Case { question, trajectory: answers.of(question) };
         n_errors += usize::from(case.trajectory.ending.is_error());
         let record = plan.score(&case);
+        record.too_large.is_empty().then_some(())?;
         emit_result(&record, &plan.profile, &mut PlanWriter::new(&documents, &mut build_plan));
     }
     drop((dataset, answers));
@@ -316,8 +317,8 @@ pub(crate) fn evaluate<'py>(
         drop(scored.batch);
         tell(results.len(), n_all, n_errors)?;
     }
-    // A response to no question deserves a warning.
-    let is_all = feed.n_answered == feed.by_id.len();
+    // A response to no question deserves a warning, and so does a dataset without any response.
+    let is_all = feed.n_answered > 0 && feed.n_answered == feed.by_id.len();
     Ok(is_all.then_some(results))
 }
 

@@ -159,6 +159,8 @@ impl<'a> Scorecard<'a> {
         match &self.ending {
             Ending::Responded => None,
             Ending::Failed(message) => Some(message),
+            // A query that was not tried yet.
+            Ending::Missing if self.level == Level::Attempt => None,
             Ending::Missing => Some("no response"),
         }
     }
@@ -284,5 +286,11 @@ mod tests {
         assert_eq!(verdict, Some(&Verdict::NotApplicable(Reason::NoRightApis)));
         assert_eq!((card.number("agent_tokens"), card.number("total_tokens")), (Some(9.0), None));
         assert_eq!(Runs::new(vec![None]), None);
+    }
+
+    #[test]
+    fn a_query_that_was_not_tried_is_no_error() {
+        let open = Scorecard { ending: Ending::Missing, ..Scorecard::of_attempt("G1", "588") };
+        assert_eq!(open.error(), None);
     }
 }

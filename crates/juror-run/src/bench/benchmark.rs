@@ -46,6 +46,7 @@ pub struct Benchmark {
     provenance: Provenance,
     manifest: Manifest,
     home: Home,
+    began: Instant,
 }
 
 /// Why a benchmark cannot begin, or did not come to its end.
@@ -108,6 +109,7 @@ impl Benchmark {
     /// Opens everything that the plan needs, what is cheap to find wrong first. An earlier run is
     /// replaced only by [`Benchmark::run`].
     pub async fn open(plan: BenchPlan) -> Result<Benchmark, BenchError> {
+        let began = Instant::now();
         let warn = warner(&plan.listener);
         let tools = open_tools(&plan.options.settings, &plan.environment, &warn)?;
         for problem in &tools.problems {
@@ -152,16 +154,16 @@ impl Benchmark {
             provenance,
             manifest,
             home,
+            began,
         })
     }
 
     /// Tries the agent on all queries, and judges what it did.
     pub async fn run(&self, interrupt: &Interrupt) -> Result<Outcome<'_>, BenchError> {
-        let began = Instant::now();
         let log = self.open_log().map_err(BenchError::Folder)?;
         let schedule = Schedule { benchmark: self, log: log.as_ref(), interrupt };
         let tried = schedule.run().await.map_err(BenchError::Keep)?;
-        Ok(Outcome { benchmark: self, tried, log, took: began.elapsed() })
+        Ok(Outcome { benchmark: self, tried, log, took: self.began.elapsed() })
     }
 
     /// Begins the run in its folder, or goes on with it.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use juror_document::Document;
-use juror_score::{Aspect, Cause, FlatPair, Judgement, Verdict};
+use juror_score::{Aspect, Cause, FlatPair, Judgement, Verdict, Why};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -154,16 +154,19 @@ impl JudgedLine<Vec<FlatPair>> {
     }
 }
 
-/// Gives this cause to every failure with this reason, or to the first failure if the reason is not
-/// known.
+/// Gives this cause to every failure with this reason, or to the first failure if none has it: older
+/// lines lack the reason, or word it otherwise.
 fn mark_outside(judgement: &mut Judgement, reason: Option<&str>, cause: Cause) {
     let failures = judgement.findings.iter_mut().filter_map(|finding| match &mut finding.verdict {
         Verdict::Failed(why) => Some(why),
         _ => None,
     });
-    let is_it = |message: &str| reason.is_none_or(|reason| reason == message);
-    let most = if reason.is_some() { usize::MAX } else { 1 };
-    failures.filter(|why| is_it(&why.message)).take(most).for_each(|why| why.cause = cause);
+    let mut failures: Vec<&mut Why> = failures.collect();
+    let is_it = |why: &Why| reason == Some(&*why.message);
+    let has_reason = failures.iter().any(|why| is_it(why));
+    let most = if has_reason { usize::MAX } else { 1 };
+    let marked = failures.iter_mut().filter(|why| !has_reason || is_it(why)).take(most);
+    marked.for_each(|why| why.cause = cause);
 }
 
 #[cfg(test)]

@@ -58,7 +58,9 @@ impl RunLogError {
         let why = error.to_string();
         // The parser counts lines from where it began.
         let why = why.split(" at line ").next().unwrap_or_default().to_owned();
-        RunLogError::Damaged { path, line, column: Some(error.column()), why }
+        // What is wrong with the value as a whole has no place.
+        let column = (error.line() > 0).then_some(error.column());
+        RunLogError::Damaged { path, line: line.max(1), column, why }
     }
 
     /// The problem and its hint.

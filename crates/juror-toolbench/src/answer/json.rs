@@ -90,8 +90,10 @@ impl PartialEq for Json<'_> {
 
 impl Serialize for Json<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let raw: &RawValue = serde_json::from_str(&self.0).map_err(serde::ser::Error::custom)?;
-        raw.serialize(serializer)
+        match serde_json::from_str::<&RawValue>(&self.0) {
+            Ok(raw) => raw.serialize(serializer),
+            Err(_) => serializer.serialize_unit(),
+        }
     }
 }
 
@@ -137,6 +139,12 @@ mod tests {
         for json in ["\" \"", "{\"a\": 1}", "[0]", "0.1", "true", "[[]]"] {
             assert!(is_something(json), "{json}");
         }
+    }
+
+    #[test]
+    fn what_is_no_json_is_written_as_null() {
+        assert_eq!(serde_json::to_string(&Json::read("{broken")).expect("JSON"), "null");
+        assert_eq!(serde_json::to_string(&Json::read("[1.0]")).expect("JSON"), "[1.0]");
     }
 
     #[test]

@@ -99,7 +99,7 @@ impl Summary {
             unsolved_count,
             unsolved_percentage: of_judged(unsolved_count),
             unjudged_count,
-            error_count: cards.iter().filter(|card| card.ending.is_error()).count(),
+            error_count: cards.iter().filter(|card| card.error().is_some()).count(),
             finish_count,
             finish_percentage: percent(finish_count, n),
             average_sopr_score: mean(&numbers(SOPR_SCORE)).or((n == 0).then_some(0.0)),

@@ -153,12 +153,12 @@ impl Catalog {
         Some((tool, api))
     }
 
-    /// Finds a tool by its category and name in the form of requests. If either side has no
-    /// category, the name alone decides.
+    /// Finds a tool by its category and name in the form of requests. If its file has no category,
+    /// the name alone decides.
     fn position(&self, category: &str, tool: &str) -> Option<usize> {
         let by_name = || {
             let at = self.by_tool.get(tool)?;
-            (category.is_empty() || self.without_category.contains(at)).then_some(at)
+            self.without_category.contains(at).then_some(at)
         };
         let key = (category.to_owned(), tool.to_owned());
         self.by_request.get(&key).or_else(by_name).copied()

@@ -44,7 +44,10 @@ impl Catalog {
     fn offer_of<'a>(&'a self, listed: &'a QueryApi) -> Offer<'a> {
         let as_listed = Offer::from(listed);
         let category = standardize_category(&listed.category);
-        let Some(at) = self.position(&category, &standardize(&listed.tool)) else {
+        let tool = standardize(&listed.tool);
+        // A query may leave the category out; then the name alone decides.
+        let by_name = || self.by_tool.get(&tool).filter(|_| category.is_empty()).copied();
+        let Some(at) = self.position(&category, &tool).or_else(by_name) else {
             return as_listed;
         };
         let (tool, name) = (&self.tools[at], standard_name(&listed.api.name));

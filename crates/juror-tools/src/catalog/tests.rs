@@ -42,6 +42,14 @@ fn tools_without_category_are_found_under_any() {
 }
 
 #[test]
+fn a_request_without_category_finds_no_tool_that_has_one() {
+    let tool = r#"{"tool_name": "A", "api_list": [{"name": "b"}]}"#;
+    let (_folder, catalog) = catalog(&[("Sports/a.json", tool)]);
+    assert!(catalog.requested_api(&FolderNames::as_requested("", "a", "b")).is_none());
+    assert!(catalog.requested_api(&FolderNames::as_requested("Sports", "a", "b")).is_some());
+}
+
+#[test]
 fn tools_without_category_can_be_given_one() {
     let tool = |name: &str| format!(r#"{{"tool_name": "{name}", "api_list": [{{"name": "b"}}]}}"#);
     let (_folder, mut catalog) =
