@@ -13,7 +13,7 @@
 //! | `GET /metrics` | counters and histograms, for Prometheus |
 //!
 //! A [`Server`] is made from a [`ServerSetup`]: the virtual tools that answer calls, the catalog of
-//! APIs to list, [`Limits`], and a log that receives [`Event`]s. [`Server::serve`] accepts connections
+//! APIs to list, [`Limits`], and a log that receives [`LogEvent`]s. [`Server::serve`] accepts connections
 //! until it is told to stop. Every wait for a client has a time limit, and when too many connections
 //! are open, the one that has waited longest is closed.
 //!
