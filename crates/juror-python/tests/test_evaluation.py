@@ -733,13 +733,13 @@ def test_a_file_that_is_cut_short_while_it_is_read_is_an_error_and_no_end_of_the
     assert done.stdout.startswith("OSError: responses.jsonl: it was cut short while it was read\n"), done.stdout
 
 
-def many(n: int, **question: Any) -> Data:
+def dataset_of(n: int, **question: Any) -> Data:
     questions = [{"id": f"q{i}", "question_text": "?", **question} for i in range(n)]
     return [{"template_id": "t", "questions": questions}]
 
 
 def test_many_objects_without_a_response_are_warned_of(caplog: pytest.LogCaptureFixture) -> None:
-    results = juror.run_evaluation(many(300), {})
+    results = juror.run_evaluation(dataset_of(300), {})
     assert len(results) == 300
     assert "no response answers a question" in caplog.text
 
@@ -747,7 +747,7 @@ def test_many_objects_without_a_response_are_warned_of(caplog: pytest.LogCapture
 def test_a_limit_is_told_among_many_objects(caplog: pytest.LogCaptureFixture) -> None:
     media_type = "text/csv"
     step = {"name": "sparql_query", "args": {"query": "q"}, "output_media_type": media_type}
-    reference = many(300, reference_steps=[[{**step, "output": "a\r\n1\r\n"}]])
+    reference = dataset_of(300, reference_steps=[[{**step, "output": "a\r\n1\r\n"}]])
     header = ",".join(f"c{i}" for i in range(1000))
     wide = f"{header}\r\n" + "x\r\n" * 10_000
     actual = {**step, "id": "s", "status": "success"}
