@@ -1,4 +1,4 @@
-//! An agent that is a command: started once, spoken to by lines.
+//! An agent that is a command: started once and addressed line by line.
 
 use std::collections::HashSet;
 use std::process::Stdio;
@@ -18,16 +18,16 @@ use super::headers::Bearer;
 use super::wire::{Answered, Line, PROTOCOL, Tell, read_answered};
 use super::{AgentError, Subject, Task};
 
-/// The longest line that is read.
+/// The longest line to read.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// How many lines that are not of the protocol are passed over for one query.
+/// How many lines outside the protocol to skip for one query.
 const MOST_OTHER_LINES: usize = 100_000;
 
-/// How long a process may take to end when there are no more queries.
+/// How long a process may take to exit when there are no more queries.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
-/// A command and the processes that run it, one for each query at a time.
+/// A command and the processes that run it, one for each concurrent query.
 pub struct CommandAgent {
     words: Vec<String>,
     timeout: Duration,
@@ -35,39 +35,39 @@ pub struct CommandAgent {
     tool_count: usize,
     idle: Mutex<Vec<Process>>,
     slots: Semaphore,
-    /// What it calls itself.
+    /// The name it gives itself.
     name: OnceLock<String>,
     token: Option<Secret>,
     /// What its answers must not repeat.
     secrets: Secrets,
     tell: TellTrouble,
-    /// Whether a line that is not of the protocol was told of.
+    /// Whether the user was told of a line outside the protocol.
     has_told: AtomicBool,
     kept_back: Vec<String>,
-    /// Whether it may fail for want of a key: nothing has come of any query yet.
+    /// Whether a failure may be due to a missing key: no query has finished yet.
     may_lack_keys: AtomicBool,
-    /// Whether it was told that there are no guards.
+    /// Whether the user was told that there are no guards.
     #[cfg(unix)]
     has_told_of_guards: AtomicBool,
 }
 
-/// What a command is started with.
+/// How to start a command.
 pub struct CommandSetup {
     /// The command and its arguments.
     pub words: Vec<String>,
-    /// How long it may take to start, and for each query.
+    /// How long it may take to start, and to answer each query.
     pub timeout: Duration,
     /// Where all APIs are listed.
     pub tools_url: String,
-    /// How many there are.
+    /// The number of APIs.
     pub tool_count: usize,
-    /// How many processes there may be.
+    /// The maximum number of processes.
     pub processes: usize,
-    /// The token that the server of tools asks for, if it does.
+    /// The tool server's access token, if it requires one.
     pub token: Option<Secret>,
-    /// Variables of the environment that are not passed on.
+    /// Environment variables to withhold from the agent.
     pub kept_back: Vec<String>,
-    /// Hears what the user should know.
+    /// Receives what the user should know.
     pub tell: TellTrouble,
 }
 
@@ -78,15 +78,15 @@ struct Process {
     output: BufReader<ChildStdout>,
     /// The queries it has answered.
     answered: HashSet<String>,
-    /// The last line that was not of the protocol, since it was last asked.
+    /// The last line outside the protocol since the last question.
     other_line: Option<String>,
-    /// Ends what the process has started, with it.
+    /// Kills what the process has started along with it.
     #[cfg(unix)]
     _guard: Option<Guard>,
 }
 
 impl CommandAgent {
-    /// An agent that is not started yet.
+    /// Creates an agent without starting it.
     pub fn new(setup: CommandSetup) -> CommandAgent {
         CommandAgent {
             words: setup.words,
@@ -107,7 +107,7 @@ impl CommandAgent {
         }
     }
 
-    /// Says which variables the agent is not given, where there are such.
+    /// Names the variables withheld from the agent, if there are any.
     pub fn word_on_keys(&self) -> Option<String> {
         let names = self.kept_back.join(", ");
         (!names.is_empty()).then(|| {
@@ -115,8 +115,8 @@ impl CommandAgent {
         })
     }
 
-    /// Asks for an answer. A process that crashes, hangs or says something else is ended, and the
-    /// next query has another.
+    /// Asks for an answer. Kills a process that crashes, hangs or breaks the protocol; the next
+    /// query gets another.
     async fn ask(&self, task: &Task<'_>) -> Result<Answered, AgentError> {
         // The semaphore is never closed.
         let _slot = self.slots.acquire().await;
@@ -124,7 +124,8 @@ impl CommandAgent {
         let has_failed = answered.as_ref().map_or(true, |answered| answered.error.is_some());
         let may_lack_keys = self.may_lack_keys.swap(false, Ordering::Relaxed);
         if has_failed && may_lack_keys {
-            // Who lacks a key seldom says so in these words, and who has answered before lacks none.
+            // An agent that lacks a key rarely says so, and one that has answered before lacks
+            // none.
             self.word_on_keys().into_iter().for_each(|word| (self.tell)(&word));
         }
         answered
@@ -133,7 +134,7 @@ impl CommandAgent {
     async fn ask_any(&self, task: &Task<'_>) -> Result<Answered, AgentError> {
         if let Some(process) = self.idle_process().await {
             let (answered, has_left) = self.put(process, task).await;
-            // It may have been about to end in good order, and never have seen the query.
+            // It may have been about to exit cleanly without ever seeing the query.
             if !has_left {
                 return answered;
             }
@@ -142,7 +143,7 @@ impl CommandAgent {
         self.put(process, task).await.0
     }
 
-    /// Asks a process, and whether it ended in good order instead of answering.
+    /// Asks a process. Also returns whether it exited cleanly instead of answering.
     async fn put(
         &self,
         mut process: Process,
@@ -160,7 +161,7 @@ impl CommandAgent {
         (answered, has_left)
     }
 
-    /// A process that has nothing to do and still runs: some end when they have said enough.
+    /// Returns an idle process that is still running: some exit after a number of answers.
     async fn idle_process(&self) -> Option<Process> {
         let mut idle = self.idle.lock().await;
         while let Some(mut process) = idle.pop() {
@@ -171,8 +172,8 @@ impl CommandAgent {
         None
     }
 
-    /// Starts a process, for a command that cannot be started or does not speak to be noticed
-    /// before any query.
+    /// Starts a process, so that a command that cannot start or does not respond fails before any
+    /// query.
     pub async fn check(&self) -> Result<(), AgentError> {
         let process = self.in_time(self.start()).await?;
         self.idle.lock().await.push(process);
@@ -195,7 +196,7 @@ impl CommandAgent {
         for name in &self.kept_back {
             command.env_remove(name);
         }
-        // A group of its own: an interrupt at the terminal is for Juror to hear, and whatever the
+        // A group of its own: an interrupt at the terminal reaches Juror only, and whatever the
         // command starts ends with it.
         #[cfg(unix)]
         let guard = self.guard();
@@ -233,7 +234,7 @@ impl CommandAgent {
         is_ready.map_err(|error| process.with_other_line(error)).map(|()| process)
     }
 
-    /// Who ends an agent when Juror is gone; nobody where there is no shell.
+    /// Starts the guard that kills the agent if Juror dies; returns `None` if there is no shell.
     #[cfg(unix)]
     fn guard(&self) -> Option<Guard> {
         let guard = Guard::start();
@@ -253,7 +254,7 @@ impl CommandAgent {
             match Line::of(&line) {
                 Line::Ready(name) => {
                     if let Some(name) = name {
-                        // All processes are of one agent: the first says its name.
+                        // All processes run the same agent: the first to give a name wins.
                         let _ = self.name.set(name);
                     }
                     return Ok(());
@@ -269,7 +270,7 @@ impl CommandAgent {
         Err(AgentError("the agent never said that it is ready".into()))
     }
 
-    /// Asks, and takes the time. An answer names its query, so that a line too many cannot be taken
+    /// Asks, and measures the time. An answer names its query, so that a surplus line cannot pass
     /// for the answer to the next.
     async fn ask_process(
         &self,
@@ -279,7 +280,7 @@ impl CommandAgent {
         let start = Instant::now();
         process.say(&task.tell()).await?;
         for _ in 0..MOST_OTHER_LINES {
-            // Answers are kept, and the token is nobody's business.
+            // Answers are stored, and must not contain the token.
             let line = self.secrets.redact(process.hear().await?);
             match Line::of(&line) {
                 Line::Other | Line::Ready(_) => self.pass_over(process, &line),
@@ -299,7 +300,8 @@ impl CommandAgent {
         Err(AgentError(format!("the agent said {MOST_OTHER_LINES} lines and no answer")))
     }
 
-    /// Many programs log where they should not; that is no reason to lose an answer.
+    /// Skips a line outside the protocol. Many programs log to standard output, and that is no
+    /// reason to lose an answer.
     fn pass_over(&self, process: &mut Process, line: &str) {
         if !self.has_told.swap(true, Ordering::Relaxed) {
             let shown = self.shown(line);
@@ -310,7 +312,7 @@ impl CommandAgent {
         process.other_line = Some(self.shown(line));
     }
 
-    /// The beginning of a line, without the token that the agent was told.
+    /// Returns the beginning of a line, with the agent's token redacted.
     fn shown(&self, line: &str) -> String {
         let line = self.token.as_ref().map_or_else(|| line.to_owned(), |token| token.redact(line));
         line.chars().take(120).collect()
@@ -326,7 +328,7 @@ impl Subject for CommandAgent {
         Box::pin(async move { self.ask(&task).await })
     }
 
-    /// Closes the input of all processes at once; one that does not end by itself is ended.
+    /// Closes the input of all processes at once; kills those that do not exit by themselves.
     fn close(&self) -> Pending<'_, ()> {
         Box::pin(async move {
             let processes = std::mem::take(&mut *self.idle.lock().await);
@@ -337,7 +339,7 @@ impl Subject for CommandAgent {
 
 impl Process {
     async fn say(&mut self, tell: &Tell<'_>) -> Result<(), AgentError> {
-        // Texts and numbers can always be written.
+        // Strings and numbers always serialize.
         let mut line = serde_json::to_vec(tell).unwrap_or_default();
         line.push(b'\n');
         let said = match &mut self.input {
@@ -347,13 +349,13 @@ impl Process {
         if said { Ok(()) } else { Err(self.deaf().await) }
     }
 
-    /// Why nobody reads: most often the command has ended, or is about to.
+    /// Returns why writing failed: usually the command has exited or is about to.
     async fn deaf(&mut self) -> AgentError {
         let ended = tokio::time::timeout(LAST_WORDS, self.ended()).await;
         ended.unwrap_or_else(|_| AgentError("the agent reads no more".into()))
     }
 
-    /// The next line that is not empty.
+    /// Reads the next line that is not empty.
     async fn hear(&mut self) -> Result<String, AgentError> {
         loop {
             let mut line = Vec::new();
@@ -376,7 +378,7 @@ impl Process {
         }
     }
 
-    /// An error, with what was said in place of an answer.
+    /// Adds to an error the last line outside the protocol.
     fn with_other_line(&self, AgentError(why): AgentError) -> AgentError {
         match &self.other_line {
             Some(line) => AgentError(format!("{why}; its last line was `{line}`")),
@@ -391,10 +393,10 @@ impl Process {
         }
     }
 
-    /// Closes its input and lets it end in its own time, if that is short.
+    /// Closes the input and waits a short time for the process to exit.
     async fn leave(mut self) {
         drop(self.input.take());
-        // One that goes on is ended.
+        // Dropping it kills a process that is still running.
         let _ = tokio::time::timeout(LAST_WORDS, self.child.wait()).await;
     }
 }

@@ -1,9 +1,9 @@
-//! Ends an agent, with all that it started, when Juror is gone: however Juror went.
+//! Kills an agent and everything it started when Juror is gone, however that happened.
 //!
-//! A process that is killed cannot end others. So each agent has a guard, a shell of a few words
-//! that leads the agent's group of processes and waits for the end of a pipe. Only Juror holds the
-//! other side, which the system closes with its last process; then the guard ends its whole group.
-//! The group is there before the agent is, so that there is no moment without a guard.
+//! A killed process cannot end others. So each agent has a guard: a tiny shell script that leads
+//! the agent's process group and waits for the end of a pipe. Only Juror holds the other end, which
+//! the system closes when Juror dies; the guard then kills its whole group. The group exists before
+//! the agent does, so that the agent is never without a guard.
 
 use std::io;
 use std::process::Stdio;
@@ -11,18 +11,18 @@ use std::process::Stdio;
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::{Child, ChildStdin, Command};
 
-/// What a guard does: signals that are meant for agents do not end it.
+/// What a guard runs. It ignores signals meant for agents.
 const WATCH: &str = "trap '' HUP INT QUIT TERM; read -r line; kill -KILL 0";
 
-/// A group of processes, and who watches over it.
+/// A process group and its guard.
 pub(super) struct Guard {
     group: Pid,
-    /// The guard, and the pipe it waits at.
+    /// The guard, and the pipe it waits on.
     _watch: Option<(Child, ChildStdin)>,
 }
 
 impl Guard {
-    /// Begins a group.
+    /// Starts a guard in a new group.
     pub(super) fn start() -> io::Result<Guard> {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", WATCH]).env_clear().current_dir("/").process_group(0);
@@ -34,12 +34,12 @@ impl Guard {
         Ok(Guard { group, _watch: Some((child, pipe)) })
     }
 
-    /// The group that a process began by itself, without a guard.
+    /// Takes the group that a process leads itself, without a guard.
     pub(super) fn of(child: &Child) -> Option<Guard> {
         group_of(child).map(|group| Guard { group, _watch: None })
     }
 
-    /// The group that an agent is to join.
+    /// The group that an agent must join.
     pub(super) fn group(&self) -> i32 {
         self.group.as_raw_nonzero().get()
     }
@@ -50,9 +50,9 @@ fn group_of(child: &Child) -> Option<Pid> {
 }
 
 impl Drop for Guard {
-    /// Ends whatever is left in the group.
+    /// Kills whatever is left in the group.
     fn drop(&mut self) {
-        // It may be gone already.
+        // The group may be gone already.
         let _ = kill_process_group(self.group, Signal::KILL);
     }
 }

@@ -1,4 +1,4 @@
-//! What is sent along with requests and is nobody's business: tokens and headers.
+//! Secrets sent along with requests: tokens and headers.
 
 use std::fmt;
 
@@ -7,11 +7,11 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-/// Stands before the name of a variable that holds what is not to be written down.
+/// Marks the name of an environment variable that holds a secret.
 const FROM_ENVIRONMENT: &str = "env:";
 
-/// A secret as users give it: itself, or with words such as `env:NAME` for what variables hold;
-/// `variable` looks one up.
+/// Reads a secret as users write it: the secret itself, or with words such as `env:NAME` for the
+/// values of variables, which `variable` looks up.
 pub fn read_secret(
     text: &str,
     variable: impl Fn(&str) -> Option<String>,
@@ -27,7 +27,7 @@ pub fn read_secret(
     Ok(Secret::new(&words?.join(" ")))
 }
 
-/// Headers that are sent with each request to an agent. Their values are never shown.
+/// Headers sent with each request to an agent. Their values are never shown.
 #[derive(Clone, Default)]
 pub struct Headers(HeaderMap);
 
@@ -39,7 +39,7 @@ impl Headers {
     ) -> Result<Headers, String> {
         let mut headers = HeaderMap::new();
         for line in lines {
-            // What stands behind the colon may be a key, and is not told.
+            // The text after the colon may be a key, so do not repeat it.
             let (name, value) =
                 line.split_once(':').ok_or("a header has no colon between name and value")?;
             let name = name.trim();
@@ -56,7 +56,7 @@ impl Headers {
         Ok(Headers(headers))
     }
 
-    /// Names and values, for what is made of them and never shows them.
+    /// Returns names and values, for uses that never show them.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &[u8])> {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_bytes()))
     }
@@ -72,7 +72,7 @@ impl fmt::Debug for Headers {
     }
 }
 
-/// The headers that an agent is to send with calls of tools, where their server asks for a token.
+/// The headers that an agent must send with tool calls if the tool server requires a token.
 #[derive(Clone, Copy, Debug)]
 pub struct Bearer<'t>(pub &'t Secret);
 

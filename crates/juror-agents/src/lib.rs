@@ -1,15 +1,14 @@
 //! Agents: the systems under test that answer queries by calling tools.
 //!
 //! An [`Environment`](environment::Environment) is what an agent sees: functions that stand for
-//! APIs, and what comes of calling them. Who acts in it is either of two kinds.
+//! APIs, and the results of calling them. There are two kinds of agents.
 //!
-//! - **Our own**, a [`ChatAgent`](chat_agent::ChatAgent): a model that is asked until it has an
+//! - **Built-in**, a [`ChatAgent`](chat_agent::ChatAgent): a model that is asked until it has an
 //!   answer, along a chain or through a [`tree`] of tries. It asks and calls through traits, so
 //!   that it runs the same against the run's models and a script, in the process and over HTTP.
-//! - **Somebody else's**, a [`Subject`]: a command that is told queries line by line
-//!   ([`CommandAgent`]), or a server ([`RemoteAgent`]). What they say back is read leniently
-//!   ([`read_answered`]) and never trusted: the calls that count are those that Juror's own tools
-//!   saw.
+//! - **External**, a [`Subject`]: a command that reads queries line by line ([`CommandAgent`]), or
+//!   a server ([`RemoteAgent`]). Their output is read leniently ([`read_answered`]) and never
+//!   trusted: only the calls that Juror's own tools saw count.
 //!
 //! ```
 //! use juror_agents::chat_agent::Method;
@@ -51,41 +50,41 @@ pub use written_calls::{WrittenCalls, written_calls};
 #[error("{0}")]
 pub struct AgentError(pub String);
 
-/// Who answers when asked.
+/// An external agent that answers queries.
 pub trait Subject: Send + Sync {
-    /// Asks for an answer. What goes wrong is of this query alone.
+    /// Asks for an answer. A failure concerns this query only.
     fn answer<'a>(&'a self, task: Task<'a>) -> Pending<'a, Result<Answered, AgentError>>;
 
-    /// What it calls itself, where it says so.
+    /// The name the agent gives itself, if any.
     fn name(&self) -> Option<&str> {
         None
     }
 
-    /// Says that there are no more queries, and waits a little for it to end.
+    /// Says that there are no more queries, and waits briefly for the agent to exit.
     fn close(&self) -> Pending<'_, ()> {
         Box::pin(std::future::ready(()))
     }
 }
 
-/// A query as an agent outside the process is asked it.
+/// A query for an external agent.
 #[derive(Clone, Copy, Debug)]
 pub struct Task<'t> {
-    /// The query's id.
+    /// The query id.
     pub query_id: &'t str,
-    /// What is asked.
+    /// The query.
     pub query: &'t str,
-    /// Where tools are to be called.
+    /// Where to call tools.
     pub virtual_url: &'t str,
     /// Where all APIs are listed.
     pub tools_url: &'t str,
-    /// The functions the agent may use; none when the whole pool is open.
+    /// The functions the agent may use; `None` if the whole pool is open.
     pub tools: Option<&'t RawValue>,
-    /// The token that the server of tools asks for, if it does.
+    /// The tool server's access token, if it requires one.
     pub token: Option<&'t Secret>,
 }
 
 impl<'t> Task<'t> {
-    /// What the agent is told.
+    /// Returns the message to the agent.
     fn tell(&self) -> Tell<'t> {
         let Task { query_id, query, virtual_url, tools, token, .. } = *self;
         Tell::Answer { query_id, query, virtual_url, tools, headers: token.map(Bearer) }

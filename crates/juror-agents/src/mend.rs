@@ -1,18 +1,18 @@
-//! JSON as programs write it, made such that every reader takes it.
+//! Repairs JSON as programs write it, so that every reader accepts it.
 
 use std::borrow::Cow;
 
-/// The words that some writers have for numbers that JSON does not know.
+/// Numbers that some writers produce and JSON does not allow.
 const NO_NUMBERS: [&str; 3] = ["NaN", "-Infinity", "Infinity"];
 
-/// What stands for half of a surrogate pair, which is no character.
+/// Replaces half of a surrogate pair, which is not a character.
 const NO_CHARACTER: &str = "\\ufffd";
 
-/// How long `\ud83d` is.
+/// The length of `\ud83d`.
 const ESCAPE: usize = 6;
 
-/// The same JSON with `NaN` and its like as texts, and with halves of surrogate pairs as the
-/// character for what is none. What is no JSON for other reasons stays as it is.
+/// Turns `NaN` and the like into strings, and halves of surrogate pairs into U+FFFD. JSON that is
+/// broken in other ways stays as it is.
 pub(super) fn mend(json: &str) -> Cow<'_, str> {
     let has_word = NO_NUMBERS.iter().any(|word| json.contains(word));
     if !has_word && !json.contains("\\ud") && !json.contains("\\uD") {
@@ -40,7 +40,7 @@ pub(super) fn mend(json: &str) -> Cow<'_, str> {
     Cow::Owned(mended)
 }
 
-/// How long the escape at the beginning of a text is, and what is to stand in its place.
+/// Returns the length of the escape that a text begins with, and its replacement if it needs one.
 fn escape(text: &str) -> (usize, Option<String>) {
     let unit = |text: &str| {
         let digits = text.strip_prefix("\\u")?.get(..4)?;

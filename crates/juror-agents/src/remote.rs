@@ -10,13 +10,13 @@ use super::headers::Headers;
 use super::wire::{Answered, Tell, read_answered};
 use super::{AgentError, Subject, Task};
 
-/// The longest answer that is read.
+/// The longest answer to read.
 const MOST_BYTES: usize = 64 << 20;
 
-/// How long is looked for an agent, before any query.
+/// How long to look for an agent before any query.
 const LONGEST_LOOK: Duration = Duration::from_secs(30);
 
-/// An agent that is asked by POST.
+/// An agent asked by POST.
 pub struct RemoteAgent {
     client: reqwest::Client,
     address: reqwest::Url,
@@ -24,7 +24,7 @@ pub struct RemoteAgent {
     timeout: Duration,
 }
 
-/// What is told of a query.
+/// The request for a query.
 #[derive(Serialize)]
 struct Post<'p> {
     #[serde(flatten)]
@@ -33,13 +33,13 @@ struct Post<'p> {
 }
 
 impl RemoteAgent {
-    /// An agent at an address, which is sent headers with each query.
+    /// Creates an agent at an address, which receives `headers` with each query.
     pub fn new(address: &str, headers: &Headers, timeout: Duration) -> Result<RemoteAgent, String> {
         let address = address.parse().map_err(|_| format!("`{address}` is no address"))?;
         Ok(RemoteAgent { client: http_client()?, address, headers: headers.to_map(), timeout })
     }
 
-    /// Looks whether anybody is there, before any query. Whatever is answered will do.
+    /// Checks that something listens, before any query. Any response will do.
     pub async fn check(&self) -> Result<(), AgentError> {
         let look = self.client.head(self.address.clone()).headers(self.headers.clone());
         match look.timeout(self.timeout.min(LONGEST_LOOK)).send().await {
@@ -57,7 +57,7 @@ impl RemoteAgent {
     }
 
     async fn post(&self, task: &Task<'_>) -> Result<String, AgentError> {
-        // There is no other moment to tell it where tools are listed.
+        // There is no other chance to say where tools are listed.
         let body = Post { tell: task.tell(), tools_url: task.tools_url };
         let post = self.client.post(self.address.clone()).headers(self.headers.clone());
         let post = post.json(&body);
@@ -81,7 +81,7 @@ impl RemoteAgent {
         Ok(text)
     }
 
-    /// What the agent is sent and its answers must not repeat: they are kept.
+    /// Returns what the agent receives and its answers must not repeat, since they are stored.
     fn secrets(&self, task: &Task<'_>) -> Secrets {
         let headers = self.headers.iter().filter(|(name, _)| says_who_asks(name.as_str()));
         let headers = headers.filter_map(|(_, value)| value.to_str().ok());

@@ -1,4 +1,4 @@
-//! What is said to agents outside the process, and what they say: JSON objects, one a line.
+//! The protocol with external agents: JSON objects, one per line.
 
 use std::collections::HashMap;
 
@@ -11,59 +11,59 @@ use serde_json::value::RawValue;
 use super::headers::Bearer;
 use super::mend::mend;
 
-/// The version of all of this.
+/// The version of the protocol.
 pub const PROTOCOL: u32 = 1;
 
-/// What an agent is told.
+/// A message to an agent.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Tell<'t> {
-    /// Once, when it starts.
+    /// Sent once, at the start.
     Setup {
         /// The version of this protocol.
         protocol: u32,
-        /// Where all APIs are listed; `/search` behind it searches them.
+        /// Where all APIs are listed; append `/search` to search them.
         tools_url: &'t str,
-        /// How many there are.
+        /// The number of APIs.
         tool_count: usize,
-        /// What to send along, where the server of tools asks for a token.
+        /// What to send along if the tool server requires a token.
         #[serde(skip_serializing_if = "Option::is_none")]
         headers: Option<Bearer<'t>>,
     },
-    /// For each query.
+    /// Sent for each query.
     Answer {
-        /// The query's id.
+        /// The query id.
         query_id: &'t str,
-        /// What is asked.
+        /// The query.
         query: &'t str,
-        /// Where tools are to be called, so that calls are counted for this query.
+        /// Where to call tools, so that calls count for this query.
         virtual_url: &'t str,
-        /// The functions the agent may use; none when the whole pool is open.
+        /// The functions the agent may use; `None` if the whole pool is open.
         tools: Option<&'t RawValue>,
-        /// What to send along with calls, where the server of tools asks for a token.
+        /// What to send along with calls if the tool server requires a token.
         #[serde(skip_serializing_if = "Option::is_none")]
         headers: Option<Bearer<'t>>,
     },
 }
 
-/// A line that an agent says.
+/// A line from an agent.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line {
-    /// It can be asked, and may say what it is called.
+    /// The agent is ready, and may give its name.
     Ready(Option<String>),
-    /// An answer, to the query of this id if it names one. One that does not say what it is names
-    /// its query: a log may have an `answer`, too.
+    /// An answer, to the query of this id if it names one. A line without a type counts as an
+    /// answer only if it names its query, since a log may have an `answer` too.
     Answer {
-        /// The query.
+        /// The query id.
         query_id: Option<String>,
     },
-    /// It was meant to be said to Juror, and cannot be read.
+    /// Meant for Juror, but unreadable.
     Broken,
-    /// It is not of the protocol: a log, most likely.
+    /// Not part of the protocol: most likely a log.
     Other,
 }
 
-/// What tells lines apart.
+/// The fields that distinguish lines.
 #[derive(Default, Deserialize)]
 struct Head {
     #[serde(default, rename = "type")]
@@ -85,7 +85,7 @@ struct Head {
 }
 
 impl Line {
-    /// What a line is.
+    /// Classifies a line.
     pub(super) fn of(line: &str) -> Line {
         let Ok(head) = serde_json::from_str::<Head>(&mend(line)) else {
             let words = ["\"type\"", "\"final_answer\""];
@@ -106,13 +106,13 @@ impl Line {
 }
 
 impl Head {
-    /// The query that it is said to be about, here or under `answer`.
+    /// Returns the id of the query it names, here or under `answer`.
     fn id(&self) -> Option<Id> {
         let own = self.query_id.as_ref().and_then(Id::of);
         own.or_else(|| serde_json::from_str::<Head>(self.answer.as_ref()?.get()).ok()?.id())
     }
 
-    /// Whether it has what makes an answer.
+    /// Returns whether it has any part of an answer.
     fn is_answer(&self) -> bool {
         let Head { final_answer, answer, answer_details, called_apis, error, .. } = self;
         let told = [final_answer, answer_details, called_apis, error];
@@ -120,29 +120,29 @@ impl Head {
     }
 }
 
-/// An answer of an agent outside the process. No part of it that cannot be read costs the others.
+/// An answer of an external agent. A part that cannot be read does not affect the others.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(from = "Parts")]
 pub struct Answered {
-    /// The query's id.
+    /// The query id.
     pub query_id: Option<Id>,
-    /// The answer. One that is no text is taken as its JSON.
+    /// The final answer; JSON if it is not a string.
     pub final_answer: Option<String>,
-    /// What it did, in the form of answer files.
+    /// What the agent did, in the form of answer files.
     pub answer_details: Option<Details>,
-    /// Which APIs it says it called: tool and API, or a name alone, after an empty text.
+    /// The APIs it claims to have called: tool and API, or a name alone after an empty string.
     pub called_apis: Option<Vec<(String, String)>>,
-    /// Tokens of its models.
+    /// Tokens its models used.
     pub tokens: Option<u64>,
-    /// What they cost in US dollars.
+    /// Their cost in US dollars.
     pub usd: Option<f64>,
     /// What went wrong.
     pub error: Option<String>,
-    /// How long it took, where that is known better than by who waits for it.
+    /// How long it took, if known more precisely than by waiting for it.
     pub seconds: Option<f64>,
 }
 
-/// An answer as it was said: whole, or with parts of it under `answer`.
+/// An answer as received: flat, or with parts of it under `answer`.
 #[derive(Default, Deserialize)]
 struct Parts {
     #[serde(default)]
@@ -180,8 +180,8 @@ impl From<Parts> for Answered {
 }
 
 impl Parts {
-    /// All parts side by side. What stands under `answer` counts before what stands beside it; an
-    /// object without any part is the answer itself, like anything else there.
+    /// Merges all parts. Except for the id, those under `answer` take precedence over those beside
+    /// it. If `answer` is not an object or has no known part, it is the final answer itself.
     fn merged(mut self) -> Parts {
         let Some(answer) = self.answer.take() else { return self };
         let inner = Some(answer.get()).filter(|text| names_part(text));
@@ -202,7 +202,7 @@ impl Parts {
     }
 }
 
-/// Whether a text is an object with a part of an answer, be it `null`.
+/// Returns whether a text is an object with any part of an answer, even if it is `null`.
 fn names_part(text: &str) -> bool {
     let parts = ["final_answer", "answer_details", "called_apis", "tokens", "usd", "error"];
     let fields = serde_json::from_str::<HashMap<String, &RawValue>>(text);
@@ -225,8 +225,8 @@ fn number(value: &Value) -> Option<f64> {
     value.as_f64().filter(|number| number.is_finite() && *number >= 0.0)
 }
 
-/// An error in words: a text, the message of an object, or its JSON. Some write what says that
-/// there was none.
+/// Returns an error in words: a string, the message of an object, or its JSON. Returns `None` for
+/// values that some agents write when there was no error.
 fn error_text(error: &Value) -> Option<String> {
     match error {
         Value::Null | Value::Bool(false) => None,
@@ -239,10 +239,10 @@ fn error_text(error: &Value) -> Option<String> {
     }
 }
 
-/// An id, which is a text or a number.
+/// An id: a string or a number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Id {
-    /// A text.
+    /// A string.
     Text(String),
     /// A whole number.
     Number(i64),
@@ -256,7 +256,7 @@ impl Id {
         }
     }
 
-    /// The id as text.
+    /// Returns the id as a string.
     pub fn as_text(&self) -> String {
         match self {
             Id::Text(text) => text.clone(),
@@ -265,14 +265,14 @@ impl Id {
     }
 }
 
-/// Whether an object is an answer, though it does not say so.
+/// Returns whether an object without a type is an answer.
 fn says_something(answered: &Answered) -> bool {
     let Answered { final_answer, answer_details, called_apis, error, .. } = answered;
     final_answer.is_some() || answer_details.is_some() || called_apis.is_some() || error.is_some()
 }
 
 impl Answered {
-    /// Reads an answer, as agents in many languages write JSON.
+    /// Reads an answer, tolerating the JSON of many languages.
     pub fn read(text: &str) -> serde_json::Result<Answered> {
         serde_json::from_str(&mend(text))
     }
@@ -288,7 +288,7 @@ pub fn read_answered(text: &str, query_id: &str) -> Result<Answered, String> {
         Err(error) => return else_than(format!(": {error}")),
         Ok(answered) => match Line::of(text) {
             Line::Answer { .. } => answered,
-            // Over HTTP the kind and the query are plain, and may be left out.
+            // Over HTTP the type and the query are clear, and may be left out.
             Line::Other if says_something(&answered) && !has_kind(text) => answered,
             _ => return else_than(String::new()),
         },
@@ -301,7 +301,7 @@ pub fn read_answered(text: &str, query_id: &str) -> Result<Answered, String> {
     }
 }
 
-/// Whether an object says what it is.
+/// Returns whether an object has a type.
 fn has_kind(text: &str) -> bool {
     serde_json::from_str(&mend(text)).is_ok_and(|head: Head| head.kind.is_some())
 }

@@ -1,30 +1,31 @@
-//! Calls that a model wrote into its text, as many do whose server knows no calls.
+//! Calls that a model wrote into its text, as many do whose server does not support calls.
 //!
-//! The forms differ from family to family: `<tool_call>{…}</tool_call>`, `[TOOL_CALLS][{…}]`, fenced
-//! or bare JSON, `<function=name>{…}`, `Action: name` and `Action Input: {…}`. In all but the last two
-//! the call is a JSON object that names a function and its arguments, so that is what is looked for.
+//! The forms differ between model families: `<tool_call>{…}</tool_call>`, `[TOOL_CALLS][{…}]`,
+//! fenced or bare JSON, `<function=name>{…}`, `Action: name` and `Action Input: {…}`. In all but
+//! the last two the call is a JSON object that names a function and its arguments, so that is what
+//! to look for.
 
 use serde_json::{Map, Value};
 
-/// What a call is to be found in: the rest of a text is not read.
+/// Calls are looked for in this many bytes; the rest of a text is not read.
 const MOST_BYTES: usize = 1 << 16;
 
-/// The keys that arguments stand under.
+/// The keys of arguments.
 const ARGUMENTS: [&str; 5] = ["arguments", "parameters", "args", "input", "action_input"];
 
-/// The keys that a name stands under.
+/// The keys of a name.
 const NAMES: [&str; 4] = ["name", "function", "tool", "action"];
 
-/// What was found in a text.
+/// The calls found in a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WrittenCalls {
-    /// What stands before the first call.
+    /// The text before the first call.
     pub before: String,
     /// Names and arguments, in order.
     pub calls: Vec<(String, String)>,
 }
 
-/// The calls in a text, of functions that there are.
+/// Finds the calls of known functions in a text.
 pub fn written_calls(text: &str, is_known: impl Fn(&str) -> bool) -> WrittenCalls {
     let end = text.floor_char_boundary(MOST_BYTES);
     let mut reader = Reader { text: &text[..end], at: 0, begin: None, calls: Vec::new() };
@@ -63,8 +64,8 @@ impl<'t> Reader<'t> {
         self.calls.push((name.to_owned(), arguments));
     }
 
-    /// Passes over what a model thinks aloud: a call that it weighs there is not made. A thought
-    /// without an end goes on to the end of the text.
+    /// Skips what a model thinks aloud, since a call it considers there is not made. An unclosed
+    /// thought extends to the end of the text.
     fn pass_thought(&mut self) -> bool {
         let Some(rest) = self.rest().strip_prefix('<') else { return false };
         let Some(name) = THOUGHTS.iter().find(|name| rest.starts_with(&format!("{name}>"))) else {
@@ -75,13 +76,13 @@ impl<'t> Reader<'t> {
         true
     }
 
-    /// Whether a mark of calls stands before what is read.
+    /// Returns whether a call mark precedes the current position.
     fn is_marked(&self) -> bool {
         let before = self.text[..self.at].trim_end();
         CALL_MARKS.iter().any(|mark| before.ends_with(mark))
     }
 
-    /// Takes a JSON object or list, if calls stand in it.
+    /// Reads a JSON object or list if it holds calls.
     fn read_json(&mut self, is_known: &impl Fn(&str) -> bool) -> bool {
         let Some((value, length)) = json_at(self.rest()) else { return false };
         let mut calls = Vec::new();
@@ -96,7 +97,7 @@ impl<'t> Reader<'t> {
         true
     }
 
-    /// Takes `<function=name>` or `[TOOL_CALLS]name`, and the arguments behind it.
+    /// Reads `<function=name>` or `[TOOL_CALLS]name`, and the arguments after it.
     fn read_named(&mut self, is_known: &impl Fn(&str) -> bool) -> bool {
         let marks = ["<function=", "[TOOL_CALLS]"];
         let Some(rest) = marks.iter().find_map(|mark| self.rest().strip_prefix(mark)) else {
@@ -119,7 +120,7 @@ impl<'t> Reader<'t> {
         true
     }
 
-    /// Takes `Action: name` on a line, and `Action Input:` behind it.
+    /// Reads `Action: name` on a line, and `Action Input:` after it.
     fn read_action(&mut self, is_known: &impl Fn(&str) -> bool) -> bool {
         let is_line = self.at == 0 || self.text[..self.at].ends_with('\n');
         let rest = self.rest();
@@ -149,7 +150,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// The JSON object or list that a text begins with, and how long it is.
+/// Returns the JSON object or list that a text begins with, and its length.
 fn json_at(text: &str) -> Option<(Value, usize)> {
     if !text.starts_with(['{', '[']) {
         return None;
@@ -159,8 +160,8 @@ fn json_at(text: &str) -> Option<(Value, usize)> {
     Some((value, values.byte_offset()))
 }
 
-/// The calls that a value is or holds. Where nothing says that they are calls, a name without
-/// arguments is none.
+/// Collects the calls that a value is or holds. Unless a mark says that they are calls, a name
+/// without arguments is not one.
 fn collect(
     value: &Value,
     is_marked: bool,
@@ -189,7 +190,7 @@ fn collect(
     }
 }
 
-/// A function's name and its arguments. A description of a function is no call of it.
+/// Returns a function's name and arguments. A description of a function is not a call.
 fn call_of(
     fields: &Map<String, Value>,
     is_marked: bool,
@@ -208,17 +209,17 @@ fn call_of(
     Some((name.to_owned(), arguments.map_or_else(|| "{}".to_owned(), text_of)))
 }
 
-/// Some models write `functions.name`.
+/// Removes the prefix of `functions.name`, which some models write.
 fn bare_name(name: &str) -> &str {
     name.strip_prefix("functions.").unwrap_or(name)
 }
 
-/// Arguments as a call has them: a text may be JSON already.
+/// Returns arguments as a call has them: a string may already be JSON.
 fn text_of(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Arguments as `<parameter=name>value</parameter>`, and what follows them.
+/// Reads arguments such as `<parameter=name>value</parameter>`, and returns what follows them.
 fn tagged_parameters(mut rest: &str) -> (String, &str) {
     let mut fields = Map::new();
     while let Some(tag) = rest.trim_start().strip_prefix("<parameter=") {
@@ -236,7 +237,7 @@ fn is_of_name(c: char) -> bool {
     c.is_alphanumeric() || "_-.".contains(c)
 }
 
-/// What says that a call follows.
+/// Marks that announce a call.
 const CALL_MARKS: [&str; 6] = [
     "<tool_call>",
     "<|tool_call|>",
@@ -246,10 +247,10 @@ const CALL_MARKS: [&str; 6] = [
     "```tool_call",
 ];
 
-/// The tags that thoughts stand in.
+/// The tags around thoughts.
 const THOUGHTS: [&str; 2] = ["think", "thinking"];
 
-/// A text without what announces a call behind it.
+/// Removes the mark that announces a call from the end of a text.
 fn without_mark(text: &str) -> &str {
     let text = text.trim_end();
     let mut marks = CALL_MARKS.iter().chain(&["```json", "```"]);

@@ -1,4 +1,4 @@
-//! Whom an agent asks.
+//! The model that an agent asks.
 
 use std::sync::Arc;
 
@@ -8,25 +8,25 @@ use crate::environment::Environment;
 
 /// Replies to a conversation.
 pub trait Model: Send + Sync {
-    /// Asks once. Retries are the model's own affair.
+    /// Asks once. Retries are up to the model.
     fn ask<'a>(&'a self, ask: Ask<'a>) -> Pending<'a, Result<Reply, AskError>>;
 }
 
-/// What a model is asked.
+/// A question to a model.
 #[derive(Clone, Copy, Debug)]
 pub struct Ask<'a> {
-    /// What was said so far. Messages that are not valid are on record only, and are not sent.
+    /// The conversation so far. Messages that are not valid are on record only and not sent.
     pub messages: &'a [Arc<Message>],
-    /// What can be called.
+    /// The functions it can call.
     pub environment: &'a Environment,
 }
 
-/// What a model replied.
+/// A model's reply.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reply {
-    /// What it said.
+    /// Its text and calls.
     pub said: Said,
-    /// The tokens it took, read and written.
+    /// Input and output tokens.
     pub n_tokens: u64,
 }
 
@@ -36,12 +36,12 @@ pub enum AskError {
     /// This question failed for good; another may succeed.
     #[error("{0}")]
     Failed(String),
-    /// Nothing more is asked at all.
+    /// No more questions are asked at all.
     #[error(transparent)]
     Stopped(#[from] Stopped),
 }
 
-/// Asking has stopped, so the query is as open as it was.
+/// Asking has stopped, which leaves the query unanswered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Stopped(pub String);

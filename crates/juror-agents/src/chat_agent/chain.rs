@@ -1,11 +1,11 @@
-//! `CoT@n`: straight on until there is an answer; if there is none, from the beginning again.
+//! `CoT@n`: go straight on until there is an answer, and start over if there is none.
 
 use super::agent_model::Stopped;
 use super::session::Session;
 use super::transcript::Transcript;
 use crate::tree::{ChainArgs, NodeId, Search, Tree};
 
-/// Tries until one gives an answer.
+/// Tries until a try gives an answer.
 pub(super) async fn run(mut session: Session<'_>, n_tries: usize) -> Result<Transcript, Stopped> {
     let mut tries: Vec<(Tree, NodeId)> = Vec::new();
     while tries.len() < n_tries && !session.is_spent() {
@@ -27,7 +27,7 @@ pub(super) async fn run(mut session: Session<'_>, n_tries: usize) -> Result<Tran
     Ok(session.finish(Search::Chain { tries, args }))
 }
 
-/// One try, to where it ends.
+/// Runs one try and returns where it ends.
 async fn go_on(session: &mut Session<'_>, tree: &mut Tree) -> Result<NodeId, Stopped> {
     let mut at = Tree::ROOT;
     loop {

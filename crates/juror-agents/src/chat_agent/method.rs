@@ -1,30 +1,30 @@
-//! The methods, by the names that answer files carry.
+//! The methods, by their names in answer files.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// How an agent goes about a query.
+/// How an agent works on a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// Straight on, from the beginning again if that fails: `CoT@n`.
+    /// `CoT@n`: go straight on, and start over if that fails.
     Chain {
-        /// How many tries there are.
+        /// The maximum number of tries.
         tries: usize,
     },
-    /// Back to where something else can be done: `DFS_woFilter_wK`.
+    /// `DFS_woFilter_wK`: go back to where something else can be done.
     TreeSearch {
-        /// How many ways are tried from a place.
+        /// How many branches to try from each place.
         width: usize,
     },
 }
 
-/// A method that there is not.
+/// A method that does not exist.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MethodError {
-    /// No such name.
+    /// There is no method of this name.
     #[error("there is no method `{0}`: use `CoT@1` or `DFS_woFilter_w2`, with any number from 1")]
     Unknown(String),
-    /// A tree search that lets the model rank its branches.
+    /// A tree search in which the model ranks the branches.
     #[error("`{0}` ranks branches, which is not offered: use `DFS_woFilter_w2`")]
     Ranked(String),
 }

@@ -1,8 +1,8 @@
-//! An agent of our own: a model that calls functions until it has an answer.
+//! The built-in agent: a model that calls functions until it has an answer.
 //!
 //! [`ChatAgent::answer`] runs one query by one of two methods: `CoT@n`, a chain, or
-//! `DFS_woFilter_wK`, a tree search. Whom it asks ([`Model`]) and what it calls ([`Tools`]) come in
-//! from outside, so that it runs the same in a process and over HTTP.
+//! `DFS_woFilter_wK`, a tree search. The caller supplies the model ([`Model`]) and the tools
+//! ([`Tools`]), so that the agent runs the same in a process and over HTTP.
 
 mod agent_model;
 mod agent_tools;
@@ -35,7 +35,7 @@ use crate::tree::Prompts;
 /// How far an agent may go with one query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AgentLimits {
-    /// Steps of a try or branch: thoughts, names of functions and arguments are one each.
+    /// Steps of a try or branch. A thought, a function name and arguments are one step each.
     pub max_steps: usize,
     /// How often the model may be asked.
     pub max_queries: usize,
@@ -49,20 +49,20 @@ impl Default for AgentLimits {
     }
 }
 
-/// An agent: how it goes about a query, how far, and in which words.
+/// An agent: its method, its limits and its prompts.
 #[derive(Clone, Debug)]
 pub struct ChatAgent {
     /// How it searches.
     pub method: Method,
     /// How far it may go.
     pub limits: AgentLimits,
-    /// What it says to its model.
+    /// The prompts for its model.
     pub prompts: Prompts,
 }
 
 impl ChatAgent {
-    /// Works on one query. What goes wrong on the way is part of the transcript; there is none only
-    /// if asking has stopped for everyone.
+    /// Works on one query. The transcript records what goes wrong on the way; there is none only if
+    /// asking has stopped altogether.
     pub async fn answer(
         &self,
         query: &str,

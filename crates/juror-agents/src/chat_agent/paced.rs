@@ -1,4 +1,4 @@
-//! Tools that are not called faster than they bear.
+//! Limits how fast tools are called.
 
 use std::time::Duration;
 
@@ -8,12 +8,12 @@ use juror_toolbench::OwnedOffer;
 use super::agent_tools::Tools;
 use crate::environment::{Code, Search, ToolCall, ToolReply};
 
-/// How long to wait around calls. Nothing, unless real services are called.
+/// How long to wait around calls. Zero unless real services are called.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pauses {
     /// Before each call.
     pub before_call: Duration,
-    /// After a reply that says there were too many in a minute.
+    /// After a reply that reports too many calls in a minute.
     pub after_rate_limit: Duration,
 }
 

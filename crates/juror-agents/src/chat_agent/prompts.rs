@@ -1,9 +1,9 @@
-//! The texts that an agent is asked in.
+//! The built-in agent's prompts.
 
 use crate::environment::Wording;
 use crate::tree::Prompts;
 
-/// What the model is told to be and to do.
+/// Returns the prompts that define the model's role and what to do.
 pub fn prompts() -> Prompts {
     Prompts {
         system: include_str!("../../prompts/system.md").trim_end().to_owned(),
@@ -13,7 +13,7 @@ pub fn prompts() -> Prompts {
     }
 }
 
-/// What it is told of its task and of the functions that come with every query.
+/// Returns the texts that describe the task and the functions that come with every query.
 pub fn wording() -> Wording {
     let text = |text: &str| text.trim_end().replace('\n', " ");
     Wording {

@@ -7,16 +7,17 @@ use juror_models::{CallError, CallKey, Conversation, Cost, Models, Pending};
 
 use super::agent_model::{Ask, AskError, Model, Reply, Stopped};
 
-/// What an agent's calls are counted and kept under.
+/// The purpose under which an agent's calls are counted and stored.
 pub const PURPOSE: &str = "agent_turn";
 
-/// How many questions of one attempt can be alike before those of the next begin.
+/// How many equal questions one attempt can ask before its numbers run into those of the next.
 const MOST_ALIKE: u32 = 1 << 16;
 
 /// The models of a run, asked by one attempt at one query.
 ///
-/// An agent may ask the same twice and want two replies. So equal questions are numbered: within
-/// an attempt each is asked anew, while a second run finds all of them, if it may.
+/// An agent may ask the same question twice and want two replies. Equal questions are therefore
+/// numbered: within an attempt each is asked anew, while a later run finds all of them if it may
+/// replay.
 pub struct QueuedModel<'m> {
     models: &'m Models,
     attempt: u32,
@@ -31,18 +32,18 @@ struct Asked {
 }
 
 impl<'m> QueuedModel<'m> {
-    /// For an attempt of a number: further attempts at a query are asked anew.
+    /// Creates the model of attempt number `attempt`. Each attempt at a query asks anew.
     pub fn new(models: &'m Models, attempt: u32) -> QueuedModel<'m> {
         QueuedModel { models, attempt, replays: true, asked: Mutex::default() }
     }
 
-    /// The same, asked anew whatever an earlier run was told, unless it is to be replayed.
+    /// Sets whether to replay what an earlier run stored, or to ask anew.
     #[must_use]
     pub fn replaying(self, replays: bool) -> QueuedModel<'m> {
         QueuedModel { replays, ..self }
     }
 
-    /// What the replies cost, now or when they were first bought.
+    /// Returns the cost of the replies, paid now or when they were first bought.
     pub fn cost(&self) -> Cost {
         self.asked().cost
     }
@@ -85,7 +86,7 @@ impl Model for QueuedModel<'_> {
     }
 }
 
-/// Whether a failure is that of a question, or leaves the query as open as it was.
+/// Decides whether only this question failed, or asking stopped and the query stays unanswered.
 fn failure(error: CallError) -> AskError {
     match error {
         CallError::NotAsked(_) | CallError::NotRecorded { .. } | CallError::OnlyCounted => {

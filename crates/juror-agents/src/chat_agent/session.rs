@@ -1,4 +1,4 @@
-//! One query under way: what all methods have in common.
+//! One query in progress: what all methods have in common.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use crate::environment::{Code, Environment, Observation, Step, final_answer};
 use crate::tree::{NodeId, Search, Tree};
 use crate::written_calls::{WrittenCalls, written_calls};
 
-/// More calls than this in one reply are no plan but a mistake: the rest is left out.
+/// More calls than this in one reply are a mistake rather than a plan; the rest is dropped.
 const MOST_CALLS: usize = 128;
 
-/// One query under way.
+/// One query in progress.
 pub(super) struct Session<'s> {
     pub(super) agent: &'s ChatAgent,
     query: &'s str,
@@ -27,7 +27,7 @@ pub(super) struct Session<'s> {
     calls: Vec<MadeCall>,
     failures: Vec<String>,
     n_written_calls: usize,
-    /// How many replies in a row called nothing, if none called anything before.
+    /// How many replies in a row called nothing; `None` once any reply has called something.
     n_idle: Option<usize>,
     is_idle: bool,
 }
@@ -57,28 +57,28 @@ impl<'s> Session<'s> {
         }
     }
 
-    /// A tree to begin with.
+    /// Creates a tree to begin with.
     pub(super) fn tree(&self) -> Tree {
         Tree::new(&self.agent.prompts, Arc::clone(&self.environment), self.query)
     }
 
-    /// Whether the model may not be asked again.
+    /// Returns whether the model may not be asked again.
     pub(super) fn is_spent(&self) -> bool {
         self.n_queries >= self.agent.limits.max_queries || self.never_calls()
     }
 
-    /// Whether the model was asked a few times and has called nothing at all.
+    /// Returns whether the model was asked several times and never called anything.
     pub(super) fn never_calls(&self) -> bool {
         self.n_idle.is_some_and(|n| n >= self.agent.limits.max_idle)
     }
 
-    /// Whether a branch may not go on.
+    /// Returns whether a branch may not continue.
     pub(super) fn is_long(&self, tree: &Tree, at: NodeId) -> bool {
         let limits = self.agent.limits;
         tree.n_steps(at) >= limits.max_steps || tree.node(at).n_idle >= limits.max_idle
     }
 
-    /// Asks the model what to do in a place; the inner error says why it did not reply.
+    /// Asks the model what to do at a node; the inner error says why it did not reply.
     pub(super) async fn ask(
         &mut self,
         tree: &Tree,
@@ -103,7 +103,7 @@ impl<'s> Session<'s> {
         })
     }
 
-    /// Does what was said, and returns the place it leads to.
+    /// Follows a reply and returns the node it leads to.
     pub(super) async fn follow(
         &mut self,
         tree: &mut Tree,
@@ -120,7 +120,7 @@ impl<'s> Session<'s> {
         }
     }
 
-    /// Makes the calls in order. What comes after one that ends the try is not done.
+    /// Makes the calls in order, and stops after one that ends the try.
     async fn act(&mut self, tree: &mut Tree, from: NodeId, mut said: Said) -> NodeId {
         if said.calls.is_empty() {
             self.read_written(&tree.node(from).environment, &mut said);
@@ -154,7 +154,7 @@ impl<'s> Session<'s> {
         at
     }
 
-    /// Takes calls from a model's text, where it made none.
+    /// Takes calls from a model's text if it made none.
     fn read_written(&mut self, environment: &Environment, said: &mut Said) {
         let Some(text) = &said.content else { return };
         let WrittenCalls { before, calls } = written_calls(text, |name| environment.knows(name));
@@ -162,11 +162,11 @@ impl<'s> Session<'s> {
             return;
         }
         said.content = Some(before).filter(|before| !before.is_empty());
-        // What a provider kept of a reply without calls does not fit one with calls.
+        // The provider's data for a reply without calls does not fit one with calls.
         said.provider.clear();
         for (name, arguments) in calls {
             self.n_written_calls += 1;
-            // Nine letters and digits, which is all that some servers take.
+            // Nine letters and digits: some servers accept nothing else.
             let id = format!("text{:05}", self.n_written_calls);
             said.calls.push(Call { id, name, arguments });
         }
@@ -191,7 +191,7 @@ impl<'s> Session<'s> {
         }
     }
 
-    /// The transcript, now that the search is over.
+    /// Makes the transcript when the search is over.
     pub(super) fn finish(self, search: Search) -> Transcript {
         let arguments = search.answered().map(|(tree, end)| &*tree.node(end).description);
         let ending = match (arguments, self.failures.last()) {

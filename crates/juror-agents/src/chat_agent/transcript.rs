@@ -1,36 +1,36 @@
-//! What our own agent did about a query.
+//! What the built-in agent did for a query.
 
 use std::sync::Arc;
 
 use crate::environment::{Code, Target};
 use crate::tree::{RawAnswer, Search, Spent};
 
-/// What our own agent did about a query. `Answer::from(&transcript.search)` is the answer that is
-/// judged.
+/// What the built-in agent did for a query. `Answer::from(&transcript.search)` is the answer to
+/// judge.
 #[derive(Clone, Debug)]
 pub struct Transcript {
     /// The query.
     pub query: String,
-    /// Everything that was tried.
+    /// Everything it tried.
     pub search: Search,
     /// How it ended.
     pub ending: Ending,
-    /// Which tools were called, in order.
+    /// The tool calls, in order.
     pub calls: Vec<MadeCall>,
     /// How often the model was asked.
     pub n_queries: usize,
-    /// The tokens it took.
+    /// The tokens used.
     pub n_tokens: u64,
     /// How many calls were read from the text of replies.
     pub n_written_calls: usize,
     /// Whether it was stopped because the model no longer called anything.
     pub is_idle: bool,
-    /// Each failure of the model to reply.
+    /// Each time the model failed to reply, and why.
     pub failures: Vec<String>,
 }
 
 impl Transcript {
-    /// The answer file of the public benchmark.
+    /// Makes the answer file of the public benchmark.
     pub fn raw(&self) -> RawAnswer {
         let Transcript { query, n_queries, n_tokens, .. } = self;
         let spent = Spent { query: query.clone(), n_queries: *n_queries, n_tokens: *n_tokens };
@@ -38,14 +38,14 @@ impl Transcript {
     }
 }
 
-/// A call that was made.
+/// A tool call.
 #[derive(Clone, Debug)]
 pub struct MadeCall {
-    /// What was called.
+    /// The API called.
     pub target: Arc<Target>,
-    /// With what.
+    /// Its arguments.
     pub arguments: String,
-    /// What came of it.
+    /// What came back.
     pub code: Code,
 }
 
@@ -56,8 +56,8 @@ pub enum Ending {
     Answered(String),
     /// The agent gave up.
     GaveUp,
-    /// It came to the end of its steps or questions.
+    /// It ran out of steps or questions.
     RanOut,
-    /// The model did not reply.
+    /// The model failed to reply.
     Failed(String),
 }

@@ -1,7 +1,7 @@
-//! `DFS_woFilter_wK`: where a way leads nowhere, back to a place from which another can be taken.
+//! `DFS_woFilter_wK`: when a branch leads nowhere, go back to a place from which to try another.
 //!
-//! From each place up to K ways are tried, one after the other. After an answer, or after giving
-//! up, the search goes back past the last call, since what led there is likely at fault.
+//! From each place up to K branches are tried, one after the other. After an answer, or after
+//! giving up, the search goes back past the last call, since what led there is likely at fault.
 
 use super::agent_model::Stopped;
 use super::session::Session;
@@ -12,13 +12,13 @@ use crate::tree::{NodeId, Search, Tree, TreeArgs};
 /// How many places to go back after an answer, or after giving up.
 const BACK_AFTER_END: usize = 2;
 
-/// How many places to go back when a way has simply come to its end.
+/// How many places to go back when a branch has simply ended.
 const BACK_AFTER_WAY: usize = 1;
 
-/// Back beyond any place: the search is over.
+/// Goes back beyond any place, which ends the search.
 const BACK_TO_START: usize = usize::MAX;
 
-/// A place from which ways are being tried.
+/// A place from which branches are being tried.
 struct Place {
     node: NodeId,
     n_tried: usize,
@@ -47,7 +47,7 @@ impl TreeSearch<'_> {
         let mut back = self.enter(Tree::ROOT, &mut open);
         while let Some(place) = open.last_mut() {
             if back > 0 {
-                // One step back is to this place, from which another way may be tried.
+                // One step back leads to this place, from which another branch may be tried.
                 back = if self.answers.is_empty() { back - 1 } else { BACK_TO_START };
                 if back > 0 {
                     open.pop();
@@ -69,8 +69,8 @@ impl TreeSearch<'_> {
         Ok(())
     }
 
-    /// Looks at a place. It is opened, or there is nothing to try from it: then, how far to go
-    /// back.
+    /// Visits a place. Opens it and returns 0, or returns how far to go back if there is nothing to
+    /// try from it.
     fn enter(&mut self, at: NodeId, open: &mut Vec<Place>) -> usize {
         let is_long = self.session.is_long(&self.tree, at);
         let node = self.tree.node_mut(at);
@@ -92,8 +92,8 @@ impl TreeSearch<'_> {
         BACK_AFTER_WAY
     }
 
-    /// Takes another way from a place; nothing once the model may not be asked again. The reply
-    /// that uses up the last question is not followed.
+    /// Tries another branch from a place. Returns `None` once the model may not be asked again; the
+    /// reply to the last allowed question is not followed.
     async fn go_on(&mut self, from: NodeId) -> Result<Option<NodeId>, Stopped> {
         if self.session.never_calls() {
             return Ok(None);

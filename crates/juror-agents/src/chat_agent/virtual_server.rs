@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::agent_tools::Tools;
 use crate::environment::{ToolCall, ToolReply};
 
-/// The longest reply that is read; agents are shown far less.
+/// The longest reply to read; agents see far less of it.
 const MOST_BYTES: usize = 16 << 20;
 
 /// A server that answers calls at one address.
@@ -17,23 +17,23 @@ pub struct VirtualServer {
     setup: VirtualServerSetup,
 }
 
-/// Where and how a server is asked.
+/// The address and settings of a server.
 #[derive(Clone, Debug)]
 pub struct VirtualServerSetup {
-    /// The whole address, as `http://127.0.0.1:8080/virtual`.
+    /// The full address, such as `http://127.0.0.1:8080/virtual`.
     pub url: String,
-    /// The key that servers of real tools ask for; others ignore it.
+    /// The key that servers of real tools require; others ignore it.
     pub key: String,
-    /// The token that the server asks for, if it does.
+    /// The server's access token, if it requires one.
     pub token: Option<Secret>,
-    /// How the server is to shorten replies, where it does.
+    /// How the server should shorten replies, if it does.
     pub strip: String,
-    /// How long a reply may take.
+    /// How long to wait for a reply.
     pub timeout: Duration,
 }
 
 impl VirtualServerSetup {
-    /// A server of one's own: no key, nothing shortened.
+    /// Settings for a private server: no key, nothing shortened.
     pub fn new(url: impl Into<String>) -> VirtualServerSetup {
         let (key, strip) = ("EMPTY".to_owned(), String::new());
         let timeout = Duration::from_mins(2);
@@ -52,7 +52,7 @@ struct Request<'a> {
 }
 
 impl VirtualServer {
-    /// A server that a client calls.
+    /// Creates a server that is called through `client`.
     pub fn new(setup: VirtualServerSetup, client: reqwest::Client) -> VirtualServer {
         VirtualServer { client, setup }
     }
@@ -67,7 +67,7 @@ impl VirtualServer {
             toolbench_key: &self.setup.key,
         };
         let mut post = self.client.post(&self.setup.url).header("toolbench_key", &self.setup.key);
-        // Models write 5.0 for 5 and the other way round; other servers pass over the header.
+        // Models write 5.0 for 5 and vice versa; other servers ignore the header.
         post = post.header("juror-match", "numbers");
         if let Some(token) = &self.setup.token {
             post = post.bearer_auth(token.expose());
@@ -92,7 +92,7 @@ impl Tools for VirtualServer {
             match tokio::time::timeout(self.setup.timeout, self.post(call)).await {
                 Err(_) => ToolReply::TimedOut,
                 Ok(Ok(reply)) => reply,
-                // The address may hold a key: only the cause is told.
+                // The address may contain a key, so report only the cause.
                 Ok(Err(error)) => ToolReply::Failed(innermost(&error)),
             }
         })

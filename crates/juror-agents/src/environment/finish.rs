@@ -1,4 +1,4 @@
-//! The function that ends a try: with an answer, or by giving up.
+//! The function that ends a try, with an answer or by giving up.
 
 use juror_json::{python, unescape};
 use juror_models::Callable;
@@ -10,12 +10,12 @@ use super::observation::{Code, Observation};
 const ANSWER: &str = "give_answer";
 const GIVE_UP: &str = "give_up_and_restart";
 
-/// How most models write where the answer begins.
+/// How most models write the key of the answer.
 const ANSWER_KEY: &str = "\"final_answer\": \"";
 
-/// The function itself, in the given words: what it does, and what its answer is to be.
+/// Makes the function, described in the given words.
 pub(super) fn callable(description: &str, final_answer: &str) -> Callable {
-    // Written out, since a value would not keep the order.
+    // Written out, since a `Value` would not keep the order.
     let parameters = format!(
         r#"{{"type":"object","properties":{{"return_type":{{"type":"string","enum":["{ANSWER}","{GIVE_UP}"]}},"final_answer":{{"type":"string","description":{}}}}},"required":["return_type"]}}"#,
         json!(final_answer)
@@ -24,7 +24,7 @@ pub(super) fn callable(description: &str, final_answer: &str) -> Callable {
     Callable { name: FINISH.to_owned(), description: description.to_owned(), parameters }
 }
 
-/// What comes of a call to it.
+/// Returns the observation after a call of it.
 pub(super) fn finish(arguments: &str) -> Observation {
     let (text, code) = match Arguments::read(arguments) {
         Arguments { return_type: None, .. } => {
@@ -46,8 +46,8 @@ pub(super) fn finish(arguments: &str) -> Observation {
     Observation { text: text.to_owned(), code }
 }
 
-/// The final answer that arguments hold: a text as it is, anything else as JSON. Of arguments that
-/// are no JSON it is all that follows its name.
+/// Returns the final answer in arguments: a string as it is, anything else as JSON. In arguments
+/// that are not JSON, the answer is everything after its key.
 pub fn final_answer(arguments: &str) -> Option<String> {
     match python::lenient_fields(arguments) {
         Ok(fields) => fields?.get("final_answer").map(|json| {
@@ -96,7 +96,7 @@ impl Arguments {
         }
     }
 
-    /// Of a text that is no JSON, what stands in it as most models write it.
+    /// Searches text that is not JSON for the keys as most models write them.
     fn rescue(text: &str) -> Arguments {
         let value = |of: &str| text.contains(&format!("\"return_type\": \"{of}\""));
         let return_type = match () {

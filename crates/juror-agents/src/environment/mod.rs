@@ -1,7 +1,7 @@
-//! What an agent sees and what comes of its calls, one step at a time.
+//! What an agent sees, and what its calls lead to, one step at a time.
 //!
-//! An [`Environment`] is a list of functions with what each of them calls. It decides what a call
-//! means; whoever runs the agent calls the tool, and hands the reply back:
+//! An [`Environment`] is a list of functions and the APIs behind them. It decides what a call
+//! means; whoever runs the agent calls the tool and hands the reply back:
 //!
 //! ```
 //! use juror_agents::environment::{Environment, Setup, Step, ToolReply};
@@ -40,19 +40,19 @@ pub use search::{MOST_FOUND, Search, USUAL_FOUND};
 
 use offered::Offered;
 
-/// Longer observations are cut to this many characters, unless told otherwise.
+/// The default length in characters that observations are cut to.
 pub const LONGEST_OBSERVATION: usize = 1024;
 
-/// How an environment is made.
+/// The settings of an environment.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// How functions are described.
+    /// How to describe functions.
     pub form: Form,
-    /// The words that are the environment's own.
+    /// The environment's own texts.
     pub wording: Wording,
-    /// Whether the agent may look for further functions.
+    /// Whether the agent may search for further functions.
     pub has_search: bool,
-    /// Longer observations are cut to this many characters.
+    /// The length in characters that observations are cut to.
     pub longest_observation: usize,
 }
 
@@ -67,48 +67,48 @@ impl Default for Setup {
     }
 }
 
-/// The words that no tool file has.
+/// The texts that no tool file provides.
 #[derive(Clone, Debug, Default)]
 pub struct Wording {
-    /// What an agent is to do.
+    /// What the agent is to do.
     pub task: String,
-    /// What stands before the list of its tools.
+    /// Introduces the list of tools.
     pub tools: String,
-    /// What is said in place of the list, where there is none and the agent may search.
+    /// Replaces the list if it is empty and the agent may search.
     pub no_tools: String,
-    /// What the function `Finish` does.
+    /// Describes the function `Finish`.
     pub finish: String,
-    /// What a final answer is.
+    /// Describes a final answer.
     pub final_answer: String,
-    /// What the function `search_tools` does.
+    /// Describes the function `search_tools`.
     pub search: String,
 }
 
-/// What is to be done about a call.
+/// What to do about a call.
 #[derive(Clone, Debug)]
 pub enum Step {
-    /// Nothing: this is what the agent is told.
+    /// Nothing: show the agent this observation.
     Told(Observation),
-    /// A tool is to be called, and its reply to be given to [`Environment::observe`].
+    /// Call a tool, and give its reply to [`Environment::observe`].
     Call(ToolCall),
-    /// Functions are to be looked for, and to be given to [`Environment::find`].
+    /// Search for functions, and give them to [`Environment::find`].
     Search(Search),
 }
 
 /// A call to a tool.
 #[derive(Clone, Debug)]
 pub struct ToolCall {
-    /// What is called.
+    /// The API to call.
     pub target: Arc<Target>,
-    /// With what, as the model wrote it: mostly JSON.
+    /// The arguments as the model wrote them: mostly JSON.
     pub arguments: String,
 }
 
-/// The functions of an agent, and how far it has come with them.
+/// The functions of an agent, including those found so far.
 #[derive(Clone, Debug)]
 pub struct Environment {
     offered: Vec<Arc<Offered>>,
-    /// The last functions of the list, which come with every query.
+    /// The functions that come with every query, at the end of the list.
     own: Vec<Arc<Callable>>,
     task: Arc<str>,
     form: Form,
@@ -130,23 +130,23 @@ impl Environment {
         }
     }
 
-    /// What the agent is to do, and with which tools.
+    /// Returns what the agent is to do, and with which tools.
     pub fn task(&self) -> &str {
         &self.task
     }
 
-    /// The functions as a model is told of them; `Finish` is the last.
+    /// Returns the functions as a model sees them; `Finish` is the last.
     pub fn functions(&self) -> impl Iterator<Item = &Callable> {
         let offered = self.offered.iter().map(|offered| &offered.callable);
         offered.chain(self.own.iter().map(|own| &**own))
     }
 
-    /// What the functions of tools call, in the same order.
+    /// Returns the APIs behind the tool functions, in the same order.
     pub fn targets(&self) -> impl Iterator<Item = &Target> {
         self.offered.iter().map(|offered| &*offered.target)
     }
 
-    /// Whether a function of this name can be called.
+    /// Returns whether a function of this name can be called.
     pub fn knows(&self, name: &str) -> bool {
         self.own.iter().any(|own| own.name == name) || offered::find(&self.offered, name).is_some()
     }
@@ -172,13 +172,13 @@ impl Environment {
         }
     }
 
-    /// What the agent is told of a tool's reply.
+    /// Returns what to tell the agent about a tool's reply.
     pub fn observe(&self, reply: &ToolReply) -> Observation {
         self.cut(Observation::of_reply(reply))
     }
 
-    /// Adds functions that were found, and tells their names. What was offered before keeps its
-    /// name and is told again.
+    /// Adds functions that were found, and reports their names. A function offered before keeps its
+    /// name and is reported again.
     pub fn find(&mut self, offers: &[Offer<'_>]) -> Observation {
         let names: Vec<String> = offers
             .iter()
@@ -187,7 +187,7 @@ impl Environment {
         self.cut(search::tell(&names.iter().map(String::as_str).collect::<Vec<&str>>()))
     }
 
-    /// What the agent is told if nothing could be looked for, and why.
+    /// Returns what to tell the agent if the search failed, and why.
     pub fn find_failed(&self, why: &str) -> Observation {
         self.observe(&ToolReply::Failed(why.to_owned()))
     }

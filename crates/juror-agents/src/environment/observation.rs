@@ -3,46 +3,46 @@
 use juror_json::python;
 use serde::{Serialize, Serializer};
 
-/// What a model is told, and what it means.
+/// The text that a model is shown, and what it means.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Observation {
-    /// What is told.
+    /// The text.
     pub text: String,
     /// What it means.
     pub code: Code,
 }
 
-/// What came of a call, by the numbers that answer files have for it.
+/// The result of a call, by its number in answer files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i8)]
 pub enum Code {
-    /// The model gave no reply.
+    /// The model did not reply.
     ModelFailed = -1,
     /// The tool answered.
     Done = 0,
     /// There is no function of that name.
     InventedName = 1,
-    /// The call to end the try was wrong.
+    /// The call to `Finish` was wrong.
     BadFinish = 2,
     /// The final answer was given.
     Answered = 3,
-    /// The try was given up.
+    /// The agent gave up the try.
     GaveUp = 4,
     /// The tool took too long.
     TimedOut = 5,
     /// The API does not work.
     NotWorking = 6,
-    /// The key is not let in.
+    /// The key was rejected.
     Unauthorized = 7,
     /// The key has no subscription.
     Unsubscribed = 8,
-    /// Too many requests for a key.
+    /// The key was used for too many requests.
     TooManyRequests = 9,
     /// Too many requests in a minute.
     RateLimited = 10,
-    /// The provider sends a message in place of a reply.
+    /// The provider sent a message instead of a reply.
     ProviderMessage = 11,
-    /// What came is no reply.
+    /// What came back is not a reply.
     BadReply = 12,
 }
 
@@ -52,42 +52,42 @@ impl Serialize for Code {
     }
 }
 
-/// What came back from a tool.
+/// A tool's reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ToolReply {
-    /// A body, with the HTTP status it came with.
+    /// A body and its HTTP status.
     Answered {
-        /// 200 for a reply.
+        /// 200 for a proper reply.
         status: u16,
         /// The body.
         body: String,
     },
     /// Nothing came in time.
     TimedOut,
-    /// The tool could not be asked, and why.
+    /// The tool could not be asked; says why.
     Failed(String),
 }
 
 impl ToolReply {
-    /// A reply that came without HTTP.
+    /// Wraps a reply that came without HTTP.
     pub fn of(body: String) -> ToolReply {
         ToolReply::Answered { status: 200, body }
     }
 
-    /// What it means.
+    /// Returns what the reply means.
     pub fn code(&self) -> Code {
         Observation::of_reply(self).code
     }
 }
 
 impl Observation {
-    /// An error, in the form of a tool's reply.
+    /// Makes an error in the form of a tool's reply.
     pub(super) fn error(error: &str, code: Code) -> Observation {
         let text = format!("{{\"error\": {}, \"response\": \"\"}}", python::dumps_text(error));
         Observation { text, code }
     }
 
-    /// What a reply says. One that is no object with an `error` is none.
+    /// Reads a reply. A body that is not an object with an `error` is not a reply.
     pub(super) fn of_reply(reply: &ToolReply) -> Observation {
         let bad = |error: &str| Observation::error(error, Code::BadReply);
         match reply {
@@ -102,7 +102,7 @@ impl Observation {
         }
     }
 
-    /// Shortened to a number of characters, and three points where something is left out.
+    /// Cuts the text to `longest` characters, followed by three dots.
     pub(super) fn cut(mut self, longest: usize) -> Observation {
         if let Some((end, _)) = self.text.char_indices().nth(longest) {
             self.text.truncate(end);
@@ -118,7 +118,7 @@ fn read(body: &str) -> Option<Observation> {
     Some(Observation { text, code })
 }
 
-/// The failures that the public servers have a text for.
+/// Recognizes the failures that the public servers have a text for.
 fn code_of(error: &str) -> Code {
     match error {
         "\"API not working error...\"" => Code::NotWorking,

@@ -1,4 +1,4 @@
-//! Functions that stand for APIs, and the way back from a name.
+//! Functions that stand for APIs, and finding them by name.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use juror_models::Callable;
 use juror_toolbench::names::{LONGEST_NAME, full_official_name, standard_name, standardize};
 use juror_toolbench::{Form, Offer, TakenNames, function, function_names};
 
-/// What a function calls.
+/// The API that a function calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     /// The category.
@@ -15,18 +15,18 @@ pub struct Target {
     pub tool: String,
     /// The API's raw name.
     pub api: String,
-    /// The tool's name as requests have it.
+    /// The tool's name in requests.
     pub standard_tool: String,
-    /// The API's name as requests have it.
+    /// The API's name in requests.
     pub standard_api: String,
 }
 
-/// A function of the list.
+/// A function in the list.
 #[derive(Debug)]
 pub(super) struct Offered {
     pub(super) callable: Callable,
     pub(super) target: Arc<Target>,
-    /// Its official name before it was cut.
+    /// Its official name before cutting.
     full_name: String,
 }
 
@@ -54,13 +54,13 @@ impl Offered {
     }
 }
 
-/// The functions of APIs.
+/// Makes the functions of APIs.
 pub(super) fn offer_all(offers: &[Offer<'_>], form: Form) -> Vec<Arc<Offered>> {
     let offered = |(offer, name): (&Offer<'_>, String)| Arc::new(Offered::new(&name, offer, form));
     offers.iter().zip(function_names(offers)).map(offered).collect()
 }
 
-/// The function of an API, which joins the list if it was not there.
+/// Returns the function of an API, adding it to the list if it is new.
 pub(super) fn add<'o>(
     offered: &'o mut Vec<Arc<Offered>>,
     offer: &Offer<'_>,
@@ -75,8 +75,8 @@ pub(super) fn add<'o>(
     &offered[at]
 }
 
-/// The function of a name: exactly that name, or, where it is as long as a name that was cut, the
-/// only one whose uncut name ends with it.
+/// Finds a function by its exact name. A name that is as long as a cut one also finds the only
+/// function whose uncut name ends with it.
 pub(super) fn find<'o>(offered: &'o [Arc<Offered>], name: &str) -> Option<&'o Offered> {
     let exact = offered.iter().find(|offered| offered.callable.name == name);
     let cut = || {

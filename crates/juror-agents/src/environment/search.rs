@@ -1,4 +1,4 @@
-//! The function that finds further functions, where an agent may use a whole pool.
+//! The function that finds further functions, for agents that may use a whole pool.
 
 use juror_json::python;
 use juror_models::Callable;
@@ -7,22 +7,22 @@ use serde_json::{Value, json};
 
 use super::observation::{Code, Observation};
 
-/// How many functions are found if the model does not say.
+/// How many functions to find by default.
 pub const USUAL_FOUND: usize = 5;
 
-/// How many functions may be found at once.
+/// How many functions to find at most.
 pub const MOST_FOUND: usize = 20;
 
-/// What a model looks for.
+/// A model's search for functions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Search {
-    /// In its words.
+    /// The search text.
     pub query: String,
-    /// How many functions it wants.
+    /// The number of functions wanted.
     pub most: usize,
 }
 
-/// The function itself, in the given words.
+/// Makes the function, described in the given words.
 pub(super) fn callable(description: &str) -> Callable {
     let parameters = json!({
         "type": "object",
@@ -35,7 +35,7 @@ pub(super) fn callable(description: &str) -> Callable {
     Callable::new(SEARCH, description, &parameters)
 }
 
-/// What a call to it asks for; what to tell the model if that cannot be made out.
+/// Reads the arguments of a search, or returns what to tell the model if they are wrong.
 pub(super) fn read(arguments: &str) -> Result<Search, Observation> {
     let refuse = |why: &str| Observation::error(why, Code::BadReply);
     let fields: Value =
@@ -52,7 +52,7 @@ pub(super) fn read(arguments: &str) -> Result<Search, Observation> {
     Ok(Search { query, most })
 }
 
-/// Tells the names of what was found; the functions themselves join the list.
+/// Reports the names of the functions found; the functions themselves join the list.
 pub(super) fn tell(names: &[&str]) -> Observation {
     let names: Vec<String> = names.iter().map(|name| python::dumps_text(name)).collect();
     let names = names.join(", ");

@@ -9,11 +9,11 @@ use juror_toolbench::names::standardize;
 use super::Wording;
 use juror_toolbench::Offer;
 
-/// Descriptions of tools are cut to this many characters.
+/// The length in characters that tool descriptions are cut to.
 const LONGEST_DESCRIPTION: usize = 512;
 
-/// The task, followed by the tools, each once, numbered in the order they first come in. Without any,
-/// an agent that may search is told so.
+/// Describes the task and lists the tools, each once, numbered in order of first appearance. If
+/// there are none, says so to an agent that may search.
 pub(super) fn describe(wording: &Wording, offers: &[Offer<'_>], has_search: bool) -> String {
     let list = if offers.is_empty() && has_search { &wording.no_tools } else { &wording.tools };
     let mut text = [wording.task.as_str(), list].concat();
@@ -23,7 +23,7 @@ pub(super) fn describe(wording: &Wording, offers: &[Offer<'_>], has_search: bool
         let name = tool.1.clone();
         if told.insert(tool) {
             let description = one_line(offer.tool_description);
-            // Writing to a string does not fail.
+            // Writing to a string cannot fail.
             let _ = writeln!(text, "{}.{name}: {description}", told.len());
         }
     }

@@ -1,4 +1,4 @@
-//! From what an agent tried to an answer that can be judged.
+//! Converts what an agent tried to an answer that can be judged.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -10,16 +10,16 @@ use super::node::{Kind, Node};
 use super::search::Search;
 use super::train::last_conversation;
 
-/// Who speaks, and the words or the call.
+/// The speaker, and the words or the call.
 type Turn = (Cow<'static, str>, Json<'static>);
 
-/// How many messages come before the agent speaks: the task, and the query.
+/// The number of messages before the agent speaks: the task and the query.
 const N_OPENING: usize = 2;
 
 impl From<&Search> for Answer<'static> {
-    /// The same answer as [`convert`](juror_toolbench::answer::convert) reads from the answer file of
-    /// the search, without writing one: the conversation that led to the end, or if the search ran
-    /// out, the oldest way. Words beside calls are left out.
+    /// Makes the same answer as [`convert`](juror_toolbench::answer::convert) reads from the answer
+    /// file of the search, without writing one: the conversation that led to the end, or the oldest
+    /// branch if the search ran out. Words beside calls are left out.
     fn from(search: &Search) -> Answer<'static> {
         let end = search.end();
         let mut turns =
@@ -50,7 +50,7 @@ fn call(name: &str, arguments: &str, response: Option<&str>) -> Turn {
     (Cow::Borrowed("tool"), call.to_json())
 }
 
-/// What the model said and called in a conversation.
+/// Returns what the model said and called in a conversation.
 fn turns_of_conversation(messages: &[Arc<Message>]) -> Vec<Turn> {
     let mut turns = Vec::new();
     for (at, message) in messages.iter().enumerate().skip(N_OPENING) {
@@ -64,8 +64,8 @@ fn turns_of_conversation(messages: &[Arc<Message>]) -> Vec<Turn> {
     turns
 }
 
-/// Each call with the reply that follows; without one it is left out. After `Finish` nothing is
-/// called.
+/// Adds each call with the reply that follows; a call without one is left out. Nothing after
+/// `Finish` counts.
 fn add_calls(said: &Said, later: &[Arc<Message>], turns: &mut Vec<Turn>) {
     for made in &said.calls {
         if made.name == FINISH {
@@ -82,7 +82,7 @@ fn add_calls(said: &Said, later: &[Arc<Message>], turns: &mut Vec<Turn>) {
     }
 }
 
-/// What was thought and called along a way.
+/// Returns what the model thought and called along a branch.
 fn turns_of_way(way: &[&Node]) -> Vec<Turn> {
     let mut turns = Vec::new();
     let mut name = "";

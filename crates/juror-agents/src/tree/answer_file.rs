@@ -1,4 +1,4 @@
-//! Answer files of the public benchmark, one a query. They are only written here.
+//! Answer files of the public benchmark, one per query. This module only writes them.
 
 use hashbrown::HashSet;
 use juror_models::Callable;
@@ -21,23 +21,23 @@ pub enum RawAnswer {
     Tree(TreeAnswer),
 }
 
-/// What was asked, and how much that took.
+/// The query, and what answering it took.
 #[derive(Clone, Debug, Default)]
 pub struct Spent {
     /// The query.
     pub query: String,
     /// How often the model was asked.
     pub n_queries: usize,
-    /// The tokens it took.
+    /// The tokens used.
     pub n_tokens: u64,
 }
 
-/// What a chain was told to do.
+/// The settings of a chain.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct ChainArgs {
-    /// Steps a try may take.
+    /// Maximum steps of a try.
     pub single_chain_max_step: usize,
-    /// How many tries there may be.
+    /// Maximum number of tries.
     pub pass_at: usize,
     /// How many answers are wanted.
     pub answer: usize,
@@ -45,22 +45,22 @@ pub struct ChainArgs {
     pub max_query_count: usize,
 }
 
-/// What a tree search was told to do.
+/// The settings of a tree search.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct TreeArgs {
-    /// Steps a branch may take.
+    /// Maximum steps of a branch.
     pub single_chain_max_step: usize,
-    /// How many branches a place may have.
+    /// Maximum branches of a place.
     pub tree_beam_size: usize,
     /// How often the model may be asked.
     pub max_query_count: usize,
     /// How many answers are wanted.
     pub answer: usize,
-    /// Whether branches are compared before they are followed.
+    /// Whether to compare branches before following them.
     pub with_filter: bool,
 }
 
-/// What came of a chain.
+/// The result of a chain.
 #[derive(Clone, Debug, Serialize)]
 pub struct ChainAnswer {
     win: bool,
@@ -74,8 +74,8 @@ pub struct ChainAnswer {
 #[derive(Clone, Debug, Serialize)]
 struct Try {
     chain: Vec<NodeRecord>,
-    /// Whether a try before it won, as the public files have it: none did, since it would have
-    /// been the last.
+    /// Whether an earlier try won, as in the public files. None did, since it would have been the
+    /// last.
     win: bool,
 }
 
@@ -91,7 +91,7 @@ struct ChainGeneration {
     query: String,
 }
 
-/// What came of a tree search.
+/// The result of a tree search.
 #[derive(Clone, Debug, Serialize)]
 pub struct TreeAnswer {
     win: bool,
@@ -116,7 +116,7 @@ struct TreeGeneration {
 }
 
 impl RawAnswer {
-    /// The file of a search.
+    /// Makes the file of a search.
     pub fn of(search: &Search, spent: Spent) -> RawAnswer {
         match search {
             Search::Chain { tries, args } => RawAnswer::of_chain(tries, *args, spent),
@@ -163,7 +163,7 @@ impl RawAnswer {
         args: TreeArgs,
         spent: Spent,
     ) -> RawAnswer {
-        // The public agents draw one of several that were given up; the first is as good.
+        // The public agents pick one of several given-up branches at random; the first is as good.
         let end = answers.first().or(given_up.first());
         let is_given_up = answers.is_empty() && end.is_some();
         RawAnswer::Tree(TreeAnswer {
@@ -188,7 +188,7 @@ impl RawAnswer {
     }
 }
 
-/// All functions that could be called anywhere, those that come with every query last.
+/// Returns all functions that could be called anywhere, with those that come with every query last.
 fn functions<'t>(trees: impl IntoIterator<Item = &'t Tree>) -> Vec<Callable> {
     let (mut found, mut own) = (Vec::new(), Vec::new());
     let mut names = HashSet::new();

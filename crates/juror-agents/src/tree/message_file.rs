@@ -1,4 +1,4 @@
-//! Messages as answer files have them.
+//! Messages as answer files write them.
 
 use std::sync::Arc;
 
@@ -6,16 +6,16 @@ use juror_models::{Call, Message};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-/// What is written for what a model did not say. The two kinds of files differ in it.
+/// How to write what a model did not say. The two kinds of files differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Nulls {
-    /// `null`.
+    /// As `null`.
     Kept,
-    /// Nothing.
+    /// Not at all.
     LeftOut,
 }
 
-/// A message as files have it.
+/// A message as files write it.
 #[derive(Clone, Debug)]
 pub(super) struct Written {
     pub(super) message: Arc<Message>,

@@ -1,7 +1,7 @@
-//! What an agent did: what was said, the tree of its tries, and the search that made it.
+//! What an agent did: the conversation, the tree of its tries, and the search that made it.
 //!
-//! A [`Search`] becomes an answer that is judged (`Answer::from(&search)`), and the file that the
-//! public benchmark has for it ([`RawAnswer`]), so that its readers can be used on it.
+//! A [`Search`] turns into an answer to judge (`Answer::from(&search)`) and into the file that the
+//! public benchmark writes for it ([`RawAnswer`]), so that the benchmark's own tools can read it.
 
 mod answer;
 mod answer_file;

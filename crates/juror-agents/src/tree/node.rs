@@ -7,17 +7,17 @@ use juror_models::{Call, Message, Said};
 use super::prompts::{Candidate, Prompts};
 use crate::environment::{Code, Environment, Observation};
 
-/// Stands in for the name of a function that there is not, in what the model is shown again.
+/// Replaces the name of a function that does not exist when the model is shown its call again.
 pub const INVENTED: &str = "invalid_hallucination_function_name";
 
-/// What a node stands for.
+/// The kind of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Words.
+    /// Text.
     Thought,
     /// The name of a function.
     Action,
-    /// The arguments of a call, and what came of it.
+    /// The arguments of a call, and its result.
     ActionInput,
 }
 
@@ -28,11 +28,11 @@ pub struct NodeId(usize);
 /// A thought, the name of a function, or its arguments.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// What it stands for.
+    /// Its kind.
     pub kind: Kind,
-    /// The words, the name or the arguments.
+    /// The text, the name or the arguments.
     pub description: String,
-    /// What came of a call; nothing for other nodes, and for the root.
+    /// The result of a call; `None` for other nodes and for the root.
     pub observation: Option<Observation>,
     /// Whether an answer was given here.
     pub is_terminal: bool,
@@ -40,15 +40,15 @@ pub struct Node {
     pub is_pruned: bool,
     /// Whether an answer was given here or not far below.
     pub is_finished: bool,
-    /// How far it is from the root.
+    /// The distance from the root.
     pub depth: usize,
-    /// When it was looked at.
+    /// Its place in the order of visits.
     pub expand_num: usize,
     /// How often the model said nothing, here and above.
     pub n_empty: usize,
     /// How many replies in a row, up to here, called nothing.
     pub n_idle: usize,
-    /// What was said up to here.
+    /// The conversation up to here.
     pub messages: Vec<Arc<Message>>,
     /// What can be called from here.
     pub environment: Arc<Environment>,
@@ -63,7 +63,7 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// A root: what there is to do, and with what.
+    /// Creates a root with the task, the query and the functions.
     pub fn new(prompts: &Prompts, environment: Arc<Environment>, query: &str) -> Tree {
         let messages = vec![
             Arc::new(Message::System(prompts.system(environment.task()))),
@@ -72,35 +72,35 @@ impl Tree {
         Tree { nodes: vec![Node::new(Kind::ActionInput, String::new(), messages, environment)] }
     }
 
-    /// Where everything begins.
+    /// The root.
     pub const ROOT: NodeId = NodeId(0);
 
-    /// The node of a place.
+    /// Returns a node.
     pub fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id.0]
     }
 
-    /// The same, to be changed.
+    /// Returns a node to change.
     pub fn node_mut(&mut self, id: NodeId) -> &mut Node {
         &mut self.nodes[id.0]
     }
 
-    /// All nodes, in the order they were made.
+    /// Returns all nodes, in order of creation.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
 
-    /// How many steps lead to a node; one in which the model said nothing is a step too.
+    /// Returns how many steps lead to a node, including those in which the model said nothing.
     pub fn n_steps(&self, id: NodeId) -> usize {
         self.node(id).depth + self.node(id).n_empty
     }
 
-    /// Adds words, in the place of a node.
+    /// Adds text below a node.
     pub fn think(&mut self, parent: NodeId, words: &str) -> NodeId {
         self.add(parent, Kind::Thought, words)
     }
 
-    /// Adds words that say why the model gave no reply.
+    /// Adds text that says why the model did not reply.
     pub fn fail(&mut self, parent: NodeId, why: &str) -> NodeId {
         let id = self.think(parent, why);
         let node = self.node_mut(id);
@@ -109,7 +109,7 @@ impl Tree {
         id
     }
 
-    /// Adds what came of a call: the function's name, and below it the arguments.
+    /// Adds a call and its result: the function's name, and below it the arguments.
     pub fn act(
         &mut self,
         parent: NodeId,
@@ -142,10 +142,10 @@ impl Tree {
         id
     }
 
-    /// Puts what was said, and what came of its calls, into the messages of the nodes that were
-    /// made of it: `calls` are the places of the arguments, or `last` is the place that is left.
+    /// Adds a reply and the results of its calls to the messages of the nodes made from it. `calls`
+    /// are the nodes of the arguments; without calls, `last` is the node of the text.
     ///
-    /// Names that there are not are not shown again.
+    /// Names of functions that do not exist are not shown again.
     pub fn record(&mut self, said: &Said, calls: &[NodeId], last: NodeId) {
         let mut shown = said.clone();
         for (call, id) in shown.calls.iter_mut().zip(calls) {
@@ -175,7 +175,7 @@ impl Tree {
         }
     }
 
-    /// Asks for something else than what was done here before, unless nothing was.
+    /// Asks for something other than what was tried here before. Returns `false` if nothing was.
     pub fn ask_for_another(&mut self, id: NodeId, prompts: &Prompts) -> bool {
         let node = self.node(id);
         let candidates: Vec<Candidate<'_>> =
@@ -188,7 +188,7 @@ impl Tree {
         true
     }
 
-    /// The first call at or below a node, going down first children only.
+    /// Returns the first call at or below a node, following first children only.
     fn candidate(&self, id: NodeId) -> Option<Candidate<'_>> {
         let mut node = self.node(id);
         let mut name = "";
@@ -199,7 +199,8 @@ impl Tree {
         Some(Candidate { name, arguments: &node.description, observation: node.observed() })
     }
 
-    /// Takes the last question of a place back: those below it have it on record, unseen.
+    /// Withdraws the last question at a node: its descendants have it on record, but the model does
+    /// not see it.
     pub fn take_question_back(&mut self, id: NodeId) {
         if let Some(last) = self.node_mut(id).messages.last_mut()
             && let Message::User { content, .. } = &**last
@@ -208,7 +209,7 @@ impl Tree {
         }
     }
 
-    /// Marks a node and those above it as finished, past so many further calls.
+    /// Marks a node and its ancestors as finished, up to and including `n_calls` further calls.
     pub fn finish(&mut self, id: NodeId, mut n_calls: usize) {
         let mut at = Some(id);
         while let Some(id) = at {
@@ -220,7 +221,7 @@ impl Tree {
         }
     }
 
-    /// The nodes from below the root to a place.
+    /// Returns the nodes from below the root to a node.
     pub fn path(&self, id: NodeId) -> Vec<NodeId> {
         let parents = std::iter::successors(Some(id), |id| self.node(*id).parent);
         let mut path: Vec<NodeId> = parents.take_while(|id| *id != Tree::ROOT).collect();
@@ -254,17 +255,17 @@ impl Node {
         }
     }
 
-    /// What came of its call.
+    /// Returns the result of its call.
     pub fn code(&self) -> Option<Code> {
         self.observation.as_ref().map(|observation| observation.code)
     }
 
-    /// What the model was told of its call.
+    /// Returns what the model was told about its call.
     pub fn observed(&self) -> &str {
         self.observation.as_ref().map_or("", |observation| &observation.text)
     }
 
-    /// Whether something was tried from here.
+    /// Returns whether something was tried from here.
     pub fn has_children(&self) -> bool {
         !self.children.is_empty()
     }

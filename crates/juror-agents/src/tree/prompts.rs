@@ -1,23 +1,23 @@
-//! What an agent's model is asked, with places for what differs from query to query.
+//! The prompts of an agent's model, with placeholders for what differs between queries.
 
 use juror_json::python;
 
-/// The texts an agent is asked in. A place such as `{{query}}` stands once in its text; without
-/// it, what would stand there comes at the end.
+/// The texts of an agent's prompts. A placeholder such as `{{query}}` occurs once in its text; if
+/// it is missing, its value is appended.
 #[derive(Clone, Debug, Default)]
 pub struct Prompts {
-    /// What the model is to be, with a place for `{{task}}`.
+    /// The model's role, with the placeholder `{{task}}`.
     pub system: String,
-    /// What it is asked, with a place for `{{query}}`.
+    /// The question, with the placeholder `{{query}}`.
     pub user: String,
-    /// What it is asked where it has been before, with a place for the `{{candidates}}` that it
-    /// chose there.
+    /// The question at a place visited before, with a placeholder for the `{{candidates}}` it chose
+    /// there.
     pub again: String,
-    /// What follows the candidates where something was observed before: `{{observation}}`.
+    /// Follows the candidates if something was observed before: `{{observation}}`.
     pub observed: String,
 }
 
-/// What was done before in the same place.
+/// An earlier choice at the same place.
 pub(super) struct Candidate<'a> {
     pub(super) name: &'a str,
     pub(super) arguments: &'a str,
@@ -47,7 +47,7 @@ fn fill(template: &str, place: &str, text: &str) -> String {
     [before, text, after].concat()
 }
 
-/// The candidates as Python writes a list of objects over several lines.
+/// Writes the candidates as Python writes a list of objects over several lines.
 fn list(candidates: &[Candidate<'_>]) -> String {
     let object = |candidate: &Candidate<'_>| {
         let text = python::dumps_text;
@@ -55,7 +55,7 @@ fn list(candidates: &[Candidate<'_>]) -> String {
             format!("\"name\": {}", text(candidate.name)),
             format!("\"arguments\": {}", text(candidate.arguments)),
             format!("\"function_output\": {}", text(candidate.observation)),
-            // The public agents name a value that none of them computes.
+            // The public agents include this value, and none of them computes it.
             "\"mento-carlo-action-value\": 0.0".to_owned(),
         ];
         format!("  {{\n    {}\n  }}", fields.join(",\n    "))

@@ -1,11 +1,11 @@
-//! Nodes as answer files have them.
+//! Nodes as answer files write them.
 
 use serde::Serialize;
 
 use super::node::{Kind, Node, NodeId, Tree};
 use crate::environment::Code;
 
-/// The number that the public files have for every node: nothing is compared.
+/// The rating that the public files give every node, since nothing is compared.
 const ELO: f64 = 1000.0;
 
 /// A node.
@@ -34,7 +34,7 @@ pub(super) struct NodeRecord {
 #[derive(Clone, Debug, Serialize)]
 struct Nothing {}
 
-/// A tree, with how large it is.
+/// A tree and its size.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct TreeRecord {
     size: usize,
@@ -72,12 +72,12 @@ impl NodeRecord {
     }
 }
 
-/// The nodes from below the root to a place.
+/// Returns the nodes from below the root to a node.
 pub(super) fn chain(tree: &Tree, id: NodeId) -> Vec<NodeRecord> {
     tree.path(id).into_iter().map(|id| NodeRecord::new(tree.node(id))).collect()
 }
 
-/// All nodes, each inside the one above it.
+/// Returns all nodes, each inside its parent.
 pub(super) fn whole(tree: &Tree) -> TreeRecord {
     let deepest = tree.nodes().iter().map(|node| node.depth).max().unwrap_or_default();
     TreeRecord {

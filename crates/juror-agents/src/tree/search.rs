@@ -4,31 +4,31 @@ use super::answer_file::{ChainArgs, TreeArgs};
 use super::node::{Node, NodeId, Tree};
 use crate::environment::Code;
 
-/// Everything that an agent tried for one query.
+/// Everything an agent tried for one query.
 #[derive(Clone, Debug)]
 pub enum Search {
-    /// Straight on, and from the beginning again if that led nowhere.
+    /// Straight on, and over again if that led nowhere.
     Chain {
-        /// The tries, each with the place where it ended.
+        /// The tries, each with the node where it ended.
         tries: Vec<(Tree, NodeId)>,
-        /// How far it was allowed to go.
+        /// Its limits.
         args: ChainArgs,
     },
     /// Back to places from which something else could be tried.
     Tree {
-        /// Every way that was tried.
+        /// Every branch tried.
         tree: Tree,
-        /// The places where an answer was given.
+        /// The nodes where an answer was given.
         answers: Vec<NodeId>,
-        /// The places where the agent gave up.
+        /// The nodes where the agent gave up.
         given_up: Vec<NodeId>,
-        /// How far it was allowed to go.
+        /// Its limits.
         args: TreeArgs,
     },
 }
 
 impl Search {
-    /// The place of the first answer.
+    /// Returns the node of the first answer.
     pub fn answered(&self) -> Option<(&Tree, NodeId)> {
         match self {
             Search::Chain { tries, .. } => {
@@ -39,10 +39,10 @@ impl Search {
         }
     }
 
-    /// The place that counts as the end: of the first answer, or in a tree the first where the agent
-    /// gave up. `None` if the search ran out.
+    /// Returns the node that counts as the end: that of the first answer, or in a tree the first
+    /// where the agent gave up. Returns `None` if the search ran out.
     ///
-    /// The public agents draw one of the places where they gave up; the first is as good.
+    /// The public agents pick at random one of the nodes where they gave up; the first is as good.
     pub fn end(&self) -> Option<(&Tree, NodeId)> {
         let given_up = || match self {
             Search::Chain { .. } => None,
@@ -51,7 +51,7 @@ impl Search {
         self.answered().or_else(given_up)
     }
 
-    /// Whether the agent gave up: in its last try, or anywhere in a tree.
+    /// Returns whether the agent gave up: in its last try, or anywhere in a tree.
     pub fn has_given_up(&self) -> bool {
         match self {
             Search::Chain { tries, .. } => {
@@ -62,7 +62,8 @@ impl Search {
         }
     }
 
-    /// The nodes of the first try, or those along the first children of a tree; without the root.
+    /// Returns the nodes of the first try, or those along the first children of a tree, without the
+    /// root.
     pub(super) fn oldest_way(&self) -> Vec<&Node> {
         match self {
             Search::Chain { tries, .. } => match tries.first() {

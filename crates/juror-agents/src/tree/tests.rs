@@ -27,7 +27,7 @@ fn call(name: &str) -> Call {
     Call { id: format!("id of {name}"), name: name.into(), arguments: "{}".into() }
 }
 
-/// Says something, calls functions, and returns where that leads.
+/// Says something, calls functions, and returns the node that leads to.
 fn say(tree: &mut Tree, from: NodeId, words: Option<&str>, calls: &[(&str, Code)]) -> NodeId {
     let mut at = words.map_or(from, |words| tree.think(from, words));
     let mut places = Vec::new();
@@ -63,7 +63,7 @@ fn tree_of(tree: &Tree, answers: &[NodeId], given_up: &[NodeId]) -> Search {
     Search::Tree { tree: tree.clone(), answers, given_up, args }
 }
 
-/// The roles of each list of messages.
+/// Returns the roles in each list of messages.
 fn trained(raw: &Value) -> Vec<String> {
     let lists = raw["answer_generation"]["train_messages"].as_array().expect("lists");
     let role = |message: &Value| {
