@@ -1,6 +1,6 @@
-//! Folding records into statistics per template, over all questions and over all templates.
+//! Folds records into statistics per template, over all questions and over all templates.
 //!
-//! Shards of a dataset can be aggregated apart and merged: the result is the same.
+//! Shards of a dataset can be aggregated separately and merged with the same result.
 
 use std::borrow::Cow;
 
@@ -17,13 +17,13 @@ use crate::scorecard::Scorecard;
 use crate::stats::{Number, Series, Spread, compensated_sum};
 use crate::trajectory::Status;
 
-/// A map in the order of first appearance.
+/// A map in order of first appearance.
 pub type Ordered<K, V> = IndexMap<K, V, DefaultHashBuilder>;
 
 /// Statistics of a whole run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Aggregates {
-    /// By template, in the order of the dataset.
+    /// By template, in dataset order.
     pub per_template: Ordered<String, Summary>,
     /// Over all questions.
     pub micro: Summary,
@@ -34,27 +34,27 @@ pub struct Aggregates {
 /// Statistics of some questions.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Summary {
-    /// How many ended in an error.
+    /// How many questions ended in an error.
     pub n_errors: usize,
-    /// How many did not.
+    /// How many questions did not.
     pub n_successes: usize,
     /// The metrics that some question has, and those that are always written.
     pub metrics: Ordered<Cow<'static, str>, Spread>,
-    /// How many questions those metrics apply to and have a verdict from, in the same order.
+    /// How many questions each metric applies to and has a verdict on, in the same order.
     pub coverage: Vec<Coverage>,
     /// How often each kind of step was taken; `None` if the profile does not count them.
     pub steps: Option<StepCounts>,
-    /// Whether `retrieval_*` statistics are repeated beside the step counts.
+    /// Whether to repeat the `retrieval_*` statistics beside the step counts.
     pub retrieval_in_steps: bool,
 }
 
 impl Summary {
-    /// The statistics of a metric.
+    /// Returns the statistics of a metric.
     pub fn spread(&self, metric: &str) -> Option<&Spread> {
         self.metrics.get(metric)
     }
 
-    /// How many questions have a verdict on a metric, of those to which it applies.
+    /// Returns how many of the questions a metric applies to have a verdict on it.
     pub fn coverage(&self, metric: &str) -> Option<Coverage> {
         self.coverage.get(self.metrics.get_index_of(metric)?).copied()
     }
@@ -65,7 +65,7 @@ impl Summary {
 pub struct StepCounts {
     /// All of them.
     pub total: Ordered<String, usize>,
-    /// At most once a question.
+    /// At most once per question.
     pub once_per_sample: Ordered<String, usize>,
     /// Those that returned a SPARQL result without rows.
     pub empty_results: Ordered<String, usize>,
@@ -74,7 +74,7 @@ pub struct StepCounts {
 }
 
 impl StepCounts {
-    /// The four counts with their keys.
+    /// Returns the four counts with their keys.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, &Ordered<String, usize>)> {
         [
             ("total", &self.total),
@@ -86,22 +86,22 @@ impl StepCounts {
     }
 }
 
-/// What one question contributes.
+/// The contribution of one question.
 #[derive(Debug, Default)]
 pub struct Observation<'o> {
     /// Its template.
     pub template: &'o str,
     /// Whether it ended in an error.
     pub is_error: bool,
-    /// What it has that metrics may need.
+    /// The traits that metrics may need.
     pub traits: Traits,
-    /// Its values, by metric.
+    /// Its values by metric.
     pub values: Vec<(&'o str, Number)>,
     /// Its steps, in order.
     pub steps: Vec<ObservedStep<'o>>,
 }
 
-/// What one step contributes.
+/// The contribution of one step.
 #[derive(Debug)]
 pub struct ObservedStep<'o> {
     /// Its name.
@@ -110,31 +110,31 @@ pub struct ObservedStep<'o> {
     pub is_error: bool,
     /// Whether it returned a SPARQL result without rows.
     pub is_empty: bool,
-    /// Its values, by metric; only those of retrieval steps count.
+    /// Its values by metric; only those of retrieval steps count.
     pub values: Vec<(&'o str, Number)>,
 }
 
-/// Collects records; [`Aggregator::finish`] makes the statistics.
+/// Collects records; [`Aggregator::finish`] computes the statistics.
 #[derive(Clone, Debug)]
 pub struct Aggregator {
     profile: Profile,
-    /// Names of the metrics of custom evaluations, which follow the built-in ones.
+    /// The names of the metrics of custom evaluations, which follow the built-in ones.
     custom: Vec<String>,
-    /// What each of those needs of a question; empty if that is not known.
+    /// What each of those needs of a question; empty if unknown.
     custom_needs: Vec<Traits>,
     templates: Ordered<String, Template>,
 }
 
-/// The series of one template. Each metric has its place: built-in ones as in the table, custom
+/// The series of one template. Each metric has a fixed place: built-in ones as in the table, custom
 /// ones after them.
 #[derive(Clone, Debug, Default)]
 struct Template {
     n_errors: usize,
     n_successes: usize,
     series: Vec<Series>,
-    /// For each metric, which questions have it.
+    /// For each metric, how many questions have it.
     covered: Vec<Covered>,
-    /// Questions by what they have.
+    /// The number of questions with each set of traits.
     by_traits: [usize; Traits::N_SETS],
     steps: Ordered<String, Taken>,
     empty_results: Ordered<String, usize>,
@@ -145,7 +145,7 @@ struct Template {
 #[derive(Clone, Copy, Debug, Default)]
 struct Covered {
     n_questions: usize,
-    /// Of those, how many lack something that the metric needs as a rule.
+    /// How many of them lack something that the metric normally needs.
     n_beyond: usize,
     /// The number of the last question that has one, counted from 1.
     last: usize,
@@ -164,7 +164,7 @@ impl Covered {
     fn merge(&mut self, other: Covered) {
         self.n_questions += other.n_questions;
         self.n_beyond += other.n_beyond;
-        // No question that comes later has this number.
+        // No later question has this number.
         self.last = 0;
     }
 }
@@ -173,14 +173,14 @@ impl Covered {
 #[derive(Clone, Copy, Debug, Default)]
 struct Taken {
     total: usize,
-    /// At most once a question.
+    /// At most once per question.
     once: usize,
     /// The number of the last question it was seen in, counted from 1.
     last: usize,
 }
 
 impl Aggregator {
-    /// An empty aggregator; `custom` names the outputs of custom evaluations.
+    /// Creates an empty aggregator; `custom` names the outputs of custom evaluations.
     pub fn new(profile: &Profile, custom: &[String]) -> Aggregator {
         Aggregator {
             profile: profile.clone(),
@@ -190,13 +190,13 @@ impl Aggregator {
         }
     }
 
-    /// The same aggregator, told what each custom metric needs of a question.
+    /// Sets what each custom metric needs of a question.
     #[must_use]
     pub fn with_needs(self, custom_needs: &[Traits]) -> Aggregator {
         Aggregator { custom_needs: custom_needs.to_vec(), ..self }
     }
 
-    /// By which rules it collects.
+    /// Returns the rules by which it collects.
     pub fn profile(&self) -> &Profile {
         &self.profile
     }
@@ -220,7 +220,7 @@ impl Aggregator {
         }
     }
 
-    /// Adds what is known of one question.
+    /// Adds one question.
     pub fn observe(&mut self, observation: &Observation<'_>) {
         let Observation { template, is_error, traits, .. } = *observation;
         let Some(mut entry) = self.begin(template, is_error, traits) else { return };
@@ -237,10 +237,11 @@ impl Aggregator {
         }
     }
 
-    /// Counts a question; `None` if nothing else of it enters the statistics.
+    /// Counts a question. Returns `None` if nothing else of it enters the statistics.
     fn begin(&mut self, template: &str, is_error: bool, traits: Traits) -> Option<Entry<'_>> {
         let n_series = QUESTION_METRICS.len() + self.custom.len();
-        // Looked up by index, since a reference found here could not be returned.
+        // Looked up by index, since the borrow checker would not let a reference found here be
+        // returned.
         let at = self.templates.get_index_of(template).unwrap_or_else(|| {
             self.templates.insert_full(template.to_owned(), Template::new(n_series)).0
         });
@@ -265,7 +266,8 @@ impl Aggregator {
         })
     }
 
-    /// Adds everything another aggregator has collected, as if its records had been added here.
+    /// Adds everything that another aggregator has collected, as if its records had been added
+    /// here.
     pub fn merge(&mut self, other: &Aggregator) {
         for (id, theirs) in &other.templates {
             match self.templates.get_mut(id) {
@@ -277,7 +279,7 @@ impl Aggregator {
         }
     }
 
-    /// The statistics of everything added so far.
+    /// Computes the statistics of everything added so far.
     pub fn finish(&self) -> Aggregates {
         let per_template: Ordered<String, Summary> = self
             .templates
@@ -329,14 +331,14 @@ impl Aggregator {
         macro_means
     }
 
-    /// All metrics in order, and whether each is always written.
+    /// Returns all metrics in order, and whether each is always written.
     fn names(&self) -> impl Iterator<Item = (Cow<'static, str>, bool)> {
         let built_in = QUESTION_METRICS.iter().map(|info| (Cow::Borrowed(info.name), info.always));
         built_in.chain(self.custom.iter().map(|name| (Cow::Owned(name.clone()), false)))
     }
 }
 
-/// A question on its way into the series of its template.
+/// A question being added to the series of its template.
 struct Entry<'t> {
     template: &'t mut Template,
     /// Its number in the template, counted from 1.
@@ -377,7 +379,7 @@ impl Entry<'_> {
         self.template.covered[at].count(self.number, needs, self.traits);
     }
 
-    /// Whether the values of a step of this name count.
+    /// Returns whether the values of a step of this name count.
     fn is_retrieval(&self, name: &str) -> bool {
         self.names.is_retrieval(name)
     }
@@ -407,8 +409,8 @@ impl Template {
         }
     }
 
-    /// Of how many questions with all that a metric needs there is a verdict on it; a question that
-    /// has one, though it lacks something, counts too.
+    /// Returns how many questions have a verdict on a metric, of those with everything it needs. A
+    /// question with a verdict counts even if it lacks something.
     fn coverage(&self, at: usize, needs: Traits) -> Coverage {
         let Covered { n_questions, n_beyond, .. } = self.covered[at];
         let n_applicable = needs.count_in(&self.by_traits) + n_beyond;
@@ -431,7 +433,7 @@ impl Template {
             let mine = count_of(&mut self.steps, name);
             mine.total += theirs.total;
             mine.once += theirs.once;
-            // No question that comes later has this number.
+            // No later question has this number.
             mine.last = 0;
         }
         for (name, count) in &other.step_errors {
@@ -456,20 +458,21 @@ impl Template {
 }
 
 fn count_of<'c, T: Default>(counts: &'c mut Ordered<String, T>, name: &str) -> &'c mut T {
-    // Looked up by index, since a reference found here could not be returned.
+    // Looked up by index, since the borrow checker would not let a reference found here be
+    // returned.
     let at = counts.get_index_of(name);
     let at = at.unwrap_or_else(|| counts.insert_full(name.to_owned(), T::default()).0);
     &mut counts[at]
 }
 
-/// What the metric at a place needs of a question.
+/// Returns what the metric at a place needs of a question.
 fn needs_of(at: usize, custom: &[Traits]) -> Traits {
     let of_custom = || custom.get(at - QUESTION_METRICS.len()).copied().unwrap_or_default();
     QUESTION_METRICS.get(at).map_or_else(of_custom, |info| info.needs)
 }
 
-/// Where a metric's series stands. Values come in the order of the table nearly always, so the
-/// search begins at the place after the last.
+/// Finds the place of a metric's series. Values nearly always come in table order, so the search
+/// begins after the last place.
 fn place_of(name: &str, level: Level, custom: &[String], next: usize) -> Option<usize> {
     let is_it = |info: &MetricInfo| info.name == name && info.level == level;
     let next = next.min(QUESTION_METRICS.len());

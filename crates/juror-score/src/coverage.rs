@@ -1,6 +1,6 @@
-//! To how many questions a metric applies, and how many of them have a verdict on it.
+//! How many questions a metric applies to, and how many of them have a verdict on it.
 //!
-//! A mean says nothing of the questions that it leaves out. What a metric needs of a question is
+//! A mean says nothing about the questions it leaves out. What a metric needs of a question is
 //! known from the reference, so a system that is down leaves questions without verdicts, not
 //! questions to which nothing applies.
 
@@ -20,21 +20,21 @@ pub struct Traits {
     pub answer: bool,
     /// Expected steps.
     pub steps: bool,
-    /// An expected retrieval among the steps that are scored, which says what it retrieves.
+    /// An expected retrieval, among the steps that are scored, that says what it retrieves.
     pub expected_retrieval: bool,
     /// A retrieval, expected or taken.
     pub retrieval: bool,
 }
 
 impl Traits {
-    /// How many sets of traits there are.
+    /// The number of possible sets of traits.
     pub(crate) const N_SETS: usize = 16;
 
-    /// None: any question will do.
+    /// No traits: any question will do.
     pub const NONE: Traits =
         Traits { answer: false, steps: false, expected_retrieval: false, retrieval: false };
 
-    /// What a case has.
+    /// Returns the traits of a case.
     pub(crate) fn of(case: &Case<'_>, profile: &Profile) -> Traits {
         let (question, trajectory) = (case.question, case.trajectory);
         let groups = question.groups.as_deref().unwrap_or_default();
@@ -45,7 +45,8 @@ impl Traits {
             .with_taken(names, trajectory.ending.is_error(), profile)
     }
 
-    /// What a result written earlier has, by its reference answer and expected steps as JSON.
+    /// Returns the traits of a result written earlier, from the JSON of its reference answer and
+    /// expected steps.
     pub(crate) fn of_written<'a>(
         answer: Option<&RawValue>,
         steps: Option<&'a RawValue>,
@@ -60,7 +61,7 @@ impl Traits {
         }
         let has_answer = answer.is_some_and(is_said);
         let text = steps.map_or("null", RawValue::get);
-        // Names are looked at only where one of them matters.
+        // Parse the names only if one of them matters.
         let is_plain = !profile.kind_names.has(StepKind::Retrieval);
         let is_named = || memchr::memmem::find(text.as_bytes(), b"\"retrieval\"").is_some();
         if is_plain && !is_named() && !json::may_hide_letters(text) {
@@ -78,8 +79,8 @@ impl Traits {
         Traits::expected(has_answer, &groups, |(name, has_output)| (name, *has_output), profile)
     }
 
-    /// What a question has by its reference: whether that has an answer, and of each of its steps
-    /// the name, and whether it has an output.
+    /// Returns the traits of a question according to its reference. `step` returns the name of an
+    /// expected step and whether it has an output.
     pub fn expected<T>(
         has_answer: bool,
         groups: &[Vec<T>],
@@ -99,12 +100,13 @@ impl Traits {
             answer: has_answer,
             steps: !groups.is_empty(),
             expected_retrieval: scored.iter().flatten().any(has_contexts),
-            // What was retrieved is judged by the answer whatever its group.
+            // Retrieved texts are judged by the answer, whatever the group of their step.
             retrieval: groups.iter().flatten().any(|expected| is_retrieval(step(expected).0)),
         }
     }
 
-    /// Also what was done. Of a response that failed nobody knows what it would have taken.
+    /// Adds the steps that were taken. A response that failed counts as a retrieval, since nobody
+    /// knows what it would have taken.
     #[must_use]
     pub fn with_taken<'n>(
         self,
@@ -116,7 +118,7 @@ impl Traits {
         Traits { retrieval: self.retrieval || is_error || is_taken(), ..self }
     }
 
-    /// The place of this set among all sets.
+    /// Returns the index of this set among all sets.
     pub(crate) fn place(self) -> usize {
         usize::from(self.answer)
             | usize::from(self.steps) << 1
@@ -124,12 +126,12 @@ impl Traits {
             | usize::from(self.retrieval) << 3
     }
 
-    /// Whether these are among others.
+    /// Returns whether `others` include all of these.
     pub(crate) fn are_in(self, others: Traits) -> bool {
         self.place() & others.place() == self.place()
     }
 
-    /// How many of some questions, counted by the places of their traits, have all of these.
+    /// Returns how many questions, counted by the index of their traits, have all of these.
     pub(crate) fn count_in(self, counts: &[usize; Traits::N_SETS]) -> usize {
         let needed = self.place();
         let fits = |(place, _): &(usize, &usize)| place & needed == needed;
@@ -137,7 +139,7 @@ impl Traits {
     }
 }
 
-/// Whether an answer, as written in JSON, says anything.
+/// Returns whether an answer, given as JSON, says anything.
 pub(crate) fn is_said(answer: &RawValue) -> bool {
     let text = answer.get();
     let Some(text) = text.strip_prefix('"') else { return text != "null" };
@@ -146,7 +148,7 @@ pub(crate) fn is_said(answer: &RawValue) -> bool {
         rest = rest.trim_start();
         match [r"\n", r"\t", r"\r"].iter().find_map(|space| rest.strip_prefix(space)) {
             Some(after) => rest = after,
-            // Space that is written as another escape.
+            // Whitespace written as another escape.
             None if rest.starts_with(r"\u") || rest.starts_with(r"\f") => {
                 return !json::unescape(rest).trim().is_empty();
             }
@@ -155,17 +157,17 @@ pub(crate) fn is_said(answer: &RawValue) -> bool {
     }
 }
 
-/// How many of the questions to which a metric applies have a verdict on it.
+/// How many of the questions a metric applies to have a verdict on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Coverage {
     /// Questions with a verdict: a number that enters the statistics.
     pub n_scored: usize,
-    /// Questions to which the metric applies; never fewer than have a verdict.
+    /// Questions that the metric applies to; never fewer than have a verdict.
     pub n_applicable: usize,
 }
 
 impl Coverage {
-    /// The share of questions with a verdict, 0 where the metric applies to none.
+    /// Returns the share of questions with a verdict; 0 if the metric applies to none.
     pub fn share(self) -> f64 {
         self.n_scored as f64 / self.n_applicable.max(1) as f64
     }

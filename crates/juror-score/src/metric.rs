@@ -1,11 +1,11 @@
-//! The metrics, one row each: name, meaning and where it stands in results and aggregates.
+//! The metric table, one row per metric: its name, meaning, and place in results and aggregates.
 //!
 //! Answers to questions and attempts of agents are measured by different rows of the same table, so
 //! that whatever reads a row (statistics, gates, documents) works for both.
 
 use crate::coverage::Traits;
 
-/// What a metric's value counts.
+/// The unit of a metric's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// From 0 to 1.
@@ -18,11 +18,11 @@ pub enum Unit {
     Seconds,
     /// US dollars.
     Dollars,
-    /// How many there are of something.
+    /// A number of things.
     Count,
 }
 
-/// Which way is better.
+/// Which direction is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Better {
     /// A higher value.
@@ -34,30 +34,30 @@ pub enum Better {
 /// What a metric is a property of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
-    /// A question: its key stands in the question's result.
+    /// A question: its key is in the question's result.
     Question,
-    /// A retrieval step: its key stands in the step.
+    /// A retrieval step: its key is in the step.
     Step,
-    /// An agent's attempt at a query: its key stands in the result of the attempt.
+    /// An agent's attempt at a query: its key is in the result of the attempt.
     Attempt,
 }
 
 /// A row of the metric table.
 #[derive(Clone, Copy, Debug)]
 pub struct MetricInfo {
-    /// The key in results, the column in tables.
+    /// The key in results and the column in tables.
     pub name: &'static str,
     /// What it is a property of.
     pub level: Level,
-    /// What it counts.
+    /// The unit of its value.
     pub unit: Unit,
-    /// Which way is better.
+    /// Which direction is better.
     pub better: Better,
-    /// Statistics of it are always written, as zeros when nothing has it.
+    /// Whether to write its statistics always, as zeros if nothing has it.
     pub always: bool,
-    /// What a question must have for the metric to apply to it.
+    /// What a question must have for the metric to apply.
     pub needs: Traits,
-    /// What it means, in a sentence.
+    /// Its meaning, in a sentence.
     pub means: &'static str,
     /// How it is computed.
     pub formula: &'static str,
@@ -79,7 +79,7 @@ const fn row(
 }
 
 impl MetricInfo {
-    /// The same metric, for questions that have these.
+    /// Limits the metric to questions that have these traits.
     const fn needing(self, needs: Traits) -> MetricInfo {
         MetricInfo { needs, ..self }
     }
@@ -105,8 +105,7 @@ const ATTEMPT_COST: (Level, Unit, Better) = (Level::Attempt, Unit::Dollars, Bett
 
 const CALLS_COST: &str = "the prices of all model calls the metric made, added up";
 
-/// All metrics: those of questions and their steps in the order they are written, then those of
-/// agents' attempts.
+/// All metrics: those of questions and their steps in output order, then those of agents' attempts.
 pub const METRICS: &[MetricInfo] = &[
     row(
         "answer_recall",
@@ -360,7 +359,7 @@ pub const METRICS: &[MetricInfo] = &[
     ),
 ];
 
-/// The metrics of questions and their steps, which are the first of all.
+/// The metrics of questions and their steps, which come first in the table.
 pub const QUESTION_METRICS: &[MetricInfo] = METRICS.split_at(n_of_questions()).0;
 
 const fn n_of_questions() -> usize {
@@ -372,8 +371,8 @@ const fn n_of_questions() -> usize {
 }
 
 impl MetricInfo {
-    /// One number of a question for those of its steps: their mean, or of costs their sum. `None` if
-    /// there are none.
+    /// Combines the values of a question's steps into one: their sum for costs, else their mean.
+    /// Returns `None` if there are no values.
     ///
     /// ```
     /// let of_steps = |name, values: [f64; 2]| juror_score::metric(name)?.of_steps(values);
@@ -388,17 +387,17 @@ impl MetricInfo {
     }
 }
 
-/// The metric with a name, whatever it is a property of.
+/// Returns the metric with this name, at any level.
 pub fn metric(name: &str) -> Option<&'static MetricInfo> {
     METRICS.iter().find(|info| info.name == name)
 }
 
-/// The metric of questions or their steps with a name.
+/// Returns the metric of questions or their steps with this name.
 pub fn question_metric(name: &str) -> Option<&'static MetricInfo> {
     QUESTION_METRICS.iter().find(|info| info.name == name)
 }
 
-/// The metric of retrieval steps with a name.
+/// Returns the metric of retrieval steps with this name.
 pub fn step_metric(name: &str) -> Option<&'static MetricInfo> {
     question_metric(name).filter(|info| info.level == Level::Step)
 }

@@ -23,27 +23,27 @@ pub struct Case<'a> {
     pub trajectory: &'a Trajectory<'a>,
 }
 
-/// A case with everything found out about it.
+/// A case with all findings about it.
 #[derive(Clone, Debug)]
 pub struct Record<'a> {
     /// The case.
     pub case: Case<'a>,
-    /// Which expected steps were found; `None` when steps were not scored.
+    /// Which expected steps were found; `None` if steps were not scored.
     pub matching: Option<Matching>,
-    /// What needs no model, in the order of the metric table.
+    /// The findings that need no model, in the order of the metric table.
     pub computed: Vec<Finding>,
     /// For each actual step, whether it returned a SPARQL result without rows.
     pub empty_results: Vec<bool>,
-    /// What judges found out, where they were asked.
+    /// The judges' findings, if they were asked.
     pub judgement: Option<&'a Judgement>,
-    /// Why expected steps were missed, to stand in the result; empty where nobody asked.
+    /// Why expected steps were missed, for the result; empty unless requested.
     pub misses: Vec<Miss>,
-    /// What asked for more than a limit allows.
+    /// What exceeded a limit.
     pub too_large: Vec<TooLarge>,
 }
 
 impl<'a> Record<'a> {
-    /// The same record with what judges found out.
+    /// Adds the judges' findings.
     #[must_use]
     pub fn with(self, judgement: impl Into<Option<&'a Judgement>>) -> Record<'a> {
         Record { judgement: judgement.into(), ..self }
@@ -51,64 +51,64 @@ impl<'a> Record<'a> {
 }
 
 impl Record<'_> {
-    /// All findings: those that were computed, then those of judges.
+    /// Returns all findings: first the computed ones, then those of judges.
     pub fn findings(&self) -> impl Iterator<Item = &Finding> {
         self.computed.iter().chain(self.judged())
     }
 
-    /// What judges found out.
+    /// Returns the judges' findings.
     pub fn judged(&self) -> &[Finding] {
         self.judgement.map_or(&[], |judgement| &judgement.findings)
     }
 
-    /// The verdict on a metric of the question that was computed.
+    /// Returns the computed verdict on a metric of the question.
     pub fn verdict(&self, metric: &str) -> Option<&Verdict> {
         let mut of_question = self.computed.iter().filter(|finding| finding.step.is_none());
         Some(&of_question.find(|finding| finding.aspect.name() == metric)?.verdict)
     }
 
-    /// What judges found out about the claims of the answer.
+    /// Returns the judges' finding about the claims of the answer.
     pub fn claims(&self) -> Option<&Finding> {
         self.judged().iter().find(|finding| matches!(finding.aspect, Aspect::Claims(_)))
     }
 
-    /// Why an expected step was missed, where somebody asked.
+    /// Returns why an expected step was missed, if that was requested.
     pub fn miss_of(&self, group: usize, expected: usize) -> Option<&Miss> {
         let place = |miss: &Miss| (miss.group, miss.expected);
         let found = self.misses.binary_search_by_key(&(group, expected), place);
         found.ok().map(|at| &self.misses[at])
     }
 
-    /// The numbers that its steps have for a metric of steps.
+    /// Returns the values of its steps for a metric of steps.
     pub fn values_of_steps(&self, metric: &str) -> Vec<f64> {
         numbers_of_steps(self.findings(), metric)
     }
 }
 
 impl<'a> Case<'a> {
-    /// What the subject was asked, as text.
+    /// Returns the question as text.
     pub fn question_text(&self) -> Cow<'a, str> {
         json::text_or_json(self.question.text)
     }
 
-    /// The expected answer as text, unless there is none.
+    /// Returns the expected answer as text, if there is one.
     pub fn reference_answer(&self) -> Option<Cow<'a, str>> {
         text_of_answer(self.question.answer)
     }
 
-    /// The answer given as text, unless there is none.
+    /// Returns the actual answer as text, if there is one.
     pub fn actual_answer(&self) -> Option<Cow<'a, str>> {
         text_of_answer(self.trajectory.answer)
     }
 
-    /// The texts an actual step retrieved, or why they cannot be had.
+    /// Returns the texts that an actual step retrieved, or why they are not available.
     pub fn retrieved_texts(&self, step: usize, limits: &Limits) -> Result<Vec<String>, String> {
         let steps = self.trajectory.steps.as_deref().unwrap_or_default();
         let view = View::of_actual(&steps[step]).within(limits);
         owned_texts(&view, "actual")
     }
 
-    /// The texts an expected step retrieves, or why they cannot be had.
+    /// Returns the texts that an expected step retrieves, or why they are not available.
     pub fn expected_texts(
         &self,
         group: usize,
@@ -154,26 +154,26 @@ pub fn score<'a>(case: &Case<'a>, profile: &Profile) -> Record<'a> {
 }
 
 impl Case<'_> {
-    /// Which expected steps were found, where steps are scored.
+    /// Returns which expected steps were found, if steps are scored.
     pub fn matching(&self, profile: &Profile) -> Option<Matching> {
         find_steps(self, &views(self, profile), profile).ok()
     }
 }
 
-/// The steps that were taken, as they are compared.
+/// Prepares the actual steps for comparison.
 fn views<'a>(case: &Case<'a>, profile: &Profile) -> Vec<View<'a>> {
     View::of_answer(case.trajectory.steps.as_deref().unwrap_or_default(), profile)
 }
 
-/// Which expected steps were found, or the verdict on the steps if that cannot be told.
+/// Finds the expected steps, or returns the verdict on the steps if that is not possible.
 fn find_steps(case: &Case<'_>, views: &[View<'_>], profile: &Profile) -> Result<Matching, Verdict> {
     let groups = steps_to_score(case, profile).map_err(Verdict::NotApplicable)?;
     let steps = case.trajectory.steps.as_deref().unwrap_or_default();
     match_views(groups, steps, views, profile).map_err(|why| Verdict::failed(why.to_string()))
 }
 
-/// What met a limit: of the expected steps, of pairing, and of the actual steps, which were looked
-/// at since.
+/// Collects what exceeded a limit: in the expected steps, in pairing, and in the actual steps,
+/// whose views have been examined further since matching.
 fn too_large(matching: Option<&Matching>, views: &[View<'_>]) -> Vec<TooLarge> {
     let of_matching = matching.map_or(&[][..], |matching| &matching.too_large);
     let others = of_matching.iter().filter(|met| !matches!(met.place, Whose::Actual(_)));
@@ -183,7 +183,7 @@ fn too_large(matching: Option<&Matching>, views: &[View<'_>]) -> Vec<TooLarge> {
     others.copied().chain(views.iter().enumerate().filter_map(of_view)).collect()
 }
 
-/// The expected steps to look for, or why none are looked for.
+/// Returns the expected steps to look for, or why there are none.
 fn steps_to_score<'a>(
     case: &Case<'a>,
     profile: &Profile,
@@ -214,7 +214,7 @@ fn add_context_findings(
         if !is_retrieval(&expected.name) || !is_retrieval(actual.name) {
             continue;
         }
-        // What matches by its arguments need not say what it expects to be retrieved.
+        // A step that matches by its arguments need not say what it retrieves.
         if expected.output.is_none() {
             continue;
         }

@@ -1,21 +1,21 @@
 //! Statistics over series of numbers.
 
-/// A number that remembers whether it was written as a whole one.
+/// A number that remembers whether it was written as an integer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Number {
-    /// Its value, always finite.
+    /// The value, always finite.
     pub value: f64,
-    /// Written without fraction or exponent.
+    /// Whether it was written without fraction or exponent.
     pub whole: bool,
 }
 
 impl Number {
-    /// A real number; `None` if it is not finite.
+    /// Creates a real number; returns `None` if it is not finite.
     pub fn real(value: f64) -> Option<Number> {
         value.is_finite().then_some(Number { value, whole: false })
     }
 
-    /// Reads a JSON number; booleans, texts and `null` are not numbers.
+    /// Parses a JSON number; booleans, strings and `null` are not numbers.
     pub fn from_json(text: &str) -> Option<Number> {
         let first = *text.as_bytes().first()?;
         if first != b'-' && !first.is_ascii_digit() {
@@ -45,7 +45,7 @@ impl Series {
         self.any_real |= other.any_real;
     }
 
-    /// The statistics; zeros for an empty series.
+    /// Computes the statistics; zeros for an empty series.
     ///
     /// Sums run over the sorted values, so that they do not depend on the order of arrival.
     pub(crate) fn spread(&self) -> Spread {
@@ -65,26 +65,26 @@ impl Series {
     }
 }
 
-/// Sum, mean, median, least and greatest of a series.
+/// Sum, mean, median, minimum and maximum of a series.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spread {
-    /// How many values there were.
+    /// The number of values.
     pub n: usize,
     /// Their compensated sum.
     pub sum: f64,
-    /// Their arithmetic mean, 0 for an empty series.
+    /// Their arithmetic mean; 0 for an empty series.
     pub mean: f64,
     /// The middle value, or the mean of the two middle ones.
     pub median: f64,
-    /// The least.
+    /// The smallest value.
     pub min: f64,
-    /// The greatest.
+    /// The largest value.
     pub max: f64,
-    /// All values were whole numbers.
+    /// Whether all values were integers.
     pub whole: bool,
 }
 
-/// Neumaier's compensated sum: small terms survive beside large ones.
+/// Computes Neumaier's compensated sum, in which small terms survive beside large ones.
 pub fn compensated_sum(values: &[f64]) -> f64 {
     let mut sum = 0.0_f64;
     let mut lost = 0.0_f64;

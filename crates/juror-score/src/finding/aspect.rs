@@ -1,37 +1,37 @@
-//! What can be looked at, and the keys of results that tell what was found.
+//! The aspects of a case that are examined, and the keys under which results store the findings.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::profile::AnswerErrorKey;
 
-/// What is looked at in a case.
+/// What a finding is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Aspect {
     /// A metric of the table, by its name.
     Metric(&'static str),
-    /// The claims of the answer, which give `answer_recall`, `answer_precision` and `answer_f1`.
-    /// A failure is told under this key.
+    /// The claims of the answer, which give `answer_recall`, `answer_precision` and `answer_f1`. A
+    /// failure is reported under this key.
     Claims(AnswerErrorKey),
     /// What a user's own evaluation asks about.
     Custom(Arc<CustomAspect>),
 }
 
-/// A custom evaluation, as far as results tell of it.
+/// A custom evaluation, as far as results need it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CustomAspect {
     /// Its name, with which the keys of its failure and its cost begin.
     pub name: String,
-    /// The keys that it fills.
+    /// The keys it fills.
     pub outputs: Vec<String>,
 }
 
-/// What a key of a result tells of an aspect.
+/// What a key of a result holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyPart {
-    /// The number of a metric, or the output of a custom evaluation at a place.
+    /// The number of a metric, or the output of a custom evaluation at this index.
     Value(usize),
-    /// How many claims there are: of the reference, of the answer, of both.
+    /// A number of claims: of the reference, of the answer, or in both.
     Count(usize),
     /// The claims themselves.
     Listed,
@@ -39,14 +39,14 @@ pub enum KeyPart {
     Error,
     /// Why there is this score, in a judge's words.
     Reason,
-    /// What it cost.
+    /// The cost.
     Cost,
 }
 
-/// The name of the claims' common keys.
+/// The name that the keys about claims share.
 const CLAIMS: &str = "answer_correctness";
 
-/// The numbers that claims give.
+/// The scores that claims give.
 const CLAIM_SCORES: [&str; 3] = ["answer_recall", "answer_precision", "answer_f1"];
 
 const CLAIM_COUNTS: [&str; 3] =
@@ -54,12 +54,12 @@ const CLAIM_COUNTS: [&str; 3] =
 
 const CLAIMS_LISTED: &str = "answer_claims";
 
-/// How keys end that tell of an aspect something other than its score.
+/// The endings of keys that hold something other than a score.
 const ENDINGS: [(&str, KeyPart); 3] =
     [("_error", KeyPart::Error), ("_reason", KeyPart::Reason), ("_cost", KeyPart::Cost)];
 
-/// A key that ends as one of an error, a reason or a cost does: what it is about, and which of them
-/// it is. Any other key is about itself.
+/// Splits a key that ends like that of an error, a reason or a cost into the name and that part.
+/// Any other key is a name by itself.
 ///
 /// ```
 /// use juror_score::{KeyPart, split_key};
@@ -72,12 +72,12 @@ pub fn split_key(key: &str) -> (&str, Option<KeyPart>) {
 }
 
 impl Aspect {
-    /// The aspect of a custom evaluation.
+    /// Creates the aspect of a custom evaluation.
     pub fn custom(name: impl Into<String>, outputs: Vec<String>) -> Aspect {
         Aspect::Custom(Arc::new(CustomAspect { name: name.into(), outputs }))
     }
 
-    /// What its keys begin with.
+    /// Returns what its keys begin with.
     pub fn name(&self) -> &str {
         match self {
             Aspect::Metric(name) => name,
@@ -86,7 +86,7 @@ impl Aspect {
         }
     }
 
-    /// How many values it has.
+    /// Returns the number of its values.
     pub(super) fn n_values(&self) -> usize {
         match self {
             Aspect::Metric(_) => 1,
@@ -95,7 +95,7 @@ impl Aspect {
         }
     }
 
-    /// The key that tells a part of it.
+    /// Returns the key of a part.
     pub fn key(&self, part: KeyPart) -> Cow<'_, str> {
         match (self, part) {
             (Aspect::Metric(name), KeyPart::Value(_)) => Cow::Borrowed(name),
@@ -110,7 +110,7 @@ impl Aspect {
         }
     }
 
-    /// What a key tells of it, if anything: the other way round.
+    /// Returns the part that a key holds, if any; the inverse of [`Aspect::key`].
     pub fn part(&self, key: &str) -> Option<KeyPart> {
         let ending = || {
             let (name, part) = split_key(key);

@@ -1,8 +1,8 @@
 //! Findings as the flat keys of results, and back.
 //!
-//! Results, run folders and kept judgements tell findings as keys with values: `answer_relevance`,
-//! `answer_relevance_error`, `answer_relevance_cost`. What a key means is said by
-//! [`Aspect::key`] and [`Aspect::part`]; the order of the keys of a finding is said here.
+//! Results, run folders and stored judgements write findings as keys with values:
+//! `answer_relevance`, `answer_relevance_error`, `answer_relevance_cost`. [`Aspect::key`] and
+//! [`Aspect::part`] define what a key means; this module defines the order of a finding's keys.
 
 use std::borrow::Cow;
 
@@ -17,16 +17,16 @@ use super::{Aspect, Claims, Finding, Judgement, KeyPart, Score, Verdict};
 pub enum FlatValue<'f> {
     /// A finite number.
     Number(f64),
-    /// How many there are of something.
+    /// A number of things.
     Count(u64),
-    /// A text.
+    /// A string.
     Text(&'f str),
     /// Any JSON.
     Json(Cow<'f, Value>),
 }
 
 impl FlatValue<'_> {
-    /// The number it is, if it is one.
+    /// Returns the number, if it is one.
     pub fn as_f64(&self) -> Option<f64> {
         match self {
             FlatValue::Number(number) => Some(*number),
@@ -36,7 +36,7 @@ impl FlatValue<'_> {
         }
     }
 
-    /// The text it is, if it is one.
+    /// Returns the string, if it is one.
     pub fn as_str(&self) -> Option<&str> {
         match self {
             FlatValue::Text(text) => Some(text),
@@ -45,7 +45,7 @@ impl FlatValue<'_> {
         }
     }
 
-    /// As JSON text.
+    /// Returns the value as JSON.
     pub fn to_json(&self) -> String {
         match self {
             FlatValue::Number(number) => Value::from(*number).to_string(),
@@ -68,7 +68,7 @@ impl Serialize for FlatValue<'_> {
 }
 
 impl Finding {
-    /// Hands on each key that tells of it, with its value, in the order in which they are written.
+    /// Calls `each` with every key of the finding and its value, in output order.
     pub fn each_pair<'f>(&'f self, mut each: impl FnMut(Cow<'f, str>, FlatValue<'f>)) {
         let mut reason = self.reason.as_deref();
         let mut tell = |part, value| each(self.aspect.key(part), value);
@@ -100,7 +100,8 @@ impl Finding {
                 }
             }
             Verdict::Failed(why) => {
-                // Who looks for an output finds that there is none.
+                // Write the outputs as `null`, so that a reader who looks for one finds that there
+                // is none.
                 if let Aspect::Custom(own) = &self.aspect {
                     for at in 0..own.outputs.len() {
                         tell(KeyPart::Value(at), FlatValue::Json(Cow::Owned(Value::Null)));
@@ -118,7 +119,7 @@ impl Finding {
         }
     }
 
-    /// Hands on each number that it tells, with its key.
+    /// Calls `each` with every number of the finding and its key.
     pub fn each_number<'f>(&'f self, mut each: impl FnMut(Cow<'f, str>, f64)) {
         self.each_pair(|key, value| {
             if let Some(number) = value.as_f64() {
@@ -128,19 +129,19 @@ impl Finding {
     }
 }
 
-/// A key with its value, as it is kept in files.
+/// A key with its value, as stored in files.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct FlatPair {
     /// The key, such as `answer_recall` or `answer_correctness_reason`.
     pub key: String,
-    /// The actual step it is about, if it is about one.
+    /// The actual step that it is about, if any.
     #[serde(default)]
     pub step: Option<usize>,
     /// The value.
     pub value: Value,
 }
 
-/// The same while it is written.
+/// A pair being written.
 #[derive(Serialize)]
 struct WrittenPair<'f> {
     key: Cow<'f, str>,
@@ -157,7 +158,7 @@ enum WrittenValue<'f> {
 }
 
 impl Serialize for Judgement {
-    /// As a list of pairs, each like [`FlatPair`].
+    /// Writes a list of pairs, each like [`FlatPair`].
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut pairs = Vec::new();
         for finding in &self.findings {
@@ -176,8 +177,8 @@ impl Serialize for Judgement {
 }
 
 impl Judgement {
-    /// Reads what judges of these aspects wrote; `None` if they cannot have written it. The cause of
-    /// a failure is not told: it counts as one that lies in the data.
+    /// Reads what judges of these aspects wrote. Returns `None` if they cannot have written it. The
+    /// cause of a failure is not stored, so it counts as one in the data.
     pub fn read(pairs: Vec<FlatPair>, aspects: &[Aspect]) -> Option<Judgement> {
         let mut judgement = Judgement::default();
         let mut draft: Option<Draft<'_>> = None;
@@ -234,8 +235,8 @@ impl<'a> Draft<'a> {
         self.step == step && self.aspect == aspect
     }
 
-    /// Whether a part may still come. A part that is there already begins another finding of the
-    /// same aspect; so does an error after a score.
+    /// Returns whether a part may still come. A part that is already present begins another finding
+    /// of the same aspect, and so does an error after a score.
     fn lacks(&self, part: KeyPart) -> bool {
         match part {
             KeyPart::Value(at) => self.values.len() == at && self.error.is_none(),
@@ -247,12 +248,12 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Whether all values so far say that there is none.
+    /// Returns whether all values so far are `null`.
     fn has_no_score(&self) -> bool {
         self.values.iter().all(Value::is_null)
     }
 
-    /// Takes a part in; `None` if its value is not what stands there.
+    /// Adds a part; returns `None` if its value has the wrong type.
     fn take(&mut self, part: KeyPart, value: Value) -> Option<()> {
         let text = |value: Value| match value {
             Value::String(text) => Some(text),
@@ -277,7 +278,7 @@ impl<'a> Draft<'a> {
         Some(())
     }
 
-    /// The finding, if all of it was there.
+    /// Returns the finding, if it is complete.
     fn finish(self) -> Option<Finding> {
         let verdict = match self.error {
             Some(message) => Verdict::failed(message),
@@ -285,7 +286,7 @@ impl<'a> Draft<'a> {
             None => Verdict::Scored(match self.aspect {
                 Aspect::Metric(_) => Score::One(self.values[0].as_f64()?),
                 Aspect::Claims(_) => {
-                    // The numbers follow from the counts.
+                    // The scores follow from the counts.
                     let [reference, actual, matching] = self.counts.try_into().ok()?;
                     Score::Claims(Claims { reference, actual, matching, listed: self.listed })
                 }

@@ -1,4 +1,4 @@
-//! What judges found out about a case.
+//! The judges' findings about a case.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -8,29 +8,29 @@ use serde_json::Value;
 
 use super::{Cause, Finding, Why};
 
-/// What judges found out about a case.
+/// The judges' findings about a case.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Judgement {
-    /// In the order of the judges.
+    /// The findings, in the order of the judges.
     pub findings: Vec<Finding>,
     /// Texts that look like forged verdicts.
     pub flags: Vec<String>,
-    /// Who judged, where a panel did and found something.
+    /// Who judged, if a panel did and found something.
     pub judged_by: Option<JudgedBy>,
 }
 
-/// Who judged, with which prompts.
+/// Who judged, and with which prompts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JudgedBy {
     /// The model that was asked, with its provider.
     pub model: String,
-    /// The model that compared meanings, where one did.
+    /// The model that compared meanings, if any.
     pub embedding: Option<String>,
-    /// The prompts in use: purpose and hash.
+    /// The hash of each prompt in use, by purpose.
     pub prompts: BTreeMap<String, String>,
 }
 
-/// The form of `judged_by` in results.
+/// `judged_by` as results write it.
 #[derive(Serialize, Deserialize)]
 pub(super) struct JudgedByForm<'f> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -42,10 +42,10 @@ pub(super) struct JudgedByForm<'f> {
 }
 
 impl Judgement {
-    /// The key of results that tells who judged.
+    /// The key under which results store who judged.
     pub const JUDGED_BY: &'static str = "judged_by";
 
-    /// Adds what another judge found out.
+    /// Adds the findings of another judge.
     pub fn extend(&mut self, other: Judgement) {
         self.findings.extend(other.findings);
         for flag in other.flags {
@@ -55,29 +55,30 @@ impl Judgement {
         }
     }
 
-    /// What could not be found out, and why.
+    /// Returns the findings that failed, and why.
     pub fn failures(&self) -> impl Iterator<Item = (&Finding, &Why)> {
         self.findings.iter().filter_map(|finding| Some((finding, finding.failure()?)))
     }
 
-    /// Whether something could not be found out.
+    /// Returns whether any finding failed.
     pub fn has_failure(&self) -> bool {
         self.failures().next().is_some()
     }
 
-    /// Why something is missing, if the first such reason lies outside: a later run may do better.
+    /// Returns the first failure whose cause lies outside the data: a later run may do better.
     pub fn outside(&self) -> Option<&Why> {
         self.failures().map(|(_, why)| why).find(|why| why.cause != Cause::Data)
     }
 
-    /// Whether something was not asked because asking had stopped: the case is not finished.
+    /// Returns whether something was not asked because asking had stopped, so that the case is not
+    /// finished.
     pub fn is_unfinished(&self) -> bool {
         self.failures().any(|(_, why)| why.cause == Cause::NotAsked)
     }
 
-    /// Who judged, as JSON of results.
+    /// Returns who judged, as JSON for results.
     pub fn judged_by_json(&self) -> Option<String> {
-        // Texts are always JSON.
+        // Strings always serialize.
         Some(serde_json::to_string(&self.judged_by_form()?).unwrap_or_default())
     }
 
@@ -91,7 +92,7 @@ impl Judgement {
         })
     }
 
-    /// Takes over who judged, as results tell it; `None` if they do not.
+    /// Reads who judged from a result. Returns `None` if the value has the wrong form.
     pub(super) fn read_judged_by(&mut self, told: Value) -> Option<()> {
         let form: JudgedByForm<'_> = serde_json::from_value(told).ok()?;
         self.judged_by = Some(JudgedBy {

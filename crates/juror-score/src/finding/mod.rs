@@ -1,7 +1,7 @@
-//! What one look at a case found: by a comparator, or by a judge.
+//! Findings about a case, by a comparator or by a judge.
 //!
-//! A look is what is asked about, paid for and can fail as one. It may give several numbers: the
-//! claims of an answer give recall, precision and f1 for one price.
+//! A finding is asked for, paid for and fails as one. It may give several numbers: the claims of an
+//! answer give recall, precision and f1 for one price.
 
 mod aspect;
 mod flat;
@@ -16,34 +16,34 @@ pub use judgement::{JudgedBy, Judgement};
 use crate::retrieval;
 use crate::stats::compensated_sum;
 
-/// What one look at a case found.
+/// The result of one examination of a case.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// What was looked at.
+    /// What it is about.
     pub aspect: Aspect,
-    /// The actual step it is about, if it is about one.
+    /// The actual step that it is about, if any.
     pub step: Option<usize>,
     /// The score, or why there is none.
     pub verdict: Verdict,
-    /// Why, in a judge's words.
+    /// The reason, in a judge's words.
     pub reason: Option<String>,
-    /// US dollars, where something was paid and all prices are known.
+    /// US dollars, if something was paid and all prices are known.
     pub cost: Option<f64>,
 }
 
 impl Finding {
-    /// A finding on a question that gives no reason and cost nothing.
+    /// Creates a finding about a question, without reason and cost.
     pub fn new(aspect: Aspect, verdict: Verdict) -> Finding {
         Finding { aspect, step: None, verdict, reason: None, cost: None }
     }
 
-    /// The same finding, on a step.
+    /// Makes it a finding about a step.
     #[must_use]
     pub fn of_step(self, step: usize) -> Finding {
         Finding { step: Some(step), ..self }
     }
 
-    /// Why there is no score, if it could not be computed.
+    /// Returns why there is no score, if scoring failed.
     pub fn failure(&self) -> Option<&Why> {
         match &self.verdict {
             Verdict::Failed(why) => Some(why),
@@ -52,7 +52,7 @@ impl Finding {
     }
 }
 
-/// The numbers of a metric of steps, among findings.
+/// Returns the numbers of a metric of steps among findings.
 pub(crate) fn numbers_of_steps<'f>(
     findings: impl Iterator<Item = &'f Finding>,
     metric: &str,
@@ -71,16 +71,17 @@ pub(crate) fn numbers_of_steps<'f>(
 /// A score, or why there is none.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
-    /// What was scored.
+    /// The score.
     Scored(Score),
     /// The aspect does not apply to the case.
     NotApplicable(Reason),
-    /// It applies, and there is no score.
+    /// The aspect applies, but there is no score.
     Failed(Why),
 }
 
 impl Verdict {
-    /// One number. One that is not finite is a failure, so that every score can be averaged.
+    /// Scores one number. A number that is not finite is a failure, so that every score can be
+    /// averaged.
     pub fn scored(value: f64) -> Verdict {
         if value.is_finite() {
             Verdict::Scored(Score::One(value))
@@ -89,12 +90,12 @@ impl Verdict {
         }
     }
 
-    /// A failure that lies in the data.
+    /// Creates a failure whose cause lies in the data.
     pub fn failed(message: impl Into<String>) -> Verdict {
         Verdict::Failed(Why { message: message.into(), cause: Cause::Data })
     }
 
-    /// The number, if one was scored.
+    /// Returns the number, if one was scored.
     pub fn number(&self) -> Option<f64> {
         match self {
             Verdict::Scored(Score::One(value)) => Some(*value),
@@ -104,59 +105,59 @@ impl Verdict {
     }
 }
 
-/// What a look scored.
+/// The score of a finding.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Score {
     /// A finite number.
     One(f64),
-    /// The mean of what several runs of a judge scored.
+    /// The mean over several runs of a judge.
     Runs(Runs),
     /// The claims of an answer.
     Claims(Claims),
-    /// What a custom evaluation gives, in the order of its outputs.
+    /// The values of a custom evaluation, in the order of its outputs.
     Outputs(Vec<Value>),
 }
 
-/// What the runs of a judge scored, in order; `None` for a run that could not be asked. At least one
+/// The scores of a judge's runs, in order; `None` for a run that could not be asked. At least one
 /// was.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Runs(Vec<Option<f64>>);
 
 impl Runs {
-    /// The scores of runs; `None` if there is none, or one that is not finite.
+    /// Wraps the scores of runs. Returns `None` if all are missing or one is not finite.
     pub fn new(scores: Vec<Option<f64>>) -> Option<Runs> {
         let mut known = scores.iter().flatten().peekable();
         let is_score = known.peek().is_some() && known.all(|score| score.is_finite());
         is_score.then_some(Runs(scores))
     }
 
-    /// Run by run.
+    /// Returns the score of each run.
     pub fn scores(&self) -> &[Option<f64>] {
         &self.0
     }
 
-    /// The mean of the runs that were asked.
+    /// Returns the mean of the runs that were asked.
     pub fn mean(&self) -> f64 {
         let known: Vec<f64> = self.0.iter().flatten().copied().collect();
         compensated_sum(&known) / known.len() as f64
     }
 }
 
-/// The claims of two answers, counted. Both answers make at least one.
+/// The number of claims in two answers. Both answers make at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claims {
     /// Of the reference answer.
     pub reference: u64,
     /// Of the actual answer.
     pub actual: u64,
-    /// Found on both sides.
+    /// Claims in both.
     pub matching: u64,
-    /// The claims themselves, where the model listed them.
+    /// The claims themselves, if the model listed them.
     pub listed: Option<Value>,
 }
 
 impl Claims {
-    /// Recall, precision and f1 of the actual answer.
+    /// Returns recall, precision and f1 of the actual answer.
     pub fn scores(&self) -> [f64; 3] {
         let recall = self.matching as f64 / self.reference as f64;
         let precision = self.matching as f64 / self.actual as f64;
@@ -171,7 +172,7 @@ pub enum Reason {
     NoReferenceSteps,
     /// The response lists no steps.
     NoActualSteps,
-    /// The question ended in an error, and the profile does not score those.
+    /// The question ended in an error, and the profile does not score such questions.
     ErrorResponse,
     /// No API is right for the query.
     NoRightApis,
@@ -184,21 +185,21 @@ pub enum Reason {
 /// Why there is no score.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Why {
-    /// In words.
+    /// The message.
     pub message: String,
-    /// Whose fault it is.
+    /// Where the cause lies.
     pub cause: Cause,
 }
 
-/// What a failure lies in, which decides whether it is worth another try.
+/// Where the cause of a failure lies, which decides whether to try again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// What was compared, asked about or replied.
+    /// In what was compared, asked about or replied.
     Data,
-    /// A model that could not be asked: a later run may do better.
+    /// In a model that could not be asked: a later run may do better.
     Outside,
-    /// A model that did not reply in time: more time may help.
+    /// In a model that did not reply in time: more time may help.
     Late,
-    /// Asking had stopped before: the case is not finished.
+    /// Asking had stopped before, so the case is not finished.
     NotAsked,
 }
