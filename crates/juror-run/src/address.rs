@@ -1,25 +1,24 @@
-//! Addresses as they may be shown and kept.
+//! Makes addresses safe to show and to store.
 
 use juror_models::looks_like_a_key;
 
 use crate::hidden::{Mask, in_address};
 
-/// What ends the part of an address that may hold a name and a password.
+/// The characters that end the part of an address that may hold credentials.
 const ENDS: [char; 4] = ['/', '\\', '?', '#'];
 
-/// An address without a name and a password in it, without slashes at its end, and with stars for
-/// parameters that hold keys.
+/// Removes credentials and trailing slashes from an address, and masks parameters that hold keys.
 pub(crate) fn without_credentials(address: &str) -> String {
     in_address(address.trim_end_matches('/'), Mask::Stars)
 }
 
-/// An address without a name and a password in it.
+/// Removes the user name and password from an address.
 pub(crate) fn without_user(address: &str) -> String {
     let Some(parts) = parts(address) else { return address.to_owned() };
     format!("{}://{}{}", parts.scheme, parts.host, parts.path)
 }
 
-/// Whether an address has a password before its host, or a token in place of a name.
+/// Returns whether an address has a password before its host, or a token in place of a user name.
 pub(crate) fn has_password(address: &str) -> bool {
     let user = parts(address).and_then(|parts| parts.user);
     user.is_some_and(|user| match user.split_once(':') {
@@ -30,7 +29,7 @@ pub(crate) fn has_password(address: &str) -> bool {
 
 struct Parts<'a> {
     scheme: &'a str,
-    /// A name, or a name and a password.
+    /// A user name, with or without a password.
     user: Option<&'a str>,
     host: &'a str,
     path: &'a str,
@@ -38,10 +37,10 @@ struct Parts<'a> {
 
 fn parts(address: &str) -> Option<Parts<'_>> {
     let (scheme, rest) = address.split_once("://")?;
-    // Clients pass over more slashes than there should be.
+    // HTTP clients ignore extra slashes.
     let rest = rest.trim_start_matches(['/', '\\']);
     let (authority, path) = rest.split_at(rest.find(ENDS).unwrap_or(rest.len()));
-    // A password may have an `@` of its own: the host comes after the last one.
+    // A password may itself contain an `@`, so the host comes after the last one.
     let (user, host) =
         authority.rsplit_once('@').map_or((None, authority), |(user, host)| (Some(user), host));
     Some(Parts { scheme, user, host, path })

@@ -1,5 +1,5 @@
-//! Answers of agents that were recorded: a file of converted answers or of results, a folder of
-//! logs, or a run.
+//! Recorded answers of agents: a file of converted answers or of results, a folder of logs, or a
+//! run.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -17,20 +17,20 @@ use juror_toolbench::answer::{
 use crate::bench::Attempt;
 use crate::run_log::{RunLog, RunLogError};
 
-/// Recorded answers, in memory.
+/// Recorded answers, loaded into memory.
 pub struct AnswerFiles {
     files: Files,
-    /// What cannot be read, in words.
+    /// Descriptions of everything that cannot be read.
     unreadable: Vec<String>,
 }
 
 enum Files {
     Converted(Document),
-    /// What logs and runs say, by the ids of queries.
+    /// The contents of logs and runs, by query id.
     Read(Vec<(String, Recorded<'static>)>),
 }
 
-/// Why answers cannot be had.
+/// Why answers cannot be loaded.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AnswersError {
@@ -45,25 +45,25 @@ pub enum AnswersError {
     Folder {
         /// The folder, as the user named it.
         name: String,
-        /// The system's reason.
+        /// The operating system's reason.
         error: io::Error,
     },
-    /// A folder holds the logs of many methods.
+    /// The folder holds the logs of several methods, and none was chosen.
     #[error("{name}: a folder of logs, but of which method?\n  hint: {}", hint(methods))]
     WhichMethod {
         /// The folder, as the user named it.
         name: String,
-        /// The methods there are.
+        /// The methods found in the folder.
         methods: Vec<String>,
     },
-    /// None of the files is of the method.
+    /// The folder has no log of the method.
     #[error("{name}: there is no log called `<id>_{method}.json`\n  hint: {}", hint(methods))]
     NoLogs {
         /// The folder, as the user named it.
         name: String,
         /// The method.
         method: String,
-        /// The methods there are.
+        /// The methods found in the folder.
         methods: Vec<String>,
     },
 }
@@ -75,7 +75,7 @@ fn hint(methods: &[String]) -> String {
     }
 }
 
-/// The logs of a method in a folder: the id of each one's query, and its file, in the order of ids.
+/// Returns the logs of a method in a folder, as pairs of query id and file name, sorted by id.
 pub fn log_files(name: &str, method: Option<&str>) -> Result<Vec<(String, String)>, AnswersError> {
     let entries = std::fs::read_dir(name)
         .and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>())
@@ -99,7 +99,7 @@ pub fn log_files(name: &str, method: Option<&str>) -> Result<Vec<(String, String
     Ok(logs)
 }
 
-/// Ids that are numbers come first, by their size.
+/// Sorts numeric ids first, by value.
 fn in_order(id: &str) -> (u64, &str) {
     (id.parse().unwrap_or(u64::MAX), id)
 }
@@ -115,7 +115,7 @@ fn methods_of<'n>(names: impl Iterator<Item = &'n str>) -> Vec<String> {
 
 impl AnswerFiles {
     /// Loads a file of converted answers or of results, a run, or the logs of a method in a folder.
-    /// Logs that cannot be read are told by [`AnswerFiles::read`].
+    /// [`AnswerFiles::read`] reports logs that cannot be read.
     pub fn load(name: &str, method: Option<&str>) -> Result<AnswerFiles, AnswersError> {
         if !Path::new(name).is_dir() {
             let files = Files::Converted(load(name)?);
@@ -130,7 +130,7 @@ impl AnswerFiles {
         Ok(AnswerFiles { files: Files::Read(read), unreadable })
     }
 
-    /// The same as [`AnswerFiles::read`], for whoever keeps the answers alone.
+    /// Like [`AnswerFiles::read`], but takes ownership, for callers that keep only the answers.
     pub fn into_recorded(self) -> (Vec<(String, Recorded<'static>)>, Vec<String>) {
         match self.files {
             Files::Read(answers) => (answers, self.unreadable),
@@ -144,8 +144,8 @@ impl AnswerFiles {
         }
     }
 
-    /// The answers by the ids of their queries, and what cannot be read, in words. A query of a run
-    /// that has no answer has one that is nothing.
+    /// Returns the answers by query id, and descriptions of everything that cannot be read. A query
+    /// of a run without an answer gets an empty one.
     pub fn read(&self) -> (Answers<'_>, Vec<String>) {
         let mut told = self.unreadable.clone();
         let answers = match &self.files {
@@ -165,7 +165,7 @@ impl AnswerFiles {
     }
 }
 
-/// Converts logs one by one, on all cores; none is kept.
+/// Converts logs one by one on all cores, without keeping the logs in memory.
 fn read_logs(
     logs: &[(String, String)],
     method: &str,

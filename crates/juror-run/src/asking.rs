@@ -1,4 +1,4 @@
-//! Asking models about many things at once, each on its own.
+//! Asks models about many items concurrently.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -11,11 +11,11 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 use crate::event::Event;
 use crate::interrupt::Interrupt;
 
-/// How often progress is reported, even if nothing is done yet.
+/// How often progress is reported, even if nothing has finished.
 const TELL_EVERY: Duration = Duration::from_secs(1);
 
-/// Does something for each number below `n`, many at a time, and returns the outcomes in order.
-/// Once the user wants to stop, nothing more is asked, and calls on their way are waited for.
+/// Runs a task for each number below `n`, many at a time, and returns the outcomes in order. After
+/// an interrupt it asks nothing more, but waits for calls in flight.
 pub async fn ask_each<T, F: Future<Output = T>>(
     n: usize,
     models: &Models,
@@ -33,7 +33,7 @@ pub async fn ask_each<T, F: Future<Output = T>>(
         done[at] = Some(outcome);
         Ok::<(), Infallible>(())
     };
-    // What waits for its turn holds texts, so that not all are made ready at once.
+    // Waiting tasks hold their texts, so only a limited number is prepared ahead.
     let many = AskMany { models, interrupt, window: 4 * models.concurrency(), n_known: 0 };
     let Ok(()) = many.run(0..n, numbered, take, tell).await;
     done.into_iter().flatten().collect()
@@ -43,15 +43,15 @@ pub async fn ask_each<T, F: Future<Output = T>>(
 pub(crate) struct AskMany<'m> {
     pub(crate) models: &'m Models,
     pub(crate) interrupt: &'m Interrupt,
-    /// How many items are under way at a time.
+    /// How many items are in progress at a time.
     pub(crate) window: usize,
-    /// How many items are done with already.
+    /// How many items were done before this run.
     pub(crate) n_known: usize,
 }
 
 impl AskMany<'_> {
-    /// Asks about each item, and gives each outcome to `take` as it comes. Once the user wants to
-    /// stop, models refuse: calls on their way are waited for, and the other items pass through
+    /// Asks about each item, and passes each outcome to `take` as it arrives. After an interrupt,
+    /// models refuse new calls: calls in flight are awaited, and the remaining items finish
     /// quickly.
     pub(crate) async fn run<I, T, E, F: Future<Output = T>>(
         &self,
@@ -88,42 +88,42 @@ impl AskMany<'_> {
     }
 }
 
-/// Moments at which progress is reported.
+/// Returns the interval at which progress is reported.
 pub fn ticks() -> Interval {
     let mut ticks = interval(TELL_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     ticks
 }
 
-/// How far asking has come.
+/// The progress of asking models.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Asking {
-    /// How many questions are done with.
+    /// How many questions are done.
     pub questions: usize,
-    /// What became of the calls.
+    /// Counts of the calls so far.
     pub calls: Calls,
-    /// Replies a second, since the first call.
+    /// Replies per second since the first call.
     pub rate: Option<f64>,
-    /// How long it may still take, by the rate so far; `None` before the first reply.
+    /// The estimated time left at the current rate; `None` before the first reply.
     pub left: Option<Duration>,
 }
 
-/// Watches asking.
+/// Measures the progress of asking.
 pub struct Watch<'m> {
     models: &'m Models,
-    /// What had been asked for other reasons.
+    /// The calls made before measuring began.
     before: Calls,
     since: Instant,
 }
 
 impl<'m> Watch<'m> {
-    /// Begins to watch.
+    /// Starts measuring.
     pub fn begin(models: &'m Models) -> Watch<'m> {
         Watch { models, before: models.calls(), since: Instant::now() }
     }
 
-    /// How far it is: `done` questions are done with, `begun` were begun since watching began, and
-    /// `waiting` were not yet.
+    /// Returns the progress, given that `done` questions are done, `begun` were started since
+    /// measuring began, and `waiting` have not started.
     pub fn asking(&self, done: usize, begun: usize, waiting: usize) -> Asking {
         let calls = self.models.calls();
         let work = Work {
@@ -140,11 +140,11 @@ impl<'m> Watch<'m> {
     }
 }
 
-/// What decides how long asking may still take.
+/// The inputs of the estimate of the time left.
 struct Work {
     asked: u64,
     ended: u64,
-    /// By a model, not from what is kept.
+    /// Calls answered by a model rather than from the cache.
     answered: u64,
     begun: usize,
     waiting: usize,
@@ -155,8 +155,8 @@ impl Work {
         (self.answered > 0 && seconds > 0.0).then(|| self.answered as f64 / seconds)
     }
 
-    /// Calls to come: of questions that were begun, and as many for each that was not. What a
-    /// question asks only after a first reply is not foreseen.
+    /// Estimates the calls to come: those of questions already started, and as many for each
+    /// question not started. Follow-up calls of a question are not foreseen.
     fn open(&self) -> f64 {
         let per_question = self.asked as f64 / self.begun.max(1) as f64;
         (self.asked - self.ended) as f64 + per_question * self.waiting as f64

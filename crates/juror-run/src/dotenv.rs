@@ -1,20 +1,20 @@
-//! Files of variables: `.env`.
+//! Reads files of variables: `.env`.
 //!
-//! Such a file comes with a folder, and folders come from anywhere. So a value is made of the file
-//! alone: `$NAME` means a line above it, never a variable of the process, whose keys could be put
-//! into an address that way.
+//! Such a file comes with a folder, and folders come from anywhere. So values are built from the
+//! file alone: `$NAME` refers to an earlier line, never to a variable of the process, whose keys
+//! could otherwise be smuggled into an address.
 
 use std::collections::HashMap;
 
-/// The variables of a file, and the numbers of the lines that are passed over.
+/// The variables of a file, and the numbers of the lines that were skipped.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Variables {
     pub(crate) values: HashMap<String, String>,
-    /// Lines may hold keys: only their numbers are told.
+    /// Only numbers are kept, because the lines may hold keys.
     pub(crate) unread: Vec<usize>,
 }
 
-/// Reads lines such as `NAME=value`, `export NAME="value"` and `# a comment`.
+/// Parses lines such as `NAME=value`, `export NAME="value"` and `# a comment`.
 pub(crate) fn read(text: &str) -> Variables {
     let mut variables = Variables::default();
     let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n");
@@ -29,7 +29,7 @@ pub(crate) fn read(text: &str) -> Variables {
             }
             Err(NotALine) => {
                 variables.unread.push(number);
-                // What cannot be read ends with its line.
+                // A line that cannot be parsed is skipped to its end.
                 rest.split_once('\n').map_or("", |(_, after)| after)
             }
         };
@@ -41,11 +41,11 @@ pub(crate) fn read(text: &str) -> Variables {
 
 struct NotALine;
 
-/// What is left of a file, from somewhere in a line on.
+/// The rest of a file, starting within a line.
 struct Line<'t>(&'t str);
 
 impl Line<'_> {
-    /// Reads a line with its end; a value between quotes may have more of them.
+    /// Parses a line including its end; a quoted value may span several lines.
     fn read(
         &mut self,
         above: &HashMap<String, String>,
@@ -85,7 +85,7 @@ impl Line<'_> {
         self.0 = self.0.trim_start_matches([' ', '\t']);
     }
 
-    /// Whether nothing but a comment is left of the line, which is then passed.
+    /// Returns whether only a comment is left of the line, and if so consumes it.
     fn ends(&mut self) -> bool {
         if self.0.starts_with('#') {
             self.0 = self.0.trim_start_matches(|c| c != '\n');
@@ -98,7 +98,7 @@ impl Line<'_> {
         std::iter::from_fn(|| self.next_if(is_part)).collect()
     }
 
-    /// Reads a value up to a blank or the end of the line, outside quotes.
+    /// Parses a value up to a blank or the end of the line, outside quotes.
     fn value(&mut self, above: &HashMap<String, String>) -> Result<String, NotALine> {
         let mut value = String::new();
         let mut is_quoted = false;
@@ -122,7 +122,7 @@ impl Line<'_> {
         if is_quoted { Err(NotALine) } else { Ok(value) }
     }
 
-    /// What `NAME` or `{NAME}` stands for.
+    /// Resolves `NAME` or `{NAME}`.
     fn named<'a>(&mut self, above: &'a HashMap<String, String>) -> Result<&'a str, NotALine> {
         let is_braced = self.next_if(|c| c == '{').is_some();
         let value = above.get(&self.name()).ok_or(NotALine)?;

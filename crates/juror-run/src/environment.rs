@@ -1,36 +1,37 @@
-//! Environment variables, with those of a `.env` file behind them.
+//! Environment variables, with those of a `.env` file as a fallback.
 
 use std::collections::HashMap;
 use std::io::Read;
 
 use crate::dotenv;
 
-/// The file of variables in the folder that a process runs in.
+/// The file of variables in the working directory.
 const FILE: &str = ".env";
 
-/// The largest file of variables that is read, in bytes.
+/// The maximum size of the file of variables, in bytes.
 const LARGEST_FILE: u64 = 1024 * 1024;
 
-/// The environment of the process, and the `.env` file of the folder it runs in. Values know where
-/// they stand: who can write a file into a folder need not be who set the variables of a process.
+/// The environment of the process, and the `.env` file in its working directory. Values carry their
+/// origin, because whoever can write a file into a folder need not be who set the variables of the
+/// process.
 #[derive(Debug, Default)]
 pub struct Environment {
     has_process: bool,
     file: HashMap<String, String>,
 }
 
-/// Where a value stands.
+/// Where a value comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// In settings or options.
+    /// Settings or options.
     Settings,
-    /// In the environment of the process.
+    /// The environment of the process.
     Process,
-    /// In `.env`.
+    /// The `.env` file.
     File,
 }
 
-/// A value, what it is called there, and where it stands.
+/// A value with its name and origin.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
     pub(crate) value: String,
@@ -39,7 +40,7 @@ pub(crate) struct Found {
 }
 
 impl Environment {
-    /// Reads `.env`, if there is one; what cannot be read of it is told and passed over.
+    /// Reads `.env`, if it exists; reports and skips whatever cannot be read.
     pub fn read(tell: impl Fn(&str)) -> Environment {
         let variables = match file_text() {
             Ok(text) => dotenv::read(&text),
@@ -49,7 +50,7 @@ impl Environment {
             }
         };
         for line in variables.unread {
-            // The line may hold a key, so it is not repeated.
+            // Do not repeat the line: it may hold a key.
             tell(&format!(
                 "{FILE}:{line}: this line cannot be read and is passed over\n  hint: lines are NAME=value, values with blanks in quotes; $NAME means a line above it, or write '$' in single quotes"
             ));
@@ -57,17 +58,17 @@ impl Environment {
         Environment { has_process: true, file: variables.values }
     }
 
-    /// An environment with nothing in it.
+    /// Returns an empty environment.
     pub fn nothing() -> Environment {
         Environment::default()
     }
 
-    /// The value of a variable that is set.
+    /// Returns the value of a variable, if it is set.
     pub fn get(&self, name: &str) -> Option<String> {
         self.first_of(&[name]).map(|found| found.value)
     }
 
-    /// The first of some variables that is set: in the process, else in the file.
+    /// Returns the first of these variables that is set, in the process or else in the file.
     pub(crate) fn first_of(&self, names: &[&str]) -> Option<Found> {
         self.in_process(names).or_else(|| self.in_file(names))
     }
@@ -95,10 +96,10 @@ fn find(
     names.iter().find_map(found)
 }
 
-/// What stands in `.env`; nothing where there is none.
+/// Reads `.env`; returns an empty text if there is none.
 fn file_text() -> Result<String, String> {
     let unread = |why: &str| format!("{FILE}: {why}; it is passed over");
-    // A pipe would be waited for.
+    // Reading from a pipe would block.
     if !std::fs::metadata(FILE).is_ok_and(|about| about.is_file()) {
         return Ok(String::new());
     }

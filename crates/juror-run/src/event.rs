@@ -1,4 +1,4 @@
-//! What happens during a run, for whoever shows it.
+//! Events during a run, for progress displays.
 
 use std::sync::Arc;
 
@@ -11,45 +11,45 @@ use crate::asking::Asking;
 /// Something that happened during a run, be it an evaluation or a benchmark.
 #[derive(Clone, Debug)]
 pub enum Event {
-    /// The run began.
+    /// The run started.
     Started {
-        /// How many questions there are.
+        /// The number of questions.
         questions: usize,
     },
     /// Models are being asked.
     Asked(Asking),
-    /// The user asked to stop: calls on their way are waited for.
+    /// The user asked to stop: only calls in flight are still awaited.
     Stopping,
     /// Some questions were judged.
     Judged {
-        /// How many so far.
+        /// How many were judged so far.
         questions: usize,
         /// How many of them ended in an error.
         errors: usize,
     },
     /// An agent's attempt at a query was judged.
     Attempted(Box<QueryDone>),
-    /// Something the user should know, such as which earlier run is continued.
+    /// Something the user should know, such as which earlier run is resumed.
     Note(Notice),
-    /// Something that the user may want to mend.
+    /// Something the user may want to fix.
     Warning(Notice),
 }
 
-/// A query that an agent was tried on.
+/// A query that an agent has attempted.
 #[derive(Clone, Debug)]
 pub struct QueryDone {
     /// The set of the query.
     pub set: String,
-    /// How it went, on one line.
+    /// The outcome, on one line.
     pub line: QueryLine,
-    /// Whether the attempt is from an earlier run, and was only judged in this one.
+    /// Whether the attempt is from an earlier process, and was only judged in this one.
     pub is_known: bool,
 }
 
-/// Hears of events, from any thread.
+/// Receives events, from any thread.
 pub type Listener = Arc<dyn Fn(Event) + Send + Sync>;
 
-/// Passes texts on as warnings.
+/// Forwards texts as warnings.
 pub(crate) fn warner(listener: &Listener) -> Tell {
     let listener = listener.clone();
     Arc::new(move |text: &str| listener(Event::Warning(text.to_owned().into())))

@@ -1,4 +1,4 @@
-//! Hashes of files and folders: whether data is the same as before.
+//! Hashes files and folders, to detect whether data has changed.
 
 use std::collections::HashSet;
 use std::fs::{self, File, Metadata};
@@ -8,25 +8,25 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::UNIX_EPOCH;
 
-/// Folders with more bytes than this are told apart by names, sizes and times alone.
+/// Folders larger than this, in bytes, are compared by names, sizes and times only.
 const MOST_BYTES: u64 = 512 << 20;
 
-/// A single file with more bytes than this, such as a model's weights, is told apart by size and
-/// time alone.
+/// A single file larger than this, in bytes, such as a model's weights, is compared by size and
+/// time only.
 const MOST_FILE_BYTES: u64 = 64 << 20;
 
-/// A file below a folder.
+/// A file inside a folder.
 struct Found {
-    /// Its path below the folder, with `/`.
+    /// The path relative to the folder, with `/` as separator.
     name: String,
     path: PathBuf,
     size: u64,
-    /// When it was changed, in nanoseconds since 1970.
+    /// The modification time, in nanoseconds since 1970.
     changed: u128,
 }
 
-/// Stands for what a file or a folder holds: `contents:` and a hash of all names and bytes, or, of
-/// a very large folder, `listing:` and one of names, sizes and times of change.
+/// Returns the fingerprint of a file or folder: `contents:` and a hash of all names and bytes, or,
+/// for a very large folder, `listing:` and a hash of names, sizes and modification times.
 pub(crate) fn fingerprint(path: &Path) -> io::Result<String> {
     let mut files = Vec::new();
     gather(path, String::new(), &mut HashSet::new(), &mut files)?;
@@ -52,7 +52,7 @@ pub(crate) fn fingerprint(path: &Path) -> io::Result<String> {
     Ok(format!("{kind}:{}", &hasher.finalize().to_hex()[..16]))
 }
 
-/// Stands for what a single file holds, or, if it is very large, for its size and time of change.
+/// Hashes the content of a single file or, if it is very large, its size and modification time.
 pub(crate) fn file_hash(path: &Path) -> io::Result<String> {
     let known = fs::metadata(path)?;
     if known.len() > MOST_FILE_BYTES {
@@ -61,21 +61,21 @@ pub(crate) fn file_hash(path: &Path) -> io::Result<String> {
     Ok(hash(path)?.to_hex()[..16].to_owned())
 }
 
-/// What a file holds, read piece by piece.
+/// Hashes the content of a file, read piece by piece.
 fn hash(path: &Path) -> io::Result<blake3::Hash> {
     let mut hasher = blake3::Hasher::new();
     hasher.update_reader(File::open(path)?)?;
     Ok(hasher.finalize())
 }
 
-/// When a file was changed, in nanoseconds since 1970.
+/// Returns the modification time, in nanoseconds since 1970.
 fn changed(known: &Metadata) -> u128 {
     let changed = known.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     changed.unwrap_or_default().as_nanos()
 }
 
-/// Finds all files below a folder. One that several links lead to is gone through once, so that a
-/// link to a folder above does no harm.
+/// Finds all files below a folder. A folder that several links lead to is visited once, so that a
+/// link to a parent folder does no harm.
 fn gather(
     path: &Path,
     name: String,
@@ -88,7 +88,7 @@ fn gather(
         files.push(Found { name, path: path.to_owned(), size, changed });
         return Ok(());
     }
-    // A pipe or a device would be read for ever.
+    // Reading a pipe or a device might never end.
     if !known.is_dir() || !seen.insert(fs::canonicalize(path)?) {
         return Ok(());
     }
@@ -96,13 +96,13 @@ fn gather(
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
         let own = entry.file_name().to_string_lossy().into_owned();
-        // What a database writes beside itself comes and goes.
+        // Databases create and delete these files next to their own.
         if own.starts_with('.') || own.ends_with("-wal") || own.ends_with("-shm") {
             continue;
         }
         let name = if name.is_empty() { own } else { format!("{name}/{own}") };
         match gather(&entry.path(), name, seen, files) {
-            // A link to nowhere holds nothing.
+            // A dangling link has no content.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             other => other?,
         }
@@ -110,7 +110,7 @@ fn gather(
     Ok(())
 }
 
-/// The hashes of files, in order, on all cores.
+/// Hashes files on all cores; the hashes are in the order of the files.
 fn hashes(files: &[Found]) -> io::Result<Vec<blake3::Hash>> {
     let n_cores = thread::available_parallelism().map_or(1, NonZero::get);
     let share = files.len().div_ceil(n_cores).max(1);

@@ -1,4 +1,5 @@
-//! What looks like a key in what users name: it is never written down.
+//! Masks anything like a key in commands, addresses and settings, so that it is never stored or
+//! shown.
 
 use juror_models::{is_secret_name, is_secret_parameter};
 use serde_json::Value;
@@ -6,12 +7,12 @@ use serde_json::Value;
 use crate::address::{has_password, without_user};
 use crate::manifest::short_hash;
 
-/// What stands in place of a hidden value.
+/// What replaces a hidden value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Mask {
-    /// Nothing of it is told, for people.
+    /// Stars, which reveal nothing, for people.
     Stars,
-    /// A short hash, so that runs with other values are other runs.
+    /// A short hash, so that different values make different runs.
     Hash,
 }
 
@@ -24,7 +25,7 @@ impl Mask {
     }
 }
 
-/// An agent as users name it, a command or an address, with what looks like a key masked.
+/// Masks anything like a key in an agent as the user names it: a command or an address.
 pub(crate) fn in_agent(agent: &str, mask: Mask) -> String {
     let mut words = agent.split(' ');
     let mut shown = Vec::new();
@@ -47,7 +48,7 @@ pub(crate) fn in_agent(agent: &str, mask: Mask) -> String {
     shown.join(" ")
 }
 
-/// A value with all words up to the quote that closes it.
+/// Returns a value with all words up to its closing quote.
 fn to_closing_quote<'w>(value: &str, words: &mut impl Iterator<Item = &'w str>) -> String {
     let mut whole = value.to_owned();
     let Some(quote) = value.chars().next().filter(|c| "'\"".contains(*c)) else { return whole };
@@ -58,13 +59,13 @@ fn to_closing_quote<'w>(value: &str, words: &mut impl Iterator<Item = &'w str>) 
     whole
 }
 
-/// An address without the name and the password in it, and with parameters masked that are called
-/// as keys are. What is no address is left as it is.
+/// Removes the user name and password from an address, and masks parameters that are named like
+/// keys. Any other text is returned as it is.
 pub(crate) fn in_address(address: &str, mask: Mask) -> String {
     in_parameters(&without_user(address), mask, is_secret_parameter)
 }
 
-/// An address with some of its parameters masked.
+/// Masks some parameters of an address.
 fn in_parameters(address: &str, mask: Mask, is_secret: impl Fn(&str, &str) -> bool) -> String {
     let Some((path, query)) = address.split_once('?').filter(|(path, _)| path.contains("://"))
     else {
@@ -77,11 +78,13 @@ fn in_parameters(address: &str, mask: Mask, is_secret: impl Fn(&str, &str) -> bo
     format!("{path}?{}", parameters.collect::<Vec<_>>().join("&"))
 }
 
-/// The value of a variable without the passwords in it, if there are any: in an address
-/// (`postgres://me:hush@host/data`), in the words of a connection (`Server=host;Password=hush`,
-/// `host=db password=hush`, `me:hush@tcp(db:3306)/data`) or in JSON (`{"api_key": "hush"}`).
+/// Removes the passwords from the value of a variable; returns `None` if there are none. Finds them
+/// in an address (`postgres://me:hush@host/data`), in a connection string
+/// (`Server=host;Password=hush`, `host=db password=hush`, `me:hush@tcp(db:3306)/data`) and in JSON
+/// (`{"api_key": "hush"}`).
 ///
-/// Parameters count by their names alone here: one that is merely long may be what an agent needs.
+/// Here parameters count by name alone: one that is merely long may be something that an agent
+/// needs.
 pub(crate) fn without_passwords(value: &str) -> Option<String> {
     let named = |name: &str, _: &str| is_secret_parameter(name, "");
     let open = if has_password(value) { without_user(value) } else { value.to_owned() };
@@ -92,7 +95,7 @@ pub(crate) fn without_passwords(value: &str) -> Option<String> {
     (open != value).then_some(open)
 }
 
-/// The words of a connection, with those masked that are called as keys are.
+/// Masks the parts of a connection string that are named like keys.
 fn in_connection(words: &str, mask: Mask) -> String {
     let separator = if words.contains(';') { ';' } else { ' ' };
     let is_plain = |name: &str| name.chars().all(|c| c.is_alphanumeric() || " _-".contains(c));
@@ -105,8 +108,7 @@ fn in_connection(words: &str, mask: Mask) -> String {
     shown.collect::<Vec<_>>().join(&separator.to_string())
 }
 
-/// The words of a connection as drivers in Go have them, `me:hush@tcp(db:3306)/data`, without the
-/// password.
+/// Masks the password in a connection string of Go's drivers: `me:hush@tcp(db:3306)/data`.
 fn without_driver_password(words: &str) -> Option<String> {
     let (user, server) = words.rsplit_once('@')?;
     let (protocol, _) = server.split_once('(')?;
@@ -116,7 +118,7 @@ fn without_driver_password(words: &str) -> Option<String> {
         .then(|| format!("{name}:***@{server}"))
 }
 
-/// A JSON object with those texts masked that are called as keys are, if there are any.
+/// Masks the strings of a JSON object that are named like keys; returns `None` if there are none.
 fn in_json(text: &str) -> Option<String> {
     fn hide(value: &mut Value) {
         match value {
@@ -134,7 +136,7 @@ fn in_json(text: &str) -> Option<String> {
     (open != value).then(|| open.to_string())
 }
 
-/// Settings as a run keeps them: every value that could be a key is replaced with stars.
+/// Returns settings as a run stores them: every value that could be a key is replaced with stars.
 pub(crate) fn without_keys(settings: &Value) -> Value {
     match settings {
         Value::Object(fields) => fields
@@ -155,7 +157,7 @@ pub(crate) fn without_keys(settings: &Value) -> Value {
             })
             .collect(),
         Value::Array(items) => items.iter().map(without_keys).collect(),
-        // An address may contain a name and a password.
+        // An address may contain credentials.
         Value::String(text) if text.contains("://") && text.contains('@') => Value::from("***"),
         Value::String(text) if text.starts_with("http://") || text.starts_with("https://") => {
             Value::from(in_address(text, Mask::Stars))

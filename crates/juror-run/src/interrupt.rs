@@ -1,12 +1,11 @@
-//! Noticing that the user, or the system, wants a process to stop.
+//! Notices when the user or the system wants the process to stop.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::Notify;
 
-/// The ways in which a process is asked to stop: Ctrl-C, the signal that ends processes, and a
-/// terminal that goes away.
+/// The signals that ask a process to stop: Ctrl-C, termination, and hang-up of the terminal.
 #[derive(Debug)]
 pub struct StopSignals {
     #[cfg(unix)]
@@ -14,7 +13,8 @@ pub struct StopSignals {
 }
 
 impl StopSignals {
-    /// Begins to listen, in a runtime: from now on none of them ends the process by itself.
+    /// Starts listening, inside a runtime: from now on, none of these signals ends the process by
+    /// itself.
     #[cfg(unix)]
     pub fn listen() -> std::io::Result<StopSignals> {
         use tokio::signal::unix::{SignalKind, signal};
@@ -25,21 +25,21 @@ impl StopSignals {
         Ok(StopSignals { signals })
     }
 
-    /// Makes ready to listen, which begins with the first [`StopSignals::next`]: Ctrl-C before it ends
-    /// the process, as nothing is under way by then that it could spoil.
+    /// Prepares to listen; listening starts with the first [`StopSignals::next`]. Ctrl-C before
+    /// that ends the process, which is harmless because nothing is in progress yet.
     #[cfg(not(unix))]
     pub fn listen() -> std::io::Result<StopSignals> {
         Ok(StopSignals {})
     }
 
-    /// Waits for the next of them.
+    /// Waits for the next signal.
     #[cfg(unix)]
     pub async fn next(&mut self) {
         let each = self.signals.iter_mut().map(|signal| Box::pin(signal.recv()));
         futures_util::future::select_all(each).await;
     }
 
-    /// Waits for the next of them.
+    /// Waits for the next signal.
     #[cfg(not(unix))]
     pub async fn next(&mut self) {
         if tokio::signal::ctrl_c().await.is_err() {
@@ -48,18 +48,18 @@ impl StopSignals {
     }
 }
 
-/// Whether the process was started to outlive its terminal, as by `nohup`: then it hears nothing of
-/// the terminal's end.
+/// Returns whether the process was started to outlive its terminal, as by `nohup`; it then ignores
+/// hang-ups.
 #[cfg(unix)]
 fn outlives_terminal() -> bool {
     match std::fs::read_to_string("/proc/self/status") {
         Ok(status) => ignores_hangups(&status),
-        // Elsewhere it cannot be told; `nohup` takes the terminal away from all that is printed.
+        // Other systems do not reveal it, but `nohup` redirects the output away from the terminal.
         Err(_) => !std::io::IsTerminal::is_terminal(&std::io::stderr()),
     }
 }
 
-/// Whether the mask of signals that are ignored has the first.
+/// Returns whether the mask of ignored signals includes the first, SIGHUP.
 #[cfg(unix)]
 fn ignores_hangups(status: &str) -> bool {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -67,7 +67,8 @@ fn ignores_hangups(status: &str) -> bool {
     mask.is_some_and(|mask| mask & 1 == 1)
 }
 
-/// Set by the first signal to stop: work ends in good order. The second ends the process at once.
+/// Set by the first signal, after which work ends in good order. The second signal ends the process
+/// at once.
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt {
     flag: Arc<AtomicBool>,
@@ -75,8 +76,8 @@ pub struct Interrupt {
 }
 
 impl Interrupt {
-    /// Begins to listen, in the runtime if there is one; `give_up` is called when the user insists.
-    /// Where signals cannot be listened to, they simply end the process.
+    /// Starts listening, on the current runtime if there is one; `give_up` is called on the second
+    /// signal. If signals cannot be caught, they simply end the process.
     pub fn listen(give_up: impl Fn() + Send + 'static) -> Interrupt {
         let interrupt = Interrupt::default();
         let heard = interrupt.clone();
@@ -88,7 +89,7 @@ impl Interrupt {
                 }
             }
         };
-        // Two runtimes that both watch signals, one for those of its children, lose some.
+        // Two runtimes that both watch signals, one of them for its child processes, lose some.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             if let Ok(signals) = StopSignals::listen() {
                 runtime.spawn(listen(signals));
@@ -107,21 +108,22 @@ impl Interrupt {
                 }
             });
         };
-        // Without a thread nobody listens either.
+        // If the thread cannot start, signals keep their default effect.
         let _ = std::thread::Builder::new().name("interrupt".into()).spawn(listen);
-        // Nothing is ever sent: it ends when the thread listens, or never will.
+        // Nothing is ever sent: this returns once the thread listens, or when it never will.
         let _ = is_listening.recv();
         interrupt
     }
 
-    /// Tells everyone who looks or waits that the user wants to stop; whether that was known.
+    /// Signals that the user wants to stop, to all who check or wait; returns whether it was set
+    /// already.
     pub fn set(&self) -> bool {
         let was_set = self.flag.swap(true, Ordering::Relaxed);
         self.notify.notify_waiters();
         was_set
     }
 
-    /// Whether the user wants to stop.
+    /// Returns whether the user wants to stop.
     pub fn is_set(&self) -> bool {
         self.flag.load(Ordering::Relaxed)
     }
@@ -129,7 +131,7 @@ impl Interrupt {
     /// Waits until the user wants to stop.
     pub async fn wait(&self) {
         loop {
-            // Who waits from before the look misses nothing.
+            // Register before checking, so that no notification is missed.
             let notified = self.notify.notified();
             if self.is_set() {
                 return;

@@ -1,4 +1,4 @@
-//! From settings to the replies that are known: the store, cache folders, other stores.
+//! Opens the known replies that settings name: the store, cache folders, other stores.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -11,41 +11,41 @@ use juror_tools::{ArgumentOrder, CacheFolder, CachedSetup, Keeping};
 use crate::setup_error::SetupError;
 use crate::tool_settings::{ArgumentsWord, MissWord, ToolsSettings};
 
-/// Where replies of tools are kept when settings do not say.
+/// The store of tool replies if settings name none.
 pub const DEFAULT_TOOL_STORE: &str = ".juror/tools";
 
 /// A place of known replies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReplyPlace {
-    /// As users name it.
+    /// The name that the user gave.
     pub name: String,
-    /// The file or folder that is read, where nothing is written to it.
+    /// The file or folder, if it is only read.
     pub read: Option<PathBuf>,
 }
 
-/// What is known, and how much of it there is.
+/// Known replies, and their numbers.
 pub(crate) struct KnownReplies {
     pub(crate) setup: CachedSetup,
     /// The store, if there is one.
     pub(crate) store: Option<PathBuf>,
     pub(crate) n_cached_apis: usize,
     pub(crate) n_kept: u64,
-    /// The places that are named, and the store if it is only read.
+    /// The named places, and the store if it is only read.
     pub(crate) places: Vec<ReplyPlace>,
 }
 
 impl ToolsSettings {
-    /// The folder that replies are kept in.
+    /// Returns the folder of the store.
     fn store_folder(&self) -> &Path {
         Path::new(self.store.as_deref().unwrap_or(DEFAULT_TOOL_STORE))
     }
 
-    /// Whether replies are kept already.
+    /// Returns whether the store exists.
     fn has_store(&self) -> bool {
         ToolReplies::is_in(self.store_folder())
     }
 
-    /// Whether there is anything to serve: tools, or known replies.
+    /// Returns whether there is anything to serve: tools, or known replies.
     pub fn has_anything(&self) -> bool {
         self.folder.is_some() || !self.cache.is_empty() || self.has_store()
     }
@@ -55,7 +55,7 @@ impl ToolsSettings {
     }
 }
 
-/// Opens all that settings name, and the store in any case.
+/// Opens everything that settings name, and always the store.
 pub(crate) fn known_replies(
     tools: &ToolsSettings,
     has_makers: bool,
@@ -74,7 +74,7 @@ pub(crate) fn known_replies(
     let folders = look_through(&folders, write_back.as_deref(), problems)?;
     let keeps = has_makers && !tools.only_reads();
     let mut stores = Vec::new();
-    // A store that is named as a cache, too, is one store: never changed where nothing is kept.
+    // A store that is also named as a cache is opened once, and never changed if nothing is kept.
     let is_store = |name: &&String| is_same(Path::new(name), tools.store_folder());
     let is_given = given.iter().any(is_store);
     let is_read = tools.only_reads() || (is_given && !keeps);
@@ -113,8 +113,8 @@ pub(crate) fn known_replies(
     Ok(KnownReplies { setup, store, n_cached_apis, n_kept, places })
 }
 
-/// The categories of tools by what is known of them, for tools whose files say none; a tool that is
-/// known in several categories has none.
+/// Infers the categories of tools from known replies, for tools whose files have none. A tool with
+/// replies in several categories gets none.
 pub(crate) fn categories_of(setup: &CachedSetup) -> Result<Categories, SetupError> {
     let mut categories = Categories::new();
     let mut add = |category: &str, tool: &str| {
@@ -139,7 +139,7 @@ pub(crate) fn categories_of(setup: &CachedSetup) -> Result<Categories, SetupErro
     Ok(categories)
 }
 
-/// Categories by the standard names of tools.
+/// Categories by the standardized names of tools.
 pub(crate) type Categories = HashMap<String, Option<Arc<str>>>;
 
 fn look_through(
@@ -171,7 +171,7 @@ fn look_through(
     Ok(found)
 }
 
-/// Opens the store: it is made if new replies are to be kept, and read if it is there. A replay
+/// Opens the store. It is created if new replies are to be kept, and read if it exists. A replay
 /// leaves it exactly as it is.
 fn open_store(
     tools: &ToolsSettings,
@@ -192,7 +192,8 @@ fn open_store(
     if !ToolReplies::is_in(path) {
         return Ok(None);
     }
-    // Hits are counted where that is possible; where it is not, there is nothing else to write.
+    // Hits are counted if the store can be written to; otherwise nothing else would be written
+    // either.
     let opened = ToolReplies::open(path).map(Some);
     Ok(opened.or_else(|_| ToolReplies::open_read_only(path))?)
 }

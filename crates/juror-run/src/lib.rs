@@ -1,10 +1,37 @@
-//! Turns inputs and settings into judged records, in order and on all cores.
+//! Runs evaluations and benchmarks: turns inputs and settings into judged records, in order and on
+//! all cores.
 //!
-//! [`load`] brings a file into memory, [`Settings`] become a [`Plan`], an [`Evaluation`] judges every
-//! question of a dataset and writes results as they are made. [`bench`](mod@bench) has agents answer queries
-//! with tools that Juror serves, and judges what they did.
+//! [`Settings`] are what users write in `juror.yaml`; [`Settings::plan`] resolves them to a
+//! [`Plan`], in which every choice is made. An [`Evaluation`] reads a reference and recorded
+//! responses, asks the [`Judges`] about every question, scores it, and passes the records to a
+//! [`Sink`], such as [`ResultFiles`]. A [`Benchmark`](bench::Benchmark) has an agent attempt
+//! queries with tools that Juror serves, and judges the attempts.
 //!
-//! You will not find argument parsing or rendering for people here.
+//! Both kinds of run work the same way around that. They report every [`Event`] as it happens; they
+//! end in good order when an [`Interrupt`] is set; and they append each finished item to a
+//! [`RunLog`], so that a run that was cut off resumes where it stopped. A [`Manifest`] holds the
+//! identity of the run, everything that affects its outcome, and thus decides which log it may
+//! resume.
+//!
+//! ```
+//! use juror_document::{Document, Format};
+//! use juror_run::{Evaluation, Inputs, Interrupt, Judging, Plan, ResultFiles};
+//! use juror_score::Profile;
+//!
+//! let json = |name: &str, text: &str| Document::new(name, text.into(), Format::Json).unwrap();
+//! let question = r#"{"id": "q1", "question_text": "?", "reference_steps": []}"#;
+//! let reference = format!(r#"[{{"template_id": "t", "questions": [{question}]}}]"#);
+//! let (reference, responses) = (json("reference.json", &reference), json("responses.json", "{}"));
+//!
+//! let plan = Plan::new(Profile::V5);
+//! let inputs = Inputs { reference: &reference, responses: &responses };
+//! let evaluation = Evaluation::open(&plan, inputs).unwrap();
+//! let (judging, files) = (Judging::default(), ResultFiles::default());
+//! let outcome = evaluation.run(judging, files, &Interrupt::default(), |_event| {}).unwrap();
+//! assert_eq!(outcome.questions.len(), 1);
+//! ```
+//!
+//! You will not find argument parsing, progress display or the rules of scoring here.
 
 mod address;
 mod answers;

@@ -1,4 +1,4 @@
-//! The manifest of a run, `run.json`: what the run is, and whether it is complete.
+//! The manifest of a run, `run.json`: its identity, and whether it is complete.
 
 use juror_files::{WholeFile, read_plain};
 use std::io::{self, Write};
@@ -7,24 +7,24 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// The format that is written. A manifest in another format is of another release.
+/// The format that is written. Manifests in other formats are from other releases.
 const FORMAT: &str = "juror.run/1";
 
-/// The file in a run's folder.
+/// The name of the file in the run's folder.
 const FILE: &str = "run.json";
 
-/// What kind of run it is.
+/// The kind of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunKind {
-    /// Recorded answers, judged.
+    /// An evaluation of recorded answers.
     Eval,
-    /// An agent, tried.
+    /// A benchmark of an agent.
     Bench,
 }
 
 impl RunKind {
-    /// What such a run is called in messages.
+    /// Returns the name of this kind of run in messages.
     pub(crate) fn name(self) -> &'static str {
         match self {
             RunKind::Eval => "run of an evaluation",
@@ -32,7 +32,7 @@ impl RunKind {
         }
     }
 
-    /// The file that grows by a line for every item that is done.
+    /// Returns the name of the file that gets a line for every finished item.
     pub(crate) fn log_file(self) -> &'static str {
         match self {
             RunKind::Eval => "records.jsonl",
@@ -40,7 +40,7 @@ impl RunKind {
         }
     }
 
-    /// How every line of that file begins.
+    /// Returns the beginning of every line in that file.
     pub(crate) fn line_start(self) -> &'static str {
         match self {
             RunKind::Eval => "{\"question_id\":",
@@ -49,36 +49,36 @@ impl RunKind {
     }
 }
 
-/// What a run is.
+/// The description of a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Manifest {
     format: String,
     /// A short hash of the identity.
     pub id: String,
-    /// What is judged or tried.
+    /// The name of what is judged or benchmarked.
     pub name: String,
     /// What kind of run it is.
     pub kind: RunKind,
-    /// Whether its results are written. A complete run is not resumed.
+    /// Whether the results are written. A complete run is not resumed.
     pub is_complete: bool,
-    /// When it began.
+    /// When the run began.
     pub began: String,
-    /// When its results were written.
+    /// When the results were written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<String>,
-    /// The release.
+    /// The release of Juror.
     pub juror: String,
-    /// Everything that decides what comes of it.
+    /// Everything that affects the outcome.
     pub identity: Value,
-    /// What decides nothing, but is worth knowing: settings as written, who judges.
+    /// Details that do not affect the outcome, such as the settings as written and the judge.
     #[serde(flatten)]
     pub more: Map<String, Value>,
 }
 
-/// How to use a folder that holds a run already.
+/// How to treat a folder that already holds a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Resume {
-    /// Start over: what the folder holds is replaced.
+    /// Start over, and replace the contents of the folder.
     pub fresh: bool,
     /// Retry items that ended with an error, even in a complete run.
     pub retry_errors: bool,
@@ -87,7 +87,7 @@ pub struct Resume {
 }
 
 impl Manifest {
-    /// A run that begins now.
+    /// Creates the manifest of a run that begins now.
     pub fn new(kind: RunKind, name: &str, identity: Value) -> Manifest {
         Manifest {
             format: FORMAT.into(),
@@ -103,15 +103,15 @@ impl Manifest {
         }
     }
 
-    /// Adds something worth knowing, which decides nothing.
+    /// Adds a detail that does not affect the outcome.
     #[must_use]
     pub fn with(mut self, key: &str, value: Value) -> Manifest {
         self.more.insert(key.to_owned(), value);
         self
     }
 
-    /// Reads the manifest in a folder; `None` if there is none. The inner error says why a file is not
-    /// a manifest of this release.
+    /// Reads the manifest in a folder; `None` if there is none. The inner error says why a file is
+    /// not a manifest of this release.
     pub(crate) fn read(folder: &Path) -> io::Result<Option<Result<Manifest, serde_json::Error>>> {
         match read_plain(&folder.join(FILE)) {
             Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes).and_then(Manifest::known))),
@@ -126,7 +126,7 @@ impl Manifest {
         if self.format == FORMAT { Ok(self) } else { Err(unknown()) }
     }
 
-    /// Writes it into a folder, whole or not at all.
+    /// Writes the manifest into a folder, completely or not at all.
     pub(crate) fn write(&self, folder: &Path) -> io::Result<()> {
         let mut file = WholeFile::begin_private(&path_in(folder))?;
         serde_json::to_writer_pretty(&mut file, self)?;
@@ -134,14 +134,14 @@ impl Manifest {
         file.finish()
     }
 
-    /// Marks the run as complete, and writes that.
+    /// Marks the run as complete, and writes the manifest.
     pub(crate) fn complete(&mut self, folder: &Path) -> io::Result<()> {
         self.is_complete = true;
         self.ended = Some(now());
         self.write(folder)
     }
 
-    /// In what another run of the same kind differs.
+    /// Lists the differences to another run of the same kind.
     pub fn differences(&self, other: &Manifest) -> Vec<String> {
         match self.kind {
             RunKind::Eval => self.other_inputs(other),
@@ -149,7 +149,7 @@ impl Manifest {
         }
     }
 
-    /// The inputs of an evaluation that differ. What files are called makes no difference.
+    /// Lists the inputs of an evaluation that differ. File names make no difference.
     fn other_inputs(&self, other: &Manifest) -> Vec<String> {
         let parts = [
             ("/reference/hash", "reference questions"),
@@ -161,7 +161,7 @@ impl Manifest {
         others.map(|(_, name)| name.to_owned()).collect()
     }
 
-    /// The keys of the identity that differ.
+    /// Lists the keys of the identity that differ.
     fn other_keys(&self, other: &Manifest) -> Vec<String> {
         let (Some(own), Some(others)) = (self.identity.as_object(), other.identity.as_object())
         else {
@@ -175,12 +175,12 @@ impl Manifest {
     }
 }
 
-/// The file in a folder.
+/// Returns the path of the manifest in a folder.
 pub(crate) fn path_in(folder: &Path) -> PathBuf {
     folder.join(FILE)
 }
 
-/// A key that differs, with the names of the parts that differ if it has any.
+/// Describes a key that differs, with the names of its differing parts, if any.
 fn detailed(key: &str, one: Option<&Value>, other: Option<&Value>) -> String {
     let (Some(Value::Object(one)), Some(Value::Object(other))) = (one, other) else {
         return key.to_owned();
@@ -195,15 +195,15 @@ fn detailed(key: &str, one: Option<&Value>, other: Option<&Value>) -> String {
     format!("{key} ({shown}{more})")
 }
 
-/// How many parts are named of what differs.
+/// How many differing parts are named.
 const MOST_NAMES: usize = 5;
 
-/// A short hash of a text.
+/// Returns a short hash of a text.
 pub(crate) fn short_hash(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex()[..16].to_owned()
 }
 
-/// The time, as text that sorts as times do.
+/// Returns the current time, as text that sorts chronologically.
 fn now() -> String {
     jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.6fZ").to_string()
 }

@@ -1,4 +1,4 @@
-//! From settings and environment to judges and the models they ask.
+//! Creates judges and their models from settings and environment.
 
 use std::path::Path;
 use std::time::Duration;
@@ -27,47 +27,47 @@ use crate::settings::{
 };
 use crate::setup_error::SetupError;
 
-/// Where replies are kept when settings do not say.
+/// The folder of kept replies if settings name none.
 pub const DEFAULT_CACHE: &str = ".juror/llm";
 
-/// The models when settings do not say: those of the Python library's document.
+/// The default models: those documented by the Python library.
 const DEFAULT_CHAT: &str = "gpt-4o-mini";
 const DEFAULT_EMBEDDING: &str = "text-embedding-ada-002";
 
-/// What the command line says about asking models.
+/// Options of the caller for asking models; each overrides the settings.
 #[derive(Default)]
 pub struct AskOptions {
-    /// Only count calls.
+    /// Count calls without making them.
     pub only_count: bool,
-    /// Ask again where a kept reply says nothing usable.
+    /// Ask again if a kept reply is unusable.
     pub retry_errors: bool,
-    /// Another way to use the cache than settings say.
+    /// How to use the cache.
     pub cache_mode: Option<CacheMode>,
-    /// Another place for the cache than settings say.
+    /// The location of the cache.
     pub cache: Option<String>,
-    /// Another ceiling than settings say.
+    /// The cost ceiling, in US dollars.
     pub max_cost: Option<f64>,
-    /// Calls at a time, whatever settings say.
+    /// The maximum number of concurrent calls.
     pub concurrency: Option<usize>,
-    /// Seconds a reply may take, whatever settings say.
+    /// The time limit for a reply, in seconds.
     pub timeout: Option<f64>,
-    /// Replies that were recorded, in place of any cache.
+    /// Recorded replies to use instead of any cache.
     pub recorded: Option<juror_models::Recorded>,
 }
 
 /// Judges and the models they ask.
 pub struct Judges {
-    /// Who judges.
+    /// The judges.
     pub panel: Panel,
     /// The models they ask.
     pub models: Models,
-    /// Where replies are kept, for messages.
+    /// The location of kept replies, for messages.
     pub cache: Option<String>,
-    /// Everything that decides verdicts, besides the dataset: for telling runs apart.
+    /// Everything besides the dataset that affects verdicts, for the identity of runs.
     pub identity: Value,
 }
 
-/// The judges that settings and environment ask for; none when there is no model.
+/// Creates the judges that settings and environment configure; `None` if there is no model.
 pub fn judges(
     settings: &Settings,
     profile: &Profile,
@@ -96,7 +96,7 @@ pub fn judges(
     Ok(Some(Judges { panel, models, cache, identity }))
 }
 
-/// Whether [`judges`] might find a model to ask. Opens and asks nothing.
+/// Returns whether [`judges`] might find a model to ask, without opening or asking anything.
 pub fn may_ask(settings: &Settings, environment: &Environment) -> bool {
     settings.llm.is_some()
         || !settings.custom_evaluations.is_empty()
@@ -104,7 +104,7 @@ pub fn may_ask(settings: &Settings, environment: &Environment) -> bool {
         || environment.get("OPENAI_API_KEY").is_some()
 }
 
-/// Whether judges could be made of the settings, keys and addresses apart.
+/// Checks that judges can be created from the settings, ignoring keys and addresses.
 pub fn check_judges(settings: &Settings) -> Result<(), SetupError> {
     let options = AskOptions { cache_mode: Some(CacheMode::ReadOnly), ..AskOptions::default() };
     let specs = specs(settings, &Environment::nothing(), &options)?;
@@ -112,7 +112,8 @@ pub fn check_judges(settings: &Settings) -> Result<(), SetupError> {
     panel(settings, &settings.plan().profile, embeds).map(|_| ())
 }
 
-/// A model for a command that makes its own judges, and where its replies are kept.
+/// Opens the model for a command that creates its own judges; also returns the location of kept
+/// replies.
 pub fn models_for(
     settings: &Settings,
     environment: &Environment,
@@ -122,7 +123,7 @@ pub fn models_for(
     models_if_any(settings, environment, options, tell)?.ok_or_else(no_model)
 }
 
-/// The same, where settings or environment name a model.
+/// Like [`models_for`], but returns `None` if neither settings nor environment name a model.
 pub fn models_if_any(
     settings: &Settings,
     environment: &Environment,
@@ -130,13 +131,13 @@ pub fn models_if_any(
     tell: Tell,
 ) -> Result<Option<(Models, Option<String>)>, SetupError> {
     let Some(specs) = specs(settings, environment, &options)? else { return Ok(None) };
-    // Such a command compares no meanings.
+    // Such a command compares no embeddings.
     models(settings, Specs { embedding: None, ..specs }, options, tell).map(Some)
 }
 
 const NAME_A_MODEL: &str = "name one in `llm.generation`, or set OPENAI_API_KEY";
 
-/// The error for a command that needs a model and has none.
+/// Returns the error for a command that needs a model and has none.
 pub fn no_model() -> SetupError {
     SetupError::new("no model is configured")
         .hint("set OPENAI_API_KEY, or name a model in `llm.generation` of the settings (-c)")
@@ -150,7 +151,7 @@ fn no_model_for(metric: &str) -> SetupError {
     ])
 }
 
-/// The judge of claims as settings want it.
+/// Creates the judge of claims that settings configure.
 pub fn correctness(settings: &Settings, profile: &Profile) -> Result<Correctness, SetupError> {
     let rules = ClaimRules {
         trims_lines: profile.asked_like == AskedLike::Release5,
@@ -177,7 +178,7 @@ pub fn correctness(settings: &Settings, profile: &Profile) -> Result<Correctness
     }
 }
 
-/// The judge of whether answers of agents solve their queries.
+/// Creates the judge of whether agents' answers solve their queries.
 pub fn pass_rate_judge(settings: &Settings) -> Result<PassRateJudge, SetupError> {
     let (status_name, status) = prompt(settings, "answer_status")?;
     let (detailed_name, detailed) = prompt(settings, "answer_status_detailed")?;
@@ -185,14 +186,14 @@ pub fn pass_rate_judge(settings: &Settings) -> Result<PassRateJudge, SetupError>
         .map_err(|error| bad_prompt(&format!("{status_name} or {detailed_name}"), &error))
 }
 
-/// The judge of which of two answers is better.
+/// Creates the judge of which of two answers is better.
 pub fn preference_judge(settings: &Settings) -> Result<PreferenceJudge, SetupError> {
     let (name, text) = prompt(settings, "better_answer")?;
     PreferenceJudge::new(&text, pass_rate_judge(settings)?)
         .map_err(|error| bad_prompt(&name, &error))
 }
 
-/// The judge of final answers alone.
+/// Creates the judge of final answers alone.
 pub fn final_answer_judge(settings: &Settings) -> Result<FinalAnswerJudge, SetupError> {
     let (name, text) = prompt(settings, "final_answer_status")?;
     FinalAnswerJudge::new(&text).map_err(|error| bad_prompt(&name, &error))
@@ -252,7 +253,7 @@ fn specs(
     }
 }
 
-/// Judgements are to be repeatable: the temperature is 0 unless settings say otherwise.
+/// Sets the temperature to 0 unless settings have one, so that judgements are repeatable.
 fn with_temperature(settings: &ModelSettings) -> ModelSettings {
     let mut settings = settings.clone();
     settings.parameters.entry("temperature").or_insert(Value::from(0.0));
@@ -267,7 +268,7 @@ pub(crate) fn resolve(
 ) -> Result<ModelSpec, Notice> {
     let provider = Provider::of(&settings.provider)
         .ok_or_else(|| Notice::new(no_provider(&settings.provider)).hint(known_providers()))?;
-    // Where nothing is asked, nothing that asking needs has to be there.
+    // If no model is asked, keys and addresses may be missing.
     let found = |key: &str, value: &str| match find(key, value, environment) {
         Err(_) if !asks => Ok(None),
         value => value.map(Some),
@@ -287,7 +288,7 @@ pub(crate) fn resolve(
         return Err(Notice::new(no_address(&address)).hint(AN_ADDRESS));
     }
     let is_own_address = provider.is_at(&address);
-    // An address from `.env` is sent no key that is not from there, too.
+    // An address from `.env` only receives keys from `.env`.
     let brought = given.filter(|given| given.origin == Origin::File && !is_own_address && asks);
     let key = match (settings.api_key.as_deref(), &brought) {
         (Some(key), _) => found("api_key", key)?,
@@ -310,7 +311,7 @@ pub(crate) fn resolve(
     let mut headers = Vec::new();
     for (name, value) in &settings.headers {
         let Some(value) = found(&format!("headers.{name}"), value)? else { continue };
-        // What is written out is a key only by its name.
+        // A literal value counts as a key only if its name says so.
         if value.origin == Origin::Process || says_who_asks(name) {
             check(&value)?;
         }
@@ -337,12 +338,12 @@ pub(crate) fn resolve(
     })
 }
 
-/// What is said of a provider that there is not.
+/// Returns the message about an unknown provider.
 pub(crate) fn no_provider(name: &str) -> String {
     format!("there is no provider `{name}`")
 }
 
-/// The providers that there are, for a hint.
+/// Returns a hint that lists the known providers.
 pub(crate) fn known_providers() -> String {
     let known: Vec<&str> = PROVIDERS.iter().map(|provider| provider.names[0]).collect();
     format!(
@@ -351,22 +352,22 @@ pub(crate) fn known_providers() -> String {
     )
 }
 
-/// Whether a server can be asked at an address.
+/// Returns whether an address is an HTTP URL.
 pub(crate) fn is_address(address: &str) -> bool {
     address.starts_with("http://") || address.starts_with("https://")
 }
 
-/// What an address looks like, for a hint.
+/// A hint that shows what an address looks like.
 pub(crate) const AN_ADDRESS: &str = "for example http://127.0.0.1:8000/v1";
 
-/// What is said of an address that is none.
+/// Returns the message about an invalid address.
 pub(crate) fn no_address(address: &str) -> String {
-    // What stands after it may be a key.
+    // The query string may hold a key.
     let shown = address.split('?').next().unwrap_or_default();
     format!("`{shown}` is not an address: it begins with http:// or https://")
 }
 
-/// Why a key is not sent to an address that stands in `.env`.
+/// Explains why a key is not sent to an address from `.env`.
 fn not_together(address: &Found, secret: &Found) -> Notice {
     let shown = without_credentials(&address.value);
     let (name, secret) = (&address.name, &secret.name);
@@ -378,7 +379,7 @@ fn not_together(address: &Found, secret: &Found) -> Notice {
     ))
 }
 
-/// A value of a setting: as written, or from the variable that `env:NAME` names.
+/// Returns the value of a setting: as written, or from the variable that `env:NAME` names.
 fn find(key: &str, value: &str, environment: &Environment) -> Result<Found, String> {
     match value.strip_prefix("env:").map(str::trim) {
         None => Ok(Found {
@@ -392,7 +393,7 @@ fn find(key: &str, value: &str, environment: &Environment) -> Result<Found, Stri
     }
 }
 
-/// A value as written, or from the environment variable that `env:NAME` names.
+/// Returns a value as written, or from the environment variable that `env:NAME` names.
 pub(crate) fn from_environment(value: &str, environment: &Environment) -> Result<String, String> {
     find("", value, environment).map(|found| found.value)
 }
@@ -402,7 +403,7 @@ fn cache_mode(llm: &ModelsSettings, options: &AskOptions) -> CacheMode {
         return CacheMode::ReadOnly;
     }
     let place = options.cache.as_ref().or(llm.cache.as_ref());
-    // A file of recorded replies can be used in no other way.
+    // A file of recorded replies can only be read.
     let is_file = place.is_some_and(|place| reply_store::is_file(Path::new(place)));
     options.cache_mode.unwrap_or(match llm.cache_mode {
         Some(CacheRule::ReadOnly) => CacheMode::ReadOnly,
@@ -539,7 +540,8 @@ fn custom(evaluation: &CustomEvaluation) -> Result<Custom, SetupError> {
         .map_err(|error| bad_prompt(&evaluation.name, &error))
 }
 
-/// A prompt's place and text: the user's if there is one of the name, else the built-in one.
+/// Returns the name and text of a prompt: the user's, if there is one of this name, else the
+/// built-in one.
 fn prompt(settings: &Settings, name: &str) -> Result<(String, String), SetupError> {
     let built_in = PROMPTS.iter().find(|(known, ..)| *known == name);
     let built_in = built_in.map(|(_, text, _)| (*text).to_owned()).unwrap_or_default();
@@ -559,7 +561,7 @@ fn prompt(settings: &Settings, name: &str) -> Result<(String, String), SetupErro
     }
 }
 
-/// A file that no prompt is read from is a name mistyped.
+/// Fails if the folder has a file that no prompt is read from, since its name must be a typo.
 fn check_prompts(folder: &str) -> Result<(), SetupError> {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return Err(SetupError::new(format!("judge.prompts: {folder}: there is no such folder")));
@@ -582,7 +584,7 @@ fn bad_prompt(name: &str, error: &TemplateError) -> SetupError {
     SetupError::new(format!("the prompt {name}: {error}"))
 }
 
-/// What decides what the chat model says: its name, its address, its parameters.
+/// Returns what affects the replies of the chat model: name, address, parameters.
 pub fn chat_identity(
     settings: &Settings,
     environment: &Environment,
@@ -591,13 +593,13 @@ pub fn chat_identity(
     Ok(specs.map(|specs| model_identity(&specs.chat)))
 }
 
-/// What decides what a model says.
+/// Returns what affects the replies of a model.
 pub(crate) fn model_identity(spec: &ModelSpec) -> Value {
     let parameters = without_keys(&Value::Object(spec.parameters.clone()));
     let address = without_credentials(&spec.address);
     let mut identity =
         serde_json::json!({"model": spec.name(), "address": address, "parameters": parameters});
-    // A gateway may choose the model by a header.
+    // A gateway may select the model by a header.
     let deciding = spec.headers.iter().filter(|(name, _)| !says_who_asks(name));
     let hash = |value: &Secret| short_hash(value.expose())[..8].to_owned();
     let headers: std::collections::BTreeMap<&String, String> =
@@ -608,10 +610,10 @@ pub(crate) fn model_identity(spec: &ModelSpec) -> Value {
     identity
 }
 
-/// What decides verdicts: models with their parameters, prompts, rules.
+/// Returns what affects verdicts: models with their parameters, prompts, rules.
 fn identity(profile: &Profile, specs: &Specs, panel: &Panel) -> Value {
     let spec = |spec: &ModelSpec| {
-        // Parameters may be confidential: their hash tells them apart as well.
+        // Parameters may be confidential, and a hash distinguishes them just as well.
         let written = Value::Object(spec.parameters.clone()).to_string();
         let parameters = blake3::hash(written.as_bytes()).to_hex()[..16].to_owned();
         let mut own = serde_json::json!({"model": spec.name(), "parameters": parameters});

@@ -1,4 +1,4 @@
-//! Outputs for users: files that appear whole or not at all, and standard output.
+//! User-facing outputs: files that appear complete or not at all, and standard output.
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use juror_files::{WholeFile, is_any_torn, reason};
 use juror_report::Format;
 
-/// A file being written. It has a temporary name, in the same folder, until it is finished.
+/// A file being written. It has a temporary name in the same folder until it is finished.
 #[derive(Debug)]
 pub struct Output {
     path: PathBuf,
@@ -24,27 +24,27 @@ enum Sink {
 /// Why a file cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum OutputError {
-    /// The ending names no format.
+    /// The extension selects no format.
     #[error("{name}: the ending names no format\n  hint: use one of {}", Format::ENDINGS)]
     UnknownFormat {
         /// The file, as the user named it.
         name: String,
     },
-    /// It cannot be created or written.
+    /// The file cannot be created or written.
     #[error("{name}: cannot write: {}", reason(error))]
     Io {
         /// The file, as the user named it.
         name: String,
-        /// The system's reason.
+        /// The operating system's reason.
         error: io::Error,
     },
 }
 
 impl Output {
-    /// Begins a file; the ending of its name picks the format. `-` is standard output, as JSON.
+    /// Starts a file; the extension selects the format. `-` is standard output, as JSON.
     ///
-    /// Fails at once if the file could not be finished later: the folder does not exist or is not
-    /// writable, or the name is that of a folder.
+    /// Fails at once if the file could not be finished later: if the folder does not exist or is
+    /// not writable, or if the name is that of a folder.
     pub fn create(name: &str) -> Result<Output, OutputError> {
         if name == "-" {
             let sink = Sink::Stdout(io::stdout());
@@ -59,7 +59,7 @@ impl Output {
         Output::begin(name, format)
     }
 
-    /// Begins a file in a format that does not depend on its name; `-` is standard output.
+    /// Starts a file whose format does not depend on its name; `-` is standard output.
     pub fn create_text(name: &str) -> Result<Output, OutputError> {
         if name == "-" { Output::create(name) } else { Output::begin(name, Format::Json) }
     }
@@ -84,7 +84,7 @@ impl Output {
         written.map_err(|error| self.error(error))
     }
 
-    /// Writes out what is buffered, so that finishing the file only renames it.
+    /// Flushes the buffer, so that finishing the file only renames it.
     pub fn flush(&mut self) -> Result<(), OutputError> {
         let flushed = match &mut self.sink {
             Sink::File(file) => file.flush(),
@@ -93,7 +93,7 @@ impl Output {
         flushed.map_err(|error| self.error(error))
     }
 
-    /// Gives the finished file its name.
+    /// Moves the finished file to its name.
     pub fn finish(self) -> Result<(), OutputError> {
         let name = self.path.display().to_string();
         let failed = |error| OutputError::Io { name, error };

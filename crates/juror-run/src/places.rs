@@ -1,8 +1,8 @@
-//! Which queries answers belong to, where sets are named in one place and not in the other.
+//! Matches answers with queries when only one side names sets, or both name them differently.
 
 use std::collections::{HashMap, HashSet};
 
-/// A query's set, empty where none is told, and its id.
+/// A query's set, empty if unknown, and its id.
 pub type Place<'k> = (&'k str, &'k str);
 
 /// The queries that answers may belong to.
@@ -12,7 +12,7 @@ pub struct Places<'k> {
     sets_by_id: HashMap<&'k str, Vec<&'k str>>,
 }
 
-/// Answers that cannot be told apart by their ids, and whose sets are not known.
+/// Answers that share an id and whose sets are unknown, so that they cannot be matched.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{id}` is the id of a query of {}, and which is meant is not told\n  hint: name sets alike in answers and queries, or take one set alone", sets.join(" and of ")
@@ -23,7 +23,7 @@ pub struct UnclearSet {
 }
 
 impl<'k> Places<'k> {
-    /// Gets ready.
+    /// Indexes the queries.
     pub fn of(queries: impl IntoIterator<Item = Place<'k>>) -> Places<'k> {
         let mut places = Places::default();
         for (set, id) in queries {
@@ -36,9 +36,9 @@ impl<'k> Places<'k> {
         places
     }
 
-    /// The queries that the answers of one agent belong to, one for each answer; nothing where
-    /// there is none. An answer whose set is not told, or is told by a name that no query has,
-    /// belongs to the query of its id, if there is only one.
+    /// Returns the query of each answer of one agent; `None` for answers without a query. An answer
+    /// whose set is unknown, or named like none of the queries' sets, belongs to the query with its
+    /// id, if there is only one.
     pub fn of_answers(&self, answers: &[Place<'_>]) -> Result<Vec<Option<Place<'k>>>, UnclearSet> {
         let own_sets: HashSet<&str> = answers.iter().map(|(set, _)| *set).collect();
         let mut taken: HashMap<Place<'k>, &str> = HashMap::new();

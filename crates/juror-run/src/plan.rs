@@ -1,4 +1,4 @@
-//! What a run will do: settings with every question answered.
+//! The plan of a run: settings with every choice made.
 
 use std::num::NonZero;
 
@@ -9,25 +9,25 @@ use juror_score::{Aggregator, Case, Gate, Gates, Profile, Record, Traits, explai
 #[error("`{0}` is not a metric")]
 pub struct UnknownMetric(pub String);
 
-/// Everything an evaluation needs to know besides its inputs and judges.
+/// Everything an evaluation needs besides its inputs and judges.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The rules of judgement.
     pub profile: Profile,
-    /// The outputs of custom evaluations, which aggregates take in.
+    /// The outputs of custom evaluations, which aggregates include.
     pub custom_metrics: Vec<String>,
-    /// What each of those needs a question to have.
+    /// What each of them requires of a question.
     pub custom_needs: Vec<Traits>,
-    /// What is asked of the results before they may pass.
+    /// The requirements that results must meet to pass.
     pub gates: Gates,
-    /// Whether results say why expected steps were missed.
+    /// Whether results explain why expected steps were missed.
     pub explain: bool,
-    /// How many threads judge.
+    /// The number of scoring threads.
     pub threads: usize,
 }
 
 impl Plan {
-    /// A plan by a profile, on all cores.
+    /// Creates a plan with the rules of a profile, using all cores.
     pub fn new(profile: Profile) -> Plan {
         let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
         Plan {
@@ -51,7 +51,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Computes everything of a case that needs no model.
+    /// Computes every score of a case that needs no model.
     pub fn score<'a>(&self, case: &Case<'a>) -> Record<'a> {
         let mut record = score(case, &self.profile);
         if self.explain {
@@ -60,7 +60,7 @@ impl Plan {
         record
     }
 
-    /// An empty aggregator by its rules.
+    /// Creates an empty aggregator for this plan.
     pub fn aggregator(&self) -> Aggregator {
         Aggregator::new(&self.profile, &self.custom_metrics).with_needs(&self.custom_needs)
     }

@@ -1,4 +1,4 @@
-//! Kept replies as the model queue wants them.
+//! Adapts the store of replies to the model queue.
 
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -8,13 +8,13 @@ use juror_store::{Replies, StoredReply};
 
 use crate::setup_error::SetupError;
 
-/// Whether a place is a file of recorded replies, rather than a folder.
+/// Returns whether a place is a file of recorded replies, rather than a folder.
 pub(crate) fn is_file(place: &Path) -> bool {
     place.is_file() || place.extension().is_some_and(|ending| ending == "jsonl")
 }
 
-/// Opens the place replies are kept in: a folder, or a file of recorded replies. A folder that is
-/// not there is made only if something may be kept.
+/// Opens the place of kept replies: a folder, or a file of recorded replies. A missing folder is
+/// created only if replies may be kept.
 pub(crate) fn open(
     place: &str,
     mode: CacheMode,
@@ -55,7 +55,7 @@ pub(crate) fn open(
 
 struct Store {
     replies: Replies,
-    /// Hears of a store that was deleted meanwhile.
+    /// Is told if the store was deleted in the meantime.
     tell: Tell,
 }
 
@@ -84,7 +84,7 @@ impl ReplyCache for Store {
     }
 }
 
-/// A reply as the queue knows it.
+/// Converts a stored reply to the queue's form.
 pub fn kept_of(reply: StoredReply) -> Kept {
     let said = if reply.is_declined { Outcome::Declined } else { Outcome::Text };
     Kept {
@@ -96,7 +96,7 @@ pub fn kept_of(reply: StoredReply) -> Kept {
     }
 }
 
-/// A reply as the store keeps it, from now on.
+/// Converts a reply to its stored form, dated now.
 pub fn reply_of(kept: Kept) -> StoredReply {
     let (text, is_declined) = match kept.said {
         Outcome::Text(text) => (text, false),
@@ -113,7 +113,7 @@ pub fn reply_of(kept: Kept) -> StoredReply {
     }
 }
 
-/// Seconds since 1970.
+/// Returns the seconds since 1970.
 fn now() -> i64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     i64::try_from(now).unwrap_or(i64::MAX)

@@ -1,4 +1,4 @@
-//! Settings as they are written, in `juror.yaml`.
+//! The settings that users write in `juror.yaml`.
 
 mod check;
 mod rules;
@@ -77,7 +77,7 @@ pub struct Settings {
     pub(crate) unaskable: Problems,
 }
 
-/// A key without a value, as YAML writes an empty section, means nothing is set.
+/// Treats a key without a value, which is how YAML writes an empty section, as the default.
 pub(crate) fn null_as_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: serde::Deserializer<'de>,
@@ -108,7 +108,7 @@ impl TryFrom<Value> for ProfileNumber {
 }
 
 impl ProfileNumber {
-    /// The rules it stands for.
+    /// Returns the rules it stands for.
     pub fn profile(self) -> Profile {
         match self {
             ProfileNumber::Five => Profile::V5,
@@ -117,7 +117,7 @@ impl ProfileNumber {
     }
 }
 
-/// Schema of a share: a number, or a text with a percentage.
+/// Returns the schema of a share: a number, or a string with a percentage.
 fn share_schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({
         "type": ["number", "string", "null"],
@@ -207,7 +207,7 @@ macro_rules! words {
                 match self { $($name::$word => $value,)* }
             }
 
-            /// The word for what is meant.
+            /// Returns the word for a rule.
             #[allow(dead_code, reason = "not every rule is told of")]
             pub(crate) fn word(meant: $meant) -> $name {
                 match meant { $($value => $name::$word,)* }
@@ -408,7 +408,7 @@ pub struct ModelsSettings {
     pub prices: BTreeMap<String, PriceSettings>,
 }
 
-/// A positive number.
+/// Deserializes a positive number.
 pub(crate) fn positive<'de, D: serde::Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<f64>, D::Error> {
@@ -434,7 +434,7 @@ pub struct PriceSettings {
     pub output: f64,
 }
 
-/// A number that is not below 0.
+/// Deserializes a number that is not negative.
 fn not_negative<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     let number = f64::deserialize(deserializer)?;
     if number >= 0.0 {
@@ -556,12 +556,12 @@ pub struct CustomEvaluation {
 }
 
 impl CustomEvaluation {
-    /// What it looks at, as results tell it.
+    /// Returns the aspect that results report.
     fn aspect(&self) -> Aspect {
         Aspect::custom(&self.name, self.outputs.keys().cloned().collect())
     }
 
-    /// What a question must have for it to apply.
+    /// Returns what a question needs for the metric to apply.
     fn needs(&self) -> Traits {
         let shows = |wanted: InputWord| self.inputs.contains(&wanted);
         Traits {
@@ -609,7 +609,7 @@ fn is_reserved(name: &str) -> bool {
     RESERVED.contains(&name) || QUESTION_METRICS.iter().any(|metric| metric.name == name)
 }
 
-/// The key of results that a name is, or that begins with the name and `_`, if there is one.
+/// Returns the reserved result key that a name equals, or that starts with the name and `_`.
 pub fn reserved_key(name: &str) -> Option<&'static str> {
     let is_it = |key: &&str| {
         let rest = key.strip_prefix(name);
@@ -619,7 +619,7 @@ pub fn reserved_key(name: &str) -> Option<&'static str> {
 }
 
 impl Settings {
-    /// Reads settings; fails with everything that is wrong about them.
+    /// Reads settings; fails with all of their problems.
     pub fn read(document: &Document) -> Result<Settings, Problems> {
         document.refuse_repeated_keys()?;
         if document.json().trim() == "null" {
@@ -642,8 +642,8 @@ impl Settings {
         if problems.is_empty() { Ok(settings) } else { Err(problems) }
     }
 
-    /// Custom evaluations may not write over other keys, nor over each other's, and say which steps
-    /// they show.
+    /// Checks that custom evaluations overwrite no other keys, nor each other's, and say which
+    /// steps they show.
     fn check_custom(&self, document: &Document, problems: &mut Problems) {
         let mut taken: Vec<String> = Vec::new();
         for (index, evaluation) in self.custom_evaluations.iter().enumerate() {
@@ -688,8 +688,8 @@ impl Settings {
         }
     }
 
-    /// What to say where settings in the form of the library's release 6 are judged by the rules of
-    /// release 5, and nobody has asked for these.
+    /// Returns a warning if the settings look like those of the library's release 6, but the rules
+    /// of release 5 apply only because no profile was chosen.
     pub fn word_on_profile(&self) -> Option<&'static str> {
         let is_meant_for_6 = self.profile.is_none() && is_release_6(&self.written);
         is_meant_for_6.then_some(
@@ -697,7 +697,7 @@ impl Settings {
         )
     }
 
-    /// What the settings mean.
+    /// Resolves the settings to a plan.
     pub fn plan(&self) -> Plan {
         let base = self.profile.map_or(Profile::V5, ProfileNumber::profile);
         let (steps, aggregates) = (&self.steps, &self.aggregates);
@@ -758,8 +758,8 @@ impl Settings {
     }
 }
 
-/// Whether settings are those that the library reads since release 6: models, and nothing that it
-/// does not know.
+/// Returns whether settings could be those that the library reads since release 6: models, and no
+/// key that it does not know.
 fn is_release_6(written: &Value) -> bool {
     let has_only = |value: &Value, known: &[&str]| {
         let keys = value.as_object().into_iter().flat_map(serde_json::Map::keys);
@@ -775,7 +775,7 @@ fn is_release_6(written: &Value) -> bool {
         && has_only(&written["answer_relevance"], &["enabled"])
 }
 
-/// The JSON Schema of the settings, for editors.
+/// Returns the JSON Schema of the settings, for editors.
 pub fn settings_schema() -> Value {
     schemars::schema_for!(Settings).into()
 }

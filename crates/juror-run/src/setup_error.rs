@@ -9,12 +9,12 @@ use juror_store::StoreError;
 pub struct SetupError(pub Notice);
 
 impl SetupError {
-    /// An error without a hint.
+    /// Creates an error without a hint.
     pub fn new(problem: impl Into<Phrase>) -> SetupError {
         SetupError(Notice::new(problem))
     }
 
-    /// The same with a hint.
+    /// Adds a hint.
     #[must_use]
     pub fn hint(self, hint: impl Into<Phrase>) -> SetupError {
         SetupError(self.0.hint(hint))

@@ -1,4 +1,4 @@
-//! Settings of virtual tools: the section `tools`, and the public server's own configuration.
+//! The settings of virtual tools: the section `tools`, and the public server's own configuration.
 
 use std::collections::BTreeMap;
 use std::num::NonZero;
@@ -70,7 +70,7 @@ pub enum SourceWord {
 }
 
 impl SourceWord {
-    /// Its name, as settings have it.
+    /// Returns the name in settings.
     pub fn name(self) -> &'static str {
         match self {
             SourceWord::Cache => "cache",
@@ -178,7 +178,7 @@ impl std::fmt::Debug for RealSettings {
 }
 
 impl RealSettings {
-    /// The same without keys, which decide who pays and not what is said.
+    /// Removes keys, which affect who pays but not the replies.
     pub(crate) fn without_secrets(&self) -> RealSettings {
         let proxy = self.proxy.as_deref().map(without_credentials);
         let mut open = RealSettings { key: None, proxy, ..self.clone() };
@@ -192,7 +192,7 @@ impl RealSettings {
 }
 
 impl ToolsSettings {
-    /// Takes the folder of tool files that somebody names, which has to be there.
+    /// Uses a folder of tool files that the user names, which must exist.
     pub fn name_folder(&mut self, folder: Option<&String>) {
         if let Some(folder) = folder {
             self.folder = Some(folder.clone());
@@ -200,7 +200,7 @@ impl ToolsSettings {
         }
     }
 
-    /// Leaves to another server what its own settings say: nothing is asked anew here.
+    /// Turns off refreshing, because an external server follows its own settings.
     pub fn leave_to_server(&mut self) {
         self.refresh = None;
     }
@@ -232,7 +232,7 @@ pub struct PublicConfig {
     tools_folder: Option<String>,
     cache_folder: Option<String>,
     is_save: Option<bool>,
-    /// The port to listen at.
+    /// The port to listen on.
     pub port: Option<u16>,
     /// The file to log to.
     pub log_file: Option<String>,
@@ -243,7 +243,7 @@ const PUBLIC_KEYS: [&str; 7] =
     ["api_base", "toolbench_url", "tools_folder", "cache_folder", "is_save", "log_file", "api_key"];
 
 impl PublicConfig {
-    /// Reads a document that is such a configuration; nothing if it is another.
+    /// Reads a document as such a configuration; `None` if it is not one.
     pub fn read(document: &Document) -> Option<Result<PublicConfig, Problems>> {
         let fields: Map<String, Value> = serde_json::from_str(document.json()).ok()?;
         if !fields.keys().any(|key| PUBLIC_KEYS.contains(&key.as_str())) {
@@ -252,8 +252,8 @@ impl PublicConfig {
         Some(crate::settings::read_typed(document))
     }
 
-    /// The same as settings of juror's. Folders that are not found from here are looked for beside
-    /// the file.
+    /// Converts the configuration to Juror's settings. Folders that do not exist relative to the
+    /// working directory are looked up next to the file.
     pub fn settings(&self, file: &str, form: FormWord) -> Settings {
         let beside = Path::new(file).parent().unwrap_or(Path::new(""));
         let place = |name: &String| {
@@ -265,7 +265,7 @@ impl PublicConfig {
             other.to_string_lossy().into_owned()
         };
         let is_set = |text: &&String| !text.trim().is_empty();
-        // The public server makes a folder that is missing when it has something to put there.
+        // The public server creates a missing folder once it has something to store.
         let is_used = |name: &String| self.is_save == Some(true) || Path::new(name).exists();
         let cache = self.cache_folder.as_ref().filter(is_set).map(place).filter(is_used);
         let proxy = self.toolbench_url.clone().filter(|text| is_set(&text));

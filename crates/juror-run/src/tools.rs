@@ -1,4 +1,4 @@
-//! From settings and environment to virtual tools.
+//! Opens virtual tools from settings and environment.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,39 +27,39 @@ use crate::tool_settings::{
     ToolsSettings,
 };
 
-/// How long real tools may take when settings do not say.
+/// The default time limit for real tools, in seconds.
 const REAL_TIMEOUT: f64 = 30.0;
 
-/// How often a simulator that fails is asked again when settings do not say.
+/// How often a failing simulator is retried by default.
 const SIMULATOR_RETRIES: u32 = 2;
 
-/// Virtual tools, and what there is to say of them.
+/// Virtual tools, and facts about them.
 pub struct Tools {
-    /// Who answers calls.
+    /// The tools that answer calls.
     pub virtual_tools: Arc<VirtualTools>,
     /// All tools that can be called.
     pub catalog: Arc<Catalog>,
-    /// Whether only what is known is given.
+    /// Whether only known replies are given.
     pub replays: bool,
-    /// Whose numbers are compared by value, where settings say.
+    /// Whose numbers are compared by value, if settings say so.
     pub match_numbers: Option<MatchNumbers>,
     /// The store, if there is one.
     pub store: Option<PathBuf>,
-    /// How many APIs the cache folders have replies of.
+    /// How many APIs have replies in the cache folders.
     pub n_cached_apis: usize,
-    /// How many replies the store has.
+    /// How many replies are in the store.
     pub n_kept: u64,
-    /// What could not be used.
+    /// Problems with parts that could not be used.
     pub problems: Vec<Notice>,
-    /// Who is asked for a reply, in order.
+    /// The sources of replies, in order.
     pub sources: Vec<&'static str>,
-    /// What decides what the simulator says, if there is one.
+    /// What affects the simulator's replies, if there is one.
     pub simulator: Option<Value>,
-    /// Where replies are known, and which of it is only read.
+    /// The places of known replies, and which of them are read-only.
     pub places: Vec<ReplyPlace>,
 }
 
-/// Makes virtual tools ready.
+/// Opens virtual tools.
 pub fn open_tools(
     settings: &Settings,
     environment: &Environment,
@@ -90,7 +90,7 @@ pub fn open_tools(
                 sources.extend(real.into_iter().map(Source::Maker));
             }
             SourceWord::Simulator => {
-                // A model that is to play without what is known is not shown any of it.
+                // A simulator that is used without known replies must not see any of them.
                 let examples = shows_known.then(|| cached.clone());
                 match simulator(settings, environment, (&catalog, examples), tell) {
                     Ok(simulator) => {
@@ -131,8 +131,7 @@ pub fn open_tools(
     })
 }
 
-/// Takes the categories that tool files do not have from the known replies, which are filed by
-/// category.
+/// Fills in categories that tool files lack from known replies, which are filed by category.
 fn fill_categories(
     catalog: &mut Catalog,
     known: &CachedSetup,
@@ -159,8 +158,9 @@ fn is_published(tools: &ToolsSettings) -> bool {
     tools.simulator.as_ref().is_some_and(|simulator| simulator.published)
 }
 
-/// The sources in order: as settings say, else known replies, real tools and a simulator, as far
-/// as they are configured. A replay asks none of the last two; a refresh asks only them.
+/// Returns the sources in order: those of the settings, else known replies, real tools and a
+/// simulator, as far as configured. A replay uses neither of the last two; a refresh uses only
+/// those.
 fn source_words(tools: &ToolsSettings, replays: bool) -> Result<Vec<SourceWord>, SetupError> {
     let refreshes = tools.refresh == Some(true);
     let configured = || {
@@ -179,7 +179,7 @@ fn source_words(tools: &ToolsSettings, replays: bool) -> Result<Vec<SourceWord>,
     Ok(words)
 }
 
-/// A refresh that could replace nothing is a mistake.
+/// Fails if a refresh could not replace anything.
 fn check_refresh(tools: &ToolsSettings, words: &[SourceWord]) -> Result<(), SetupError> {
     let sources = || option_as("sources", "tools.sources");
     let (why, hint) = if tools.keep == Some(false) || tools.on_miss == Some(MissWord::Fail) {
@@ -266,7 +266,7 @@ fn simulator(
     })
 }
 
-/// What decides what a simulator says: its model, the address and the prompt.
+/// Returns what affects a simulator's replies: its model, address and prompt.
 fn simulator_identity(
     settings: &Settings,
     environment: &Environment,
@@ -336,7 +336,7 @@ fn simulator_models(
         embedding: None,
         limits,
         prices: Prices::new(own_prices(&llm)),
-        // Replies of tools are kept as such.
+        // Tool replies have a store of their own.
         cache: None,
         mode: CacheMode::Off,
         retry_unreadable: false,

@@ -1,4 +1,4 @@
-//! The agents that can be tried, and how each attempts a query.
+//! The agents that can be benchmarked, and how each attempts a query.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -22,32 +22,32 @@ use super::recorded::RecordedAnswers;
 use super::serving::Serving;
 use crate::places::UnclearSet;
 
-/// Who is tried.
+/// An agent to benchmark.
 pub enum Agent {
-    /// One that is asked for each answer.
+    /// An agent that is asked for each answer.
     Asked(Box<dyn Subject>),
-    /// Answers that were given before.
+    /// Answers recorded earlier.
     Recorded(RecordedAnswers),
-    /// A model with function calling.
+    /// The built-in agent: a model with function calling.
     Chat(Box<Chat>),
 }
 
-/// A model with function calling.
+/// The built-in agent: a model with function calling.
 pub struct Chat {
-    /// How it goes about a query.
+    /// How the agent approaches a query.
     pub agent: ChatAgent,
-    /// The model.
+    /// The models it calls.
     pub models: Arc<Models>,
-    /// How long an observation may be, in characters.
+    /// The maximum length of an observation, in characters.
     pub longest_observation: usize,
-    /// How long one query may take.
+    /// The time limit for one query.
     pub timeout: Duration,
-    /// Whether the model is taken at what it said in earlier runs, and is asked only what is new.
+    /// Whether replies from earlier runs are reused, so that the model is asked only what is new.
     pub replays: bool,
 }
 
 impl Agent {
-    /// The agent's name for itself, if it gives one.
+    /// Returns the agent's name for itself, if it has one.
     pub fn name(&self) -> Option<&str> {
         match self {
             Agent::Asked(subject) => subject.name(),
@@ -55,7 +55,7 @@ impl Agent {
         }
     }
 
-    /// The same; answers that were given before are those to these queries.
+    /// Assigns recorded answers to these queries; any other agent is returned as it is.
     pub fn paired(self, queries: &[Selected]) -> Result<Agent, UnclearSet> {
         Ok(match self {
             Agent::Recorded(recorded) => Agent::Recorded(recorded.paired(queries)?),
@@ -63,15 +63,15 @@ impl Agent {
         })
     }
 
-    /// Says that there are no more queries.
+    /// Tells the agent that there are no more queries.
     pub(super) async fn close(&self) {
         if let Agent::Asked(subject) = self {
             subject.close().await;
         }
     }
 
-    /// Has the agent try a query. What goes wrong is part of the attempt; there is none only if asking
-    /// has stopped for everyone.
+    /// Has the agent attempt a query. Errors become part of the attempt; there is no attempt only
+    /// if asking has stopped for the whole run.
     pub async fn attempt(
         &self,
         selected: &Selected,
@@ -94,7 +94,7 @@ impl Agent {
         };
         let answered = asked.answer(selected, pool, catalog, serving, &query.url).await;
         let seconds = start.elapsed().as_secs_f64();
-        // A query is closed whatever came of it.
+        // Close the query whatever the outcome.
         let calls = serving.close(query).await;
         let mut attempt = answered?;
         attempt.seconds.get_or_insert(seconds);
@@ -114,7 +114,7 @@ impl Agent {
     }
 }
 
-/// An agent that answers now.
+/// An agent that answers live.
 #[derive(Clone, Copy)]
 enum Asked<'a> {
     Subject(&'a dyn Subject),
@@ -122,7 +122,7 @@ enum Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// Its attempt at a query, with the tools at an address.
+    /// Attempts a query, with its tools served at an address.
     async fn answer(
         self,
         selected: &Selected,
@@ -217,7 +217,7 @@ impl Chat {
     }
 }
 
-/// JSON that can be kept on a line of its own.
+/// Returns JSON in a form that fits on one line of the log.
 pub(super) fn on_one_line(json: &str) -> Box<RawValue> {
     let mut line = String::new();
     match push_dump_of_json(json, Layout::LINE, 0, &mut line) {

@@ -1,4 +1,4 @@
-//! Which agent is benchmarked, and how it is made ready.
+//! Which agent is benchmarked, and how it is prepared.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,25 +16,25 @@ use super::serving::Serving;
 use crate::models::no_model;
 use crate::setup_error::SetupError;
 
-/// An agent as users choose it.
+/// An agent as the user chooses it.
 pub enum AgentChoice {
-    /// The built-in agent, on the model of `llm.generation`.
+    /// The built-in agent, using the model of `llm.generation`.
     Chat(ChatChoice),
-    /// A command that is spoken to by lines of JSON.
+    /// A command that exchanges lines of JSON on its standard streams.
     Command {
-        /// Its words.
+        /// The program and its arguments.
         words: Vec<String>,
     },
-    /// A server that is asked by POST.
+    /// A server that receives queries by POST.
     Http {
-        /// Its address.
+        /// The server's address.
         address: String,
-        /// Headers to send with each query.
+        /// Headers sent with each query.
         headers: Headers,
     },
-    /// Answers that were given before.
+    /// Answers recorded earlier.
     Recorded {
-        /// A file of answers, a folder of logs or a run's folder.
+        /// A file of answers, a folder of logs, or the folder of a run.
         place: String,
         /// The method of the logs.
         method: String,
@@ -43,29 +43,29 @@ pub enum AgentChoice {
     Own {
         /// The agent.
         agent: Box<dyn Subject>,
-        /// What it says of itself; another value makes another run.
+        /// The agent's description of itself; a different value makes a different run.
         declared: Value,
     },
 }
 
-/// How the built-in agent goes about a query.
+/// How the built-in agent approaches a query.
 pub struct ChatChoice {
     /// The method.
     pub method: Method,
     /// The method as the user wrote it.
     pub method_name: String,
-    /// Steps: thoughts, names and arguments are one each.
+    /// The maximum number of steps; each thought, name and argument counts as one.
     pub max_steps: usize,
-    /// How often it may ask its model for a query.
+    /// How often the agent may call its model for one query.
     pub max_queries: usize,
-    /// Characters of a reply that it sees.
+    /// How many characters of a reply the agent sees.
     pub max_observation: usize,
-    /// Whether its model repeats what it said in earlier runs, and is asked only what is new.
+    /// Whether replies from earlier runs are reused, so that the model is asked only what is new.
     pub replays: bool,
 }
 
 impl ChatChoice {
-    /// What the agent asks, and how far it goes.
+    /// Returns the agent's model and limits, as the run's identity records them.
     pub(super) fn limits(&self, models: Option<&Models>) -> Vec<(&'static str, String)> {
         let mut limits = vec![
             ("model", models.map(|models| models.chat_name().to_owned()).unwrap_or_default()),
@@ -73,7 +73,7 @@ impl ChatChoice {
             ("max_queries", self.max_queries.to_string()),
             ("max_observation", self.max_observation.to_string()),
         ];
-        // What was said earlier may not pass for what is said now.
+        // A run of replayed replies must not pass for a live one.
         limits.extend(self.replays.then(|| ("replays", "true".to_owned())));
         limits
     }
@@ -94,26 +94,26 @@ impl ChatChoice {
     }
 }
 
-/// What an agent needs to be made ready.
+/// Everything needed to prepare an agent.
 pub(super) struct AgentSetup<'s> {
     /// The models that the built-in agent asks.
     pub(super) models: Option<Arc<Models>>,
-    /// How long an agent may take to start, and for each query.
+    /// The time limit for starting the agent, and for each query.
     pub(super) timeout: Duration,
-    /// Queries at a time.
+    /// How many queries run at a time.
     pub(super) jobs: usize,
-    /// Variables of the environment that do not reach a command.
+    /// Environment variables that are withheld from a command.
     pub(super) kept_back: Vec<String>,
-    /// The server of tools.
+    /// The tool server.
     pub(super) serving: &'s Serving,
-    /// How many APIs there are.
+    /// The number of APIs.
     pub(super) n_apis: usize,
-    /// Takes warnings.
+    /// Receives warnings.
     pub(super) warn: Tell,
 }
 
 impl AgentChoice {
-    /// How the agent goes about a query, if that can be chosen.
+    /// Returns the agent's method, if it has one to choose.
     pub(super) fn method(&self) -> Option<&str> {
         match self {
             AgentChoice::Chat(chat) => Some(&chat.method_name),
@@ -122,17 +122,18 @@ impl AgentChoice {
         }
     }
 
-    /// Whether there is nobody to try, since the answers are there.
+    /// Returns whether the answers were recorded earlier, so that no agent runs.
     pub(super) fn is_recorded(&self) -> bool {
         matches!(self, AgentChoice::Recorded { .. })
     }
 
-    /// Whether the agent runs on this machine, where the environment may decide its answers.
+    /// Returns whether the agent runs on this machine, where the environment may affect its
+    /// answers.
     pub(super) fn has_environment(&self) -> bool {
         matches!(self, AgentChoice::Command { .. } | AgentChoice::Own { .. })
     }
 
-    /// Makes the agent ready, and checks that it can be asked.
+    /// Prepares the agent, and checks that it can be reached.
     pub(super) async fn make(self, setup: AgentSetup<'_>) -> Result<Agent, BenchError> {
         match self {
             AgentChoice::Own { agent, .. } => Ok(Agent::Asked(agent)),

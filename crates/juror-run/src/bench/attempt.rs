@@ -1,4 +1,4 @@
-//! An agent's attempt at a query: what it answered and called, as a run's log keeps it.
+//! An agent's attempt at a query: its answer and its calls, as stored in the run log.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -13,50 +13,51 @@ use super::queries::Selected;
 use crate::manifest::RunKind;
 use crate::run_log::{Entry, RunLog, RunLogError};
 
-/// An agent's attempt at a query, and a line of a run's log.
+/// An agent's attempt at a query; one line of the run log.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Attempt {
-    /// The set of the query.
+    /// The query's set.
     pub set: String,
-    /// Its id.
+    /// The query's id.
     pub query_id: String,
-    /// What is asked.
+    /// The text of the query.
     #[serde(default)]
     pub query: String,
     /// The final answer; `None` if the agent gave none.
     pub final_answer: Option<String>,
-    /// The answer, if it was recorded elsewhere: no calls were served, so the calls in it count.
+    /// The answer, if it was recorded elsewhere. No calls were served then, so the calls in it
+    /// count.
     #[serde(skip)]
     pub recorded: Option<Arc<Answer<'static>>>,
-    /// What the agent says it did.
+    /// What the agent reports it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer_details: Option<Details>,
-    /// The APIs that it lists as called.
+    /// The APIs that the agent lists as called.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub called_apis: Vec<(String, String)>,
-    /// The APIs that it says it called, in its list or its details; empty if they are those of the
-    /// calls that arrived.
+    /// The APIs that the agent claims to have called, in its list or its details; empty if they
+    /// match the calls received.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub claimed: Vec<(String, String)>,
-    /// How many of the built-in agent's calls were read from the text of its model's replies.
+    /// How many calls of the built-in agent were parsed from the text of its model's replies.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub calls_from_text: usize,
-    /// Why the built-in agent was stopped before its steps ran out.
+    /// Why the built-in agent stopped before its steps ran out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
-    /// The calls that were served to it.
+    /// The calls served to the agent.
     #[serde(default)]
     pub calls: Vec<ServedCall>,
-    /// What went wrong.
+    /// The error, if the attempt failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// How long it took, if that is known.
+    /// The duration, if known.
     #[serde(default)]
     pub seconds: Option<f64>,
-    /// Tokens of its models; 0 if they are not known.
+    /// The tokens used by the agent's models; 0 if unknown.
     #[serde(default)]
     pub tokens: u64,
-    /// What its models cost in US dollars, if that is known.
+    /// The cost of the agent's models in US dollars, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usd: Option<f64>,
 }
@@ -72,12 +73,12 @@ impl Entry for Attempt {
 }
 
 impl RunLog<Attempt> {
-    /// What an earlier process logged about a query.
+    /// Returns the attempt that an earlier process logged for a query.
     pub fn get(&self, set: &str, id: &str) -> Option<&Attempt> {
         self.known.get(&(set.to_owned(), id.to_owned()))
     }
 
-    /// Appends what became of a query.
+    /// Appends an attempt.
     pub fn append(&self, attempted: &Attempt) -> Result<(), RunLogError> {
         self.append_line(attempted)
     }
@@ -88,34 +89,34 @@ pub(super) fn is_zero(count: &usize) -> bool {
     *count == 0
 }
 
-/// A call that was served to an agent.
+/// A tool call served to an agent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ServedCall {
-    /// The category, as asked.
+    /// The category, as requested.
     pub category: String,
-    /// The tool, as asked.
+    /// The tool, as requested.
     pub tool_name: String,
-    /// The API, as asked.
+    /// The API, as requested.
     pub api_name: String,
     /// The arguments.
     pub tool_input: Box<RawValue>,
     /// The reply.
     pub reply: Box<RawValue>,
-    /// Where it came from: `cache`, `simulator`, `real` or `none`.
+    /// The source of the reply: `cache`, `simulator`, `real` or `none`.
     pub source: String,
-    /// How the arguments of a known reply differ from these: `numbers`, `order`.
+    /// How the arguments of the known reply differ from these: `numbers`, `order`.
     #[serde(rename = "match", default, skip_serializing_if = "Option::is_none")]
     pub found_by: Option<String>,
-    /// Who made a known reply that does not come from a cache folder: `simulator` or `real`.
+    /// The origin of a known reply that is not from a cache folder: `simulator` or `real`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_from: Option<String>,
-    /// Why there is no reply although there might be one, such as a source that is down.
+    /// Why a reply that might exist is missing, such as a source that is down.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
 }
 
 impl Attempt {
-    /// An attempt at a query of which nothing is known yet.
+    /// Creates an empty attempt at a query.
     pub fn new(selected: &Selected) -> Attempt {
         Attempt {
             set: selected.set.clone(),
@@ -136,8 +137,9 @@ impl Attempt {
         }
     }
 
-    /// What the agent did, as far as it counts: what its details say, unless the calls that were served
-    /// contradict them or say more. `None` if it neither answered nor called anything.
+    /// Returns the answer that counts: the one in the agent's details, unless the served calls
+    /// contradict the details or contain more. `None` if the agent neither answered nor called
+    /// anything.
     pub fn answer(&self) -> Option<Arc<Answer<'static>>> {
         if let Some(recorded) = &self.recorded {
             return Some(recorded.clone());
@@ -149,7 +151,8 @@ impl Attempt {
         Some(Arc::new(Answer { called_apis: self.served_pairs(), ..answer? }))
     }
 
-    /// The nodes of the details, unless the calls that were served say more.
+    /// Returns the nodes of the agent's details, unless the served calls contradict them or contain
+    /// more.
     fn told_nodes(&self) -> Option<&[Node<'static>]> {
         let nodes = self.answer_details.as_ref()?.nodes()?;
         let tells_calls = || nodes.iter().any(|node| node.called_name().is_some());
@@ -157,7 +160,7 @@ impl Attempt {
         counts.then_some(nodes)
     }
 
-    /// The answer by the details. An agent that gives a final answer has finished.
+    /// Builds the answer from the details. An agent that gives a final answer has finished.
     fn told_answer(&self, nodes: &[Node<'static>]) -> Option<Answer<'static>> {
         let final_answer = Json::of_text(self.final_answer.as_deref().unwrap_or_default());
         let answer = Answer { final_answer, nodes: nodes.to_vec(), ..Answer::of_nothing() };
@@ -168,7 +171,7 @@ impl Attempt {
         }
     }
 
-    /// The answer by the calls that were served.
+    /// Builds the answer from the served calls.
     fn served_answer(&self) -> Option<Answer<'static>> {
         if self.final_answer.is_none() && self.calls.is_empty() {
             return None;
@@ -181,13 +184,13 @@ impl Attempt {
         Some(Answer::of_calls(self.final_answer.as_deref(), calls))
     }
 
-    /// The tools and APIs of the calls that arrived, as they were asked for.
+    /// Returns the tools and APIs of the calls received, named as requested.
     fn served_pairs(&self) -> Vec<(String, String)> {
         let pair = |call: &ServedCall| (call.bare_tool().to_owned(), call.api_name.clone());
         self.calls.iter().map(pair).collect()
     }
 
-    /// What counts as called: the calls that arrived, or those of a recorded answer.
+    /// Returns what counts as called: the calls received, or those of a recorded answer.
     pub(super) fn called<'a>(&'a self, registries: &[&'a Registry]) -> Vec<Called<'a>> {
         match &self.recorded {
             Some(answer) => called_apis(answer, registries),
@@ -195,9 +198,9 @@ impl Attempt {
         }
     }
 
-    /// The APIs that the agent says it called, in its list or its details, each once; none if they are
-    /// those of the calls that arrived. A name that means no API claims nothing: agents may have
-    /// functions of their own.
+    /// Returns the APIs that the agent claims to have called, in its list or its details, without
+    /// duplicates; empty if they match the calls received. Names that resolve to no API are
+    /// ignored, since agents may have functions of their own.
     pub(super) fn different_claims(&self, registries: &[&Registry]) -> Vec<(String, String)> {
         let nodes = self.answer_details.as_ref().and_then(Details::nodes).unwrap_or_default();
         let listed = listed_apis(&self.called_apis, registries);
@@ -213,7 +216,7 @@ impl Attempt {
         if is_same { Vec::new() } else { claimed.into_iter().map(Called::into_pair).collect() }
     }
 
-    /// The answer that the details give to `Finish`, if they do.
+    /// Returns the answer passed to `Finish` in the details, if any.
     pub(super) fn finished_with(&self) -> Option<String> {
         let nodes = self.answer_details.as_ref()?.nodes()?;
         let finish = nodes.iter().filter_map(Node::call).find(|call| call.name == FINISH)?;
@@ -226,7 +229,7 @@ impl Attempt {
 }
 
 impl ServedCall {
-    /// The API that is meant: its names may be raw, or as requests have them.
+    /// Resolves the API of the call; names may be raw, or in the form used by requests.
     fn api<'a>(&'a self, registries: &[&'a Registry]) -> Called<'a> {
         let names = [
             document_name(&self.tool_name, &self.api_name),
@@ -238,7 +241,7 @@ impl ServedCall {
         }
     }
 
-    /// The tool without the category that some requests put behind it.
+    /// Returns the tool without the category that some requests append to it.
     fn bare_tool(&self) -> &str {
         let tool = self.tool_name.strip_suffix(self.category.as_str());
         tool.and_then(|tool| tool.strip_suffix("_for_")).unwrap_or(&self.tool_name)
@@ -297,7 +300,7 @@ mod tests {
             let answer = attempt.answer();
             let called = attempt.called(&[&registry]);
             assert_eq!((called.len(), attempt.claimed.len()), (n_called, n_claimed), "{told:?}");
-            // What did not arrive is not shown to judges either.
+            // Calls that never arrived are hidden from judges, too.
             let shown = answer.map(|answer| answer.called_names().count()).unwrap_or_default();
             let is_told = n_claimed == 0 && !told.is_empty();
             assert_eq!(shown, if is_told { told.len() } else { n_called }, "{told:?}");

@@ -1,4 +1,4 @@
-//! A benchmark from its plan to its outcome: tools, a run folder, a server, an agent, and results.
+//! A benchmark from plan to outcome: tools, run folder, server, agent, and results.
 
 use std::io;
 use std::path::PathBuf;
@@ -29,7 +29,7 @@ use crate::run_log::{RunLog, RunLogError, check_run, choose_folder};
 use crate::setup_error::SetupError;
 use crate::tools::{Tools, open_tools};
 
-/// A benchmark that can begin.
+/// A benchmark that is ready to run.
 pub struct Benchmark {
     pub(super) queries: Vec<Selected>,
     pub(super) agent: Agent,
@@ -40,7 +40,7 @@ pub struct Benchmark {
     pub(super) jobs: usize,
     pub(super) resume: Resume,
     pub(super) listener: Listener,
-    /// The name of the agent in results.
+    /// The agent's name in results.
     name: String,
     identity: AgentIdentity,
     provenance: Provenance,
@@ -49,32 +49,32 @@ pub struct Benchmark {
     began: Instant,
 }
 
-/// Why a benchmark cannot begin, or did not come to its end.
+/// Why a benchmark cannot start, or did not finish.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BenchError {
-    /// What is asked for cannot be done.
+    /// The options cannot be satisfied.
     #[error(transparent)]
     Setup(#[from] SetupError),
     /// The queries cannot be selected.
     #[error(transparent)]
     Queries(#[from] QueriesError),
-    /// The run cannot begin or go on in its folder.
+    /// The run cannot start or resume in its folder.
     #[error(transparent)]
     Folder(RunLogError),
-    /// What was tried cannot be kept.
+    /// An attempt cannot be logged.
     #[error(transparent)]
     Keep(RunLogError),
-    /// A server of tools or an agent does not answer as it should.
+    /// A tool server or an agent does not respond as it should.
     #[error("{0}")]
     Unreachable(Notice),
-    /// No tools can be served in this process.
+    /// The tool server in this process cannot start.
     #[error("cannot serve tools: {0}")]
     Serve(io::Error),
 }
 
 impl BenchError {
-    /// Whether something outside failed, as opposed to what was asked for.
+    /// Returns whether something external failed, as opposed to the request being wrong.
     pub fn is_outside(&self) -> bool {
         match self {
             BenchError::Keep(_) | BenchError::Unreachable(_) | BenchError::Serve(_) => true,
@@ -83,9 +83,9 @@ impl BenchError {
     }
 }
 
-/// Where a run is kept. A folder that was made for it goes again if it stays empty.
+/// The folder of a run. A folder created for the run is removed again if it stays empty.
 struct Home {
-    /// `None` if the run is kept nowhere.
+    /// `None` if the run is not stored.
     folder: Option<PathBuf>,
     is_new: bool,
 }
@@ -99,15 +99,15 @@ impl Home {
 impl Drop for Home {
     fn drop(&mut self) {
         if let Some(folder) = self.folder.as_ref().filter(|_| self.is_new) {
-            // A folder that holds something is not removed.
+            // This fails, as it should, if the folder is not empty.
             let _ = std::fs::remove_dir(folder);
         }
     }
 }
 
 impl Benchmark {
-    /// Opens everything that the plan needs, what is cheap to find wrong first. An earlier run is
-    /// replaced only by [`Benchmark::run`].
+    /// Opens everything that the plan needs, starting with what is cheap to check. Only
+    /// [`Benchmark::run`] replaces an earlier run.
     pub async fn open(plan: BenchPlan) -> Result<Benchmark, BenchError> {
         let began = Instant::now();
         let warn = warner(&plan.listener);
@@ -137,7 +137,7 @@ impl Benchmark {
             Agent::Recorded(answers) => answers.trials(&queries),
             Agent::Asked(_) | Agent::Chat(_) => queries,
         };
-        // The user knows best what the agent is called, then the agent itself.
+        // The user's name for the agent takes precedence over the agent's own.
         let name = options.agent.name.or_else(|| agent.name().map(Into::into));
         Ok(Benchmark {
             queries,
@@ -158,7 +158,7 @@ impl Benchmark {
         })
     }
 
-    /// Tries the agent on all queries, and judges what it did.
+    /// Has the agent attempt all queries, and judges the attempts.
     pub async fn run(&self, interrupt: &Interrupt) -> Result<Outcome<'_>, BenchError> {
         let log = self.open_log().map_err(BenchError::Folder)?;
         let schedule = Schedule { benchmark: self, log: log.as_ref(), interrupt };
@@ -166,7 +166,7 @@ impl Benchmark {
         Ok(Outcome { benchmark: self, tried, log, took: self.began.elapsed() })
     }
 
-    /// Begins the run in its folder, or goes on with it.
+    /// Starts the run in its folder, or resumes it.
     fn open_log(&self) -> Result<Option<RunLog<Attempt>>, RunLogError> {
         let Some(folder) = &self.home.folder else { return Ok(None) };
         let log = RunLog::open(folder, self.manifest.clone(), self.resume, Some)?;
@@ -181,17 +181,17 @@ impl Benchmark {
         Ok(Some(log))
     }
 
-    /// The queries, each as often as it is answered.
+    /// Returns the queries, each repeated once per answer.
     pub fn queries(&self) -> &[Selected] {
         &self.queries
     }
 
-    /// All tools that can be called.
+    /// Returns all tools that can be called.
     pub fn catalog(&self) -> &Arc<Catalog> {
         &self.catalog
     }
 
-    /// The token that calls of tools have to bring, if the server asks for one.
+    /// Returns the token that tool calls must carry, if the server requires one.
     pub fn token(&self) -> Option<&Secret> {
         self.serving.token()
     }
@@ -208,7 +208,8 @@ impl BenchPlan {
         manifest.with("judge", self.judge.described())
     }
 
-    /// Finds the folder of the run, and checks that it may be used. Recorded answers keep no run.
+    /// Chooses the folder of the run, and checks that it may be used. Recorded answers have no run
+    /// to store.
     fn home(&self, manifest: &Manifest) -> Result<Home, BenchError> {
         let resume = self.options.resume;
         match &self.options.run {
@@ -258,17 +259,17 @@ impl BenchPlan {
     }
 }
 
-/// A benchmark that has come to its end, or was stopped.
+/// A benchmark that has finished or was stopped.
 pub struct Outcome<'b> {
     benchmark: &'b Benchmark,
-    /// What came of the queries.
+    /// The judged attempts.
     pub tried: Tried<'b>,
     log: Option<RunLog<Attempt>>,
     took: Duration,
 }
 
 impl Outcome<'_> {
-    /// What is written of the run.
+    /// Returns the results to be written.
     pub fn results(&self) -> Results<'_> {
         let Benchmark { name, identity, provenance, judge, queries, .. } = self.benchmark;
         Results {
@@ -282,18 +283,18 @@ impl Outcome<'_> {
         }
     }
 
-    /// Whether the run is kept in a folder.
+    /// Returns whether the run is stored in a folder.
     pub fn is_kept(&self) -> bool {
         self.log.is_some()
     }
 
-    /// Whether the agent, the judge or a source of replies failed on any query.
+    /// Returns whether the agent, the judge or a source of replies failed on any query.
     pub fn has_errors(&self) -> bool {
         let has_error = self.tried.judged.iter().any(|own| own.error().is_some());
         has_error || !self.results().failed_calls().is_empty()
     }
 
-    /// Takes down in the run's folder that all results are written.
+    /// Marks the run as complete, once all results are written.
     pub fn complete(&self) -> Result<(), BenchError> {
         self.log.iter().try_for_each(RunLog::complete).map_err(BenchError::Keep)
     }

@@ -1,4 +1,4 @@
-//! The tools of the built-in agent: calls go to a server, searches to the catalog.
+//! The built-in agent's tools: calls go to a server, searches to the catalog.
 
 use std::sync::Arc;
 

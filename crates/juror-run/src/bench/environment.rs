@@ -1,9 +1,11 @@
-//! Which variables and headers reach an agent, and which decide what it answers.
+//! Decides which environment variables and headers reach an agent, and which are part of a run's
+//! identity.
 //!
-//! A variable that is called as keys are stays with Juror, unless users name it, and never tells runs
-//! apart: it decides who pays, not what is said. One with a password in its value stays, too; it tells
-//! runs apart without it. All others reach the agent, and tell runs apart; where users name some of
-//! them, those alone do.
+//! A variable whose name looks like that of a key is withheld from the agent unless the user names
+//! it, and is never part of the identity: it affects who pays, not what the agent answers. A
+//! variable whose value contains a password is withheld as well; its value counts without the
+//! password. All other variables reach the agent and are part of the identity, unless the user
+//! names some variables: then only those are.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -15,9 +17,9 @@ use crate::hidden::without_passwords;
 use crate::manifest::short_hash;
 use crate::settings::Settings;
 
-/// The environment that decides what an agent answers which is a process, or part of this one:
-/// names, and hashes of values. Where users name variables, keys apart, those alone decide; else all
-/// but those that differ from one terminal to the next, and keys.
+/// Returns the environment that may affect the answers of an agent that is a process or part of
+/// this one: names, and hashes of values. If the user names variables other than keys, only those
+/// count; otherwise all do, except keys and variables that differ between terminals.
 pub(super) fn agent_environment(
     named: &[String],
     variables: impl IntoIterator<Item = (OsString, OsString)>,
@@ -42,9 +44,9 @@ fn hash_without_passwords(value: String) -> String {
     short_hash(&without_passwords(&value).unwrap_or(value))[..8].to_owned()
 }
 
-/// The variables that are set and do not reach an agent which is a process: those that are called
-/// as keys are or have a password in them, and those that settings take secrets from, unless users
-/// name them.
+/// Returns the variables to withhold from an agent process: those that are set, that the user has
+/// not named, and that are named like keys, contain a password, or provide a secret for the
+/// settings.
 pub(super) fn kept_back(
     named: &[String],
     settings: &Settings,
@@ -63,13 +65,13 @@ pub(super) fn kept_back(
     kept
 }
 
-/// Whether the value of a variable has a password in it that is not for everyone: without that of a
-/// proxy, an agent may reach nothing at all.
+/// Returns whether a variable contains a password to withhold. Proxy variables are exempt, because
+/// without them an agent may have no network access at all.
 fn has_password(name: &str, value: &str) -> bool {
     !name.to_ascii_lowercase().ends_with("_proxy") && without_passwords(value).is_some()
 }
 
-/// The variables that settings take keys and headers from, as `env:NAME`.
+/// Returns the variables that the settings read keys and headers from, as `env:NAME`.
 fn secret_variables(settings: &Settings) -> Vec<&str> {
     let llm = settings.llm.iter().flat_map(|llm| [&llm.generation, &llm.embedding]);
     let simulator = settings.tools.simulator.as_ref().map(|own| &own.model);
@@ -84,8 +86,8 @@ fn secret_variables(settings: &Settings) -> Vec<&str> {
     secrets.filter_map(|secret| secret.strip_prefix("env:").map(str::trim)).collect()
 }
 
-/// The headers that are sent to an agent and may decide its answers: names, and hashes of values.
-/// Who it is that asks does not decide them.
+/// Returns the headers that may affect an agent's answers: names, and hashes of values. Headers
+/// that only identify the caller are left out.
 pub(super) fn agent_headers(headers: &Headers) -> BTreeMap<String, String> {
     let decides = |name: &str| decides(name) && !says_who_asks(name);
     let hash = |value: &[u8]| short_hash(&String::from_utf8_lossy(value))[..8].to_owned();
@@ -93,8 +95,8 @@ pub(super) fn agent_headers(headers: &Headers) -> BTreeMap<String, String> {
     deciding.map(|(name, value)| (format!("header {name}"), hash(value))).collect()
 }
 
-/// Variables of shells, terminals, sessions and of jobs of continuous integration: whole names,
-/// so that none that an agent may have of its own is taken for one of them.
+/// Variables of shells, terminals, sessions and CI jobs. These are whole names, so that no variable
+/// of an agent is mistaken for one of them.
 const PASSING: [&str; 68] = [
     "_",
     "PWD",
@@ -166,7 +168,7 @@ const PASSING: [&str; 68] = [
     "KDE_SESSION_VERSION",
 ];
 
-/// Beginnings of such names that nobody else uses.
+/// Prefixes of such names that nothing else uses.
 const PASSING_FAMILIES: [&str; 24] = [
     "JUROR_",
     "SSH_",

@@ -1,6 +1,6 @@
-//! What tells a run from others: everything that decides what an agent answers.
+//! The identity of a run: everything that affects what an agent answers.
 //!
-//! The judge is left out: verdicts are made anew whenever a run is continued.
+//! The judge is not part of it, because verdicts are recomputed whenever a run is resumed.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,65 +18,65 @@ use crate::settings::Settings;
 use crate::tool_settings::{RealSettings, ToolsSettings};
 use crate::tools::Tools;
 
-/// What a run rests on: hashes of its data, and where replies of tools come from.
+/// The data behind a run: hashes, and the sources of tool replies.
 #[derive(Clone, Debug, Serialize)]
 pub struct Provenance {
-    /// Who is asked for replies of tools, in order; not known of a server elsewhere.
+    /// The sources of tool replies, in order; unknown for an external server.
     #[serde(skip_serializing_if = "Option::is_none")]
     sources: Option<Vec<&'static str>>,
-    /// The model that plays tools, if one does.
+    /// The model that simulates tools, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     simulator: Option<Value>,
-    /// Stand for the data.
+    /// Hashes of the data.
     data: DataHashes,
 }
 
 impl Provenance {
-    /// Whether a simulator may be asked, which is not known of a server elsewhere.
+    /// Returns whether a simulator may be used; an external server counts, since it may have one.
     pub(super) fn may_simulate(&self) -> bool {
         self.sources.as_ref().is_none_or(|sources| sources.contains(&"simulator"))
     }
 }
 
-/// Stand for the data of a run: equal data has equal hashes.
+/// Hashes of a run's data: equal data has equal hashes.
 #[derive(Clone, Debug, Serialize)]
 struct DataHashes {
     queries: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     tools: Option<String>,
-    /// Of each place of known replies that is only read.
+    /// Hashes of the read-only places of known replies.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     cache: BTreeMap<String, String>,
 }
 
-/// Everything about an agent, and how it is tried, that decides what comes of a run.
+/// Everything about an agent, and how it is run, that affects the outcome.
 #[derive(Clone, Debug, Default)]
 pub(super) struct AgentIdentity {
-    /// The name of the agent.
+    /// The agent's name.
     pub(super) name: String,
-    /// The agent as users write it.
+    /// The agent as the user writes it.
     pub(super) agent: String,
-    /// How it goes about a query, if that can be chosen.
+    /// The agent's method, if it has one to choose.
     pub(super) method: Option<String>,
-    /// How much of the pool it sees.
+    /// How much of the pool the agent sees.
     pub(super) pool: Pool,
     /// The built-in agent's model and limits.
     pub(super) limits: Vec<(&'static str, String)>,
-    /// The words of its command, if it is one.
+    /// The program and arguments of the agent's command, if it is one.
     pub(super) words: Vec<String>,
-    /// The model that Juror asks for the agent: name, address, parameters.
+    /// The model that Juror calls for the agent: name, address, parameters.
     pub(super) model: Option<Value>,
     /// The environment that reaches the agent: names, and hashes of values.
     pub(super) environment: BTreeMap<String, String>,
-    /// What the agent says of itself.
+    /// The agent's description of itself.
     pub(super) declared: Option<Value>,
-    /// The server of tools, if it is another process.
+    /// The tool server, if it is another process.
     pub(super) server: Option<String>,
 }
 
 impl Provenance {
-    /// What a run with these settings rests on. Where a server elsewhere answers calls, nothing
-    /// from here does.
+    /// Describes the data behind a run with these settings. If an external server answers calls, no
+    /// local replies are involved.
     pub fn new(
         settings: &Settings,
         tools: &Tools,
@@ -98,7 +98,7 @@ impl Provenance {
     }
 }
 
-/// Of what is written to while the run goes on, only the place tells it from others.
+/// Places that the run writes to count by name only, not by content.
 fn cache_hashes(places: &[ReplyPlace]) -> BTreeMap<String, String> {
     let hashed = |place: &ReplyPlace| match &place.read {
         Some(path) => (place.name.clone(), hash_of(path)),
@@ -107,10 +107,11 @@ fn cache_hashes(places: &[ReplyPlace]) -> BTreeMap<String, String> {
     places.iter().map(hashed).collect()
 }
 
-/// What settings say of how calls are answered, without keys.
+/// Hashes the settings that affect how calls are answered, without keys.
 fn tool_options(tools: &ToolsSettings) -> String {
-    // How much is held in memory and whether more is kept change no reply; what caches and models
-    // there are is told apart. What may be on its way stays: a call that is refused has no reply.
+    // How much is held in memory, and whether new replies are stored, changes no reply. Caches and
+    // models are recorded elsewhere in the identity. The limit on calls in flight stays, because a
+    // refused call has no reply.
     let options = ToolsSettings {
         memory_mb: None,
         keep: None,
@@ -133,7 +134,7 @@ fn query_hash(own: &Selected) -> String {
 }
 
 impl AgentIdentity {
-    /// A run that begins now, and everything that decides what comes of it.
+    /// Creates the manifest of a run that starts now, with everything that affects its outcome.
     pub(super) fn manifest(
         &self,
         settings: &Settings,
@@ -168,7 +169,8 @@ impl AgentIdentity {
     }
 }
 
-/// The files that an agent's command names, such as its script: another script is another agent.
+/// Hashes the files named in the agent's command, such as its script: another script is another
+/// agent.
 fn agent_files(words: &[String]) -> BTreeMap<String, String> {
     let files = words.iter().filter(|word| Path::new(word).is_file());
     let hashed = |word: &String| Some((word.clone(), file_hash(Path::new(word)).ok()?));

@@ -1,4 +1,4 @@
-//! Who judges whether queries are solved, and what comes of it.
+//! Judges whether queries are solved.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,36 +15,36 @@ use crate::models::{no_model, pass_rate_judge};
 use crate::settings::Settings;
 use crate::setup_error::SetupError;
 
-/// Who judges, as users name it.
+/// The judge, as the user names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JudgeWord {
     /// The model of `llm.generation`.
     Model,
-    /// Rules that guess by the form of an answer.
+    /// Rules that guess from the form of an answer.
     Heuristic,
-    /// Nobody.
+    /// No judge.
     Nobody,
 }
 
-/// Who judges whether queries are solved.
+/// Judges whether queries are solved.
 pub enum SolveJudge {
     /// A model.
     Model {
-        /// What it is asked.
+        /// The judge's prompts and rules.
         judge: PassRateJudge,
         /// The model.
         models: Arc<Models>,
-        /// How often it judges each answer.
+        /// How often each answer is judged.
         repeats: u32,
     },
-    /// Rules that guess by the form of an answer.
+    /// Rules that guess from the form of an answer.
     Heuristic,
-    /// Nobody.
+    /// No judge.
     Nobody,
 }
 
 impl SolveJudge {
-    /// The judge that users name; by default the model, or nobody if there is none.
+    /// Creates the judge that the user names; by default the model, or no judge if there is none.
     pub fn new(
         word: Option<JudgeWord>,
         settings: &Settings,
@@ -62,7 +62,7 @@ impl SolveJudge {
         Ok(SolveJudge::Model { judge, models, repeats: repeats.unwrap_or(1).max(1) })
     }
 
-    /// How statuses are found, in a word.
+    /// Returns the name of the judging method, as results have it.
     pub fn method(&self) -> &'static str {
         match self {
             SolveJudge::Model { .. } => "model",
@@ -71,7 +71,7 @@ impl SolveJudge {
         }
     }
 
-    /// The model, if one judges.
+    /// Returns the judging model, if any.
     pub fn model(&self) -> Option<&str> {
         match self {
             SolveJudge::Model { models, .. } => Some(models.chat_name()),
@@ -79,7 +79,7 @@ impl SolveJudge {
         }
     }
 
-    /// The prompts it is asked with, by purpose, and their hashes.
+    /// Returns the hashes of the judge's prompts, by purpose.
     pub fn prompts(&self) -> BTreeMap<String, String> {
         match self {
             SolveJudge::Model { judge, .. } => judge.prompts().into_iter().collect(),
@@ -87,13 +87,13 @@ impl SolveJudge {
         }
     }
 
-    /// What runs say of it.
+    /// Describes the judge for the manifest of a run.
     pub fn described(&self) -> Value {
         json!({"method": self.method(), "model": self.model(), "prompts": self.prompts(),
             "repeats": self.repeats()})
     }
 
-    /// How often each answer is judged.
+    /// Returns how often each answer is judged.
     pub fn repeats(&self) -> u32 {
         match self {
             SolveJudge::Model { repeats, .. } => *repeats,
@@ -101,7 +101,7 @@ impl SolveJudge {
         }
     }
 
-    /// Whether an answer solves its query, and why.
+    /// Judges whether an answer solves its query, and why.
     pub(super) async fn solves(
         &self,
         query: &str,
@@ -118,7 +118,7 @@ impl SolveJudge {
     }
 }
 
-/// A status from the form of an answer; some forms decide by themselves.
+/// Guesses a status from the form of an answer; some forms decide it outright.
 fn guess(answer: Option<&Answer<'_>>, call_score: f64) -> Solves {
     let (status, reason) = match begin(answer, GiveUp::Said) {
         Progress::Done(outcome) => (outcome.status, outcome.basis.reason().unwrap_or_default()),
@@ -131,18 +131,18 @@ fn guess(answer: Option<&Answer<'_>>, call_score: f64) -> Solves {
     Solves { statuses: vec![Some(status)], reason, ..Solves::default() }
 }
 
-/// What a judge says about whether an answer solves its query.
+/// A judge's verdict on whether an answer solves its query.
 #[derive(Clone, Debug, Default)]
 pub struct Solves {
-    /// What each run of the judge came to; `None` if it could not be asked.
+    /// The status found by each run of the judge; `None` if it could not be asked.
     pub statuses: Said,
-    /// Why, in words; empty if the judge gave no reason.
+    /// The reason; empty if the judge gave none.
     pub reason: String,
-    /// What the judge cost.
+    /// The cost of judging.
     pub cost: Cost,
-    /// What went wrong, even if there is a status: an unusable reply counts as unsure.
+    /// The failure, even if there is a status: an unusable reply counts as unsure.
     pub failure: Option<Why>,
-    /// Whether a reply of the judge says nothing usable.
+    /// Whether any reply of the judge is unusable.
     pub is_unusable: bool,
 }
 
@@ -163,12 +163,12 @@ impl Solves {
         }
     }
 
-    /// Whether there is any status.
+    /// Returns whether there is any status.
     pub fn is_judged(&self) -> bool {
         self.statuses.iter().any(Option::is_some)
     }
 
-    /// The same as findings; judging took some seconds.
+    /// Returns the verdict as findings; judging took this many seconds.
     pub(super) fn findings(&self, seconds: f64) -> Vec<Finding> {
         let not_judged = Verdict::NotApplicable(Reason::NotJudged);
         let otherwise = self.failure.clone().map_or(not_judged, Verdict::Failed);

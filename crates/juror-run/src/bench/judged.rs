@@ -1,4 +1,4 @@
-//! From an agent's attempt at a query to its scorecard.
+//! Turns an agent's attempt at a query into a scorecard.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -12,24 +12,24 @@ use super::attempt::Attempt;
 use super::judge::{SolveJudge, Solves};
 use super::queries::Selected;
 
-/// An attempt at a query, and everything found out about it.
+/// An attempt at a query, with its answer, calls and verdict.
 pub struct Judged<'q> {
     /// The query.
     pub selected: &'q Selected,
-    /// What the agent made of it; `None` while the query is open.
+    /// The agent's attempt; `None` while the query is open.
     pub attempt: Option<Attempt>,
-    /// What the agent did; `None` if it neither answered nor called anything.
+    /// The agent's answer; `None` if it neither answered nor called anything.
     pub answer: Option<Arc<Answer<'static>>>,
-    /// What was called, tool and API; a name that no tool has stands after an empty text.
+    /// The calls, as pairs of tool and API. A name that no tool has is paired with an empty tool.
     pub called: Vec<(String, String)>,
-    /// What the judge says.
+    /// The judge's verdict.
     pub solves: Solves,
     computed: Vec<Finding>,
     judged: Vec<Finding>,
 }
 
 impl<'q> Judged<'q> {
-    /// An attempt with everything that can be found out without a judge.
+    /// Scores everything that needs no judge.
     pub(super) fn new(
         selected: &'q Selected,
         attempt: Option<Attempt>,
@@ -52,7 +52,7 @@ impl<'q> Judged<'q> {
         }
     }
 
-    /// Has it judged.
+    /// Judges the attempt.
     pub(super) async fn judge(&mut self, judge: &SolveJudge) {
         let start = Instant::now();
         let (query, answer) = (&self.selected.query.text, self.answer.as_deref());
@@ -61,7 +61,8 @@ impl<'q> Judged<'q> {
         self.judged = self.solves.findings(start.elapsed().as_secs_f64());
     }
 
-    /// What statistics and reports read of it. An error of the agent or of its judge is how it ended.
+    /// Returns the scorecard that statistics and reports read. An error of the agent or its judge
+    /// becomes the outcome of the attempt.
     pub fn card(&self) -> Scorecard<'_> {
         let attempt = self.attempt.as_ref();
         let number = |value: f64, whole| Number::real(value).map(|own| Number { whole, ..own });
@@ -85,12 +86,12 @@ impl<'q> Judged<'q> {
         }
     }
 
-    /// What the agent says it called, if that differs from what arrived.
+    /// Returns the calls that the agent claims, if they differ from those received.
     pub fn claimed(&self) -> &[(String, String)] {
         self.attempt.as_ref().map(|attempt| &*attempt.claimed).unwrap_or_default()
     }
 
-    /// What went wrong, with the agent or with the judge.
+    /// Returns the error of the agent or the judge.
     pub fn error(&self) -> Option<&str> {
         let of_agent = self.attempt.as_ref().and_then(|attempt| attempt.error.as_deref());
         let of_judge = self.solves.failure.as_ref().map(|why| &*why.message);

@@ -1,4 +1,8 @@
-//! Benchmarks of tool-using agents: queries, an agent, virtual tools, and what comes of them.
+//! Benchmarks of tool-using agents: queries, an agent, virtual tools, and results.
+//!
+//! [`BenchOptions`] are what the user wants, and resolve to a [`BenchPlan`]. [`Benchmark::open`]
+//! opens the tools, the run log and the agent; [`Benchmark::run`] has the agent make an [`Attempt`]
+//! at every query, and judges it. The [`Outcome`] holds the [`Results`] to write.
 
 mod agent;
 mod agent_choice;

@@ -1,4 +1,4 @@
-//! What a run and its files are called.
+//! The names of a run and its files.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::hidden::{Mask, in_agent};
 use crate::manifest::short_hash;
 
 impl AgentIdentity {
-    /// What results say of the agent, and how it was tried.
+    /// Returns the `config` of the result file: the agent, and how it was run.
     pub(super) fn config(&self, queries: &[Selected]) -> BTreeMap<String, Value> {
         let mut config = BTreeMap::from([
             ("test_set".to_owned(), json!(sets_of(queries).join(","))),
@@ -25,8 +25,7 @@ impl AgentIdentity {
         config
     }
 
-    /// The file that results are written to if the user names none. Another part of a set is another
-    /// file.
+    /// Returns the default name of the result file. Different parts of a set get different names.
     pub(super) fn result_file(&self, queries: &[Selected], wanted: &QuerySelection) -> String {
         let n_tools = match self.pool {
             Pool::Top(n) => Some(n),
@@ -35,17 +34,17 @@ impl AgentIdentity {
         let own = if self.pool == Pool::Own { "_own" } else { "" };
         let name = format!("{}{own}", plain(&self.name));
         let sets = format!("{}{}", sets_of(queries).join("_"), part(wanted));
-        // Who names queries takes them, however many.
+        // The limit does not apply to queries selected by id.
         let limit = wanted.limit.filter(|_| wanted.ids.is_empty());
         format!("results/tools/{}", file_name(&name, &sets, n_tools, limit))
     }
 }
 
-/// Ids that the name of a file lists; of more it has the number and a hash.
+/// The largest number of ids listed in a file name; beyond that it has a count and a hash.
 const MOST_IDS: usize = 3;
 
-/// Which part of the sets is taken, if the user chooses by ids. A part that is not spelled out has a
-/// hash, so that no two parts share a name.
+/// Names the part of the sets that is selected by ids. A part that is not spelled out gets a hash,
+/// so that no two parts share a name.
 fn part(wanted: &QuerySelection) -> String {
     let of = wanted.filter.as_deref().map(|file| {
         let stem = Path::new(file).file_stem().unwrap_or_default().to_string_lossy();
@@ -68,18 +67,19 @@ fn hash_of(text: &str) -> String {
     format!("_{}", &short_hash(text)[..8])
 }
 
-/// A name that can be a part of the name of a file.
+/// Turns a name into one that can be part of a file name.
 pub fn plain(name: &str) -> String {
     let plain = |c: char| if c.is_alphanumeric() || "-_.@".contains(c) { c } else { '_' };
     name.chars().map(plain).collect()
 }
 
-/// An agent as users name it, without what looks like a key in its command or address.
+/// Returns the agent as the user names it, with anything like a key in its command or address
+/// masked.
 pub fn shown_agent(agent: &str) -> String {
     in_agent(agent, Mask::Stars)
 }
 
-/// The sets that queries are from, in order.
+/// Returns the sets of the queries, in order.
 fn sets_of(queries: &[Selected]) -> Vec<&str> {
     let mut sets: Vec<&str> = queries.iter().map(|own| own.set.as_str()).collect();
     sets.dedup();

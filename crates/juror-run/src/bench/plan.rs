@@ -1,4 +1,4 @@
-//! What a benchmark is to do: options as users give them, and the plan they resolve to.
+//! Benchmark options as users give them, and the plan they resolve to.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -24,33 +24,33 @@ use crate::models::{AskOptions, chat_identity, models_if_any};
 use crate::settings::Settings;
 use crate::setup_error::SetupError;
 
-/// A benchmark as users ask for it.
+/// A benchmark as the user requests it.
 pub struct BenchOptions {
-    /// The settings, with all options that override them.
+    /// The settings, including all options that override them.
     pub settings: Settings,
-    /// Which queries to take.
+    /// Which queries to run.
     pub queries: QuerySelection,
-    /// Who is tried.
+    /// The agent.
     pub agent: AgentOptions,
-    /// How much of the pool of tools the agent sees.
+    /// How much of the tool pool the agent sees.
     pub pool: Pool,
-    /// Who judges; the model of `llm.generation` if left out, or nobody if there is none.
+    /// The judge; by default the model of `llm.generation`, or no judge if there is none.
     pub judge: Option<JudgeWord>,
-    /// How often a model judges each answer, whatever the settings say.
+    /// How often a model judges each answer; overrides the settings.
     pub repeats: Option<u32>,
     /// How models are asked.
     pub ask: AskOptions,
-    /// The address of a running server of tools, in place of one in this process.
+    /// The address of a running tool server, instead of one in this process.
     pub server: Option<String>,
-    /// The token that the running server asks for, or `env:NAME`.
+    /// The token that the running server requires, or `env:NAME`.
     pub server_token: Option<String>,
-    /// The names of the given options that say where replies come from.
+    /// The names of the given options that configure the source of replies.
     pub reply_options: Vec<&'static str>,
-    /// Where the run is kept.
+    /// Where the run is stored.
     pub run: RunPlace,
-    /// What is done with a run that is there already.
+    /// What to do with an existing run.
     pub resume: Resume,
-    /// Queries at a time.
+    /// How many queries run at a time.
     pub jobs: usize,
 }
 
@@ -58,29 +58,29 @@ pub struct BenchOptions {
 pub struct AgentOptions {
     /// Which agent it is.
     pub choice: AgentChoice,
-    /// The agent as the user names it, such as `command:python my_agent.py`.
+    /// The agent as the user writes it, such as `command:python my_agent.py`.
     pub written: String,
-    /// The name that the user gives it.
+    /// The user's name for the agent.
     pub name: Option<String>,
-    /// The name of a run whose agent the user gives none.
+    /// The name to use if neither the user nor the agent gives one.
     pub default_name: String,
-    /// Variables of the environment that are meant for the agent.
+    /// Environment variables meant for the agent.
     pub variables: Vec<String>,
-    /// How long the agent may take to start, and for each query.
+    /// The time limit for starting the agent, and for each query.
     pub timeout: Duration,
 }
 
-/// Where a run is kept.
+/// Where a run is stored.
 pub enum RunPlace {
     /// Nowhere.
     Nowhere,
     /// In this folder.
     Named(PathBuf),
-    /// In the folder of an unfinished run of the same identity, or in a new one.
+    /// In the folder of an unfinished run with the same identity, or in a new one.
     Chosen,
 }
 
-/// A benchmark that is resolved as far as that takes no opened tools, servers or agents.
+/// A benchmark that is resolved as far as possible without opening tools, servers or agents.
 pub struct BenchPlan {
     pub(super) options: BenchOptions,
     pub(super) environment: Environment,
@@ -93,8 +93,8 @@ pub struct BenchPlan {
 }
 
 impl BenchOptions {
-    /// Selects the queries, and finds out who judges and what tells the run from others. Warnings
-    /// go to the listener, as do all events of the run.
+    /// Selects the queries, and determines the judge and the identity of the run. Warnings go to
+    /// the listener, as do all events of the run.
     pub fn resolve(
         mut self,
         environment: Environment,
@@ -125,7 +125,7 @@ impl BenchOptions {
         })
     }
 
-    /// One queue for the built-in agent and the judge, so that one cost ceiling holds for both.
+    /// Opens one queue for the built-in agent and the judge, so that one cost ceiling covers both.
     fn models(
         &mut self,
         environment: &Environment,
@@ -141,9 +141,9 @@ impl BenchOptions {
         Ok(models.map(|(models, _)| Arc::new(models)))
     }
 
-    /// Options that have no effect, or are hardly meant together.
+    /// Returns warnings about options that have no effect, or that are rarely meant to be combined.
     fn warnings(&self, judge: &SolveJudge, environment: &Environment) -> Vec<Notice> {
-        // The variable may be set for other runs.
+        // A token from the environment may be meant for other runs.
         let has_token = self.server_token.is_some()
             && self.server_token != environment.get("JUROR_SERVER_TOKEN");
         let is_local = self.server.is_none();
@@ -161,7 +161,7 @@ impl BenchOptions {
         warnings.into_iter().flatten().collect()
     }
 
-    /// The token that the server of tools asks for.
+    /// Returns the token that the tool server requires.
     fn token(&self, environment: &Environment) -> Result<Option<Secret>, SetupError> {
         if self.server.is_none() {
             return Ok(None);
@@ -172,14 +172,14 @@ impl BenchOptions {
         secret.transpose().map_err(wrong)
     }
 
-    /// Everything about the agent that decides its answers.
+    /// Collects everything about the agent that affects its answers.
     fn identity(
         &self,
         models: Option<&Models>,
         environment: &Environment,
     ) -> Result<AgentIdentity, SetupError> {
         let AgentOptions { choice, written, name, default_name, variables, .. } = &self.agent;
-        // An agent elsewhere gets nothing from here but what is named.
+        // A remote agent receives only the variables that are named.
         let has_environment = choice.has_environment() || !variables.is_empty();
         let mut identity = AgentIdentity {
             name: name.as_ref().unwrap_or(default_name).clone(),
@@ -211,17 +211,17 @@ impl BenchOptions {
 }
 
 impl BenchPlan {
-    /// The queries, in the order of sets and files.
+    /// Returns the queries, in the order of sets and files.
     pub fn queries(&self) -> &[Selected] {
         &self.queries
     }
 
-    /// Who judges.
+    /// Returns the judge.
     pub fn judge(&self) -> &SolveJudge {
         &self.judge
     }
 
-    /// The file that results are written to if the user names none.
+    /// Returns the default name of the result file.
     pub fn result_file(&self) -> String {
         self.identity.result_file(&self.queries, &self.options.queries)
     }

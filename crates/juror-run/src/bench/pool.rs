@@ -10,10 +10,10 @@ use serde_json::value::RawValue;
 /// How much of the pool an agent sees.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pool {
-    /// Everything, through a function that searches it.
+    /// Everything, through a search function.
     #[default]
     Search,
-    /// The APIs that fit the query best, so many of them.
+    /// This many APIs that fit the query best.
     Top(usize),
     /// The APIs that come with the query.
     Own,
@@ -46,7 +46,7 @@ impl std::fmt::Display for Pool {
 }
 
 impl Pool {
-    /// The APIs that an agent sees from the beginning; none if it searches for them.
+    /// Returns the APIs that an agent sees from the start; none if it searches for them.
     fn offers<'a>(self, catalog: &'a Catalog, query: &'a Query) -> Vec<Offer<'a>> {
         match self {
             Pool::Search => Vec::new(),
@@ -55,13 +55,13 @@ impl Pool {
         }
     }
 
-    /// What an agent sees of a query.
+    /// Returns an agent's view of a query.
     pub fn environment(self, catalog: &Catalog, query: &Query, setup: &Setup) -> Environment {
         let setup = Setup { has_search: self == Pool::Search, ..setup.clone() };
         Environment::new(&self.offers(catalog, query), &setup)
     }
 
-    /// The functions an agent outside the process may use; none when everything is open.
+    /// Returns the functions that an external agent may use; `None` if the whole pool is open.
     pub fn functions(self, catalog: &Catalog, query: &Query) -> Option<Box<RawValue>> {
         if self == Pool::Search {
             return None;

@@ -1,4 +1,4 @@
-//! Selecting the queries that agents are tried on.
+//! Selects the queries that agents are run on.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -8,31 +8,32 @@ use juror_document::{Notice, Phrase, Problems, option, phrase};
 use juror_files::{LoadError, load};
 use juror_toolbench::{IdFilter, Query, read_queries};
 
-/// A query that was selected.
+/// A selected query.
 #[derive(Clone, Debug)]
 pub struct Selected {
-    /// The set it is from.
+    /// The query's set.
     pub set: String,
-    /// Its id; of one without, its number in the set.
+    /// The query's id, or its number in the set if it has none.
     pub id: String,
-    /// Which of several answers to it is meant, from 1 on; `None` if there is only one.
+    /// Which of several answers to the query is meant, counting from 1; `None` if there is only
+    /// one.
     pub trial: Option<usize>,
     /// The query.
     pub query: Query,
 }
 
-/// Which queries to take, as the user asks for them.
+/// Which queries to select.
 #[derive(Clone, Debug, Default)]
 pub struct QuerySelection {
     /// A folder of sets, or a file of queries.
     pub place: String,
     /// The sets of a folder.
     pub sets: Vec<String>,
-    /// A file of ids, in place of the one beside a set.
+    /// A file of ids, instead of the one next to a set.
     pub filter: Option<String>,
     /// Only these ids.
     pub ids: Vec<String>,
-    /// No more than this many of each set.
+    /// The maximum number of queries from each set.
     pub limit: Option<usize>,
 }
 
@@ -44,40 +45,40 @@ pub enum QueriesError {
     Load(LoadError),
     /// A file has problems.
     Problems(Problems),
-    /// There is no such set.
+    /// The set does not exist.
     NoSet {
-        /// Where it was looked for.
+        /// The place that was searched.
         place: String,
         /// The set.
         set: String,
-        /// The sets that are there.
+        /// The sets that exist.
         known: Vec<String>,
     },
-    /// No set of a folder is named.
+    /// The place is a folder, and no set was named.
     WhichSet {
         /// The folder.
         place: String,
-        /// The sets that are there.
+        /// The sets that exist.
         known: Vec<String>,
     },
-    /// A query that was named is not taken.
+    /// A query that was named is not selected.
     NoQuery {
         /// Its id.
         id: String,
-        /// Whether the filter leaves it out.
+        /// Whether the filter excludes it.
         is_left_out: bool,
     },
-    /// A set is named, but a file of queries has none.
+    /// A set was named, but the place is a file of queries, which has no sets.
     SetOfFile(String),
     /// No query is left.
     None {
-        /// Whether the filter takes none.
+        /// Whether the filter excludes all queries.
         by_filter: bool,
     },
 }
 
 impl QueriesError {
-    /// The problem and its hint.
+    /// Returns the problem and its hint.
     pub fn notice(&self) -> Notice {
         match self {
             QueriesError::Load(error) => error.to_string().into(),
@@ -133,12 +134,12 @@ fn name_a_set(known: &[String]) -> Phrase {
     }
 }
 
-/// The queries that were selected.
+/// The selected queries.
 #[derive(Debug)]
 pub struct Selection {
     /// The queries, in the order of sets and files.
     pub queries: Vec<Selected>,
-    /// What is wrong with the files, though the queries can be used.
+    /// Problems of the files that do not prevent the queries from being used.
     pub problems: Vec<String>,
 }
 
@@ -151,12 +152,12 @@ pub fn select_queries(wanted: &QuerySelection) -> Result<Selection, QueriesError
     selector.finish()
 }
 
-/// Goes through the sets, and takes the queries that are wanted.
+/// Collects the selected queries, set by set.
 struct Selector<'w> {
     wanted: &'w QuerySelection,
     queries: Vec<Selected>,
     problems: Vec<String>,
-    /// The ids of queries that filters leave out.
+    /// The ids of queries that filters exclude.
     left_out: HashSet<String>,
     has_empty_filter: bool,
     unknown: UnknownIds,
@@ -196,7 +197,7 @@ impl<'w> Selector<'w> {
         let mut n_taken = 0;
         for (number, query) in queries.into_iter().enumerate() {
             let id = query.id_text().unwrap_or_else(|| format!("query_{}", number + 1));
-            // The limit does not hold for queries that are named.
+            // The limit does not apply to queries selected by id.
             let has_room = limit.is_none_or(|limit| n_taken < limit);
             let is_wanted = if ids.is_empty() { has_room } else { ids.contains(&id) };
             if !filter.takes(&query) {
@@ -225,7 +226,8 @@ impl<'w> Selector<'w> {
         Ok(Selection { queries: self.queries, problems: self.problems })
     }
 
-    /// The ids to take: of the file that was named, else of the one beside the set, else all.
+    /// Returns the ids to select: those of the named file, else those of the file next to the set,
+    /// else all.
     fn filter(&mut self, queries: &Path) -> Result<Filter, QueriesError> {
         let beside = || {
             let folder = queries.parent()?.parent()?.join("test_query_ids");
@@ -250,14 +252,14 @@ impl<'w> Selector<'w> {
     }
 }
 
-/// The ids to take of a set, and the file they are from.
+/// The ids to select from a set, and the file they are from.
 #[derive(Default)]
 struct Filter {
     ids: IdFilter,
     file: String,
 }
 
-/// The files of the sets, by name.
+/// Returns the files of the sets, with the sets' names.
 fn files(wanted: &QuerySelection) -> Result<Vec<(String, PathBuf)>, QueriesError> {
     let place = Path::new(&wanted.place);
     if !place.is_dir() {
@@ -297,13 +299,14 @@ fn known_sets(folder: &Path) -> Vec<String> {
     known
 }
 
-/// Ids in files of ids that no query has, which is seldom meant. One file may serve several sets.
+/// Collects ids that no query has, which are usually mistakes. One file of ids may serve several
+/// sets.
 #[derive(Default)]
 struct UnknownIds {
     files: Vec<(String, Vec<String>)>,
 }
 
-/// How many of them are named.
+/// How many unknown ids are named.
 const MOST_UNKNOWN: usize = 5;
 
 impl UnknownIds {

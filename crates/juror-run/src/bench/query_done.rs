@@ -1,4 +1,4 @@
-//! How an attempt at a query went, for whoever follows the run.
+//! Reports the outcome of an attempt to listeners.
 
 use juror_report::QueryLine;
 use juror_toolbench::result::status_of;
@@ -7,7 +7,7 @@ use super::judged::Judged;
 use crate::event::QueryDone;
 
 impl QueryDone {
-    /// The attempt that was judged as the `n_done`th of `n_all`.
+    /// Describes the attempt that was judged as number `n_done` of `n_all`.
     pub(super) fn new(own: &Judged<'_>, (n_done, n_all): (usize, usize), is_known: bool) -> Self {
         let card = own.card();
         let status = status_of(&card).map(|status| status.name().to_owned());

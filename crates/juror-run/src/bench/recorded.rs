@@ -1,4 +1,4 @@
-//! Answers that were given before.
+//! Answers recorded earlier.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -12,30 +12,30 @@ use crate::answers::{AnswerFiles, AnswersError};
 use crate::places::{Place, Places, UnclearSet};
 use crate::run_log::RunLog;
 
-/// Answers by their queries.
+/// Recorded answers, by query.
 #[derive(Debug, Default)]
 pub struct RecordedAnswers {
-    /// Answers of files, by ids and by sets if those are known. There may be several to a query.
+    /// Answers from files, by id and by set if known. A query may have several.
     answers: HashMap<Key, Vec<Given>>,
-    /// All that became of the queries of another run, by their sets and ids.
+    /// Attempts from another run, by set and id.
     attempts: HashMap<Key, Attempt>,
 }
 
 /// A query's set and id.
 type Key = (String, String);
 
-/// What a file says of a query.
+/// A recorded answer to a query.
 #[derive(Debug)]
 struct Given {
     answer: Option<Arc<Answer<'static>>>,
-    /// Why there is no answer. Beside an answer a file may tell what went wrong with its judge,
-    /// which is not the agent's error.
+    /// Why there is no answer. A file may report an error next to an answer, but then it is the
+    /// judge's, not the agent's.
     error: Option<String>,
 }
 
 impl RecordedAnswers {
     /// Loads another run, a file of converted answers or of results, or the logs of a method in a
-    /// folder. The second part says what cannot be read.
+    /// folder. The second part of the result describes what cannot be read.
     pub fn load(
         place: &str,
         method: Option<&str>,
@@ -63,20 +63,20 @@ impl RecordedAnswers {
         all
     }
 
-    /// The same by the queries that are asked now, whose sets may be named otherwise.
+    /// Assigns the answers to these queries, whose sets may have other names.
     pub fn paired(self, queries: &[Selected]) -> Result<RecordedAnswers, UnclearSet> {
         let places = Places::of(queries.iter().map(|own| (&*own.set, &*own.id)));
         let answers = by_place(self.answers, &places)?;
         Ok(RecordedAnswers { answers, attempts: by_place(self.attempts, &places)? })
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no answers.
     pub fn is_empty(&self) -> bool {
         let says_nothing = |given: &Given| given.answer.is_none() && given.error.is_none();
         self.answers.values().flatten().all(says_nothing) && self.attempts.is_empty()
     }
 
-    /// The queries, each as often as it was answered.
+    /// Returns the queries, each repeated once per answer.
     pub fn trials(&self, queries: &[Selected]) -> Vec<Selected> {
         let trials = |own: &Selected| match self.of_query(own).len() {
             0 | 1 => vec![own.clone()],
@@ -90,7 +90,7 @@ impl RecordedAnswers {
         self.answers.get(&key).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// What was answered to a query.
+    /// Returns the recorded attempt at a query.
     pub(super) fn attempt(&self, selected: &Selected) -> Attempt {
         let none = Attempt::new(selected);
         if let Some(known) = self.attempts.get(&(selected.set.clone(), selected.id.clone())) {
@@ -108,7 +108,7 @@ impl RecordedAnswers {
 
 fn by_place<T>(given: HashMap<Key, T>, places: &Places<'_>) -> Result<HashMap<Key, T>, UnclearSet> {
     let mut given: Vec<(Key, T)> = given.into_iter().collect();
-    // Errors must not depend on the order of a hash map.
+    // Sort first: errors must not depend on the order of a hash map.
     given.sort_by(|(one, _), (other, _)| one.cmp(other));
     let keys: Vec<Place<'_>> = given.iter().map(|((set, id), _)| (&**set, &**id)).collect();
     let found = places.of_answers(&keys)?;

@@ -18,25 +18,25 @@ use super::judge::SolveJudge;
 use super::judged::Judged;
 use super::pool::Pool;
 
-/// A run that has ended.
+/// A finished run.
 pub struct Results<'r> {
-    /// The agent.
+    /// The agent's name.
     pub name: String,
-    /// How it was tried: `config` in the result file.
+    /// How the agent was run: `config` in the result file.
     pub config: BTreeMap<String, Value>,
-    /// What the results rest on.
+    /// The data behind the results.
     pub provenance: &'r Provenance,
-    /// The folder of the run, if it has one.
+    /// The run's folder, if it has one.
     pub run: Option<String>,
-    /// Who judged.
+    /// The judge.
     pub judge: &'r SolveJudge,
     /// The judged attempts, in the order of the queries.
     pub judged: &'r [Judged<'r>],
-    /// How long all of it took.
+    /// The duration of the whole run.
     pub took: Duration,
 }
 
-/// A result file with what Juror adds to it.
+/// A result file with Juror's additions.
 #[derive(Serialize)]
 struct ResultFile<'a> {
     #[serde(flatten)]
@@ -44,7 +44,7 @@ struct ResultFile<'a> {
     juror: Extras<'a>,
 }
 
-/// What Juror adds to a result file.
+/// Juror's additions to a result file.
 #[derive(Serialize)]
 struct Extras<'a> {
     version: &'static str,
@@ -52,38 +52,38 @@ struct Extras<'a> {
     run: Option<&'a str>,
     #[serde(flatten)]
     provenance: &'a Provenance,
-    /// The prompts of the judge, by their hashes.
+    /// The hashes of the judge's prompts.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     judge_prompts: BTreeMap<String, String>,
-    /// How many calls were answered by which source.
+    /// How many calls each source answered.
     tool_replies: BTreeMap<String, usize>,
-    /// How many known replies are to equal numbers that are written differently.
+    /// How many known replies were matched by equal numbers in a different notation.
     #[serde(skip_serializing_if = "is_zero")]
     equal_numbers: usize,
-    /// How many known replies were made earlier and kept, by who made them.
+    /// How many known replies were made earlier and kept, by origin.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     kept_replies: BTreeMap<String, usize>,
-    /// How many calls have no reply because something outside failed, by what failed.
+    /// How many calls have no reply because something external failed, by what failed.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     failed_calls: BTreeMap<String, usize>,
-    /// How many agents' answers claim other calls than those that arrived.
+    /// How many answers claim other calls than those received.
     #[serde(skip_serializing_if = "is_zero")]
     claims_differ: usize,
-    /// How many calls of the built-in agent were read from text.
+    /// How many calls of the built-in agent were parsed from text.
     #[serde(skip_serializing_if = "is_zero")]
     calls_from_text: usize,
-    /// How often the built-in agent was stopped before its steps ran out.
+    /// How often the built-in agent stopped before its steps ran out.
     #[serde(skip_serializing_if = "is_zero")]
     stopped: usize,
     /// `None` if the agent does not report them.
     agent_tokens: Option<u64>,
     agent_usd: Option<f64>,
     judge_repeats: u32,
-    /// How much the judge's runs differ.
+    /// How much the judge's runs disagree.
     judge_noise: f64,
     judge_usd: Option<f64>,
     judge_errors: usize,
-    /// How many answers have an unusable reply of the judge, which counts as unsure.
+    /// How many answers have an unusable reply from the judge, which counts as unsure.
     #[serde(skip_serializing_if = "is_zero")]
     judge_unusable: usize,
     /// The summary of each set, if there are several.
@@ -92,13 +92,13 @@ struct Extras<'a> {
 }
 
 impl Results<'_> {
-    /// A text of the config; empty if there is none.
+    /// Returns a text of the config; empty if it has no such key.
     pub fn config_text(&self, key: &str) -> String {
         let value = self.config.get(key);
         value.and_then(Value::as_str).unwrap_or_default().to_owned()
     }
 
-    /// The result file as the document describes it.
+    /// Builds the result file as documented.
     pub fn report(&self) -> Report<'_> {
         let mut config = self.config.clone();
         config.insert("num_queries".into(), json!(self.judged.len()));
@@ -131,7 +131,7 @@ impl Results<'_> {
         }
     }
 
-    /// The text of the result file, with what Juror adds.
+    /// Renders the result file, with Juror's additions.
     pub fn to_json(&self, report: &Report<'_>) -> serde_json::Result<Vec<u8>> {
         let file = ResultFile { report, juror: self.extras(report) };
         let mut bytes = serde_json::to_vec_pretty(&file)?;
@@ -139,7 +139,7 @@ impl Results<'_> {
         Ok(bytes)
     }
 
-    /// The summary alone, for machines.
+    /// Returns the summary alone, for machines.
     pub fn summary_json(&self, report: &Report<'_>) -> Value {
         json!({"metadata": report.metadata, "summary": report.summary,
             "juror": self.extras(report)})
@@ -153,23 +153,23 @@ impl Results<'_> {
         self.attempts().flat_map(|attempt| &attempt.calls)
     }
 
-    /// How many calls were answered by which source; `none` are those without a reply.
+    /// Counts the calls by source; `none` are those without a reply.
     pub fn tool_replies(&self) -> BTreeMap<String, usize> {
         count(self.calls().map(|call| &call.source))
     }
 
-    /// How many known replies are to equal numbers that are written differently.
+    /// Counts the known replies matched by equal numbers in a different notation.
     pub fn n_equal_numbers(&self) -> usize {
         let by_numbers = |word: &String| word.contains("numbers");
         self.calls().filter(|call| call.found_by.as_ref().is_some_and(by_numbers)).count()
     }
 
-    /// How many known replies were made earlier and kept in a store, by who made them.
+    /// Counts the known replies that were made earlier and kept in a store, by origin.
     pub fn kept_replies(&self) -> BTreeMap<String, usize> {
         count(self.calls().filter_map(|call| call.kept_from.as_ref()))
     }
 
-    /// How many calls have no reply because something outside failed, by what failed.
+    /// Counts the calls without a reply because something external failed, by what failed.
     pub fn failed_calls(&self) -> BTreeMap<String, usize> {
         count(self.calls().filter_map(|call| call.failed.as_ref()))
     }
@@ -186,12 +186,12 @@ impl Results<'_> {
         self.judged.iter().filter(|own| !own.claimed().is_empty()).count()
     }
 
-    /// Tokens of the agent's models; 0 if they are not known.
+    /// Returns the tokens used by the agent's models; 0 if unknown.
     pub fn agent_tokens(&self) -> u64 {
         self.attempts().map(|attempt| attempt.tokens).sum()
     }
 
-    /// What the agent's models cost, if that is known.
+    /// Returns the cost of the agent's models, if known.
     pub fn agent_usd(&self) -> Option<f64> {
         let prices = self.attempts().filter_map(|attempt| attempt.usd);
         prices.reduce(|sum, usd| sum + usd).filter(|sum| sum.is_finite())
@@ -221,17 +221,17 @@ impl Results<'_> {
         }
     }
 
-    /// How many attempts have no verdict.
+    /// Counts the attempts without a verdict.
     pub fn n_unjudged(&self) -> usize {
         self.judged.iter().filter(|own| !own.solves.is_judged()).count()
     }
 
-    /// What the judge cost.
+    /// Returns the cost of judging.
     pub fn judge_cost(&self) -> Cost {
         self.judged.iter().fold(Cost::default(), |sum, own| sum.plus(own.solves.cost))
     }
 
-    /// The solve rate, and how much the judge's runs differ.
+    /// Returns the solve rate, and how much the judge's runs disagree.
     pub fn pass_rate(&self) -> PassRate {
         let said: Vec<[Said; 1]> =
             self.judged.iter().map(|own| [own.solves.statuses.clone()]).collect();
@@ -244,7 +244,7 @@ impl Results<'_> {
         self.judged.iter().any(|own| Some(&own.selected.set) != first)
     }
 
-    /// The summary of each set; empty if there is only one set.
+    /// Returns the summary of each set; empty if there is only one set.
     pub fn sets(&self, report: &Report<'_>) -> BTreeMap<String, Summary> {
         if !self.has_sets() {
             return BTreeMap::new();
@@ -256,7 +256,7 @@ impl Results<'_> {
         sets.into_iter().map(|(set, cards)| (set.to_owned(), Summary::of(cards))).collect()
     }
 
-    /// The judgements, as the public evaluation writes them down.
+    /// Returns the judgements, in the format of the public evaluation.
     pub fn judgements(&self, catalog: &Catalog, pool: Pool) -> Vec<Judgement> {
         let by = self.judge.model().unwrap_or(self.judge.method());
         let judgement = |own: &Judged<'_>| {
@@ -272,12 +272,12 @@ impl Results<'_> {
             judgement.extend(own.solves.statuses.iter().copied());
             judgement
         };
-        // There, an attempt without a verdict would count as unsolved.
+        // The public evaluation would count an attempt without a verdict as unsolved.
         let judged = self.judged.iter().filter(|own| own.solves.is_judged());
         judged.map(judgement).collect()
     }
 
-    /// The answers, as the public evaluation reads them.
+    /// Renders the answers in the format that the public evaluation reads.
     pub fn converted(&self, catalog: &Catalog, pool: Pool) -> String {
         let mut file = AnswersFile::default();
         for own in self.judged {
@@ -289,7 +289,7 @@ impl Results<'_> {
     }
 }
 
-/// How often each text comes up.
+/// Counts the occurrences of each text.
 fn count<'t>(texts: impl Iterator<Item = &'t String>) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     for text in texts {
@@ -298,7 +298,7 @@ fn count<'t>(texts: impl Iterator<Item = &'t String>) -> BTreeMap<String, usize>
     counts
 }
 
-/// An answer with its query and what the agent was offered.
+/// Returns an answer with its query and the functions that the agent was offered.
 fn recorded(own: &Judged<'_>, catalog: &Catalog, pool: Pool) -> Option<Recorded<'static>> {
     let listed = pool.functions(catalog, &own.selected.query);
     let available_tools = listed.as_ref().and_then(|listed| Json::parse(listed.get()));

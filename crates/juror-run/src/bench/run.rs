@@ -1,5 +1,5 @@
-//! Trying an agent on queries, several at a time: each attempt is kept at once, and judged while others
-//! are under way.
+//! Runs an agent on queries, several at a time. Each attempt is logged at once, and judged while
+//! others are in progress.
 
 use futures_util::{StreamExt, stream};
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
@@ -11,26 +11,26 @@ use crate::event::{Event, QueryDone};
 use crate::interrupt::Interrupt;
 use crate::run_log::{RunLog, RunLogError};
 
-/// A benchmark under way.
+/// A benchmark in progress.
 #[derive(Clone, Copy)]
 pub(super) struct Schedule<'b, 's> {
     pub(super) benchmark: &'b Benchmark,
-    /// The attempts of earlier runs, and where new ones are kept.
+    /// The attempts of earlier processes, and the place for new ones.
     pub(super) log: Option<&'s RunLog<Attempt>>,
     /// Set when the user wants to stop.
     pub(super) interrupt: &'s Interrupt,
 }
 
-/// What came of all queries.
+/// The outcome of all queries.
 #[derive(Default)]
 pub struct Tried<'b> {
-    /// The attempts, judged, in the order of the queries.
+    /// The judged attempts, in the order of the queries.
     pub judged: Vec<Judged<'b>>,
-    /// How many attempts of this run ended with an error of the agent.
+    /// How many attempts of this process ended with an error of the agent.
     pub n_failed: usize,
-    /// How many attempts of earlier runs have an error, of the agent or of the judge.
+    /// How many attempts of earlier processes have an error, of the agent or of the judge.
     pub n_known_failed: usize,
-    /// Why some queries are as open as they were, if any is.
+    /// Why some queries are still open, if any are.
     pub stopped: Option<String>,
 }
 
@@ -47,10 +47,10 @@ impl Tried<'_> {
     }
 }
 
-/// How many answers are judged side by side; a model has limits of its own.
+/// How many answers are judged concurrently; models have limits of their own.
 const SIDE_BY_SIDE: usize = 64;
 
-/// What came of trying an agent on a query.
+/// The outcome of running an agent on a query.
 struct Trial {
     at: usize,
     is_known: bool,
@@ -61,7 +61,7 @@ struct Trial {
 struct Ended<'b> {
     at: usize,
     is_known: bool,
-    /// Why it is as open as it was.
+    /// Why the query is still open.
     left: Option<String>,
     judged: Judged<'b>,
 }
@@ -69,8 +69,8 @@ struct Ended<'b> {
 const INTERRUPTED: &str = "interrupted";
 
 impl<'b> Schedule<'b, '_> {
-    /// Tries the agent on every query that is open, and judges all attempts. Trying never waits for
-    /// judging, so that what an agent did is kept the moment it is known.
+    /// Runs the agent on every open query, and judges all attempts. The agent never waits for the
+    /// judge, so that each attempt is logged as soon as it is known.
     pub(super) async fn run(self) -> Result<Tried<'b>, RunLogError> {
         let Benchmark { agent, serving, .. } = self.benchmark;
         let (send, receive) = mpsc::unbounded_channel();
@@ -79,7 +79,7 @@ impl<'b> Schedule<'b, '_> {
             agent.close().await;
             Ok(())
         };
-        // If the run cannot be opened there, opening its queries says why.
+        // If the run cannot be opened on the server, opening its queries reports why.
         let _ = serving.begin().await;
         let ended = tokio::try_join!(trying, async { Ok(self.judge_all(receive).await) });
         serving.end().await;
@@ -91,7 +91,7 @@ impl<'b> Schedule<'b, '_> {
             .map(|at| self.attempt(at))
             .buffer_unordered(self.benchmark.jobs.max(1));
         while let Some(trial) = trials.next().await {
-            // Nobody listens any more if judging has failed.
+            // The receiver is gone if judging has failed.
             if send.send(trial?).is_err() {
                 break;
             }
@@ -139,7 +139,7 @@ impl<'b> Schedule<'b, '_> {
             },
             () = self.interrupt.wait() => return left(INTERRUPTED.into()),
         };
-        // An interrupt may have ended the agent too; that is no error of its own.
+        // An interrupt may have stopped the agent, too, which is not the agent's error.
         if attempted.error.is_some() && self.interrupt.is_set() {
             return left(INTERRUPTED.into());
         }

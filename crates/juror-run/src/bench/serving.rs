@@ -1,4 +1,4 @@
-//! Where agents call tools, and which calls were served.
+//! The tool server that agents call, and the record of calls it served.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,35 +19,35 @@ use crate::address::without_credentials;
 use crate::settings::Settings;
 use crate::tools::Tools;
 
-/// A server of virtual tools: in this process, or elsewhere.
+/// A server of virtual tools, in this process or elsewhere.
 pub struct Serving {
-    /// Such as `http://127.0.0.1:8080`.
+    /// The base URL, such as `http://127.0.0.1:8080`.
     address: String,
-    /// What this run is called there.
+    /// The name of this run on the server.
     run: String,
-    /// Proves that the run is ours. Agents do not get it.
+    /// Proves to the server that the run is ours. Agents never receive it.
     key: Secret,
     client: reqwest::Client,
-    /// What it asks for, if it is elsewhere.
+    /// The token that an external server requires.
     token: Option<Secret>,
-    /// The server, if it is in this process.
+    /// The server, if it runs in this process.
     server: Option<Arc<Server>>,
-    /// How many queries were opened.
+    /// How many queries have been opened.
     n_opened: AtomicU64,
 }
 
 /// A query whose agent can call tools.
 pub struct OpenQuery {
-    /// What it is called there.
+    /// The query's name on the server.
     name: String,
-    /// Where its agent calls tools.
+    /// The URL at which the agent calls tools.
     pub url: String,
 }
 
-/// A query that was opened.
+/// The server's response to opening a query.
 #[derive(Deserialize)]
 struct Opened {
-    /// Where it calls tools, without the server's address.
+    /// The path at which tools are called, without the server's address.
     r#virtual: String,
 }
 
@@ -56,22 +56,22 @@ struct Calls {
     calls: Vec<ServedCall>,
 }
 
-/// How long a server elsewhere may take to forget a run.
+/// How long an external server may take to forget a run.
 const LONGEST_END: Duration = Duration::from_secs(5);
 
-/// The longest part of a refusal that is shown, in characters.
+/// The maximum length of a quoted refusal, in characters.
 const LONGEST_WHY: usize = 300;
 
-/// Why a server elsewhere does not do what is asked.
+/// Why an external server does not do what it was asked.
 #[derive(Debug)]
 pub(super) enum NoAnswer {
-    /// It cannot be reached, or not be understood.
+    /// It cannot be reached, or its response cannot be understood.
     Unreached(String),
-    /// It says no.
+    /// It refuses.
     Refused {
-        /// How it says so.
+        /// The status of the response.
         status: StatusCode,
-        /// In its own words, if it has any.
+        /// The reason the server gives, if any.
         why: Option<String>,
     },
 }
@@ -89,8 +89,8 @@ impl fmt::Display for NoAnswer {
 }
 
 impl NoAnswer {
-    /// What to do about a server that does not even tell its health, which it tells everyone who
-    /// asks for it by a name that it knows.
+    /// Returns what to do about a server that does not even report its health, which it does for
+    /// anyone who uses a host name that it accepts.
     fn hint_on_health(&self) -> Phrase {
         match self {
             NoAnswer::Refused { status: StatusCode::FORBIDDEN, .. } => phrase![
@@ -103,21 +103,21 @@ impl NoAnswer {
     }
 }
 
-/// What the body of a refusal says in words.
+/// Extracts the reason from the body of a refusal.
 fn said_in(body: &[u8]) -> Option<String> {
     #[derive(Deserialize)]
     struct Refusal {
         error: String,
     }
     let refusal: Refusal = serde_json::from_slice(body).ok()?;
-    // Whoever answers there may be anyone.
+    // The response may come from anyone, so it must not control the terminal.
     let plain = refusal.error.chars().map(|c| if c.is_control() { ' ' } else { c });
     let why: String = plain.take(LONGEST_WHY).collect();
     (!why.trim().is_empty()).then_some(why)
 }
 
 impl Serving {
-    /// A server of tools in this process, on a free port; `run` is what the run is called there.
+    /// Starts a tool server in this process, on a free port; `run` is the name of the run on it.
     pub async fn start(tools: &Tools, run: String, tell: Tell) -> io::Result<Serving> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = format!("http://{}", listener.local_addr()?);
@@ -128,7 +128,7 @@ impl Serving {
         });
         let server = Server::new(ServerSetup {
             tools: tools.virtual_tools.clone(),
-            // Everyone here calls tools that a run of juror's gave out.
+            // All clients of this server call tools handed out by Juror.
             match_numbers: tools.match_numbers.unwrap_or(MatchNumbers::Always),
             unknown: if tools.replays { StatusCode::NOT_FOUND } else { StatusCode::OK },
             catalog: tools.catalog.clone(),
@@ -145,8 +145,8 @@ impl Serving {
         Ok(Serving { address, run, key, client, token: None, server, n_opened })
     }
 
-    /// A server that runs already. It keeps the calls of all who ever asked it, so that this run
-    /// needs a name of its own there.
+    /// Connects to a running server. It records the calls of all its clients, so this run needs a
+    /// name of its own there.
     pub async fn elsewhere(
         address: &str,
         token: Option<Secret>,
@@ -159,7 +159,7 @@ impl Serving {
         let (client, n_opened) = (http_client()?, AtomicU64::new(0));
         let serving = Serving { address, run, key, client, token, server: None, n_opened };
         let health = serving.read(Method::GET, &format!("{}/health", serving.address)).await;
-        // Users may have put a password into it.
+        // The user may have put a password into the address.
         let shown = without_credentials(&serving.address);
         health.map_err(|why| {
             Notice::new(format!("{shown}: no tools are served here: {why}"))
@@ -176,7 +176,7 @@ impl Serving {
                 " env:NAME or JUROR_SERVER_TOKEN"
             ]));
         }
-        // Nothing is left there by a run that does not begin.
+        // A run that fails to start leaves nothing behind on the server.
         serving.begin().await.map_err(|why| {
             Notice::new(format!("{shown}: no calls can be recorded here: {why}"))
                 .hint("serve the tools with `juror serve` of this release")
@@ -185,8 +185,8 @@ impl Serving {
         Ok(serving)
     }
 
-    /// Makes the run ours on a server elsewhere, until it ends: an agent that hears its name could
-    /// open it otherwise while none of its queries is open.
+    /// Claims the run on an external server until it ends. Otherwise an agent that learns its name
+    /// could open it while none of its queries is open.
     pub(super) async fn begin(&self) -> Result<(), NoAnswer> {
         match self.server {
             Some(_) => Ok(()),
@@ -194,12 +194,12 @@ impl Serving {
         }
     }
 
-    /// Has a server elsewhere forget the run and all of its queries that are still open.
+    /// Tells an external server to forget the run and all of its open queries.
     pub(super) async fn end(&self) {
         if self.server.is_none() {
             let url = self.run_url();
             let forget = self.read(Method::DELETE, &url);
-            // The answers are known by now, so a server that is gone or slow does no harm.
+            // All answers are known by now, so a server that is gone or slow does no harm.
             let _ = tokio::time::timeout(LONGEST_END, forget).await;
         }
     }
@@ -221,31 +221,31 @@ impl Serving {
         Ok(bytes.to_vec())
     }
 
-    /// What a server says, without the keys that it was asked with.
+    /// Removes the keys that were sent to the server from its response.
     fn without_keys(&self, said: &str) -> String {
         let said = self.key.redact(said);
         self.token.as_ref().map_or(said.clone(), |token| token.redact(&said))
     }
 
-    /// What calls it.
+    /// Returns the HTTP client for calls to the server.
     pub fn client(&self) -> &reqwest::Client {
         &self.client
     }
 
-    /// The token that calls have to bring, if the server asks for one.
+    /// Returns the token that calls must carry, if the server requires one.
     pub fn token(&self) -> Option<&Secret> {
         self.token.as_ref()
     }
 
-    /// Where all APIs are listed.
+    /// Returns the URL that lists all APIs.
     pub fn tools_url(&self) -> String {
         format!("{}/tools", self.address)
     }
 
-    /// Opens a query for its agent. A part of the address cannot be guessed, so that no one else calls
-    /// there.
+    /// Opens a query for its agent. Part of the URL cannot be guessed, so that nobody else calls
+    /// it.
     pub async fn open(&self, set: &str, id: &str) -> Result<OpenQuery, String> {
-        // Queries of several sets may have the same id, as may two of one set.
+        // Queries of different sets may share an id, as may two queries of one set.
         let name = format!("{set}.{id}.{}", self.n_opened.fetch_add(1, Ordering::Relaxed) + 1);
         let url = match &self.server {
             None => self.open_there(&name).await.map_err(|why| why.to_string())?,
@@ -273,7 +273,8 @@ impl Serving {
         format!("{}/{}", self.run_url(), escaped(query))
     }
 
-    /// The calls that were served for a query. It is closed: what comes later is not its agent's.
+    /// Closes a query and returns the calls served for it. Later calls are not counted as its
+    /// agent's.
     pub async fn close(&self, query: OpenQuery) -> Result<Vec<ServedCall>, String> {
         let query = query.name;
         if let Some(server) = &self.server {
@@ -285,13 +286,13 @@ impl Serving {
         let bytes = self.read(Method::GET, &format!("{url}/calls")).await;
         let bytes = bytes.map_err(|why| why.to_string())?;
         let calls: Calls = serde_json::from_slice(&bytes).map_err(|error| error.to_string())?;
-        // If it cannot be closed, its calls are known all the same.
+        // Its calls are known even if it cannot be closed.
         let _ = self.read(Method::DELETE, &url).await;
         Ok(calls.calls)
     }
 }
 
-/// A warning about options that have no effect, since a server elsewhere answers calls by its own
+/// Warns about options that have no effect because an external server answers calls by its own
 /// settings.
 pub(super) fn ignored_by_server(options: &[&'static str]) -> Option<Notice> {
     (!options.is_empty()).then(|| {
@@ -302,13 +303,13 @@ pub(super) fn ignored_by_server(options: &[&'static str]) -> Option<Notice> {
     })
 }
 
-/// A warning about a token that has no effect, since the server in this process asks for none.
+/// Warns about a token that has no effect because the server in this process requires none.
 pub(super) fn unused_token() -> Notice {
     Notice::new(phrase![option("server-token"), " says nothing without ", option("server")])
         .hint(phrase!["name the server that asks for it with ", option("server")])
 }
 
-/// A warning about settings that give agents nothing to call.
+/// Warns about settings that leave agents without any tool to call.
 pub(super) fn without_tools(settings: &Settings) -> Option<Notice> {
     let problem = "there are no tools and no known replies, so that agents have nothing to call";
     (!settings.tools.has_anything()).then(|| {
@@ -336,7 +337,7 @@ fn served(call: juror_serve::RecordedCall) -> ServedCall {
     }
 }
 
-/// Escapes every character that could end a segment of a path.
+/// Escapes every character that could end a path segment.
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 fn escaped(part: &str) -> String {

@@ -1,11 +1,11 @@
-//! What users should know about a benchmark run before they trust its results.
+//! What users should know before they trust the results of a benchmark.
 
 use juror_document::{Notice, option_as, phrase};
 
 use super::report::Results;
 
 impl Results<'_> {
-    /// Everything about the run that deserves a warning.
+    /// Returns everything about the run that deserves a warning.
     pub fn warnings(&self) -> Vec<Notice> {
         let warnings = [
             self.warning_of_kept_replies(),
@@ -20,7 +20,7 @@ impl Results<'_> {
         self.tool_replies().values().sum()
     }
 
-    /// Warns of models that do not call functions the way their server should.
+    /// Warns about models that do not use the function calling of their server.
     fn warning_of_text(&self) -> Option<Notice> {
         let (n_calls, n_stopped, n_all) =
             (self.calls_from_text(), self.n_stopped(), self.judged.len());
@@ -36,7 +36,7 @@ impl Results<'_> {
         Some(Notice::new(words).hint("see whether its server is set up for function calling"))
     }
 
-    /// Warns of replies that a model made in an earlier run, if this run asks no such model: users
+    /// Warns about replies that a simulator made in an earlier run, if this run has none: users
     /// would not expect them.
     fn warning_of_kept_replies(&self) -> Option<Notice> {
         let n_simulated = *self.kept_replies().get("simulator")?;
@@ -54,7 +54,7 @@ impl Results<'_> {
         ]))
     }
 
-    /// Warns of sources of replies that are down: the agent is not to blame for them.
+    /// Warns about sources of replies that are down, for which the agent is not to blame.
     fn warning_of_failed_calls(&self) -> Option<Notice> {
         let failed = self.failed_calls();
         let (why, _) = failed.iter().max_by_key(|(_, n_calls)| **n_calls)?;
@@ -70,7 +70,7 @@ impl Results<'_> {
         Some(Notice::new(problem).hint(hint))
     }
 
-    /// Warns of agents that claim other calls than those that arrived.
+    /// Warns about agents that claim other calls than those received.
     fn warning_of_claims(&self) -> Option<Notice> {
         let (n, n_all) = (self.n_claims_that_differ(), self.judged.len());
         (n > 0).then(|| {

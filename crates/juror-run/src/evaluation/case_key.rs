@@ -1,4 +1,4 @@
-//! Keys that stand for a case and everything that decides verdicts on it.
+//! Keys that identify a case and everything that affects verdicts on it.
 
 use std::thread;
 
@@ -9,10 +9,10 @@ use juror_score::Case;
 use super::Evaluation;
 use crate::models::Judges;
 
-/// Raised when what is made of replies changes.
+/// Increased whenever replies are interpreted differently.
 const FORM: &str = "3";
 
-/// The keys of all cases, made on all threads: a key depends on all steps of its case.
+/// Computes the keys of all cases on all threads: a key depends on all steps of its case.
 pub(super) fn case_keys(evaluation: &Evaluation<'_>, judges: &Judges) -> Vec<CallKey> {
     let mut common = KeyMaker::new("judgement");
     common.field(FORM).field(env!("CARGO_PKG_VERSION")).field(&judges.identity.to_string());

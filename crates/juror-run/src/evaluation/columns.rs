@@ -1,4 +1,4 @@
-//! The columns of a table of results, which are written before the first result is known.
+//! The columns of a results table, which are written before the first result is known.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -8,8 +8,8 @@ use juror_score::{Case, ContextJudge, Judgement, Level, METRICS, MetricInfo, sco
 use super::Evaluation;
 use crate::plan::Plan;
 
-/// The metrics of steps that any question has. Judges' metrics are known by now; the others are
-/// computed here, for questions with retrieval, until every metric has been seen.
+/// Returns the step metrics that any question has. Metrics from judges are known by now; the others
+/// are computed here, for questions with retrieval, until each has been seen.
 pub(super) fn metrics_of_steps(
     evaluation: &Evaluation<'_>,
     judgements: &[Judgement],
@@ -41,11 +41,11 @@ pub(super) fn metrics_of_steps(
     of_steps.into_iter().filter(|info| seen.contains(info.name)).collect()
 }
 
-/// The metrics of steps that need no model.
+/// The step metrics that need no model.
 const BY_TEXT: [&str; 3] =
     ["retrieval_context_recall", "retrieval_context_precision", "retrieval_context_f1"];
 
-/// Whether retrieval was expected and done.
+/// Returns whether retrieval was both expected and done.
 fn retrieves(case: &Case<'_>, plan: &Plan) -> bool {
     let is_retrieval = |name: &str| plan.profile.kind_names.is_retrieval(name);
     let mut expected = case.question.groups.iter().flatten().flatten();

@@ -1,4 +1,4 @@
-//! Why an evaluation cannot begin, or does not come to its end.
+//! Why an evaluation cannot start, or does not finish.
 
 use std::io;
 
@@ -7,42 +7,42 @@ use juror_document::Problems;
 use crate::output::OutputError;
 use crate::run_log::RunLogError;
 
-/// What is wrong with inputs that cannot be read.
+/// The problems of inputs that cannot be read.
 #[derive(Debug)]
 pub struct Unreadable {
-    /// With the reference.
+    /// Problems of the reference.
     pub reference: Option<Problems>,
-    /// With the responses.
+    /// Problems of the responses.
     pub responses: Option<Problems>,
 }
 
 impl Unreadable {
-    /// The problems of the reference, or else those of the responses.
+    /// Returns the problems of the reference, or else those of the responses.
     pub fn first(self) -> Problems {
         self.reference.or(self.responses).unwrap_or_default()
     }
 }
 
-/// Why an evaluation did not come to its end.
+/// Why an evaluation did not finish.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EvaluationError {
-    /// An output could not be written.
+    /// An output cannot be written.
     #[error(transparent)]
     Output(#[from] OutputError),
-    /// The log of the run could not be written.
+    /// The run log cannot be written.
     #[error(transparent)]
     Log(#[from] RunLogError),
-    /// Models cannot be asked.
+    /// The runtime for calling models cannot start.
     #[error("cannot start: {0}")]
     Runtime(io::Error),
-    /// The user stopped it while models were asked.
+    /// The user interrupted it while models were being asked.
     #[error("interrupted: nothing was written")]
     InterruptedJudging {
-        /// How many questions are not judged.
+        /// How many questions were not judged.
         n_unfinished: usize,
     },
-    /// The user stopped it while questions were scored.
+    /// The user interrupted it while questions were being scored.
     #[error("interrupted: nothing was written")]
     Interrupted,
 }

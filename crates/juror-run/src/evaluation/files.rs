@@ -1,4 +1,4 @@
-//! Results and aggregates as files.
+//! Writes results and aggregates to files.
 
 use juror_report::{Columns, Format, render_aggregates, write_result};
 use juror_score::{Aggregates, Aggregator, Judgement, Profile, Record};
@@ -7,10 +7,10 @@ use super::columns::metrics_of_steps;
 use super::{Evaluation, EvaluationError, RecordWriter, Sink};
 use crate::output::{Output, OutputError};
 
-/// How many bytes of results a buffer holds before it has to grow.
+/// The initial capacity of a buffer of results, in bytes.
 const BUFFER: usize = 1 << 18;
 
-/// Files that results and aggregates are written to.
+/// The files that receive results and aggregates.
 #[derive(Debug, Default)]
 pub struct ResultFiles {
     results: Vec<Output>,
@@ -19,7 +19,7 @@ pub struct ResultFiles {
 }
 
 impl ResultFiles {
-    /// Begins the files; the endings of their names pick the formats.
+    /// Starts the files; the extension of each name selects the format.
     pub fn create(results: &[String], aggregates: &[String]) -> Result<ResultFiles, OutputError> {
         Ok(ResultFiles {
             results: create_all(results)?,
@@ -67,8 +67,8 @@ impl Sink for ResultFiles {
         Ok(())
     }
 
-    /// Writes everything before any file takes its place, so that a failure leaves no mixture of old
-    /// and new files.
+    /// Writes everything before any file takes its place, so that a failure never leaves a mixture
+    /// of old and new files.
     fn end(mut self, aggregator: Aggregator) -> Result<Aggregates, EvaluationError> {
         let aggregates = aggregator.finish();
         for output in &mut self.results {
@@ -94,7 +94,7 @@ pub struct ResultWriter<'w> {
 
 impl RecordWriter for ResultWriter<'_> {
     type Buffer = Vec<Vec<u8>>;
-    /// Results that wait take as much memory as their questions.
+    /// Waiting results take as much memory as their questions.
     const AHEAD: usize = 2;
 
     fn buffer(&self) -> Vec<Vec<u8>> {

@@ -13,24 +13,24 @@ use crate::models::Judges;
 use crate::run_log::{Entry, RunLog, RunLogError};
 use crate::settings::Settings;
 
-/// What an evaluation is asked to do; two runs that agree in all of it may share a folder.
+/// The definition of an evaluation; two runs that agree in all of it may share a folder.
 pub(super) struct RunInfo {
     reference: Input,
     responses: Input,
-    /// What decides verdicts: models, parameters, prompts, rules.
+    /// What affects verdicts: models, parameters, prompts, rules.
     judges: Value,
-    /// What the judges look at.
+    /// The aspects that the judges look at.
     aspects: Vec<Aspect>,
     /// The settings as written, without keys.
     settings: Value,
 }
 
-/// A file of a run.
+/// An input file of a run.
 #[derive(Serialize)]
 struct Input {
-    /// As the user named it.
+    /// The name that the user gave.
     name: String,
-    /// Of its content.
+    /// The hash of the content.
     hash: String,
 }
 
@@ -52,14 +52,13 @@ impl RunInfo {
         }
     }
 
-    /// Begins the log of such a run, or resumes it. To retry errors is to forget judgements that
-    /// have one.
+    /// Starts or resumes the log. With `retry_errors`, judgements that have an error are forgotten.
     pub(super) fn open_log(
         &self,
         folder: &Path,
         resume: Resume,
     ) -> Result<RunLog<KnownJudgement>, RunLogError> {
-        // Lines of judges with other aspects are of no use to these.
+        // Lines written for judges of other aspects cannot be used.
         let read = |line: JudgedLine<Vec<FlatPair>>| line.read(&self.aspects);
         let mut log = RunLog::open(folder, self.manifest(), resume, read)?;
         if resume.retry_errors {
@@ -75,10 +74,10 @@ impl RunInfo {
     }
 }
 
-/// A judgement that a run knows already.
+/// A judgement from an earlier process.
 #[derive(Debug)]
 pub struct KnownJudgement {
-    /// Stands for the case and everything that decides verdicts on it.
+    /// Identifies the case and everything that affects verdicts on it.
     key: String,
     judgement: Judgement,
 }
@@ -94,7 +93,7 @@ impl Entry for KnownJudgement {
 }
 
 impl RunLog<KnownJudgement> {
-    /// The judgement of a question, if there is one and the question has not changed since.
+    /// Returns the judgement of a question, if there is one and the question has not changed since.
     pub(super) fn get(&self, id: &str, key: &str) -> Option<&Judgement> {
         self.known.get(id).filter(|known| known.key == key).map(|known| &known.judgement)
     }
@@ -110,20 +109,20 @@ impl RunLog<KnownJudgement> {
     }
 }
 
-/// A judged question, one a line. `J` is the judgement as key-value pairs.
+/// A judged question, one per line. `J` is the judgement as key-value pairs.
 #[derive(Serialize, Deserialize)]
 pub struct JudgedLine<J> {
     question_id: String,
     key: String,
     #[serde(rename = "notes")]
     judgement: J,
-    /// Whether something is missing for a reason outside.
+    /// Whether something is missing for an external reason.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     failed_outside: bool,
-    /// That reason; older lines do not have it.
+    /// The external reason; older lines lack it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     outside: Option<String>,
-    /// Whether the reason is that a reply did not come in time.
+    /// Whether the reason is that a reply timed out.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     late: bool,
 }
@@ -143,7 +142,7 @@ impl<'j> JudgedLine<&'j Judgement> {
 }
 
 impl JudgedLine<Vec<FlatPair>> {
-    /// The judgement; `None` if judges of these aspects cannot have written it.
+    /// Returns the judgement; `None` if judges of these aspects cannot have written it.
     fn read(self, aspects: &[Aspect]) -> Option<KnownJudgement> {
         let mut judgement = Judgement::read(self.judgement, aspects)?;
         if self.failed_outside {

@@ -1,26 +1,26 @@
-//! What models found out about a dataset.
+//! The findings of models about a dataset.
 
 use std::fmt;
 
 use juror_models::{Stop, Tally};
 use juror_score::{Cause, Judgement, Why};
 
-/// What models found out about a dataset.
+/// The findings of models about a dataset.
 #[derive(Debug, Default)]
 pub struct Judgements {
-    /// What was found out about each question, in the order of the dataset; empty without judges.
+    /// The judgement of each question, in the order of the dataset; empty without judges.
     pub of_questions: Vec<Judgement>,
-    /// How many questions are not finished because asking had stopped.
+    /// How many questions are unfinished because asking stopped.
     pub n_unfinished: usize,
-    /// The calls that were made.
+    /// The calls made.
     pub tally: Tally,
     /// Why asking stopped, if it did.
     pub stopped: Option<Stop>,
-    /// How many questions are done with, one way or another.
+    /// How many questions are done, in one way or another.
     pub(super) n_done: usize,
-    /// How many questions lack something for a reason outside.
+    /// How many questions lack something for an external reason.
     n_failed_outside: usize,
-    /// Of the first of those, its position and the reason.
+    /// The position of the first such question, and its reason.
     outside: Option<(usize, Why)>,
     pub(super) is_replay: bool,
 }
@@ -28,11 +28,11 @@ pub struct Judgements {
 /// Questions that lack something because models failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelFailures {
-    /// How many.
+    /// The number of questions.
     pub n_questions: usize,
-    /// Why the first of them does, on one line.
+    /// The reason for the first of them, on one line.
     pub reason: String,
-    /// Whether the reason is that a reply did not come in time.
+    /// Whether the reason is that a reply timed out.
     pub is_late: bool,
     /// Whether only recorded replies could be used.
     pub is_replay: bool,
@@ -46,13 +46,13 @@ impl fmt::Display for ModelFailures {
 }
 
 impl Judgements {
-    /// None yet, for so many questions.
+    /// Creates empty judgements for this many questions.
     pub(super) fn empty(n_questions: usize) -> Judgements {
         let of_questions = vec![Judgement::default(); n_questions];
         Judgements { of_questions, ..Judgements::default() }
     }
 
-    /// On how many questions models failed, and why; `None` if they failed on none.
+    /// Returns how many questions models failed on, and why; `None` if there are none.
     pub fn failures(&self) -> Option<ModelFailures> {
         let (_, why) = self.outside.as_ref()?;
         Some(ModelFailures {
@@ -63,7 +63,7 @@ impl Judgements {
         })
     }
 
-    /// Puts in the judgement of a question.
+    /// Stores the judgement of a question.
     pub(super) fn put(&mut self, index: usize, judgement: Judgement) {
         if let Some(why) = judgement.outside() {
             self.fail_outside(index, why.clone());

@@ -1,4 +1,4 @@
-//! Asking models about every question of a dataset, many at a time.
+//! Asks models about every question of a dataset, many at a time.
 
 use juror_models::CallKey;
 use juror_score::{Case, ContextJudge, ErrorResponses, Judgement, Profile};
@@ -11,13 +11,13 @@ use crate::interrupt::Interrupt;
 use crate::models::Judges;
 use crate::run_log::RunLog;
 
-/// A question that is still to be judged.
+/// A question that is yet to be judged.
 struct Waiting {
     index: usize,
     key: CallKey,
 }
 
-/// Judges every question that is not judged yet.
+/// Judges every question that has no judgement yet.
 pub(super) fn judge_all(
     evaluation: &Evaluation<'_>,
     judges: &Judges,
@@ -46,7 +46,7 @@ struct JudgeAll<'j> {
 }
 
 impl JudgeAll<'_> {
-    /// Fills in what the log or the cache knows; returns what is left to ask.
+    /// Fills in judgements from the log and the cache; returns the questions left to ask about.
     fn take_known(&self, judgements: &mut Judgements) -> Result<Vec<Waiting>, EvaluationError> {
         let unlogged = self.take_logged(judgements)?;
         let aspects = self.judges.panel.aspects();
@@ -68,7 +68,8 @@ impl JudgeAll<'_> {
         Ok(left)
     }
 
-    /// Fills in what the log knows, and what is not judged at all; returns the rest.
+    /// Fills in judgements from the log, and skips questions that are not judged at all; returns
+    /// the rest.
     fn take_logged(&self, judgements: &mut Judgements) -> Result<Vec<Waiting>, EvaluationError> {
         let mut rest = Vec::new();
         let keys = case_keys(self.evaluation, self.judges);
@@ -87,7 +88,7 @@ impl JudgeAll<'_> {
         Ok(rest)
     }
 
-    /// Whether a question ended in an error, which the rules leave out.
+    /// Returns whether a question ended in an error, and the rules exclude it.
     fn is_left_out(&self, index: usize) -> bool {
         let ending = &self.evaluation.case(index).trajectory.ending;
         ending.is_error() && self.profile().steps_of_errors == ErrorResponses::LeftOut
@@ -97,7 +98,7 @@ impl JudgeAll<'_> {
         &self.evaluation.plan.profile
     }
 
-    /// Asks models, many questions at a time.
+    /// Asks models about many questions at a time.
     fn ask(
         &self,
         waiting: Vec<Waiting>,
@@ -126,7 +127,7 @@ impl JudgeAll<'_> {
         runtime.block_on(many.run(waiting.into_iter(), judge, take, tell))
     }
 
-    /// Appends a judgement to the log, if there is one and calls are not only counted.
+    /// Appends a judgement to the log, if there is one and calls are not merely counted.
     fn append(&self, waiting: &Waiting, judgement: &Judgement) -> Result<(), EvaluationError> {
         if let Some(log) = self.log.filter(|_| !self.judges.models.only_counts()) {
             let id = &self.evaluation.dataset.questions[waiting.index].id;
@@ -140,9 +141,9 @@ impl JudgeAll<'_> {
         let is_needed = needs_matching(&case, self.profile());
         let matching = is_needed.then(|| case.matching(self.profile())).flatten();
         let judgement = self.judges.panel.judge(&case, matching.as_ref(), models).await;
-        // A failure may not happen again, so it is not kept.
+        // A failure may not recur, so it is not cached.
         if !judgement.findings.is_empty() && !judgement.has_failure() {
-            // Texts and finite numbers are always JSON.
+            // Strings and finite numbers always serialize.
             let text = serde_json::to_string(&judgement).unwrap_or_default();
             models.keep_judgement(&waiting.key, &text);
         }
@@ -150,8 +151,8 @@ impl JudgeAll<'_> {
     }
 }
 
-/// Whether judges need to know which step is which: only if a model compares contexts with expected
-/// ones.
+/// Returns whether judges need the step matching, which they do only if a model compares contexts
+/// with expected ones.
 fn needs_matching(case: &Case<'_>, profile: &Profile) -> bool {
     let expects_retrieval = || {
         let mut steps = case.question.groups.iter().flatten().flatten();

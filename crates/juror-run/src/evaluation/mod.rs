@@ -1,9 +1,9 @@
-//! Evaluating recorded responses: read, judge, score, write.
+//! Evaluates recorded responses: read, judge, score, write.
 //!
-//! [`Evaluation::open`] reads a reference and the responses to it. [`Evaluation::run`] has judges ask
-//! models about every question, scores all of them, and hands the records to a [`Sink`] in the order
-//! of the dataset. The program's sink writes files, Python's builds objects; everything else is the
-//! same for both.
+//! [`Evaluation::open`] reads a reference and the responses to it. [`Evaluation::run`] has judges
+//! ask models about every question, scores all of them, and hands the records to a [`Sink`] in the
+//! order of the dataset. The command line's sink writes files, Python's builds objects; everything
+//! else is shared.
 
 mod case_key;
 mod columns;
@@ -42,12 +42,12 @@ use crate::plan::Plan;
 use crate::run_log::{RunLog, RunLogError};
 use crate::settings::Settings;
 
-/// What is evaluated.
+/// The inputs of an evaluation.
 #[derive(Clone, Copy)]
 pub struct Inputs<'e> {
     /// The questions, with expected answers and steps.
     pub reference: &'e Document,
-    /// What was answered.
+    /// The responses to evaluate.
     pub responses: &'e Document,
 }
 
@@ -62,30 +62,30 @@ pub struct Evaluation<'e> {
     inputs: Inputs<'e>,
 }
 
-/// Who judges, and where judgements are logged.
+/// The judges, and the log of their judgements.
 #[derive(Clone, Copy, Default)]
 pub struct Judging<'j> {
-    /// The judges; without any, only what can be computed is scored.
+    /// The judges; without them, only what needs no model is scored.
     pub judges: Option<&'j Judges>,
     /// The log of the run.
     pub log: Option<&'j RunLog<KnownJudgement>>,
 }
 
-/// What came of an evaluation.
+/// The outcome of an evaluation.
 #[derive(Debug)]
 pub struct Outcome<P> {
-    /// What the sink made of the records.
+    /// The product of the sink.
     pub product: P,
     /// Every question, in the order of the dataset.
     pub questions: Vec<QuestionSummary>,
-    /// What models found out.
+    /// The findings of models.
     pub judgements: Judgements,
-    /// What users should know about the scores.
+    /// Warnings about the scores.
     pub warnings: Vec<Warning>,
 }
 
 impl<'e> Evaluation<'e> {
-    /// Reads both inputs; fails with everything that is wrong with them.
+    /// Reads both inputs; fails with all of their problems.
     pub fn open(plan: &'e Plan, inputs: Inputs<'e>) -> Result<Evaluation<'e>, Unreadable> {
         match read_both(inputs.reference, inputs.responses, plan.threads) {
             (Ok(mut dataset), Ok(responses)) => {
@@ -98,30 +98,30 @@ impl<'e> Evaluation<'e> {
         }
     }
 
-    /// What is odd about the reference, but stops nothing.
+    /// Returns oddities of the reference that do not prevent the evaluation.
     pub fn reference_problems(&self) -> &Problems {
         &self.dataset.warnings
     }
 
-    /// What is odd about the responses, but stops nothing. Goes through all of them.
+    /// Returns oddities of the responses that do not prevent the evaluation. Checks all responses.
     pub fn response_problems(&self) -> Problems {
         let mut problems = self.responses.problems.clone();
         problems.extend(self.responses.unknown(self.inputs.responses, &self.dataset.questions));
         problems
     }
 
-    /// What users should know before anything is asked or scored.
+    /// Returns warnings that users should see before anything is asked or scored.
     pub fn warnings(&self) -> Vec<Warning> {
         Warning::about_inputs(self, self.inputs)
     }
 
-    /// A question and the response to it, by the position of the question.
+    /// Returns a question and the response to it, by the position of the question.
     pub fn case(&self, index: usize) -> Case<'_> {
         let question = &self.dataset.questions[index];
         Case { question, trajectory: self.responses.of(question) }
     }
 
-    /// Begins the log of this evaluation in a folder, or resumes it.
+    /// Starts the log of this evaluation in a folder, or resumes it.
     pub fn open_log(
         &self,
         folder: &Path,
@@ -132,14 +132,14 @@ impl<'e> Evaluation<'e> {
         RunInfo::new(self.inputs, settings, judges).open_log(folder, resume)
     }
 
-    /// Counts the calls that judging would take, by judges whose models only count.
+    /// Counts the calls that judging would make; the judges' models must be in counting mode.
     pub fn count_calls(&self, judges: &Judges) -> Result<Tally, EvaluationError> {
         let judging = Judging { judges: Some(judges), log: None };
         Ok(self.judge(judging, &Interrupt::default(), |_| {})?.tally)
     }
 
-    /// Judges and scores every question. The run is complete once the sink has all records, unless
-    /// judging stopped early.
+    /// Judges and scores every question. The run is marked complete once the sink has all records,
+    /// unless judging stopped early.
     pub fn run<S: Sink>(
         &self,
         judging: Judging<'_>,

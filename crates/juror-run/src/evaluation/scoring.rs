@@ -1,4 +1,4 @@
-//! Scoring every question of a dataset, in order, on several threads.
+//! Scores every question of a dataset, in order, on several threads.
 
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread;
@@ -12,35 +12,35 @@ use crate::interrupt::Interrupt;
 /// How many questions a thread scores at a time.
 const CHUNK: usize = 16;
 
-/// What a summary needs to know about a question that was scored.
+/// The scores of a question that the summary needs.
 #[derive(Clone, Debug)]
 pub struct QuestionSummary {
     /// Its position in the dataset.
     pub index: usize,
-    /// Its steps score, if it has one.
+    /// The steps score, if there is one.
     pub steps_score: Option<f64>,
-    /// How right its answer is, if that was judged.
+    /// The correctness of the answer, if judged.
     pub answer_f1: Option<f64>,
-    /// Whether it ended in an error.
+    /// Whether the response is an error.
     pub is_error: bool,
-    /// Whether a metric of it could not be computed.
+    /// Whether a metric could not be computed.
     pub has_failure: bool,
-    /// The first part of it that met a limit.
+    /// The first part that exceeded a limit.
     pub too_large: Option<TooLarge>,
 }
 
-/// Questions to be scored, and the writer of their records.
+/// The questions to score, and the writer of their records.
 pub(super) struct Scoring<'s, W> {
     pub(super) evaluation: &'s Evaluation<'s>,
-    /// What models found out, by the position of the question; empty if none was asked.
+    /// The judgements by position of the question; empty without judges.
     pub(super) judgements: &'s [Judgement],
     pub(super) writer: W,
 }
 
 impl<W: RecordWriter> Scoring<'_, W> {
-    /// Scores on all threads. `take` gets the buffers in the order of the dataset, each with a few
-    /// records, and leaves them empty. Returns what statistics are made of, and every question in
-    /// the order of the dataset.
+    /// Scores on all threads. `take` receives the buffers in the order of the dataset, each with a
+    /// few records, and leaves them empty. Returns the aggregator, and every question in the order
+    /// of the dataset.
     pub(super) fn run(
         &self,
         interrupt: &Interrupt,
@@ -55,8 +55,8 @@ impl<W: RecordWriter> Scoring<'_, W> {
         let mut questions = Vec::with_capacity(n_questions);
         let mut n_errors = 0;
         thread::scope(|scope| {
-            // Thread t scores chunks t, t + n, t + 2n …, and its channel holds a few of them at
-            // most: reading the channels in turn gives the order of the dataset in little memory.
+            // Thread t scores chunks t, t + n, t + 2n …, and its channel holds only a few of them:
+            // reading the channels in turn yields the order of the dataset with little memory.
             let channels: Vec<(Receiver<_>, Sender<_>)> = (0..n_threads)
                 .map(|first| {
                     let (sender, receiver) = sync_channel(W::AHEAD);
@@ -70,7 +70,7 @@ impl<W: RecordWriter> Scoring<'_, W> {
                 if interrupt.is_set() {
                     return Err(EvaluationError::Interrupted);
                 }
-                // A worker sends every chunk of its own before it ends.
+                // A worker sends all of its chunks before it ends.
                 let Ok(mut chunk) = receiver.recv() else { break };
                 take(&mut chunk.buffer)?;
                 aggregator.merge(&chunk.aggregator);
@@ -94,9 +94,9 @@ impl<W: RecordWriter> Scoring<'_, W> {
     ) {
         let n_chunks = self.evaluation.dataset.questions.len().div_ceil(CHUNK);
         for index in (first..n_chunks).step_by(n_threads) {
-            // Buffers come back after they were taken: fresh memory is expensive.
+            // Buffers are reused, because fresh memory is expensive.
             let buffer = used.try_recv().unwrap_or_else(|_| self.writer.buffer());
-            // The receiver is gone when an output failed: there is nothing left to do.
+            // The receiver is gone if an output failed: there is nothing left to do.
             if sender.send(self.chunk(index, buffer)).is_err() {
                 return;
             }
@@ -118,7 +118,7 @@ impl<W: RecordWriter> Scoring<'_, W> {
     }
 }
 
-/// A few questions that were scored.
+/// A few scored questions.
 struct Chunk<B> {
     buffer: B,
     aggregator: Aggregator,

@@ -1,24 +1,24 @@
-//! Where the records of an evaluation go.
+//! The destination of an evaluation's records.
 
 use juror_score::{Aggregator, Judgement, Record};
 
 use super::{Evaluation, EvaluationError};
 
-/// Where the records of an evaluation go.
+/// The destination of an evaluation's records.
 ///
-/// Threads that score write their records into buffers, a few records each ([`RecordWriter`]). The
-/// thread that runs the evaluation gives these to the sink, in the order of the dataset.
+/// Scoring threads write their records into buffers, a few records each ([`RecordWriter`]). The
+/// thread that runs the evaluation passes the buffers to the sink, in the order of the dataset.
 pub trait Sink {
-    /// A few records, as they are written.
+    /// A few written records.
     type Buffer: Send;
     /// Writes records into buffers.
     type Writer<'w>: RecordWriter<Buffer = Self::Buffer>
     where
         Self: 'w;
-    /// What becomes of all records.
+    /// What the sink makes of all records.
     type Product;
 
-    /// Makes ready for records. All questions have been judged by now, and none is scored.
+    /// Prepares for records. By now all questions have been judged, and none has been scored.
     fn begin<'w>(
         &mut self,
         evaluation: &'w Evaluation<'_>,
@@ -27,23 +27,23 @@ pub trait Sink {
     where
         Self: 'w;
 
-    /// Takes the next records, and leaves the buffer empty, to be filled again.
+    /// Takes the next records, and leaves the buffer empty for reuse.
     fn take(&mut self, buffer: &mut Self::Buffer) -> Result<(), EvaluationError>;
 
-    /// Ends after the last record.
+    /// Finishes after the last record.
     fn end(self, aggregator: Aggregator) -> Result<Self::Product, EvaluationError>;
 }
 
 /// Writes records on the threads that score them.
 pub trait RecordWriter: Sync {
-    /// A few records, as they are written.
+    /// A few written records.
     type Buffer: Send;
     /// How many buffers a thread may fill before the first of them is taken.
     const AHEAD: usize;
 
-    /// An empty buffer.
+    /// Creates an empty buffer.
     fn buffer(&self) -> Self::Buffer;
 
-    /// Adds a record, whose question has this position, to a buffer.
+    /// Adds the record of the question at this position to a buffer.
     fn write(&self, record: &Record<'_>, index: usize, buffer: &mut Self::Buffer);
 }

@@ -5,7 +5,7 @@ use juror_score::{Aggregator, Judgement, Profile, Record};
 
 use super::*;
 
-/// Keeps the ids of the questions, in the order in which records are taken.
+/// Collects the ids of the questions, in the order in which records are taken.
 #[derive(Default)]
 struct Ids(Vec<String>);
 
@@ -54,7 +54,7 @@ fn document(name: &str, text: &str) -> Document {
     Document::new(name, text.into(), Format::Json).expect("JSON")
 }
 
-/// A reference with so many questions, `q0`, `q1` and so on.
+/// Creates a reference with this many questions: `q0`, `q1` and so on.
 fn reference(n_questions: usize) -> Document {
     let question =
         |index| format!(r#"{{"id": "q{index}", "question_text": "?", "reference_steps": []}}"#);

@@ -1,4 +1,4 @@
-//! What users should know about an evaluation, though it stops nothing.
+//! Warnings about an evaluation that do not prevent it.
 
 use std::fmt;
 
@@ -6,34 +6,34 @@ use juror_score::{Judgement, Question, TooLarge, Whose};
 
 use super::{Evaluation, Inputs, Judgements, QuestionSummary};
 
-/// Something users should know about an evaluation, though it stops nothing.
+/// A warning about an evaluation that does not prevent it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Warning {
-    /// There is nothing to evaluate.
+    /// The reference has no questions.
     NoQuestions {
         /// The reference, as the user named it.
         reference: String,
     },
-    /// All responses are to other questions.
+    /// No response answers any of the questions.
     NothingAnswered {
         /// The responses, as the user named them.
         responses: String,
     },
-    /// Something was larger than the limits, and was not scored as it would have been otherwise.
+    /// A question exceeded a limit, which affects its score.
     TooLarge {
         /// The first such question.
         question: String,
-        /// What is too large about it, and what that means for its score.
+        /// What is too large, and the consequence for the score.
         what: String,
-        /// How many other questions have something too large.
+        /// How many other questions exceed a limit.
         n_others: usize,
-        /// Whether a limit can be raised for it.
+        /// Whether raising a limit would help.
         can_be_raised: bool,
     },
-    /// Judges could not reach a verdict for reasons that lie in the data.
+    /// Judges reached no verdict for reasons that lie in the data.
     NoVerdict {
-        /// How many questions lack one.
+        /// How many questions lack a verdict.
         n_questions: usize,
     },
 }
@@ -71,9 +71,9 @@ impl Warning {
         })
     }
 
-    /// `None` if models failed: that is reported on its own, and says as much.
+    /// Returns `None` if models failed: that is reported on its own, and covers this.
     fn no_verdict(evaluation: &Evaluation<'_>, judgements: &Judgements) -> Option<Warning> {
-        // A question that ended in an error is counted as one already.
+        // A question that ended in an error is already counted as one.
         let lacks_verdict = |(judgement, question): &(&Judgement, &Question<'_>)| {
             !evaluation.responses.of(question).ending.is_error() && judgement.has_failure()
         };
@@ -83,7 +83,7 @@ impl Warning {
         is_told.then_some(Warning::NoVerdict { n_questions })
     }
 
-    /// What to do about it; `explain` is how the user asks for explanations.
+    /// Returns what to do about it; `explain` is how the user requests explanations.
     pub fn hint(&self, explain: &str) -> Option<String> {
         let Warning::TooLarge { can_be_raised, .. } = self else { return None };
         let raise = if *can_be_raised {

@@ -1,4 +1,4 @@
-//! Choosing the folder of a run when the user names none.
+//! Chooses the folder of a run if the user names none.
 
 use std::fs::File;
 use std::io;
@@ -15,27 +15,27 @@ const RUNS: &str = ".juror/runs";
 /// The folder chosen for a run.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Chosen {
-    /// The folder: that of an earlier run, or a new one.
+    /// An earlier run's folder, or a new one.
     pub folder: PathBuf,
     /// Whether it is new.
     pub is_new: bool,
-    /// An earlier run of the same name that the user may have meant, but which was begun otherwise.
+    /// An earlier run of the same name that the user may have meant, but whose identity differs.
     pub passed_over: Option<PassedOver>,
 }
 
-/// A run that was not resumed because it was begun otherwise.
+/// A run that is not resumed because its identity differs.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct PassedOver {
     /// Its folder.
     pub folder: PathBuf,
-    /// What differs.
+    /// The differences.
     pub differences: Vec<String>,
-    /// Whether it is finished.
+    /// Whether the run is complete.
     pub is_complete: bool,
 }
 
 impl PassedOver {
-    /// Says that a run begins anew beside this one, and how to go on with this one instead.
+    /// Says that a new run starts next to this one, and how to resume this one instead.
     pub(crate) fn notice(&self) -> Notice {
         let (folder, changed) = (self.folder.display(), self.differences.join(", "));
         let kind = if self.is_complete { "last" } else { "unfinished" };
@@ -58,8 +58,9 @@ impl PassedOver {
     }
 }
 
-/// Chooses the folder of a run: that of an unfinished run with the same identity, or else a new one,
-/// named after the time, the run and its identity. A complete run is chosen only to retry errors.
+/// Chooses the folder of a run: that of an unfinished run with the same identity, or else a new
+/// one, named after the time, the run and its identity. A complete run is chosen only to retry
+/// errors.
 pub(crate) fn choose_folder(run: &Manifest, resume: Resume) -> Chosen {
     choose_in(Path::new(RUNS), run, resume)
 }
@@ -86,7 +87,7 @@ fn choose_in(root: &Path, run: &Manifest, resume: Resume) -> Chosen {
     Chosen { folder: new_folder(root, run), is_new: true, passed_over }
 }
 
-/// The runs of the same kind in a folder, the newest first.
+/// Returns the runs of the same kind in a folder, newest first.
 fn known_runs(root: &Path, run: &Manifest) -> Vec<(PathBuf, Manifest)> {
     let entries = std::fs::read_dir(root).into_iter().flatten().flatten();
     let known = |entry: std::fs::DirEntry| {
@@ -99,7 +100,7 @@ fn known_runs(root: &Path, run: &Manifest) -> Vec<(PathBuf, Manifest)> {
     runs
 }
 
-/// Whether no other process works on a run.
+/// Returns whether no other process is working on a run.
 fn is_idle(folder: &Path, run: &Manifest) -> bool {
     File::open(folder.join(run.kind.log_file())).is_ok_and(|file| file.try_lock().is_ok())
 }
@@ -113,7 +114,7 @@ fn new_folder(root: &Path, run: &Manifest) -> PathBuf {
     let is_there = |made: &io::Result<()>| {
         made.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::AlreadyExists)
     };
-    // If it cannot be created, opening the log says why.
+    // If this fails, opening the log reports why.
     let _ = std::fs::create_dir_all(root);
     let mut folders = (1..).map(|n| root.join(numbered(n)));
     let made = folders.find(|folder| !is_there(&std::fs::create_dir(folder)));

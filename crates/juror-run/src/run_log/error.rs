@@ -1,4 +1,4 @@
-//! Why the log of a run cannot be used.
+//! Why a run log cannot be used.
 
 use std::fmt;
 use std::io;
@@ -9,7 +9,7 @@ use juror_files::reason;
 
 use crate::manifest::RunKind;
 
-/// Why the log of a run cannot be used.
+/// Why a run log cannot be used.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum RunLogError {
@@ -17,58 +17,58 @@ pub enum RunLogError {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// The system's reason.
+        /// The operating system's reason.
         error: io::Error,
     },
-    /// Another process works on the run.
+    /// Another process is working on the run.
     Busy {
         /// The folder.
         folder: PathBuf,
     },
-    /// The run is complete, and nothing of it may pass for a new one.
+    /// The run is complete, and its contents must not pass for a new run.
     Finished {
         /// The folder.
         folder: PathBuf,
     },
-    /// The run was begun with other inputs or settings.
+    /// The run was started with other inputs or settings.
     Changed {
         /// The folder.
         folder: PathBuf,
         /// The kind of run.
         kind: RunKind,
-        /// What differs.
+        /// The differences.
         differences: Vec<String>,
     },
-    /// A file has a name that Juror uses, and Juror did not write it.
+    /// A file has a name that Juror uses, but Juror did not write it.
     Damaged {
         /// The file.
         path: PathBuf,
         /// The line.
         line: usize,
-        /// The column, if it is known.
+        /// The column, if known.
         column: Option<usize>,
-        /// What is wrong.
+        /// The problem.
         why: String,
     },
 }
 
 impl RunLogError {
-    /// A line that is not what Juror writes, as the parser says.
+    /// Returns the error for a line that Juror cannot have written, with the parser's reason.
     pub(super) fn not_ours(path: PathBuf, line: usize, error: &serde_json::Error) -> RunLogError {
         let why = error.to_string();
-        // The parser counts lines from where it began.
+        // The parser's line number is relative to where it started.
         let why = why.split(" at line ").next().unwrap_or_default().to_owned();
         // What is wrong with the value as a whole has no place.
         let column = (error.line() > 0).then_some(error.column());
         RunLogError::Damaged { path, line: line.max(1), column, why }
     }
 
-    /// The problem and its hint.
+    /// Returns the problem and its hint.
     pub fn notice(&self) -> Notice {
         Notice { problem: self.problem().into(), hint: self.hint() }
     }
 
-    /// What is wrong, without the hint.
+    /// Returns the problem without the hint.
     pub fn problem(&self) -> String {
         match self {
             RunLogError::Io { path, error } => format!("{}: {}", path.display(), reason(error)),

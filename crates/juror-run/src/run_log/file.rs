@@ -1,4 +1,4 @@
-//! The file of lines in a run's folder.
+//! The file of entries in a run's folder.
 
 use juror_files::read_plain;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use super::{RunLogError, torn};
 use crate::manifest::RunKind;
 
-/// The file of lines, locked for this process.
+/// The file of entries, locked by this process.
 #[derive(Debug)]
 pub(super) struct LogFile {
     path: PathBuf,
@@ -21,7 +21,7 @@ pub(super) struct LogFile {
 }
 
 impl LogFile {
-    /// Opens the file of a folder, both of which are created if needed.
+    /// Opens and locks the file in a folder; creates both if needed.
     pub(super) fn lock(folder: &Path, kind: RunKind) -> Result<LogFile, RunLogError> {
         std::fs::create_dir_all(folder).map_err(failed(folder))?;
         let path = folder.join(kind.log_file());
@@ -34,7 +34,7 @@ impl LogFile {
         }
     }
 
-    /// Fails if there are lines: without a manifest nothing says what they belong to.
+    /// Fails if the file has lines: without a manifest, they belong to no known run.
     pub(super) fn refuse_lines(&mut self) -> Result<(), RunLogError> {
         let length = self.own().metadata().map(|metadata| metadata.len());
         if length.map_err(failed(&self.path))? == 0 {
@@ -44,13 +44,13 @@ impl LogFile {
         Err(RunLogError::Damaged { path: self.path.clone(), line: 1, column: None, why })
     }
 
-    /// Drops all lines.
+    /// Removes all lines.
     pub(super) fn clear(&mut self) -> Result<(), RunLogError> {
         self.own().set_len(0).map_err(failed(&self.path))
     }
 
-    /// Reads the lines so far, and drops what is torn behind them. Changes nothing if Juror cannot
-    /// have written all of it.
+    /// Reads the lines so far, and truncates a torn line at the end. Changes nothing if Juror
+    /// cannot have written all of the file.
     pub(super) fn resume<L: DeserializeOwned>(
         &mut self,
         kind: RunKind,
@@ -68,7 +68,7 @@ impl LogFile {
         Ok(lines)
     }
 
-    /// Appends a line, in one piece.
+    /// Appends a line in a single write.
     pub(super) fn append(&self, line: &impl Serialize) -> Result<(), RunLogError> {
         let failed = failed(&self.path);
         let mut bytes = match serde_json::to_vec(line) {
@@ -85,7 +85,7 @@ impl LogFile {
     }
 }
 
-/// The lines of a folder's file, without a lock; `None` if there is no such file.
+/// Reads the lines of a folder's file without locking it; `None` if there is no such file.
 pub(super) fn read_lines<L: DeserializeOwned>(
     folder: &Path,
     kind: RunKind,

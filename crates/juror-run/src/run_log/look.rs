@@ -1,4 +1,4 @@
-//! Looking at the folder of a run, to see whether it is whole.
+//! Inspects the folder of a run, to see whether it is intact.
 
 use std::fmt;
 use std::path::Path;
@@ -8,14 +8,14 @@ use crate::bench::Attempt;
 use crate::evaluation::KnownJudgement;
 use crate::manifest::RunKind;
 
-/// How far the run in a folder has come.
+/// The progress of the run in a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunState {
     /// The kind of run.
     pub kind: RunKind,
-    /// How many items are done.
+    /// The number of finished items.
     pub n_done: usize,
-    /// Whether its results are written.
+    /// Whether the results are written.
     pub is_complete: bool,
 }
 
@@ -30,7 +30,7 @@ impl fmt::Display for RunState {
     }
 }
 
-/// Reads all of a run's folder; `Ok(None)` if the folder holds no run.
+/// Reads the whole folder of a run; `Ok(None)` if it holds no run.
 pub fn look_at_run(folder: &Path) -> Result<Option<RunState>, RunLogError> {
     let Some(run) = read_manifest(folder)? else { return Ok(None) };
     let n_done = match run.kind {

@@ -1,9 +1,9 @@
-//! The log of a run: a folder with a manifest, `run.json`, and a file of lines, one for each item
-//! that is done, so that a run that was cut off can be resumed.
+//! The log of a run: a folder with a manifest, `run.json`, and a file with one line per finished
+//! item, so that a run that was cut off can be resumed.
 //!
-//! One process at a time works on a log: it holds a lock on the file of lines. A line is written in
-//! one piece, the moment its item is done. If a process dies while it writes, the next one drops the
-//! torn line. Whatever Juror cannot have written is refused and left alone.
+//! Only one process at a time works on a log: it locks the file. Each line is written in a single
+//! write as soon as its item is finished. If a process dies while writing, the next one drops the
+//! torn line. Anything that Juror cannot have written is refused and left alone.
 
 mod choose;
 mod error;
@@ -25,20 +25,20 @@ pub use look::{RunState, look_at_run};
 
 use crate::manifest::{self, Manifest, Resume, RunKind};
 
-/// What a run knows about one item, such as a judged question or an attempted query.
+/// The result of one item of a run, such as a judged question or an attempted query.
 pub trait Entry: Sized {
-    /// The kind of run that logs it.
+    /// The kind of run that logs this entry.
     const KIND: RunKind;
-    /// An entry as its line has it.
+    /// The serialized form of an entry: one line.
     type Line: DeserializeOwned;
-    /// What tells items apart.
+    /// Identifies an item.
     type Id: Eq + Hash;
 
-    /// The item a line is about.
+    /// Returns the item of a line.
     fn id(line: &Self::Line) -> Self::Id;
 }
 
-/// The log of a run that is being worked on.
+/// The log of a run in progress.
 #[derive(Debug)]
 pub struct RunLog<T: Entry> {
     folder: PathBuf,
@@ -48,9 +48,9 @@ pub struct RunLog<T: Entry> {
 }
 
 impl<T: Entry> RunLog<T> {
-    /// Begins a run in a folder, or resumes the one that the folder holds. `read` makes an entry of
-    /// a line that an earlier process wrote; lines of which it makes none are skipped. If an item has
-    /// several lines, the last one counts.
+    /// Starts a run in a folder, or resumes the one that the folder holds. `read` converts a line
+    /// from an earlier process into an entry; lines for which it returns `None` are skipped. If an
+    /// item has several lines, the last one counts.
     pub fn open(
         folder: &Path,
         mut manifest: Manifest,
@@ -74,12 +74,12 @@ impl<T: Entry> RunLog<T> {
         Ok(RunLog { folder: folder.to_owned(), file, manifest, known })
     }
 
-    /// The folder.
+    /// Returns the run's folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// How many items earlier processes have done.
+    /// Returns how many items earlier processes have finished.
     pub fn n_known(&self) -> usize {
         self.known.len()
     }
@@ -89,14 +89,14 @@ impl<T: Entry> RunLog<T> {
         self.file.append(line)
     }
 
-    /// Marks the run as complete: all its results are written, and it will not be resumed.
+    /// Marks the run as complete: all results are written, and it will not be resumed.
     pub fn complete(&self) -> Result<(), RunLogError> {
         let failed = |error| RunLogError::Io { path: manifest::path_in(&self.folder), error };
         self.manifest.clone().complete(&self.folder).map_err(failed)
     }
 
-    /// The lines in a folder, the last one of each item, in the order they were written. `None` if
-    /// the folder has no log of this kind. Takes no lock, and changes nothing.
+    /// Reads the last line of each item in a folder, in the order written; `None` if the folder has
+    /// no log of this kind. Takes no lock, and changes nothing.
     pub fn read(folder: &Path) -> Result<Option<Vec<T::Line>>, RunLogError> {
         let Some(lines) = file::read_lines::<T::Line>(folder, T::KIND)? else { return Ok(None) };
         let mut seen = HashSet::new();
@@ -107,8 +107,8 @@ impl<T: Entry> RunLog<T> {
     }
 }
 
-/// The manifest of the run that a folder holds, if that run may be resumed or replaced. `None` if the
-/// folder holds no run.
+/// Returns the manifest of the run in a folder, and fails if that run may neither be resumed nor
+/// replaced. `None` if the folder holds no run.
 pub(crate) fn check_run(
     folder: &Path,
     run: &Manifest,

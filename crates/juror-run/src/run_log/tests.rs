@@ -1,11 +1,11 @@
-//! What holds for the log of every kind of run.
+//! What holds for the logs of all kinds of runs.
 
 use serde::Deserialize;
 use serde_json::json;
 
 use super::*;
 
-/// A line such as attempts have.
+/// A line like those of attempts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Item {
     set: String,
@@ -114,7 +114,7 @@ fn a_finished_run_is_neither_resumed_nor_replaced_unless_told() {
 
 #[test]
 fn what_is_not_ours_is_neither_used_nor_replaced() {
-    // Some have no whole line, such as a JSON file that somebody wrote.
+    // Some have no complete line, such as a JSON file that somebody wrote.
     for precious in ["precious", "precious\n", "\n", "{\"my\": 1}", "{\"my\": 1}\n", "{}\nprecious"]
     {
         let folder = tempfile::tempdir().expect("a folder");

@@ -1,11 +1,11 @@
-//! What is left of a line that a crash or a power cut has torn.
+//! Recognizes lines torn by a crash or a power cut.
 
-/// Splits off the lines that were written whole. The rest is a line that was cut off, and bytes that
-/// never reached the disk, which read as NUL after a power cut.
+/// Splits off the lines that were written completely. The rest is a line that was cut off, and
+/// bytes that never reached the disk, which read as NUL after a power cut.
 pub(crate) fn split(bytes: &[u8]) -> (&[u8], &[u8]) {
     let written = end_of(bytes, |byte| byte != 0);
     let mut whole = end_of(&bytes[..written], |byte| byte == b'\n');
-    // JSON has no NUL: a last line with one is torn though its end arrived.
+    // JSON contains no NUL, so a last line with one is torn even though its end arrived.
     let last = end_of(&bytes[..whole.saturating_sub(1)], |byte| byte == b'\n');
     if bytes[last..whole].contains(&0) {
         whole = last;
@@ -13,12 +13,12 @@ pub(crate) fn split(bytes: &[u8]) -> (&[u8], &[u8]) {
     bytes.split_at(whole)
 }
 
-/// The position after the last byte of a kind.
+/// Returns the position after the last byte that satisfies a condition.
 fn end_of(bytes: &[u8], is_it: impl Fn(u8) -> bool) -> usize {
     bytes.iter().rposition(|byte| is_it(*byte)).map_or(0, |at| at + 1)
 }
 
-/// Whether the rest after the last whole line may be part of a line with this beginning.
+/// Returns whether the rest after the last complete line may be part of a line with this beginning.
 pub(crate) fn is_rest_of(torn: &[u8], beginning: &[u8]) -> bool {
     let arrived = torn.split(|byte| *byte == 0).next().unwrap_or_default();
     arrived.starts_with(beginning) || beginning.starts_with(arrived)

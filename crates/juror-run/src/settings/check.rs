@@ -1,4 +1,4 @@
-//! Values of settings that fit their types and make no sense.
+//! Checks for settings that have the right type but make no sense.
 
 use juror_document::{Document, Notice, Path, Problem, Problems};
 use juror_models::{PROVIDERS, Provider};
@@ -9,15 +9,15 @@ use super::typed::nearest;
 use super::{ModelSettings, Settings};
 use crate::models::{AN_ADDRESS, is_address, known_providers, no_address, no_provider};
 
-/// What a parameter of a model may be.
+/// The valid values of a model's parameter.
 struct Bounds {
     name: &'static str,
-    /// In words.
+    /// A description of the valid values.
     expected: &'static str,
     fits: fn(&Value) -> bool,
 }
 
-/// Parameters that every provider understands alike; all others are the provider's matter.
+/// Parameters that mean the same for every provider; all others are left to the provider.
 const BOUNDS: [Bounds; 4] = [
     Bounds {
         name: "temperature",
@@ -46,8 +46,8 @@ fn is_positive(value: &Value) -> bool {
 }
 
 impl Settings {
-    /// Complains about what cannot be meant, each with its place.
-    /// Where a part could not be read (`is_whole` is false), nothing is said of what is missing.
+    /// Reports values that make no sense, each with its place. If a part could not be read
+    /// (`is_whole` is false), nothing is reported as missing.
     pub(super) fn check_values(
         &self,
         document: &Document,
@@ -78,7 +78,7 @@ impl Settings {
         }
     }
 
-    /// The models that are named, with their places.
+    /// Returns the configured models with their places.
     fn models(&self) -> Vec<(Path, &ModelSettings)> {
         let llm = self.llm.as_ref();
         let top = Path::default();
@@ -94,7 +94,7 @@ impl Settings {
         models.into_iter().filter_map(|(path, model)| Some((path, model?))).collect()
     }
 
-    /// Complains about models that could not be asked, whatever the environment says.
+    /// Reports models that could not be asked, whatever the environment contains.
     pub fn check_servers(&self, document: &Document) -> Problems {
         let mut problems = Problems::default();
         let mut complain = |path: Path, message: String, hint: Option<String>| {
@@ -117,7 +117,7 @@ impl Settings {
         problems
     }
 
-    /// Why a model of these settings cannot be asked, with its place in the file if that is known.
+    /// Explains why a model of these settings cannot be asked, with its place in the file if known.
     pub(crate) fn unaskable(&self, place: &str, model: &ModelSettings, why: Notice) -> Notice {
         let is_known = |address: &String| address.starts_with("env:") || is_address(address);
         let is_askable =
@@ -128,10 +128,10 @@ impl Settings {
         Notice::from(&self.unaskable)
     }
 
-    /// The first metric that these settings turn on by name and that needs a model.
+    /// Returns the first metric that the settings enable by name and that needs a model.
     pub fn needs_model(&self) -> Option<&'static str> {
         let is_on = |enabled: Option<bool>| enabled == Some(true);
-        // By other rules, ids and texts are compared, and nobody is asked.
+        // Under the other rules, ids and texts are compared without a model.
         let asks_of_contexts = self.plan().profile.contexts == ContextJudge::Model;
         let contexts = self.retrieval_context.as_ref().filter(|_| asks_of_contexts);
         let metrics = [
@@ -146,7 +146,7 @@ impl Settings {
 
 fn check_model(model: &ModelSettings, path: &Path, complain: &mut impl FnMut(Path, String, &str)) {
     for Bounds { name, expected, fits } in BOUNDS {
-        // A parameter that is `null` is not sent.
+        // A `null` parameter is not sent.
         let value = model.parameters.get(name).filter(|value| !value.is_null());
         if let Some(value) = value.filter(|value| !fits(value)) {
             let message = format!("expected {expected}, found {}", shown(value));
@@ -162,8 +162,8 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// A text is told as such, since `"0"` looks like a number; these stand for numbers that JSON does
-/// not know.
+/// Marks strings as such, since `"0"` looks like a number. The special cases are numbers that JSON
+/// lacks.
 fn shown_text(text: &str) -> String {
     let in_yaml = match text {
         "NaN" => ".nan",
@@ -174,7 +174,7 @@ fn shown_text(text: &str) -> String {
     format!("`{text}`, in YAML `{in_yaml}`")
 }
 
-/// What a value should be, where its reader has complained in its own words.
+/// Describes the expected type in plain words, given the parser's complaint.
 pub(super) fn type_in_words(complaint: &str) -> Option<String> {
     let (found, expected) = complaint.split_once(", expected ")?;
     let expected = match expected {

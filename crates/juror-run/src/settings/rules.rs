@@ -1,4 +1,4 @@
-//! The rules of a run in the words of settings, for what is kept of it.
+//! Writes the rules of a run in the vocabulary of the settings, for its manifest.
 
 use juror_score::{AskedLike, ErrorResponses, Limits, Profile};
 use serde_json::{Value, json};
@@ -8,10 +8,10 @@ use super::{
     NoncommittalRule, Scoring, WithoutOutputRule,
 };
 
-/// The rules of a run, every one of them: runs with other rules are other runs. Keys and words are
-/// those of settings, and stay when the code changes.
+/// Returns every rule of a run: different rules make different runs. Keys and values are those of
+/// the settings, and must not change with the code.
 pub(crate) fn rules(profile: &Profile) -> Value {
-    // Whatever is added to the rules has to be named here.
+    // Destructured completely, so that no new rule is forgotten here.
     let Profile {
         scored_groups,
         names,

@@ -1,4 +1,4 @@
-//! Reading settings, and telling everything that does not fit its type or is not known.
+//! Reads settings, and reports every value of a wrong type and every unknown key.
 
 use std::sync::LazyLock;
 
@@ -8,12 +8,12 @@ use serde_json::Value;
 
 use super::{check, settings_schema};
 
-/// The most values of wrong types that are told of: each takes a reading of all before it.
+/// The maximum number of type errors reported: finding each one takes another pass.
 const MOST_FAULTS: usize = 50;
 
 static SCHEMA: LazyLock<Value> = LazyLock::new(settings_schema);
 
-/// Reads values of the right types; fails with the first that is not.
+/// Reads typed values; fails with the first type error.
 pub(crate) fn read_typed<T: DeserializeOwned>(document: &Document) -> Result<T, Problems> {
     let mut deserializer = serde_json::Deserializer::from_str(document.json());
     read(&mut deserializer).map_err(|fault| {
@@ -23,11 +23,11 @@ pub(crate) fn read_typed<T: DeserializeOwned>(document: &Document) -> Result<T, 
     })
 }
 
-/// Reads what fits its type, and tells what does not and what is not known. What does not fit is
-/// taken out, and the rest read again, so that one mistake hides no other.
+/// Reads all values that fit their types, and reports type errors and unknown keys. Each value that
+/// does not fit is removed and the rest is read again, so that no mistake hides another.
 pub(super) fn read_all<T: DeserializeOwned + Default>(document: &Document) -> (T, Problems) {
     let Ok(mut value) = serde_json::from_str::<Value>(document.json()) else {
-        // A number that is none; whoever reads it tells of it.
+        // The document has an invalid number, which its reader reports.
         return match read_typed(document) {
             Ok(read) => (read, Problems::default()),
             Err(problems) => (T::default(), problems),
@@ -44,7 +44,7 @@ pub(super) fn read_all<T: DeserializeOwned + Default>(document: &Document) -> (T
             found.push((Path(Vec::new()), more_faults()));
             break T::default();
         }
-        // What a part lacks only because it was taken out is no mistake of its own.
+        // What is missing only because it was removed is not a mistake of its own.
         let follows = told.iter().any(|path| path.0.starts_with(&fault.path.0));
         if !follows {
             found.push((fault.path.clone(), fault.problem(&mut value)));
@@ -54,7 +54,7 @@ pub(super) fn read_all<T: DeserializeOwned + Default>(document: &Document) -> (T
         }
         told.push(fault.path);
     };
-    // Those that are not told are not made, either: each hint is longer than what it is about.
+    // Problems beyond the limit are counted but not built: their hints are long.
     let mut n_more = 0;
     let unknown = |path: serde_ignored::Path| {
         if found.len() < Problems::MOST {
@@ -63,9 +63,10 @@ pub(super) fn read_all<T: DeserializeOwned + Default>(document: &Document) -> (T
             n_more += 1;
         }
     };
-    // The same value was read a moment ago.
+    // The same value was read successfully a moment ago.
     let _: Result<T, _> = serde_ignored::deserialize(&value, unknown);
-    // The text has the order of keys, which a value forgets: outputs are asked for in theirs.
+    // Read the text once more, because a value loses the order of keys: outputs are requested in
+    // that order.
     let read = if told.is_empty() { read_typed(document).unwrap_or(read) } else { read };
     let mut problems = document.errors_at(found);
     problems.count_more(&Problem::BadSetting { message: String::new(), hint: None }, n_more);
@@ -78,7 +79,7 @@ fn more_faults() -> Problem {
     Problem::BadSetting { message, hint: None }
 }
 
-/// Takes out the part at a path; of a list, all goes, so that no index changes.
+/// Removes the part at a path. Lists are removed as a whole, so that no index shifts.
 fn take_out(value: &mut Value, mut path: Vec<Segment>) -> Option<()> {
     let last = loop {
         match path.pop()? {
@@ -100,7 +101,7 @@ fn value_at<'v>(value: &'v mut Value, path: &[Segment]) -> Option<&'v mut Value>
 /// The first value that does not fit its type.
 struct Fault {
     path: Path,
-    /// What its reader says.
+    /// The reader's message.
     message: String,
 }
 
@@ -123,7 +124,7 @@ fn read<'de, T: DeserializeOwned>(
 }
 
 impl Fault {
-    /// What it is, with the values that it is found in.
+    /// Describes the problem, given the values around it.
     fn problem(&self, whole: &mut Value) -> Problem {
         let words = Words::at(&self.path.0);
         let (message, hint) = if words.known.is_empty() {
@@ -138,7 +139,7 @@ impl Fault {
     }
 }
 
-/// What is most like a word.
+/// Returns the known word that is most similar.
 pub(super) fn nearest<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
     let similarity = |known: &str| strsim::jaro_winkler(known, word);
     let near = known.filter(|known| similarity(known) > 0.8);
@@ -176,17 +177,17 @@ fn segments(path: &serde_ignored::Path) -> Vec<Segment> {
     segments
 }
 
-/// The keys the schema allows at a path.
+/// Returns the keys that the schema allows at a path.
 fn known_keys(path: &[Segment]) -> Vec<String> {
     let found = schema_at(&SCHEMA, path).into_iter().find_map(|at| at.get("properties"));
     let keys = found.and_then(Value::as_object).into_iter().flat_map(serde_json::Map::keys);
     keys.cloned().collect()
 }
 
-/// The words the schema allows at a path.
+/// The words that the schema allows at a path.
 struct Words {
     known: Vec<String>,
-    /// Whether names with words of their own are allowed in place of a word.
+    /// Whether an object of names and words is allowed instead of a single word.
     or_names: bool,
 }
 
@@ -210,7 +211,7 @@ impl Words {
     }
 }
 
-/// What the schema allows at a path: one thing, or one of several.
+/// Returns what the schema allows at a path: one schema, or several alternatives.
 fn schema_at<'s>(schema: &'s Value, path: &[Segment]) -> Vec<&'s Value> {
     let mut at = options(schema, schema);
     for segment in path {
@@ -226,7 +227,7 @@ fn schema_at<'s>(schema: &'s Value, path: &[Segment]) -> Vec<&'s Value> {
     at
 }
 
-/// Follows references and choices to schemas of values.
+/// Follows references and alternatives to schemas of values.
 fn options<'s>(schema: &'s Value, at: &'s Value) -> Vec<&'s Value> {
     if let Some(reference) = at.get("$ref").and_then(Value::as_str) {
         let target = reference.strip_prefix('#').and_then(|pointer| schema.pointer(pointer));
