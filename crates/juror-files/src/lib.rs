@@ -1,10 +1,10 @@
 //! Reads the files that users name, and writes those they ask for.
 //!
-//! [`load`] brings a file into memory as a [`Document`](juror_document::Document): plain or
-//! compressed, from a path or standard input. Large files are mapped instead of copied, which is the
-//! one place where the program needs `unsafe` code, and one that becomes shorter while it is read
-//! ends as an error ([`torn_input`]), not as a signal. [`read_plain`] reads files found in a folder
-//! without being fooled by pipes and devices. [`WholeFile`] writes a file that nobody sees half
+//! [`load`] reads a file into memory as a [`Document`](juror_document::Document): plain or
+//! compressed, from a path or standard input. Large files are mapped instead of copied, which is
+//! the one place where the program needs `unsafe` code. A mapped file that is truncated while it is
+//! read ends as an error ([`torn_input`]), not as a signal. [`read_plain`] reads files found in a
+//! folder, and refuses pipes and devices. [`WholeFile`] writes a file that nobody ever sees half
 //! written.
 //!
 //! ```
@@ -23,7 +23,8 @@
 //! assert_eq!(document.json(), r#"[{"template_id":"capitals","questions":[]}]"#);
 //! ```
 //!
-//! You will not find here what files mean.
+//! You will not find the meaning of files here: datasets, settings and results are read by the
+//! crates that define them.
 
 mod load;
 mod mapped;

@@ -1,4 +1,4 @@
-//! Bringing files into memory.
+//! Loads files into memory.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -10,23 +10,23 @@ use crate::mapped::MappedText;
 use crate::unpack::unpack;
 use crate::watched::cut_short;
 
-/// Why a file could not be brought into memory.
+/// Why a file cannot be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    /// It could not be opened or read.
+    /// The file cannot be opened or read.
     #[error("{name}: cannot read: {}", reason(error))]
     Io {
         /// The file, as the user named it.
         name: String,
-        /// The system's reason.
+        /// The operating system's reason.
         error: io::Error,
     },
-    /// It is not text, or not YAML.
+    /// The content is not text, or not YAML.
     #[error(transparent)]
     Text(#[from] Problems),
 }
 
-/// The system's reason in plain words.
+/// Describes an operating system error in plain words.
 pub fn reason(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "there is no such file or folder".into(),
@@ -37,21 +37,21 @@ pub fn reason(error: &io::Error) -> String {
     }
 }
 
-/// Loads a file; `-` is standard input. What ends in `.gz` or `.zst`, or begins like it, is
-/// decompressed; the format follows the ending, else the look of the text.
+/// Loads a file; `-` is standard input. Files whose name ends in `.gz` or `.zst`, or that start
+/// like one, are decompressed. The format follows the extension, or else the look of the text.
 pub fn load(name: &str) -> Result<Document, LoadError> {
     load_as(name, None).map(|(document, _)| document)
 }
 
-/// Loads a file whose text is needed for longer than a run.
+/// Loads a file whose text must outlive the run.
 ///
 /// Large files are not copied into memory at first; [`Lent::keep`] does that later. There is no
-/// [`Lent`] if the document is in memory of its own already.
+/// [`Lent`] if the document already owns its memory.
 pub fn load_to_keep(name: &str) -> Result<(Document, Option<Lent>), LoadError> {
     load_as(name, None)
 }
 
-/// A document whose text is that of a file, and would change with the file.
+/// A document whose text is still that of a file, and would change with it.
 #[derive(Debug)]
 pub struct Lent {
     name: String,
@@ -60,10 +60,10 @@ pub struct Lent {
     state: State,
 }
 
-/// How much of a file is read before looking whether it is still wanted.
+/// How many bytes are read between checks whether the document is still wanted.
 const PIECE: u64 = 1 << 22;
 
-/// What shows that a file was changed.
+/// What reveals that a file was changed.
 #[derive(Debug, PartialEq)]
 struct State {
     size: u64,
@@ -78,15 +78,16 @@ impl State {
 }
 
 impl Lent {
-    /// Fails if the file became shorter since it was read: whatever was made of it is then worthless.
+    /// Fails if the file has been truncated since it was read, which makes any result of it
+    /// worthless.
     pub fn check(&self) -> Result<(), LoadError> {
         let failed = |error| LoadError::Io { name: self.name.clone(), error };
         let is_shorter = State::of(&self.file).map_err(failed)?.size < self.state.size;
         if is_shorter { Err(failed(cut_short())) } else { Ok(()) }
     }
 
-    /// Copies the document into memory of its own. Fails if the file was changed meanwhile, or once the
-    /// document is unwanted.
+    /// Copies the document into memory of its own. Fails if the file was changed in the meantime,
+    /// or once `is_unwanted` returns true.
     pub fn keep(self, is_unwanted: impl Fn() -> bool) -> Result<Document, LoadError> {
         let Lent { name, format, file, state } = self;
         let failed = |error| LoadError::Io { name: name.clone(), error };
@@ -111,15 +112,15 @@ impl Lent {
     }
 }
 
-/// Loads a settings file, which is YAML (and so may be JSON) whatever its name. Fails if a key
-/// is used twice.
+/// Loads a settings file, which is YAML (and so may be JSON) whatever its name. Fails if a key is
+/// repeated.
 pub fn load_settings(name: &str) -> Result<Document, LoadError> {
     let (document, _) = load_as(name, Some(Format::Yaml))?;
     document.refuse_repeated_keys()?;
     Ok(document)
 }
 
-/// Loads a text of any kind; `-` is standard input.
+/// Loads any text file; `-` is standard input.
 pub fn load_text(name: &str) -> Result<String, LoadError> {
     let failed = |error| LoadError::Io { name: name.to_owned(), error };
     let bytes = if name == "-" {
@@ -155,7 +156,7 @@ fn load_as(name: &str, format: Option<Format>) -> Result<(Document, Option<Lent>
             return Err(failed(cut_short()));
         }
         let document = document?;
-        // YAML has become JSON, in memory of its own.
+        // YAML has been converted to JSON, which owns its memory.
         let lent = Lent { name: name.to_owned(), format, file, state };
         return Ok((document, (format != Format::Yaml).then_some(lent)));
     }
@@ -168,7 +169,7 @@ fn document(name: &str, bytes: Vec<u8>, format: Option<Format>) -> Result<Docume
 }
 
 fn read(mut file: &File) -> io::Result<Vec<u8>> {
-    // One allocation of the right size: growing would hold the file twice.
+    // Allocate the right size once: growing would hold the file twice.
     let size = file.metadata().map_or(0, |metadata| metadata.len());
     let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
     file.read_to_end(&mut bytes)?;
@@ -213,13 +214,13 @@ mod tests {
         let (document, lent) = load_to_keep(name).expect("loaded");
         let file = File::options().write(true).open(&path).expect("opened");
         file.set_len(10_000).expect("cut short");
-        // What is gone reads as zeros, where it used to end the process.
+        // Missing parts read as zeros, instead of ending the process.
         assert!(document.json().bytes().rev().take(1 << 20).all(|byte| byte == 0));
         let lent = lent.expect("read in place");
         let error = lent.check().expect_err("cut short").to_string();
         assert!(error.contains("large.jsonl: cannot read: it was cut short"), "{error}");
         drop(document);
-        // The first such file of the process is known, whichever test cut it short.
+        // The first torn file of the process is recorded, whichever test truncated it.
         assert!(torn_input().is_some_and(|torn| torn.ends_with("large.jsonl")));
     }
 

@@ -1,8 +1,8 @@
-//! Large files, mapped into memory instead of copied there.
+//! Large files, mapped into memory instead of copied.
 //!
 //! Reading hundreds of megabytes means clearing as much fresh memory and copying into it, which
-//! takes longer than judging what was read. The pages of a file that was just written are in
-//! memory already; mapping uses them as they are.
+//! takes longer than judging what was read. The pages of a file that was just written are already
+//! in memory; mapping uses them as they are.
 
 use std::fs::File;
 use std::io;
@@ -11,28 +11,29 @@ use memmap2::Mmap;
 
 use crate::watched::{Probe, Watch, cut_short};
 
-/// Files below this size are read: mapping would gain nothing.
+/// Files smaller than this are read: mapping would gain nothing.
 const LEAST: u64 = 1 << 20;
 
 /// The text of a mapped file.
 pub(crate) struct MappedText {
-    /// Ends before the map does.
+    /// Must be dropped before the map.
     watch: Watch,
     map: Mmap,
 }
 
 impl MappedText {
-    /// Maps a file; `None` where it is small, not a plain file, compressed or not plain UTF-8, all
-    /// of which are for ordinary reading. Fails where it was cut short meanwhile.
+    /// Maps a file. Returns `None` if the file is small, not a regular file, compressed or not
+    /// plain UTF-8, all of which are left to ordinary reading. Fails if the file was truncated in
+    /// the meantime.
     pub(crate) fn of(file: &File, name: &str) -> io::Result<Option<MappedText>> {
         let metadata = file.metadata()?;
         if !metadata.is_file() || metadata.len() < LEAST {
             return Ok(None);
         }
         #[expect(unsafe_code, reason = "there is no safe way to map a file")]
-        // SAFETY: nobody writes through the map, but it is shared: what another program writes into
-        // the file is seen here. Inputs must be left alone during a run, which docs/formats.md
-        // says; a file that becomes shorter is noticed.
+        // SAFETY: nobody writes through the map, but it is shared: writes of other programs to the
+        // file are visible here. Inputs must be left alone during a run, as docs/formats.md says; a
+        // file that is truncated is noticed.
         let Ok(map) = (unsafe { Mmap::map(file) }) else { return Ok(None) };
         let Some(watch) = Watch::begin(&map, name) else { return Ok(None) };
         let is_special = map.starts_with(b"\x1f\x8b")
@@ -46,7 +47,7 @@ impl MappedText {
         Ok(is_text.then_some(text))
     }
 
-    /// Tells whether the file is cut short, for as long as the text is there.
+    /// Returns a probe that detects truncation for as long as the text exists.
     pub(crate) fn probe(&self) -> Probe {
         self.watch.probe()
     }

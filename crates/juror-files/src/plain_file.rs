@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 /// Reads a file that was found in a folder rather than named by the user. Refuses anything but a
-/// plain file, since reading a pipe or a device might never end.
+/// regular file, since reading a pipe or a device might never end.
 pub fn read_plain(path: &Path) -> io::Result<Vec<u8>> {
     let kind = std::fs::metadata(path)?.file_type();
     if kind.is_dir() {

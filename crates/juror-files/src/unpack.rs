@@ -1,21 +1,22 @@
-//! Files that are compressed, and how large they may become.
+//! Decompresses files, and limits their decompressed size.
 
 use std::io::{self, Read};
 
-/// The variable that says how many bytes a compressed file may become at most.
+/// The environment variable with the maximum decompressed size, in bytes.
 const MOST: &str = "JUROR_MAX_UNPACKED";
 
-/// What a small file may become where nobody says.
+/// The default limit for small files, in bytes.
 const MOST_OF_ANY: u64 = 256 << 20;
 
-/// How many times longer than compressed a text usually is, at most.
+/// The usual upper bound on the compression ratio of text.
 const LIKELY_TIMES: u64 = 20;
 
-/// How many times its size a large file may become. Text becomes a tenth, repetitive text a
-/// fiftieth; a file of a few kilobytes could otherwise fill all memory.
+/// The default limit for large files, as a multiple of the compressed size. Text usually shrinks to
+/// a tenth, repetitive text to a fiftieth. Without a limit, a file of a few kilobytes could fill
+/// all memory.
 const TIMES: u64 = 100;
 
-/// The bytes of a file, without gzip and zstd.
+/// Decompresses gzip and zstd; returns any other bytes as they are.
 pub(crate) fn unpack(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
     let set = std::env::var(MOST).ok().filter(|set| !set.trim().is_empty());
     let most = match set {
@@ -39,18 +40,18 @@ fn unpack_within(bytes: Vec<u8>, most: u64) -> io::Result<Vec<u8>> {
     }
 }
 
-/// How long a file says it becomes. A few bytes can claim any length; what they are believed is what
-/// text usually becomes.
+/// Returns the decompressed size that the file declares, capped at what is usual for text, because
+/// a few bytes can declare any size.
 fn likely_length(bytes: &[u8]) -> u64 {
     let claimed = match bytes {
-        // The end of a file says how long its last part is.
+        // A gzip file ends with the size of its last member.
         [0x1f, 0x8b, .., a, b, c, d] => u64::from(u32::from_le_bytes([*a, *b, *c, *d])),
         _ => zstd::zstd_safe::get_frame_content_size(bytes).ok().flatten().unwrap_or(0),
     };
     claimed.min(LIKELY_TIMES * bytes.len() as u64)
 }
 
-/// Reads all of it, with room for a likely length made beforehand: growing would hold the text twice.
+/// Reads everything, with the likely size allocated up front: growing would hold the text twice.
 fn read(decoder: impl Read, likely: u64, most: u64) -> io::Result<Vec<u8>> {
     let mut plain = Vec::new();
     let room = usize::try_from(likely.saturating_add(1)).unwrap_or(0);
@@ -101,7 +102,8 @@ mod tests {
             let plain = unpack_within(packed, 1 << 30).expect("unpacked");
             assert!(plain.capacity() <= words.len() + 1, "and the text is held once");
         }
-        // Four bytes at the end of one, eight at the beginning of the other, claim gigabytes.
+        // Four bytes at the end of the gzip file and eight at the start of the zstd file declare
+        // gigabytes.
         let gzip = [&[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3][..], &[0xff; 8]].concat();
         let zstd = [&[0x28, 0xb5, 0x2f, 0xfd, 0xe0][..], &(1_u64 << 40).to_le_bytes()].concat();
         for claiming in [gzip, zstd] {
@@ -121,7 +123,7 @@ mod tests {
 
     #[test]
     fn a_small_file_does_not_fill_the_memory() {
-        // A frame for each megabyte, of which the last are never looked at.
+        // One frame per megabyte; the last ones are never read.
         let frame = zstd::stream::encode_all(vec![0; 1 << 20].as_slice(), 1).expect("packed");
         let bomb = frame.repeat(10_000);
         assert!(bomb.len() < 2 << 20, "{}", bomb.len());

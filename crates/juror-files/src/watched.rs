@@ -1,18 +1,18 @@
-//! Mapped files that become shorter while they are read.
+//! Detects mapped files that are truncated while they are read.
 //!
-//! What is no longer in a file cannot be read from its map: the system ends the process with
-//! SIGBUS. So that signal is caught: zeros take the place of what is gone, and whoever looks at the
-//! end of the work learns that the file was cut short.
+//! Reading a part of a map that is no longer in its file raises SIGBUS, which would end the
+//! process. So the signal is caught: zeros take the place of the missing part, and whoever checks
+//! at the end of the work learns that the file was truncated.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How many maps are watched at a time; what comes after them is read into memory.
+/// The maximum number of maps watched at a time; further files are read into memory.
 const MOST: usize = 16;
 
-/// A stretch of memory that is watched.
+/// A watched range of memory.
 struct Slot {
-    /// Where it begins: 0 where the slot is free, 1 while somebody takes it.
+    /// The start of the range; 0 if the slot is free, 1 while it is being taken.
     start: AtomicUsize,
     end: AtomicUsize,
     is_torn: AtomicBool,
@@ -32,14 +32,14 @@ static SLOTS: [Slot; MOST] = [const {
     }
 }; MOST];
 
-/// The first file that was cut short and is not read any more.
+/// The first truncated file that is no longer being read.
 static TORN: Mutex<Option<String>> = Mutex::new(None);
 
-/// A map that is watched until this is dropped, which has to be before it is unmapped.
+/// Watches a map until dropped, which must happen before the map is unmapped.
 pub(crate) struct Watch(&'static Slot);
 
 impl Watch {
-    /// Watches a map; nothing where that cannot be done.
+    /// Watches a map; returns `None` if the signal cannot be caught or no slot is free.
     pub(crate) fn begin(map: &[u8], name: &str) -> Option<Watch> {
         if !signal::is_caught() {
             return None;
@@ -56,13 +56,13 @@ impl Watch {
         Some(Watch(slot))
     }
 
-    /// To ask for as long as the map is there, whoever has it.
+    /// Returns a probe, which is valid for as long as the map exists, whoever owns it.
     pub(crate) fn probe(&self) -> Probe {
         Probe(self.0)
     }
 }
 
-/// Tells whether a map is torn.
+/// Checks whether a map is torn.
 pub(crate) struct Probe(&'static Slot);
 
 impl Probe {
@@ -84,14 +84,14 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// An input that was cut short while it was read. Whatever was made of it is worth nothing.
+/// Returns an input that was truncated while it was read, which makes any result of it worthless.
 pub fn torn_input() -> Option<String> {
     let now =
         || SLOTS.iter().find(|slot| slot.is_torn_now()).map(|slot| locked(&slot.name).clone());
     locked(&TORN).clone().or_else(now)
 }
 
-/// Whether one of the maps that are watched now was cut short.
+/// Returns whether any of the maps watched now was truncated.
 pub fn is_any_torn() -> bool {
     SLOTS.iter().any(Slot::is_torn_now)
 }
@@ -102,16 +102,16 @@ impl Slot {
     }
 }
 
-/// What is said of a file that was cut short.
+/// Returns the error for a truncated file.
 pub(crate) fn cut_short() -> std::io::Error {
     std::io::Error::other(CUT_SHORT)
 }
 
-/// The same in words.
+/// The message about a truncated file.
 pub const CUT_SHORT: &str =
     "it was cut short while it was read\n  hint: leave inputs alone until juror has ended";
 
-/// The slot that an address lies in, and where that ends.
+/// Returns the slot that contains an address, and the end of its range.
 #[cfg(unix)]
 fn slot_of(address: usize) -> Option<(&'static Slot, usize)> {
     SLOTS.iter().find_map(|slot| {
@@ -132,21 +132,21 @@ mod signal {
 
     use super::slot_of;
 
-    /// What was done about the signal before, and the size of a page; nothing where it cannot be
+    /// The previous action for the signal, and the page size; `None` if the signal cannot be
     /// caught.
     static BEFORE: OnceLock<Option<(libc::sigaction, usize)>> = OnceLock::new();
 
-    /// Sees to it that the signal is caught.
+    /// Installs the handler, once; returns whether the signal is caught.
     pub(super) fn is_caught() -> bool {
         BEFORE.get_or_init(catch).is_some()
     }
 
     fn catch() -> Option<(libc::sigaction, usize)> {
-        // SAFETY: the question has no conditions.
+        // SAFETY: `sysconf` has no preconditions.
         let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).ok()?;
         let mut before = MaybeUninit::uninit();
-        // SAFETY: both actions are whole: zeros are one, and the handler is of the kind that the
-        // flags say. The old action is read only where it was written.
+        // SAFETY: both actions are initialized: all zeros is a valid action, and the handler has
+        // the signature that the flags announce. The old action is read only after it was written.
         unsafe {
             let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
             action.sa_sigaction = handle as *const () as usize;
@@ -156,27 +156,29 @@ mod signal {
         }
     }
 
-    /// Puts zeros where a watched map has nothing any more; all else is for who came before.
+    /// Maps zeros over the missing part of a watched map; forwards any other fault to the previous
+    /// handler.
     ///
-    /// It may do little, since it may come at any moment: it takes no lock and no memory.
+    /// Signal handlers run at any moment, so this takes no lock and allocates nothing.
     extern "C" fn handle(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
         let Some(Some((before, page))) = BEFORE.get() else { return };
-        // SAFETY: the system hands over whole information about the signal.
+        // SAFETY: the system passes valid information about the signal.
         let address = unsafe { (*info).si_addr() }.addr();
         if let Some((slot, end)) = slot_of(address) {
             let start = address - address % page;
             let length = (end - start).next_multiple_of(*page);
             let (flags, zeros) = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED, -1);
             let place = std::ptr::without_provenance_mut(start);
-            // SAFETY: the pages lie in a map that is ours until it is watched no more, and are
-            // read only, before and after.
+            // SAFETY: the pages lie in a map that is ours while it is watched, and are read-only
+            // before and after.
             let mapped = unsafe { libc::mmap(place, length, libc::PROT_READ, flags, zeros, 0) };
             if mapped != libc::MAP_FAILED {
                 slot.is_torn.store(true, Ordering::Release);
                 return;
             }
         }
-        // SAFETY: the action is the one that was set, called or set again as the system would.
+        // SAFETY: `before` is the action that was installed, and is called or restored as the
+        // system would.
         unsafe { hand_on(before, signal, info, context) }
     }
 
@@ -188,18 +190,19 @@ mod signal {
     ) {
         type WithInfo = extern "C" fn(c_int, *mut siginfo_t, *mut c_void);
         match before.sa_sigaction {
-            // Met again at once, it ends the process as it would have.
+            // With the old action restored, the fault recurs at once and ends the process, as it
+            // would have without this handler.
             libc::SIG_DFL | libc::SIG_IGN => {
-                // SAFETY: the old action was the system's.
+                // SAFETY: the old action came from the system.
                 unsafe { libc::sigaction(signal, before, std::ptr::null_mut()) };
             }
             handler if before.sa_flags & libc::SA_SIGINFO != 0 => {
-                // SAFETY: the flags say that the handler is of this kind.
+                // SAFETY: the flags say that the handler has this signature.
                 let handler = unsafe { std::mem::transmute::<usize, WithInfo>(handler) };
                 handler(signal, info, context);
             }
             handler => {
-                // SAFETY: without the flag a handler is of this kind.
+                // SAFETY: without the flag, a handler has this signature.
                 let handler =
                     unsafe { std::mem::transmute::<usize, extern "C" fn(c_int)>(handler) };
                 handler(signal);
@@ -208,7 +211,7 @@ mod signal {
     }
 }
 
-/// Elsewhere a file that is mapped cannot become shorter.
+/// On other systems, a mapped file cannot be truncated.
 #[cfg(not(unix))]
 mod signal {
     pub(super) fn is_caught() -> bool {

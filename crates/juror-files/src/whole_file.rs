@@ -9,11 +9,11 @@ use tempfile::NamedTempFile;
 /// The prefix and suffix of temporary names.
 const NAMED: (&str, &str) = (".juror-", ".tmp");
 
-/// The number of letters in between.
+/// The number of random letters in between.
 const N_LETTERS: usize = 6;
 
-/// A file being written. It has a temporary name in the same folder until it is finished, and is
-/// locked meanwhile: a temporary file without a lock was left behind by a killed process.
+/// A file being written. Until it is finished, it has a temporary name in the same folder and is
+/// locked: a temporary file without a lock was left behind by a killed process.
 #[derive(Debug)]
 pub struct WholeFile {
     path: PathBuf,
@@ -21,8 +21,8 @@ pub struct WholeFile {
 }
 
 impl WholeFile {
-    /// Starts a file with the mode of the one it will replace, or of a new file. Removes what killed
-    /// processes left in the folder.
+    /// Starts a file with the mode of the one it will replace, or of a new file. Removes temporary
+    /// files that killed processes left in the folder.
     pub fn begin(path: &Path) -> io::Result<WholeFile> {
         let file = WholeFile::begin_with(path, for_anybody)?;
         if let Ok(metadata) = path.metadata() {
@@ -48,8 +48,8 @@ impl WholeFile {
             builder.prefix(NAMED.0).suffix(NAMED.1).rand_bytes(N_LETTERS);
             prepare(&mut builder);
             let file = builder.tempfile_in(folder)?;
-            // Another process may have collected it before it was locked. If files cannot be locked, none
-            // are collected.
+            // Another process may have collected the file before it was locked. Where files cannot
+            // be locked, none are collected.
             match file.as_file().try_lock() {
                 Err(TryLockError::WouldBlock) => {}
                 _ if is_gone(file.as_file()) => {}
@@ -80,7 +80,7 @@ impl Write for WholeFile {
     }
 }
 
-/// Removes temporary files that no process is writing. What cannot be removed stays and does no
+/// Removes temporary files that no process is writing. Files that cannot be removed stay, and do no
 /// harm.
 pub fn collect(folder: &Path) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -90,7 +90,8 @@ pub fn collect(folder: &Path) {
             && let Ok(file) = File::open(entry.path())
             && file.try_lock().is_ok()
         {
-            // Locked until it is gone, so that a process that starts a file of this name notices.
+            // Hold the lock until the file is gone, so that a process that starts a file of this
+            // name notices.
             let _ = std::fs::remove_file(entry.path());
         }
     }
@@ -112,7 +113,7 @@ fn for_anybody(builder: &mut tempfile::Builder<'_, '_>) {
 #[cfg(not(unix))]
 fn for_anybody(_builder: &mut tempfile::Builder<'_, '_>) {}
 
-/// Whether a file was deleted.
+/// Returns whether a file was deleted.
 #[cfg(unix)]
 fn is_gone(file: &File) -> bool {
     use std::os::unix::fs::MetadataExt;
