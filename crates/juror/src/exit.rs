@@ -1,21 +1,21 @@
-//! How the program ends. The codes are published: scripts rely on them.
+//! How the program ends. The exit codes are published, and scripts rely on them.
 
-/// A way to end.
+/// An exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// Done.
+    /// Success.
     Done = 0,
-    /// Done, and a quality gate was not met.
+    /// Success, but a quality gate was not met.
     GateNotMet = 1,
-    /// Asked wrongly: arguments, settings, dataset.
+    /// The request was wrong: arguments, settings or dataset.
     AskedWrongly = 2,
-    /// Something outside failed; results are incomplete.
+    /// Something external failed; results are incomplete.
     OutsideFailed = 3,
-    /// Our bug.
+    /// A bug in Juror.
     Bug = 70,
 }
 
-/// An error met after work began: something outside failed.
+/// An error after work began: something external failed.
 #[derive(Debug)]
 pub(crate) struct Outside(pub(crate) anyhow::Error);
 
@@ -27,7 +27,7 @@ impl std::fmt::Display for Outside {
 
 impl std::error::Error for Outside {}
 
-/// Turns a panic's usual noise into a request for a report.
+/// Replaces the usual panic message with a request for a bug report.
 pub(crate) fn report_bugs() {
     std::panic::set_hook(Box::new(|panic| {
         if juror_document::is_caught() {
@@ -39,9 +39,9 @@ pub(crate) fn report_bugs() {
     }));
 }
 
-/// The exit code of a run that returned or panicked; says what went wrong.
+/// Returns the exit code of a run that returned or panicked, and prints what went wrong.
 pub(crate) fn code_of(outcome: std::thread::Result<anyhow::Result<Exit>>) -> u8 {
-    // Whatever came of it, it came of something that was not there.
+    // If an input was truncated, that is the cause of whatever happened.
     if let Some(name) = juror_files::torn_input() {
         let problem = juror_files::CUT_SHORT;
         crate::output::print_error(&anyhow::anyhow!("{name}: cannot read: {problem}"));
@@ -58,7 +58,7 @@ pub(crate) fn code_of(outcome: std::thread::Result<anyhow::Result<Exit>>) -> u8 
     exit as u8
 }
 
-/// Work that has begun fails for reasons outside; all else is a complaint about what was asked.
+/// Errors after work began are external; all others are about the request.
 fn kind_of(error: &anyhow::Error) -> Exit {
     if error.is::<Outside>() { Exit::OutsideFailed } else { Exit::AskedWrongly }
 }

@@ -1,7 +1,11 @@
-//! The `juror` program: reads arguments, runs a command, ends with a published exit code.
+//! The `juror` program: parses arguments, runs a command, and ends with a published exit code.
 //!
-//! It is a library so that it can be brought along: by the binary of this crate, and by the Python
-//! package, whose command it is too.
+//! Each command is a module of `cli`: it turns its arguments into the options of [`juror_run`],
+//! shows the events of the run, and prints a summary. Only `output` prints, data to standard output
+//! and everything else to standard error, and `exit` maps every outcome to an exit code.
+//!
+//! It is a library so that two programs can share it: the binary of this crate, and the command of
+//! the Python package. You will not find rules of judgement here.
 
 mod cli;
 mod exit;
@@ -10,10 +14,11 @@ mod progress;
 
 use std::ffi::OsString;
 
-/// Runs the command that the arguments ask for, and returns the exit code for the process.
+/// Runs the command that the arguments select, and returns the exit code for the process.
 ///
-/// The process is taken for the program's own: interrupts are listened to, a second one ends it, and
-/// what panics is told as a bug. `program` is how the same program is begun anew, such as its path.
+/// This takes over the process: it handles interrupts, the second of which ends the process, and
+/// reports panics as bugs. `program` is the command that starts the same program again, such as its
+/// path.
 #[must_use]
 pub fn run(arguments: Vec<OsString>, program: &[OsString]) -> u8 {
     exit::report_bugs();

@@ -1,4 +1,4 @@
-//! The only place that prints: data to standard output, everything else to standard error.
+//! The only module that prints: data to standard output, everything else to standard error.
 
 use std::io::{IsTerminal, Write};
 
@@ -7,7 +7,7 @@ use juror_report::{Palette, visible};
 
 use crate::exit::Outside;
 
-/// Prints data. A reader that has gone away, as `head` does, is no error.
+/// Prints data. A reader that stops early, as `head` does, is not an error.
 pub(crate) fn print_data(text: &str) -> Result<(), Outside> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -18,21 +18,21 @@ pub(crate) fn print_data(text: &str) -> Result<(), Outside> {
     }
 }
 
-/// Prints data that is still buffered. Nobody else does it if the program is part of another.
+/// Flushes standard output, which nobody else does if the program is embedded in another.
 pub(crate) fn flush() {
-    // A reader that has gone away misses nothing.
+    // If the reader is gone, nothing is lost.
     let _ = std::io::stdout().lock().flush();
 }
 
-/// Prints a note for the user. It may quote files, so control characters are made visible and cannot
-/// steer the terminal.
+/// Prints a note for the user. It may quote files, so control characters are escaped and cannot
+/// control the terminal.
 pub(crate) fn print_note(text: &str) {
     let lines: Vec<String> = text.split('\n').map(visible).collect();
-    // In one piece, since agents write there too.
+    // In a single write, since agents write to standard error, too.
     let _ = std::io::stderr().lock().write_all(format!("{}\n", lines.join("\n")).as_bytes());
 }
 
-/// Prints an error; each problem of a file is one.
+/// Prints an error; each problem of a file is printed as one.
 pub(crate) fn print_error(error: &anyhow::Error) {
     match error.downcast_ref::<Problems>() {
         None => {
@@ -55,22 +55,22 @@ pub(crate) fn warn(text: &str) {
     print_note(&format!("warning: {text}"));
 }
 
-/// Prints problems that stop nothing, a few of each kind.
+/// Prints problems that do not prevent the work, a few of each kind.
 pub(crate) fn warn_all(problems: &Problems) {
     for line in few_of_each(problems) {
         warn(&line);
     }
 }
 
-/// Problems as text: of each kind the first with its hint, a few more on one line each, and how many
-/// are left.
+/// Renders problems: of each kind the first with its hint, a few more on one line each, and the
+/// number of the rest.
 pub(crate) fn few_of_each(problems: &Problems) -> Vec<String> {
     let mut lines = Vec::new();
     for kind in problems.folded(Problems::FEW) {
         let (first, others) = (kind.first.first(), kind.first.iter().skip(1));
         lines.extend(first.map(ToString::to_string));
         lines.extend(others.map(|error| match error.hint() {
-            // The same hint again says nothing new.
+            // Do not repeat the same hint.
             hint if hint == first.and_then(|first| first.hint()) => error.brief(),
             _ => error.to_string(),
         }));
@@ -85,7 +85,7 @@ fn these(n: usize) -> &'static str {
     if n == 1 { "this" } else { "these" }
 }
 
-/// Colours for people at a terminal who have not asked for none.
+/// Returns colours for a terminal, unless the user turned them off.
 pub(crate) fn palette() -> Palette {
     let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let terminal = std::io::stdout().is_terminal();

@@ -1,4 +1,4 @@
-//! Showing the events of a run.
+//! Displays the events of a run.
 
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -8,17 +8,17 @@ use juror_run::{Asking, Event};
 
 use crate::cli::count;
 
-/// Where there is no terminal, a line this often.
+/// The interval between lines if there is no terminal.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
 /// Shown when the user interrupts.
 pub(crate) const STOPPING: &str =
     "stopping: waiting for calls on their way (Ctrl-C again to end at once)";
 
-/// What is counted, in singular and plural.
+/// A counted noun, in singular and plural.
 pub(crate) type Noun = [&'static str; 2];
 
-/// A bar on a terminal, plain lines elsewhere, nothing if the user asked for quiet.
+/// A bar on a terminal, plain lines elsewhere, and nothing in quiet mode.
 pub(crate) struct Progress {
     noun: Noun,
     shape: Shape,
@@ -43,7 +43,7 @@ impl Progress {
         Progress { noun, shape }
     }
 
-    /// Shows an event.
+    /// Displays an event.
     pub(crate) fn update(&mut self, event: Event) {
         match event {
             Event::Stopping => crate::output::print_note(STOPPING),
@@ -93,8 +93,8 @@ impl Progress {
     }
 }
 
-/// Prints an event that has a line of its own. Attempts of earlier runs have none, and those of this
-/// run only if nobody asked for quiet.
+/// Prints an event that has a line of its own. Attempts of earlier runs have none, and those of
+/// this run have none in quiet mode.
 pub(crate) fn show(event: &Event, quiet: bool) {
     match event {
         Event::Attempted(done) if !done.is_known && !quiet => {
@@ -110,7 +110,7 @@ fn all_in_words(n: usize, noun: Noun) -> String {
     format!("{n} {}", noun[usize::from(n != 1)])
 }
 
-/// What became of the calls, and how long it may still take.
+/// Describes the calls so far, and the time left.
 fn in_words(asking: &Asking) -> String {
     let calls = &asking.calls;
     let done = count(calls.answered, "call");
@@ -127,7 +127,7 @@ fn in_words(asking: &Asking) -> String {
     }
     parts.extend(asking.rate.map(rate_in_words));
     parts.extend(asking.left.map(|left| format!("about {} left", time_in_words(left))));
-    // What has no price yet, or costs nothing, is not shown as a sum.
+    // A cost that is unknown or zero is not shown.
     let usd = calls.usd.filter(|usd| *usd > 0.0);
     parts.extend(usd.map(|usd| format!("{usd:.4} USD")));
     parts.join(", ")
@@ -141,9 +141,9 @@ fn rate_in_words(per_second: f64) -> String {
     }
 }
 
-/// A time in its two largest units.
+/// Formats a time in its two largest units.
 fn time_in_words(time: Duration) -> String {
-    // Nothing is over before it is over.
+    // Work in progress always has at least a second left.
     match time.as_secs().max(1) {
         seconds if seconds < 60 => format!("{seconds} s"),
         seconds if seconds < 3600 => format!("{} min {:02} s", seconds / 60, seconds % 60),
@@ -154,7 +154,7 @@ fn time_in_words(time: Duration) -> String {
 fn bar() -> ProgressBar {
     let bar = ProgressBar::new(0);
     let shape = "{bar:30} {pos} of {prefix}  {msg}";
-    // The template is a constant: if it were wrong, the default would do.
+    // The template is a constant; if it were wrong, the default would do.
     bar.set_style(ProgressStyle::with_template(shape).unwrap_or(ProgressStyle::default_bar()));
     bar
 }

@@ -1,4 +1,4 @@
-//! `juror aggregate`: statistics of results that were written earlier.
+//! `juror aggregate`: statistics of existing results.
 
 use clap::Args;
 use juror_files::load;

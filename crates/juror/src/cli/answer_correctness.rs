@@ -1,4 +1,4 @@
-//! `juror answer-correctness`: judge the answers of a table.
+//! `juror answer-correctness`: judges the answers of a table.
 
 use std::fs::File;
 use std::io::Write;
@@ -72,7 +72,7 @@ pub(super) struct AnswerCorrectnessArgs {
     quiet: bool,
 }
 
-/// One row to judge: its three texts, or what is wrong with it.
+/// A row to judge: its three texts, or what is wrong with it.
 type Row = Result<[String; 3], String>;
 
 pub(super) fn run(args: &AnswerCorrectnessArgs) -> anyhow::Result<Exit> {
@@ -127,7 +127,7 @@ pub(super) fn run(args: &AnswerCorrectnessArgs) -> anyhow::Result<Exit> {
     Ok(if outcome.n_outside > 0 { Exit::OutsideFailed } else { Exit::Done })
 }
 
-/// The rows of a table.
+/// Reads the rows of a table.
 fn read_rows(name: &str) -> anyhow::Result<Vec<Row>> {
     let text = load_text(name)?;
     let mut reader =
@@ -153,17 +153,17 @@ fn read_rows(name: &str) -> anyhow::Result<Vec<Row>> {
     Ok(reader.records().map(read).collect())
 }
 
-/// Who judges a table, and how its rows are written.
+/// The judge of a table, and how its rows are written.
 struct Table<'t> {
     progress: Progress,
     judge: &'t Correctness,
     models: &'t Models,
-    /// Whether an error row still carries the model's reason.
+    /// Whether an error row still includes the model's reason.
     keeps_reason: bool,
     interrupt: Interrupt,
 }
 
-/// How a table came out.
+/// The outcome of judging a table.
 #[derive(Default)]
 struct Outcome {
     n_rows: usize,
@@ -172,7 +172,7 @@ struct Outcome {
 }
 
 impl Table<'_> {
-    /// Judges rows, many at a time, and hands each to `write` in the order of the table.
+    /// Judges rows, many at a time, and passes each to `write` in the order of the table.
     fn judge(
         &mut self,
         rows: &[Row],
@@ -182,7 +182,7 @@ impl Table<'_> {
         let mut outcome = Outcome::default();
         let Table { progress, judge, models, interrupt, .. } = self;
         let (judge, models, keeps_reason) = (*judge, *models, self.keeps_reason);
-        // Rows that wait for their turn to be written hold no place of a call.
+        // Rows that wait to be written do not count towards the calls in flight.
         let window = 4 * models.concurrency();
         runtime.block_on(async {
             let mut waiting = rows.iter();
@@ -208,7 +208,7 @@ impl Table<'_> {
                         continue;
                     }
                 };
-                // Calls on their way are waited for, so that their replies are kept.
+                // Wait for calls in flight, so that their replies are kept.
                 if interrupted {
                     continue;
                 }
@@ -241,7 +241,7 @@ async fn judge_row(
     }
 }
 
-/// The cells of a row; an error row carries the model's reason if that is wanted.
+/// Returns the cells of a row; an error row includes the model's reason if wanted.
 fn cells(
     judged: Result<Result<JudgedClaims, ClaimsError>, CallError>,
     keeps_reason: bool,
@@ -265,7 +265,7 @@ fn cells(
     }
 }
 
-/// Begins the output with its header.
+/// Starts the output with its header.
 fn begin(name: &str) -> anyhow::Result<Writer<Box<dyn Write>>> {
     let failed = |error: std::io::Error| anyhow::anyhow!("{name}: cannot write: {error}");
     let folder = std::path::Path::new(name).parent();
@@ -282,7 +282,7 @@ fn begin(name: &str) -> anyhow::Result<Writer<Box<dyn Write>>> {
     Ok(writer)
 }
 
-/// Writes a row at once, so that nothing judged is lost.
+/// Writes a row at once, so that no judgement is lost.
 fn write(writer: &mut Writer<Box<dyn Write>>, cells: [String; 5]) -> anyhow::Result<()> {
     let outside = |error: std::io::Error| Outside(anyhow::anyhow!("cannot write a row: {error}"));
     writer.write_record(cells).map_err(|error| outside(error.into()))?;

@@ -1,4 +1,4 @@
-//! Options for asking models, and what is printed about the calls.
+//! Options for asking models, and the output about calls.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -51,7 +51,7 @@ pub(super) struct AskArgs {
     pub(super) retry_errors: bool,
 }
 
-/// How long a reply may take, in seconds: a day at most.
+/// The allowed time limits for a reply, in seconds: a day at most.
 const TIMES: std::ops::RangeInclusive<f64> = 0.001..=86_400.0;
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -64,13 +64,13 @@ pub(super) enum CacheModeArg {
     Off,
 }
 
-/// Reads an amount of money.
+/// Parses an amount of money.
 pub(super) fn parse_dollars(text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0);
     number.ok_or_else(|| "expected an amount above 0".to_owned())
 }
 
-/// Reads a number that is not 0.
+/// Parses a number that is not 0.
 pub(super) fn parse_count<T: FromStr>(text: &str) -> Result<T, String> {
     text.trim().parse().map_err(|_| match text.trim().parse::<u128>() {
         Ok(number) if number > 0 => "the number is too large".to_owned(),
@@ -78,13 +78,13 @@ pub(super) fn parse_count<T: FromStr>(text: &str) -> Result<T, String> {
     })
 }
 
-/// Reads a time in seconds.
+/// Parses a time in seconds.
 pub(super) fn parse_seconds(text: &str) -> Result<f64, String> {
     let seconds = text.trim().parse::<f64>().ok().filter(|seconds| TIMES.contains(seconds));
     seconds.ok_or_else(|| "expected a number of seconds from 0.001 to 86400".to_owned())
 }
 
-/// The same as a length of time.
+/// Like [`parse_seconds`], but returns a [`Duration`].
 pub(super) fn parse_duration(text: &str) -> Result<Duration, String> {
     parse_seconds(text).map(Duration::from_secs_f64)
 }
@@ -108,7 +108,7 @@ impl AskArgs {
         }
     }
 
-    /// The judges that settings, environment and arguments ask for.
+    /// Creates the judges that settings, environment and arguments configure.
     pub(super) fn judges(
         &self,
         settings: &Settings,
@@ -120,7 +120,7 @@ impl AskArgs {
         if self.no_model {
             return Ok(None);
         }
-        // Recorded replies are the same whatever the environment says.
+        // Recorded replies must not depend on the environment.
         let environment = match recorded {
             Some(_) => Environment::nothing(),
             None => Environment::read(output::warn),
@@ -137,7 +137,7 @@ pub(super) fn warn_of_profile(settings: &Settings, quiet: bool) {
     }
 }
 
-/// Prints warnings about models, unless the user wants to hear errors only.
+/// Returns a function that prints warnings about models, unless `quiet` is set.
 pub(super) fn warn_unless(quiet: bool) -> Arc<dyn Fn(&str) + Send + Sync> {
     Arc::new(move |text| {
         if !quiet {
@@ -146,7 +146,7 @@ pub(super) fn warn_unless(quiet: bool) -> Arc<dyn Fn(&str) + Send + Sync> {
     })
 }
 
-/// The calls as rows of a table.
+/// Returns the calls as rows of a table.
 pub(super) fn rows(tally: &Tally) -> Vec<CallRow> {
     let row = |name: &str, count: &juror_models::Count| CallRow {
         purpose: name.to_owned(),
@@ -165,7 +165,7 @@ pub(super) fn rows(tally: &Tally) -> Vec<CallRow> {
     rows
 }
 
-/// The calls for machines.
+/// The calls, for machines.
 #[derive(Serialize)]
 pub(super) struct JsonCalls {
     purpose: String,
@@ -190,10 +190,10 @@ pub(super) fn json_calls(tally: &Tally) -> Vec<JsonCalls> {
     rows(tally).into_iter().map(json).collect()
 }
 
-/// What to do if models are too slow: the same command would end the same way.
+/// The hint if models are too slow: repeating the same command would not help.
 pub(super) const MORE_TIME: &str = "give models more time with --timeout or llm.timeout_seconds";
 
-/// Prints why asking stopped and how to go on.
+/// Prints why asking stopped, and how to continue.
 pub(super) fn print_stop(stop: &Stop, cache: Option<&str>) {
     let kept = match cache {
         Some(place) => {

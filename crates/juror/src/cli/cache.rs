@@ -1,4 +1,4 @@
-//! `juror cache`: the replies of models that are kept.
+//! `juror cache`: manages the kept replies of models.
 
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -165,7 +165,7 @@ fn export(replies: &Replies, file: &str) -> anyhow::Result<Exit> {
         .each(|key, reply| {
             let key = juror_models::CallKey::from_bytes(key).to_hex();
             let line = RecordedLine { key, kept: kept_of(reply) };
-            // Texts and whole numbers are always JSON.
+            // Strings and integers always serialize.
             let mut bytes = serde_json::to_vec(&line).unwrap_or_default();
             bytes.push(b'\n');
             n_written += 1;

@@ -1,4 +1,4 @@
-//! `juror completions`: scripts that teach a shell our commands and options.
+//! `juror completions`: prints completion scripts for shells.
 
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;

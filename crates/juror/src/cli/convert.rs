@@ -1,4 +1,4 @@
-//! `juror convert`: agents' logs to a file of converted answers.
+//! `juror convert`: converts agents' logs to a file of converted answers.
 
 #![expect(clippy::doc_markdown, reason = "these comments are the help that users read")]
 
@@ -68,7 +68,7 @@ pub(super) fn run(args: &ConvertArgs) -> anyhow::Result<Exit> {
     Ok(if n_unreadable > 0 { Exit::OutsideFailed } else { Exit::Done })
 }
 
-/// The file, and how many logs cannot be read.
+/// Returns the file, and how many logs cannot be read.
 fn convert_all(args: &ConvertArgs, logs: &[(String, String)]) -> (AnswersFile, usize) {
     let thoughts = if args.thoughts { Thoughts::Kept } else { Thoughts::Dropped };
     let mut file = AnswersFile::default();

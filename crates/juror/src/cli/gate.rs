@@ -1,4 +1,4 @@
-//! Quality gates: what is asked of statistics before a command may end with 0.
+//! Quality gates: requirements that statistics must meet for a command to exit with 0.
 
 use clap::Args;
 use juror_run::Plan;
@@ -33,7 +33,7 @@ fn parse_gate(text: &str) -> Result<Gate, String> {
 }
 
 impl GateArgs {
-    /// Adds the gates to a plan, which has those of the settings already.
+    /// Adds the gates to a plan, which already has those of the settings.
     pub(super) fn add_to(&self, plan: &mut Plan) -> anyhow::Result<()> {
         for gate in &self.fail_under {
             plan.add_gate(gate.clone()).map_err(|error| anyhow::anyhow!(
@@ -46,7 +46,7 @@ impl GateArgs {
     }
 }
 
-/// Prints which gates are not met, and returns how the command ends.
+/// Prints the gates that are not met, and returns how the command ends.
 pub(super) fn report(unmet: &[Unmet]) -> Exit {
     for reason in unmet {
         output::print_note(&format!("gate not met: {reason}{}", hint(reason)));

@@ -1,4 +1,4 @@
-//! The command line. Each command is a file of its name.
+//! The command line. Each command has a file of its name.
 
 mod aggregate;
 mod answer_correctness;
@@ -73,13 +73,13 @@ enum Command {
     Completions(completions::CompletionsArgs),
 }
 
-/// Runs the command that was asked for.
+/// Runs the requested command.
 pub(crate) fn run(arguments: Vec<OsString>, program: &[OsString]) -> anyhow::Result<Exit> {
     let words = std::iter::once("juror".into()).chain(arguments);
     let cli = match Cli::try_parse_from(words) {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version go to standard output and are no errors; clap knows which is which.
+            // Help and version go to standard output and are not errors; clap tells them apart.
             let _ = error.print();
             return Ok(if error.use_stderr() { Exit::AskedWrongly } else { Exit::Done });
         }
@@ -123,7 +123,7 @@ enum ProfileArg {
 }
 
 impl RuleArgs {
-    /// Settings and arguments together.
+    /// Combines settings and arguments.
     fn settings(&self) -> anyhow::Result<Settings> {
         let mut settings = match &self.config {
             None => Settings::default(),
@@ -142,7 +142,7 @@ impl RuleArgs {
     }
 }
 
-/// Reads `1`, `true`, `yes`, `on` and their opposites, for flags set by the environment.
+/// Parses `1`, `true`, `yes`, `on` and their opposites, for flags set by the environment.
 fn boolish() -> clap::builder::BoolishValueParser {
     clap::builder::BoolishValueParser::new()
 }
@@ -177,7 +177,7 @@ fn check_outputs<'n>(
     Ok(())
 }
 
-/// What a set of rules is called in a title.
+/// Returns the name of a set of rules in a title.
 fn profile_name(profile: &Profile) -> &'static str {
     if *profile == Profile::V5 {
         "profile 5"
@@ -188,7 +188,7 @@ fn profile_name(profile: &Profile) -> &'static str {
     }
 }
 
-/// The first line of a summary.
+/// Returns the first line of a summary.
 fn title(profile: &Profile, counted: &str, aggregates: &Aggregates) -> String {
     let templates = count(aggregates.per_template.len(), "template");
     let errors = count(aggregates.micro.n_errors, "error");

@@ -1,4 +1,4 @@
-//! `juror schema`: what editors need to help with settings.
+//! `juror schema`: prints the schema that helps editors with settings.
 
 use clap::Args;
 use juror_run::settings_schema;

@@ -1,4 +1,4 @@
-//! `juror serve`: virtual tools over HTTP.
+//! `juror serve`: serves virtual tools over HTTP.
 
 use std::fs::File;
 use std::io::Write;
@@ -189,7 +189,7 @@ async fn serve(
         limits,
         log,
     });
-    // Scripts that let the system choose the port learn here which it is.
+    // Scripts that let the system choose the port read it from here.
     output::print_data(&format!("http://{address}\n"))?;
     server.serve(listener, stop).await;
     if !args.quiet {
@@ -198,7 +198,7 @@ async fn serve(
     Ok(Exit::Done)
 }
 
-/// Done when the user or the system asks to stop.
+/// Completes when the user or the system asks the server to stop.
 fn stop_signal(quiet: bool) -> anyhow::Result<impl Future<Output = ()>> {
     let mut signals = StopSignals::listen()?;
     Ok(async move {
@@ -234,7 +234,7 @@ fn log(args: &ServeArgs, public: &PublicConfig) -> anyhow::Result<Log> {
         None => None,
         Some(name) => {
             if let Some(folder) = std::path::Path::new(name).parent() {
-                // If it cannot be made, opening the file says why.
+                // If this fails, opening the file reports why.
                 let _ = std::fs::create_dir_all(folder);
             }
             let file = File::options().create(true).append(true).open(name);
@@ -271,13 +271,14 @@ fn write_line(file: Option<&Mutex<File>>, line: &Value) {
     }
 }
 
-/// The longest name that is logged, in characters: callers can write anything.
+/// The maximum length of a logged name, in characters: callers can send anything.
 const LONGEST_NAME: usize = 200;
 
-/// The longest of our own words. Paths and hints fit; what they quote of others was cut before.
+/// The maximum length of Juror's own messages in the log. Paths and hints fit; quoted text was cut
+/// before.
 const LONGEST_WORDS: usize = 4000;
 
-/// A text, but not at any length.
+/// Truncates a text.
 fn cut(text: &str, most: usize) -> String {
     let shown: String = text.chars().take(most).collect();
     match text.len() - shown.len() {
@@ -286,7 +287,7 @@ fn cut(text: &str, most: usize) -> String {
     }
 }
 
-/// The most troubles of a call that are logged.
+/// The maximum number of problems logged for one call.
 const MOST_TROUBLES: usize = 8;
 
 fn line_of(event: &LogEvent<'_>) -> Value {
@@ -304,7 +305,7 @@ fn line_of(event: &LogEvent<'_>) -> Value {
             }
             if !troubles.is_empty() {
                 let shown = troubles.iter().take(MOST_TROUBLES);
-                // They share the limit of one text, so that no line grows beyond it.
+                // They share the limit of one text, so that no line exceeds it.
                 let most = LONGEST_WORDS / shown.len();
                 line["troubles"] = shown.map(|trouble| cut(trouble, most)).collect();
             }

@@ -1,4 +1,4 @@
-//! Options of virtual tools: where their replies come from.
+//! Options for virtual tools and the sources of their replies.
 
 #![expect(clippy::doc_markdown, reason = "these comments are the help that users read")]
 
@@ -129,7 +129,7 @@ enum FormArg {
 }
 
 impl ToolArgs {
-    /// Settings and options together, and what only the public server's configuration says.
+    /// Combines settings and options; also returns what only the public server's configuration has.
     pub(super) fn settings(
         &self,
         environment: &Environment,
@@ -162,7 +162,7 @@ impl ToolArgs {
         Ok((settings, public))
     }
 
-    /// The names of the given options that say where replies come from.
+    /// Returns the names of the given options that configure the source of replies.
     pub(super) fn of_replies(&self) -> Vec<&'static str> {
         let given = [
             ("cache", !self.cache.is_empty()),

@@ -1,4 +1,4 @@
-//! `juror tools`: the APIs that agents can call, and their kept replies.
+//! `juror tools`: lists, searches and calls APIs, and manages their kept replies.
 
 #![expect(clippy::doc_markdown, reason = "these comments are the help that users read")]
 
@@ -146,7 +146,7 @@ fn list(catalog: &Catalog, json: bool) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// A line in which nothing of a tool file can steer the terminal.
+/// Escapes a line, so that no text of a tool file can control the terminal.
 fn visible_line(line: &str) -> String {
     let parts: Vec<String> = line.split('\t').map(juror_report::visible).collect();
     format!("{}\n", parts.join("\t"))
@@ -236,7 +236,7 @@ fn existing(store: &StoreArg) -> anyhow::Result<ToolReplies> {
     })
 }
 
-/// How many replies are brought in at once.
+/// How many replies are imported at a time.
 const BATCH: usize = 5_000;
 
 fn import(root: &Path, store: &str) -> anyhow::Result<Exit> {

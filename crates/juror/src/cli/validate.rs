@@ -1,4 +1,4 @@
-//! `juror validate`: check files before a long run.
+//! `juror validate`: checks files before a long run.
 
 use clap::{Args, ValueEnum};
 use juror_document::{Document, Format, Path, Phrase, Problem, Problems, Spelling};
@@ -62,16 +62,16 @@ pub(super) enum Kind {
     Ids,
 }
 
-/// What was found out about a file.
+/// The findings about a file.
 struct Checked {
     name: String,
-    /// What it is, as far as that could be told.
+    /// The kind of file, as far as it could be determined.
     kind: Option<Kind>,
     document: Option<Document>,
-    /// What it holds, in words, as far as it could be read.
+    /// A description of the content, as far as it could be read.
     holds: Option<String>,
     problems: Problems,
-    /// A reason that is not a place in the file.
+    /// A problem that has no place in the file.
     unreadable: Option<String>,
 }
 
@@ -95,7 +95,7 @@ pub(super) fn run(args: &ValidateArgs) -> anyhow::Result<Exit> {
     Ok(if checked.iter().all(Checked::is_well) { Exit::Done } else { Exit::AskedWrongly })
 }
 
-/// Beside a reference and without queries, a list of texts or numbers is meant for responses.
+/// Reads a list of strings or numbers as responses if there is a reference but no queries.
 fn look_for_responses(files: &mut [Checked]) {
     let has = |kind| files.iter().any(|file| file.kind == Some(kind));
     if !has(Kind::Reference) || has(Kind::Queries) {
@@ -112,7 +112,8 @@ fn look_for_responses(files: &mut [Checked]) {
     }
 }
 
-/// Where there is one reference, tells which ids it and each file of responses do not share.
+/// If there is exactly one reference, reports which ids it does not share with each file of
+/// responses.
 fn compare_ids(files: &mut [Checked]) {
     let of_kind = |file: &&Checked, kind| file.kind == Some(kind) && file.holds.is_some();
     let mut references = files.iter().filter(|file| of_kind(file, Kind::Reference));
@@ -136,7 +137,7 @@ fn compare_ids(files: &mut [Checked]) {
 }
 
 impl Checked {
-    /// Whether nothing is wrong with it; a note is nothing wrong.
+    /// Returns whether nothing is wrong with the file; notes do not count.
     fn is_well(&self) -> bool {
         let only_notes = self.problems.errors.iter().all(|error| error.problem.is_note());
         only_notes && self.unreadable.is_none()
@@ -192,7 +193,7 @@ fn check(name: &str, kind: Option<Kind>) -> Checked {
     checked
 }
 
-/// A document as commands read files of its kind: settings are YAML, whatever their name.
+/// Reads a document the way commands read its kind: settings are YAML, whatever their name.
 fn as_kind(document: Document, kind: Kind) -> Result<Document, Problems> {
     match kind {
         Kind::Settings if document.format() != Format::Yaml => {
@@ -227,7 +228,7 @@ fn check_tools(name: &str, checked: &mut Checked) {
     }
 }
 
-/// Whether a folder has known replies of tools: each with `error` and `response`.
+/// Returns whether a folder has known replies of tools, each with `error` and `response`.
 fn has_known_replies(name: &str) -> bool {
     let Ok(folder) = CacheFolder::look_through(std::path::Path::new(name)) else { return false };
     let is_reply = |(_, reply): (String, String)| {
@@ -240,7 +241,7 @@ fn has_known_replies(name: &str) -> bool {
     })
 }
 
-/// How many files are looked at to tell what a folder holds.
+/// How many files are inspected to determine what a folder holds.
 const MOST_LOOKED_AT: usize = 20;
 
 fn check_cache(name: &str, checked: &mut Checked) {
@@ -262,7 +263,7 @@ fn check_cache(name: &str, checked: &mut Checked) {
     checked.unreadable = (!told.is_empty()).then(|| told.join("\n"));
 }
 
-/// Reads a reference, and looks for what cannot score by some rules.
+/// Reads a reference, and looks for steps that cannot score under these rules.
 fn check_reference(document: &Document, profile: &Profile) -> Result<(String, Problems), Problems> {
     let mut dataset = read_reference(document)?;
     dataset.check_outputs(document, profile);
@@ -279,7 +280,7 @@ fn check_reference(document: &Document, profile: &Profile) -> Result<(String, Pr
     Ok((format!("reference dataset, {questions} in {templates}"), problems))
 }
 
-/// Where settings are given, one file of them, references are judged by their rules.
+/// If exactly one settings file is given, checks references by its rules.
 fn heed_settings(files: &mut [Checked]) {
     let of_kind = |file: &&Checked, kind| file.kind == Some(kind) && file.holds.is_some();
     let mut settings = files.iter().filter(|file| of_kind(file, Kind::Settings));
@@ -307,7 +308,7 @@ fn read(document: &Document, kind: Kind) -> Result<(String, Problems), Problems>
         Kind::Results => {
             let mut aggregator = Aggregator::new(&Profile::V5, &[]);
             let (n, problems) = read_results(document, &mut aggregator)?;
-            // By which settings they were made is not known here.
+            // The settings behind these results are unknown.
             let problems = problems.such(|own| !matches!(own, Problem::UncountedMetrics { .. }));
             Ok((count(n, "result"), problems))
         }
@@ -347,8 +348,8 @@ fn read(document: &Document, kind: Kind) -> Result<(String, Problems), Problems>
     }
 }
 
-/// What nobody can tell is read as responses where their reader knows what to say: of a file that
-/// is not JSON, of an empty list, and of texts by names.
+/// Treats a file of unknown kind as responses if their reader has a helpful message for it: if it
+/// is not JSON, an empty list, or an object of strings.
 fn guess(document: &Document) -> Option<Kind> {
     let Ok(whole) = serde_json::from_str::<&RawValue>(document.json()) else {
         return Some(Kind::Responses);
@@ -361,7 +362,7 @@ fn guess(document: &Document) -> Option<Kind> {
     (has_texts || list.is_some_and(|list| list.is_empty())).then_some(Kind::Responses)
 }
 
-/// What a file is, told from the keys of its first record.
+/// Determines the kind of a file from the keys of its first record.
 pub(super) fn kind_of(document: &Document) -> Option<Kind> {
     let text = document.json();
     if text.trim() == "null" {

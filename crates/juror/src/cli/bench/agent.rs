@@ -1,4 +1,4 @@
-//! The agent that `--agent` names.
+//! Resolves the agent that `--agent` names.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use juror_run::bench::{AgentChoice, ChatChoice, plain, shown_agent};
 
 use super::BenchArgs;
 
-/// The agent that the arguments choose.
+/// Returns the agent that the arguments select.
 pub(super) fn choice(args: &BenchArgs, environment: &Environment) -> anyhow::Result<AgentChoice> {
     let agent = args.agent.trim();
     let headers = headers(args, environment)?;
@@ -36,7 +36,7 @@ pub(super) fn choice(args: &BenchArgs, environment: &Environment) -> anyhow::Res
     }
 }
 
-/// The headers to send to an agent with each query.
+/// Returns the headers to send to an agent with each query.
 fn headers(args: &BenchArgs, environment: &Environment) -> anyhow::Result<Headers> {
     anyhow::ensure!(
         is_http(args.agent.trim()) || args.agent_headers.is_empty(),
@@ -59,7 +59,7 @@ fn command_words(command: &str) -> anyhow::Result<Vec<String>> {
     Ok(words)
 }
 
-/// The most telling word of a command: the first that names a script, else the program.
+/// Returns the most telling word of a command: the first that names a script, else the program.
 fn script_of(command: &str) -> String {
     const ENDINGS: [&str; 7] = ["py", "js", "mjs", "ts", "sh", "rb", "jar"];
     let words = shlex::split(command).unwrap_or_default();
@@ -70,7 +70,7 @@ fn script_of(command: &str) -> String {
     words.iter().find(is_script).or(words.first()).cloned().unwrap_or_else(|| "command".into())
 }
 
-/// The name of an agent that the user gives none.
+/// Returns the name of an agent to which the user gives none.
 pub(super) fn default_name(agent: &str, method: &str) -> String {
     let name = match agent.split_once(':') {
         Some(("command", command)) => script_of(command),

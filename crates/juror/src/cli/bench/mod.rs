@@ -256,16 +256,16 @@ async fn bench(args: &BenchArgs, plan: BenchPlan) -> anyhow::Result<Exit> {
     Ok(if outcome.has_errors() { Exit::OutsideFailed } else { Exit::Done })
 }
 
-/// The error that ends with the exit code of its kind.
+/// Returns the error with the exit code of its kind.
 fn error_of(error: BenchError) -> anyhow::Error {
     if error.is_outside() { Outside(error.into()).into() } else { error.into() }
 }
 
-/// Says what became of queries that ended with an error earlier, and were not tried again.
+/// Reports queries that ended with an error in an earlier run and were not retried.
 fn print_known_errors(n: usize, retry_errors: bool) {
     match (n, retry_errors) {
         (0, _) => {}
-        // All that the agent failed on is tried again.
+        // All errors of the agent are retried, so these are the judge's.
         (_, true) => output::print_note(&format!(
             "{n} of the queries tried earlier were judged again, and the judge failed again"
         )),

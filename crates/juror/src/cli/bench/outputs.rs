@@ -1,4 +1,4 @@
-//! What a run leaves behind, and what is said of it.
+//! The files and the summary of a run.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -15,7 +15,7 @@ use super::{BenchArgs, check_outputs};
 use crate::exit::Outside;
 use crate::output;
 
-/// Files that appear whole or not at all.
+/// Files that appear complete or not at all.
 pub(super) struct Outputs {
     name: String,
     results: Output,
@@ -25,7 +25,7 @@ pub(super) struct Outputs {
 }
 
 impl Outputs {
-    /// Begins all files, so that none fails for want of a folder when the work is done.
+    /// Starts all files, so that a missing folder is noticed before the work, not after it.
     pub(super) fn begin(args: &BenchArgs, plan: &BenchPlan) -> anyhow::Result<Outputs> {
         let name = args.output.clone().unwrap_or_else(|| plan.result_file());
         let more = [&args.converted, &args.pass_rate, &args.pass_rate_csv];
@@ -39,7 +39,7 @@ impl Outputs {
         if args.output.is_none()
             && let Some(folder) = Path::new(&name).parent()
         {
-            // If it cannot be made, creating the file says why.
+            // If this fails, creating the file reports why.
             let _ = std::fs::create_dir_all(folder);
         }
         let text = |name: &Option<String>| name.as_deref().map(Output::create_text).transpose();
@@ -86,7 +86,8 @@ impl Outputs {
     }
 }
 
-/// The files of the public evaluation know queries by their ids alone.
+/// Checks that ids are unique, because the files of the public evaluation identify queries by id
+/// alone.
 pub(super) fn check_ids(args: &BenchArgs, queries: &[Selected]) -> anyhow::Result<()> {
     let more = [&args.converted, &args.pass_rate, &args.pass_rate_csv];
     let Some(file) = more.into_iter().flatten().next() else { return Ok(()) };
@@ -119,7 +120,7 @@ fn summary(results: &Results<'_>, report: &Report<'_>) -> String {
     format!("{}\n\n{table}\n{}{}\n", results.name, used(results), judged_by(results))
 }
 
-/// What the agent used, where it tells.
+/// Describes what the agent used, if it reports it.
 fn used(results: &Results<'_>) -> String {
     let replies = results.tool_replies();
     let calls = match replies.get("none") {
@@ -137,13 +138,13 @@ fn used(results: &Results<'_>) -> String {
     format!("{calls}the agent used {tokens} tokens{usd}\n")
 }
 
-/// Whether no answer was such that the judge had to be asked: all gave up, say.
+/// Returns whether no answer required asking the judge, for example because all gave up.
 fn has_asked_nobody(results: &Results<'_>) -> bool {
     let has_failed = results.judged.iter().any(|own| own.solves.failure.is_some());
     results.judge_cost() == Cost::default() && !has_failed
 }
 
-/// Who judged, and how steadily.
+/// Describes who judged, and how consistently.
 fn judged_by(results: &Results<'_>) -> String {
     match results.judge {
         SolveJudge::Nobody => "nobody judged what is solved; see --judge".into(),

@@ -1,4 +1,4 @@
-//! `juror demo --bench`: an agent is tried on queries, all from inside the program.
+//! `juror demo --bench`: benchmarks a scripted agent, all from inside the program.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -35,14 +35,14 @@ const FILES: [(&str, &str); 13] = [
     file!("agents/scripted.json"),
 ];
 
-/// Said first, so that nobody takes the agent for one with a model, or the guesses for verdicts.
+/// Printed first, so that nobody takes the agent for one with a model, or the guesses for verdicts.
 const SCRIPTED: &str = "no model is asked: the agent follows a script, the tools reply from a \
     cache folder, and the heuristic guesses what is solved";
 
-/// What the script lets go wrong.
+/// How many errors the script causes on purpose.
 const N_ERRORS: u64 = 1;
 
-/// Tries the scripted agent; its files and the results stay in a folder of their own.
+/// Benchmarks the scripted agent; its files and the results stay in a folder of their own.
 pub(super) fn run(program: &[OsString]) -> anyhow::Result<Exit> {
     let folder = new_folder()?;
     put(&folder, &FILES).map_err(|error| Outside(error.into()))?;
@@ -63,7 +63,7 @@ pub(super) fn run(program: &[OsString]) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Writes the files and tries nobody.
+/// Writes the files without running an agent.
 pub(super) fn write(folder: &Path) -> anyhow::Result<Exit> {
     refuse_known(folder, &FILES)?;
     put(folder, &FILES).with_context(|| format!("{}: cannot write", folder.display()))?;
@@ -82,10 +82,10 @@ fn print_next(folder: &Path) {
     output::print_note(&format!("  juror {}", in_shell(&words[..words.len() - KEPT_APART])));
 }
 
-/// How many words at the end say where the demo's own run is kept.
+/// How many arguments at the end say where the demo's own run is stored.
 const KEPT_APART: usize = 8;
 
-/// The command line that tries an agent.
+/// Returns the command line that benchmarks an agent.
 fn words(folder: &Path, agent: &str) -> Vec<String> {
     let place = |name: &str| folder.join(name).display().to_string();
     let words = [
@@ -112,7 +112,7 @@ fn words(folder: &Path, agent: &str) -> Vec<String> {
     words.map(str::to_owned).to_vec()
 }
 
-/// Words as a shell takes them, two options a line.
+/// Quotes arguments for a shell, with two options per line.
 fn in_shell(words: &[String]) -> String {
     let quoted: Vec<String> = words.iter().map(|word| quoted(word)).collect();
     let (command, options) = quoted.split_at(1);
@@ -120,13 +120,13 @@ fn in_shell(words: &[String]) -> String {
     command.iter().cloned().chain(lines).collect::<Vec<_>>().join(" \\\n    ")
 }
 
-/// Arguments as `juror bench` reads them, whatever the environment says of its options.
+/// Parses the arguments of `juror bench`, ignoring options from the environment.
 fn read(words: &[String]) -> anyhow::Result<BenchArgs> {
     let command = BenchArgs::augment_args(Command::new("bench")).mut_args(|arg| arg.env(None));
     Ok(BenchArgs::from_arg_matches(&command.try_get_matches_from(words)?)?)
 }
 
-/// A folder that nobody else has.
+/// Creates a new folder.
 fn new_folder() -> anyhow::Result<PathBuf> {
     let place = std::env::temp_dir();
     for number in 0..1000 {
@@ -143,7 +143,7 @@ fn new_folder() -> anyhow::Result<PathBuf> {
     anyhow::bail!("{}: there are too many demos here", place.display())
 }
 
-/// What became of each query, and what it shows.
+/// Renders a table of the queries: the outcome of each, and what it shows.
 fn table(results: &Value) -> anyhow::Result<String> {
     let script = scripted_agent::script()?;
     let row = |result: &Value| {

@@ -1,4 +1,4 @@
-//! `juror demo`: the example, from inside the program.
+//! `juror demo`: runs the example, from inside the program.
 
 mod bench;
 mod scripted_agent;
@@ -35,7 +35,7 @@ to tools that are served inside the program, and is judged by a rule of thumb.
 
 With --write FOLDER the example's files are put there, to look at and to play with.";
 
-/// Printed before the summary, so that nobody takes its numbers for those of a model.
+/// Printed before the summary, so that nobody takes its numbers for those of a live model.
 const RECORDED: &str = "no model is asked: verdicts come from replies recorded earlier, \
     written by hand for this example";
 
@@ -109,7 +109,7 @@ fn judge(args: &DemoArgs) -> anyhow::Result<Exit> {
     Ok(exit)
 }
 
-/// Puts the example's files into a folder; files that are there already are left alone.
+/// Writes the example's files into a folder, without touching existing files.
 fn write(folder: &Path) -> anyhow::Result<Exit> {
     let files = [
         ("reference.yaml", REFERENCE),
@@ -131,7 +131,7 @@ fn write(folder: &Path) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Refuses to write over files.
+/// Fails if a file already exists.
 fn refuse_known(folder: &Path, files: &[(&str, &str)]) -> anyhow::Result<()> {
     for (name, _) in files {
         let path = folder.join(name);
@@ -144,7 +144,7 @@ fn refuse_known(folder: &Path, files: &[(&str, &str)]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A word as a shell takes it.
+/// Quotes a word for a shell.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "/\\:._-+,=@%".contains(c);
     if word.chars().all(is_plain) {

@@ -1,5 +1,5 @@
-//! An agent without a model: what it calls and says is written down beforehand. It speaks by lines,
-//! as every command that `juror bench` tries, and calls tools over HTTP.
+//! An agent without a model, which follows a script. Like every command that `juror bench` runs, it
+//! exchanges lines of JSON and calls tools over HTTP.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, Read, Write};
@@ -12,25 +12,25 @@ use serde_json::{Value, json};
 
 const SCRIPT: &str = include_str!("../../../../../examples/agents/scripted.json");
 
-/// What the agent does with a query.
+/// The script for one query.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Part {
-    /// What there is to learn from it.
+    /// What the query demonstrates.
     pub(super) shows: String,
-    /// What it calls, in order; as written, since the order of arguments counts.
+    /// The calls to make, in order. They are kept as written, since the order of arguments counts.
     calls: Vec<Box<RawValue>>,
-    /// What it says then; `{/0/response/sky}` stands for a part of the replies.
+    /// The final answer; `{/0/response/sky}` stands for a part of the replies.
     final_answer: String,
 }
 
-/// What the agent does, by the ids of queries.
+/// Returns the script, by query id.
 pub(super) fn script() -> anyhow::Result<BTreeMap<String, Part>> {
     serde_json::from_str(SCRIPT).context("the script of the agent")
 }
 
-/// Answers queries until there are no more. A reply that lacks what the script needs ends it, as
-/// such a reply ends many an agent.
+/// Answers queries until there are no more. A reply that lacks what the script needs ends the
+/// agent, as it would end many others.
 pub(super) fn run(input: impl BufRead, output: &mut impl Write) -> anyhow::Result<()> {
     let script = script()?;
     for line in input.lines() {
@@ -55,7 +55,7 @@ fn answer(part: &Part, virtual_url: &str) -> anyhow::Result<String> {
     fill(&part.final_answer, &Value::Array(replies.collect::<anyhow::Result<_>>()?))
 }
 
-/// A text with the parts of replies it names.
+/// Fills in the parts of replies that a text names.
 fn fill(text: &str, replies: &Value) -> anyhow::Result<String> {
     let mut filled = String::new();
     let mut rest = text;
@@ -72,8 +72,8 @@ fn fill(text: &str, replies: &Value) -> anyhow::Result<String> {
     Ok(filled + rest)
 }
 
-/// Calls a tool. The server is on this machine, so no proxy may come between, and a plain
-/// connection does.
+/// Calls a tool. The server is on this machine, so a plain connection suffices, and no proxy may
+/// interfere.
 fn post(url: &str, call: &RawValue) -> anyhow::Result<Value> {
     let (host, path) = url
         .strip_prefix("http://")

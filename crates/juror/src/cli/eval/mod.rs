@@ -1,4 +1,4 @@
-//! `juror eval`: judge recorded answers.
+//! `juror eval`: judges recorded answers.
 
 mod summary;
 
@@ -50,7 +50,7 @@ REFERENCE is a list of templates in YAML or JSON, or a template or question a li
 RESPONSES is a JSON object by question id, a JSON list, or one response a line (JSONL).
 Both may be compressed (.gz, .zst); - is standard input.";
 
-/// Printed if there are answers to judge, and no model to ask.
+/// Printed if there are answers to judge, but no model to ask.
 const NOT_JUDGED: &str = "no model is configured: answers are not judged (docs/models.md says how)";
 
 /// Judge recorded answers: scores per question, statistics, and a summary.
@@ -133,7 +133,7 @@ pub(super) struct ReportArgs {
 }
 
 impl ReportArgs {
-    /// A summary that explains every question that is not perfect.
+    /// Returns options for a summary that explains every imperfect question.
     pub(super) fn summary_only(json: bool) -> ReportArgs {
         ReportArgs { worst: usize::MAX, json, ..ReportArgs::default() }
     }
@@ -156,12 +156,12 @@ pub(super) fn run(args: &EvalArgs) -> anyhow::Result<Exit> {
         recorded: None,
     };
     let exit = work.run();
-    // The program ends here: the system takes everything back faster than we could hand it back.
+    // The program ends here, and the system reclaims memory faster than dropping would.
     std::mem::forget((reference, responses));
     exit
 }
 
-/// Everything an evaluation is made of.
+/// The inputs and options of an evaluation.
 pub(super) struct Work<'w> {
     pub(super) reference: &'w Document,
     pub(super) responses: &'w Document,
@@ -170,12 +170,12 @@ pub(super) struct Work<'w> {
     pub(super) gate: &'w GateArgs,
     pub(super) ask: &'w AskArgs,
     pub(super) run: &'w RunArgs,
-    /// Replies to use in place of any model.
+    /// Recorded replies to use instead of any model.
     pub(super) recorded: Option<Recorded>,
 }
 
 impl Work<'_> {
-    /// Evaluates; everything that can be wrong with the inputs is said before any work.
+    /// Runs the evaluation; reports all problems of the inputs before any work.
     pub(super) fn run(&self) -> anyhow::Result<Exit> {
         let args = self.report;
         let plan = self.plan()?;
@@ -210,7 +210,7 @@ impl Work<'_> {
         Ok(exit)
     }
 
-    /// Prints the summary and what users should know, and returns how the command ends.
+    /// Prints the summary and warnings, and returns how the command ends.
     fn report(
         &self,
         evaluation: &Evaluation<'_>,
@@ -233,7 +233,7 @@ impl Work<'_> {
         Ok(exit)
     }
 
-    /// The rules by settings and arguments.
+    /// Builds the plan from settings and arguments.
     fn plan(&self) -> anyhow::Result<Plan> {
         let mut plan = self.settings.plan();
         plan.threads = self.report.jobs.map_or(plan.threads, NonZero::get);
@@ -255,7 +255,7 @@ impl Work<'_> {
         })
     }
 
-    /// Prints what asking would take.
+    /// Prints the calls that judging would make.
     fn count_calls(
         &self,
         evaluation: &Evaluation<'_>,
@@ -319,7 +319,7 @@ impl Work<'_> {
         ask::print_stop(&Stop::Interrupted, cache_of(judges).or(self.run.folder.as_deref()));
     }
 
-    /// Prints what results lack because models failed, and returns how the command ends then.
+    /// Prints what results lack because models failed, and returns how the command then ends.
     fn report_failures(&self, judgements: &Judgements, judges: Option<&Judges>) -> Option<Exit> {
         let cache = cache_of(judges);
         if let Some(stop) = &judgements.stopped {
@@ -334,7 +334,7 @@ impl Work<'_> {
         Some(Exit::OutsideFailed)
     }
 
-    /// What to do after models failed.
+    /// Returns what to do after models failed.
     fn after_failures(&self, failures: &ModelFailures, cache: Option<&str>) -> String {
         if failures.is_replay {
             return "judge again with a key, and export the replies anew".to_owned();
@@ -347,7 +347,7 @@ impl Work<'_> {
     }
 }
 
-/// Where the replies to judges are kept.
+/// Returns the location of the judges' kept replies.
 fn cache_of(judges: Option<&Judges>) -> Option<&str> {
     judges.and_then(|judges| judges.cache.as_deref())
 }
@@ -359,14 +359,14 @@ fn warn(warning: &Warning) {
     output::warn(&format!("{warning}{hint}"));
 }
 
-/// What is odd about both inputs.
+/// Returns the oddities of both inputs.
 fn all_problems(evaluation: &Evaluation<'_>) -> Problems {
     let mut problems = evaluation.reference_problems().clone();
     problems.extend(evaluation.response_problems());
     problems
 }
 
-/// Loads both files, at the same time unless one of them is standard input.
+/// Loads both files, concurrently unless one of them is standard input.
 fn load_both(reference: &str, responses: &str) -> anyhow::Result<(Document, Document)> {
     anyhow::ensure!(
         !(reference == "-" && responses == "-"),

@@ -14,7 +14,7 @@ use super::ReportArgs;
 use crate::exit::Outside;
 use crate::output;
 
-/// What the summary is made of.
+/// The data of the summary.
 pub(super) struct Summary<'s> {
     pub(super) args: &'s ReportArgs,
     pub(super) evaluation: &'s Evaluation<'s>,
@@ -23,12 +23,12 @@ pub(super) struct Summary<'s> {
 }
 
 impl Summary<'_> {
-    /// Prints it to standard output, unless the user wants none or data goes there.
+    /// Prints the summary to standard output, unless the user wants none or data goes there.
     pub(super) fn print(&self, problems: &Problems) -> Result<(), Outside> {
         let data_on_stdout =
             self.args.outputs.iter().chain(&self.args.aggregates).any(|name| name == "-");
         if self.args.json {
-            // A summary of numbers and texts is always JSON.
+            // Numbers and strings always serialize.
             let json = serde_json::to_string_pretty(&self.json(problems)).unwrap_or_default();
             return output::print_data(&format!("{json}\n"));
         } else if !self.args.quiet && !data_on_stdout {
@@ -58,7 +58,7 @@ impl Summary<'_> {
         }
     }
 
-    /// The questions that are not perfect, errors first, then by score.
+    /// Returns the imperfect questions, errors first, then by score.
     fn below_best(&self) -> Vec<&QuestionSummary> {
         let is_below = |own: &&QuestionSummary| {
             let low = |score: Option<f64>| score.is_some_and(|score| score < 1.0);
@@ -75,7 +75,7 @@ impl Summary<'_> {
         below
     }
 
-    /// A question that did not do well, scored again to find out why.
+    /// Scores a question again, to explain why it did not do well.
     fn worst(&self, own: &QuestionSummary) -> WorstQuestion {
         let (case, profile) = (self.evaluation.case(own.index), &self.evaluation.plan.profile);
         let judgement = self.outcome.judgements.of_questions.get(own.index);
@@ -113,7 +113,7 @@ impl Summary<'_> {
     }
 }
 
-/// What could not be found out about a question: the first thing that could not be computed, or else
+/// Describes what is missing for a question: the first metric that could not be computed, or else
 /// everything that judges could not find out.
 fn failures_in_words(record: &Record<'_>) -> Option<String> {
     let failure = |finding: &Finding| {
@@ -129,7 +129,7 @@ fn failures_in_words(record: &Record<'_>) -> Option<String> {
     computed.or((!judged.is_empty()).then(|| judged.join("; ")))
 }
 
-/// The summary for machines.
+/// The summary, for machines.
 #[derive(Serialize)]
 struct JsonSummary {
     profile: &'static str,

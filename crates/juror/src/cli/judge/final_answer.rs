@@ -1,4 +1,4 @@
-//! `juror judge final-answer`: how many final answers are right.
+//! `juror judge final-answer`: counts the correct final answers.
 
 use clap::Args;
 use juror_judge::JudgedFinalAnswer;
@@ -94,8 +94,8 @@ pub(super) fn run(args: &FinalAnswerArgs) -> anyhow::Result<Exit> {
     Ok(if failed { Exit::OutsideFailed } else { Exit::Done })
 }
 
-/// The share of queries that are solved; of several answers to one, their mean counts. Nothing
-/// without any verdict.
+/// Returns the share of queries that are solved; `None` without any verdict. If a query has several
+/// answers, their mean counts.
 fn rate(items: &[Item<'_>], judged: &[JudgedFinalAnswer]) -> Option<f64> {
     let mut queries: Vec<Vec<bool>> = vec![Vec::new(); n_queries(items)];
     for (item, one) in items.iter().zip(judged) {
@@ -110,8 +110,8 @@ fn rate(items: &[Item<'_>], judged: &[JudgedFinalAnswer]) -> Option<f64> {
     Some(rates.sum::<f64>() / queries.len() as f64)
 }
 
-/// The verdicts by what files know queries by. Where the judge could not be asked, there is none,
-/// and a reason.
+/// Returns the verdicts by item key. If the judge could not be asked, there is a reason instead of
+/// a verdict.
 fn verdicts(items: &[Item<'_>], judged: &[JudgedFinalAnswer], by: &str) -> Value {
     let verdict = |(item, one): (&Item<'_>, &JudgedFinalAnswer)| {
         let status = match one.verdict() {

@@ -1,4 +1,4 @@
-//! What is judged: the queries that count, and each one's answers.
+//! The items to judge: the queries that count, and the answers to each.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -16,36 +16,36 @@ use crate::output;
 pub(super) enum Count {
     /// Those that have an answer.
     Answered,
-    /// Those of these ids, answered or not.
+    /// The queries with these ids, answered or not.
     Ids(Vec<String>),
-    /// These, answered or not.
+    /// These queries, answered or not.
     Queries(Vec<Selected>),
 }
 
-/// An answer to a query that counts, or of several agents the answers that belong together.
+/// An answer to a query that counts, or the corresponding answers of several agents.
 pub(super) struct Item<'a> {
     pub(super) id: String,
-    /// The set of the query, where that is told.
+    /// The query's set, if known.
     set: Option<String>,
-    /// Which of several answers to the query it is, from 1 on; nothing where there is one.
+    /// Which of several answers to the query this is, counting from 1; `None` if there is only one.
     trial: Option<usize>,
-    /// What files know it by: the id, unless several share it.
+    /// The key in files: the id, made unique if several items share it.
     pub(super) key: String,
     pub(super) text: String,
-    /// What is known of the query, where queries were given.
+    /// The query itself, if queries were given.
     pub(super) query: Option<&'a Query>,
-    /// The answer of each agent; nothing where it has none.
+    /// The answer of each agent; `None` if the agent has none.
     pub(super) answers: Vec<Option<&'a Recorded<'a>>>,
-    /// Whether any agent was asked, as far as is told.
+    /// Whether any agent was asked, as far as is known.
     was_asked: bool,
-    /// Whether an agent failed, and so has no answer.
+    /// Whether an agent has no answer because it failed.
     pub(super) has_failed: bool,
-    /// Stands for the query: several answers to one have the same.
+    /// The number of the query, which all answers to it share.
     pub(super) query_number: usize,
 }
 
 impl Item<'_> {
-    /// What tells it from others, for machines.
+    /// Returns the fields that identify the item, for machines.
     pub(super) fn named(&self) -> Map<String, Value> {
         let mut fields = Map::from_iter([("query_id".to_owned(), json!(self.id))]);
         fields.extend(self.set.as_ref().map(|set| ("test_set".to_owned(), json!(set))));
@@ -53,17 +53,18 @@ impl Item<'_> {
         fields
     }
 
-    /// The answer of the only agent; nothing where it has none.
+    /// Returns the answer of the only agent; `None` if it has none.
     pub(super) fn answer(&self) -> Option<&Recorded<'_>> {
         self.answers.first().copied().flatten()
     }
 }
 
-/// What each agent answered to a query.
+/// The answers of each agent to a query.
 type Given<'a> = Vec<Vec<&'a Recorded<'a>>>;
 
-/// Everything that is judged of one agent or several: all answers to all queries that count, in
-/// the order of the queries, or else of the answers. Agents come with the places of their answers.
+/// Returns all items to judge: every answer to every query that counts, in the order of the
+/// queries, or else of the answers. Each agent comes with the name of the place that its answers
+/// are from.
 pub(super) fn items<'a>(
     count: &'a Count,
     agents: &[(&str, &'a Answers<'a>)],
@@ -95,7 +96,7 @@ pub(super) fn items<'a>(
     Ok(items)
 }
 
-/// Whether the queries are of several sets, so that ids alone may not tell them apart.
+/// Returns whether the queries come from several sets, so that ids alone may be ambiguous.
 fn has_sets(agents: &[(&str, &Answers<'_>)]) -> bool {
     let of = |(_, answers): &(&str, &Answers<'_>)| {
         let sets = answers.iter().filter_map(|(_, recorded)| recorded.set.as_deref());
@@ -104,7 +105,7 @@ fn has_sets(agents: &[(&str, &Answers<'_>)]) -> bool {
     agents.iter().any(of)
 }
 
-/// All answers, in the order that their queries first come in.
+/// All answers by query, in the order in which the queries first appear.
 #[derive(Default)]
 struct Known<'a> {
     all: Vec<(Place<'a>, Given<'a>)>,
@@ -112,8 +113,8 @@ struct Known<'a> {
 }
 
 impl<'a> Known<'a> {
-    /// The answers to the queries that count, where those are told, or else to all: those of later
-    /// agents belong to the queries of the first.
+    /// Collects the answers to the queries that count, if those are given, or else to all queries.
+    /// The answers of later agents are matched with the queries of the first.
     fn read(count: &'a Count, agents: &[(&str, &'a Answers<'a>)]) -> anyhow::Result<Known<'a>> {
         let mut known = Known::default();
         if let Count::Queries(queries) = count {
@@ -153,7 +154,7 @@ impl<'a> Known<'a> {
         self.at.get(key).map(|at| &self.all[*at].1)
     }
 
-    /// The queries of an id, of all sets; one without an answer where there is none.
+    /// Returns the queries with an id from all sets, or one without answers if there are none.
     fn of_id(
         &self,
         id: &'a String,
@@ -165,14 +166,14 @@ impl<'a> Known<'a> {
     }
 }
 
-/// Ids that queries of several sets have.
+/// Returns the ids that queries of several sets share.
 fn shared_ids<'k>(keys: &[Place<'k>]) -> HashSet<&'k str> {
     let mut seen = HashSet::new();
     keys.iter().filter(|(_, id)| !seen.insert(*id)).map(|(_, id)| *id).collect()
 }
 
-/// The answers to one query, each an item. Those of several agents belong together by their
-/// numbers, so that each agent has as many, or none.
+/// Returns one item for each answer to a query. The answers of several agents are paired by
+/// position, so each agent must have the same number of answers, or none.
 fn of_query<'a>(
     query_number: usize,
     (set, id): Place<'_>,
@@ -213,7 +214,7 @@ fn of_query<'a>(
     Ok((0..n_trials).map(item).collect())
 }
 
-/// Says which answers belong to no query that counts, and which queries have several.
+/// Reports answers that belong to no query that counts, and queries with several answers.
 pub(super) fn print_answers(items: &[Item<'_>], answers: &Answers<'_>, quiet: bool) {
     if quiet {
         return;
@@ -233,18 +234,18 @@ pub(super) fn print_answers(items: &[Item<'_>], answers: &Answers<'_>, quiet: bo
     }
 }
 
-/// How many different queries there are.
+/// Counts the distinct queries.
 pub(super) fn n_queries(items: &[Item<'_>]) -> usize {
     items.last().map_or(0, |item| item.query_number + 1)
 }
 
-/// How many queries have an answer with a verdict.
+/// Counts the queries that have an answer with a verdict.
 pub(super) fn n_judged_queries(items: &[Item<'_>], is_judged: impl Fn(usize) -> bool) -> usize {
     let judged = items.iter().enumerate().filter(|(at, _)| is_judged(*at));
     judged.map(|(_, item)| item.query_number).collect::<HashSet<_>>().len()
 }
 
-/// How many queries a rate is over, where some have no verdict.
+/// Says how many queries a rate covers, if some have no verdict.
 pub(super) fn over_judged(items: &[Item<'_>], is_judged: impl Fn(usize) -> bool) -> String {
     match (n_judged_queries(items, is_judged), n_queries(items)) {
         (n_judged, n_all) if n_judged == n_all => String::new(),

@@ -1,4 +1,4 @@
-//! `juror judge`: judge recorded answers of agents.
+//! `juror judge`: judges recorded answers of agents.
 
 #![expect(clippy::doc_markdown, reason = "these comments are the help that users read")]
 
@@ -94,7 +94,7 @@ impl CommonArgs {
         })
     }
 
-    /// The queries that count, as far as files say.
+    /// Returns the queries that count, as far as the arguments specify them.
     fn wanted(&self) -> anyhow::Result<Count> {
         let Some(place) = self.queries.clone() else {
             let Some(file) = &self.ids else { return Ok(Count::Answered) };
@@ -121,7 +121,7 @@ impl CommonArgs {
         Ok(AnswerFiles::load(place, self.method.as_deref())?)
     }
 
-    /// Whom to ask, and where replies are kept.
+    /// Opens the models, and returns the location of kept replies.
     fn models(&self, settings: &Settings, hint: &str) -> anyhow::Result<(Models, Option<String>)> {
         anyhow::ensure!(!self.ask.no_model, "--no-model: there is nobody to judge{hint}");
         let environment = Environment::read(output::warn);
@@ -145,7 +145,7 @@ impl CommonArgs {
         Ok(done)
     }
 
-    /// Prints a summary: what was found, for people or for machines, and what was asked.
+    /// Prints a summary for people or for machines, and the calls made.
     fn print(&self, text: &str, json: &serde_json::Value) -> anyhow::Result<()> {
         if self.json {
             output::print_data(&format!("{json:#}\n"))?;
@@ -160,7 +160,7 @@ impl CommonArgs {
         Ok(())
     }
 
-    /// What calls there were, or would be.
+    /// Prints the calls that were or would be made.
     fn print_calls(&self, models: &Models) {
         let rows = ask::rows(&models.tally());
         if (!self.quiet || self.ask.dry_run) && !self.json && !rows.is_empty() {
@@ -168,7 +168,7 @@ impl CommonArgs {
         }
     }
 
-    /// Ends a command that had to stop or only counted; nothing where it was seen through.
+    /// Ends a command that had to stop or only counted calls; returns `None` if it ran to its end.
     fn end_early(&self, models: &Models, cache: Option<&str>, n: usize) -> Option<Exit> {
         if let Some(stop) = models.stopped() {
             self.print_calls(models);
@@ -189,7 +189,7 @@ fn queries(n: usize) -> String {
     if n == 1 { "1 query".into() } else { format!("{n} queries") }
 }
 
-/// Reads answers and tells what cannot be read; how many problems there were.
+/// Reads answers, and reports and counts what cannot be read.
 fn read<'a>(files: &'a AnswerFiles, n_problems: &mut usize) -> anyhow::Result<Answers<'a>> {
     let (answers, told) = files.read();
     *n_problems += told.len();
@@ -200,13 +200,13 @@ fn read<'a>(files: &'a AnswerFiles, n_problems: &mut usize) -> anyhow::Result<An
     Ok(answers)
 }
 
-/// Begins a file, where one is wanted and calls are not only counted.
+/// Starts a file, if one is wanted and calls are not merely counted.
 fn begin(name: Option<&String>, dry_run: bool) -> anyhow::Result<Option<TextFile>> {
     let Some(name) = name.filter(|_| !dry_run) else { return Ok(None) };
     Ok(Some(TextFile::create(name)?))
 }
 
-/// A file of any ending that appears whole or not at all.
+/// A file with any extension that appears complete or not at all.
 struct TextFile(Output);
 
 impl TextFile {
@@ -221,22 +221,22 @@ impl TextFile {
     }
 }
 
-/// What an agent is called when nobody says: the file or folder its answers are in.
+/// Returns the default name of an agent: that of the file or folder with its answers.
 fn stem(place: &str) -> String {
     let path = std::path::Path::new(place);
     let name = if path.is_dir() { path.file_name() } else { path.file_stem() };
     name.map_or_else(|| "agent".to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
-/// What is said of a rate without any verdict.
+/// Printed instead of a rate if there is no verdict.
 const NOT_KNOWN: &str = "not known, since nothing could be judged";
 
-/// How many have no verdict, after those that have one.
+/// Says how many have no verdict, to follow the counts of those that have one.
 fn unjudged(n: usize) -> String {
     if n == 0 { String::new() } else { format!(", {n} unjudged") }
 }
 
-/// Why some have none.
+/// Says that some have no verdict and are left out.
 fn left_out(n: usize) -> String {
     if n == 0 {
         return String::new();
@@ -244,7 +244,7 @@ fn left_out(n: usize) -> String {
     format!("\n{n} left out: the judge could not be asked")
 }
 
-/// A share as a percentage.
+/// Formats a share as a percentage.
 fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }

@@ -1,4 +1,4 @@
-//! `juror judge pass-rate`: how many queries were solved.
+//! `juror judge pass-rate`: counts the queries that were solved.
 
 use clap::Args;
 use juror_judge::JudgedAnswer;
@@ -105,7 +105,7 @@ pub(super) fn run(args: &PassRateArgs) -> anyhow::Result<Exit> {
         models = Some(asked);
     }
     let judgements = report.judgements();
-    // What was written earlier is worth more than a file without a verdict of the judge's.
+    // An existing file is worth more than one without any verdict of the judge.
     let is_judged = !report.has_failed_altogether();
     if let Some(file) = written.filter(|_| is_judged) {
         file.write(&write_judgements(&judgements))?;
@@ -122,10 +122,10 @@ pub(super) fn run(args: &PassRateArgs) -> anyhow::Result<Exit> {
     Ok(if failed_outside || n_problems > 0 { Exit::OutsideFailed } else { Exit::Done })
 }
 
-/// Who judges where no model does.
+/// The name of the judge if no model judges.
 const HEURISTIC: &str = "heuristic";
 
-/// A status without asking anyone.
+/// Guesses a status without asking a model.
 fn guess(item: &Item<'_>) -> JudgedAnswer {
     let outcome = match (item.answer(), item.query) {
         (Some(recorded), Some(query)) => {
@@ -142,18 +142,19 @@ fn guess(item: &Item<'_>) -> JudgedAnswer {
     JudgedAnswer { runs: vec![Ok(outcome)], reason, ..JudgedAnswer::default() }
 }
 
-/// What came of it.
+/// The outcome of judging.
 struct Report<'r> {
     args: &'r PassRateArgs,
     items: &'r [Item<'r>],
     judged: Vec<JudgedAnswer>,
-    /// Who judged.
+    /// The name of the judge.
     by: String,
     repeats: u32,
 }
 
 impl Report<'_> {
-    /// What was judged. What nobody could be asked about would count as unsolved there.
+    /// Returns the judgements for the output files. Answers without a verdict are left out, because
+    /// they would count as unsolved there.
     fn judgements(&self) -> Vec<Judgement> {
         let is_judged = |at: &usize| self.judged[*at].majority().is_some();
         (0..self.items.len()).filter(is_judged).map(|at| self.judgement(at)).collect()
@@ -173,8 +174,8 @@ impl Report<'_> {
         judgement
     }
 
-    /// The rate over queries; of several answers to one, their mean counts. Nothing without any
-    /// verdict.
+    /// Returns the pass rate over queries; `None` without any verdict. If a query has several
+    /// answers, their mean counts.
     fn pass_rate(&self) -> Option<PassRate> {
         let mut queries: Vec<Vec<Said>> = vec![Vec::new(); n_queries(self.items)];
         for (item, judged) in self.items.iter().zip(&self.judged) {
@@ -183,7 +184,7 @@ impl Report<'_> {
         PassRate::of_verdicts(queries.iter().map(Vec::as_slice), self.repeats as usize)
     }
 
-    /// How many answers most runs find solved, unsure and unsolved.
+    /// Counts the answers that the majority of runs finds solved, unsure and unsolved.
     fn counts(&self) -> [usize; 3] {
         let count = |status| self.count(|one| one.majority() == Some(status));
         [Status::Solved, Status::Unsure, Status::Unsolved].map(count)
@@ -197,19 +198,19 @@ impl Report<'_> {
         self.items.iter().filter(|item| item.answer().is_none()).count()
     }
 
-    /// Whether the judge was asked, and said nothing of any answer.
+    /// Returns whether the judge was asked, and reached no verdict on any answer.
     fn has_failed_altogether(&self) -> bool {
         let is_verdict = |outcome: &Outcome| matches!(outcome.basis, Basis::Judged(_));
         let has_verdict = |one: &JudgedAnswer| one.runs.iter().flatten().any(is_verdict);
         self.count(|one| one.majority().is_none()) > 0 && self.count(has_verdict) == 0
     }
 
-    /// How many have no answer because the agent failed.
+    /// Counts the items without an answer because the agent failed.
     fn n_agent_errors(&self) -> usize {
         self.items.iter().filter(|item| item.has_failed).count()
     }
 
-    /// The answers that have a run without a verdict.
+    /// Returns the answers for which a run of the judge has no verdict.
     fn failed(&self) -> Vec<usize> {
         (0..self.items.len()).filter(|at| self.judged[*at].failure().is_some()).collect()
     }
@@ -232,7 +233,7 @@ impl Report<'_> {
         Ok(())
     }
 
-    /// Tells those who read no summary that the judge could not be asked.
+    /// Reports failures of the judge to users who see no summary.
     fn print_failures(&self) {
         let unjudged = || self.judged.iter().filter(|one| one.majority().is_none());
         if let Some(why) = unjudged().find_map(JudgedAnswer::failure) {
@@ -243,7 +244,7 @@ impl Report<'_> {
         }
     }
 
-    /// The summary for people.
+    /// Renders the summary for people.
     fn text(&self) -> String {
         let [solved, unsure, unsolved] = self.counts();
         let failed = self.failed();
@@ -304,7 +305,7 @@ impl Report<'_> {
         lines.join("\n")
     }
 
-    /// The summary for machines.
+    /// Returns the summary for machines.
     fn json(&self, models: Option<&Models>) -> Value {
         let rate = self.pass_rate();
         let [solved, unsure, unsolved] = self.counts();
@@ -343,5 +344,5 @@ impl Report<'_> {
     }
 }
 
-/// How many failures a summary names.
+/// How many failures a summary lists.
 const MOST_ERRORS: usize = 5;

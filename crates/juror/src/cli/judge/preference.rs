@@ -1,4 +1,4 @@
-//! `juror judge preference`: which of two agents answers better.
+//! `juror judge preference`: decides which of two agents answers better.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -130,7 +130,7 @@ pub(super) fn run(args: &PreferenceArgs) -> anyhow::Result<Exit> {
             (0..items.len()).filter(is_judged).map(compared).collect();
         file.write(&write_preferences_csv(&compared, &reference_name, &candidate_name))?;
     }
-    // What could not be asked is no tie.
+    // A comparison that could not be judged is not a tie.
     let rate = WinRate::of(judged.iter().filter(|one| one.is_judged()).map(points));
     let n_unjudged = judged.iter().filter(|one| !one.is_judged()).count();
     let left_out = left_out(n_unjudged);
@@ -178,7 +178,7 @@ pub(super) fn run(args: &PreferenceArgs) -> anyhow::Result<Exit> {
     Ok(if failed { Exit::OutsideFailed } else { Exit::Done })
 }
 
-/// A vote, as the JSON has it.
+/// Returns the word for a vote in the JSON output.
 fn word(vote: Vote) -> &'static str {
     match vote {
         Vote::For(Side::Candidate) => "candidate",
@@ -188,7 +188,7 @@ fn word(vote: Vote) -> &'static str {
 }
 
 impl PreferenceArgs {
-    /// What both are called. Files of one name are told apart by their folders.
+    /// Returns the names of both agents. Files of the same name are distinguished by their folders.
     fn names(&self) -> anyhow::Result<[String; 2]> {
         let places = [&self.reference, &self.candidate];
         let mut names = places.map(|place| stem(place));
@@ -215,7 +215,7 @@ impl PreferenceArgs {
     }
 }
 
-/// What was judged before, by the ids of queries.
+/// Earlier verdicts on both agents, by query id.
 struct Statuses(Option<[HashMap<String, Status>; 2]>);
 
 impl Statuses {
@@ -229,14 +229,14 @@ impl Statuses {
             let document = load(name)?;
             let (judgements, problems) = read_judgements(&document);
             output::warn_all(&problems);
-            // Of an entry without any verdict nothing is known.
+            // An entry without any verdict has no status.
             let judged = judgements.into_iter().filter(|one| !one.is_solved.is_empty());
             Ok(judged.map(|one| (one.id.clone(), one.majority())).collect())
         };
         Ok(Statuses(Some([read(reference)?, read(candidate)?])))
     }
 
-    /// The statuses of both answers to a query, where both are known.
+    /// Returns the statuses of both answers to a query, if both are known.
     fn of(&self, id: &str) -> Option<(Status, Status)> {
         let [reference, candidate] = self.0.as_ref()?;
         Some((*reference.get(id)?, *candidate.get(id)?))
