@@ -18,7 +18,7 @@ use crate::input::{path_of, settings};
 use crate::observe::Observer;
 use crate::problem::{InputProblem, Refusal};
 
-/// How many results are added before other threads of Python get a turn.
+/// How many results are added before other Python threads get a turn.
 const TURN: usize = 1000;
 
 /// Folds results into statistics. `metrics` names metrics of the user's own: such a name, and each
@@ -36,7 +36,7 @@ pub(crate) fn compute_aggregates<'py>(
     to_python(py, &aggregates, &templates)
 }
 
-/// Statistics, and the names of templates that are not strings, by the strings that stand for them.
+/// Statistics, and the template names that are not strings, by the strings that stand for them.
 pub(crate) type Collected<'py> = (Aggregates, HashMap<String, Bound<'py, PyAny>>);
 
 /// Folds results, given as objects or as a path, into statistics.
@@ -95,14 +95,14 @@ pub(crate) fn collect<'py>(
     Ok((aggregates, templates))
 }
 
-/// The rules by which statistics are made.
+/// Returns the plan whose rules statistics follow.
 pub(crate) fn plan_of(config: Option<&Bound<'_, PyAny>>, profile: Option<&str>) -> PyResult<Plan> {
     let mut settings = settings(config)?;
     settings.profile = profile.map(profile_number).transpose()?.or(settings.profile);
     Ok(settings.plan())
 }
 
-/// Metrics of the user's own.
+/// The user's own metrics.
 struct Own {
     names: Vec<String>,
 }
@@ -116,7 +116,7 @@ impl Own {
         self.names.iter().any(of) && split_key(key).1 != Some(KeyPart::Error)
     }
 
-    /// The metrics of settings, then those of the user's own that results have.
+    /// Returns the metrics of the settings, then the user's own metrics that results have.
     fn add_to(&self, mut custom: Vec<String>, keys: Vec<String>) -> Vec<String> {
         let mut own: Vec<String> = keys.into_iter().filter(|key| self.has(key)).collect();
         own.retain(|key| !custom.contains(key) && juror_score::question_metric(key).is_none());
@@ -142,7 +142,7 @@ fn of_file(
     Ok((aggregator.finish(), problems))
 }
 
-/// The keys of all results in a file, each once, in order.
+/// Returns the distinct keys of all results in a file, in order.
 fn keys_of_document(document: &Document) -> Vec<String> {
     let text = document.json();
     let results: Vec<Object<'_>> = serde_json::from_str(text).unwrap_or_else(|_| {
@@ -172,7 +172,7 @@ fn distinct(keys: impl Iterator<Item = String>) -> Vec<String> {
     keys.filter(|key| seen.insert(key.clone())).collect()
 }
 
-/// Results one by one: those of a list or any other iterable, or a single result.
+/// Returns results one by one: those of a list or any other iterable, or a single result.
 fn items<'py>(results: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
     if results.cast::<PyMapping>().is_ok() {
         return Ok(vec![results.clone()]);
@@ -191,7 +191,7 @@ fn tell(py: Python<'_>, problems: &Problems) -> PyResult<()> {
     Ok(())
 }
 
-/// The documented dict; templates keep the names they were given.
+/// Returns the documented dict; templates keep the names they were given.
 pub(crate) fn to_python<'py>(
     py: Python<'py>,
     aggregates: &Aggregates,

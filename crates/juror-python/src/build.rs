@@ -1,4 +1,4 @@
-//! Building results in Python, step by step.
+//! Builds results in Python, step by step.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFloat, PyList, PyString};
@@ -7,7 +7,7 @@ use crate::build_plan::{BuildPlan, BuildStep, Documents, Source};
 use crate::from_json::Builder;
 use crate::known::Known;
 
-/// The inputs of an evaluation, with the objects they were made of.
+/// The inputs of an evaluation, with the objects they were made from.
 pub(crate) struct Inputs<'py> {
     pub(crate) documents: Documents,
     pub(crate) reference: Option<Known<'py>>,
@@ -15,7 +15,7 @@ pub(crate) struct Inputs<'py> {
 }
 
 impl<'py> Inputs<'py> {
-    /// The objects that a text was made of.
+    /// Returns the objects that a text was made from.
     fn known(&self, source: Source) -> Option<&Known<'py>> {
         match source {
             Source::Reference => self.reference.as_ref(),
@@ -25,7 +25,7 @@ impl<'py> Inputs<'py> {
     }
 }
 
-/// Follows steps of a plan, and appends the results to a list.
+/// Executes steps of a plan, and appends the results to a list.
 pub(crate) fn build<'py>(
     builder: &mut Builder<'py>,
     steps: &[BuildStep],
@@ -38,18 +38,18 @@ pub(crate) fn build<'py>(
     steps.iter().try_for_each(|step| building.step(*step))
 }
 
-/// Results that are being built.
+/// Results under construction.
 struct Building<'b, 'py> {
     builder: &'b mut Builder<'py>,
     plan: &'b BuildPlan,
     inputs: &'b Inputs<'py>,
-    /// The objects and lists that are not closed yet.
+    /// The objects and lists that are still open.
     open: Vec<Open<'py>>,
 }
 
-/// An object or list that is being built.
+/// An object or list under construction.
 enum Open<'py> {
-    /// With the key of the value to come.
+    /// A dict, with the key of the next value.
     Dict(Bound<'py, PyDict>, Option<Bound<'py, PyString>>),
     List(Bound<'py, PyList>),
 }
@@ -99,7 +99,7 @@ impl<'b, 'py> Building<'b, 'py> {
         }
     }
 
-    /// Puts a value where it belongs.
+    /// Adds a value to the innermost open object or list.
     fn put(&mut self, value: Bound<'py, PyAny>) -> PyResult<()> {
         match self.open.last_mut() {
             Some(Open::Dict(dict, key)) => match key.take() {
@@ -111,7 +111,7 @@ impl<'b, 'py> Building<'b, 'py> {
         }
     }
 
-    /// The text that a piece is part of.
+    /// Returns the text that a piece is part of.
     fn text(&self, source: Source) -> &'b str {
         match source {
             Source::Reference => self.inputs.documents.reference.json(),
@@ -120,12 +120,12 @@ impl<'b, 'py> Building<'b, 'py> {
         }
     }
 
-    /// The value that begins at a place.
+    /// Returns the value that starts at a position.
     fn value(&mut self, source: Source, start: usize) -> PyResult<Bound<'py, PyAny>> {
         self.builder.part(self.text(source), start, self.inputs.known(source))
     }
 
-    /// The object that begins at a place, to be added to.
+    /// Returns the object that starts at a position, as a dict to be extended.
     fn fields(&mut self, source: Source, start: usize) -> PyResult<Bound<'py, PyDict>> {
         self.builder.dict(self.text(source), start, self.inputs.known(source))
     }

@@ -1,7 +1,7 @@
 //! A result as a list of steps that build it in Python.
 //!
-//! Threads that score know nothing of Python: they write the steps, and the thread that has Python
-//! follows them. Whatever repeats the input is named by its position there.
+//! Scoring threads do not use Python: they write the steps, and the thread that holds Python
+//! executes them. Anything copied from the inputs is referred to by its position there.
 
 use std::sync::Arc;
 
@@ -21,17 +21,17 @@ pub(crate) enum Source {
 }
 
 /// A step of building. There are very many of them, so they are small: a piece of text is its
-/// source, its length and where it begins; JSON needs no length.
+/// source, its length and its start; JSON needs no length.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum BuildStep {
     OpenObject,
     OpenList,
     Close,
-    /// A key: a text without quotes.
+    /// A key: text without quotes.
     Key(Source, u32, usize),
     /// A key: a JSON string.
     KeyAsWritten(Source, u32, usize),
-    /// A text without quotes.
+    /// Text without quotes.
     Text(Source, u32, usize),
     Number(f64),
     /// Any JSON.
@@ -42,20 +42,20 @@ pub(crate) enum BuildStep {
 
 const _: () = assert!(size_of::<BuildStep>() == 16);
 
-/// How a few results are built.
+/// The steps that build a few results.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BuildPlan {
     pub(crate) steps: Vec<BuildStep>,
-    /// Texts that are part of no input.
+    /// Texts that are not part of any input.
     pub(crate) texts: String,
-    /// The first step of each result.
+    /// The index of the first step of each result.
     pub(crate) starts: Vec<usize>,
     /// Whether an id is written as something other than a string.
     pub(crate) has_odd_ids: bool,
 }
 
 impl BuildPlan {
-    /// An empty plan with room for as much as another one has.
+    /// Creates an empty plan with the capacity of another.
     pub(crate) fn as_large_as(other: &BuildPlan) -> BuildPlan {
         BuildPlan {
             steps: Vec::with_capacity(other.steps.len() + other.steps.len() / 8),
@@ -72,7 +72,7 @@ impl BuildPlan {
         self.has_odd_ids = false;
     }
 
-    /// The steps of one result.
+    /// Returns the steps of one result.
     pub(crate) fn steps_of(&self, result: usize) -> &[BuildStep] {
         let end = self.starts.get(result + 1).copied().unwrap_or(self.steps.len());
         &self.steps[self.starts[result]..end]
@@ -101,13 +101,13 @@ pub(crate) struct PlanWriter<'w> {
 }
 
 impl<'w> PlanWriter<'w> {
-    /// A writer for the next result of a plan.
+    /// Creates a writer for the next result of a plan.
     pub(crate) fn new(documents: &'w Documents, plan: &'w mut BuildPlan) -> PlanWriter<'w> {
         plan.starts.push(plan.steps.len());
         PlanWriter { documents, plan }
     }
 
-    /// Where a text is; one that is part of no input is added to the plan.
+    /// Returns the position of a text; adds it to the plan if it is not part of any input.
     fn place(&mut self, text: &str) -> (Source, usize) {
         if let Some(start) = start_in(self.documents.reference.json(), text) {
             return (Source::Reference, start);
@@ -119,7 +119,7 @@ impl<'w> PlanWriter<'w> {
         (Source::Plan, self.plan.texts.len() - text.len())
     }
 
-    /// Where an object of an input begins.
+    /// Returns the position of an object of an input.
     fn start_of(&self, object: &Object<'_>) -> Option<(Source, usize)> {
         let (key, _) = object.iter_raw().next()?;
         let Documents { reference, responses, .. } = self.documents;
@@ -139,7 +139,7 @@ impl<'w> PlanWriter<'w> {
     }
 }
 
-/// Where a text begins in another, if it is a part of it in memory.
+/// Returns where a text starts in another, if it is part of it in memory.
 fn start_in(whole: &str, part: &str) -> Option<usize> {
     let start = (part.as_ptr() as usize).checked_sub(whole.as_ptr() as usize)?;
     (start + part.len() <= whole.len() && !part.is_empty()).then_some(start)
@@ -180,7 +180,7 @@ impl ResultSink for PlanWriter<'_> {
             Source::Responses => self.documents.responses.json(),
             Source::Plan => return,
         };
-        // An id that is written as a number is a text for Juror, and stays a number for its user.
+        // An id that is written as a number is a string for Juror, but stays a number for its user.
         if whole.as_bytes().get(start.wrapping_sub(1)) != Some(&b'"') {
             self.plan.steps.pop();
             self.plan.steps.push(BuildStep::Json(source, start));
@@ -195,7 +195,7 @@ impl ResultSink for PlanWriter<'_> {
     fn json(&mut self, json: &str) {
         let (source, start) = self.place(json);
         if source == Source::Plan {
-            // A number ends where something else begins.
+            // A number ends only where something else begins.
             self.plan.texts.push(' ');
         }
         self.plan.steps.push(BuildStep::Json(source, start));

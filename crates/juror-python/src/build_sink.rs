@@ -1,4 +1,5 @@
-//! Where the records of an evaluation go: to the thread that has Python, as plans to build them.
+//! The sink of an evaluation: sends plans to the thread that holds Python, which builds the
+//! results.
 
 use std::sync::mpsc::{Receiver, SyncSender};
 
@@ -10,13 +11,13 @@ use crate::build_plan::{BuildPlan, Documents, PlanWriter};
 use crate::engine::Message;
 use crate::lazy_results::Unbuilt;
 
-/// Sends plans on as they are written, to be built at once. Plans for results of two files are kept
-/// instead: they are built when somebody looks.
+/// Sends plans as they are written, to be executed at once. If both inputs are files, plans are
+/// kept instead and executed when somebody looks at the results.
 pub(crate) struct BuildSink<'s> {
     documents: &'s Documents,
     plan: &'s Plan,
     messages: &'s SyncSender<Message>,
-    /// Plans that were followed, to be filled again: fresh memory is expensive.
+    /// Executed plans, to be reused: fresh memory is expensive.
     used: &'s Receiver<BuildPlan>,
     kept: Vec<BuildPlan>,
 }
@@ -72,7 +73,7 @@ impl Sink for BuildSink<'_> {
     }
 }
 
-/// Writes plans on the threads that score.
+/// Writes plans on the scoring threads.
 pub(crate) struct BuildWriter<'w> {
     documents: &'w Documents,
     profile: &'w Profile,

@@ -1,4 +1,4 @@
-//! The program `juror`, as the package's command.
+//! The `juror` program, as the command of the package.
 
 use std::ffi::OsString;
 

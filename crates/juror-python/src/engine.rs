@@ -1,4 +1,4 @@
-//! Evaluating on threads that know nothing of Python.
+//! Evaluates on threads that do not use Python.
 
 use std::io;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::input::Source;
 use crate::lazy_results::Unbuilt;
 use crate::problem::{InputProblem, Refusal};
 
-/// What is evaluated, and how.
+/// The inputs and options of an evaluation.
 pub(crate) struct Work {
     pub(crate) reference: Loading,
     pub(crate) responses: Source,
@@ -28,16 +28,16 @@ pub(crate) struct Work {
     pub(crate) unwanted: Interrupt,
 }
 
-/// A document that a thread of its own loads.
+/// A document being loaded on a thread of its own.
 ///
-/// The thread is started by whoever starts the engine, not by the engine: on two processors one is
-/// still busy with whoever started the engine, and a thread of the engine's would wait behind it.
+/// The thread is started by whoever starts the engine, not by the engine. With two processors, one
+/// is still busy with the starting thread, and a thread started by the engine would wait behind it.
 pub(crate) struct Loading {
     is_file: bool,
     thread: JoinHandle<Loaded>,
 }
 
-/// A document, and what has to be kept of it.
+/// A document, and what must be kept of its file.
 type Loaded = Result<(Document, Option<Lent>), LoadError>;
 
 impl Loading {
@@ -52,9 +52,9 @@ impl Loading {
     }
 }
 
-/// How inputs are evaluated.
+/// The options of an evaluation.
 pub(crate) struct How {
-    /// What could not be read of the objects of the reference.
+    /// Objects of the reference that could not be read.
     pub(crate) problems: Vec<InputProblem>,
     pub(crate) settings: Settings,
     pub(crate) plan: Plan,
@@ -64,7 +64,7 @@ pub(crate) struct How {
     pub(crate) interrupt: Interrupt,
 }
 
-/// What the engine sends while it works.
+/// A message from the engine while it works.
 pub(crate) enum Message {
     /// A line for the log.
     Log {
@@ -72,38 +72,38 @@ pub(crate) enum Message {
         /// Whether something failed.
         is_failure: bool,
     },
-    /// How far it has come.
+    /// The progress.
     Event(Event),
-    /// What plans refer to.
+    /// The documents that plans refer to.
     Documents(Documents),
-    /// How the next results are built.
+    /// A plan for the next results.
     Results(BuildPlan),
     /// Everything is done. Results of files are not built yet.
     Done(Option<Box<Unbuilt>>),
-    /// It was interrupted.
+    /// The evaluation was interrupted.
     Interrupted,
-    /// It could not begin, or failed.
+    /// The evaluation could not start, or failed.
     Refused(Refusal),
 }
 
-/// Where messages go.
+/// The channel for messages.
 #[derive(Clone, Copy)]
 struct Messages<'m>(&'m SyncSender<Message>);
 
 impl Messages<'_> {
-    /// Whether anybody listens.
+    /// Sends a message; returns whether the receiver still exists.
     fn send(self, message: Message) -> bool {
         self.0.send(message).is_ok()
     }
 
     fn log(self, text: String, is_failure: bool) {
-        // If nobody listens any more, nobody needs it.
+        // If the receiver is gone, nobody needs the line.
         self.send(Message::Log { text, is_failure });
     }
 }
 
-/// Does the work, and sends everything as messages. Ends early if it is interrupted or nobody
-/// listens any more. When all is done, keeps what results of files need.
+/// Does the work, and sends everything as messages. Ends early if it is interrupted or the receiver
+/// is gone. When all is done, keeps the texts that results of files need.
 pub(crate) fn run(
     work: Work,
     messages: &SyncSender<Message>,
@@ -114,7 +114,7 @@ pub(crate) fn run(
     let messages = Messages(messages);
     let outcome = load_both(reference, responses).and_then(|(documents, lent)| {
         let check = || [&lent.0, &lent.1].into_iter().flatten().try_for_each(Lent::check);
-        // If a file was cut short, that is the reason for whatever went wrong.
+        // If a file was truncated, that is the cause of whatever went wrong.
         let is_done = evaluate(how, &documents, &check, messages, used)
             .map_err(|refusal| check().map_or_else(Refusal::File, |()| refusal))?;
         Ok(is_done.then_some((documents, lent)))
@@ -123,7 +123,7 @@ pub(crate) fn run(
         // Only results of two files are built later.
         Ok(Some((documents, _))) if !documents.are_both_files() => {}
         Ok(Some((documents, lent))) => {
-            // Nobody waits for the texts if the results were dropped.
+            // If the results were dropped, nobody waits for the texts.
             let _ = texts.send(keep(documents, lent, &unwanted));
         }
         Ok(None) => {
@@ -135,7 +135,7 @@ pub(crate) fn run(
     }
 }
 
-/// Evaluates everything; returns whether it came to its end.
+/// Evaluates everything; returns whether it finished.
 fn evaluate(
     how: How,
     documents: &Documents,
@@ -149,17 +149,18 @@ fn evaluate(
         return Ok(false);
     }
     let tell = |event| {
-        // Waking another thread takes time, so only those who want progress get all of it.
+        // Waking another thread takes time, so the many events of scoring are sent only to those
+        // who want progress.
         let is_sent = wants_progress || !matches!(event, Event::Judged { .. });
         if is_sent && !messages.send(Message::Event(event)) {
             interrupt.set();
         }
     };
     let outcome = thread::scope(|scope| {
-        // Looking for responses to no question takes a while, and scores do not depend on it.
+        // Looking for responses without a question takes a while, and does not affect scores.
         let warning = scope.spawn(|| log_warnings(&evaluation, documents, messages));
         let judges = if may_ask {
-            // Nobody should pay before knowing what is wrong.
+            // Users should know what is wrong before they pay.
             warning.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             make_judges(&settings, &plan, messages)?
         } else {
@@ -181,11 +182,11 @@ fn evaluate(
         messages.log(in_words(warning), matches!(warning, Warning::TooLarge { .. }));
     }
     log_failures(&judgements, messages);
-    // Dropping what was read takes a while, and nobody has to wait for it.
+    // Dropping the inputs takes a while, and nobody has to wait for it.
     Ok(messages.send(Message::Done(product)))
 }
 
-/// What has to be kept of each input.
+/// What must be kept of each input's file.
 type BothLent = (Option<Lent>, Option<Lent>);
 
 fn load_both(reference: Loading, responses: Source) -> Result<(Documents, BothLent), Refusal> {
@@ -198,7 +199,7 @@ fn load_both(reference: Loading, responses: Source) -> Result<(Documents, BothLe
     Ok((documents, (lent_reference, lent_responses)))
 }
 
-/// The documents in memory of their own.
+/// Returns the documents in memory of their own.
 fn keep(
     mut documents: Documents,
     lent: BothLent,
@@ -232,8 +233,8 @@ fn open<'e>(
     }
 }
 
-/// Everything wrong with both inputs. An object that could not be read is `null` in the document, and
-/// complaints about that say nothing new.
+/// Returns all problems of both inputs. An object that could not be read is `null` in the document,
+/// and problems with that say nothing new.
 fn all_problems(
     unreadable: Unreadable,
     are_files: (bool, bool),
@@ -254,7 +255,7 @@ fn all_problems(
     Refusal::Dataset(all, n_more)
 }
 
-/// Logs what is odd about the inputs.
+/// Logs oddities of the inputs.
 fn log_warnings(evaluation: &Evaluation<'_>, documents: &Documents, messages: Messages<'_>) {
     let (is_file, responses_are_file) = documents.are_files;
     log_problems(evaluation.reference_problems(), is_file, messages);
@@ -275,7 +276,7 @@ fn log_problems(problems: &Problems, is_file: bool, messages: Messages<'_>) {
     }
 }
 
-/// A warning with its hint.
+/// Returns a warning with its hint.
 fn in_words(warning: &Warning) -> String {
     match warning.hint("`explain=True`") {
         Some(hint) => format!("{warning}\n  hint: {hint}"),
@@ -296,7 +297,7 @@ fn make_judges(
         .map_err(|error| Refusal::setup(&error.0))
 }
 
-/// Logs what models could not do.
+/// Logs what models failed to do.
 fn log_failures(judgements: &Judgements, messages: Messages<'_>) {
     if let Some(stop) = &judgements.stopped {
         messages.log(format!("{stop}; nothing more was asked"), true);

@@ -1,11 +1,11 @@
-//! Texts as JSON strings.
+//! Writes texts as JSON strings.
 
 use juror_json::{find_special, special_bits};
 
-/// How much is escaped before it is appended.
+/// How many bytes are escaped before they are appended.
 const BLOCK: usize = 1024;
 
-/// Texts up to this length are looked through before they are copied.
+/// Texts up to this length are scanned before they are copied.
 const SHORT: usize = 256;
 
 /// Appends a text in quotes.
@@ -18,11 +18,11 @@ pub(crate) fn push_text(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-/// Appends a text in which much has to be escaped.
+/// Appends a text with much to escape.
 ///
-/// Outputs of steps are mostly JSON themselves, so there is a quote to escape every few bytes. Eight
-/// bytes are copied together into a block on the stack, and what comes after the first that has to
-/// be escaped is overwritten.
+/// Outputs of steps are mostly JSON themselves, so there is a quote to escape every few bytes.
+/// Eight bytes at a time are copied into a block on the stack, and whatever follows the first one
+/// that needs escaping is overwritten.
 fn push_escaped(text: &str, out: &mut Vec<u8>) {
     let bytes = text.as_bytes();
     // Room for eight bytes, and for an escape after them.
@@ -50,7 +50,7 @@ fn is_special(byte: u8) -> bool {
     byte < b' ' || byte == b'"' || byte == b'\\'
 }
 
-/// Copies up to the next byte that has to be escaped, at most eight, and returns how many.
+/// Copies up to the next byte that needs escaping, at most eight bytes, and returns how many.
 fn copy_run(bytes: &[u8], place: &mut [u8]) -> usize {
     match (bytes.first_chunk::<8>(), place.first_chunk_mut::<8>()) {
         (Some(word), Some(place)) => {
@@ -65,7 +65,7 @@ fn copy_run(bytes: &[u8], place: &mut [u8]) -> usize {
     }
 }
 
-/// Writes the escape of a byte, and returns how long it is.
+/// Writes the escape of a byte, and returns its length.
 fn put_escape(byte: u8, place: &mut [u8]) -> usize {
     let short = match byte {
         b'"' | b'\\' => byte,

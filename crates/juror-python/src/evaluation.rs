@@ -1,4 +1,4 @@
-//! `run_evaluation`: the thread that has Python.
+//! `run_evaluation`: the side of the thread that holds Python.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel, sync_channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -21,10 +21,10 @@ use crate::known::Known;
 use crate::lazy_results::{LazyResults, Unbuilt};
 use crate::stream;
 
-/// How long to wait for the engine before looking for Ctrl-C.
+/// How long to wait for the engine between checks for Ctrl-C.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// How many chunks of results may wait for being built.
+/// How many chunks of results may wait to be built.
 const WAITING: usize = 16;
 
 /// Stops an evaluation from another thread.
@@ -120,7 +120,7 @@ pub(crate) fn run_evaluation<'py>(
     }
 }
 
-/// Reports how far scoring has come.
+/// Reports the progress of scoring.
 fn report_judged(
     progress: &Bound<'_, PyAny>,
     n_done: usize,
@@ -148,32 +148,32 @@ pub(crate) fn profile_number(name: &str) -> PyResult<ProfileNumber> {
     }
 }
 
-/// Where results come together.
+/// Collects results.
 struct Table<'py> {
     results: Bound<'py, PyList>,
     builder: Builder<'py>,
-    /// The objects of the inputs, until the documents made of them are there.
+    /// The objects of the inputs, until the documents made from them arrive.
     known: Option<(Option<Known<'py>>, Option<Known<'py>>)>,
     inputs: Option<Inputs<'py>>,
     /// Results of files.
     unbuilt: Option<Box<Unbuilt>>,
     pause: Option<GarbagePause<'py>>,
-    /// Plans that were followed, to be filled again: fresh memory is expensive.
+    /// Executed plans, to be reused: fresh memory is expensive.
     give_back: Sender<BuildPlan>,
     progress: Option<Bound<'py, PyAny>>,
     n_all: usize,
     log: Log<'py>,
 }
 
-/// What comes after a message.
+/// What to do after a message.
 enum Next {
     More,
     End,
 }
 
 impl Table<'_> {
-    /// Takes messages until the work is done. After the first Ctrl-C the engine ends in good order,
-    /// which keeps what was paid for; the second one does not wait for that.
+    /// Handles messages until the work is done. After the first Ctrl-C the engine ends in good
+    /// order, which keeps what was paid for; the second one does not wait for that.
     fn listen(
         &mut self,
         messages: &Mutex<Receiver<Message>>,
@@ -227,7 +227,7 @@ impl Table<'_> {
                 if let Some(inputs) = &self.inputs {
                     build(&mut self.builder, &plan.steps, &plan, inputs, &self.results)?;
                     plan.clear();
-                    // An engine that has ended needs no more of them.
+                    // An engine that has ended needs no more plans.
                     let _ = self.give_back.send(plan);
                 }
             }
@@ -241,7 +241,7 @@ impl Table<'_> {
         Ok(Next::More)
     }
 
-    /// Reports how far the work has come.
+    /// Reports progress.
     fn report(&mut self, event: &Event) -> PyResult<()> {
         if let Event::Started { questions } = event {
             self.n_all = *questions;
@@ -282,7 +282,7 @@ impl Table<'_> {
     }
 }
 
-/// The next message; other Python threads may work while there is none.
+/// Returns the next message; other Python threads may run while there is none.
 fn next(py: Python<'_>, shared: &Mutex<Receiver<Message>>) -> Result<Message, RecvTimeoutError> {
     let messages = lock(shared);
     match messages.try_recv() {
@@ -296,7 +296,7 @@ fn next(py: Python<'_>, shared: &Mutex<Receiver<Message>>) -> Result<Message, Re
 }
 
 fn lock(messages: &Mutex<Receiver<Message>>) -> MutexGuard<'_, Receiver<Message>> {
-    // Only this thread ever locks it: the mutex lets it go where Python is detached.
+    // Only this thread ever locks it: the mutex merely allows sharing it while Python is detached.
     messages.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -315,8 +315,8 @@ impl<'py> Log<'py> {
     }
 }
 
-/// Keeps Python's garbage collector from visiting results over and over while they are built: none of
-/// them is garbage.
+/// Keeps Python's garbage collector from visiting results over and over while they are built: none
+/// of them is garbage.
 pub(crate) struct GarbagePause<'py>(Option<Bound<'py, PyModule>>);
 
 impl<'py> GarbagePause<'py> {
@@ -333,7 +333,7 @@ impl<'py> GarbagePause<'py> {
 impl Drop for GarbagePause<'_> {
     fn drop(&mut self) {
         if let Some(gc) = &self.0 {
-            // It was there a moment ago.
+            // The module was imported a moment ago.
             let _ = gc.call_method0("enable");
         }
     }

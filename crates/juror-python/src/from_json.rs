@@ -1,6 +1,6 @@
-//! From JSON text to Python's objects, as Python's own reader makes them.
+//! Converts JSON to Python's objects, as Python's own reader would.
 //!
-//! The text was read before, so it is known to be JSON.
+//! The text has been read before, so it is known to be valid JSON.
 
 use hashbrown::HashMap;
 use juror_json::{end_of_string, unescape};
@@ -10,13 +10,13 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString};
 use crate::known::{Cursor, Known};
 use crate::to_json::DEEPEST;
 
-/// Keys beyond this number are not kept for being used again.
+/// How many distinct keys are kept for reuse.
 const MOST_KEYS: usize = 4096;
 
-/// Makes Python's objects.
+/// Creates Python's objects.
 pub(crate) struct Builder<'py> {
     pub(crate) py: Python<'py>,
-    /// Keys by their JSON, quotes and all: results have few different ones.
+    /// Keys by their JSON, including quotes: results have few different ones.
     keys: HashMap<Box<str>, Bound<'py, PyString>>,
 }
 
@@ -25,12 +25,12 @@ impl<'py> Builder<'py> {
         Builder { py, keys: HashMap::new() }
     }
 
-    /// The value of a JSON text.
+    /// Returns the value of a JSON text.
     pub(crate) fn value(&mut self, json: &str) -> PyResult<Bound<'py, PyAny>> {
         self.part(json, 0, None)
     }
 
-    /// The value that begins at a place of a JSON text, whose objects may be known.
+    /// Returns the value that starts at a position of a JSON text whose objects may be known.
     pub(crate) fn part(
         &mut self,
         json: &str,
@@ -42,8 +42,8 @@ impl<'py> Builder<'py> {
         reader.value()
     }
 
-    /// The object that begins at a place, as a dict of its own also where it is known as some
-    /// other object.
+    /// Returns the object that starts at a position, always as a new dict, even if it is known as
+    /// another object.
     pub(crate) fn dict(
         &mut self,
         json: &str,
@@ -69,7 +69,7 @@ impl<'py> Builder<'py> {
         Reader { json, at, known, builder: self, depth: 0 }
     }
 
-    /// A key that is written as a JSON string.
+    /// Returns a key that is written as a JSON string.
     pub(crate) fn key(&mut self, quoted: &str) -> PyResult<Bound<'py, PyString>> {
         if let Some(key) = self.keys.get(quoted) {
             return Ok(key.clone());
@@ -81,7 +81,7 @@ impl<'py> Builder<'py> {
         Ok(key)
     }
 
-    /// A key of Juror's own.
+    /// Returns a key defined by Juror.
     pub(crate) fn own_key(&mut self, key: &str) -> Bound<'py, PyString> {
         if let Some(known) = self.keys.get(key) {
             return known.clone();
@@ -91,11 +91,11 @@ impl<'py> Builder<'py> {
         made
     }
 
-    /// A text, given the inside of a JSON string.
+    /// Returns a text, given the inside of a JSON string.
     fn text(&self, inside: &str) -> PyResult<Bound<'py, PyString>> {
         let text = unescape(inside);
         if memchr::memmem::find(text.as_bytes(), "\u{fffd}".as_bytes()).is_some() {
-            // Half of a surrogate pair, which Python's texts can hold and Rust's cannot.
+            // Half of a surrogate pair, which Python's strings can hold and Rust's cannot.
             let loads = self.py.import("json")?.getattr("loads")?;
             return Ok(loads.call1((format!("\"{inside}\""),))?.cast_into()?);
         }
@@ -103,12 +103,12 @@ impl<'py> Builder<'py> {
     }
 }
 
-/// Plain copies in place of dicts and lists, so that changing a result changes no input; any other
-/// object is handed on.
+/// Copies dicts and lists, so that changing a result changes no input; returns any other object as
+/// it is.
 fn own_copy(object: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
     if let Ok(dict) = object.cast::<PyDict>() {
         let copy = PyDict::new(object.py());
-        // Copied as a whole, which is fast; most of what is in it is handed on.
+        // Copied in one call, which is fast; most values need no copy of their own.
         copy.update(dict.as_mapping())?;
         for (key, value) in dict.iter() {
             if value.is_instance_of::<PyDict>() || value.is_instance_of::<PyList>() {
@@ -170,7 +170,7 @@ impl<'py> Reader<'_, 'py> {
         object
     }
 
-    /// A JSON string with its quotes.
+    /// Reads a JSON string with its quotes.
     fn quoted(&mut self) -> &str {
         let start = self.at;
         self.at = end_of_string(self.json, start).unwrap_or(self.json.len());
@@ -213,13 +213,13 @@ impl<'py> Reader<'_, 'py> {
         Ok(list.into_any())
     }
 
-    /// Passes over a bracket.
+    /// Skips a bracket.
     fn open(&mut self) {
         self.at += 1;
         self.skip_space();
     }
 
-    /// Passes over a sign, if it is there, and over spaces around it.
+    /// Skips a punctuation character, if present, and the whitespace around it.
     fn pass(&mut self, sign: u8) {
         self.skip_space();
         if self.peek() == Some(sign) {
@@ -239,7 +239,7 @@ impl<'py> Reader<'_, 'py> {
         }
         match text.parse::<i64>() {
             Ok(whole) => PyInt::new(py, whole).into_any(),
-            // Python makes no number of more digits than its own limit: those stay a text.
+            // Python refuses numbers with more digits than its limit: those stay strings.
             Err(_) => py
                 .get_type::<PyInt>()
                 .call1((text,))
@@ -247,7 +247,7 @@ impl<'py> Reader<'_, 'py> {
         }
     }
 
-    /// What is nested too deeply for Python's reader stays a text.
+    /// Returns whatever is nested too deeply for Python's reader as a string.
     fn deep(&mut self) -> Bound<'py, PyAny> {
         let rest = &self.json[self.at..];
         let mut values =

@@ -1,4 +1,4 @@
-//! `unmet_gates`: what is asked of results before they may pass.
+//! `unmet_gates`: checks whether results meet requirements.
 
 use juror_score::{Gate, Limit, Share};
 use pyo3::exceptions::PyValueError;

@@ -1,4 +1,4 @@
-//! What users hand over: paths, or Python's objects.
+//! Inputs from users: paths, or Python's objects.
 
 use std::path::PathBuf;
 
@@ -13,13 +13,13 @@ use crate::known::Known;
 use crate::problem::{InputProblem, Refusal, Segment};
 use crate::to_json::{Filled, Written};
 
-/// An input on its way to being a document.
+/// The source of a document.
 pub(crate) enum Source {
-    /// A file, which Python does not look into.
+    /// A file, which Python does not read.
     File(String),
-    /// JSON text that was made of objects.
+    /// JSON that was made from objects.
     Objects {
-        /// What it is called in messages.
+        /// The name in messages.
         name: &'static str,
         json: Vec<u8>,
     },
@@ -30,7 +30,7 @@ impl Source {
         matches!(self, Source::File(_))
     }
 
-    /// The document, and what has to be kept of it if its text is that of a file.
+    /// Returns the document, and what must be kept of its file, if it has one.
     pub(crate) fn document(self) -> Result<(Document, Option<Lent>), LoadError> {
         match self {
             Source::File(name) => load_to_keep(&name),
@@ -39,35 +39,35 @@ impl Source {
     }
 }
 
-/// An input with what is known of its objects.
+/// An input with its known objects.
 pub(crate) struct Input<'py> {
     pub(crate) source: Source,
     pub(crate) known: Option<Known<'py>>,
-    /// What of it could not be read.
+    /// The parts that could not be read.
     pub(crate) problems: Vec<InputProblem>,
-    /// What deserves a warning, though nothing is wrong.
+    /// Something that deserves a warning, although nothing is wrong.
     pub(crate) hint: Option<InputProblem>,
 }
 
-/// Objects as JSON text, or the name of a file.
+/// Objects as JSON, or the name of a file.
 enum Taken<'py> {
     File(String),
     Objects(Written<'py>),
 }
 
 impl<'py> Input<'py> {
-    /// A reference dataset: a path, or templates.
+    /// Reads a reference dataset: a path, or templates.
     pub(crate) fn reference(value: &Bound<'py, PyAny>) -> PyResult<Input<'py>> {
         Ok(Input::new("reference", take_reference(value)?, value.py()))
     }
 
-    /// Responses: a path, objects by question id, or a list. One that cannot be read becomes an
-    /// error of its question.
+    /// Reads responses: a path, objects by question id, or a list. One that cannot be read becomes
+    /// an error of its question.
     pub(crate) fn responses(value: &Bound<'py, PyAny>) -> PyResult<Input<'py>> {
         Ok(Input::new("responses", take_responses(value)?, value.py()))
     }
 
-    /// Both: the text of the one is put together while the objects of the other are visited.
+    /// Reads both: the JSON of one is completed while the objects of the other are visited.
     pub(crate) fn both(
         reference: &Bound<'py, PyAny>,
         responses: &Bound<'py, PyAny>,
@@ -105,7 +105,7 @@ impl<'py> Input<'py> {
     }
 }
 
-/// What to report about objects.
+/// Problems of objects, to be reported.
 struct ObjectProblems {
     problems: Vec<InputProblem>,
     hint: Option<InputProblem>,
@@ -150,7 +150,7 @@ fn take_responses<'py>(value: &Bound<'py, PyAny>) -> PyResult<Taken<'py>> {
     Ok(Taken::Objects(written))
 }
 
-/// The name of a file, if a value is one.
+/// Returns the name of a file, if a value is one.
 pub(crate) fn path_of(value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     if value.is_instance_of::<PyString>() || value.hasattr("__fspath__")? {
         let path: PathBuf = value.extract()?;
@@ -159,7 +159,7 @@ pub(crate) fn path_of(value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     Ok(None)
 }
 
-/// Anything that can be iterated over only once, such as a generator, becomes a list.
+/// Turns anything that can be iterated over only once, such as a generator, into a list.
 fn whole<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let is_whole = value.is_exact_instance_of::<PyList>() || value.cast::<PyMapping>().is_ok();
     if is_whole || value.is_none() {
@@ -208,7 +208,7 @@ fn records<'py>(written: &mut Written<'py>, list: &Bound<'py, PyList>) -> PyResu
     Ok(())
 }
 
-/// One response. What cannot be read of it becomes the error of its question.
+/// Writes one response. Whatever cannot be read of it becomes the error of its question.
 fn record<'py>(
     written: &mut Written<'py>,
     response: &Bound<'py, PyAny>,
@@ -234,12 +234,12 @@ fn record<'py>(
     written.json.extend_from_slice(b"\"error\":");
     push_text(&format!("the response could not be read: {}", words.join("; ")), &mut written.json);
     written.json.push(b'}');
-    // It is in the result as an error; the log has it too.
+    // The result has it as an error; the log gets it, too.
     written.problems.extend(found);
     Ok(())
 }
 
-/// Settings: a path, a mapping, or none.
+/// Reads settings: a path, a mapping, or none.
 pub(crate) fn settings(config: Option<&Bound<'_, PyAny>>) -> PyResult<Settings> {
     let Some(config) = config else { return Ok(Settings::default()) };
     let py = config.py();

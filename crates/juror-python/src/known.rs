@@ -1,14 +1,14 @@
-//! Objects that results hand on, by where they stand in the JSON text that was made of them.
+//! Objects that results reuse, by their position in the JSON that was made from them.
 
 use std::cell::Cell;
 
 use pyo3::prelude::*;
 
-/// In the order of the text; an object comes before those inside it.
+/// The objects in the order of the JSON; an object comes before those inside it.
 #[derive(Default)]
 pub(crate) struct Known<'py> {
     entries: Vec<Entry<'py>>,
-    /// Where the last look ended: results come in the order of the inputs nearly always.
+    /// Where the last lookup ended: results nearly always come in the order of the inputs.
     last: Cell<usize>,
 }
 
@@ -23,12 +23,12 @@ impl<'py> Known<'py> {
         Known { entries, last: Cell::new(0) }
     }
 
-    /// A cursor that looks objects up from some place of the text onwards.
+    /// Returns a cursor that looks up objects from a position onwards.
     pub(crate) fn from(&self, start: usize) -> Cursor<'_, 'py> {
         let mut at = self.last.get();
         let is_before = |entry: Option<&Entry<'py>>| entry.is_some_and(|entry| entry.start < start);
         let follows = |at: usize| at == 0 || is_before(self.entries.get(at - 1));
-        // A few steps on from the last place, or a search from the beginning.
+        // Take a few steps from the last position, or else search from the beginning.
         let mut n_steps = 0;
         while is_before(self.entries.get(at)) && n_steps < 8 {
             at += 1;
@@ -42,14 +42,14 @@ impl<'py> Known<'py> {
     }
 }
 
-/// Looks up places that come in order.
+/// Looks up positions in ascending order.
 #[derive(Default)]
 pub(crate) struct Cursor<'k, 'py> {
     entries: &'k [Entry<'py>],
 }
 
 impl<'py> Cursor<'_, 'py> {
-    /// The object that stands at a place, and where it ends.
+    /// Returns the object at a position, and where it ends.
     pub(crate) fn at(&mut self, place: usize) -> Option<(Bound<'py, PyAny>, usize)> {
         while let [first, rest @ ..] = self.entries {
             if first.start > place {

@@ -1,7 +1,7 @@
 //! Results of files, which become Python's objects only when somebody looks at them.
 //!
-//! Nearly all of a result repeats its inputs. So what is kept is how each result is built, and the
-//! texts of the inputs; most results of a large evaluation are never looked at one by one.
+//! Nearly all of a result repeats its inputs. So only the plan of each result and the texts of the
+//! inputs are kept; most results of a large evaluation are never looked at one by one.
 
 use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, TryRecvError};
@@ -24,16 +24,16 @@ use crate::problem::Refusal;
 
 /// Results that are not built yet.
 pub(crate) struct Unbuilt {
-    /// How results are built, a few results each.
+    /// The plans, each for a few results.
     pub(crate) build_plans: Vec<BuildPlan>,
-    /// What their statistics are made of.
+    /// The data behind the statistics.
     pub(crate) aggregator: Aggregator,
-    /// The rules they were scored by.
+    /// The rules that the results were scored by.
     pub(crate) plan: Plan,
 }
 
-/// The texts of the inputs. Large ones are copied out of their files after the results were handed
-/// out; the first look at a result waits for that.
+/// The texts of the inputs. Large ones are copied from their files after the results were returned;
+/// the first access to a result waits for that.
 enum Texts {
     Coming(Receiver<Result<Documents, LoadError>>),
     Here(Documents),
@@ -44,11 +44,11 @@ enum Texts {
 #[pyclass(frozen, module = "juror._juror")]
 pub(crate) struct LazyResults {
     unbuilt: Box<Unbuilt>,
-    /// The position of the first result of each plan.
+    /// The index of the first result of each plan.
     firsts: Vec<usize>,
     n_results: usize,
     texts: Mutex<Texts>,
-    /// The process whose thread keeps the texts.
+    /// The process whose thread holds the texts.
     process: u32,
     /// Set when the texts are no longer needed.
     unwanted: Interrupt,
@@ -95,7 +95,7 @@ impl LazyResults {
         }
     }
 
-    /// What the engine has kept; `None` if it ended without keeping anything.
+    /// Returns what the engine has kept; `None` if it ended without keeping anything.
     fn wait_for(
         &self,
         py: Python<'_>,
@@ -107,7 +107,7 @@ impl LazyResults {
             Err(TryRecvError::Empty) => {}
         }
         if std::process::id() != self.process {
-            // A forked process has no threads of its parent.
+            // A forked process does not have its parent's threads.
             let why = "these results were not looked at before the process was forked: \
                 hand on `list(results)`";
             return Err(PyRuntimeError::new_err(why));
@@ -135,7 +135,7 @@ impl LazyResults {
         let wanted = plan_of(config, profile)?;
         let is_same =
             wanted.profile == plan.profile && wanted.custom_metrics == plan.custom_metrics;
-        // Statistics name templates by texts, also those whose ids are numbers in the results.
+        // Statistics name templates by strings, even those whose ids are numbers in the results.
         let has_odd_ids = build_plans.iter().any(|plan| plan.has_odd_ids);
         if !is_same || has_odd_ids {
             return Ok(None);

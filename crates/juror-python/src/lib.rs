@@ -1,8 +1,13 @@
-//! Juror's verbs as a Python module.
+//! Juror as a Python module.
 //!
-//! What Python users see is the package in `python/juror`; this crate is its engine, `juror._juror`.
-//! You will not find rules of judgement here: Python's objects come in, Juror's other crates do the
-//! work, and Python's objects go out.
+//! What Python users see is the package in `python/juror`; this crate is its engine,
+//! `juror._juror`. Python's objects come in, Juror's other crates do the work, and Python's objects
+//! go out. An evaluation runs on threads that do not use Python: objects become JSON (`to_json`),
+//! `engine` evaluates it, and each result comes back as a plan (`build_plan`) that the thread
+//! holding Python executes (`build`). A benchmark turns that round: `bench` passes queries to
+//! agents that run on Python's threads.
+//!
+//! You will not find rules of judgement here.
 
 mod aggregates;
 mod bench;
@@ -29,7 +34,8 @@ mod table;
 mod to_json;
 mod tool;
 
-/// Python's objects live as long as Python wants; what Juror makes meanwhile comes and goes fast.
+/// Python's objects live as long as Python wants; Juror's own allocations are short-lived and
+/// frequent.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

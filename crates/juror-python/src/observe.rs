@@ -1,7 +1,7 @@
-//! Results as Python's dicts, folded into statistics where they stand.
+//! Folds results, given as Python's dicts, into statistics in place.
 //!
 //! Writing them as JSON first would take longer than everything else: most of a result repeats
-//! texts that statistics do not look at.
+//! texts that statistics do not use.
 
 use std::collections::HashMap;
 
@@ -12,13 +12,13 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PySequence,
 
 use crate::to_json::{plain_form, type_name};
 
-/// A key with its number.
+/// A key and its number.
 type Value = (String, Number);
 
 /// Adds results to an aggregator.
 pub(crate) struct Observer<'a, 'py> {
     pub(crate) aggregator: &'a mut Aggregator,
-    /// Names of templates that are no texts, by the texts that stand for them.
+    /// Template names that are not strings, by the strings that stand for them.
     pub(crate) templates: HashMap<String, Bound<'py, PyAny>>,
 }
 
@@ -30,7 +30,7 @@ struct Step {
 }
 
 impl<'py> Observer<'_, 'py> {
-    /// Adds a result, or says why it cannot be added.
+    /// Adds a result, or returns why it cannot be added.
     pub(crate) fn add(&mut self, result: &Bound<'py, PyAny>) -> PyResult<Result<(), String>> {
         let Ok(fields) = Fields::of(result) else {
             return Ok(Err(format!("expected a result, found `{}`", type_name(result))));
@@ -70,7 +70,7 @@ impl<'py> Observer<'_, 'py> {
         Ok(Ok(()))
     }
 
-    /// What the reference of a result has that metrics may need.
+    /// Returns what the reference of a result has that metrics may need.
     fn expected(&self, result: &Fields<'_, 'py>) -> PyResult<Traits> {
         let has_answer = match result.get("reference_answer")? {
             None => false,
@@ -86,7 +86,7 @@ impl<'py> Observer<'_, 'py> {
     }
 }
 
-/// The names of expected steps, each with whether it has an output, by group.
+/// Returns the names of expected steps, by group, each with whether it has an output.
 fn expected_of(groups: &Bound<'_, PyAny>) -> PyResult<Vec<Vec<(String, bool)>>> {
     let read = |step: Bound<'_, PyAny>| {
         let Ok(fields) = Fields::of(&step) else { return Ok((String::new(), false)) };
@@ -145,7 +145,7 @@ fn read_steps(steps: &Bound<'_, PyAny>, kinds: &KindNames) -> PyResult<Result<Ve
     Ok(Ok(read))
 }
 
-/// A dict, or another mapping, whose keys are looked up.
+/// A dict or another mapping, for looking up keys.
 enum Fields<'f, 'py> {
     Dict(&'f Bound<'py, PyDict>),
     Mapping(&'f Bound<'py, PyMapping>),
@@ -159,7 +159,7 @@ impl<'f, 'py> Fields<'f, 'py> {
         }
     }
 
-    /// The value of a key, unless it is missing or `None`.
+    /// Returns the value of a key, unless it is missing or `None`.
     fn get(&self, key: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
         let value = match self {
             Fields::Dict(dict) => dict.get_item(key)?,
@@ -169,7 +169,7 @@ impl<'f, 'py> Fields<'f, 'py> {
         Ok(value.filter(|value| !value.is_none()))
     }
 
-    /// Whether there is such a key, be its value `None`.
+    /// Returns whether there is such a key, even if its value is `None`.
     fn has(&self, key: &str) -> PyResult<bool> {
         match self {
             Fields::Dict(dict) => dict.contains(key),
@@ -177,7 +177,7 @@ impl<'f, 'py> Fields<'f, 'py> {
         }
     }
 
-    /// The numbers of the keys asked for.
+    /// Returns the numbers of the wanted keys.
     fn numbers(&self, is_wanted: impl Fn(&str) -> bool) -> PyResult<Vec<Value>> {
         let mut numbers = Vec::new();
         let mut add = |key: &Bound<'py, PyAny>, value: &Bound<'py, PyAny>| {
@@ -201,7 +201,7 @@ impl<'f, 'py> Fields<'f, 'py> {
     }
 }
 
-/// A finite number; booleans and texts are none.
+/// Returns a finite number; `None` for booleans, strings and all else.
 fn number_of(value: &Bound<'_, PyAny>) -> Option<Number> {
     if value.is_instance_of::<PyString>() || value.is_none() || value.is_instance_of::<PyBool>() {
         return None;
@@ -221,7 +221,7 @@ fn number_of(value: &Bound<'_, PyAny>) -> Option<Number> {
     is_number.then(|| number_of(&plain)).flatten()
 }
 
-/// A text, or a number or truth value where a text is expected, as JSON writes it.
+/// Returns a string, or a number or boolean in place of one, as JSON writes it.
 fn scalar_text(value: &Bound<'_, PyAny>) -> Option<String> {
     if let Ok(text) = value.cast::<PyString>() {
         return Some(text.to_string_lossy().into_owned());
@@ -238,7 +238,7 @@ fn is_word(value: Option<Bound<'_, PyAny>>, word: &str) -> bool {
     text.is_some_and(|text| text.to_str().is_ok_and(|text| text == word))
 }
 
-/// Whether a step's output is a SPARQL result without rows.
+/// Returns whether a step's output is a SPARQL result without rows.
 fn is_empty_output(step: &Fields<'_, '_>) -> PyResult<bool> {
     let Some(output) = step.get("output")? else { return Ok(false) };
     let Ok(text) = output.cast::<PyString>() else { return has_empty_bindings(&output) };
@@ -248,7 +248,7 @@ fn is_empty_output(step: &Fields<'_, '_>) -> PyResult<bool> {
     Ok(is_empty_result_text(&text.to_string_lossy(), media_type.as_deref()))
 }
 
-/// Whether a result that is no text has no rows, as its JSON would tell.
+/// Returns whether a result that is not a string has no rows, judging as its JSON would be judged.
 fn has_empty_bindings(output: &Bound<'_, PyAny>) -> PyResult<bool> {
     let Ok(fields) = Fields::of(output) else { return Ok(false) };
     let Some(results) = fields.get("results")? else { return Ok(false) };

@@ -1,4 +1,4 @@
-//! Objects by where they stand in the JSON text that is being made of them.
+//! Objects by their position in the JSON that is being made from them.
 
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
@@ -7,16 +7,16 @@ use pyo3::types::PyString;
 use crate::fill::Hole;
 use crate::known::{Entry, Known};
 
-/// What is written in place of a text that stands beside the JSON.
+/// Written in place of a text that is stored next to the JSON.
 pub(crate) const NO_TEXT: &[u8] = b"\"\"";
 
-/// What belongs into a text, and objects that results hand on, in the order of the text.
+/// The texts missing from the JSON, and the objects that results reuse, in the order of the JSON.
 #[derive(Default)]
 pub(crate) struct Parts<'py> {
     list: Vec<Part<'py>>,
 }
 
-/// Something at a place of the text but for the holes.
+/// Something at a position of the JSON without its missing texts.
 struct Part<'py> {
     at: usize,
     kind: Kind,
@@ -24,13 +24,13 @@ struct Part<'py> {
 }
 
 enum Kind {
-    /// A text that is missing there.
+    /// A text that is missing at this position.
     Hole,
-    /// A text in whose place an empty one is written.
+    /// A text for which an empty string is written.
     Aside,
-    /// An object that was written up to some place, with the number of parts by then.
+    /// An object that was written up to a position, with the number of parts at that point.
     Object { end: usize, n_parts: usize },
-    /// An object that turned out to be nothing to remember.
+    /// An object that turned out not to be worth remembering.
     Nothing,
 }
 
@@ -43,23 +43,23 @@ impl<'py> Parts<'py> {
         self.list.truncate(n_parts);
     }
 
-    /// A text that is missing at a place.
+    /// Adds a text that is missing at a position.
     pub(crate) fn hole(&mut self, at: usize, text: &Bound<'py, PyAny>) {
         self.list.push(Part { at, kind: Kind::Hole, object: text.clone() });
     }
 
-    /// A text in whose place an empty one is written.
+    /// Adds a text for which an empty string is written.
     pub(crate) fn aside(&mut self, at: usize, text: &Bound<'py, PyAny>) {
         self.list.push(Part { at, kind: Kind::Aside, object: text.clone() });
     }
 
-    /// Begins an object that may be worth remembering.
+    /// Starts an object that may be worth remembering.
     pub(crate) fn begin(&mut self, at: usize, object: &Bound<'py, PyAny>) -> usize {
         self.list.push(Part { at, kind: Kind::Nothing, object: object.clone() });
         self.list.len() - 1
     }
 
-    /// Ends it at a place of the text.
+    /// Ends the object at a position.
     pub(crate) fn end(&mut self, part: usize, end: usize, is_known: bool) {
         if is_known {
             self.list[part].kind = Kind::Object { end, n_parts: self.list.len() };
@@ -68,7 +68,7 @@ impl<'py> Parts<'py> {
         }
     }
 
-    /// Remembers an object whose inside is written already, before the part of a number.
+    /// Inserts an object whose contents are already written, before the part with this number.
     pub(crate) fn put_before(
         &mut self,
         index: usize,
@@ -84,7 +84,7 @@ impl<'py> Parts<'py> {
         self.list.insert(index, Part { at: range.start, kind, object: object.clone() });
     }
 
-    /// The texts that were put aside with their places, to be taken to a thread without Python.
+    /// Returns the texts that were put aside, with their positions, for a thread without Python.
     pub(crate) fn asides(&self) -> PyResult<Vec<(usize, PyBackedStr)>> {
         let asides = self.list.iter().filter(|part| matches!(part.kind, Kind::Aside));
         let text =
@@ -94,16 +94,17 @@ impl<'py> Parts<'py> {
 
     pub(crate) fn holes(&self) -> impl Iterator<Item = Hole<'_>> {
         self.list.iter().filter(|part| matches!(part.kind, Kind::Hole)).map(|part| {
-            // It was read when the hole was made, and texts do not change.
+            // It was read when the hole was made, and strings are immutable.
             let text = part.object.cast::<PyString>().ok().and_then(|text| text.to_str().ok());
             Hole { at: part.at, text: text.unwrap_or_default() }
         })
     }
 
-    /// The objects by their places in the whole text, given how much was put into each hole.
+    /// Returns the objects by their positions in the complete JSON, given the length of each filled
+    /// hole.
     pub(crate) fn known(&self, lengths: &[usize]) -> Known<'py> {
         let mut lengths = lengths.iter();
-        // By the number of parts, how much longer the whole is than the text with holes.
+        // By number of parts, how much longer the complete JSON is than the one with holes.
         let mut added = Vec::with_capacity(self.list.len() + 1);
         let mut sum = 0;
         added.push(sum);

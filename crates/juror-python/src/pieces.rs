@@ -1,4 +1,4 @@
-//! Single rules, for users who need no whole evaluation.
+//! Single rules, for users who do not need a whole evaluation.
 
 use juror_document::{Document, Format};
 use juror_run::reserved_key;
@@ -14,14 +14,14 @@ use crate::evaluation::profile_number;
 use crate::problem::{InputProblem, Refusal};
 use crate::to_json::Written;
 
-/// The JSON text of an object, or the exception that says what of it cannot be read.
+/// Returns the JSON of an object, or the exception for what cannot be read.
 pub(crate) fn json_of(value: &Bound<'_, PyAny>) -> PyResult<String> {
     let mut written = Written::default();
     written.value(value);
     finished(written, value.py())
 }
 
-/// The JSON text that was written, unless something could not be.
+/// Returns the JSON that was written, unless something could not be.
 pub(crate) fn finished<'py>(written: Written<'py>, py: Python<'py>) -> PyResult<String> {
     if !written.problems.is_empty() {
         let problems =
@@ -31,7 +31,7 @@ pub(crate) fn finished<'py>(written: Written<'py>, py: Python<'py>) -> PyResult<
     Ok(String::from_utf8(written.fill(py).json)?)
 }
 
-/// A SPARQL result: a text as it is, an object as JSON.
+/// Returns a SPARQL result: a string as it is, an object as JSON.
 fn result_text(value: &Bound<'_, PyAny>) -> PyResult<String> {
     match value.cast::<PyString>() {
         Ok(text) => Ok(text.to_string_lossy().into_owned()),
@@ -62,7 +62,7 @@ pub(crate) fn compare_sparql_results(
     Ok(py.detach(|| compare_results(&reference, &actual, &rules)))
 }
 
-/// Ids of documents, made comparable: `1` is `1.0`, and not `"1"`.
+/// Returns comparable ids of documents: `1` equals `1.0`, but not `"1"`.
 fn ids(items: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     let mut ids = Vec::new();
     for item in items.try_iter()? {
@@ -125,7 +125,7 @@ pub(crate) fn compare_contexts<'py>(
     Ok(dict)
 }
 
-/// An expected step, the actual step found for it, and how alike they are.
+/// An expected step, the actual step found for it, and their similarity.
 type Pair = (usize, usize, usize, f64);
 
 /// An expected step that was missed, its name, and why.
@@ -158,7 +158,7 @@ pub(crate) fn match_steps(
         let refuse = |problems| Refusal::dataset(&problems, false);
         let dataset = read_reference(&reference).map_err(refuse)?;
         let responses = read_responses(&responses).map_err(refuse)?;
-        // What is only odd, such as an unknown status, can be compared nevertheless.
+        // Oddities, such as an unknown status, do not prevent the comparison.
         let wrong = responses.problems.such(|problem| !problem.is_warning() && !problem.is_note());
         if !wrong.is_empty() {
             return Err(refuse(wrong));

@@ -1,4 +1,4 @@
-//! What is wrong with an input, as Python's exceptions.
+//! Problems of inputs, as Python's exceptions.
 
 use std::fmt::Write;
 
@@ -16,21 +16,21 @@ pub(crate) enum Segment {
     Object(Py<PyAny>),
 }
 
-/// Something in Python's objects that could not be read.
+/// A part of Python's objects that could not be read.
 pub(crate) struct Found {
-    /// The path to it, from its end.
+    /// The path to it, from the end.
     pub(crate) path: Vec<Segment>,
     pub(crate) message: String,
     pub(crate) hint: Option<String>,
 }
 
 impl Found {
-    /// A problem as one of a file would be described; the path is added later.
+    /// Describes a problem as it would be described for a file; the path is added later.
     pub(crate) fn of(problem: &Problem) -> Found {
         Found { path: Vec::new(), message: problem.to_string(), hint: problem.hint() }
     }
 
-    /// The path to it, as Juror writes paths.
+    /// Returns the path, in Juror's notation.
     pub(crate) fn path(&self, py: Python<'_>) -> String {
         let mut text = String::new();
         for segment in self.path.iter().rev() {
@@ -64,7 +64,7 @@ pub(crate) struct InputProblem {
 }
 
 impl InputProblem {
-    /// A problem of a document; one that was made of objects has no lines.
+    /// Converts a problem of a document; one that was made from objects has no lines.
     pub(crate) fn of(error: &DatasetError, is_file: bool) -> InputProblem {
         let place = &error.place;
         InputProblem {
@@ -94,7 +94,7 @@ impl InputProblem {
     }
 }
 
-/// Everything that stops a run before it begins.
+/// Everything that prevents a run from starting.
 pub(crate) enum Refusal {
     /// A file cannot be read.
     File(LoadError),
@@ -102,7 +102,7 @@ pub(crate) enum Refusal {
     Dataset(Vec<InputProblem>, usize),
     /// Settings cannot be used.
     Settings(Vec<InputProblem>, usize),
-    /// Something of the system failed.
+    /// The operating system failed.
     Failed(String),
 }
 
@@ -119,7 +119,7 @@ impl Refusal {
         Refusal::Settings(located, problems.n_more)
     }
 
-    /// A setup error of `juror-run`, which has no place in a file.
+    /// Converts a setup error of `juror-run`, which has no place in a file.
     pub(crate) fn setup(notice: &Notice) -> Refusal {
         let spelled = |phrase: &Phrase| phrase.spelled(Spelling::Python);
         let (message, hint) = (spelled(&notice.problem), notice.hint.as_ref().map(spelled));
@@ -156,7 +156,7 @@ fn located(
     Ok(PyErr::from_value(error))
 }
 
-/// Python knows these errors by their number, and makes `FileNotFoundError` and the like of them.
+/// Python recognizes these errors by number, and turns them into `FileNotFoundError` and the like.
 fn os_error(py: Python<'_>, name: &str, error: &std::io::Error) -> PyErr {
     let made = match error.raw_os_error() {
         Some(number) => {

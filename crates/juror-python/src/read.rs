@@ -1,4 +1,4 @@
-//! Datasets and responses, read and checked, as Python's objects.
+//! Reads and checks datasets and responses, and returns them as Python's objects.
 
 use juror_document::{Document, Problems};
 use juror_json::Object;
@@ -86,7 +86,7 @@ pub(crate) fn read_responses<'py>(
     Ok(by_id)
 }
 
-/// A document with what is known of its objects.
+/// A document with its known objects.
 struct Read<'py> {
     py: Python<'py>,
     document: Document,
@@ -105,8 +105,7 @@ impl<'py> Read<'py> {
         Ok(Read { py, document, known, problems, hint, is_file })
     }
 
-    /// Raises what is wrong with the whole, and logs what is wrong with parts; with `strict`, all
-    /// of it is raised.
+    /// Raises problems of the whole, and logs problems of parts; with `strict`, raises all.
     fn settle(&self, checked: Result<Problems, Problems>, strict: bool) -> PyResult<()> {
         let located = |problems: &Problems| -> Vec<InputProblem> {
             let objects = self.problems.iter().cloned();
@@ -129,7 +128,8 @@ impl<'py> Read<'py> {
         }
     }
 
-    /// The values of the file: the items of a list, or one a line. What is not JSON is left out.
+    /// Returns the values of the file: the items of a list, or one per line. Whatever is not JSON
+    /// is left out.
     fn items(&self) -> Vec<&RawValue> {
         let text = self.document.json_as_read();
         if let Ok(items) = serde_json::from_str::<Vec<&RawValue>>(text) {
@@ -146,7 +146,7 @@ impl<'py> Read<'py> {
         Builder::new(self.py).part(text, start, self.known.as_ref())
     }
 
-    /// A response; what is none becomes the error of its question.
+    /// Returns a response; anything else becomes the error of its question.
     fn record(&self, record: &RawValue, id: Option<&str>) -> PyResult<Bound<'py, PyAny>> {
         let value = self.value(record)?;
         if record.get().starts_with('{') {

@@ -1,13 +1,13 @@
-//! Evaluating objects a few questions at a time.
+//! Evaluates objects a few questions at a time.
 //!
-//! The JSON text of a whole dataset is as large as the dataset, and fresh memory is expensive. So a
-//! few questions at a time are written, scored by another thread and built, all in memory that stays
-//! in the processor's cache. The outputs of steps are nearly all of a dataset and are not written:
-//! they stay in Python's memory, beside the JSON, and are compared there.
+//! The JSON of a whole dataset is as large as the dataset, and fresh memory is expensive. So a few
+//! questions at a time are written, scored by another thread and built, all in memory that stays in
+//! the processor's cache. The outputs of steps make up nearly all of a dataset and are not written:
+//! they stay in Python's memory, next to the JSON, and are compared there.
 //!
 //! This is for the common case. If there is anything to warn about, such as a problem or a response
-//! to no question, the attempt is dropped and the whole is evaluated as files are, which finds the
-//! words for it.
+//! without a question, the attempt is dropped and everything is evaluated the way files are, which
+//! produces the messages.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -38,14 +38,14 @@ const LEAST: usize = 4 * BATCH;
 /// How many batches may wait for a thread.
 const AHEAD: usize = 12;
 
-/// JSON text, and the outputs of steps beside it, by their positions in the text.
+/// JSON, and the outputs of steps next to it, by their positions in the JSON.
 struct Text {
     document: Arc<Document>,
     outputs: Vec<(usize, PyBackedStr)>,
 }
 
 impl Text {
-    /// `None` if the JSON is not UTF-8, which does not happen.
+    /// Returns `None` if the JSON is not UTF-8, which does not happen.
     fn of(name: &str, written: &mut Written<'_>) -> PyResult<Option<Text>> {
         let outputs = written.parts.asides()?;
         let json = std::mem::take(&mut written.json);
@@ -53,7 +53,7 @@ impl Text {
         Ok(document.map(|document| Text { document, outputs }))
     }
 
-    /// The output of a step: the one beside the JSON, if there is one.
+    /// Returns the output of a step: the one next to the JSON, if there is one.
     fn output<'t>(&'t self, written: Option<Output<'t>>) -> Option<Output<'t>> {
         let Some(Output::Json(value)) = written else { return written };
         let at = value.get().as_ptr() as usize - self.document.json().as_ptr() as usize;
@@ -70,16 +70,16 @@ struct Batch {
     responses: Text,
 }
 
-/// A batch that was scored.
+/// A scored batch.
 struct Scored {
     documents: Documents,
     plan: BuildPlan,
     n_errors: usize,
-    /// Its texts are Python's, so the thread that has Python must drop it.
+    /// Its texts belong to Python, so the thread that holds Python must drop it.
     batch: Batch,
 }
 
-/// Scores a batch; `None` if there is anything to warn about.
+/// Scores a batch; returns `None` if there is anything to warn about.
 fn score(batch: Batch, plan: &Plan) -> Option<Scored> {
     let Batch { reference, responses } = &batch;
     let documents = Documents {
@@ -95,7 +95,7 @@ fn score(batch: Batch, plan: &Plan) -> Option<Scored> {
     let groups = dataset.questions.iter_mut().flat_map(|question| &mut question.groups);
     for step in groups.flatten().flatten() {
         step.output = reference.output(step.output);
-        // The reader has checked the outputs that are not aside.
+        // The reader has checked the outputs that are not put aside.
         step.has_required_columns().then_some(())?;
     }
     for step in answers.trajectories_mut().flat_map(|trajectory| &mut trajectory.steps).flatten() {
@@ -113,7 +113,7 @@ fn score(batch: Batch, plan: &Plan) -> Option<Scored> {
     Some(Scored { documents, plan: build_plan, n_errors, batch })
 }
 
-/// A thread that scores, as the thread with Python sees it.
+/// A scoring thread, as the thread with Python sees it.
 struct Worker {
     give: SyncSender<Batch>,
     take: Mutex<Receiver<Option<Scored>>>,
@@ -127,7 +127,7 @@ impl Worker {
         let work = move || {
             for batch in batches {
                 let scored = score(batch, &plan);
-                // Nobody listens any more once the whole is evaluated in the other way.
+                // The receiver is gone once everything is evaluated the other way.
                 if done.send(scored).is_err() {
                     return;
                 }
@@ -148,8 +148,8 @@ struct Feed<'py> {
 }
 
 impl<'py> Feed<'py> {
-    /// The questions with their templates, and the responses by id; `None` if the objects are not
-    /// plain lists and dicts.
+    /// Returns the questions with their templates, and the responses by id; `None` if the objects
+    /// are not plain lists and dicts.
     fn new(
         reference: &Bound<'py, PyAny>,
         responses: &Bound<'py, PyAny>,
@@ -173,7 +173,8 @@ impl<'py> Feed<'py> {
         self.at == self.questions.len()
     }
 
-    /// Writes the next questions and the responses to them; `None` if something is odd about them.
+    /// Writes the next questions and the responses to them; returns `None` if something is odd
+    /// about them.
     fn next(&mut self) -> PyResult<Option<(Written<'py>, Written<'py>)>> {
         let (mut reference, mut responses) = (Written::whole(), Written::whole());
         let end = (self.at + BATCH).min(self.questions.len());
@@ -252,7 +253,7 @@ fn is_word(key: &Bound<'_, PyAny>, word: &str) -> bool {
     key.cast::<PyString>().is_ok_and(|key| key.to_str().is_ok_and(|key| key == word))
 }
 
-/// The responses as a dict by the id of the question.
+/// Returns the responses as a dict by question id.
 fn responses_by_id<'py>(responses: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyDict>>> {
     if let Ok(by_id) = responses.cast_exact::<PyDict>() {
         let is_one = by_id.contains("question_id")?;
@@ -270,8 +271,8 @@ fn responses_by_id<'py>(responses: &Bound<'py, PyAny>) -> PyResult<Option<Bound<
     Ok((by_id.len() == list.len()).then_some(by_id))
 }
 
-/// Evaluates objects; `None` if the whole has to be evaluated in the other way. `tell` gets how many
-/// questions are scored, of how many, and how many errors there are.
+/// Evaluates objects; returns `None` if everything has to be evaluated the other way. `tell`
+/// receives how many questions are scored, of how many, and how many errors there are.
 pub(crate) fn evaluate<'py>(
     py: Python<'py>,
     reference: &Bound<'py, PyAny>,
@@ -289,7 +290,7 @@ pub(crate) fn evaluate<'py>(
     tell(0, n_all, 0)?;
     loop {
         py.check_signals()?;
-        // Other threads of Python get a turn, even if the workers are always ahead.
+        // Give other Python threads a turn, even if the workers are always ahead.
         py.detach(|| ());
         while !feed.is_done() && waiting.len() < workers.len() * AHEAD {
             let Some((mut reference, mut responses)) = feed.next()? else { return Ok(None) };
@@ -297,7 +298,7 @@ pub(crate) fn evaluate<'py>(
                 (Text::of("reference", &mut reference)?, Text::of("responses", &mut responses)?);
             let (Some(asked), Some(answered)) = texts else { return Ok(None) };
             let batch = Batch { reference: asked, responses: answered };
-            // A worker ends early only because of a bug, which receiving from it will show.
+            // A worker ends early only because of a bug, which receiving from it will reveal.
             let _ = workers[n_given % workers.len()].give.send(batch);
             waiting.push_back((reference, responses));
             n_given += 1;
@@ -322,7 +323,7 @@ pub(crate) fn evaluate<'py>(
     Ok(is_all.then_some(results))
 }
 
-/// The next outcome of a worker; other Python threads may work while there is none.
+/// Returns the next outcome of a worker; other Python threads may run while there is none.
 fn receive(py: Python<'_>, take: &Mutex<Receiver<Option<Scored>>>) -> Option<Scored> {
     let lock = || take.lock().unwrap_or_else(PoisonError::into_inner);
     let ready = lock().try_recv();

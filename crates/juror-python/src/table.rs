@@ -1,4 +1,4 @@
-//! Results as a table, handed to other libraries through Arrow's C interface.
+//! Results as a table, exported to other libraries through Arrow's C interface.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ enum Cell {
     Nested(String),
 }
 
-/// A column, and what it holds at which row.
+/// A column, and its values by row.
 struct Column {
     name: String,
     cells: Vec<(usize, Cell)>,
@@ -57,7 +57,7 @@ impl Table {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // A wish for other types may be passed over: whoever reads converts as they like.
+        // Requests for other types may be ignored: consumers convert as they like.
         drop(requested_schema);
         let batches = RecordBatchIterator::new([Ok(self.batch.clone())], self.batch.schema());
         let stream = FFI_ArrowArrayStream::new(Box::new(batches));
@@ -126,13 +126,13 @@ fn columns_of(results: &Bound<'_, PyAny>) -> PyResult<(Vec<Column>, usize)> {
         }
         n_rows += 1;
     }
-    // A metric that results have themselves is not made of their steps.
+    // A metric that results have themselves is not computed from their steps.
     let is_new = |column: &Column| !column.cells.is_empty() && !places.contains_key(&column.name);
     columns.extend(of_steps.into_iter().map(|of_steps| of_steps.column).filter(is_new));
     Ok((columns, n_rows))
 }
 
-/// The column of a metric of steps.
+/// The column of a step metric.
 struct StepColumn<'py> {
     info: &'static MetricInfo,
     key: Bound<'py, PyString>,
@@ -147,7 +147,7 @@ fn step_columns(py: Python<'_>) -> Vec<StepColumn<'_>> {
         .collect()
 }
 
-/// Adds a row to the columns of those metrics that its steps have.
+/// Adds a row to the columns of the metrics that its steps have.
 fn add_steps(steps: &Bound<'_, PyAny>, row: usize, columns: &mut [StepColumn<'_>]) -> PyResult<()> {
     let Ok(steps) = steps.cast::<PyList>() else { return Ok(()) };
     for StepColumn { info, key, column } in columns {
@@ -178,7 +178,7 @@ fn cell_of(value: &Bound<'_, PyAny>) -> PyResult<Option<Cell>> {
     })
 }
 
-/// A whole number as a real one; beyond their range, infinite.
+/// Converts an integer to a float; infinite if out of range.
 fn real_of(whole: &Bound<'_, PyAny>) -> f64 {
     let is_negative = whole.lt(0).unwrap_or(false);
     let infinite = if is_negative { f64::NEG_INFINITY } else { f64::INFINITY };
@@ -193,7 +193,7 @@ fn batch_of(columns: Vec<Column>, n_rows: usize) -> Result<RecordBatch, ArrowErr
 }
 
 impl Column {
-    /// The narrowest type that holds all values; text where nothing else does.
+    /// Converts to the narrowest type that holds all values; text if no other type does.
     fn into_array(self, n_rows: usize) -> (Field, ArrayRef) {
         let all = |is: fn(&Cell) -> bool| self.cells.iter().all(|(_, cell)| is(cell));
         let array: ArrayRef = if all(|cell| matches!(cell, Cell::Truth(_))) {
@@ -242,7 +242,7 @@ impl Cell {
     }
 }
 
-/// The values of a column as Python's.
+/// Returns the values of a column as Python's objects.
 fn list_of<'py>(py: Python<'py>, array: &ArrayRef) -> PyResult<Bound<'py, PyList>> {
     macro_rules! list {
         ($kind:ty) => {

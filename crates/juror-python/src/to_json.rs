@@ -1,8 +1,9 @@
-//! From Python's objects to JSON text, so that they are judged as files are.
+//! Converts Python's objects to JSON, so that they are judged as files are.
 //!
-//! What JSON says exactly is written as it is. What it cannot say (`nan`, tuples, dates, keys that
-//! are not texts) is written as its nearest reading, and the object itself is remembered, so that
-//! results hand it on unchanged. Long texts are remembered as well: they need not be made anew.
+//! Whatever JSON can express exactly is written as it is. Whatever it cannot (`nan`, tuples, dates,
+//! keys that are not strings) is written in its nearest form, and the object itself is remembered,
+//! so that results reuse it unchanged. Long texts are remembered as well, so that they need not be
+//! created again.
 
 use std::io::Write;
 use std::thread;
@@ -20,37 +21,37 @@ use crate::known::Known;
 use crate::parts::{NO_TEXT, Parts};
 use crate::problem::{Found, Segment};
 
-/// Objects in objects beyond this depth are taken for a mistake, such as a list within itself.
+/// Nesting beyond this depth is taken for a mistake, such as a list that contains itself.
 pub(crate) const DEEPEST: usize = 200;
 
-/// Texts from this length on are remembered.
+/// Texts of at least this length are remembered.
 const LONG: usize = 32;
 
-/// JSON text with holes, in which long texts belong: they are put there by threads without Python.
+/// JSON with holes for long texts, which threads without Python fill in.
 #[derive(Default)]
 pub(crate) struct Written<'py> {
-    /// The text but for the holes.
+    /// The JSON without the missing texts.
     pub(crate) json: Vec<u8>,
     pub(crate) parts: Parts<'py>,
-    /// What could not be written; `null` stands in its place.
+    /// What could not be written; `null` is in its place.
     pub(crate) problems: Vec<Found>,
-    /// The first number that JSON does not have, which is written as a text.
+    /// The first number that JSON lacks, which is written as a string.
     pub(crate) not_number: Option<Found>,
-    /// Whether `nan` and the infinities are written as Python's `json` writes them.
+    /// Whether `nan` and the infinities are written the way Python's `json` does.
     pub(crate) keeps_nan: bool,
-    /// Whether long texts are written like others.
+    /// Whether long texts are written like others, leaving no holes.
     is_whole: bool,
     depth: usize,
 }
 
-/// The whole of a text, and the objects in it.
+/// The complete JSON, and the objects in it.
 pub(crate) struct Filled<'py> {
     pub(crate) json: Vec<u8>,
     pub(crate) known: Known<'py>,
 }
 
 impl<'py> Written<'py> {
-    /// A text without holes.
+    /// Creates JSON without holes.
     pub(crate) fn whole() -> Written<'py> {
         Written { is_whole: true, ..Written::default() }
     }
@@ -64,7 +65,7 @@ impl<'py> Written<'py> {
         } else if let Ok(list) = value.cast_exact::<PyList>() {
             self.nested(value, |written, list| written.list(list.iter()), list);
         } else if value.is_instance_of::<PyList>() {
-            // It may know better what is in it than its memory does.
+            // A subclass may iterate over other items than it stores.
             self.nested(value, Written::sequence, value);
         } else if value.is_none() {
             self.json.extend_from_slice(b"null");
@@ -79,14 +80,14 @@ impl<'py> Written<'py> {
         }
     }
 
-    /// Takes back everything written since a mark, with its problems.
+    /// Reverts everything written since a mark, and returns its problems.
     pub(crate) fn take_back(&mut self, mark: &Mark) -> Vec<Found> {
         self.json.truncate(mark.n_bytes);
         self.parts.truncate(mark.n_parts);
         self.problems.split_off(mark.n_problems)
     }
 
-    /// Where writing stands.
+    /// Returns a mark at the current position.
     pub(crate) fn mark(&self) -> Mark {
         Mark {
             n_bytes: self.json.len(),
@@ -95,13 +96,13 @@ impl<'py> Written<'py> {
         }
     }
 
-    /// Whether something since a mark could not be written.
+    /// Returns whether something since a mark could not be written.
     pub(crate) fn failed_since(&self, mark: &Mark) -> bool {
         self.problems.len() > mark.n_problems
     }
 
-    /// Writes something at a further step of the path. Steps are noted on the way back, and only
-    /// where there is a problem: nearly always there is none.
+    /// Writes something one step further down the path. Steps are recorded on the way back, and
+    /// only if there is a problem, which is rare.
     pub(crate) fn at(
         &mut self,
         segment: impl Fn() -> Segment,
@@ -127,7 +128,7 @@ impl<'py> Written<'py> {
         }
     }
 
-    /// A text that is not Unicode's, with its lone surrogates, which JSON can write.
+    /// Writes a string with lone surrogates, which is not valid Unicode but can be written in JSON.
     fn surrogates(&mut self, text: &Bound<'py, PyString>) {
         match text.call_method1("encode", ("utf-16-le", "surrogatepass")) {
             Ok(bytes) => {
@@ -143,7 +144,7 @@ impl<'py> Written<'py> {
         }
     }
 
-    /// What is inside another object, unless that is too deep.
+    /// Writes the contents of another object, unless the nesting is too deep.
     pub(crate) fn nested<T>(
         &mut self,
         value: &Bound<'py, PyAny>,
@@ -170,7 +171,7 @@ impl<'py> Written<'py> {
         }
     }
 
-    /// A dict whose values are written in ways of their own; returns whether all keys are texts.
+    /// Writes a dict whose values need special treatment; returns whether all keys are strings.
     pub(crate) fn entries(
         &mut self,
         dict: &Bound<'py, PyDict>,
@@ -185,7 +186,7 @@ impl<'py> Written<'py> {
         is_exact
     }
 
-    /// A key and its value; returns whether the key is a text.
+    /// Writes a key and its value; returns whether the key is a string.
     fn entry(
         &mut self,
         index: usize,
@@ -201,7 +202,8 @@ impl<'py> Written<'py> {
         is_text
     }
 
-    /// Writes an empty text in place of a long one; returns whether the text is one.
+    /// Puts a long text aside and writes an empty string in its place; returns whether the object
+    /// is a long text.
     pub(crate) fn put_aside(&mut self, text: &Bound<'py, PyAny>) -> bool {
         let is_long =
             |text: &Bound<'py, PyString>| text.to_str().is_ok_and(|text| text.len() >= LONG);
@@ -213,7 +215,7 @@ impl<'py> Written<'py> {
         true
     }
 
-    /// Writes something and remembers the object it stands for.
+    /// Writes something, and remembers the object it stands for.
     pub(crate) fn remembering(
         &mut self,
         object: &Bound<'py, PyAny>,
@@ -224,7 +226,7 @@ impl<'py> Written<'py> {
         self.parts.end(part, self.json.len(), true);
     }
 
-    /// Keys are written as Python's `json` writes them; returns whether that says all.
+    /// Writes a key the way Python's `json` does; returns whether that loses nothing.
     pub(crate) fn key(&mut self, key: &Bound<'py, PyAny>) -> bool {
         if let Ok(text) = key.cast::<PyString>() {
             return match text.to_str() {
@@ -261,7 +263,7 @@ impl<'py> Written<'py> {
         self.items(items, Written::value);
     }
 
-    /// A list whose items are written in a way of their own.
+    /// Writes a list whose items need special treatment.
     pub(crate) fn items(
         &mut self,
         items: impl Iterator<Item = Bound<'py, PyAny>>,
@@ -293,7 +295,7 @@ impl<'py> Written<'py> {
             self.json.extend_from_slice(word.as_bytes());
             return;
         }
-        // JSON has no such number, and no mean may rest on it.
+        // JSON has no such number, and no mean may include it.
         self.remembering(number.as_any(), |written| push_text(word, &mut written.json));
         self.not_number.get_or_insert_with(|| Found::of(&Problem::NumberAsText(word)));
     }
@@ -303,7 +305,7 @@ impl<'py> Written<'py> {
             let _ = write!(self.json, "{value}");
             return;
         }
-        // A subclass may print itself in another way than `int` does.
+        // A subclass may print itself differently than `int` does.
         let digits = number.call_method1("__format__", ("d",)).and_then(|text| text.extract());
         match digits {
             Ok::<String, _>(digits) => self.json.extend_from_slice(digits.as_bytes()),
@@ -311,7 +313,7 @@ impl<'py> Written<'py> {
         }
     }
 
-    /// What has no form of its own in JSON; results hand on the object itself.
+    /// Writes an object without a form of its own in JSON; results reuse the object itself.
     fn odd(&mut self, value: &Bound<'py, PyAny>) {
         let part = self.parts.begin(self.json.len(), value);
         let n_problems = self.problems.len();
@@ -359,7 +361,7 @@ impl<'py> Written<'py> {
         }
     }
 
-    /// Notes what cannot be written, and writes `null` in its place.
+    /// Records something that cannot be written, and writes `null` in its place.
     fn problem(&mut self, message: String, hint: Option<String>) {
         self.problem_without_value(message, hint);
         self.json.extend_from_slice(b"null");
@@ -371,12 +373,12 @@ impl<'py> Written<'py> {
 }
 
 impl<'py> Written<'py> {
-    /// Puts long texts into their holes; other threads may use Python then.
+    /// Fills long texts into their holes; other threads may use Python in the meantime.
     pub(crate) fn fill(self, py: Python<'py>) -> Filled<'py> {
         self.fill_while(py, || ()).0
     }
 
-    /// The same, on another thread, while this one does something else.
+    /// Like [`Written::fill`], on another thread, while this one does something else.
     pub(crate) fn fill_while<T>(
         self,
         py: Python<'py>,
@@ -394,15 +396,15 @@ impl<'py> Written<'py> {
     }
 }
 
-/// A place in the text, to go back to.
+/// A position in the JSON to return to.
 pub(crate) struct Mark {
     n_bytes: usize,
     n_parts: usize,
     n_problems: usize,
 }
 
-/// What an object of another library says in Python's own types: numbers and arrays as numpy has
-/// them, dates, paths.
+/// Converts an object of another library to Python's own types: numbers and arrays of numpy, dates,
+/// paths.
 pub(crate) fn plain_form<'py>(value: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
     let py = value.py();
     let number = |module: &str, name: &str, method: &str| {
@@ -420,7 +422,7 @@ pub(crate) fn plain_form<'py>(value: &Bound<'py, PyAny>) -> Option<Bound<'py, Py
         .or_else(|| say("__fspath__"))
 }
 
-/// The name of an object's type, for messages.
+/// Returns the name of an object's type, for messages.
 pub(crate) fn type_name(value: &Bound<'_, PyAny>) -> String {
     value.get_type().name().map_or_else(|_| "?".into(), |name| name.to_string())
 }

@@ -1,4 +1,4 @@
-//! Rules of the benchmark of tools: names, keys of replies, calls.
+//! Rules of the tool benchmark: names, keys of replies, calls.
 
 use juror_document::{Document, Format, Problem};
 use juror_toolbench::answer::read_answer;
@@ -30,7 +30,7 @@ pub(crate) fn tool_cache_key(tool_input: &Bound<'_, PyAny>) -> PyResult<String> 
     }
     let key = match serde_json::from_str::<&RawValue>(&json) {
         Ok(raw) => argument_key(raw),
-        // With `nan`, which Python's JSON has, an object is none for others.
+        // With `nan`, which Python's JSON allows, an object is not JSON for others.
         Err(_) => juror_json::python::str_of_json(&json).ok(),
     };
     key.ok_or_else(|| PyValueError::new_err("the input of the tool is not JSON"))
@@ -86,7 +86,7 @@ pub(crate) fn tool_cache_file(category: &str, tool_name: &str, api_name: &str) -
     FolderNames::as_requested(category, tool_name, api_name).cache_file()
 }
 
-/// The query with its right APIs: a query, or the pairs alone.
+/// Reads a query with its correct APIs: a query, or the pairs alone.
 fn query_of(query: &Bound<'_, PyAny>) -> PyResult<Query> {
     let py = query.py();
     let json = match query.cast::<PyMapping>() {
@@ -96,7 +96,7 @@ fn query_of(query: &Bound<'_, PyAny>) -> PyResult<Query> {
     let refuse = |problems| Refusal::dataset(&problems, false).into_error(py);
     let document = Document::new("query", json.into_bytes(), Format::Json).map_err(refuse)?;
     let (mut queries, mut problems) = read_queries(&document);
-    // Calls are counted whatever the query says, and so also where it says nothing.
+    // Calls are counted whatever the query's text, and so even without one.
     let is_text =
         |problem: &Problem| matches!(problem, Problem::MissingField { field: "query", .. });
     problems.errors.retain(|error| !is_text(&error.problem));
@@ -106,7 +106,7 @@ fn query_of(query: &Bound<'_, PyAny>) -> PyResult<Query> {
     Ok(queries.remove(0))
 }
 
-/// What an answer called: an answer, or the pairs alone.
+/// Reads the calls of an answer: an answer, or the pairs alone.
 fn with_calls<T>(
     query: &Query,
     answer: &Bound<'_, PyAny>,

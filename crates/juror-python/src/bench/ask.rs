@@ -1,4 +1,4 @@
-//! A query on its way to an agent in Python, and the answer on its way back.
+//! Passes queries to agents in Python, and their answers back.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 
 use super::message::Message;
 
-/// Agents in Python, whoever takes the next query.
+/// Agents in Python; each query goes to whichever is free next.
 pub(super) struct PythonAgents {
     pub(super) asks: Sender<Ask>,
     pub(super) messages: Sender<Message>,
@@ -20,7 +20,7 @@ pub(super) struct PythonAgents {
     pub(super) n_asked: AtomicU64,
 }
 
-/// Until when an answer is waited for.
+/// When to stop waiting for an answer.
 type Deadline = Arc<Mutex<Instant>>;
 
 fn look(deadline: &Deadline) -> Instant {
@@ -39,7 +39,7 @@ pub(crate) struct Ask {
     /// Where its tools are called.
     #[pyo3(get)]
     url: String,
-    /// The tools it may use, as JSON; nothing when the whole pool is open.
+    /// The tools that the agent may use, as JSON; `None` if the whole pool is open.
     #[pyo3(get)]
     tools: Option<String>,
     reply: Mutex<Option<oneshot::Sender<Result<Answered, AgentError>>>>,
@@ -48,7 +48,7 @@ pub(crate) struct Ask {
 
 #[pymethods]
 impl Ask {
-    /// Says what the agent answered, as JSON; whether somebody still waited for it.
+    /// Delivers the agent's answer, as JSON; returns whether it was still awaited.
     fn answered(&self, json: &str) -> bool {
         let read = Answered::read(json);
         self.end(
@@ -56,12 +56,13 @@ impl Ask {
         )
     }
 
-    /// Says why there is no answer; whether somebody still waited for it.
+    /// Reports why there is no answer; returns whether one was still awaited.
     fn failed(&self, why: String) -> bool {
         self.end(Err(AgentError(why)))
     }
 
-    /// Waits so many seconds longer: whoever answers keeps the time, and needs a moment to stop.
+    /// Extends the deadline by some seconds: the agent's thread enforces the time limit itself, and
+    /// needs a moment to stop.
     fn wait_longer(&self, seconds: f64) {
         let more = Duration::try_from_secs_f64(seconds).unwrap_or_default();
         *self.deadline.lock().unwrap_or_else(PoisonError::into_inner) += more;
@@ -99,7 +100,7 @@ impl PythonAgents {
                 () = tokio::time::sleep_until(look(&deadline).into()) => {}
             }
             if look(&deadline) <= Instant::now() {
-                // If nobody listens any longer, no thread has to be replaced.
+                // If the receiver is gone, no thread needs to be replaced.
                 let _ = self.messages.send(Message::Late { number });
                 let seconds = self.timeout.as_secs_f64();
                 return Err(AgentError(format!("no answer within {seconds} s")));

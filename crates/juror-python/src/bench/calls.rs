@@ -1,17 +1,17 @@
-//! Calls of tools by agents in Python.
+//! Tool calls by agents in Python.
 
 use std::time::Duration;
 
 use juror_models::{Secret, http_client, innermost};
 use tokio::runtime::Handle;
 
-/// How long a reply of a tool may take.
+/// The time limit for a tool's reply.
 const TIMEOUT: Duration = Duration::from_mins(2);
 
-/// The longest reply that is read.
+/// The maximum size of a reply, in bytes.
 const MOST_BYTES: usize = 64 << 20;
 
-/// What came of a call: the status and the text of the reply, or why there is none.
+/// The outcome of a call: the status and text of the reply, or why there is none.
 pub(super) type Reply = Result<(u16, String), String>;
 
 /// Calls tools from any thread.
@@ -23,17 +23,18 @@ pub(super) struct Caller {
 }
 
 impl Caller {
-    /// Calls tools by the threads of a runtime, with the token that their server asks for.
+    /// Creates a caller that uses the threads of a runtime, and the token that the tool server
+    /// requires.
     pub(super) fn new(runtime: Handle, token: Option<Secret>) -> Result<Caller, String> {
         Ok(Caller { client: http_client()?, token, runtime })
     }
 
-    /// Calls a tool, and hands the reply over on another thread.
+    /// Calls a tool, and passes the reply to `done` on another thread.
     ///
-    /// When the run is over, `done` is dropped without being called.
+    /// If the run ends first, `done` is dropped without being called.
     pub(super) fn call(&self, url: &str, body: String, done: impl FnOnce(Reply) + Send + 'static) {
         let mut post = self.client.post(url).header("content-type", "application/json").body(body);
-        // Frameworks write 5.0 for 5 and the other way round.
+        // Frameworks may write 5 as 5.0, and the other way round.
         post = post.header("juror-match", "numbers");
         if let Some(token) = &self.token {
             post = post.bearer_auth(token.expose());

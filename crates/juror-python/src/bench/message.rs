@@ -1,17 +1,17 @@
-//! What the Python side hears of a run.
+//! Messages about a run to the Python side.
 
 use juror_document::Spelling;
 use juror_report::QueryLine;
 use juror_run::{Event, QueryDone};
 use serde_json::{Value, json};
 
-/// Something that Python hears of.
+/// A message to Python.
 pub(super) enum Message {
     /// Something happened in the run.
     Event(Event),
-    /// The agent did not answer in time; its thread is no longer waited for.
+    /// The agent did not answer in time, and its thread is no longer awaited.
     Late {
-        /// The number of what was asked.
+        /// The number of the ask.
         number: u64,
     },
     /// The run is over.
@@ -19,7 +19,7 @@ pub(super) enum Message {
 }
 
 impl Message {
-    /// The message as Python reads it, or `None` if it does not concern Python.
+    /// Returns the message as Python reads it, or `None` if it does not concern Python.
     pub(super) fn to_json(&self) -> Option<Value> {
         match self {
             Message::Event(Event::Attempted(done)) => Some(done_json(done)),
@@ -33,7 +33,7 @@ impl Message {
     }
 }
 
-/// The fields of Python's `QueryDone`.
+/// Returns the fields of Python's `QueryDone`.
 fn done_json(done: &QueryDone) -> Value {
     let QueryDone { set, line, is_known } = done;
     let QueryLine { n_done, n_all, id, query, solved, api_call_score, .. } = line;

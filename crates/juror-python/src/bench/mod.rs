@@ -1,8 +1,8 @@
-//! Trying agents that are Python objects.
+//! Benchmarks agents that are Python objects.
 //!
-//! Python owns the threads that agents run on: each takes an [`Ask`] after the other from a
-//! [`BenchRun`] and says what the agent made of it. Here are the queries, the virtual tools, the
-//! judge and what is kept.
+//! Python owns the threads that agents run on: each takes one [`Ask`] after another from a
+//! [`BenchRun`], and reports the agent's answer. The queries, the virtual tools, the judge and the
+//! run log live on this side.
 
 mod ask;
 mod calls;

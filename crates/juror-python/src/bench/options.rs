@@ -1,4 +1,4 @@
-//! How a run is asked for, as the Python side writes it.
+//! The options of a run, as the Python side passes them.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ use crate::problem::Refusal;
 pub(super) struct Options {
     /// The agent, as results name it.
     agent: String,
-    /// What it is called.
+    /// The agent's name.
     name: String,
     queries: String,
     sets: Vec<String>,
@@ -35,7 +35,7 @@ pub(super) struct Options {
     refresh: bool,
     /// A file of settings.
     config: Option<String>,
-    /// Settings that were given as objects.
+    /// Settings given as objects.
     settings: Option<Box<RawValue>>,
     pool: String,
     judge: Option<String>,
@@ -50,14 +50,14 @@ pub(super) struct Options {
     fresh: bool,
     resume_changed: bool,
     retry_errors: bool,
-    /// Variables that decide what the agent answers.
+    /// Environment variables that affect what the agent answers.
     agent_env: Vec<String>,
-    /// What is known of what the agent is made of.
+    /// What is known about the agent's code and data.
     identity: Value,
 }
 
 impl Options {
-    /// The benchmark that is asked for, of an agent that answers through `subject`.
+    /// Returns the benchmark that the options describe, of an agent that answers through `subject`.
     pub(super) fn benchmark(
         self,
         subject: impl FnOnce(Duration) -> Box<dyn Subject>,
@@ -98,7 +98,7 @@ impl Options {
         })
     }
 
-    /// The settings, with the places that were named beside them.
+    /// Returns the settings, with the places that were named next to them.
     fn settings(&self) -> Result<Settings, Refusal> {
         let mut settings = self.written_settings()?;
         let tools = &mut settings.tools;
@@ -149,7 +149,7 @@ impl Options {
         Duration::try_from_secs_f64(self.timeout).map_err(wrong)
     }
 
-    /// The given arguments that say where replies come from.
+    /// Returns the given arguments that configure the source of replies.
     fn reply_options(&self) -> Vec<&'static str> {
         let given = [("cache", !self.cache.is_empty()), ("refresh", self.refresh)];
         given.into_iter().filter_map(|(name, is_given)| is_given.then_some(name)).collect()

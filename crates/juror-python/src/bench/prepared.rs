@@ -1,4 +1,4 @@
-//! A benchmark of agents in Python, from its options to its result.
+//! A benchmark of agents in Python, from options to result.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -16,7 +16,7 @@ use super::options::Options;
 use super::refused::{no_output, refused};
 use crate::problem::Refusal;
 
-/// A run that can begin.
+/// A run that is ready to start.
 pub(super) struct Prepared {
     benchmark: Benchmark,
     listener: Listener,
@@ -24,8 +24,8 @@ pub(super) struct Prepared {
 }
 
 impl Prepared {
-    /// Reads and opens everything. Agents take queries from `asks`, and Python hears what happens
-    /// by `messages`.
+    /// Reads and opens everything. Agents take queries from `asks`, and events go to Python through
+    /// `messages`.
     pub(super) fn new(
         options: Options,
         runtime: &Handle,
@@ -33,7 +33,7 @@ impl Prepared {
         messages: Sender<Message>,
     ) -> Result<Prepared, Refusal> {
         let events = messages.clone();
-        // Nobody listens when the run was given up.
+        // The receiver is gone if the run was abandoned.
         let listener: Listener = Arc::new(move |event| drop(events.send(Message::Event(event))));
         let warn = |problem: &str| listener(Event::Warning(problem.to_owned().into()));
         let environment = Environment::read(warn);
@@ -54,7 +54,7 @@ impl Prepared {
         self.benchmark.catalog().clone()
     }
 
-    /// The token that calls of tools have to bring, if any.
+    /// Returns the token that tool calls must carry, if any.
     pub(super) fn token(&self) -> Option<Secret> {
         self.benchmark.token().cloned()
     }
@@ -63,12 +63,12 @@ impl Prepared {
         self.benchmark.queries().len()
     }
 
-    /// Tries the agents on all queries; returns the text of the result file.
+    /// Has the agents attempt all queries; returns the text of the result file.
     pub(super) async fn run(mut self, interrupt: Interrupt) -> Result<Vec<u8>, Refusal> {
         let output = self.output.take();
         let outcome = self.benchmark.run(&interrupt).await.map_err(refused)?;
         let text = self.result_file(&outcome)?;
-        // A run that was stopped has no results; its attempts are kept with it.
+        // A run that was stopped has no results; its attempts are kept in its log.
         if !interrupt.is_set() {
             if let Some(mut file) = output {
                 file.write(&text).map_err(no_output)?;

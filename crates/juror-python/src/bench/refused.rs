@@ -1,4 +1,4 @@
-//! Why a run cannot begin or has no result, as Python's exceptions.
+//! Maps the reasons why a run cannot start or has no result to Python's exceptions.
 
 use std::io;
 
@@ -9,12 +9,12 @@ use juror_run::{OutputError, RunLogError, SetupError};
 
 use crate::problem::Refusal;
 
-/// The arguments ask for something that cannot be done.
+/// Refuses arguments that cannot be satisfied.
 pub(super) fn asked(why: impl Into<Notice>) -> Refusal {
     Refusal::setup(&why.into())
 }
 
-/// The run cannot begin, or did not come to its end.
+/// Explains why a run cannot start, or did not finish.
 pub(super) fn refused(error: BenchError) -> Refusal {
     match error {
         BenchError::Queries(QueriesError::Load(error)) => Refusal::File(error),
@@ -26,7 +26,7 @@ pub(super) fn refused(error: BenchError) -> Refusal {
     }
 }
 
-/// A file cannot be written.
+/// Explains why a file cannot be written.
 pub(super) fn no_output(error: OutputError) -> Refusal {
     match error {
         OutputError::Io { name, error } => {
@@ -37,7 +37,8 @@ pub(super) fn no_output(error: OutputError) -> Refusal {
     }
 }
 
-/// Python knows errors of files by their number, which one that tells of its file has not.
+/// Gives an error its OS number, by which Python chooses the exception; an error that describes its
+/// file has lost the number.
 fn numbered(error: io::Error) -> io::Error {
     let number = match error.kind() {
         io::ErrorKind::NotFound => 2,
@@ -49,7 +50,7 @@ fn numbered(error: io::Error) -> io::Error {
     io::Error::from_raw_os_error(error.raw_os_error().unwrap_or(number))
 }
 
-/// A run cannot be kept, or gone on with.
+/// Explains why a run cannot be stored or resumed.
 fn no_log(error: RunLogError) -> Refusal {
     match error {
         RunLogError::Io { path, error } => {

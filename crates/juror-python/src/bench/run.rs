@@ -1,4 +1,4 @@
-//! A run as the Python side holds it.
+//! A run as the Python side sees it.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -29,7 +29,7 @@ pub(crate) struct BenchRun {
     catalog: Arc<Catalog>,
     caller: Caller,
     interrupt: Interrupt,
-    /// What happened, for the thread that called `juror.bench`.
+    /// Messages for the thread that called `juror.bench`.
     messages: Mutex<Receiver<Message>>,
     /// Queries for the threads that agents run on.
     asks: Mutex<Receiver<Ask>>,
@@ -40,17 +40,17 @@ pub(crate) struct BenchRun {
 
 type Outcome = Result<Vec<u8>, Refusal>;
 
-/// Says that the run is over when it is dropped.
+/// Announces the end of the run when dropped.
 struct End(Sender<Message>);
 
 impl Drop for End {
     fn drop(&mut self) {
-        // If nobody listens any longer, nobody waits for the end either.
+        // If the receiver is gone, nobody waits for the end.
         let _ = self.0.send(Message::Ended);
     }
 }
 
-/// What a run that has not begun will take along.
+/// What a run needs once it starts.
 struct Waiting {
     prepared: Prepared,
     messages: Sender<Message>,
@@ -77,7 +77,7 @@ impl BenchRun {
         let (interrupt, outcome) = (self.interrupt.clone(), self.outcome.clone());
         let Waiting { prepared, messages } = waiting;
         let work = move || {
-            // Sent whatever happens.
+            // Dropped, and thereby sent, whatever happens.
             let _end = End(messages);
             let result = runtime.block_on(prepared.run(interrupt));
             *lock(&outcome) = Some(result);
@@ -111,7 +111,7 @@ impl BenchRun {
     /// Ends everything at once; tools answer no more.
     fn close(&self) {
         self.interrupt.set();
-        // A run that never began must not keep its agents waiting for queries.
+        // A run that never started must not keep its agents waiting for queries.
         drop(lock(&self.waiting).take());
         if let Some(runtime) = lock(&self.runtime).take() {
             runtime.shutdown_background();
@@ -156,7 +156,7 @@ impl BenchRun {
     fn call(&self, py: Python<'_>, url: &str, body: String) -> PyResult<(u16, String)> {
         let (sender, receiver) = channel();
         self.caller.call(url, body, move |reply| {
-            // Whoever called may be gone.
+            // The caller may be gone.
             let _ = sender.send(reply);
         });
         let reply = py.detach(move || receiver.recv());
