@@ -71,7 +71,7 @@ pub struct Settings {
     #[serde(skip)]
     #[schemars(skip)]
     pub written: Value,
-    /// What is known to be wrong with models, told with its places once one of them is to be asked.
+    /// Known problems of models, reported with their places once one of the models is to be asked.
     #[serde(skip)]
     #[schemars(skip)]
     pub(crate) unaskable: Problems,

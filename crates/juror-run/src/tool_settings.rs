@@ -19,7 +19,7 @@ use crate::settings::{ModelSettings, Settings, null_as_default, positive};
 pub struct ToolsSettings {
     /// The folder of tool files.
     pub folder: Option<String>,
-    /// Whether tools are served though the folder is missing, as the public server does.
+    /// Whether tools are served even if the folder is missing, as the public server does.
     #[serde(skip)]
     #[schemars(skip)]
     pub is_folder_optional: bool,
@@ -132,7 +132,7 @@ pub struct SimulatorSettings {
     pub model: Option<ModelSettings>,
     /// A file with what the model is told it is, in place of juror's own text.
     pub prompt: Option<String>,
-    /// Whether it is asked to the letter as the public servers ask.
+    /// Whether prompts are exactly those of the public servers.
     #[serde(skip)]
     #[schemars(skip)]
     pub published: bool,
