@@ -1,28 +1,28 @@
-//! Which replies of real APIs are worth keeping.
+//! Decides which replies of real APIs are worth keeping.
 
 use std::fmt;
 
 use juror_json::{Object, python};
 use serde_json::value::RawValue;
 
-/// How a reply is judged.
+/// How strictly to judge a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// As the public server does: any text that contains a sign of failure is refused, also where
-    /// it is a part of a word or of a number.
+    /// As the public server does: rejects any text that contains a sign of failure, even inside a
+    /// word or a number.
     Compatible,
-    /// Signs count as whole words, numbers only where they are said to be a status.
+    /// Matches signs as whole words, and numbers only where the text calls them a status.
     Strict,
 }
 
-/// Why a reply is refused.
+/// Why a reply was rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rejection {
-    /// It is not an object.
+    /// The reply is not an object.
     NoReply,
-    /// It has no `error`, or one that is not empty.
+    /// `error` is missing or not empty.
     Error,
-    /// It has no `response`.
+    /// `response` is missing.
     NoResponse,
     /// The response is empty.
     Empty,
@@ -42,10 +42,10 @@ impl fmt::Display for Rejection {
     }
 }
 
-/// Says that the API was reached and the call was wrong, which is worth keeping.
+/// Says that the API was reached and the call was wrong. Such a reply is worth keeping.
 const WRONG_CALL: &str = "got an unexpected keyword argument";
 
-/// Signs of failure, looked for in lower case.
+/// Signs of failure, matched in lower case.
 const SIGNS: [&str; 25] = [
     "rate limit",
     "time out",
@@ -74,11 +74,11 @@ const SIGNS: [&str; 25] = [
     "is not defined",
 ];
 
-/// Signs of failure, looked for as they stand.
+/// Signs of failure, matched exactly.
 const EXACT_SIGNS: [&str; 4] =
     ["Service Not Found", "ACCESS_DENIED", "status_code=50", "status_code=429"];
 
-/// Phrases of failure that mean little else.
+/// Phrases that rarely mean anything but failure.
 const PHRASES: [&str; 26] = [
     "rate limit",
     "time out",
@@ -108,7 +108,7 @@ const PHRASES: [&str; 26] = [
     "is not defined",
 ];
 
-/// Numbers that mean failure.
+/// HTTP statuses that mean failure.
 const STATUSES: [&str; 8] = ["401", "403", "404", "429", "500", "502", "503", "504"];
 
 /// Judges a reply, given as JSON.
@@ -119,7 +119,7 @@ pub fn accept(reply: &str, rule: Rule) -> Result<(), Rejection> {
         return Err(Rejection::Error);
     }
     let response = fields.get("response").ok_or(Rejection::NoResponse)?;
-    // Signs are looked for in the text as Python writes it.
+    // Search the text as Python writes it.
     let text = python::str_of_json(response.get()).map_err(|_| Rejection::NoReply)?;
     let lower = text.to_lowercase();
     if lower.contains(WRONG_CALL) {
@@ -145,7 +145,7 @@ fn find_phrase(lower: &str) -> Option<&'static str> {
     PHRASES.into_iter().find(|phrase| words_at(lower, phrase).next().is_some())
 }
 
-/// A number counts right after a word that says what it is: `status: 404`, `'code': 500`.
+/// Finds a failure status right after a word that introduces one: `status: 404`, `'code': 500`.
 fn find_status(lower: &str) -> Option<&'static str> {
     let is_said = |at: usize| {
         let between = |c: char| matches!(c, ' ' | ':' | '=' | '\'' | '"' | '#');
@@ -155,7 +155,7 @@ fn find_status(lower: &str) -> Option<&'static str> {
     STATUSES.into_iter().find(|status| words_at(lower, status).any(is_said))
 }
 
-/// Where a phrase stands, and not only as a part of longer words.
+/// Returns the positions where `phrase` occurs as whole words.
 fn words_at<'a>(text: &'a str, phrase: &'static str) -> impl Iterator<Item = usize> + 'a {
     let is_word = |c: char| c.is_alphanumeric();
     text.match_indices(phrase).map(|(at, _)| at).filter(move |at| {

@@ -1,10 +1,10 @@
-//! The arguments of a call, and the key that replies to them are kept under.
+//! The arguments of a call, and the key under which replies to them are stored.
 
 use juror_json::{self as json, python};
 use serde_json::value::RawValue;
 
-/// The key of arguments: an object, or a text that is JSON; an empty text stands for no arguments.
-/// Nothing for what is neither.
+/// Returns the key of arguments given as an object or as a string of JSON; an empty string means no
+/// arguments. Returns `None` for anything else.
 pub fn argument_key(input: &RawValue) -> Option<String> {
     match input.get().as_bytes().first()? {
         b'{' => python::str_of_json(input.get()).ok(),

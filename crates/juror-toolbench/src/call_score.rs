@@ -8,18 +8,18 @@ use super::answer::{Answer, FINISH, Node, SEARCH};
 use super::names::{document_name, official_name};
 use super::registry::{Registry, resolve};
 
-/// What was called.
+/// What an agent called.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Called<'a> {
-    /// An API: the raw names of its tool and of itself.
+    /// An API, by the raw names of its tool and itself.
     Api(Cow<'a, str>, Cow<'a, str>),
-    /// A name that means no API.
+    /// A name that belongs to no API.
     Unknown(Cow<'a, str>),
 }
 
 impl Called<'_> {
-    /// The names of tool and API, as result files have them: a name that means no API stands after an
-    /// empty text.
+    /// Returns the names of tool and API as result files write them; a name that belongs to no API
+    /// follows an empty string.
     pub fn into_pair(self) -> (String, String) {
         match self {
             Called::Api(tool, api) => (tool.into_owned(), api.into_owned()),
@@ -28,10 +28,10 @@ impl Called<'_> {
     }
 }
 
-/// What an answer called, in order. `Finish` is left out, and so is the search for functions, unless
-/// an API is called so.
+/// Returns what an answer called, in order. Leaves out `Finish`, and the search for functions
+/// unless an API has that name.
 ///
-/// If the agent lists its calls itself, the list counts; else the names in its nodes do.
+/// If the agent lists its calls itself, the list counts; otherwise the names in its nodes do.
 pub fn called_apis<'a>(answer: &'a Answer<'_>, registries: &[&'a Registry]) -> Vec<Called<'a>> {
     if answer.called_apis.is_empty() {
         named_apis(&answer.nodes, registries)
@@ -40,8 +40,7 @@ pub fn called_apis<'a>(answer: &'a Answer<'_>, registries: &[&'a Registry]) -> V
     }
 }
 
-/// The APIs in a list of tools and APIs, in whatever form: a name of a function stands after an empty
-/// text.
+/// Resolves a list of tools and APIs in any form. A function name follows an empty string.
 pub fn listed_apis<'a>(
     list: &'a [(String, String)],
     registries: &[&'a Registry],
@@ -53,13 +52,13 @@ pub fn listed_apis<'a>(
     list.iter().filter_map(listed).collect()
 }
 
-/// The APIs that nodes call. Names are looked up in a query's own APIs first, then in the pool.
+/// Resolves the calls in nodes. Looks names up in a query's own APIs first, then in the pool.
 pub fn named_apis<'a>(nodes: &'a [Node<'_>], registries: &[&'a Registry]) -> Vec<Called<'a>> {
     let names = nodes.iter().filter_map(Node::called_name);
     names.filter_map(|name| named_api(name, registries)).collect()
 }
 
-/// The API that the name of a function means.
+/// Resolves the name of a function.
 fn named_api<'a>(name: Cow<'a, str>, registries: &[&'a Registry]) -> Option<Called<'a>> {
     match resolve(&name, registries) {
         _ if name == FINISH => None,
@@ -68,8 +67,8 @@ fn named_api<'a>(name: Cow<'a, str>, registries: &[&'a Registry]) -> Option<Call
     }
 }
 
-/// The API that an agent means by two names, which may be raw, or as requests and functions have
-/// them.
+/// Resolves the names of a tool and an API, which may be raw or in the form of requests and
+/// functions.
 fn listed_api<'a>(tool: &'a str, api: &'a str, registries: &[&'a Registry]) -> Called<'a> {
     let is_raw = |registry: &&Registry| {
         registry.entries().iter().any(|entry| &*entry.tool == tool && entry.api == api)
@@ -83,21 +82,21 @@ fn listed_api<'a>(tool: &'a str, api: &'a str, registries: &[&'a Registry]) -> C
     Called::Api(tool.into(), api.into())
 }
 
-/// How well calls fit the right ones.
+/// How well the calls match the right APIs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CallScore {
-    /// How many APIs are right; one that is listed twice counts once.
+    /// The number of right APIs; duplicates count once.
     pub n_gold: usize,
     /// How many of them were called, however often.
     pub n_found: usize,
-    /// How many different APIs and unknown names were called.
+    /// The number of distinct APIs and unknown names called.
     pub n_called: usize,
-    /// How many calls went elsewhere.
+    /// The number of calls to anything else.
     pub n_other_calls: usize,
 }
 
 impl CallScore {
-    /// Compares what was called with the pairs of tool and API that are right.
+    /// Compares calls with the pairs of tool and API that are right.
     pub fn of(called: &[Called<'_>], gold: &[(String, String)]) -> CallScore {
         let gold: HashSet<Called<'_>> =
             gold.iter().map(|(tool, api)| Called::Api(tool.into(), api.into())).collect();
@@ -110,12 +109,12 @@ impl CallScore {
         }
     }
 
-    /// The share of the right APIs that were called; `None` if none is right.
+    /// Returns the share of the right APIs that were called, or `None` if no API is right.
     pub fn score(&self) -> Option<f64> {
         (self.n_gold > 0).then(|| self.n_found as f64 / self.n_gold as f64)
     }
 
-    /// The share of what was called that is right; `None` if nothing was called.
+    /// Returns the share of the called APIs that are right, or `None` if nothing was called.
     pub fn precision(&self) -> Option<f64> {
         (self.n_called > 0).then(|| self.n_found as f64 / self.n_called as f64)
     }

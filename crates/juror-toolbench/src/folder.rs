@@ -1,4 +1,4 @@
-//! Where the public server files the replies of an API.
+//! Where the public server stores the replies of an API.
 
 use super::names::{FOR, standard_name, standardize, standardize_category};
 
@@ -7,25 +7,25 @@ use super::names::{FOR, standard_name, standardize, standardize_category};
 pub struct FolderNames {
     /// The category.
     pub category: String,
-    /// The tool, with its category.
+    /// The tool with its category.
     pub tool: String,
     /// The API.
     pub api: String,
-    /// The tool without its category, standardized.
+    /// The standardized name of the tool, without its category.
     pub standard_tool: String,
 }
 
-/// A name that would lead out of the folder it belongs in.
+/// A name that would lead out of its folder.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no name for a folder or file")]
 pub struct UnsafeName(pub String);
 
 impl FolderNames {
-    /// Names as the public server makes them of a request.
+    /// Makes names from a request as the public server does.
     ///
-    /// A tool that comes with its category is taken as it stands, and an API that comes with its
-    /// tool keeps it unless the tool is written the same way: both are found in caches. Names of
-    /// this form may point anywhere; see [`FolderNames::check`].
+    /// A tool given with its category is used unchanged. An API given with its tool keeps it,
+    /// unless the tool is written the same way. Both forms occur in caches. Names made this way may
+    /// point anywhere; see [`FolderNames::check`].
     pub fn as_requested(category: &str, tool: &str, api: &str) -> FolderNames {
         let category = standardize_category(category);
         let api = cut_at(&standard_name(api), tool);
@@ -38,8 +38,8 @@ impl FolderNames {
         FolderNames { tool: format!("{standard_tool}{suffix}"), category, api, standard_tool }
     }
 
-    /// One name for all ways to write a request: tool and API are standardized whether or not they
-    /// came with the name of what they belong to. Replies are kept under these.
+    /// Makes the same names however a request is written: standardizes tool and API whether or not
+    /// they carry the name of what they belong to. Replies are stored under these.
     pub fn settled(category: &str, tool: &str, api: &str) -> FolderNames {
         let category = standardize_category(category);
         let suffix = format!("{FOR}{category}");
@@ -48,7 +48,7 @@ impl FolderNames {
         FolderNames { tool: format!("{standard_tool}{suffix}"), category, api, standard_tool }
     }
 
-    /// Refuses names that a file system would not take as one plain name each.
+    /// Rejects names that a file system would not accept as one plain name each.
     pub fn check(&self) -> Result<(), UnsafeName> {
         for name in [&self.category, &self.tool, &self.api] {
             let is_plain = |c: char| !matches!(c, '/' | '\\') && !c.is_control();
@@ -60,13 +60,13 @@ impl FolderNames {
         Ok(())
     }
 
-    /// The file in a cache folder that has the replies.
+    /// Returns the path of the reply file in a cache folder.
     pub fn cache_file(&self) -> String {
         format!("{}/{}/{}.json", self.category, self.tool, self.api)
     }
 }
 
-/// The API's name up to where its tool's begins.
+/// Cuts an API's name where its tool's begins.
 fn cut_at(api: &str, tool: &str) -> String {
     let suffix = format!("{FOR}{tool}");
     api.split_once(&suffix).map_or(api, |(api, _)| api).to_owned()

@@ -1,4 +1,4 @@
-//! APIs as functions that a model can call, in the form that `OpenAI` gave them.
+//! APIs as functions that a model can call, in the form of `OpenAI`.
 
 use hashbrown::HashSet;
 use indexmap::IndexMap;
@@ -10,17 +10,17 @@ use serde_json::value::RawValue;
 use super::names::standard_name;
 use super::tool_file::{Api, Parameter};
 
-/// Descriptions are cut to this many characters.
+/// The length in characters that descriptions are cut to.
 const LONGEST_DESCRIPTION: usize = 256;
 
-/// How a function is described.
+/// How to describe a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// As the public agents have it: optional parameters are listed, values to begin with are
-    /// `example_value`, every number is an integer.
+    /// As the public agents do: lists optional parameters, gives default values as `example_value`,
+    /// and calls every number an integer.
     Official,
-    /// In the words of JSON Schema alone: of optional parameters the value is the `default`, of
-    /// required ones it is an example.
+    /// In plain JSON Schema: the default value is the `default` of an optional parameter and an
+    /// example of a required one.
     Schema,
 }
 
@@ -28,43 +28,43 @@ pub enum Form {
 #[derive(Clone, Debug, Serialize)]
 pub struct Function {
     r#type: &'static str,
-    /// What is told of it.
+    /// Its name, description and parameters.
     pub function: Signature,
 }
 
-/// What a model is told of a function.
+/// The description of a function that a model sees.
 #[derive(Clone, Debug, Serialize)]
 pub struct Signature {
-    /// The name to call it by.
+    /// The name to call.
     pub name: String,
     /// What it does.
     pub description: String,
-    /// What it takes.
+    /// Its parameters.
     pub parameters: Schema,
 }
 
-/// What a function takes.
+/// The parameters of a function.
 #[derive(Clone, Debug, Serialize)]
 pub struct Schema {
     r#type: &'static str,
-    /// The parameters by name, in order.
+    /// Parameters by name, in order.
     #[serde(serialize_with = "as_map")]
     pub properties: IndexMap<String, Property>,
-    /// Those that must be given.
+    /// Required parameters.
     pub required: Vec<String>,
-    /// Those that may be given; JSON Schema has no such list.
+    /// Optional parameters; JSON Schema has no such list.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub optional: Option<Vec<String>>,
 }
 
-/// What is told of a parameter.
+/// The description of a parameter.
 #[derive(Clone, Debug, Serialize)]
 pub struct Property {
-    /// Its type in JSON Schema.
+    /// The JSON Schema type.
     pub r#type: &'static str,
     /// What it means.
     pub description: String,
-    /// What a list holds, which providers want to know.
+    /// The type of a list's items, which providers require.
     #[serde(skip_serializing_if = "Option::is_none")]
     items: Option<Items>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -75,7 +75,7 @@ pub struct Property {
     examples: Vec<Value>,
 }
 
-/// What a list holds.
+/// The type of a list's items.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Items {
     r#type: &'static str,
@@ -88,11 +88,11 @@ fn as_map<S: Serializer>(
     serializer.collect_map(properties)
 }
 
-/// Describes an API as a function, given the name to call it by and its tool's standard name.
+/// Describes an API as a function with the given name, for a tool with the given standard name.
 ///
-/// Parameters are called by their standard names; of two with one name the last counts. One whose
-/// name has nothing left of it can be called by nothing: it is never listed, and the official form
-/// alone describes it.
+/// Parameters go by their standard names; if two share one, the last counts. A parameter whose
+/// standard name is empty cannot be passed: it is never listed, and only the official form
+/// describes it.
 pub fn function(name: &str, standard_tool: &str, api: &Api, form: Form) -> Function {
     let mut properties = IndexMap::new();
     let mut add = |list: &[Parameter], is_required: bool| -> Vec<String> {
@@ -126,7 +126,7 @@ fn describe(name: &str, standard_tool: &str, api: &Api) -> String {
     if text.is_empty() {
         return tool;
     }
-    // The model knows the function by this name only.
+    // The model knows the function only by this name.
     let text = if api.name.is_empty() { text.to_owned() } else { text.replace(&api.name, name) };
     format!("{tool}The description of this function is: \"{}\"", cut(&text))
 }
@@ -161,13 +161,13 @@ fn property(parameter: &Parameter, is_required: bool, form: Form) -> Property {
         (Form::Schema, None) => {}
     }
     if property.r#type == "array" {
-        // Tool files do not say what their lists hold; most hold texts.
+        // Tool files do not give the type of list items; most are strings.
         property.items.get_or_insert(Items { r#type: "string" });
     }
     property
 }
 
-/// What a list holds, where all of it is of one type.
+/// Returns the type of a list's items, if they all have the same.
 fn items_of(list: &Value) -> Option<Items> {
     let kind = |value: &Value| match value {
         Value::Bool(_) => Some("boolean"),
@@ -200,8 +200,8 @@ fn json_type(kind: &str, form: Form) -> &'static str {
     }
 }
 
-/// A value of the type that is asked for: files have most numbers as texts. Nothing where it is of
-/// another type, as such an example would mislead.
+/// Converts a value to the wanted type, since files write most numbers as strings. Returns `None`
+/// if it has another type, as such an example would mislead.
 fn typed_value(value: &RawValue, wanted: &str) -> Option<Value> {
     let parsed = |text: &str| serde_json::from_str::<Value>(text).ok();
     let text = json::text_of(value);

@@ -1,4 +1,4 @@
-//! Which queries of a set are taken.
+//! Selects queries of a set by id.
 
 use indexmap::IndexSet;
 use juror_document::{Document, Look, Path, Problems};
@@ -8,12 +8,13 @@ use super::query::{Query, id_text};
 /// Which queries to take.
 #[derive(Clone, Debug, Default)]
 pub struct IdFilter {
-    /// None takes all.
+    /// `None` takes all.
     ids: Option<IndexSet<String>>,
 }
 
 impl IdFilter {
-    /// Reads a list of ids, or an object whose keys are ids. Anything else is told, and takes all.
+    /// Reads a list of ids, or an object whose keys are ids. Reports anything else, and then takes
+    /// all.
     pub fn read(document: &Document) -> (IdFilter, Problems) {
         let mut look = Look::new(document);
         let Some(value) = look.value() else { return (IdFilter::default(), look.problems()) };
@@ -27,28 +28,28 @@ impl IdFilter {
         (IdFilter { ids }, look.problems())
     }
 
-    /// How many ids it names, none where it takes all.
+    /// The number of ids listed; 0 if it takes all.
     pub fn len(&self) -> usize {
         self.ids.as_ref().map_or(0, IndexSet::len)
     }
 
-    /// Whether it takes none, which is seldom meant.
+    /// Returns whether it takes no query, which is rarely intended.
     pub fn is_empty(&self) -> bool {
         self.ids.as_ref().is_some_and(IndexSet::is_empty)
     }
 
-    /// The ids to take, in order; none where all are taken.
+    /// Returns the listed ids in order; empty if it takes all.
     pub fn ids(&self) -> impl Iterator<Item = &str> {
         self.ids.iter().flatten().map(String::as_str)
     }
 
-    /// Whether it takes a query. One without an id is taken only where all are.
+    /// Returns whether it takes a query. A query without an id is taken only if all are.
     pub fn takes(&self, query: &Query) -> bool {
         let Some(ids) = &self.ids else { return true };
         query.id_text().is_some_and(|id| ids.contains(&id))
     }
 
-    /// The first queries that it takes, in the order of the file.
+    /// Returns the first `most` queries that it takes, in file order.
     pub fn select<'a>(&self, queries: &'a [Query], most: Option<usize>) -> Vec<&'a Query> {
         let taken = queries.iter().filter(|query| self.takes(query));
         taken.take(most.unwrap_or(usize::MAX)).collect()

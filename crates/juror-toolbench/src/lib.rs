@@ -1,12 +1,12 @@
-//! Benchmarks of agents that call tools, as far as they can be computed from data in hand.
+//! Benchmarks of agents that call tools, as far as data in hand allows computing them.
 //!
-//! - **What can be called**: tool files ([`read_tool_file`]), their [`names`] in every form that the
-//!   public data has, the way back from a name to an API ([`Registry`]), and APIs as functions that
-//!   models are told of ([`function()`]).
-//! - **What is asked**: [`read_queries`], and choosing tools for a query ([`select_tools`]).
-//! - **What agents did**: their logs and recorded [`answer`]s, however they are written.
-//! - **What comes of it**: which of the right APIs were called ([`CallScore`]), what is asked about
-//!   an answer and what the replies mean ([`judged`]), and files of [`result`]s with their summary.
+//! - **What agents can call**: tool files ([`read_tool_file`]), their [`names`] in every form of
+//!   the public data, the way back from a name to an API ([`Registry`]), and APIs described as
+//!   functions for models ([`function()`]).
+//! - **What they are asked**: [`read_queries`], and choosing tools for a query ([`select_tools`]).
+//! - **What they did**: their logs and recorded [`answer`]s, in every form.
+//! - **How they did**: which of the right APIs they called ([`CallScore`]), what to ask about an
+//!   answer and what the replies mean ([`judged`]), and files of [`result`]s with their summary.
 //!
 //! ```
 //! use juror_document::{Document, Format};

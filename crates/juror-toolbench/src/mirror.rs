@@ -1,23 +1,23 @@
-//! Reading what a simulator wrote: replies that are JSON, and those that nearly are.
+//! Reads what a simulator wrote: replies that are JSON, and those that nearly are.
 
 use juror_json::python::{dumps_text, entries_of_json, str_of_json};
 
-/// What a tool answers, in JSON as Python reads it: `NaN` is a number there.
+/// A tool's reply, in JSON as Python reads it, where `NaN` is a number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
-    /// What went wrong; commonly an empty text.
+    /// The error; usually an empty string.
     pub error: String,
-    /// What the tool says.
+    /// The response.
     pub response: String,
 }
 
-/// What is done with the end of a text that was no JSON: it mostly is the end of the object
-/// around the response.
+/// What to do with the end of a text that is not JSON, which is mostly the end of the object around
+/// the response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// It stays in the response, as the public servers have it.
+    /// Keep it in the response, as the public servers do.
     Kept,
-    /// One `"}` is taken off.
+    /// Remove one `"}`.
     Trimmed,
 }
 
@@ -31,16 +31,16 @@ impl Reply {
         Reply { error: dumps_text(error), response: dumps_text(response) }
     }
 
-    /// The whole reply as one object.
+    /// Returns the whole reply as one object.
     pub fn json(&self) -> String {
         format!(r#"{{"error":{},"response":{}}}"#, self.error, self.response)
     }
 }
 
-/// Reads a simulator's text. Nothing comes of a text without `error` and `response`; the public
-/// servers then answer [`Reply::failed`].
+/// Reads a simulator's text. Returns `None` if it lacks `error` or `response`; the public servers
+/// then answer [`Reply::failed`].
 pub fn read_mirror_reply(text: &str, ending: Ending) -> Option<Reply> {
-    // What Python reads as JSON is a reply as it is, or none: nothing is picked out of it.
+    // Text that Python can parse either is a reply or is not: nothing is rescued from it.
     if let Ok(fields) = entries_of_json(text) {
         let field = |name: &str| {
             let (_, value) = fields.iter().find(|(own, _)| own == name)?;
@@ -56,16 +56,16 @@ pub fn read_mirror_reply(text: &str, ending: Ending) -> Option<Reply> {
         Ending::Kept => response,
         Ending::Trimmed => response.strip_suffix("\"}").unwrap_or(response),
     };
-    // Of a text that was cut before anything was said, nothing can be told.
+    // The text was cut off before it said anything.
     (!error.is_empty() || !response.is_empty()).then(|| Reply::of_texts(error, response))
 }
 
 const MECHANISM: &str = "mechanism_of_the_api";
 
-/// The error, and everything after the quote that opens the response.
+/// Returns the error, and everything after the quote that opens the response.
 fn rescue(text: &str) -> Option<(&str, &str)> {
     if text.contains(MECHANISM) {
-        // What comes first may hold quotes, so the next field tells where each ends.
+        // The mechanism and the error may contain quotes, so each ends where the next field begins.
         let opened = starts_of(text, MECHANISM).next()?;
         let (_, rest) = up_to_field(opened, "error")?;
         return up_to_field(rest, "response");
@@ -76,19 +76,19 @@ fn rescue(text: &str) -> Option<(&str, &str)> {
     })
 }
 
-/// What follows each `"name": "`.
+/// Returns the text after each `"name": "`.
 fn starts_of<'a>(text: &'a str, name: &'static str) -> impl Iterator<Item = &'a str> {
     text.match_indices('"').filter_map(move |(at, _)| field(&text[at..], name))
 }
 
-/// What comes before and after the first `", "name": "`.
+/// Returns the text before and after the first `", "name": "`.
 fn up_to_field<'a>(text: &'a str, name: &'static str) -> Option<(&'a str, &'a str)> {
     text.match_indices("\",")
         .find_map(|(at, end)| Some((&text[..at], field(&text[at + end.len()..], name)?)))
 }
 
-/// What follows `"name": "`, if the text begins with it. Space may stand before the colon too; the
-/// public servers let it stand there only where the mechanism is told.
+/// Returns the text after a leading `"name": "`. Allows space before the colon, which the public
+/// servers do only if the text describes the mechanism.
 fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let rest = text.trim_start().strip_prefix('"')?.strip_prefix(name)?.strip_prefix('"')?;
     rest.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')

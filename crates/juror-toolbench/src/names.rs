@@ -1,22 +1,22 @@
 //! The names of tools and APIs.
 //!
-//! An API has a raw name, which its tool file gives, and several made ones: the public server files
-//! replies under one, agents call it by others. The rules that make them are published behaviour
-//! and kept exactly; what to do where they fall short is said beside each.
+//! An API has a raw name, given by its tool file, and several derived ones: the public server
+//! stores replies under one, agents call it by others. The rules that derive them are published
+//! behaviour and followed exactly; if one falls short, its function says what to do.
 
 use juror_json::python;
 
-/// The longest name that a function may have.
+/// The longest allowed name of a function.
 pub const LONGEST_NAME: usize = 64;
 
-/// What stands between an API and its tool in a function's name, and between a tool and its
-/// category in a folder's.
+/// Separates an API from its tool in a function's name, and a tool from its category in a folder's.
 pub(super) const FOR: &str = "_for_";
 
-/// A raw name as the public server writes it: lower-case ASCII letters, digits and Chinese
-/// characters, everything else one `_`; never a digit at the front.
+/// Writes a raw name as the public server does: keeps ASCII letters in lower case, digits and
+/// Chinese characters, replaces each run of anything else with one `_`, and never begins with a
+/// digit.
 ///
-/// `^` passes, since caches in the wild have it.
+/// `^` is kept, since caches in the wild contain it.
 pub fn standardize(raw: &str) -> String {
     let mut name = String::with_capacity(raw.len());
     for c in raw.chars() {
@@ -35,7 +35,7 @@ pub fn standardize(raw: &str) -> String {
     name
 }
 
-/// A standardized name, made different from the words that Python keeps for itself.
+/// Changes a standardized name that would be a reserved word in Python.
 pub fn change_name(name: &str) -> String {
     match name {
         "from" | "class" | "return" | "false" | "true" | "id" | "and" => format!("is_{name}"),
@@ -43,18 +43,18 @@ pub fn change_name(name: &str) -> String {
     }
 }
 
-/// The standard name of an API or of a parameter.
+/// Returns the standard name of an API or a parameter.
 pub fn standard_name(raw: &str) -> String {
     change_name(&standardize(raw))
 }
 
-/// A category as it is called in folders. Of three separators in a row two remain, as caches have
-/// it; [`merge_category`] leaves one.
+/// Returns a category as folders write it. Three separators in a row leave two, as caches have it;
+/// [`merge_category`] leaves one.
 pub fn standardize_category(raw: &str) -> String {
     raw.replace([' ', ',', '/'], "_").replace("__", "_")
 }
 
-/// A category with one `_` for any run of separators.
+/// Returns a category with one `_` for each run of separators.
 pub fn merge_category(raw: &str) -> String {
     let mut category = raw.replace([' ', ',', '/'], "_");
     while category.contains("__") {
@@ -63,31 +63,32 @@ pub fn merge_category(raw: &str) -> String {
     category
 }
 
-/// A function's name as the public agents have it: API first, cut to its last 64 characters.
+/// Returns a function's name as the public agents write it: the API first, cut to its last 64
+/// characters.
 ///
-/// Names that become the same by cutting are told apart by [`unique_names`](super::unique_names).
+/// [`unique_names`](super::unique_names) distinguishes names that cutting made equal.
 pub fn official_name(tool: &str, api: &str) -> String {
     end_of(&full_official_name(tool, api)).to_owned()
 }
 
-/// The last characters of a name, as many as it may have.
+/// Cuts a name to the last characters that fit.
 pub(super) fn end_of(name: &str) -> &str {
     let n_cut = name.chars().count().saturating_sub(LONGEST_NAME);
     name.char_indices().nth(n_cut).map_or("", |(at, _)| &name[at..])
 }
 
-/// An official name before it is cut: [`official_name`].
+/// Returns an official name before cutting; see [`official_name`].
 pub fn full_official_name(tool: &str, api: &str) -> String {
     standard_name(api) + FOR + &standardize(tool)
 }
 
-/// A function's name with `_` for what providers of models do not take in one.
+/// Replaces with `_` the characters in a function's name that model providers reject.
 pub fn plain_name(name: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     name.chars().map(|c| if is_plain(c) { c } else { '_' }).collect()
 }
 
-/// A tool's and an API's name in the form that documents of answers use.
+/// Joins the names of a tool and an API as answer documents do.
 pub fn document_name(tool: &str, api: &str) -> String {
     format!("{tool}_{api}")
 }
@@ -95,14 +96,14 @@ pub fn document_name(tool: &str, api: &str) -> String {
 /// Which letters and digits a sanitized name may keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Letters {
-    /// Those of every script, as names in the wild were made.
+    /// Those of every script, as in names found in the wild.
     Any,
-    /// Those that model providers accept.
+    /// Only those that model providers accept.
     Ascii,
 }
 
-/// A document's name with `_` for what function names must not contain, cut to its first
-/// characters.
+/// Replaces with `_` the characters in a document name that function names must not contain, and
+/// cuts it to its first `longest` characters.
 pub fn sanitize(name: &str, letters: Letters, longest: usize) -> String {
     let is_letter = |c: char| match letters {
         Letters::Any => python::is_alphanumeric(c),
@@ -125,7 +126,7 @@ pub fn sanitize(name: &str, letters: Letters, longest: usize) -> String {
     cut.trim_end_matches('_').to_owned()
 }
 
-/// A parameter's name where one may not begin with `_`.
+/// Returns a parameter's name in a form that does not begin with `_`.
 pub fn sanitize_parameter(name: &str) -> String {
     match name.strip_prefix('_') {
         Some(rest) => format!("param_{rest}"),

@@ -1,4 +1,4 @@
-//! The APIs that an agent is offered, and the names of their functions.
+//! The APIs offered to an agent, and the names of their functions.
 
 use hashbrown::{HashMap, HashSet};
 
@@ -7,38 +7,38 @@ use crate::registry::{Entry, Registry};
 use crate::tool_file::Api;
 use crate::unique::{Cut, hashed_name};
 
-/// An API that an agent may call, and what is known of its tool.
+/// An API that an agent may call, with details of its tool.
 #[derive(Clone, Copy, Debug)]
 pub struct Offer<'a> {
-    /// The category, as calls have it.
+    /// The category, as calls write it.
     pub category: &'a str,
     /// The tool's raw name.
     pub tool: &'a str,
-    /// What its provider says of the tool; may be empty.
+    /// The provider's description of the tool; may be empty.
     pub tool_description: &'a str,
     /// The API.
     pub api: &'a Api,
-    /// The name to call it by, where a catalog has one for it: the same in every list.
+    /// The name to call it by, if a catalog assigns one. It is the same in every list.
     pub name: Option<&'a str>,
 }
 
-/// The same, for offers that outlive where they came from.
+/// An [`Offer`] that owns its data.
 #[derive(Clone, Debug)]
 pub struct OwnedOffer {
-    /// The category, as calls have it.
+    /// The category, as calls write it.
     pub category: String,
     /// The tool's raw name.
     pub tool: String,
-    /// What its provider says of the tool; may be empty.
+    /// The provider's description of the tool; may be empty.
     pub tool_description: String,
     /// The API.
     pub api: Api,
-    /// The name to call it by, where a catalog has one for it.
+    /// The name to call it by, if a catalog assigns one.
     pub name: Option<String>,
 }
 
 impl OwnedOffer {
-    /// The offer.
+    /// Borrows the offer.
     pub fn as_offer(&self) -> Offer<'_> {
         Offer {
             category: &self.category,
@@ -72,7 +72,7 @@ impl Offer<'_> {
     }
 }
 
-/// As the query describes it.
+/// Offers the API as the query describes it.
 impl<'a> From<&'a QueryApi> for Offer<'a> {
     fn from(listed: &'a QueryApi) -> Offer<'a> {
         Offer {
@@ -85,8 +85,8 @@ impl<'a> From<&'a QueryApi> for Offer<'a> {
     }
 }
 
-/// The function names of one list, no two the same. APIs of a catalog choose first, so that they keep
-/// their names wherever they stand in the list.
+/// Returns unique function names for one list. APIs of a catalog choose first, so that they keep
+/// their names wherever they are in the list.
 pub fn function_names(offers: &[Offer<'_>]) -> Vec<String> {
     let registry = Registry::new(offers.iter().map(Offer::entry).collect());
     let (catalogued, others): (Vec<usize>, Vec<usize>) =
@@ -100,11 +100,11 @@ pub fn function_names(offers: &[Offer<'_>]) -> Vec<String> {
     names
 }
 
-/// The names that the functions of a list have already.
+/// The names that the functions of a list already have.
 #[derive(Default)]
 pub struct TakenNames {
     names: HashSet<String>,
-    /// How often a name of an API was told apart from others.
+    /// How often the same name of the same API had to be changed.
     attempts: HashMap<(String, String), u32>,
 }
 
@@ -114,7 +114,7 @@ impl TakenNames {
         TakenNames { names: names.into_iter().collect(), ..TakenNames::default() }
     }
 
-    /// The name of one more function.
+    /// Returns the name of one more function.
     pub fn add(&mut self, offer: &Offer<'_>) -> String {
         let registry = Registry::new(vec![offer.entry()]);
         self.take(offer.name.unwrap_or(&registry.function_names()[0]), offer)

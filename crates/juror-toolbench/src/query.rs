@@ -1,4 +1,4 @@
-//! The queries that agents are tried on: what is asked, which APIs are offered, which are right.
+//! The queries that agents are tested on: their text, the APIs offered, and the right ones.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -15,36 +15,36 @@ use super::tool_file::{Api, read_api};
 /// A query.
 #[derive(Clone, Debug)]
 pub struct Query {
-    /// A number or a text, as the file has it.
+    /// A number or a string, as in the file.
     pub id: Option<Box<RawValue>>,
-    /// What is asked.
+    /// The question.
     pub text: String,
     /// The pairs of tool and API that are right to call.
     pub gold: Vec<(String, String)>,
-    /// The APIs that come with it.
+    /// The APIs that come with the query.
     pub apis: Vec<QueryApi>,
-    /// The tools that a result lists.
+    /// The tools to list in a result.
     pub available_tools: AvailableTools,
 }
 
 /// An API that comes with a query.
 #[derive(Clone, Debug)]
 pub struct QueryApi {
-    /// Its category; empty where the file has none.
+    /// The category; empty if the file names none.
     pub category: String,
-    /// Its tool.
+    /// The tool's name.
     pub tool: String,
     /// The API.
     pub api: Api,
 }
 
-/// The tools that a result lists.
+/// The tools to list in a result.
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
 pub enum AvailableTools {
-    /// As the query has them.
+    /// As the query lists them.
     Given(Box<RawValue>),
-    /// Made of its APIs.
+    /// Grouped from the query's APIs.
     Grouped(Vec<AvailableTool>),
 }
 
@@ -63,12 +63,13 @@ struct AvailableApi {
 }
 
 impl Query {
-    /// The id as texts are compared; none where there is none.
+    /// Returns the id as a string for comparing, or `None` if the query has none.
     pub fn id_text(&self) -> Option<String> {
         self.id.as_deref().map(id_text)
     }
 
-    /// Its APIs by all their names, and those that are right, which it need not describe.
+    /// Returns the query's APIs by all their names, including the right ones that it does not
+    /// describe.
     pub fn registry(&self) -> Registry {
         let entry = |of: &QueryApi| Entry {
             category: (!of.category.is_empty()).then(|| Arc::from(of.category.as_str())),
@@ -86,12 +87,12 @@ impl Query {
     }
 }
 
-/// Ids compare as the text Python makes of them, whatever type they have.
+/// Writes an id as Python's `str` does, so that ids compare whatever their type.
 pub(super) fn id_text(value: &RawValue) -> String {
     python::str_of_json(value.get()).unwrap_or_else(|_| value.get().to_owned())
 }
 
-/// Reads a file of queries. What cannot be used is told and left out.
+/// Reads a file of queries. Reports and skips what it cannot use.
 pub fn read_queries(document: &Document) -> (Vec<Query>, Problems) {
     let mut look = Look::new(document);
     let top = Path::default();
@@ -148,7 +149,7 @@ fn read_listed<'d>(look: &mut Look<'d>, fields: &Object<'d>, path: &Path) -> Vec
     let mut listed = Vec::new();
     for (index, value) in look.list_field(fields, "api_list", path).into_iter().enumerate() {
         let path = path.key("api_list").index(index);
-        // A pair may stand where an API is described; it describes none.
+        // A pair may take the place of a description; it describes nothing.
         if value.get().starts_with('[') {
             continue;
         }
@@ -159,8 +160,8 @@ fn read_listed<'d>(look: &mut Look<'d>, fields: &Object<'d>, path: &Path) -> Vec
     listed
 }
 
-/// The first list of pairs that has any; `api_list` may be one too. A list that says there are none
-/// is believed, and APIs that are described are not taken for right ones then.
+/// Returns the first list of pairs that has any; `api_list` may be one too. A list that is
+/// explicitly empty counts, and the described APIs are then not taken as right.
 fn read_gold<'d>(
     look: &mut Look<'d>,
     fields: &Object<'d>,
@@ -190,7 +191,7 @@ fn read_gold<'d>(
     says_none.then(Vec::new)
 }
 
-/// A list of two texts, or of three, the first of which is the category; or an object that names
+/// Reads a list of two strings, or of three whose first is the category, or an object that names
 /// both.
 fn pair(value: &RawValue) -> Option<(String, String)> {
     if let Ok((tool, api)) = serde_json::from_str::<(String, String)>(value.get()) {
@@ -212,7 +213,7 @@ fn named_pairs<'d>(look: &mut Look<'d>, listed: &[Listed<'d>]) -> Vec<(String, S
     pairs.filter(|(tool, api)| !tool.is_empty() && !api.is_empty()).collect()
 }
 
-/// APIs by category and tool, both in the order they first come in.
+/// Groups APIs by category and tool, both in order of first appearance.
 fn group<'d>(look: &mut Look<'d>, listed: &[Listed<'d>]) -> Vec<AvailableTool> {
     let mut tools: IndexMap<(String, String), Vec<AvailableApi>> = IndexMap::new();
     for Listed { fields, path, .. } in listed {

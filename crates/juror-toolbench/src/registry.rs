@@ -1,6 +1,6 @@
-//! From any name of an API back to the API.
+//! Finds an API by any of its names.
 //!
-//! Names are made in every form and looked up, never taken apart: raw names contain the separators.
+//! Names are built in every form and looked up, never split: raw names contain the separators.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use super::unique::{Cut, unique_names};
 /// An API and where it belongs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// The category, where it is known.
+    /// The category, if known.
     pub category: Option<Arc<str>>,
     /// The tool's raw name.
     pub tool: Arc<str>,
@@ -25,17 +25,17 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// What tells it from all others.
+    /// Returns a string that identifies the API among all others.
     pub(crate) fn identity(&self) -> String {
         format!("{}\0{}\0{}", self.category(), self.tool, self.api)
     }
 
-    /// The category; empty where it is not known.
+    /// Returns the category; empty if unknown.
     fn category(&self) -> &str {
         self.category.as_deref().unwrap_or("")
     }
 
-    /// Whether it is of a category, as far as both are known.
+    /// Returns whether it belongs to a category, as far as both are known.
     fn may_be_of(&self, category: &str) -> bool {
         let own = self.category();
         own.is_empty()
@@ -53,7 +53,7 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// Takes APIs in order. Of those that share a name, the first has it.
+    /// Takes APIs in order. If several share a name, the first one gets it.
     pub fn new(entries: Vec<Entry>) -> Registry {
         let identities: Vec<String> = entries.iter().map(Entry::identity).collect();
         let make = |name: fn(&Entry) -> String| entries.iter().map(name).collect::<Vec<String>>();
@@ -64,17 +64,17 @@ impl Registry {
         };
         let full = make(|entry| full_official_name(&entry.tool, &entry.api));
         let official: Vec<String> = full.iter().map(|name| end_of(name).to_owned()).collect();
-        // Older answers have names that begin with a digit.
+        // Names in older answers begin with a digit.
         let older: Vec<String> =
             full.iter().map(|name| end_of(without_get(name)).to_owned()).collect();
         let unique_official = unique_names(&official, &identities, Cut::Front);
-        // Two names that differ in other letters alone are the same once they are plain.
+        // Names that differ only in characters that are not plain become equal.
         let plain: Vec<String> = unique_official.iter().map(|name| plain_name(name)).collect();
         let functions = unique_names(&plain, &identities, Cut::Front);
         let sanitized = sanitize(Letters::Ascii);
         let unique_sanitized = unique_names(&sanitized, &identities, Cut::Back);
         let of_any_script = sanitize(Letters::Any);
-        // What is most certain comes first.
+        // The most certain forms come first.
         let forms = [
             &documents,
             &spaced,
@@ -97,7 +97,7 @@ impl Registry {
         Registry { entries, functions, by_name }
     }
 
-    /// The APIs of tools, in their order.
+    /// Collects the APIs of tools, in order.
     pub fn of_tools(tools: &[Tool]) -> Registry {
         let entries = tools.iter().flat_map(|tool| {
             let name: Arc<str> = Arc::from(tool.name.as_str());
@@ -110,14 +110,14 @@ impl Registry {
         Registry::new(entries.collect())
     }
 
-    /// Where an API stands in the order it was given in.
+    /// Returns the position of an API in the order given to [`Registry::new`].
     pub fn position(&self, name: &str) -> Option<usize> {
         let index = self.by_name.get(name).map(|index| *index as usize);
         index.or_else(|| self.dotted_position(name))
     }
 
-    /// The document also writes `TheClique.Transfermarkt_details`. With `_` for the point it is the
-    /// sanitized form of the document's name, and of no other.
+    /// Finds names such as `TheClique.Transfermarkt_details`, which the document also writes. With
+    /// `_` for the dot, this is the sanitized form of the document name and of no other.
     fn dotted_position(&self, name: &str) -> Option<usize> {
         if !name.contains('.') {
             return None;
@@ -129,26 +129,26 @@ impl Registry {
         (sanitized(&document_name(&entry.tool, &entry.api)) == wanted).then_some(index)
     }
 
-    /// The API that a name means.
+    /// Returns the API that a name refers to.
     pub fn get(&self, name: &str) -> Option<&Entry> {
         self.entries.get(self.position(name)?)
     }
 
-    /// All APIs, in order.
+    /// Returns all APIs, in order.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
-    /// The function names, in the same order and no two the same: official names in letters that
-    /// every provider of models accepts, with a hash where two APIs would share one.
+    /// Returns the function names, in the same order and all distinct: official names in characters
+    /// that every model provider accepts, with a hash where two APIs would share one.
     pub fn function_names(&self) -> &[String] {
         &self.functions
     }
 
-    /// The entry for the same API, which may spell its names differently.
+    /// Returns the entry for the same API, whose names may be spelled differently.
     fn counterpart(&self, other: &Entry) -> Option<&Entry> {
         let full = full_official_name(&other.tool, &other.api);
-        // Most APIs have none: this lookup says so without going through the entries.
+        // Most APIs have none; this lookup avoids searching the entries for them.
         self.by_name.get(&full)?;
         let is_it = |own: &&Entry| {
             full_official_name(&own.tool, &own.api) == full && own.may_be_of(other.category())
@@ -157,16 +157,16 @@ impl Registry {
     }
 }
 
-/// A name without the `get_` that was put before a digit.
+/// Removes the `get_` that was put before a digit.
 fn without_get(name: &str) -> &str {
     let rest = name.strip_prefix("get_").unwrap_or(name);
     if rest.starts_with(|c: char| c.is_ascii_digit()) { rest } else { name }
 }
 
-/// The API that a name means: asked of a query's own APIs first, then of the pool.
+/// Finds the API that a name refers to, in a query's own APIs first, then in the pool.
 ///
-/// If only the pool knows the name, the query's own entry for that API is returned where it has one.
-/// A name with a hash is the pool's alone, but the query says which APIs are right, in its spelling.
+/// If only the pool knows the name, returns the query's own entry for that API, if it has one. Only
+/// the pool has names with a hash, but the query lists the right APIs in its own spelling.
 pub fn resolve<'a>(name: &str, registries: &[&'a Registry]) -> Option<&'a Entry> {
     let of = |(at, registry): (usize, &&'a Registry)| Some((at, registry.get(name)?));
     let (at, entry) = registries.iter().enumerate().find_map(of)?;

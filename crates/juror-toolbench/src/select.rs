@@ -1,57 +1,57 @@
-//! Choosing the tools that an agent is given: by a model, by what a model chose before, by words.
+//! Selects the tools to give an agent: by a model, by a model's earlier choice, or by words.
 
 use hashbrown::HashSet;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-/// The name under which a selection is kept.
+/// Returns the key of a stored selection.
 pub fn selection_key(query: &str, most: usize, model: &str) -> String {
     let hash = Sha256::digest(format!("{query}|max_tools={most}|model={model}"));
     hash.iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
 }
 
-/// A tool that can be chosen.
+/// A tool to choose from: its sanitized and its original name.
 pub type Named<'a> = (&'a str, &'a str);
 
-/// A selection that was kept.
+/// A stored selection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CachedSelection {
     /// The query it was made for.
     pub query: String,
-    /// The names chosen.
+    /// The chosen names.
     pub selected_tools: Vec<String>,
     /// The model that chose.
     pub model: String,
-    /// How many were asked for.
+    /// The number asked for.
     pub max_tools: usize,
 }
 
-/// What was chosen, and whether it is to be kept.
+/// A selection, and whether to store it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selection {
     /// Sanitized names.
     pub names: Vec<String>,
-    /// Whether it is new.
+    /// Whether to store it: it is new and not empty.
     pub is_new: bool,
 }
 
-/// What is asked for.
+/// What to select.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {
     /// The query.
     pub query: &'a str,
     /// The model that chooses.
     pub model: &'a str,
-    /// How many tools.
+    /// The number of tools.
     pub most: usize,
-    /// How words are found where the model's reply is of no use.
+    /// How to split the query into words if the model's reply is useless.
     pub words: Words,
 }
 
-/// Chooses tools, given by sanitized and original name.
+/// Selects tools, given by sanitized and original name.
 ///
-/// A kept selection is used if it was made for the same. `reply` is asked for otherwise; if it
-/// names no tool, the words of the query choose.
+/// Uses a stored selection if it was made for the same request, and asks for `reply` otherwise. If
+/// the reply names no tool, ranks them by the words of the query.
 pub fn select_tools(
     wanted: Wanted<'_>,
     tools: &[Named<'_>],
@@ -82,7 +82,7 @@ impl CachedSelection {
             && !self.selected_tools.is_empty()
     }
 
-    /// The names that still mean a tool: sanitized ones first, then original ones.
+    /// Returns the names that still exist, looking for sanitized names first, then original ones.
     pub fn resolve(&self, tools: &[Named<'_>]) -> Vec<String> {
         let find = |name: &String| {
             let sanitized = tools.iter().find(|tool| tool.0 == name);
@@ -91,14 +91,14 @@ impl CachedSelection {
         self.selected_tools.iter().filter_map(find).map(|tool| tool.0.to_owned()).collect()
     }
 
-    /// Whether most of it is gone, so that it is better made anew.
+    /// Returns whether most of the tools are gone, so that a new selection is better.
     pub fn is_stale(&self, tools: &[Named<'_>]) -> bool {
         self.resolve(tools).len() * 2 < self.selected_tools.len()
     }
 }
 
-/// The known names in a model's list; nothing if it is no list. A list that was cut off is read as
-/// far as it goes.
+/// Returns the known names in a model's list, or `None` if it is not a list. Reads a list that was
+/// cut off as far as it goes.
 pub fn read_selected_names(reply: &str, known: &[&str]) -> Option<Vec<String>> {
     let text = without_fence(reply.trim());
     let names = match serde_json::from_str::<Value>(text) {
@@ -109,7 +109,7 @@ pub fn read_selected_names(reply: &str, known: &[&str]) -> Option<Vec<String>> {
     Some(names.into_iter().filter(|name| known.contains(name.as_str())).collect())
 }
 
-/// Without the first and the last line, where they are the fence of a block of code.
+/// Removes the first and last line if they fence a code block.
 fn without_fence(text: &str) -> &str {
     if !text.starts_with("```") {
         return text;
@@ -139,7 +139,7 @@ fn rescue(text: &str, error: &serde_json::Error) -> Option<Vec<String>> {
 fn quoted_texts(text: &str) -> Vec<String> {
     let mut parts = text.split('"');
     let mut texts = Vec::new();
-    // Outside, inside, outside, …; an inside that is never closed is followed by nothing.
+    // The parts alternate: outside quotes, inside, outside. An unclosed quote has no part after it.
     parts.next();
     while let (Some(inside), Some(_)) = (parts.next(), parts.next()) {
         texts.push(inside.to_owned());
@@ -147,16 +147,16 @@ fn quoted_texts(text: &str) -> Vec<String> {
     texts
 }
 
-/// What a word of a query is.
+/// How to split a query into words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Words {
-    /// Anything between spaces, marks included, as public results were made.
+    /// At spaces, keeping punctuation, as for public results.
     Spaced,
-    /// Letters and digits alone: `data?` is `data`.
+    /// Letters and digits only: `data?` becomes `data`.
     Letters,
 }
 
-/// The names that contain most words of a query, best first; of equals the first.
+/// Returns the names that contain the most words of a query, best first. Ties keep their order.
 pub fn rank_by_words<'a>(
     query: &str,
     names: &[&'a str],
@@ -168,7 +168,7 @@ pub fn rank_by_words<'a>(
         Words::Spaced => query.split_whitespace().collect(),
         Words::Letters => query.split(|c: char| !c.is_alphanumeric()).collect(),
     };
-    // A word that is said twice counts once.
+    // A repeated word counts once.
     let words: HashSet<&str> = words.into_iter().filter(|word| word.chars().count() > 2).collect();
     let count = |name: &str| {
         let name = name.to_lowercase();

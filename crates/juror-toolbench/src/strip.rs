@@ -1,20 +1,20 @@
-//! What the public proxy made of a reply: the error it names, and the fields it keeps.
+//! How the public proxy treated a reply: the error it reported, and the fields it kept.
 
 use juror_json::python;
 use serde_json::Value;
 
-/// What a reply of a real API is taken for.
+/// The error found in a reply of a real API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReplyError {
-    /// The error it is reported as; empty for none.
+    /// The error to report; empty for none.
     pub error: &'static str,
-    /// Whether the reply may be kept.
+    /// Whether the reply may be stored.
     pub may_keep: bool,
-    /// Whether another key is to be tried.
+    /// Whether to try another key.
     pub try_other_key: bool,
 }
 
-/// Pieces of text, in the order they are looked for, and what a reply with one is taken for.
+/// The texts to look for, in order, and the error each stands for.
 const SIGNS: [(&str, ReplyError); 12] = [
     (
         "Your Client (working) ---> Gateway (working) ---> API (not working)",
@@ -47,15 +47,15 @@ const fn refused(error: &'static str) -> ReplyError {
     ReplyError { error, may_keep: false, try_other_key: true }
 }
 
-/// What a reply, given as JSON, is taken for. Its text is searched as Python writes it.
+/// Classifies a reply, given as JSON, by its text as Python writes it.
 pub fn name_error(response: &str) -> ReplyError {
     let text = python::str_of_json(response).unwrap_or_else(|_| response.to_owned());
     let sign = SIGNS.iter().find(|(sign, _)| text.contains(sign));
     sign.map_or(lost("Message error..."), |(_, error)| *error)
 }
 
-/// Leaves in a reply the fields that its schema names. Where the schema says nothing about a
-/// list's elements, they stay.
+/// Removes the fields of a reply that its schema does not name. List elements that the schema does
+/// not describe stay.
 pub fn shorten(response: &mut Value, schema: &Value) {
     match (response, schema) {
         (Value::Object(fields), Value::Object(schema)) => {

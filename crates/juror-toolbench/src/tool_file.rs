@@ -1,8 +1,7 @@
-//! Tools and their APIs, read from tool files.
+//! Reads tools and their APIs from tool files.
 //!
-//! Three layouts are in use: a file a tool in a folder a category, a file an API in a folder a tool
-//! in a folder a category, and a file a tool without categories. What a file holds tells which it
-//! is; its folders tell the category.
+//! Three layouts are in use: `category/tool.json`, `category/tool/api.json`, and one file per tool
+//! without categories. The content of a file shows which it is; its folders name the category.
 
 use std::sync::Arc;
 
@@ -11,68 +10,68 @@ use juror_document::{Document, Look, Path, Problems};
 use juror_json::Object;
 use serde_json::value::RawValue;
 
-/// The category of tools of which nothing says another.
+/// The category of tools that name no other.
 pub const LAST_RESORT_CATEGORY: &str = "Data";
 
-/// A tool: APIs of one provider.
+/// A tool: the APIs of one provider.
 #[derive(Clone, Debug)]
 pub struct Tool {
-    /// As folders have it; none where neither folder nor file says it.
+    /// The category as folders write it; `None` if neither folder nor file names it.
     pub category: Option<Arc<str>>,
-    /// As the file has it.
+    /// The raw name.
     pub name: String,
-    /// What the provider says of it; often empty.
+    /// The provider's description; often empty.
     pub description: String,
-    /// The host that answers, if the file says so.
+    /// The host that answers, if the file names it.
     pub host: String,
-    /// The file it came from; of several files, the first.
+    /// The file it came from; the first if there are several.
     pub file: String,
-    /// What it offers.
+    /// Its APIs.
     pub apis: Vec<Api>,
 }
 
-/// One thing that can be called.
+/// One callable operation of a tool.
 #[derive(Clone, Debug)]
 pub struct Api {
-    /// As the file has it.
+    /// The raw name.
     pub name: String,
     /// What it does.
     pub description: String,
     /// The HTTP method.
     pub method: String,
-    /// The address; empty where the file has none.
+    /// The address; empty if the file has none.
     pub url: String,
-    /// What a call must give.
+    /// The required parameters.
     pub required: Parameters,
-    /// What a call may give.
+    /// The optional parameters.
     pub optional: Parameters,
-    /// The shape of its replies, as the file has it.
+    /// The schema of its replies, as in the file.
     pub schema: Option<Box<RawValue>>,
 }
 
-/// Parameters, as things and as the file has them: simulators are shown the latter.
+/// Parameters, parsed and as written in the file: simulators see the latter.
 #[derive(Clone, Debug, Default)]
 pub struct Parameters {
-    /// In order; a name may be empty.
+    /// The parameters in order; a name may be empty.
     pub list: Vec<Parameter>,
-    /// The JSON list; none stands for an empty one.
+    /// The JSON list; `None` stands for an empty one.
     pub json: Option<Box<RawValue>>,
 }
 
 /// A parameter of an API.
 #[derive(Clone, Debug)]
 pub struct Parameter {
-    /// As the file has it.
+    /// The raw name.
     pub name: String,
-    /// Its type, as the file has it: `STRING`, `NUMBER`, `BOOLEAN` and others.
+    /// The type as in the file: `STRING`, `NUMBER`, `BOOLEAN` and others.
     pub kind: String,
     /// What it means.
     pub description: String,
-    /// A value to begin with.
+    /// The default value.
     pub default: Option<Box<RawValue>>,
 }
 
-/// The names of the folders a file lies in, inside the tool folder.
+/// The folders around a file, inside the tool folder.
 #[derive(Clone, Debug, Default)]
 pub struct Folders {
     /// The folder around the file.
@@ -81,16 +80,16 @@ pub struct Folders {
     pub grandparent: Option<Arc<str>>,
 }
 
-/// What one file holds.
+/// The content of one file.
 #[derive(Clone, Debug)]
 pub enum Found {
     /// A whole tool.
     Tool(Tool),
-    /// One API of a tool, of which other files hold the rest.
+    /// One API of a tool whose other APIs are in other files.
     Api(Tool),
 }
 
-/// Reads a file. What cannot be used is told and left out.
+/// Reads a file. Reports and skips what it cannot use.
 pub fn read_tool_file(document: &Document, folders: &Folders) -> (Option<Found>, Problems) {
     let mut look = Look::new(document);
     let fields = look.top_object("a tool or an API");
@@ -144,7 +143,7 @@ fn read_apis<'d>(look: &mut Look<'d>, fields: &Object<'d>, path: &Path) -> Vec<A
     apis
 }
 
-/// An API, whose name and description are called differently in different layouts.
+/// Reads an API. `name` and `description` are its keys, which differ between layouts.
 pub(super) fn read_api<'d>(
     look: &mut Look<'d>,
     (fields, part): (&Object<'d>, &str),
@@ -195,7 +194,7 @@ fn read_parameter<'d>(
     }
 }
 
-/// Tools of what files hold: files with one API each are brought together by category and name.
+/// Assembles tools from files, grouping single APIs by category and tool name.
 pub fn gather(found: impl IntoIterator<Item = Found>) -> Vec<Tool> {
     let mut tools: Vec<Tool> = Vec::new();
     let mut parts: IndexMap<(Option<Arc<str>>, String), usize> = IndexMap::new();

@@ -1,22 +1,22 @@
-//! Names that are told apart.
+//! Makes names unique.
 
 use hashbrown::HashMap;
 use hashbrown::HashSet;
 
 use super::names::LONGEST_NAME;
 
-/// Which end of a name is left out to make room for a hash.
+/// Which end of a name to cut to make room for a hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// The beginning: official names say their tool at the end.
+    /// The beginning, since official names end with their tool.
     Front,
     /// The end.
     Back,
 }
 
-/// Names of which no two are the same, in the order given.
+/// Makes all names distinct, keeping their order.
 ///
-/// A name that only one API has stays. Where several share one, each of them gets a short hash of
+/// A name that only one API has stays. If several share a name, each of them gets a short hash of
 /// its identity, so that a name depends on what shares it and not on the order.
 pub fn unique_names(names: &[String], identities: &[String], cut: Cut) -> Vec<String> {
     let mut counts: HashMap<&str, usize> = HashMap::with_capacity(names.len());
@@ -26,7 +26,7 @@ pub fn unique_names(names: &[String], identities: &[String], cut: Cut) -> Vec<St
     let is_shared = |name: &String| counts.get(name.as_str()).is_some_and(|count| *count > 1);
     let mut taken: HashSet<String> =
         names.iter().filter(|name| !is_shared(name)).cloned().collect();
-    // How many of the same name and identity there were: their hashes are taken.
+    // How many of the same name and identity came before and took their hashes.
     let mut n_before: HashMap<(&str, &str), u32> = HashMap::new();
     let pairs = names.iter().zip(identities);
     pairs
@@ -41,7 +41,7 @@ pub fn unique_names(names: &[String], identities: &[String], cut: Cut) -> Vec<St
         .collect()
 }
 
-/// A name with the first hash that makes it a new one, from an attempt on.
+/// Adds the first hash that makes a name unique, starting with `attempt`.
 pub(crate) fn hashed_name(
     name: &str,
     identity: &str,
@@ -69,7 +69,7 @@ fn with_hash(name: &str, hash: u32, cut: Cut) -> String {
     format!("{}{suffix}", kept.trim_matches('_'))
 }
 
-/// 24 bits of FNV-1a: names are to be the same in every version and on every machine.
+/// 24 bits of FNV-1a, so that names are the same in every version and on every machine.
 fn short_hash(identity: &str, attempt: u32) -> u32 {
     let bytes = identity.bytes().chain(attempt.to_le_bytes());
     let hash = bytes

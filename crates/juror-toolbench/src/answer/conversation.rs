@@ -11,17 +11,17 @@ use super::json::{Json, text_or_empty};
 use super::message::call_json;
 use super::{FINISH, Said, said};
 
-/// Whether what an agent says beside its calls is kept.
+/// Whether to keep what an agent says beside its calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Thoughts {
-    /// It is left out, as published answers have it.
+    /// Leave it out, as published answers do.
     #[default]
     Dropped,
-    /// It stands before the calls.
+    /// Put it before the calls.
     Kept,
 }
 
-/// A message. What is `null` is not there.
+/// A message. A `null` field counts as missing.
 struct Message<'a> {
     role: Cow<'a, str>,
     content: Option<&'a str>,
@@ -30,11 +30,11 @@ struct Message<'a> {
     tool_call_id: Option<&'a str>,
 }
 
-/// How many messages come before the agent speaks: the task, and the query.
+/// The number of messages before the agent speaks: the task and the query.
 const N_OPENING: usize = 2;
 
-/// Appends what the agent says and calls. Messages of others answer its calls; those that answer
-/// none are passed over.
+/// Appends what the agent says and calls. Messages of other roles answer its calls; those that
+/// answer none are skipped.
 pub(super) fn add_conversation<'a>(
     text: &'a str,
     thoughts: Thoughts,
@@ -75,7 +75,7 @@ fn read_messages(text: &str) -> Taken<Vec<Message<'_>>> {
     Ok(messages)
 }
 
-/// A call in the old form: the next message has the response, whoever it is from.
+/// Reads a call in the old form: the next message is the response, whatever its role.
 fn old_call<'a>(call: &'a str, later: &[Message<'a>]) -> Option<Said<'a>> {
     let [name, arguments] = fields_of(call, ["name", "arguments"])?;
     let is_finish = text_or_empty(name) == FINISH;
@@ -83,8 +83,8 @@ fn old_call<'a>(call: &'a str, later: &[Message<'a>]) -> Option<Said<'a>> {
     Some(called(name, arguments, response))
 }
 
-/// Calls in the new form: each has its response in the later message of its id, and without one
-/// it is left out. After `Finish` nothing is called.
+/// Appends calls in the new form. The response to a call is the later message with its id; a call
+/// without one is left out. Nothing after `Finish` counts.
 fn add_calls<'a>(calls: &'a str, later: &[Message<'a>], nodes: &mut Vec<Said<'a>>) -> Taken<()> {
     let mut cursor = Cursor::new(calls);
     if !cursor.opens(b'[') {
@@ -111,7 +111,7 @@ fn same(one: Option<&str>, other: Option<&str>) -> bool {
     one.zip(other).is_some_and(|(one, other)| same_text(one, other))
 }
 
-/// The node of a call; what is missing is an empty text.
+/// Makes the node of a call, with an empty string for each missing part.
 pub(super) fn called<'a>(
     name: Option<&str>,
     arguments: Option<&str>,

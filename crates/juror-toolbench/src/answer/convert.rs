@@ -1,7 +1,7 @@
-//! From an agent's own log to an answer.
+//! Converts an agent's own log to an answer.
 //!
-//! Where the public converter draws lots, the first is taken here: the oldest try, and of a node's
-//! children the oldest. The same log always gives the same answer.
+//! Where the public converter picks at random, this one takes the oldest try and the oldest child
+//! of each node, so the same log always gives the same answer.
 
 use std::borrow::Cow;
 
@@ -17,15 +17,15 @@ use super::json::{Json, is_something, text_or_empty};
 use super::raw::{Log, read_log};
 use super::{Answer, Said, said};
 
-/// The id of the query that a log is about, if the file is of this method: it is called
-/// `<id>_<method>.json`.
+/// Returns the id of the query that a log is about, if the file belongs to this method. Such a file
+/// is called `<id>_<method>.json`.
 pub fn answer_id<'n>(file_name: &'n str, method: &str) -> Option<&'n str> {
     let stem = file_name.strip_suffix(".json")?.strip_suffix(method)?.strip_suffix('_')?;
     stem.split('_').next().filter(|id| !id.is_empty())
 }
 
-/// Converts the log of a chain or of a tree search. Which it is, the log tells; the method is
-/// asked where it has both.
+/// Converts the log of a chain or of a tree search. The log shows which it is; `method` decides if
+/// the log holds both.
 pub fn convert<'a>(
     document: &'a Document,
     method: &str,
@@ -69,15 +69,15 @@ fn is_input(node: &Logged<'_>) -> bool {
     text_or_empty(node.fields[0]) == "Action Input"
 }
 
-/// The path along the oldest children of a tree. Its root is no step.
+/// Follows the oldest children of a tree. The root is not a step.
 fn first_path(tree: &str) -> Taken<Vec<Logged<'_>>> {
     let nodes = flatten(tree, "children", FIELDS)?;
     let path = nodes.into_iter().enumerate().take_while(|(at, node)| node.depth == *at).skip(1);
     Ok(path.map(|(_, node)| node).collect())
 }
 
-/// Appends logged nodes: an action and its input are a call, a thought is said, and a node that is
-/// neither is kept as it is.
+/// Appends logged nodes. An action and its input make a call, a thought is something said, and any
+/// other node is kept as it is.
 fn add_logged<'a>(logged: &[Logged<'a>], nodes: &mut Vec<Said<'a>>) {
     let mut rest = logged.iter().peekable();
     while let Some(node) = rest.next() {
@@ -93,7 +93,7 @@ fn add_logged<'a>(logged: &[Logged<'a>], nodes: &mut Vec<Said<'a>>) {
     }
 }
 
-/// A node without the nodes inside it, which follow it.
+/// Returns a node without its children, which follow it in the list.
 fn without_children(node: &str) -> Json<'_> {
     let Ok(fields) = juror_json::from_str::<Object<'_>>(node) else { return Json::NULL };
     let is_list = |value: &str| value.starts_with('[') && is_something(value);
@@ -108,7 +108,7 @@ fn without_children(node: &str) -> Json<'_> {
     Json::made(format!("{{{}}}", fields.join(", ")))
 }
 
-/// Reads a log again, slowly, to tell what is wrong with it.
+/// Reads a broken log again, slowly, to find out what is wrong with it.
 fn explain(document: &Document) -> Problems {
     let mut look = Look::new(document);
     let top = Path::default();

@@ -1,4 +1,4 @@
-//! The nodes of an answer: a tree in files, a flat list here.
+//! The nodes of an answer: a tree in files, a flat list in memory.
 
 use std::borrow::Cow;
 
@@ -13,14 +13,14 @@ use super::message::{Call, Inside, look_inside, read_call, read_name};
 /// The role of a node that is a call.
 pub(super) const TOOL: &str = "tool";
 
-/// A node: something that was said or called.
+/// A node: something the agent said or called.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node<'a> {
-    /// Who speaks; `tool` for a call.
+    /// The speaker; `tool` for a call.
     pub role: Cow<'a, str>,
-    /// What is said.
+    /// The content.
     pub message: Json<'a>,
-    /// How many nodes come before it on its branch.
+    /// The number of nodes before it on its branch.
     depth: usize,
 }
 
@@ -35,17 +35,17 @@ impl<'a> Node<'a> {
         Node { role, message, depth }
     }
 
-    /// The call, where the node is one that can be read.
+    /// Returns the call, if the node is one and can be read.
     pub fn call(&self) -> Option<Call<'_>> {
         if self.role == TOOL { read_call(self.message.get()) } else { None }
     }
 
-    /// The name that is called.
+    /// Returns the name of the called function.
     pub fn called_name(&self) -> Option<Cow<'_, str>> {
         if self.role == TOOL { read_name(self.message.get()) } else { None }
     }
 
-    /// The node without what it was read from.
+    /// Copies what the node borrows.
     pub(super) fn into_owned(self) -> Node<'static> {
         Node {
             role: Cow::Owned(self.role.into_owned()),
@@ -54,13 +54,13 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// How many nodes come before it on its branch.
+    /// The number of nodes before it on its branch.
     pub fn depth(&self) -> usize {
         self.depth
     }
 }
 
-/// Nodes that follow each other on one branch.
+/// Builds nodes that follow each other on one branch.
 pub fn chain<'a>(said: impl IntoIterator<Item = (Cow<'a, str>, Json<'a>)>) -> Vec<Node<'a>> {
     let node = |(depth, (role, message))| Node { role, message, depth };
     said.into_iter().enumerate().map(node).collect()
@@ -72,7 +72,7 @@ pub(super) fn read_nodes<'a>(cursor: &mut Cursor<'a>) -> Taken<Vec<Node<'a>>> {
     Ok(nodes.into_iter().map(Node::of).collect())
 }
 
-/// The `answer_details` of an agent: kept as they were written, and read once.
+/// The `answer_details` of an agent, kept as written and parsed once.
 #[derive(Clone, Debug)]
 pub struct Details {
     text: Box<RawValue>,
@@ -80,7 +80,7 @@ pub struct Details {
 }
 
 impl Details {
-    /// Reads details, whatever they are. Their text is kept on one line, as logs of runs need it.
+    /// Reads details of any shape. Keeps their text on one line, as run logs need it.
     pub fn read(text: Box<RawValue>) -> Details {
         let text = on_one_line(text);
         let nodes = nodes_of(text.get());
@@ -88,7 +88,7 @@ impl Details {
         Details { text, nodes }
     }
 
-    /// The details that have these nodes; `None` if one of them is not JSON.
+    /// Builds details from nodes. Returns `None` if one of them is not JSON.
     pub fn of(nodes: Vec<Node<'static>>) -> Option<Details> {
         let mut text = String::new();
         write_nodes(&nodes, Messages::Objects, Layout::LINE, 0, &mut text);
@@ -96,13 +96,14 @@ impl Details {
         Some(Details { text, nodes: Some(nodes) })
     }
 
-    /// What was said and called; `None` if the details are something other than a list of nodes.
+    /// Returns what was said and called, or `None` if the details are not a list of nodes.
     pub fn nodes(&self) -> Option<&[Node<'static>]> {
         self.nodes.as_deref()
     }
 }
 
-/// Line breaks stand only between the parts of JSON, where a blank does as well.
+/// Replaces line breaks with spaces. In JSON they occur only between tokens, so the value stays the
+/// same.
 fn on_one_line(json: Box<RawValue>) -> Box<RawValue> {
     if !json.get().contains(['\n', '\r']) {
         return json;
@@ -131,16 +132,16 @@ impl<'de> Deserialize<'de> for Details {
     }
 }
 
-/// How calls are written.
+/// How to write calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Messages {
-    /// As objects, as converted answers in the wild have them.
+    /// As objects, as converted answers in the wild do.
     Objects,
-    /// As JSON in a text, as result files have them.
+    /// As JSON inside a string, as result files do.
     Texts,
 }
 
-/// Appends `answer_details`, at a level of a larger text.
+/// Appends `answer_details`, indented to `level` of a larger text.
 pub(super) fn write_nodes(
     nodes: &[Node<'_>],
     messages: Messages,
@@ -174,7 +175,7 @@ pub(super) fn write_nodes(
     out.push(']');
 }
 
-/// A node up to what comes next.
+/// Writes a node up to its `next` list.
 fn open_node(node: &Node<'_>, messages: Messages, layout: Layout, level: usize, out: &mut String) {
     out.push('{');
     layout.push_break(level + 1, false, out);
@@ -195,7 +196,7 @@ fn close_node(layout: Layout, level: usize, out: &mut String) {
     out.push('}');
 }
 
-/// The message in the form that is asked for. What cannot be read in full stays as it is.
+/// Returns the message in the requested form. A message that cannot be read in full stays as it is.
 fn written_message<'n>(node: &'n Node<'_>, messages: Messages) -> Cow<'n, str> {
     let message = node.message.get();
     let is_as_wanted = message.starts_with('{') && messages == Messages::Objects;

@@ -1,4 +1,4 @@
-//! Files of converted answers, read.
+//! Reading files of converted answers.
 
 use std::borrow::Cow;
 
@@ -11,23 +11,23 @@ use super::details::{Node, read_nodes};
 use super::json::{Json, is_something, text_of, text_or_empty};
 use super::results::{read_result, results_of};
 
-/// An answer as files have it: with its query, and the functions the agent was offered.
+/// An answer as stored in a file: with its query and the functions the agent was offered.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recorded<'a> {
-    /// The set that the query is from, where that is told.
+    /// The set that the query is from, if the file names it.
     pub set: Option<Cow<'a, str>>,
-    /// What went wrong, where that is told.
+    /// What went wrong, if the file says so.
     pub error: Option<Cow<'a, str>>,
-    /// What was asked.
+    /// The query.
     pub query: Json<'a>,
-    /// The functions, with or without `{"type": "function", "function": …}` around each.
+    /// The offered functions, with or without `{"type": "function", "function": …}` around each.
     pub available_tools: Json<'a>,
     /// What the agent did.
     pub answer: Answer<'a>,
 }
 
 impl Recorded<'_> {
-    /// The same without what it was read from.
+    /// Copies everything it borrows.
     pub fn into_owned(self) -> Recorded<'static> {
         let owned = |text: Option<Cow<'_, str>>| text.map(|text| Cow::Owned(text.into_owned()));
         Recorded {
@@ -39,13 +39,13 @@ impl Recorded<'_> {
         }
     }
 
-    /// The names of the functions that were offered.
+    /// Returns the names of the offered functions.
     pub fn tool_names(&self) -> Vec<Cow<'_, str>> {
         let tools = Cursor::new(self.available_tools.get()).items().unwrap_or_default();
         tools.into_iter().filter_map(tool_name).collect()
     }
 
-    /// The names that were called and are no function that was offered.
+    /// Returns the called names that are not among the offered functions.
     pub fn unknown_names(&self) -> Vec<Cow<'_, str>> {
         let offered = self.tool_names();
         self.answer.called_names().filter(|name| !offered.contains(name)).collect()
@@ -60,12 +60,12 @@ fn tool_name(tool: &str) -> Option<Cow<'_, str>> {
     }
 }
 
-/// Answers by the ids of their queries, in the order of the file.
+/// Answers by query id, in file order.
 pub type Answers<'a> = Vec<(Cow<'a, str>, Recorded<'a>)>;
 
-/// Reads a file of converted answers: an object of answers by the ids of their queries; or the
-/// result file of a benchmark run, or its results alone, in a list or one a line. What cannot be
-/// read is told and left out; of an id that comes twice, both are kept.
+/// Reads a file of converted answers: an object of answers by query id, the result file of a
+/// benchmark run, or its results alone, in a list or one per line. Reports and skips what it cannot
+/// read; if an id occurs twice, keeps both answers.
 pub fn read_answers(document: &Document) -> (Answers<'_>, Problems) {
     let mut look = Look::new(document);
     let mut answers = Vec::new();
@@ -75,7 +75,7 @@ pub fn read_answers(document: &Document) -> (Answers<'_>, Problems) {
     }
     let entries = read_entries(document.json());
     if entries.is_err() {
-        // What is wrong is told where it is.
+        // Report what is wrong, and where.
         look.top_object("an object of answers by query id");
     }
     let entries = entries.unwrap_or_default();
@@ -101,7 +101,7 @@ fn read_results<'d>(look: &mut Look<'d>, results: &'d str, top: &Path, answers: 
     read_each(look, items, top, answers);
 }
 
-/// Results that nothing is around: a list of them, or one a line.
+/// Returns bare results: a list of them, or one per line.
 fn results_alone(document: &Document) -> Option<Vec<&str>> {
     let values = document.values();
     if document.format() == Format::JsonLines {
@@ -123,7 +123,8 @@ fn read_each<'d>(look: &mut Look<'d>, items: Vec<&'d str>, top: &Path, answers: 
     }
 }
 
-/// The fields of an object, as they stand, and unread: one that is broken is a problem of its own.
+/// Splits an object into fields without parsing the values, so that a broken value is a problem of
+/// its own.
 fn read_entries(text: &str) -> Taken<Vec<(Cow<'_, str>, &str)>> {
     let mut cursor = Cursor::new(text);
     let mut entries = Vec::new();
@@ -145,7 +146,7 @@ fn note<'d>(look: &mut Look<'d>, path: Path, text: &'d str, expected: &'static s
     }
 }
 
-/// What an object says of an answer.
+/// The parts of an answer that an object holds.
 #[derive(Default)]
 struct Parts<'a> {
     query: Option<&'a str>,
@@ -157,7 +158,7 @@ struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// The fields of an object that was entered. What the object under `answer` says comes first.
+    /// Reads the fields of an object already entered. The object under `answer` takes precedence.
     fn read(cursor: &mut Cursor<'a>, is_outer: bool) -> Taken<Parts<'a>> {
         let mut parts = Parts::default();
         let mut inner = Parts::default();
@@ -213,8 +214,8 @@ pub(super) fn read_recorded(text: &str) -> Option<Recorded<'_>> {
     })
 }
 
-/// The APIs in a list: pairs of texts, objects that name both, or names of functions, which stand
-/// after an empty text. Anything else in it is passed over.
+/// Reads a list of APIs: pairs of strings, objects that name both, or function names, which follow
+/// an empty string. Skips anything else.
 pub fn read_called_apis(list: &str) -> Vec<(String, String)> {
     let items = Cursor::new(list).items().unwrap_or_default();
     items.into_iter().filter_map(read_called_api).collect()

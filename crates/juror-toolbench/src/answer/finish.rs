@@ -1,4 +1,4 @@
-//! How an agent ended: what it gave to `Finish`.
+//! How an agent ended: the arguments it gave to `Finish`.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -7,22 +7,22 @@ use juror_json::cursor::fields_of;
 
 use super::json::text_of;
 
-/// The word that stands for giving up.
+/// The `return_type` of giving up.
 const GIVE_UP: &str = "give_up_and_restart";
 
 /// How an agent ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finish<'a> {
-    /// With an answer.
+    /// The agent gave an answer.
     Answered(Cow<'a, str>),
-    /// Without one, and says so.
+    /// The agent said that it gave up.
     GaveUp,
 }
 
-/// Reads a final answer, which may be the arguments of `Finish`, whole or not, or a plain text.
+/// Reads a final answer: the arguments of `Finish`, whole or broken, or plain text.
 ///
-/// The arguments say themselves whether the agent gave up. Of a text that is not like arguments,
-/// the word for it tells.
+/// Arguments say themselves whether the agent gave up. In text that does not look like arguments,
+/// the word for giving up decides.
 pub fn read_finish(text: &str) -> Finish<'_> {
     let arguments = read_arguments(text);
     match arguments.return_type.as_deref() {
@@ -51,8 +51,8 @@ fn read_arguments(text: &str) -> Arguments<'_> {
     }
 }
 
-/// Arguments with line breaks inside their texts, or broken ones: of these the answer is all that
-/// follows its key.
+/// Reads arguments with raw line breaks inside their strings, or broken arguments, where everything
+/// after its key is the answer.
 fn read_loose(text: &str) -> Arguments<'_> {
     let escaped = escape_controls(text);
     let own = |json: Option<&str>| json.and_then(text_of).map(|text| Cow::Owned(text.into_owned()));
@@ -69,13 +69,13 @@ fn read_loose(text: &str) -> Arguments<'_> {
     }
 }
 
-/// A text with control characters as escapes wherever they stand inside quotes.
+/// Escapes control characters inside quotes.
 fn escape_controls(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len() + 16);
     let (mut is_inside, mut is_escaped) = (false, false);
     for c in text.chars() {
         if is_inside && c < ' ' {
-            // Writing to a string does not fail.
+            // Writing to a string cannot fail.
             let _ = write!(escaped, "\\u{:04x}", u32::from(c));
         } else {
             escaped.push(c);

@@ -1,4 +1,4 @@
-//! JSON as it was written.
+//! JSON kept as written.
 
 use std::borrow::Cow;
 
@@ -7,77 +7,77 @@ use juror_json::{self as json, python};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-/// A JSON value as it was written, or as it was made for writing. What is only copied may be no
-/// JSON, if it came from a broken file: it is written as `null`.
+/// A JSON value as it was read, or as it was built for writing. A value copied from a broken file
+/// may not be JSON; it is written as `null`.
 #[derive(Clone, Debug)]
 pub struct Json<'a>(Cow<'a, str>);
 
 impl<'a> Json<'a> {
-    /// No value.
+    /// `null`.
     pub const NULL: Json<'static> = Json(Cow::Borrowed("null"));
 
-    /// An empty text.
+    /// The empty string.
     pub const EMPTY: Json<'static> = Json(Cow::Borrowed(Json::EMPTY_TEXT));
 
-    /// A list without items.
+    /// The empty list.
     pub const NO_ITEMS: Json<'static> = Json(Cow::Borrowed("[]"));
 
     pub(super) const EMPTY_TEXT: &'static str = "\"\"";
 
-    /// The value of a text that is JSON, which the reader has seen to.
+    /// Wraps text that the caller has already found to be JSON.
     pub(crate) fn read(text: &'a str) -> Json<'a> {
         Json(Cow::Borrowed(text))
     }
 
-    /// A value that was written here.
+    /// Wraps JSON that was built here.
     pub(crate) fn made(text: String) -> Json<'static> {
         Json(Cow::Owned(text))
     }
 
-    /// A text as a value.
+    /// Encodes a string.
     pub fn of_text(text: &str) -> Json<'static> {
-        // Texts can always be written.
+        // Strings always serialize.
         Json(Cow::Owned(serde_json::to_string(text).unwrap_or_default()))
     }
 
-    /// A list of texts as a value.
+    /// Encodes a list of strings.
     pub fn of_texts(texts: &[String]) -> Json<'static> {
         Json(Cow::Owned(serde_json::to_string(texts).unwrap_or_default()))
     }
 
-    /// The value of a text, where that is JSON.
+    /// Parses `text`; returns `None` if it is not JSON.
     pub fn parse(text: &'a str) -> Option<Json<'a>> {
         juror_json::from_str::<&RawValue>(text).ok().map(|value| Json::read(value.get()))
     }
 
-    /// The JSON.
+    /// Returns the JSON text.
     pub fn get(&self) -> &str {
         &self.0
     }
 
-    /// The text of a string, and nothing of another value. A lone surrogate, which JSON can write
+    /// Decodes a string; returns `None` for any other value. A lone surrogate, which JSON can write
     /// and UTF-8 cannot, becomes U+FFFD.
     pub fn text(&self) -> Option<Cow<'_, str>> {
         text_of(&self.0)
     }
 
-    /// What Python's `str` makes of the value.
+    /// Returns what Python's `str` makes of the value.
     pub fn python_str(&self) -> String {
         python::str_of_json(&self.0).unwrap_or_else(|_| self.0.clone().into_owned())
     }
 
-    /// Whether Python takes the value for true: it is something and not empty.
+    /// Returns whether Python treats the value as true.
     pub fn is_something(&self) -> bool {
         is_something(&self.0)
     }
 
-    /// The value without what it was read from.
+    /// Copies the value if it is borrowed.
     pub fn into_owned(self) -> Json<'static> {
         Json(Cow::Owned(self.0.into_owned()))
     }
 }
 
-/// Values are the same where Python writes them the same, however they are spaced and escaped.
+/// Two values are equal if Python writes them the same, whatever their spacing and escapes.
 impl PartialEq for Json<'_> {
     fn eq(&self, other: &Json<'_>) -> bool {
         let repr = |json: &str| {
@@ -97,8 +97,8 @@ impl Serialize for Json<'_> {
     }
 }
 
-/// Appends a value; one that is too deep to be laid out stays as it is, and what is no JSON is
-/// `null`.
+/// Appends a value. A value nested too deeply to lay out is appended as it is; text that is not
+/// JSON becomes `null`.
 pub(crate) fn push_json(json: &str, layout: Layout, level: usize, out: &mut String) {
     if python::push_dump_of_json(json, layout, level, out).is_err() {
         let is_json = juror_json::from_str::<&RawValue>(json).is_ok();
@@ -106,17 +106,17 @@ pub(crate) fn push_json(json: &str, layout: Layout, level: usize, out: &mut Stri
     }
 }
 
-/// The text of a JSON string, and nothing of another value.
+/// Decodes a JSON string; returns `None` for any other value.
 pub(crate) fn text_of(json: &str) -> Option<Cow<'_, str>> {
     Some(json::unescape(json.strip_prefix('"')?.strip_suffix('"')?))
 }
 
-/// The text of a JSON string; empty for another value or none.
+/// Decodes a JSON string; returns an empty one for any other value or none.
 pub(crate) fn text_or_empty(json: Option<&str>) -> Cow<'_, str> {
     json.and_then(text_of).unwrap_or_default()
 }
 
-/// Whether Python takes a value for true.
+/// Returns whether Python treats a value as true.
 pub(crate) fn is_something(json: &str) -> bool {
     match json.as_bytes().first() {
         Some(b'"') => json != "\"\"",

@@ -1,4 +1,4 @@
-//! What a node of an answer says: calls, in every way that files write them.
+//! The content of a node: calls, in every form that files use.
 
 use std::borrow::Cow;
 
@@ -10,16 +10,16 @@ use super::json::{Json, text_of};
 /// A call of a function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call<'a> {
-    /// The name it was called by.
+    /// The name the agent used.
     pub name: Cow<'a, str>,
-    /// What it was given; lost where the message was cut off.
+    /// The arguments; `None` if the message was cut off before them.
     pub arguments: Option<Json<'a>>,
-    /// What came back; lost where the message was cut off.
+    /// The response; `None` if the message was cut off before it.
     pub response: Option<Json<'a>>,
 }
 
 impl Call<'_> {
-    /// A call as a message is made of it: what is missing is an empty text.
+    /// Returns the call as a message, with an empty string for each missing part.
     pub fn to_json(&self) -> Json<'static> {
         let name = Json::of_text(&self.name);
         let [arguments, response] = [&self.arguments, &self.response]
@@ -27,7 +27,7 @@ impl Call<'_> {
         call_json(name.get(), arguments, response)
     }
 
-    /// The call without what it was read from.
+    /// Copies what the call borrows.
     pub fn into_owned(self) -> Call<'static> {
         Call {
             name: Cow::Owned(self.name.into_owned()),
@@ -37,22 +37,22 @@ impl Call<'_> {
     }
 }
 
-/// The message of a call, given the JSON of its parts.
+/// Builds the message of a call from the JSON of its parts.
 pub(super) fn call_json(name: &str, arguments: &str, response: &str) -> Json<'static> {
     Json::made(format!(r#"{{"name": {name}, "arguments": {arguments}, "response": {response}}}"#))
 }
 
-/// What is inside a message.
+/// The content of a message.
 pub(super) enum Inside<'m> {
-    /// An object: the message itself, or what its text says in JSON or as Python writes it.
+    /// An object: the message itself, or its text as JSON or as a Python literal.
     Object(Cow<'m, str>),
     /// An object that was cut off.
     Cut(Cow<'m, str>),
-    /// Something else.
+    /// Anything else.
     Other,
 }
 
-/// Looks into a message: an object, JSON in a text, a Python object in a text, or the beginning of
+/// Looks into a message: an object, or text that holds JSON, a Python object, or the beginning of
 /// one.
 pub(super) fn look_inside(message: &str) -> Inside<'_> {
     if message.starts_with('{') {
@@ -71,7 +71,7 @@ pub(super) fn look_inside(message: &str) -> Inside<'_> {
     }
 }
 
-/// The call that a message is; nothing for a message without a name.
+/// Reads a message as a call; returns `None` if it has no name.
 pub(super) fn read_call(message: &str) -> Option<Call<'_>> {
     match look_inside(message) {
         Inside::Object(Cow::Borrowed(object)) => call_in(object),
@@ -84,7 +84,7 @@ pub(super) fn read_call(message: &str) -> Option<Call<'_>> {
     }
 }
 
-/// The name alone, without taking the rest along.
+/// Reads the name alone, without copying the rest.
 pub(super) fn read_name(message: &str) -> Option<Cow<'_, str>> {
     match look_inside(message) {
         Inside::Object(Cow::Borrowed(object)) => name_in(object),
@@ -104,7 +104,7 @@ fn call_in(object: &str) -> Option<Call<'_>> {
     Some(Call { name: name_in(object)?, arguments, response })
 }
 
-/// The name in a text that was cut off: the first that is written in full.
+/// Finds the first complete name in text that was cut off.
 fn name_in_cut(text: &str) -> Option<Cow<'_, str>> {
     let after = |key: &str| text.find(key).map(|at| (at, &text[at + key.len()..]));
     let found = [after("'name':"), after("\"name\":")].into_iter().flatten();

@@ -1,7 +1,7 @@
 //! Recorded answers of agents: what they called, what came back, and how they ended.
 //!
-//! [`convert`] makes an [`Answer`] of an agent's own log; [`read_answers`] reads files of converted
-//! answers, and [`read_answer`] a single one, in every form that is found in the wild.
+//! [`convert`] makes an [`Answer`] from an agent's own log; [`read_answers`] reads files of
+//! converted answers, and [`read_answer`] a single one, in every form found in the wild.
 //!
 //! ```
 //! use juror_toolbench::answer::{Messages, read_answer};
@@ -44,44 +44,44 @@ pub use write::{AnswersFile, write_answers};
 /// The function that ends an answer.
 pub const FINISH: &str = "Finish";
 
-/// The function that finds further functions, where an agent may use a whole pool.
+/// The function that finds further functions, for agents that may use a whole pool.
 pub const SEARCH: &str = "search_tools";
 
-/// What an agent did about a query.
+/// What an agent did for a query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer<'a> {
-    /// How the agent went about it, such as `CoT@1`; empty where it is not told.
+    /// The agent's method, such as `CoT@1`; empty if unknown.
     pub method: Cow<'a, str>,
-    /// What it answered: a text, which may be the arguments of its last call.
+    /// The final answer: a string, which may hold the arguments of the last call.
     pub final_answer: Json<'a>,
-    /// What it said and called: each node before those that come next.
+    /// What the agent said and called, each node before its successors.
     pub nodes: Vec<Node<'a>>,
-    /// The pairs of tool and API that the agent says it called.
+    /// The pairs of tool and API that the agent claims to have called.
     pub called_apis: Vec<(String, String)>,
 }
 
 impl Answer<'_> {
-    /// The calls, in order, those of every branch.
+    /// Returns the calls of every branch, in order.
     pub fn calls(&self) -> impl Iterator<Item = Call<'_>> {
         self.nodes.iter().filter_map(Node::call)
     }
 
-    /// The names that were called, in order, `Finish` among them.
+    /// Returns the called names in order, including `Finish`.
     pub fn called_names(&self) -> impl Iterator<Item = Cow<'_, str>> {
         self.nodes.iter().filter_map(Node::called_name)
     }
 
-    /// Whether the agent called `Finish`, anywhere and in any form.
+    /// Returns whether the agent called `Finish`, anywhere and in any form.
     pub fn has_finish(&self) -> bool {
         self.called_names().any(|name| name == FINISH)
     }
 
-    /// The text of the answer; empty where there is none.
+    /// Returns the text of the answer; empty if there is none.
     pub fn final_text(&self) -> Cow<'_, str> {
         self.final_answer.text().unwrap_or_default()
     }
 
-    /// The answer without what it was read from.
+    /// Copies what the answer borrows.
     pub fn into_owned(self) -> Answer<'static> {
         Answer {
             method: Cow::Owned(self.method.into_owned()),
@@ -98,7 +98,7 @@ impl Answer<'_> {
 }
 
 impl Answer<'static> {
-    /// No answer, by an agent that did nothing.
+    /// An empty answer, of an agent that did nothing.
     pub fn of_nothing() -> Answer<'static> {
         Answer {
             method: Cow::Borrowed(""),
@@ -108,8 +108,8 @@ impl Answer<'static> {
         }
     }
 
-    /// The answer of an agent whose calls were recorded where they were served. With a final
-    /// answer the agent has finished, also where it has no function for that.
+    /// Builds the answer of an agent from the calls that were recorded where they were served. An
+    /// agent with a final answer counts as finished, even if it has no `Finish` function.
     pub fn of_calls<'c>(
         final_answer: Option<&str>,
         calls: impl IntoIterator<Item = Call<'c>>,
@@ -133,13 +133,13 @@ impl Answer<'static> {
 }
 
 impl Answer<'_> {
-    /// Whether there is nothing in it: no answer, and nothing that was done.
+    /// Returns whether the agent neither answered nor did anything.
     pub fn is_nothing(&self) -> bool {
         self.nodes.is_empty() && self.called_apis.is_empty() && self.final_text().is_empty()
     }
 
-    /// The answer of an agent that has finished by giving it, also where it has no function for
-    /// that: a call of `Finish` stands at the end of its last branch.
+    /// Marks the agent as finished, even if it has no `Finish` function: appends a call of `Finish`
+    /// to its last branch unless it made one.
     #[must_use]
     pub fn finished(mut self) -> Self {
         if !self.has_finish() {
@@ -151,14 +151,14 @@ impl Answer<'_> {
     }
 }
 
-/// A call of `Finish` with an answer.
+/// Makes a call of `Finish` with an answer.
 fn finish(final_answer: &Json<'_>) -> Said<'static> {
     let text = final_answer.get();
     let arguments = format!(r#"{{"return_type": "give_answer", "final_answer": {text}}}"#);
     said(details::TOOL, message::call_json("\"Finish\"", &arguments, "\"\""))
 }
 
-/// A role and what it says.
+/// A role and its message.
 type Said<'a> = (Cow<'a, str>, Json<'a>);
 
 fn said<'a>(role: &'static str, message: Json<'a>) -> Said<'a> {
@@ -166,7 +166,7 @@ fn said<'a>(role: &'static str, message: Json<'a>) -> Said<'a> {
 }
 
 /// Reads an answer: an object with `final_answer` and `answer_details`, or one with such an object
-/// under `answer`. Nothing comes of a text that is none.
+/// under `answer`. Returns `None` for anything else.
 pub fn read_answer(text: &str) -> Option<Answer<'_>> {
     file::read_recorded(text).map(|recorded| recorded.answer)
 }

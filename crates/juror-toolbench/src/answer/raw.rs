@@ -1,24 +1,24 @@
-//! An agent's own log: what is needed of it, found in one pass.
+//! An agent's own log: finds the parts an answer needs in one pass.
 
 use juror_json::cursor::{Cursor, Taken};
 
 use super::json::is_something;
 
-/// The parts of a log that an answer is made of.
+/// The parts of a log that make up an answer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Log<'a> {
     pub(super) query: Option<&'a str>,
     pub(super) functions: Option<&'a str>,
     pub(super) final_answer: Option<&'a str>,
-    /// Whether the agent came to an end that counts.
+    /// Whether the agent reached an end that counts.
     pub(super) is_valid: bool,
-    /// The conversation that led to the end: the last of those that were kept.
+    /// The conversation that led to the end: the last one kept.
     pub(super) messages: Option<&'a str>,
-    /// The nodes of the oldest try, where the agent tried chains.
+    /// The nodes of the oldest try, if the agent tried chains.
     pub(super) chain: Option<&'a str>,
-    /// The tree, where the agent searched one.
+    /// The tree, if the agent searched one.
     pub(super) tree: Option<&'a str>,
-    /// Whether the log says anything of an answer.
+    /// Whether the text holds any part of an answer.
     pub(super) is_log: bool,
 }
 
@@ -51,7 +51,7 @@ fn read_generation<'a>(cursor: &mut Cursor<'a>, log: &mut Log<'a>) -> Taken<()> 
         }
         match &*key {
             "query" => log.query = Some(cursor.value()?),
-            // They are copied, and Python may have written what only Python reads.
+            // Copied unparsed, since Python may have written what only Python reads.
             "function" => log.functions = Some(cursor.pass()?),
             "final_answer" => log.final_answer = Some(cursor.value()?),
             "valid_data" => log.is_valid = is_something(cursor.value()?),
@@ -75,7 +75,7 @@ fn read_first_try<'a>(cursor: &mut Cursor<'a>) -> Taken<Option<&'a str>> {
     Ok(first)
 }
 
-/// One field of an object that was entered.
+/// Reads one field of an object already entered.
 fn rest_of_object<'a>(cursor: &mut Cursor<'a>, wanted: &str) -> Taken<Option<&'a str>> {
     let mut found = None;
     while let Some(key) = cursor.next_key()? {

@@ -1,4 +1,4 @@
-//! Answers in result files of benchmark runs, those of the document and those of `MASBench`.
+//! Answers in result files of benchmark runs, both the documented form and that of `MASBench`.
 
 use std::borrow::Cow;
 
@@ -8,14 +8,14 @@ use super::file::{Recorded, read_called_apis, read_recorded};
 use super::json::{is_something, text_of};
 use super::{Answer, Json};
 
-/// The results of a file, where it is one: no answer is a list.
+/// Returns the results if this is a result file. An answer is never a list.
 pub(super) fn results_of<'a>(entries: &[(Cow<'a, str>, &'a str)]) -> Option<&'a str> {
     let is_list = |text: &str| Cursor::new(text).begins(b'[');
     entries.iter().find(|(key, text)| key == "results" && is_list(text)).map(|(_, text)| *text)
 }
 
-/// The id of a result's query, and the answer, which may be nothing; nothing at all where it is no
-/// result. A query whose agent failed may have an error in place of an answer.
+/// Reads a result: the id of its query, and the answer, which may be empty. Returns `None` if the
+/// text is not a result. If the agent failed, an error may take the place of the answer.
 pub(super) fn read_result(text: &str) -> Option<(String, Recorded<'_>)> {
     let fields =
         ["query_id", "query_text", "query", "test_set", "error", "system_answer", "called_apis"];
@@ -31,7 +31,7 @@ pub(super) fn read_result(text: &str) -> Option<(String, Recorded<'_>)> {
     recorded.error = error.map(|error| text_of(error).unwrap_or(Cow::Borrowed(error)));
     let answer = &mut recorded.answer;
     if answer.nodes.is_empty() && !answer.final_text().is_empty() {
-        // Files without details have the answers of agents that ended by themselves.
+        // Files without details come from agents that ended by themselves.
         let called_apis = std::mem::take(&mut answer.called_apis);
         *answer = Answer { called_apis, ..Answer::of_calls(Some(&answer.final_text()), []) };
     }

@@ -8,17 +8,17 @@ use super::details::{Node, TOOL};
 /// The steps of an answer as text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Steps {
-    /// All of them, numbered, one a line.
+    /// All steps, numbered, one per line.
     pub all: String,
-    /// The last of them.
+    /// The last step.
     pub last: String,
 }
 
 impl Answer<'_> {
-    /// The calls of the first branch, as Python writes them.
+    /// Returns the calls of the first branch, as Python writes them.
     ///
-    /// Nodes that stand beside each other are branches to this text, and the first is shown; so it
-    /// is published. [`Answer::calls`] has them all.
+    /// As published, the text treats sibling nodes as branches and shows the first one.
+    /// [`Answer::calls`] returns the calls of all.
     pub fn steps(&self) -> Steps {
         let mut all = String::new();
         let mut last = None;
@@ -26,7 +26,7 @@ impl Answer<'_> {
         for (at, node) in self.first_branch().filter(is_step).enumerate() {
             let message = node.message.python_str();
             let separator = if at == 0 { "" } else { "\n" };
-            // Writing to a string does not fail.
+            // Writing to a string cannot fail.
             let _ = write!(all, "{separator}Step {}: {message}", at + 1);
             last = Some(message);
         }

@@ -1,4 +1,4 @@
-//! Files of converted answers, written.
+//! Writing files of converted answers.
 
 use std::borrow::Cow;
 
@@ -9,17 +9,17 @@ use super::details::{Messages, write_nodes};
 use super::file::Recorded;
 use super::json::{Json, push_json};
 
-/// How converted answers are laid out in the wild.
+/// The layout of published files.
 const PUBLISHED: Layout = Layout { indent: Some(2), ascii: true };
 
-/// A file of converted answers that grows, so that no answer has to be kept.
+/// Writes a file of converted answers one by one, so that none has to stay in memory.
 #[derive(Clone, Debug, Default)]
 pub struct AnswersFile {
     out: String,
 }
 
 impl AnswersFile {
-    /// Adds an answer under the id of its query.
+    /// Adds an answer under its query id.
     pub fn push(&mut self, id: &str, recorded: &Recorded<'_>) {
         let is_first = self.out.is_empty();
         self.out.push(if is_first { '{' } else { ',' });
@@ -29,7 +29,7 @@ impl AnswersFile {
         write_recorded(recorded, 1, &mut self.out);
     }
 
-    /// The text of the file.
+    /// Returns the text of the file.
     pub fn finish(mut self) -> String {
         if self.out.is_empty() {
             return "{}".to_owned();
@@ -49,7 +49,7 @@ pub fn write_answers(answers: &[(Cow<'_, str>, Recorded<'_>)]) -> String {
     file.finish()
 }
 
-/// Appends an answer at a level of a larger text.
+/// Appends an answer, indented to `level` of a larger text.
 fn write_recorded(recorded: &Recorded<'_>, level: usize, out: &mut String) {
     let Answer { method, final_answer, nodes, .. } = &recorded.answer;
     let start = |name: &str, level: usize, is_first: bool, out: &mut String| {

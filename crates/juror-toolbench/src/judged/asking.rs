@@ -1,36 +1,36 @@
-//! What is asked about one answer, and what comes of the replies.
+//! What to ask about one answer, and what to conclude from the replies.
 
 use super::status::Status;
 use crate::answer::{Answer, Finish, read_finish};
 
-/// What a judge is asked.
+/// A question to a judge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ask {
     /// Whether the final answer solves the query.
     Status,
-    /// The same, with everything the agent did, since the final answer left it open.
+    /// The same, showing everything the agent did, because the final answer alone left it open.
     Detailed,
 }
 
-/// Where judging an answer stands.
+/// The state of judging an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// A judge has to be asked.
+    /// Ask a judge.
     Ask(Ask),
-    /// It is decided.
+    /// The outcome is known.
     Done(Outcome),
 }
 
-/// What judging an answer came to.
+/// The outcome of judging an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// The status.
     pub status: Status,
-    /// What it rests on.
+    /// What the status is based on.
     pub basis: Basis,
 }
 
-/// What a status rests on.
+/// What a status is based on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Basis {
     /// There is no answer.
@@ -41,14 +41,14 @@ pub enum Basis {
     Empty,
     /// The agent gave up.
     GaveUp,
-    /// A judge said so.
+    /// A judge decided.
     Judged(Ask),
-    /// No judge could be asked, or none gave a verdict; why.
+    /// No judge could be asked, or none gave a verdict; says why.
     Failed(String),
 }
 
 impl Basis {
-    /// What it rests on, in words; `None` if a judge has words of its own.
+    /// Returns the basis in words, or `None` if a judge decided and gives its own reason.
     pub fn reason(&self) -> Option<String> {
         Some(match self {
             Basis::Missing => "there is no answer".to_owned(),
@@ -61,18 +61,18 @@ impl Basis {
     }
 }
 
-/// How giving up is known.
+/// How to recognize that an agent gave up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GiveUp {
-    /// By what the agent gave to `Finish`.
+    /// By the arguments it gave to `Finish`.
     #[default]
     Said,
-    /// By the word for it, wherever it stands, as the public evaluation does.
+    /// By the word for it anywhere in the answer, as the public evaluation does.
     Mentioned,
 }
 
-/// Begins to judge an answer: without one, without `Finish`, with an empty answer or after giving
-/// up, no judge is asked.
+/// Begins to judge an answer. Asks no judge if the answer is missing or empty, or if the agent did
+/// not call `Finish` or gave up.
 pub fn begin(answer: Option<&Answer<'_>>, give_up: GiveUp) -> Progress {
     match answer {
         None => unsolved(Basis::Missing),
@@ -103,8 +103,8 @@ fn unsolved(basis: Basis) -> Progress {
     Progress::Done(Outcome { status: Status::Unsolved, basis })
 }
 
-/// What the reply to a question leads to: a status that is open is asked about once more, in
-/// detail. A judge that fails leaves it open.
+/// Returns the next step after a reply. An unsure status is asked about once more, in detail; if
+/// the judge fails, the status stays unsure.
 pub fn go_on(asked: Ask, reply: Result<Status, String>) -> Progress {
     match (asked, reply) {
         (Ask::Status, Ok(Status::Unsure)) => Progress::Ask(Ask::Detailed),

@@ -9,29 +9,29 @@ use crate::answer::json::{Json, push_json};
 
 use super::status::{Status, majority};
 
-/// What judges said of an answer.
+/// The judges' verdicts on an answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Judgement {
-    /// The id of the query.
+    /// The query id.
     pub id: String,
-    /// What was asked.
+    /// The query.
     pub query: String,
     /// The functions the agent was offered.
     pub tool_names: Vec<String>,
     /// The steps of the answer, as text.
     pub answer_steps: String,
-    /// The last of them.
+    /// The last step.
     pub final_step: String,
-    /// The runs, by their numbers, and what each said, in the order of the file.
+    /// The number and the verdict of each run, in file order.
     pub is_solved: Vec<(String, String)>,
-    /// Who judged, where that is told. The public evaluation does not tell.
+    /// The judge, if known. The public evaluation does not record it.
     pub judged_by: Option<String>,
-    /// Why, where that is told.
+    /// The reason, if known.
     pub reason: Option<String>,
 }
 
 impl Judgement {
-    /// The judgement of a recorded answer, before anything is said.
+    /// Starts the judgement of a recorded answer, without verdicts.
     pub fn of(id: &str, recorded: &Recorded<'_>) -> Judgement {
         let steps = recorded.answer.steps();
         Judgement {
@@ -44,20 +44,20 @@ impl Judgement {
         }
     }
 
-    /// Adds what the next run said.
+    /// Adds the verdict of the next run.
     pub fn push(&mut self, status: Status) {
         self.is_solved.push((self.is_solved.len().to_string(), status.file_word()));
     }
 
-    /// Adds what runs said, by their numbers; those that could not be asked say nothing.
+    /// Adds verdicts numbered by run, skipping runs that could not be asked.
     pub fn extend(&mut self, runs: impl IntoIterator<Item = Option<Status>>) {
         let said =
             |(run, status): (usize, Option<Status>)| Some((run.to_string(), status?.file_word()));
         self.is_solved.extend(runs.into_iter().enumerate().filter_map(said));
     }
 
-    /// The status of each run, the first `n_runs` of them; nothing for a run that is missing or
-    /// says something else.
+    /// Returns the status of each of the first `n_runs` runs; `None` for a run that is missing or
+    /// has no valid status.
     pub fn statuses(&self, n_runs: usize) -> Vec<Option<Status>> {
         let status = |run: usize| {
             let run = run.to_string();
@@ -67,7 +67,7 @@ impl Judgement {
         (0..n_runs).map(status).collect()
     }
 
-    /// The status that most runs came to.
+    /// Returns the status that most runs gave.
     pub fn majority(&self) -> Status {
         let read = |(_, word): &(String, String)| Status::of_file(word);
         majority(&self.is_solved.iter().filter_map(read).collect::<Vec<_>>())
@@ -80,7 +80,7 @@ impl Judgement {
     }
 }
 
-/// Reads a file of judgements: an object by the ids of queries.
+/// Reads a file of judgements: an object by query id.
 pub fn read_judgements(document: &Document) -> (Vec<Judgement>, Problems) {
     let mut look = Look::new(document);
     let mut judgements = Vec::new();
@@ -108,7 +108,7 @@ pub fn read_judgements(document: &Document) -> (Vec<Judgement>, Problems) {
     (judgements, look.problems())
 }
 
-/// What each run said; a file of one run may have its word alone.
+/// Reads the verdict of each run. A file of one run may hold a plain string.
 fn read_runs<'d>(look: &mut Look<'d>, fields: &Object<'d>, path: &Path) -> Vec<(String, String)> {
     let Some(value) = fields.get_set("is_solved") else { return Vec::new() };
     if let Some(word) = json::text_of(value) {
@@ -120,7 +120,7 @@ fn read_runs<'d>(look: &mut Look<'d>, fields: &Object<'d>, path: &Path) -> Vec<(
     runs.iter().flat_map(Object::iter).filter_map(run).collect()
 }
 
-/// Writes a file of judgements. Who judged and why follow what is published, where they are known.
+/// Writes a file of judgements. The judge and the reason, if known, follow the published fields.
 pub fn write_judgements(judgements: &[Judgement]) -> String {
     let text = |text: &str| Json::of_text(text).get().to_owned();
     let judgement = |judged: &Judgement| {
@@ -147,13 +147,12 @@ pub fn write_judgements(judgements: &[Judgement]) -> String {
     out
 }
 
-/// Writes judgements as a table, its cells separated by tabs. Who judged is a further column, where
-/// it is known.
+/// Writes judgements as a tab-separated table. If any judge is known, adds a column for it.
 pub fn write_judgements_csv(judgements: &[Judgement], model: &str) -> String {
     let mut table = table();
     let is_told = judgements.iter().any(|judged| judged.judged_by.is_some());
     let mut row = |cells: [&str; 8]| {
-        // Writing to memory does not fail, and all rows have as many cells.
+        // Writing to memory cannot fail, and all rows have the same number of cells.
         let _ = table.write_record(&cells[..if is_told { 8 } else { 7 }]);
     };
     row([
@@ -183,13 +182,13 @@ pub fn write_judgements_csv(judgements: &[Judgement], model: &str) -> String {
     table_text(table)
 }
 
-/// An empty table as the public evaluation has them, with tabs between cells.
+/// Creates an empty tab-separated table, as the public evaluation writes it.
 pub(super) fn table() -> csv::Writer<Vec<u8>> {
     let mut table = csv::WriterBuilder::new();
     table.delimiter(b'\t').terminator(csv::Terminator::CRLF).from_writer(Vec::new())
 }
 
-/// The text of a table.
+/// Returns the text of a table.
 pub(super) fn table_text(table: csv::Writer<Vec<u8>>) -> String {
     String::from_utf8(table.into_inner().unwrap_or_default()).unwrap_or_default()
 }

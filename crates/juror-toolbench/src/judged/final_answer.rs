@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use super::pass_rate::over;
 use crate::answer::{Answer, Finish, read_finish};
 
-/// The text that a judge is shown of an answer: what the agent gave to `Finish` as its answer.
-/// Nothing where there is none, which is unsolved without asking.
+/// Returns the text to show a judge: the answer the agent gave to `Finish`. Returns `None` if there
+/// is none; the query is then unsolved, and no judge is asked.
 pub fn text_to_judge<'a>(answer: Option<&'a Answer<'_>>) -> Option<Cow<'a, str>> {
     let text = match answer?.final_text() {
         Cow::Borrowed(text) => answered(text)?,
@@ -22,26 +22,27 @@ fn answered(text: &str) -> Option<Cow<'_, str>> {
     }
 }
 
-/// Whether a judge's text says that the query is solved.
+/// Returns whether a judge's text says that the query is solved.
 ///
-/// A line that is labelled as the status decides, or the line after the label. Of a text without
-/// one, any word of being unsolved counts before any word of being solved.
+/// A line labelled as the status decides, or the line after the label. In a text without a label,
+/// any word for unsolved outweighs any word for solved.
 pub fn read_final_verdict(reply: &str) -> bool {
     labelled(reply).and_then(says).or_else(|| says(reply)).unwrap_or(false)
 }
 
-/// What each line says that is labelled as the status: the line, and whether it says solved.
+/// Returns the lines labelled as the status, each with whether it says solved.
 pub fn labelled_verdicts(reply: &str) -> Vec<(&str, bool)> {
     let said = labels(reply).filter_map(|(line, said)| Some((line, says(said?)?)));
     said.collect()
 }
 
-/// What stands after the last label.
+/// Returns the text after the last label.
 fn labelled(reply: &str) -> Option<&str> {
     labels(reply).last()?.1
 }
 
-/// The lines with a label, each with what stands after it: in the line, else in the next.
+/// Returns the labelled lines, each with the text after its label: on the same line, or else on the
+/// next.
 fn labels(reply: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
     let mut lines = reply.lines();
     std::iter::from_fn(move || {
@@ -70,7 +71,7 @@ fn says(text: &str) -> Option<bool> {
     text.contains("solved").then_some(true)
 }
 
-/// The share of selected queries that are solved.
+/// Returns the share of the selected queries that are solved.
 pub fn final_answer_rate(verdicts: impl IntoIterator<Item = bool>, n_selected: usize) -> f64 {
     over(verdicts.into_iter().filter(|is_solved| *is_solved).count() as f64, n_selected)
 }

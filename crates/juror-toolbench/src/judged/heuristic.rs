@@ -1,16 +1,16 @@
-//! A guess at whether an answer solves its query, for where no model can be asked.
+//! A guess at whether an answer solves its query, for when no model can be asked.
 
 use super::status::Status;
 
-/// Words of answers that refuse.
+/// Words that mark a refusal.
 const REFUSALS: [&str; 3] = ["sorry", "cannot", "can't"];
 
-/// Answers shorter than this say too little, and answers longer than that say something.
+/// Answers shorter than `SHORT` say too little; answers longer than `LONG` say something.
 const SHORT: usize = 20;
 const LONG: usize = 50;
 
-/// Guesses a status from the length of an answer, its words, and which APIs were called. It knows
-/// nothing of what was asked, and is only good for trying things out.
+/// Guesses a status from the length and words of an answer and from the APIs that were called. It
+/// ignores the query, so it is only good for trying things out.
 pub fn guess_status(final_answer: &str, has_finish: bool, api_call_score: f64) -> Status {
     let lower = final_answer.to_lowercase();
     let length = final_answer.chars().count();

@@ -1,8 +1,8 @@
-//! What becomes of answers when they are judged: whether they solve their query, which of two is
-//! better, and the rates that follow.
+//! Judging answers: whether they solve their query, which of two is better, and the resulting
+//! rates.
 //!
-//! Nothing here asks a model. [`begin`] says what to ask about an answer, and [`go_on`] what a
-//! reply leads to; [`Round`] does the same for two answers.
+//! Nothing here asks a model. [`begin`] says what to ask about an answer, and [`go_on`] what
+//! follows from a reply; [`Round`] does the same for two answers.
 
 mod asking;
 mod file;

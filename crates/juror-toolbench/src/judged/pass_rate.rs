@@ -1,4 +1,4 @@
-//! Solvable pass rate: how many queries were solved, over several judge runs.
+//! Solvable pass rate: the share of queries solved, over several judge runs.
 
 use juror_score::compensated_sum;
 
@@ -9,18 +9,18 @@ use super::status::Status;
 pub struct PassRate {
     /// The mean score of each judge run.
     pub runs: Vec<f64>,
-    /// The mean of the runs, between 0 and 1.
+    /// The mean over the runs, between 0 and 1.
     pub rate: f64,
-    /// How much the runs differ: their standard deviation. It tells how steady the judge is, and
-    /// nothing of how sure the rate is.
+    /// The standard deviation of the runs. It shows how steady the judge is, not how certain the
+    /// rate is.
     pub judge_noise: f64,
-    /// How many queries it is over.
+    /// The number of queries.
     pub n_queries: usize,
 }
 
 impl PassRate {
-    /// Sums up statuses: for every selected query, that of each run in turn. A query without an
-    /// answer has none, and what is missing or cannot be read counts nothing.
+    /// Computes the rate from the statuses of every selected query, one per run. A query without an
+    /// answer has none. A missing or unreadable status counts as 0.
     pub fn of<'s>(
         queries: impl IntoIterator<Item = &'s [Option<Status>]>,
         n_runs: usize,
@@ -33,7 +33,7 @@ impl PassRate {
                 *sum += status.map_or(0.0, Status::score);
             }
         }
-        // Halves are exact, so that no order of queries matters.
+        // Sums of halves are exact, so the order of queries does not matter.
         let runs: Vec<f64> = sums.into_iter().map(|sum| over(sum, n_queries)).collect();
         let rate = over(compensated_sum(&runs), runs.len());
         let squares: Vec<f64> = runs.iter().map(|run| (run - rate).powi(2)).collect();
@@ -42,13 +42,14 @@ impl PassRate {
     }
 }
 
-/// What judge runs said of one answer, in order; `None` for a run that could not be asked.
+/// The statuses that judge runs gave one answer, in order; `None` for a run that could not be
+/// asked.
 pub type Said = Vec<Option<Status>>;
 
 impl PassRate {
-    /// Sums up what was said of every query's answers, of which there may be several. What could
-    /// not be asked is left out: of a query the mean of its verdicts counts, and one without any
-    /// verdict does not. Nothing comes of no verdict at all.
+    /// Computes the rate from the verdicts on every query's answers; a query may have several. Runs
+    /// that could not be asked are left out: a query counts with the mean of its verdicts, and a
+    /// query without any does not count. Returns `None` if there are no verdicts at all.
     pub fn of_verdicts<'s>(
         queries: impl IntoIterator<Item = &'s [Said]>,
         n_runs: usize,
@@ -67,7 +68,7 @@ impl PassRate {
         }
         let runs: Vec<f64> = by_run.iter().filter_map(|scores| mean(scores)).collect();
         let of_runs = mean(&runs)?;
-        // Where nothing is missing both are the same, but for the last digit.
+        // If nothing is missing, both agree up to the last digit.
         let rate = if is_whole { of_runs } else { mean(&by_query)? };
         let squares: Vec<f64> = runs.iter().map(|run| (run - of_runs).powi(2)).collect();
         let judge_noise = over(compensated_sum(&squares), runs.len()).sqrt();
@@ -79,7 +80,7 @@ fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| over(compensated_sum(values), values.len()))
 }
 
-/// A mean; 0 of nothing.
+/// Divides a sum by `n`; returns 0 if `n` is 0.
 pub(super) fn over(sum: f64, n: usize) -> f64 {
     if n == 0 { 0.0 } else { sum / n as f64 }
 }

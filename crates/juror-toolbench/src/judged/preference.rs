@@ -1,7 +1,7 @@
 //! Solvable win rate: which of two agents answers better, query by query and round by round.
 //!
-//! A status belongs to its answer, whatever order a judge is shown them in. Rounds are kept as
-//! votes and counted at the end, so that a round that is done again counts once.
+//! A status belongs to its answer, whatever order a judge sees them in. Rounds are stored as votes
+//! and counted at the end, so that a repeated round counts once.
 
 use std::borrow::Cow;
 
@@ -17,9 +17,9 @@ use crate::answer::{Answer, Node, Recorded};
 /// One of the two agents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// The one that is compared with.
+    /// The baseline.
     Reference,
-    /// The one that is compared.
+    /// The agent compared with it.
     Candidate,
 }
 
@@ -34,24 +34,24 @@ impl Side {
     }
 }
 
-/// Whose answer is shown first: each in turn, over the rounds of a query and from query to query,
-/// so that a judge who likes the first answer better favours neither.
+/// Returns whose answer to show first. The sides alternate over rounds and queries, so that a judge
+/// who prefers the first answer favours neither.
 pub fn first_shown(query: usize, round: usize) -> Side {
     if (query + round).is_multiple_of(2) { Side::Reference } else { Side::Candidate }
 }
 
-/// What a round came to.
+/// The outcome of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Vote {
-    /// One is better.
+    /// One answer is better.
     For(Side),
-    /// Neither is.
+    /// Neither is better.
     Tie,
 }
 
 impl Vote {
-    /// What a judge's choice means, given whose answer it was shown first; nothing for an answer
-    /// that it was not shown.
+    /// Maps a judge's choice to a side, given whose answer was shown first. Returns `None` if the
+    /// judge chose an answer that it was not shown.
     pub fn of_index(index: u64, first: Side) -> Option<Vote> {
         match index {
             0 => Some(Vote::For(first)),
@@ -64,28 +64,28 @@ impl Vote {
 /// Two answers to a query.
 #[derive(Clone, Copy, Debug)]
 pub struct Contest<'a> {
-    /// The answer of the reference.
+    /// The reference's answer.
     pub reference: Option<&'a Answer<'a>>,
-    /// The answer of the candidate.
+    /// The candidate's answer.
     pub candidate: Option<&'a Answer<'a>>,
-    /// Whether each solves the query, in the same order, where that is known.
+    /// Whether each solves the query, in the same order, if known.
     pub statuses: Option<(Status, Status)>,
 }
 
-/// Where a round stands.
+/// The state of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Round {
-    /// It is decided without asking which answer is better.
+    /// Decided without asking which answer is better.
     Decided(Vote),
-    /// Whether each answer solves the query has to be found out first.
+    /// Needs to know first whether each answer solves the query.
     NeedsStatuses,
-    /// A judge has to be asked which answer is better.
+    /// Needs a judge to say which answer is better.
     Ask,
 }
 
 impl Contest<'_> {
-    /// Begins a round: an answer wins against none, and one that solves more wins. Answers that
-    /// are the same tie.
+    /// Begins a round. An answer beats a missing one, and an answer with a better status wins.
+    /// Identical answers tie.
     pub fn begin(&self) -> Round {
         let (reference, candidate) = match (self.reference, self.candidate) {
             (None, None) => return Round::Decided(Vote::Tie),
@@ -117,20 +117,20 @@ fn say_the_same(one: &Answer<'_>, other: &Answer<'_>) -> bool {
 /// The rounds that each side won.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Points {
-    /// Those of the reference.
+    /// Won by the reference.
     pub reference: u64,
-    /// Those of the candidate.
+    /// Won by the candidate.
     pub candidate: u64,
 }
 
 impl Points {
-    /// Counts votes; a tie gives a point to neither.
+    /// Counts votes; a tie gives neither side a point.
     pub fn of(votes: &[Vote]) -> Points {
         let count = |side| votes.iter().filter(|vote| **vote == Vote::For(side)).count() as u64;
         Points { reference: count(Side::Reference), candidate: count(Side::Candidate) }
     }
 
-    /// Who has more.
+    /// Returns the side with more points.
     pub fn vote(self) -> Vote {
         match self.reference.cmp(&self.candidate) {
             std::cmp::Ordering::Greater => Vote::For(Side::Reference),
@@ -140,19 +140,19 @@ impl Points {
     }
 }
 
-/// How often the candidate does better; ties are kept as such.
+/// How often the candidate does better. Ties are counted apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WinRate {
-    /// Queries where it does better.
+    /// Queries that the candidate won.
     pub n_wins: usize,
-    /// Queries where neither does.
+    /// Queries that ended in a tie.
     pub n_ties: usize,
-    /// Queries where the reference does better.
+    /// Queries that the reference won.
     pub n_losses: usize,
 }
 
 impl WinRate {
-    /// Sums up the points of queries.
+    /// Counts wins, ties and losses over the points of queries.
     pub fn of(queries: impl IntoIterator<Item = Points>) -> WinRate {
         let mut rate = WinRate::default();
         for points in queries {
@@ -165,19 +165,19 @@ impl WinRate {
         rate
     }
 
-    /// How many queries there are.
+    /// The number of queries.
     pub fn n_queries(&self) -> usize {
         self.n_wins + self.n_ties + self.n_losses
     }
 
-    /// The shares of wins, ties and losses; zeros without queries.
+    /// Returns the shares of wins, ties and losses; zeros if there are no queries.
     pub fn rates(&self) -> [f64; 3] {
         let n_queries = self.n_queries();
         [self.n_wins, self.n_ties, self.n_losses].map(|n| over(n as f64, n_queries))
     }
 }
 
-/// Reads the points of queries from a file, given what the agents are called in it.
+/// Reads the points of queries from a file, given the agents' names in it.
 pub fn read_points(
     document: &Document,
     reference: &str,
@@ -204,26 +204,26 @@ pub fn read_points(
     (queries, look.problems())
 }
 
-/// A query as the table of preferences shows it.
+/// A row of the preference table.
 #[derive(Clone, Copy, Debug)]
 pub struct Compared<'a> {
-    /// The id of the query.
+    /// The query id.
     pub id: &'a str,
-    /// What was asked.
+    /// The query.
     pub query: &'a str,
-    /// The answer of the reference.
+    /// The reference's answer.
     pub reference: Option<&'a Recorded<'a>>,
-    /// The answer of the candidate.
+    /// The candidate's answer.
     pub candidate: Option<&'a Recorded<'a>>,
     /// Which is better.
     pub vote: Vote,
 }
 
-/// Writes preferences as a table, its cells separated by tabs: 1 is for the reference, 2 for the
-/// candidate, 3 a tie.
+/// Writes preferences as a tab-separated table: 1 for the reference, 2 for the candidate, 3 for a
+/// tie.
 pub fn write_preferences_csv(queries: &[Compared<'_>], reference: &str, candidate: &str) -> String {
     let mut table = super::file::table();
-    // Writing to memory does not fail, and all rows have as many cells.
+    // Writing to memory cannot fail, and all rows have the same number of cells.
     let mut row = |cells: [&str; 10]| drop(table.write_record(cells));
     row([
         "query",
@@ -264,8 +264,7 @@ pub fn write_preferences_csv(queries: &[Compared<'_>], reference: &str, candidat
     super::file::table_text(table)
 }
 
-/// Writes the votes of queries as files have them: the points of both agents, and which rounds
-/// are done.
+/// Writes the votes of queries: the points of both agents, and which rounds are done.
 pub fn write_points(
     queries: &[(String, Vec<Option<Vote>>)],
     reference: &str,

@@ -7,7 +7,7 @@ use std::fmt;
 pub enum Status {
     /// It does not.
     Unsolved,
-    /// In part, or it cannot be told.
+    /// Only in part, or it is unclear.
     Unsure,
     /// It does.
     Solved,
@@ -16,7 +16,7 @@ pub enum Status {
 impl Status {
     const ALL: [Status; 3] = [Status::Unsolved, Status::Unsure, Status::Solved];
 
-    /// What it counts: 1, 0.5 or 0.
+    /// Returns 1, 0.5 or 0.
     pub fn score(self) -> f64 {
         match self {
             Status::Solved => 1.0,
@@ -25,7 +25,7 @@ impl Status {
         }
     }
 
-    /// The status with a score.
+    /// Returns the status with this score.
     pub fn of_score(score: f64) -> Option<Status> {
         Status::ALL.into_iter().find(|status| status.score() == score)
     }
@@ -39,21 +39,21 @@ impl Status {
         }
     }
 
-    /// The status that a judge's word names; `None` for another word.
+    /// Parses a judge's word; returns `None` for any other word.
     pub fn of_reply(word: &str) -> Option<Status> {
         let word = word.trim();
         let word = word.strip_prefix(FILE_PREFIX).unwrap_or(word);
         Status::ALL.into_iter().find(|status| word.eq_ignore_ascii_case(status.name()))
     }
 
-    /// The status in a file of judgements, where each stands with a prefix. A word without it is
-    /// none, and counts nothing: so it is published.
+    /// Parses a status in a file of judgements, where each has a prefix. As published, a word
+    /// without the prefix is not a status and counts as 0.
     pub fn of_file(word: &str) -> Option<Status> {
         let word = word.strip_prefix(FILE_PREFIX)?;
         Status::ALL.into_iter().find(|status| word == status.name())
     }
 
-    /// The status as files of judgements have it.
+    /// Returns the status as files of judgements write it.
     pub fn file_word(self) -> String {
         format!("{FILE_PREFIX}{self}")
     }
@@ -67,8 +67,8 @@ impl fmt::Display for Status {
     }
 }
 
-/// The status that most judge runs came to. Where several are as frequent, it is unsure; without
-/// any run, unsolved.
+/// Returns the status that most judge runs gave: unsure if several are equally frequent, unsolved
+/// if there are no runs.
 pub fn majority(statuses: &[Status]) -> Status {
     let count = |status: &Status| statuses.iter().filter(|other| *other == status).count();
     let most = Status::ALL.iter().map(count).max().unwrap_or_default();
@@ -85,24 +85,24 @@ pub fn majority(statuses: &[Status]) -> Status {
 pub enum Solvability {
     /// It can.
     Solvable,
-    /// It cannot be told.
+    /// It is unclear.
     Unsure,
     /// It cannot.
     Unsolvable,
 }
 
-/// What an older evaluation makes of both.
+/// How an older evaluation combines status and solvability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pass {
     /// The agent did all it could.
     Passed,
-    /// It cannot be told.
+    /// It is unclear.
     Unsure,
     /// The agent did not.
     Failed,
 }
 
-/// The older pass: an answer that does not solve what cannot be solved is none the worse for it.
+/// Computes the older pass. Failing to solve an unsolvable query counts as a pass.
 pub fn passes(answer: Status, query: Solvability) -> Pass {
     match (answer, query) {
         (Status::Solved, _) | (_, Solvability::Unsolvable) => Pass::Passed,

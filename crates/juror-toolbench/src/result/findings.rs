@@ -1,4 +1,4 @@
-//! What is found out about an agent's attempt, as findings of the metrics in the table.
+//! Findings about an agent's attempt, for the metrics in the table.
 
 use juror_score::{Aspect, Finding, Reason, Runs, Score, Scorecard, Verdict};
 
@@ -18,17 +18,18 @@ pub(super) fn finding(metric: &'static str, verdict: Verdict) -> Finding {
     Finding::new(Aspect::Metric(metric), verdict)
 }
 
-/// The number of a metric, or the reason why it does not apply.
+/// Scores a number, or gives the reason why the metric does not apply.
 pub(super) fn number_or(metric: &'static str, number: Option<f64>, reason: Reason) -> Finding {
     finding(metric, number.map_or(Verdict::NotApplicable(reason), Verdict::scored))
 }
 
-/// A yes or no.
+/// Scores a yes or no.
 pub(super) fn flag(metric: &'static str, is_so: bool) -> Finding {
     finding(metric, Verdict::scored(f64::from(u8::from(is_so))))
 }
 
-/// What needs no judge: how the calls fit the right ones, and whether the agent finished.
+/// Returns the findings that need no judge: how the calls match the right ones, and whether the
+/// agent finished.
 pub fn call_findings(calls: &CallScore, has_finish: bool) -> Vec<Finding> {
     vec![
         number_or(API_CALL_SCORE, calls.score(), Reason::NoRightApis),
@@ -38,8 +39,8 @@ pub fn call_findings(calls: &CallScore, has_finish: bool) -> Vec<Finding> {
     ]
 }
 
-/// What the runs of a judge came to, in order, and how long that took. If none could be asked, the
-/// given verdict says why.
+/// Returns the findings of the judge runs, in order, and how long they took. If none could be
+/// asked, `otherwise` says why.
 pub fn status_findings(runs: &[Option<Status>], otherwise: Verdict, seconds: f64) -> Vec<Finding> {
     let known: Vec<Status> = runs.iter().flatten().copied().collect();
     let scores = runs.iter().map(|run| run.map(Status::score)).collect();
@@ -54,7 +55,7 @@ pub fn status_findings(runs: &[Option<Status>], otherwise: Verdict, seconds: f64
     ]
 }
 
-/// The status that most judge runs came to; `None` if nobody judged the attempt.
+/// Returns the status that most judge runs gave, or `None` if nobody judged the attempt.
 pub fn status_of(card: &Scorecard<'_>) -> Option<Status> {
     card.number(ANSWER_STATUS).and_then(Status::of_score)
 }

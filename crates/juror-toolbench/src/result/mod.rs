@@ -1,7 +1,7 @@
-//! Result files of benchmark runs: one result for each attempt that was judged, and a summary.
+//! Result files of benchmark runs: one result for each judged attempt, and a summary.
 //!
-//! What was found out about an attempt stands on its `Scorecard`; results and the summary are written
-//! from it, and reading a file gives scorecards.
+//! A `Scorecard` holds the findings about an attempt. Results and summary are written from
+//! scorecards, and reading a file returns scorecards.
 
 mod findings;
 mod read;

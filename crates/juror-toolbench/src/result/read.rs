@@ -1,4 +1,4 @@
-//! Reading result files, those of the document and those of `MASBench`.
+//! Reading result files, both the documented form and that of `MASBench`.
 
 use std::borrow::Cow;
 
@@ -17,27 +17,26 @@ use crate::answer::json::is_something;
 use crate::judged::Status;
 use crate::query::id_text;
 
-/// What a result file says.
+/// The content of a result file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ResultFile {
-    /// What was evaluated; empty if the file does not say.
+    /// The system evaluated; empty if the file does not say.
     pub framework: String,
-    /// The set of queries; empty if the file does not say.
+    /// The query set; empty if the file does not say.
     pub test_set: String,
-    /// What it says of each attempt.
+    /// The scorecard of each attempt.
     pub results: Vec<Scorecard<'static>>,
 }
 
 impl ResultFile {
-    /// The summary of the results, whatever the file says of it.
+    /// Computes the summary from the results, ignoring the one in the file.
     pub fn summary(&self) -> Summary {
         Summary::of(&self.results)
     }
 }
 
 /// Reads a result file: an object with `metadata` and `results`, or the results alone, in a list or
-/// one a line.
-/// What cannot be read is a problem, and left out.
+/// one per line. Reports and skips what it cannot read.
 pub fn read_result_file(document: &Document) -> (ResultFile, Problems) {
     let mut look = Look::new(document);
     let mut file = ResultFile::default();
@@ -72,8 +71,8 @@ pub fn read_result_file(document: &Document) -> (ResultFile, Problems) {
     (file, look.problems())
 }
 
-/// The lines of a file that has one result on each; `None` if the file is one value other than a
-/// result.
+/// Returns the lines of a file with one result on each, or `None` if the file is a single value
+/// that is not a result.
 fn lines_of(document: &Document) -> Option<Vec<&str>> {
     if document.format() != Format::JsonLines {
         return None;
@@ -95,7 +94,7 @@ fn read_value<'d>(look: &mut Look<'d>, value: &'d RawValue, path: &Path, file: &
     }
 }
 
-/// `MASBench` has in `metadata` itself what the document has there in `config`.
+/// `MASBench` has directly in `metadata` what the documented form has in its `config`.
 fn read_metadata<'d>(look: &mut Look<'d>, fields: &Object<'d>, file: &mut ResultFile) {
     let top = Path::default();
     let metadata = part(look, fields, "metadata", &top);
@@ -108,7 +107,7 @@ fn read_metadata<'d>(look: &mut Look<'d>, fields: &Object<'d>, file: &mut Result
     file.test_set = first([(&config, "test_set"), (&metadata, "test_set")]);
 }
 
-/// A result, taken apart.
+/// The parts of a result.
 struct Parts<'d, 'f> {
     fields: &'f Object<'d>,
     scores: Object<'d>,
@@ -124,7 +123,7 @@ impl<'d, 'f> Parts<'d, 'f> {
         Parts { fields, scores, evaluation, timing: part("timing"), gold: part("gold_answer") }
     }
 
-    /// The scorecard of the attempt, in a set unless the result names its own.
+    /// Returns the scorecard of the attempt, in `set` unless the result names its own.
     fn card(&self, set: &str) -> Scorecard<'static> {
         let fields = self.fields;
         let own_set = fields.get_set("test_set").and_then(json::text_of);
@@ -156,7 +155,7 @@ impl<'d, 'f> Parts<'d, 'f> {
         }
     }
 
-    /// Without right APIs the score of calls is 0 in files, and does not apply.
+    /// Files give a call score of 0 if no API is right; here it does not apply.
     fn computed(&self) -> Vec<Finding> {
         let gold = self.gold.get_set("relevant_apis").or_else(|| self.fields.get_set("gold_apis"));
         let has_gold = gold.is_none_or(|gold| is_something(gold.get()));
@@ -187,7 +186,7 @@ impl<'d, 'f> Parts<'d, 'f> {
         judged
     }
 
-    /// Nobody was to judge, or the judge could not be asked.
+    /// Returns why there is no status: nobody was to judge, or the judge could not be asked.
     fn why_unjudged(&self) -> Verdict {
         let method = self.evaluation.get_set("evaluation_method").and_then(json::text_of);
         if method.is_none_or(|method| method == "none") {
@@ -199,7 +198,7 @@ impl<'d, 'f> Parts<'d, 'f> {
     }
 }
 
-/// An object inside another; an empty one if there is none.
+/// Returns a nested object; an empty one if it is missing.
 fn part<'d>(look: &mut Look<'d>, fields: &Object<'d>, name: &str, path: &Path) -> Object<'d> {
     let value: Option<&'d RawValue> = fields.get_set(name);
     value.and_then(|value| look.object(value, &path.key(name), "an object")).unwrap_or_default()

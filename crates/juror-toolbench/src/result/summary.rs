@@ -9,8 +9,8 @@ use super::findings::{
 };
 use crate::judged::Status;
 
-/// What an attempt counts as: by its score, or if judge runs differ, by what most came to. `None` if
-/// nobody judged it.
+/// Returns what an attempt counts as: by its score, or if judge runs differ, by their majority.
+/// Returns `None` if nobody judged it.
 fn counts_as(card: &Scorecard<'_>) -> Option<Status> {
     Some(match card.number(SOPR_SCORE)? {
         score if score >= 1.0 => Status::Solved,
@@ -25,22 +25,22 @@ pub(super) fn is_zero(count: &usize) -> bool {
     *count == 0
 }
 
-/// The summary of attempts, its fields named as in result files.
+/// The summary of attempts, with the field names of result files.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Summary {
-    /// How many different queries were evaluated.
+    /// The number of distinct queries evaluated.
     pub total_queries: usize,
-    /// How many answers were evaluated.
+    /// The number of answers evaluated.
     pub total_evaluations: usize,
-    /// Answers with a score of 1, or that most of several judge runs call solved.
+    /// Answers with a score of 1, or that most judge runs call solved.
     pub solved_count: usize,
-    /// Their share of the judged answers, in percent; `None` if none of the answers was judged.
+    /// Their share of the judged answers, in percent; `None` if no answer was judged.
     pub solved_percentage: Option<f64>,
-    /// Answers with a score of a half, or that several judge runs leave open.
+    /// Answers with a score of 0.5, or that the judge runs leave open.
     pub unsure_count: usize,
     /// Their share of the judged answers, in percent.
     pub unsure_percentage: Option<f64>,
-    /// All other judged answers, those with errors of agents among them.
+    /// All other judged answers, including those where the agent failed.
     pub unsolved_count: usize,
     /// Their share of the judged answers, in percent.
     pub unsolved_percentage: Option<f64>,
@@ -55,21 +55,21 @@ pub struct Summary {
     pub finish_percentage: f64,
     /// The mean score of the judged answers.
     pub average_sopr_score: Option<f64>,
-    /// The mean API Call Score, over the answers that have one.
+    /// The mean API Call Score of the answers that have one.
     pub average_api_call_score: f64,
-    /// Answers without one, since no API is right for their query.
+    /// Answers without one, because no API is right for their query.
     pub api_call_not_applicable_count: usize,
-    /// How long evaluating took, in seconds.
+    /// The total evaluation time, in seconds.
     pub total_evaluation_time: f64,
-    /// The mean of these times.
+    /// The mean evaluation time.
     pub average_evaluation_time: f64,
-    /// The mean time that the agent took, if it is known.
+    /// The mean time the agent took, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub average_system_answer_time: Option<f64>,
 }
 
 impl Summary {
-    /// Sums up attempts.
+    /// Summarizes attempts.
     pub fn of<'c>(cards: impl IntoIterator<Item = &'c Scorecard<'c>>) -> Summary {
         let cards: Vec<&Scorecard<'_>> = cards.into_iter().collect();
         let n = cards.len();
@@ -84,7 +84,7 @@ impl Summary {
         let [solved_count, unsure_count, unsolved_count] =
             [Status::Solved, Status::Unsure, Status::Unsolved].map(|status| count(Some(status)));
         let n_judged = n - unjudged_count;
-        // Nothing is known of attempts that nobody judged; without any attempt all is 0.
+        // Shares are unknown if nobody judged any attempt; without attempts they are 0.
         let of_judged = |count| (n == 0 || n_judged > 0).then(|| percent(count, n_judged));
         let finish_count = numbers(HAS_FINISH).iter().filter(|number| **number > 0.0).count();
         let calls = numbers(API_CALL_SCORE);

@@ -1,4 +1,4 @@
-//! Writing result files in the form of the document.
+//! Writing result files in the documented form.
 
 use std::collections::BTreeMap;
 
@@ -20,13 +20,13 @@ use crate::judged::Status;
 /// How a run was made.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Metadata {
-    /// What was evaluated.
+    /// The system evaluated.
     pub framework: String,
-    /// How: the set of queries, their number, who judged and by which method.
+    /// The settings: the query set, the number of queries, the judge and the method.
     pub config: BTreeMap<String, Value>,
-    /// How long all of it took, in seconds.
+    /// The duration of the whole run, in seconds.
     pub overall_time: f64,
-    /// When it was, as `2024-01-15 10:30:45`.
+    /// The time of the run, as `2024-01-15 10:30:45`.
     pub timestamp: String,
 }
 
@@ -37,12 +37,12 @@ pub struct Report<'a> {
     pub metadata: Metadata,
     /// The summary.
     pub summary: Summary,
-    /// The results, in the order of the queries.
+    /// The results, in query order.
     pub results: Vec<QueryResult<'a>>,
 }
 
 impl<'a> Report<'a> {
-    /// The file of results.
+    /// Creates the file and its summary.
     pub fn new(metadata: Metadata, results: Vec<QueryResult<'a>>) -> Report<'a> {
         let summary = Summary::of(results.iter().map(|result| &result.card));
         Report { metadata, summary, results }
@@ -54,28 +54,28 @@ impl<'a> Report<'a> {
 pub struct QueryResult<'a> {
     /// The query.
     pub query: &'a Query,
-    /// What was found out about the attempt.
+    /// The findings about the attempt.
     pub card: Scorecard<'a>,
-    /// Whether the result names its set, as it must in a file of several.
+    /// Whether to write the set, as a file of several sets must.
     pub names_set: bool,
-    /// What the agent did; `None` if it gave no answer and called nothing.
+    /// What the agent did; `None` if it neither answered nor called anything.
     pub answer: Option<&'a Answer<'a>>,
-    /// What was called, tool and API; a name that no tool has stands after an empty text.
+    /// The pairs of tool and API called; an unknown name follows an empty string.
     pub called: &'a [(String, String)],
-    /// What the agent says it called, if that differs.
+    /// The calls the agent claims, if they differ.
     pub claimed: &'a [(String, String)],
-    /// How many of the built-in agent's calls were read from the text of its model's replies.
+    /// How many calls of the built-in agent were read from the text of its model's replies.
     pub calls_from_text: usize,
     /// Why the built-in agent was stopped before its steps ran out.
     pub stopped: Option<&'a str>,
-    /// How the status was found.
+    /// How the status was determined.
     pub method: &'a str,
 }
 
 /// The status of an answer that nobody judged.
 pub(super) const UNJUDGED: &str = "Unjudged";
 
-/// Without right APIs the score of calls is 0, as the document has it.
+/// If no API is right, the call score is 0, as documented.
 #[derive(Serialize)]
 struct Scores {
     sopr_score: Option<f64>,
@@ -134,7 +134,7 @@ impl Timing {
     }
 }
 
-/// What was right.
+/// The expected calls and the tools offered.
 #[derive(Serialize)]
 struct Gold<'a> {
     relevant_apis: &'a [(String, String)],
@@ -174,7 +174,7 @@ impl<'a> Did<'a> {
     }
 }
 
-/// The answer that users read: the text that arguments of `Finish` give. Giving up stays as it is
+/// Returns the answer for readers: the text inside the arguments of `Finish`. Giving up stays as
 /// written.
 fn plain_answer<'a>(answer: &'a Answer<'a>) -> Json<'a> {
     match read_finish(&answer.final_text()) {
@@ -211,8 +211,8 @@ impl Serialize for QueryResult<'_> {
     }
 }
 
-/// The name of a result file: what was evaluated, with how many tools and queries where these
-/// were bounded, and the set of queries.
+/// Returns the name of a result file: the system evaluated, the limits on tools and queries if
+/// there were any, and the query set.
 pub fn file_name(
     framework: &str,
     test_set: &str,
