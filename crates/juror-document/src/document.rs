@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use juror_json::{self as json, Object};
 use serde::Deserialize;
 
+use crate::found_problems::FoundProblems;
 use crate::not_numbers::Quoted;
 use crate::problem::{DatasetError, Path, Place, Problem, Problems};
 use crate::yaml::{self, NotYaml};
@@ -251,12 +252,13 @@ impl Document {
 
     /// Like [`complaint`](Self::complaint), with line and column: an error that ends reading.
     pub fn syntax_error(&self, value: &str, error: &serde_json::Error) -> Problems {
-        self.locate(vec![self.complaint(value, error)])
+        self.locate(self.complaint(value, error).into())
     }
 
     /// Finds lines and columns. Takes all problems at once, since finding positions in YAML means
     /// parsing the whole text again.
-    pub fn locate(&self, found: Vec<UnplacedProblem>) -> Problems {
+    pub fn locate(&self, found: FoundProblems) -> Problems {
+        let FoundProblems { kept: found, more } = found;
         let mut problems = Problems::default();
         let kept = found.len().min(Problems::MOST);
         let places = match self.json {
@@ -266,6 +268,9 @@ impl Document {
         for (index, UnplacedProblem { path, problem, .. }) in found.into_iter().enumerate() {
             let (line, column) = places.get(index).copied().unwrap_or((1, 1));
             problems.push(self.error(line, column, path, problem));
+        }
+        for (kind, n) in more {
+            problems.count(kind, n);
         }
         problems
     }

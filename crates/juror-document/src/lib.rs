@@ -30,6 +30,7 @@
 //! caller passes in bytes.
 
 mod document;
+mod found_problems;
 mod look;
 mod not_numbers;
 mod notice;
@@ -37,6 +38,7 @@ mod problem;
 mod yaml;
 
 pub use document::{Document, DocumentText, Format, UnplacedProblem, lines_of};
+pub use found_problems::FoundProblems;
 pub use look::Look;
 pub use not_numbers::Quoted;
 pub use notice::{Notice, Part, Phrase, Spelling, option, option_as, program_only};

@@ -6,23 +6,19 @@ use juror_json::{self as json, Object};
 use serde_json::value::RawValue;
 
 use crate::document::{Document, UnplacedProblem};
+use crate::found_problems::FoundProblems;
 use crate::problem::{Path, Problem, Problems};
 
 /// A pass over a document that collects problems.
 pub struct Look<'d> {
     document: &'d Document,
-    found: Vec<UnplacedProblem>,
-    /// How many problems were found beyond [`MOST_NOTED`].
-    n_more: usize,
+    found: FoundProblems,
 }
-
-/// How many problems are remembered: a file of nothing else must not cost many times its size.
-const MOST_NOTED: usize = 1 << 12;
 
 impl<'d> Look<'d> {
     /// Starts a pass.
     pub fn new(document: &'d Document) -> Look<'d> {
-        Look { document, found: Vec::new(), n_more: 0 }
+        Look { document, found: FoundProblems::default() }
     }
 
     /// Returns the fields of a file that should be one object.
@@ -46,7 +42,7 @@ impl<'d> Look<'d> {
 
     /// Records why a part of the file is not JSON.
     pub fn complain(&mut self, part: &'d str, error: &serde_json::Error) {
-        self.remember(self.document.complaint(part, error));
+        self.found.push(self.document.complaint(part, error));
     }
 
     /// Returns the fields of a value that should be an object.
@@ -105,9 +101,9 @@ impl<'d> Look<'d> {
         of: &'static str,
         path: &Path,
     ) -> Option<String> {
-        let n_found = self.n_found();
+        let n_found = self.found.len();
         let text = self.text(fields, name, path);
-        if text.is_empty() && self.n_found() == n_found {
+        if text.is_empty() && self.found.len() == n_found {
             self.note(part, path.clone(), Problem::MissingField { field: name, of });
         }
         (!text.is_empty()).then(|| text.into_owned())
@@ -115,28 +111,14 @@ impl<'d> Look<'d> {
 
     /// Records a problem with a part of the file.
     pub fn note(&mut self, part: &str, path: Path, problem: Problem) {
-        self.remember(UnplacedProblem { offset: self.document.offset_of(part), path, problem });
-    }
-
-    fn n_found(&self) -> usize {
-        self.found.len() + self.n_more
-    }
-
-    fn remember(&mut self, found: UnplacedProblem) {
-        if self.found.len() < MOST_NOTED {
-            self.found.push(found);
-        } else {
-            self.n_more += 1;
-        }
+        self.found.push(UnplacedProblem { offset: self.document.offset_of(part), path, problem });
     }
 
     /// Returns the problems in the order of the file, each once.
     pub fn problems(mut self) -> Problems {
-        self.found.sort_by_key(|found| found.offset);
-        self.found.dedup_by(|a, b| a.offset == b.offset && a.path == b.path);
-        let mut problems = self.document.locate(self.found);
-        problems.n_more += self.n_more;
-        problems
+        self.found.sort();
+        self.found.kept.dedup_by(|a, b| a.offset == b.offset && a.path == b.path);
+        self.document.locate(self.found)
     }
 
     fn expect<T>(
@@ -169,7 +151,7 @@ mod tests {
         for (index, value) in look.list(value, &top, "a list").expect("a list").iter().enumerate() {
             assert!(look.object(value, &top.index(index), "an object").is_none());
         }
-        assert_eq!(look.found.len(), MOST_NOTED);
+        assert_eq!((look.found.kept.len(), look.found.len()), (4096, 20_001));
         let problems = look.problems();
         assert_eq!(problems.errors.len() + problems.n_more, 20_001);
     }

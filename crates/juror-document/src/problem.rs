@@ -234,7 +234,7 @@ impl Problem {
         matches!(self, Problem::UnknownKey { near: None, .. } | Problem::Unanswered(_))
     }
 
-    fn kind(&self) -> ProblemKind {
+    pub(crate) fn kind(&self) -> ProblemKind {
         (discriminant(self), self.is_note())
     }
 
@@ -457,7 +457,7 @@ pub struct Problems {
 }
 
 /// Problems are reported by kind, and notes apart from mistakes.
-type ProblemKind = (Discriminant<Problem>, bool);
+pub(crate) type ProblemKind = (Discriminant<Problem>, bool);
 
 /// Problems of one kind: the first ones, and how many more there are.
 #[derive(Clone, Debug)]
@@ -488,12 +488,13 @@ impl Problems {
 
     /// Counts `n` more problems of the same kind as `like` without keeping them.
     pub fn count_more(&mut self, like: &Problem, n: usize) {
-        if n > 0 {
-            self.count(like.kind(), n);
-        }
+        self.count(like.kind(), n);
     }
 
-    fn count(&mut self, kind: ProblemKind, n: usize) {
+    pub(crate) fn count(&mut self, kind: ProblemKind, n: usize) {
+        if n == 0 {
+            return;
+        }
         self.n_more += n;
         match self.more.iter_mut().find(|(known, _)| *known == kind) {
             Some((_, count)) => *count += n,

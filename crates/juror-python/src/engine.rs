@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender};
 use std::thread::{self, JoinHandle};
 
-use juror_document::{Document, Problems};
+use juror_document::{Document, Problems, Spelling};
 use juror_files::{Lent, LoadError};
 use juror_models::Tell;
 use juror_run::{
@@ -179,7 +179,10 @@ fn evaluate(
     let Some(Outcome { product, judgements, warnings, .. }) = outcome else { return Ok(false) };
     check().map_err(Refusal::File)?;
     for warning in &warnings {
-        messages.log(in_words(warning), matches!(warning, Warning::TooLarge { .. }));
+        messages.log(
+            warning.notice().spelled(Spelling::Python),
+            matches!(warning, Warning::TooLarge { .. }),
+        );
     }
     log_failures(&judgements, messages);
     // Dropping the inputs takes a while, and nobody has to wait for it.
@@ -261,7 +264,7 @@ fn log_warnings(evaluation: &Evaluation<'_>, documents: &Documents, messages: Me
     log_problems(evaluation.reference_problems(), is_file, messages);
     log_problems(&evaluation.response_problems(), responses_are_file, messages);
     for warning in &evaluation.warnings() {
-        messages.log(in_words(warning), false);
+        messages.log(warning.notice().spelled(Spelling::Python), false);
     }
 }
 
@@ -273,14 +276,6 @@ fn log_problems(problems: &Problems, is_file: bool, messages: Messages<'_>) {
         if kind.n_more > 0 {
             messages.log(format!("and {} more like this", kind.n_more), false);
         }
-    }
-}
-
-/// Returns a warning with its hint.
-fn in_words(warning: &Warning) -> String {
-    match warning.hint("`explain=True`") {
-        Some(hint) => format!("{warning}\n  hint: {hint}"),
-        None => warning.to_string(),
     }
 }
 

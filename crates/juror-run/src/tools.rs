@@ -74,6 +74,11 @@ pub fn open_tools(
     let mut played_by = None;
     let has_makers = words.iter().any(|word| *word != SourceWord::Cache);
     let shows_known = words.contains(&SourceWord::Cache);
+    if words.contains(&SourceWord::Simulator) && !is_published(tools) {
+        // What is refused leaves no store behind.
+        let own = tools.simulator.clone().unwrap_or_default();
+        simulator_spec(settings, &own, environment, simulator_kind(&own))?;
+    }
     let known = known_replies(tools, has_makers, &mut problems)?;
     fill_categories(&mut catalog, &known.setup, &mut problems)?;
     let catalog = Arc::new(catalog);
@@ -234,6 +239,14 @@ fn name_the_folder() -> Phrase {
     phrase!["name the folder of tool files with ", option("tools")]
 }
 
+fn simulator_kind(own: &SimulatorSettings) -> SimulatorKind {
+    match own.form {
+        None | Some(FormWord::Chat) => SimulatorKind::Chat,
+        Some(FormWord::Mirror) => SimulatorKind::Mirror,
+        Some(FormWord::MirrorCache) => SimulatorKind::MirrorCache,
+    }
+}
+
 fn simulator(
     settings: &Settings,
     environment: &Environment,
@@ -241,11 +254,7 @@ fn simulator(
     tell: &Tell,
 ) -> Result<Simulator, SetupError> {
     let own = settings.tools.simulator.clone().unwrap_or_default();
-    let form = match own.form {
-        None | Some(FormWord::Chat) => SimulatorKind::Chat,
-        Some(FormWord::Mirror) => SimulatorKind::Mirror,
-        Some(FormWord::MirrorCache) => SimulatorKind::MirrorCache,
-    };
+    let form = simulator_kind(&own);
     let system = match &own.prompt {
         None => None,
         Some(file) => Some(std::fs::read_to_string(file).map_err(|error| {

@@ -18,6 +18,17 @@ pub(crate) fn print_data(text: &str) -> Result<(), Outside> {
     }
 }
 
+/// Prints data that quotes files, such as the problems found in them: like notes, it cannot control the
+/// terminal.
+pub(crate) fn print_quoting(text: &str) -> Result<(), Outside> {
+    print_data(&harmless(text))
+}
+
+/// Replaces what controls a terminal, apart from line ends.
+fn harmless(text: &str) -> String {
+    text.split('\n').map(visible).collect::<Vec<String>>().join("\n")
+}
+
 /// Flushes standard output, which nobody else does if the program is embedded in another.
 pub(crate) fn flush() {
     // If the reader is gone, nothing is lost.
@@ -27,9 +38,8 @@ pub(crate) fn flush() {
 /// Prints a note for the user. It may quote files, so control characters are escaped and cannot
 /// control the terminal.
 pub(crate) fn print_note(text: &str) {
-    let lines: Vec<String> = text.split('\n').map(visible).collect();
     // In a single write, since agents write to standard error, too.
-    let _ = std::io::stderr().lock().write_all(format!("{}\n", lines.join("\n")).as_bytes());
+    let _ = std::io::stderr().lock().write_all(format!("{}\n", harmless(text)).as_bytes());
 }
 
 /// Prints an error; each problem of a file is printed as one.

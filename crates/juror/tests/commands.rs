@@ -1435,3 +1435,31 @@ fn an_input_that_is_cut_short_while_it_is_read_ends_the_run_with_3() {
     );
     assert_eq!(place.names(), ["responses.jsonl"]);
 }
+
+#[test]
+fn ids_cannot_control_the_terminal() {
+    let hostile = "\\u001b[31m\\u001b]0;x\\u0007\\r";
+    let place = Place::new()
+        .file(
+            "reference.json",
+            r#"[{"template_id": "t", "questions": [{"id": "q", "question_text": "?"}]}]"#,
+        )
+        .file(
+            "responses.jsonl",
+            format!(r#"{{"question_id": "{hostile}", "actual_answer": "x"}}"#),
+        );
+    for command in ["validate", "eval"] {
+        let ended = place.run(&format!("{command} reference.json responses.jsonl"));
+        let shown = format!("{}{}", ended.stdout, ended.stderr);
+        let steers = |c: char| c.is_control() && c != '\n';
+        assert!(!shown.contains(steers) && shown.contains("[31m"), "{shown}");
+    }
+}
+
+#[test]
+fn a_simulator_without_a_model_leaves_no_store_behind() {
+    let place = Place::new();
+    let ended = place.run("serve --simulator chat --port 0");
+    assert_eq!(ended.code, 2, "{}", ended.stderr);
+    assert!(place.names().is_empty(), "{:?}", place.names());
+}

@@ -1,6 +1,6 @@
 //! Evaluations from documents to outcomes, without models.
 
-use juror_document::Format;
+use juror_document::{Format, Spelling};
 use juror_score::{Aggregator, Judgement, Profile, Record};
 
 use super::*;
@@ -129,7 +129,9 @@ fn a_warning_names_the_way_to_ask_for_explanations() {
     };
     let words = "question `q`: its steps have many pairs (also in 2 other questions)";
     assert_eq!(warning(true).to_string(), words);
-    let hint = warning(false).hint("`explain=True`").expect("a hint");
-    assert_eq!(hint, "`explain=True` tells why expected steps were not found");
-    assert!(warning(true).hint("x").is_some_and(|hint| hint.contains("raise the limit")));
+    let spelled = |can_be_raised, door| warning(can_be_raised).notice().spelled(door);
+    let hint = "`explain=True` tells why expected steps were not found";
+    assert!(spelled(false, Spelling::Python).ends_with(hint));
+    assert!(spelled(true, Spelling::Program).contains("--explain tells why"));
+    assert!(spelled(true, Spelling::Program).contains("raise the limit"));
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use juror_document::{Notice, option_as, phrase};
 use juror_score::{Judgement, Question, TooLarge, Whose};
 
 use super::{Evaluation, Inputs, Judgements, QuestionSummary};
@@ -83,15 +84,20 @@ impl Warning {
         is_told.then_some(Warning::NoVerdict { n_questions })
     }
 
-    /// Returns what to do about it; `explain` is how the user requests explanations.
-    pub fn hint(&self, explain: &str) -> Option<String> {
-        let Warning::TooLarge { can_be_raised, .. } = self else { return None };
-        let raise = if *can_be_raised {
-            "; raise the limit where references and answers can be trusted"
-        } else {
-            ""
-        };
-        Some(format!("{explain} tells why expected steps were not found{raise}"))
+    /// The warning and what to do about it.
+    pub fn notice(&self) -> Notice {
+        let notice = Notice::new(self.to_string());
+        let Warning::TooLarge { can_be_raised, .. } = self else { return notice };
+        let hint = phrase![
+            option_as("explain", "explain=True"),
+            " tells why expected steps were not found",
+            if *can_be_raised {
+                "; raise the limit where references and answers can be trusted"
+            } else {
+                ""
+            }
+        ];
+        notice.hint(hint)
     }
 }
 

@@ -39,6 +39,13 @@ pub enum RunLogError {
         /// The differences.
         differences: Vec<String>,
     },
+    /// The folder holds a run of another kind.
+    OtherKind {
+        /// The folder.
+        folder: PathBuf,
+        /// The kind of the run in it.
+        kind: RunKind,
+    },
     /// A file has a name that Juror uses, but Juror did not write it.
     Damaged {
         /// The file.
@@ -89,6 +96,9 @@ impl RunLogError {
                     }
                 }
             }
+            RunLogError::OtherKind { folder, kind } => {
+                format!("{}: this is a {}", folder.display(), kind.name())
+            }
             RunLogError::Damaged { path, line, column, why } => {
                 let column = column.map(|column| format!("{column}:")).unwrap_or_default();
                 format!("{}:{line}:{column} not written by juror: {why}", path.display())
@@ -114,6 +124,7 @@ impl RunLogError {
                 ", or go on all the same with ",
                 option("resume-changed")
             ],
+            RunLogError::OtherKind { .. } => phrase!["choose another folder with ", option("run")],
             RunLogError::Damaged { .. } => {
                 phrase!["the file was left as it is; choose another folder with ", option("run")]
             }

@@ -57,6 +57,8 @@ impl<T: Entry> RunLog<T> {
         resume: Resume,
         read: impl Fn(T::Line) -> Option<T>,
     ) -> Result<RunLog<T>, RunLogError> {
+        // A folder that is refused is left as it is.
+        check_run(folder, &manifest, resume)?;
         let mut file = LogFile::lock(folder, T::KIND)?;
         let mut known = HashMap::new();
         match check_run(folder, &manifest, resume)? {
@@ -116,9 +118,8 @@ pub(crate) fn check_run(
 ) -> Result<Option<Manifest>, RunLogError> {
     let Some(earlier) = read_manifest(folder)? else { return Ok(None) };
     if earlier.kind != run.kind {
-        let why = format!("it is a {}", earlier.kind.name());
-        let path = manifest::path_in(folder);
-        return Err(RunLogError::Damaged { path, line: 1, column: None, why });
+        let (folder, kind) = (folder.to_owned(), earlier.kind);
+        return Err(RunLogError::OtherKind { folder, kind });
     }
     if resume.fresh {
         return Ok(Some(earlier));

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::*;
+use crate::evaluation::KnownJudgement;
 
 /// A line like those of attempts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -95,7 +96,10 @@ fn another_run_is_not_mixed_in() {
     assert!(open_as(folder.path(), "y", even_if_changed).is_ok());
     let evaluation = Manifest::new(RunKind::Eval, "x", json!({}));
     let refused = check_run(folder.path(), &evaluation, FRESH).expect_err("of another kind");
-    assert!(refused.problem().ends_with("it is a run of an agent"), "{refused}");
+    assert!(refused.problem().ends_with("this is a run of an agent"), "{refused}");
+    let log = RunLog::<KnownJudgement>::open(folder.path(), evaluation, FRESH, |_| None);
+    assert!(matches!(log, Err(RunLogError::OtherKind { .. })), "{log:?}");
+    assert!(!folder.path().join("records.jsonl").exists(), "a refused folder is left as it is");
 }
 
 #[test]

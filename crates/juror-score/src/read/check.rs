@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use juror_document::{Document, Path, Problem, UnplacedProblem};
+use juror_document::{Document, FoundProblems, Path, Problem, UnplacedProblem};
 use juror_json::{self as json, Object};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -15,13 +15,13 @@ type List<'d> = Vec<&'d RawValue>;
 /// Collects problems, and the ids seen so far.
 pub(super) struct Check<'d> {
     document: &'d Document,
-    pub(super) found: Vec<UnplacedProblem>,
+    pub(super) found: FoundProblems,
     ids: HashSet<String>,
 }
 
 impl<'d> Check<'d> {
     pub(super) fn new(document: &'d Document) -> Check<'d> {
-        Check { document, found: Vec::new(), ids: HashSet::new() }
+        Check { document, found: FoundProblems::default(), ids: HashSet::new() }
     }
 
     /// Checks a whole file: a list of templates.

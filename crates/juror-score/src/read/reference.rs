@@ -51,7 +51,7 @@ impl Dataset<'_> {
 
     /// Returns unknown keys that resemble no known one; usually the user's own.
     pub fn other_keys(&self, document: &Document) -> Problems {
-        document.locate(self.passed_over.others(document))
+        document.locate(self.passed_over.others(document).into_iter().collect())
     }
 }
 
@@ -79,7 +79,7 @@ impl Dataset<'_> {
             }
         }
         found.sort_by_key(|found| found.offset);
-        let mut warnings = document.locate(found);
+        let mut warnings = document.locate(found.into_iter().collect());
         document.hints().for_each(|hint| warnings.push(hint));
         warnings
     }
@@ -104,7 +104,7 @@ pub fn read_reference(document: &Document) -> Result<Dataset<'_>, Problems> {
         check.question(document, question, &mut passed_over, || path_of(*origin));
     }
     if !check.problems.is_empty() {
-        return Err(document.locate(check.problems));
+        return Err(document.locate(check.problems.into_iter().collect()));
     }
     check.warnings.extend(passed_over.mistakes(document));
     let (found, warnings) = (check.warnings, Problems::default());
@@ -349,7 +349,7 @@ fn all_problems(document: &Document, first: FirstProblem<'_>) -> Problems {
     if let (false, Some(error)) = (is_reported, first.error) {
         check.found.push(document.complaint(first.value, &error));
     }
-    check.found.sort_by_key(|found| found.offset);
+    check.found.sort();
     document.locate(check.found)
 }
 

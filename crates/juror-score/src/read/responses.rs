@@ -72,7 +72,7 @@ impl<'a> Responses<'a> {
 
     /// Returns unknown keys that resemble no known one; usually the user's own.
     pub fn other_keys(&self, document: &Document) -> Problems {
-        document.locate(self.passed_over.others(document))
+        document.locate(self.passed_over.others(document).into_iter().collect())
     }
 
     /// Returns the responses to questions that are not in the dataset, in the order of the file.
@@ -89,7 +89,7 @@ impl<'a> Responses<'a> {
             })
             .collect();
         found.sort_by_key(|found| found.offset);
-        document.locate(found)
+        document.locate(found.into_iter().collect())
     }
 }
 

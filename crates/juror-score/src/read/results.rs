@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use juror_document::{Document, Path, Problem, Problems, UnplacedProblem};
+use juror_document::{Document, FoundProblems, Path, Problem, Problems, UnplacedProblem};
 use juror_json::{self as json, Object, ObjectKey};
 use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, de::DeserializeSeed};
@@ -31,7 +31,7 @@ pub fn read_results(
         problems.push(problem.clone());
     }
     let mut nameless = Vec::new();
-    let mut complaints = Vec::new();
+    let mut complaints = FoundProblems::default();
     let mut uncounted = Uncounted::new();
     let mut observe = |mut result: ResultForm<'_>, offset: usize| match result.template_id.take() {
         Some(id) => {

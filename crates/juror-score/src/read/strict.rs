@@ -29,7 +29,7 @@ impl Dataset<'_> {
                 }
             }
         }
-        document.locate(found)
+        document.locate(found.into_iter().collect())
     }
 }
 

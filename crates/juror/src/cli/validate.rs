@@ -419,7 +419,7 @@ pub(super) fn kind_of(document: &Document) -> Option<Kind> {
 
 fn print(file: &Checked) -> Result<(), Outside> {
     if let Some(reason) = &file.unreadable {
-        return output::print_data(&format!("{reason}\n"));
+        return output::print_quoting(&format!("{reason}\n"));
     }
     let (warnings, notes) =
         (file.problems.such(Problem::is_warning), file.problems.such(Problem::is_note));
@@ -430,16 +430,16 @@ fn print(file: &Checked) -> Result<(), Outside> {
     let counted: Vec<String> = counted.collect();
     let verdict = if counted.is_empty() { "ok".to_owned() } else { counted.join(", ") };
     let holds = file.holds.as_ref().map_or(String::new(), |holds| format!("{holds}: "));
-    output::print_data(&format!("{}: {holds}{verdict}\n", file.name))?;
+    output::print_quoting(&format!("{}: {holds}{verdict}\n", file.name))?;
     for error in &errors.errors {
-        output::print_data(&format!("{error}\n"))?;
+        output::print_quoting(&format!("{error}\n"))?;
     }
     if n_errors > errors.errors.len() {
-        output::print_data(&format!("and {} more\n", n_errors - errors.errors.len()))?;
+        output::print_quoting(&format!("and {} more\n", n_errors - errors.errors.len()))?;
     }
     for (what, problems) in [("warning", &warnings), ("note", &notes)] {
         for line in output::few_of_each(problems) {
-            output::print_data(&format!("{what}: {line}\n"))?;
+            output::print_quoting(&format!("{what}: {line}\n"))?;
         }
     }
     Ok(())

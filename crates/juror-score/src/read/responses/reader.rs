@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use hashbrown::HashMap;
 use juror_document::{
-    DatasetError, Document, NotNumber, Path, Problem, Problems, Segment, UnplacedProblem, lines_of,
+    DatasetError, Document, FoundProblems, NotNumber, Path, Problem, Problems, Segment,
+    UnplacedProblem, lines_of,
 };
 use juror_json::{self as json, Object};
 use serde_json::value::RawValue;
@@ -19,7 +20,7 @@ use crate::trajectory::{Ending, Status, Trajectory};
 pub(super) struct ResponseReader<'a> {
     document: &'a Document,
     pub(super) responses: Responses<'a>,
-    found: Vec<UnplacedProblem>,
+    found: FoundProblems,
     passed_over: Oddities<'a>,
     /// The number of records that are responses, readable or not.
     n_responses: usize,
@@ -43,7 +44,7 @@ impl<'a> ResponseReader<'a> {
         ResponseReader {
             document,
             responses: Responses::default(),
-            found: Vec::new(),
+            found: FoundProblems::default(),
             passed_over: Oddities::default(),
             n_responses: 0,
             first_other: None,
@@ -61,7 +62,7 @@ impl<'a> ResponseReader<'a> {
             let near = fields.and_then(|fields| misspelt(Of::Response, &fields).next());
             let problem = Problem::NoResponses { found: describe_record(record), near };
             let offset = document.offset_of(record);
-            return Err(document.locate(vec![UnplacedProblem { offset, path, problem }]));
+            return Err(document.locate(UnplacedProblem { offset, path, problem }.into()));
         }
         found.extend(passed_over.mistakes(document));
         responses.passed_over = passed_over;
@@ -100,11 +101,8 @@ impl<'a> ResponseReader<'a> {
                 let found = if is_null { "nothing" } else { "something else" };
                 let expected = "an object or a list of responses";
                 let problem = Problem::WrongType { expected, found };
-                Err(self.document.locate(vec![UnplacedProblem {
-                    offset: 0,
-                    path: Path::default(),
-                    problem,
-                }]))
+                let found = UnplacedProblem { offset: 0, path: Path::default(), problem };
+                Err(self.document.locate(found.into()))
             }
         }
     }

@@ -276,3 +276,12 @@ fn a_small_file_is_one_part() {
     let one_line = "x".repeat(9 << 20);
     assert_eq!(parts_of(&one_line).len(), 1);
 }
+
+#[test]
+fn all_of_many_broken_lines_are_counted() {
+    let text =
+        "{\"question_id\": 1, \"actual_answer\": \"x\"}\n".to_owned() + &"x\n".repeat(20_000);
+    let document = Document::new("r.jsonl", text.into_bytes(), Format::JsonLines).expect("a text");
+    let problems = read_responses(&document).expect("responses").problems;
+    assert_eq!(problems.errors.len() + problems.n_more, 20_000);
+}

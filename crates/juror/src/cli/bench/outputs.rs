@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use juror_models::Cost;
-use juror_report::agents_table;
+use juror_report::{agents_table, visible};
 use juror_run::Output;
 use juror_run::bench::{BenchPlan, Results, Selected, SolveJudge};
 use juror_toolbench::judged::{write_judgements, write_judgements_csv};
@@ -117,7 +117,9 @@ fn summary(results: &Results<'_>, report: &Report<'_>) -> String {
     let all = if rows.is_empty() { results.config_text("test_set") } else { "all sets".into() };
     rows.push((all, &report.summary));
     let table = agents_table(&rows, is_judged, output::palette());
-    format!("{}\n\n{table}\n{}{}\n", results.name, used(results), judged_by(results))
+    // An agent may give its own name.
+    let name = visible(&results.name);
+    format!("{name}\n\n{table}\n{}{}\n", used(results), judged_by(results))
 }
 
 /// Describes what the agent used, if it reports it.

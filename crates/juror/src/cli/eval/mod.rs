@@ -354,9 +354,7 @@ fn cache_of(judges: Option<&Judges>) -> Option<&str> {
 
 /// Prints a warning about an evaluation.
 fn warn(warning: &Warning) {
-    let hint = warning.hint("`--explain`");
-    let hint = hint.map(|hint| format!("\n  hint: {hint}")).unwrap_or_default();
-    output::warn(&format!("{warning}{hint}"));
+    output::warn(&warning.notice().to_string());
 }
 
 /// Returns the oddities of both inputs.
