@@ -55,66 +55,19 @@ pub fn unescape(quoted: &str) -> Cow<'_, str> {
     if memchr::memchr(b'\\', quoted.as_bytes()).is_none() {
         return Cow::Borrowed(quoted);
     }
-    let mut text = Vec::with_capacity(quoted.len());
-    push_unescaped(quoted, &mut text);
-    Cow::Owned(
-        String::from_utf8(text)
-            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
-    )
+    Cow::Owned(unescaped(quoted))
 }
 
-/// The size of the buffer that collects unescaped text before it is appended.
-const BLOCK: usize = 1024;
-
-/// Appends the unescaped text.
-///
-/// Outputs are mostly JSON inside JSON, where every quote is escaped, so the runs between escapes
-/// are short. Each run is copied as eight bytes into a buffer on the stack, whatever its length;
-/// the bytes copied too many, from the backslash on, are overwritten by what follows.
-fn push_unescaped(quoted: &str, text: &mut Vec<u8>) {
-    let bytes = quoted.as_bytes();
-    // Room for a copy of eight bytes and one more character past the end.
-    let mut block = [0; BLOCK + 16];
-    let (mut at, mut to) = (0, 0);
-    while at < bytes.len() {
-        if to >= BLOCK {
-            text.extend_from_slice(&block[..to]);
-            to = 0;
-        }
-        let run = copy_run(&bytes[at..], &mut block[to..]);
-        at += run;
-        to += run;
-        if bytes.get(at) != Some(&b'\\') {
-            continue;
-        }
-        match bytes.get(at + 1) {
-            Some(&plain @ (b'"' | b'\\' | b'/')) => {
-                block[to] = plain;
-                (at, to) = (at + 2, to + 1);
-            }
-            _ => {
-                let (character, length) = escape_at(quoted, at);
-                to += character.encode_utf8(&mut block[to..]).len();
-                at += length;
-            }
-        }
+fn unescaped(quoted: &str) -> String {
+    let mut text = String::with_capacity(quoted.len());
+    let mut rest = quoted;
+    while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
+        let (character, length) = escape_at(rest, at);
+        text.push_str(&rest[..at]);
+        text.push(character);
+        rest = &rest[at + length..];
     }
-    text.extend_from_slice(&block[..to]);
-}
-
-/// Copies up to the next backslash, at most eight bytes, and returns the length of that run.
-fn copy_run(bytes: &[u8], place: &mut [u8]) -> usize {
-    match (bytes.first_chunk::<8>(), place.first_chunk_mut::<8>()) {
-        (Some(word), Some(place)) => {
-            *place = *word;
-            bits_of(b'\\', u64::from_le_bytes(*word)).trailing_zeros() as usize / 8
-        }
-        _ => {
-            let run = bytes.iter().take(7).take_while(|byte| **byte != b'\\').count();
-            place[..run].copy_from_slice(&bytes[..run]);
-            run
-        }
-    }
+    text + rest
 }
 
 /// Finds the first byte that must be escaped in a JSON string: a quote, a backslash or a control
@@ -167,6 +120,7 @@ fn bits_of(byte: u8, word: u64) -> u64 {
 /// which readers have rejected before, become U+FFFD.
 fn escape_at(quoted: &str, at: usize) -> (char, usize) {
     match quoted.as_bytes().get(at + 1) {
+        Some(&plain @ (b'"' | b'\\' | b'/')) => (char::from(plain), 2),
         Some(b'n') => ('\n', 2),
         Some(b't') => ('\t', 2),
         Some(b'r') => ('\r', 2),
