@@ -24,8 +24,19 @@ pub(in crate::read) struct ResponseParts<'a> {
     responses: OnceLock<Result<Responses<'a>, Problems>>,
 }
 
-/// The index of a part, and its records.
-type PartRecords<'a> = (usize, Vec<(&'a str, Result<ResponseRecord<'a>, serde_json::Error>)>);
+/// The index of a part, and its lines.
+type PartRecords<'a> = (usize, Vec<(&'a str, Option<Box<ReadRecord<'a>>>)>);
+
+/// A record, or why it cannot be read.
+type ReadRecord<'a> = Result<ResponseRecord<'a>, serde_json::Error>;
+
+/// Shorter lines are read when all parts are put together: they take little time then, and a record
+/// takes far more memory than such a line.
+const SHORT_LINE: usize = 256;
+
+fn read_long(line: &str) -> Option<Box<ReadRecord<'_>>> {
+    (line.len() >= SHORT_LINE).then(|| Box::new(read_record(line)))
+}
 
 impl<'a> ResponseParts<'a> {
     /// Splits a document. Returns `None` if it is small or not a file of lines.
@@ -46,7 +57,7 @@ impl<'a> ResponseParts<'a> {
         {
             // Allocate once, and no more than needed: fresh memory is expensive.
             let mut records = Vec::with_capacity(about_lines(part));
-            records.extend(lines_of(part).map(|line| (line, read_record(line))));
+            records.extend(lines_of(part).map(|line| (line, read_long(line))));
             // A thread that panicked has pushed nothing, and its panic resumes when it is joined.
             let mut all = self.records.lock().unwrap_or_else(PoisonError::into_inner);
             all.push((index, records));
@@ -64,9 +75,10 @@ impl<'a> ResponseParts<'a> {
     fn put_together(&self, mut parts: Vec<PartRecords<'a>>) -> Result<Responses<'a>, Problems> {
         let mut reader = ResponseReader::new(self.document);
         parts.sort_unstable_by_key(|(index, _)| *index);
-        let n_records = parts.iter().map(|(_, records)| records.len()).sum();
-        reader.responses.by_question.reserve(n_records);
+        let n_long = parts.iter().flat_map(|(_, records)| records).filter(|own| own.1.is_some());
+        reader.responses.by_question.reserve(n_long.count());
         for (line, record) in parts.into_iter().flat_map(|(_, records)| records) {
+            let record = record.map_or_else(|| read_record(line), |record| *record);
             reader.take(line, record, None, Path::default());
         }
         reader.finish()

@@ -285,3 +285,22 @@ fn all_of_many_broken_lines_are_counted() {
     let problems = read_responses(&document).expect("responses").problems;
     assert_eq!(problems.errors.len() + problems.n_more, 20_000);
 }
+
+#[test]
+fn short_lines_of_a_large_file_are_read_as_long_ones_are() {
+    let long = "x".repeat(300);
+    let lines = (0..40_000).map(|id| {
+        let answer = if id % 2 == 0 { "" } else { &*long };
+        format!("{{\"question_id\": {id}, \"actual_answer\": \"{id}{answer}\"}}\nx\n")
+    });
+    let mut text = lines.collect::<String>();
+    text += &" \n".repeat(1 << 20);
+    assert!(parts_of(&text).len() > 1);
+    let reference = "[]".to_owned().into_bytes();
+    let reference = Document::new("r.json", reference, Format::Json).expect("a text");
+    let document = Document::new("r.jsonl", text.into_bytes(), Format::JsonLines).expect("a text");
+    let (_, answers) = read_both(&reference, &document, 2);
+    let (parts, whole) = (answers.expect("responses"), read_responses(&document).expect("all"));
+    assert_eq!((parts.len(), whole.len()), (40_000, 40_000));
+    assert_eq!(parts.problems.to_string(), whole.problems.to_string());
+}
