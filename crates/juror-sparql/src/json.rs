@@ -221,6 +221,11 @@ impl<'t> Rows<'t> {
         cells.push(cell);
     }
 
+    /// Discards the cells of the current row.
+    pub(super) fn drop_row(&mut self) {
+        self.columns.iter_mut().for_each(|cells| cells.truncate(self.n_rows));
+    }
+
     pub(super) fn n_rows(&self) -> usize {
         self.n_rows
     }

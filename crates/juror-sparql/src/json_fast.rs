@@ -9,18 +9,18 @@
 //! caller then uses `json.rs`. The invariant: whenever this parser returns a result, `json.rs` would
 //! return the same.
 //!
-//! # Known cells
+//! # The row reader
 //!
-//! Most time goes into cells, and most cells differ from the one in the same place of an earlier row
-//! only in their value: name, type, datatype, punctuation and whitespace are the same bytes. So the
-//! text *around* the value of a cell is kept as the shape of that place. A later cell whose text
-//! consists of the same pieces with another string in between is then recognised by comparing
-//! bytes, without looking at a single key.
+//! Most time goes into rows, and most rows differ from an earlier one only in the values of their
+//! cells: names, types, datatypes, punctuation and whitespace are the same bytes. So the first row
+//! is parsed properly, and the text *around* its values is kept as the row's shape. A later row
+//! whose text consists of the same pieces with other strings in between is then recognised by
+//! comparing bytes, without looking at a single key.
 //!
 //! This is right because a value is scanned as a complete string, from after its opening quote to
-//! before its closing one. Parsing the cell properly would see the same tokens as in the known cell
-//! except for that string, so it would find the same column and datatype. A cell that does not fit
-//! the shape of its place is parsed properly.
+//! before its closing one. Parsing the row properly would see the same tokens as in the known row
+//! except for those strings, so it would find the same columns and datatypes. A row that fits no
+//! known shape is parsed properly.
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -159,15 +159,45 @@ struct CellShape<'q> {
     datatype: Option<Datatype>,
 }
 
-/// The shape of the last cell that was parsed properly, by its index in a row.
+/// The shapes of recent rows and cells.
 #[derive(Default)]
-struct KnownShapes<'q>(Vec<CellShape<'q>>);
+struct KnownShapes<'q> {
+    /// Shapes of whole rows; several, since rows may leave cells out. Text between two values
+    /// belongs to `before` of the second, and the end of the row to `after` of the last.
+    rows: Vec<Vec<CellShape<'q>>>,
+    /// The index of the shape that matched last.
+    last: usize,
+    /// Grows with rows that match no shape and shrinks with rows that do.
+    n_misses: usize,
+    /// Shapes of single cells by their index in a row, for rows that match no shape as a whole.
+    cells: Vec<CellShape<'q>>,
+}
 
 impl<'q> KnownShapes<'q> {
-    fn add(&mut self, index: usize, cell: CellShape<'q>) {
-        match self.0.get_mut(index) {
+    const MOST: usize = 4;
+    const MOST_MISSES: usize = 16;
+
+    /// Whether comparing rows with known shapes pays. It does not if, say, a column has texts in
+    /// many languages.
+    fn rows_are_alike(&self) -> bool {
+        self.n_misses <= KnownShapes::MOST_MISSES
+    }
+
+    fn add_row(&mut self, row: Vec<CellShape<'q>>) {
+        self.n_misses += 2;
+        if self.rows.len() < KnownShapes::MOST {
+            self.last = self.rows.len();
+            self.rows.push(row);
+        } else {
+            self.last = (self.last + 1) % KnownShapes::MOST;
+            self.rows[self.last] = row;
+        }
+    }
+
+    fn add_cell(&mut self, index: usize, cell: CellShape<'q>) {
+        match self.cells.get_mut(index) {
             Some(known) => *known = cell,
-            None => self.0.push(cell),
+            None => self.cells.push(cell),
         }
     }
 }
@@ -177,6 +207,8 @@ struct RowCell<'q> {
     value: Option<Cow<'q, str>>,
     column: Option<usize>,
     datatype: Option<Datatype>,
+    /// The range of the value in the text, between its quotes.
+    written: Option<Range<usize>>,
 }
 
 /// A cell without its column.
@@ -286,15 +318,50 @@ impl<'q, W: Escaping> ResultCursor<'q, W> {
         })
     }
 
+    /// Reads a row: by a known shape, the one that matched last first, or else properly.
+    fn row(&mut self, rows: &mut Rows<'q>, shapes: &mut KnownShapes<'q>) -> Option<()> {
+        self.skip_space();
+        let start = self.at;
+        let n_known = if shapes.rows_are_alike() { shapes.rows.len() } else { 0 };
+        for index in (0..n_known).map(|index| (shapes.last + index) % n_known) {
+            if self.row_like(&shapes.rows[index], rows).is_some() {
+                shapes.last = index;
+                shapes.n_misses = shapes.n_misses.saturating_sub(1);
+                return Some(());
+            }
+            self.at = start;
+            rows.drop_row();
+        }
+        self.any_row(rows, shapes)
+    }
+
+    /// Reads a row of a known shape. On failure the caller resets the position and drops the row.
+    fn row_like(&mut self, shape: &[CellShape<'q>], rows: &mut Rows<'q>) -> Option<()> {
+        for cell in shape {
+            let value = self.value_in(cell)?;
+            if let Some(column) = cell.column {
+                rows.put(column, literal(value, cell.datatype));
+            }
+        }
+        rows.end_row()
+    }
+
     /// Reads the value of a cell of a known shape. On failure the caller resets the position.
     fn value_in(&mut self, shape: &CellShape<'q>) -> Option<Cow<'q, str>> {
         self.pass(shape.before)?;
         let value = self.inside()?;
-        self.pass(shape.after)?;
+        // Skip empty comparisons: a vector load with an empty mask is slow if its address is not
+        // valid, as that of an empty string may be.
+        if !shape.after.is_empty() {
+            self.pass(shape.after)?;
+        }
         Some(value)
     }
 
-    fn row(&mut self, rows: &mut Rows<'q>, shapes: &mut KnownShapes<'q>) -> Option<()> {
+    /// Parses a row properly, and keeps its shape if all its cells have values.
+    fn any_row(&mut self, rows: &mut Rows<'q>, shapes: &mut KnownShapes<'q>) -> Option<()> {
+        let mut shape = shapes.rows_are_alike().then(Vec::new);
+        let mut end = self.at;
         self.take(b'{')?;
         if self.next_is(b'}') {
             return rows.end_row();
@@ -303,12 +370,23 @@ impl<'q, W: Escaping> ResultCursor<'q, W> {
             if index > 0 && !self.next_is(b',') {
                 break;
             }
-            let RowCell { value, column, datatype } = self.row_cell(index, rows, shapes)?;
+            let RowCell { value, column, datatype, written } =
+                self.row_cell(index, rows, shapes)?;
+            shape = shape.zip(written).map(|(mut shape, written)| {
+                let before = &self.text[end..written.start];
+                end = written.end;
+                shape.push(CellShape { before, after: "", column, datatype });
+                shape
+            });
             if let Some(column) = column {
                 rows.put(column, value.map_or(Cell::Unbound, |value| literal(value, datatype)));
             }
         }
         self.take(b'}')?;
+        if let Some(mut shape) = shape {
+            shape.last_mut()?.after = &self.text[end..self.at];
+            shapes.add_row(shape);
+        }
         rows.end_row()
     }
 
@@ -320,10 +398,12 @@ impl<'q, W: Escaping> ResultCursor<'q, W> {
         shapes: &mut KnownShapes<'q>,
     ) -> Option<RowCell<'q>> {
         let start = self.at;
-        if let Some(shape) = shapes.0.get(index) {
+        if let Some(shape) = shapes.cells.get(index) {
             if let Some(value) = self.value_in(shape) {
+                let written = start + shape.before.len()..self.at - shape.after.len();
                 let &CellShape { column, datatype, .. } = shape;
-                return Some(RowCell { value: Some(value), column, datatype });
+                let (value, written) = (Some(value), Some(written));
+                return Some(RowCell { value, column, datatype, written });
             }
             self.at = start;
         }
@@ -331,12 +411,12 @@ impl<'q, W: Escaping> ResultCursor<'q, W> {
         self.take(b':')?;
         let column = rows.column_of(name, index);
         let ReadCell { value, datatype, written, .. } = self.cell()?;
-        if let Some(written) = written {
+        if let Some(written) = &written {
             let before = &self.text[start..written.start];
             let after = &self.text[written.end..self.at];
-            shapes.add(index, CellShape { before, after, column, datatype });
+            shapes.add_cell(index, CellShape { before, after, column, datatype });
         }
-        Some(RowCell { value, column, datatype })
+        Some(RowCell { value, column, datatype, written })
     }
 
     fn cell(&mut self) -> Option<ReadCell<'q>> {
