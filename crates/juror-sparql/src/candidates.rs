@@ -133,6 +133,9 @@ impl SeenCandidates {
     }
 }
 
+/// Maps of so few values are shared: hashing a long one takes longer than it saves.
+const FEW_VALUES: usize = 64;
+
 /// Finds the candidates of all columns by looking up distinct values, within `most_steps` lookups.
 pub(super) fn candidates_by_value(
     columns: &[ReferenceColumn<'_>],
@@ -153,7 +156,11 @@ pub(super) fn candidates_by_value(
             let map = numbered.in_terms_of(column, cells, &mut n_steps);
             n_steps += map.as_ref().map_or(0, |_| column.n_values as usize);
             if let Some(map) = map.filter(|map| numbered.agrees(map, column, &counts, mode)) {
-                let map = Arc::clone(maps.get_or_insert_with(&*map, |map| map.into()));
+                let map = if map.len() <= FEW_VALUES {
+                    Arc::clone(maps.get_or_insert_with(&*map, |map| map.into()))
+                } else {
+                    map.into()
+                };
                 candidates.extend(places.iter().map(|&at| {
                     let values = Values::Mapped(Arc::clone(&map), Arc::clone(numbered));
                     ColumnCandidate { at, values, kind }
