@@ -54,7 +54,7 @@ pub(crate) fn collect<'py>(
                 &path,
                 |keys| {
                     let custom = own.add_to(custom, keys);
-                    Aggregator::new(&plan.profile, &custom).with_needs(&plan.custom_needs)
+                    Aggregator::with_needs(&plan.profile, &custom, &plan.custom_needs)
                 },
                 !own.names.is_empty(),
             )
@@ -66,7 +66,7 @@ pub(crate) fn collect<'py>(
     let results = items(results)?;
     let keys = if own.names.is_empty() { Vec::new() } else { keys_of(&results)? };
     let custom = own.add_to(plan.custom_metrics, keys);
-    let mut aggregator = Aggregator::new(&plan.profile, &custom).with_needs(&plan.custom_needs);
+    let mut aggregator = Aggregator::with_needs(&plan.profile, &custom, &plan.custom_needs);
     let mut observer = Observer { aggregator: &mut aggregator, templates: HashMap::new() };
     let mut problems = Vec::new();
     for (index, result) in results.iter().enumerate() {

@@ -60,8 +60,12 @@ impl<'py> Observer<'_, 'py> {
         let names = steps.iter().map(|step| step.name.as_str());
         let profile = self.aggregator.profile();
         let traits = self.expected(&fields)?.with_taken(names, is_error, profile);
+        let id = fields.get("question_id")?.and_then(|id| scalar_text(&id)).unwrap_or_default();
+        let trial = fields.get("trial")?.and_then(|trial| trial.extract().ok());
         self.aggregator.observe(&Observation {
+            id: &id,
             template: &name,
+            trial,
             is_error,
             traits,
             values: values.iter().map(|(name, number)| (name.as_str(), *number)).collect(),

@@ -62,7 +62,7 @@ impl Plan {
 
     /// Creates an empty aggregator for this plan.
     pub fn aggregator(&self) -> Aggregator {
-        Aggregator::new(&self.profile, &self.custom_metrics).with_needs(&self.custom_needs)
+        Aggregator::with_needs(&self.profile, &self.custom_metrics, &self.custom_needs)
     }
 }
 

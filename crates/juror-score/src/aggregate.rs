@@ -10,11 +10,12 @@ use indexmap::IndexMap;
 use crate::by_step::ByStep;
 use crate::coverage::{Coverage, Traits};
 use crate::kind_names::KindNames;
-use crate::metric::{Level, MetricInfo, QUESTION_METRICS};
+use crate::metric::{Level, QUESTION_METRICS};
 use crate::profile::{ErrorResponses, Profile};
 use crate::record::Record;
+use crate::score_table::{GroupScores, ScoreColumn, ScoreTable, ScoredItem};
 use crate::scorecard::Scorecard;
-use crate::stats::{Number, Series, Spread, compensated_sum};
+use crate::stats::{Number, Spread, compensated_sum};
 use crate::trajectory::Status;
 
 /// A map in order of first appearance.
@@ -89,8 +90,12 @@ impl StepCounts {
 /// The contribution of one question.
 #[derive(Debug, Default)]
 pub struct Observation<'o> {
+    /// The id of the question; empty if it has none.
+    pub id: &'o str,
     /// Its template.
     pub template: &'o str,
+    /// Which of several answers to the question it is, from 1 on; `None` if it is the only one.
+    pub trial: Option<u32>,
     /// Whether it ended in an error.
     pub is_error: bool,
     /// The traits that metrics may need.
@@ -118,55 +123,17 @@ pub struct ObservedStep<'o> {
 #[derive(Clone, Debug)]
 pub struct Aggregator {
     profile: Profile,
-    /// The names of the metrics of custom evaluations, which follow the built-in ones.
-    custom: Vec<String>,
-    /// What each of those needs of a question; empty if unknown.
-    custom_needs: Vec<Traits>,
-    templates: Ordered<String, Template>,
+    scores: ScoreTable,
+    /// The steps of each template, by its position in the table.
+    steps: Vec<StepTally>,
 }
 
-/// The series of one template. Each metric has a fixed place: built-in ones as in the table, custom
-/// ones after them.
+/// The steps taken in a template, by name.
 #[derive(Clone, Debug, Default)]
-struct Template {
-    n_errors: usize,
-    n_successes: usize,
-    series: Vec<Series>,
-    /// For each metric, how many questions have it.
-    covered: Vec<Covered>,
-    /// The number of questions with each set of traits.
-    by_traits: [usize; Traits::N_SETS],
-    steps: Ordered<String, Taken>,
+struct StepTally {
+    taken: Ordered<String, Taken>,
     empty_results: Ordered<String, usize>,
-    step_errors: Ordered<String, usize>,
-}
-
-/// How many questions have a verdict on a metric.
-#[derive(Clone, Copy, Debug, Default)]
-struct Covered {
-    n_questions: usize,
-    /// How many of them lack something that the metric normally needs.
-    n_beyond: usize,
-    /// The number of the last question that has one, counted from 1.
-    last: usize,
-}
-
-impl Covered {
-    /// Counts a question once, however many of its steps have a verdict.
-    fn count(&mut self, question: usize, needs: Traits, traits: Traits) {
-        if self.last != question {
-            self.last = question;
-            self.n_questions += 1;
-            self.n_beyond += usize::from(!needs.are_in(traits));
-        }
-    }
-
-    fn merge(&mut self, other: Covered) {
-        self.n_questions += other.n_questions;
-        self.n_beyond += other.n_beyond;
-        // No later question has this number.
-        self.last = 0;
-    }
+    errors: Ordered<String, usize>,
 }
 
 /// How often a kind of step was taken.
@@ -182,18 +149,13 @@ struct Taken {
 impl Aggregator {
     /// Creates an empty aggregator; `custom` names the outputs of custom evaluations.
     pub fn new(profile: &Profile, custom: &[String]) -> Aggregator {
-        Aggregator {
-            profile: profile.clone(),
-            custom: custom.to_vec(),
-            custom_needs: Vec::new(),
-            templates: Ordered::default(),
-        }
+        Aggregator::with_needs(profile, custom, &[])
     }
 
-    /// Sets what each custom metric needs of a question.
-    #[must_use]
-    pub fn with_needs(self, custom_needs: &[Traits]) -> Aggregator {
-        Aggregator { custom_needs: custom_needs.to_vec(), ..self }
+    /// Creates an empty aggregator that knows what each custom metric needs of a question.
+    pub fn with_needs(profile: &Profile, custom: &[String], custom_needs: &[Traits]) -> Aggregator {
+        let scores = ScoreTable::of_questions(custom, custom_needs);
+        Aggregator { profile: profile.clone(), scores, steps: Vec::new() }
     }
 
     /// Returns the rules by which it collects.
@@ -201,13 +163,22 @@ impl Aggregator {
         &self.profile
     }
 
+    /// Returns the numbers collected so far.
+    pub fn scores(&self) -> &ScoreTable {
+        &self.scores
+    }
+
     /// Adds a record.
     pub fn add(&mut self, record: &Record<'_>) {
-        let traits = Traits::of(&record.case, &self.profile);
         let card = Scorecard::of(record);
-        let Some(mut entry) = self.begin(&card.group, card.ending.is_error(), traits) else {
-            return;
+        let item = ScoredItem {
+            id: Box::from(&*card.id),
+            group: 0,
+            trial: card.trial.and_then(|trial| u32::try_from(trial).ok()),
+            is_error: card.ending.is_error(),
+            traits: Traits::of(&record.case, &self.profile),
         };
+        let Some(mut entry) = self.begin(&card.group, item) else { return };
         card.each_number(|name, number| entry.add(name, number));
         let findings = ByStep::new(card.findings(), |finding| finding.step);
         for (index, step) in record.case.trajectory.steps.iter().flatten().enumerate() {
@@ -222,8 +193,9 @@ impl Aggregator {
 
     /// Adds one question.
     pub fn observe(&mut self, observation: &Observation<'_>) {
-        let Observation { template, is_error, traits, .. } = *observation;
-        let Some(mut entry) = self.begin(template, is_error, traits) else { return };
+        let Observation { id, template, trial, is_error, traits, .. } = *observation;
+        let item = ScoredItem { id: id.into(), group: 0, trial, is_error, traits };
+        let Some(mut entry) = self.begin(template, item) else { return };
         for &(name, number) in &observation.values {
             entry.add(name, number);
         }
@@ -237,30 +209,20 @@ impl Aggregator {
         }
     }
 
-    /// Counts a question. Returns `None` if nothing else of it enters the statistics.
-    fn begin(&mut self, template: &str, is_error: bool, traits: Traits) -> Option<Entry<'_>> {
-        let n_series = QUESTION_METRICS.len() + self.custom.len();
-        // Looked up by index, since the borrow checker would not let a reference found here be
-        // returned.
-        let at = self.templates.get_index_of(template).unwrap_or_else(|| {
-            self.templates.insert_full(template.to_owned(), Template::new(n_series)).0
-        });
-        let template = &mut self.templates[at];
-        template.by_traits[traits.place()] += 1;
-        if is_error {
-            template.n_errors += 1;
-            if self.profile.statistics_of_errors == ErrorResponses::LeftOut {
-                return None;
-            }
-        } else {
-            template.n_successes += 1;
+    /// Adds a question to its template. Returns `None` if nothing else of it enters the statistics.
+    fn begin(&mut self, template: &str, item: ScoredItem) -> Option<Entry<'_>> {
+        let is_error = item.is_error;
+        let group = self.scores.push(template, item);
+        if group == self.steps.len() {
+            self.steps.push(StepTally::default());
+        }
+        if is_error && self.profile.statistics_of_errors == ErrorResponses::LeftOut {
+            return None;
         }
         Some(Entry {
-            number: template.n_errors + template.n_successes,
-            template,
-            traits,
-            custom: &self.custom,
-            custom_needs: &self.custom_needs,
+            number: self.scores.items().len(),
+            steps: &mut self.steps[group],
+            scores: &mut self.scores,
             names: &self.profile.kind_names,
             next: 0,
         })
@@ -268,85 +230,89 @@ impl Aggregator {
 
     /// Adds everything that another aggregator has collected, as if its records had been added
     /// here.
-    pub fn merge(&mut self, other: &Aggregator) {
-        for (id, theirs) in &other.templates {
-            match self.templates.get_mut(id) {
-                Some(mine) => mine.merge(theirs),
-                None => {
-                    self.templates.insert(id.clone(), theirs.clone());
-                }
+    pub fn merge(&mut self, other: Aggregator) {
+        let groups = self.scores.append(other.scores);
+        for (group, theirs) in groups.into_iter().zip(other.steps) {
+            if group == self.steps.len() {
+                self.steps.push(StepTally::default());
             }
+            self.steps[group].merge(theirs);
         }
     }
 
     /// Computes the statistics of everything added so far.
     pub fn finish(&self) -> Aggregates {
-        let per_template: Ordered<String, Summary> = self
-            .templates
-            .iter()
-            .map(|(id, template)| (id.clone(), self.summary(template, true)))
+        let mut per_template: Ordered<String, Summary> = self
+            .scores
+            .groups()
+            .zip(&self.steps)
+            .map(|(id, steps)| (id.to_owned(), self.summary(Some(steps.counts()))))
             .collect();
-        let mut all = Template::new(QUESTION_METRICS.len() + self.custom.len());
-        self.templates.values().for_each(|template| all.merge(template));
-        let mut micro = self.summary(&all, self.profile.micro_steps);
+        let mut all_steps = StepTally::default();
+        self.steps.iter().for_each(|steps| all_steps.merge(steps.clone()));
+        let mut micro = self.summary(self.profile.micro_steps.then(|| all_steps.counts()));
         micro.retrieval_in_steps = false;
-        let macro_means = self.macro_means(&per_template);
+        for item in self.scores.items() {
+            for summary in [&mut per_template[item.group as usize], &mut micro] {
+                summary.n_errors += usize::from(item.is_error);
+                summary.n_successes += usize::from(!item.is_error);
+            }
+        }
+        let mut macro_means = Ordered::default();
+        for column in self.scores.columns() {
+            let mean = self.add_metric(column, &mut per_template, &mut micro);
+            macro_means.extend(mean.map(|mean| (column.name.clone(), mean)));
+        }
         Aggregates { per_template, micro, macro_means }
     }
 
-    fn summary(&self, template: &Template, with_steps: bool) -> Summary {
-        let mut summary = Summary::default();
-        for (at, ((name, always), series)) in self.names().zip(&template.series).enumerate() {
-            let spread = series.spread();
-            if always || spread.n > 0 {
-                summary.metrics.insert(name, spread);
-                summary.coverage.push(template.coverage(at, needs_of(at, &self.custom_needs)));
-            }
-        }
-        Summary {
-            n_errors: template.n_errors,
-            n_successes: template.n_successes,
-            steps: with_steps.then(|| template.step_counts()),
-            retrieval_in_steps: self.profile.retrieval_in_steps,
-            ..summary
-        }
+    fn summary(&self, steps: Option<StepCounts>) -> Summary {
+        let retrieval_in_steps = self.profile.retrieval_in_steps;
+        Summary { steps, retrieval_in_steps, ..Summary::default() }
     }
 
-    fn macro_means(
+    /// Adds the statistics of a metric to those of each template and of all questions, and returns
+    /// its mean over templates. Adds nothing if no question has it, unless it is always written.
+    fn add_metric(
         &self,
-        per_template: &Ordered<String, Summary>,
-    ) -> Ordered<Cow<'static, str>, f64> {
-        let mut macro_means = Ordered::default();
-        for (name, always) in self.names() {
-            let mut means: Vec<f64> = per_template
-                .values()
-                .filter_map(|summary| Some(summary.metrics.get(&name)?.mean))
-                .collect();
-            if always || !means.is_empty() {
-                means.sort_unstable_by(f64::total_cmp);
-                let mean = compensated_sum(&means) / means.len().max(1) as f64;
-                macro_means.insert(name, mean);
-            }
+        column: &ScoreColumn,
+        per_template: &mut Ordered<String, Summary>,
+        micro: &mut Summary,
+    ) -> Option<f64> {
+        let always = column.info.is_some_and(|info| info.always);
+        let mut all = GroupScores::default();
+        let mut means = Vec::new();
+        for (summary, group) in per_template.values_mut().zip(self.scores.by_group(column)) {
+            let added = summary.add(column, &group, always);
+            means.extend(added.map(|spread| spread.mean));
+            all.merge(&group);
         }
-        macro_means
-    }
-
-    /// Returns all metrics in order, and whether each is always written.
-    fn names(&self) -> impl Iterator<Item = (Cow<'static, str>, bool)> {
-        let built_in = QUESTION_METRICS.iter().map(|info| (Cow::Borrowed(info.name), info.always));
-        built_in.chain(self.custom.iter().map(|name| (Cow::Owned(name.clone()), false)))
+        micro.add(column, &all, always);
+        means.sort_unstable_by(f64::total_cmp);
+        let mean = compensated_sum(&means) / means.len().max(1) as f64;
+        (always || !means.is_empty()).then_some(mean)
     }
 }
 
-/// A question being added to the series of its template.
+impl Summary {
+    fn add(&mut self, column: &ScoreColumn, own: &GroupScores, always: bool) -> Option<Spread> {
+        let spread = own.series.spread();
+        if !always && spread.n == 0 {
+            return None;
+        }
+        self.metrics.insert(column.name.clone(), spread);
+        self.coverage.push(own.coverage);
+        Some(spread)
+    }
+}
+
+/// A question being added.
 struct Entry<'t> {
-    template: &'t mut Template,
-    /// Its number in the template, counted from 1.
-    number: usize,
-    traits: Traits,
-    custom: &'t [String],
-    custom_needs: &'t [Traits],
+    scores: &'t mut ScoreTable,
+    steps: &'t mut StepTally,
     names: &'t KindNames,
+    /// The number of the question, counted from 1.
+    number: usize,
     /// Where the next value probably belongs.
     next: usize,
 }
@@ -354,17 +320,17 @@ struct Entry<'t> {
 impl Entry<'_> {
     /// Adds a value of the question.
     fn add(&mut self, name: &str, value: Number) {
-        if let Some(at) = place_of(name, Level::Question, self.custom, self.next) {
-            let needs = needs_of(at, self.custom_needs);
-            self.push(at, value, needs);
+        if let Some(at) = self.place_of(name, Level::Question, self.next) {
+            self.scores.put(at, value);
             self.next = at + 1;
         }
     }
 
     /// Adds a value of a retrieval step.
     fn add_of_step(&mut self, name: &str, value: Number) {
-        if let Some(at) = place_of(name, Level::Step, &[], 0) {
-            self.push(at, value, QUESTION_METRICS[at].needs);
+        let at = self.place_of(name, Level::Step, 0);
+        if let Some(at) = at.filter(|at| *at < QUESTION_METRICS.len()) {
+            self.scores.put(at, value);
         }
     }
 
@@ -374,9 +340,16 @@ impl Entry<'_> {
         }
     }
 
-    fn push(&mut self, at: usize, value: Number, needs: Traits) {
-        self.template.series[at].push(value);
-        self.template.covered[at].count(self.number, needs, self.traits);
+    /// Finds the column of a metric. Values nearly always come in the order of the columns, so the
+    /// search begins at the next one.
+    fn place_of(&self, name: &str, level: Level, next: usize) -> Option<usize> {
+        let columns = self.scores.columns();
+        let is_it = |column: &ScoreColumn| {
+            column.name == name && column.info.is_none_or(|info| info.level == level)
+        };
+        let next = next.min(columns.len());
+        let after = || Some(next + columns[next..].iter().position(is_it)?);
+        after().or_else(|| columns[..next].iter().position(is_it))
     }
 
     /// Returns whether the values of a step of this name count.
@@ -386,73 +359,46 @@ impl Entry<'_> {
 
     /// Counts a step.
     fn count_step(&mut self, name: &str, is_error: bool, is_empty: bool) {
-        let taken = count_of(&mut self.template.steps, name);
+        let taken = count_of(&mut self.steps.taken, name);
         taken.total += 1;
         if taken.last != self.number {
             taken.last = self.number;
             taken.once += 1;
         }
         if is_error {
-            *count_of(&mut self.template.step_errors, name) += 1;
+            *count_of(&mut self.steps.errors, name) += 1;
         } else if is_empty {
-            *count_of(&mut self.template.empty_results, name) += 1;
+            *count_of(&mut self.steps.empty_results, name) += 1;
         }
     }
 }
 
-impl Template {
-    fn new(n_series: usize) -> Template {
-        Template {
-            series: vec![Series::default(); n_series],
-            covered: vec![Covered::default(); n_series],
-            ..Template::default()
-        }
-    }
-
-    /// Returns how many questions have a verdict on a metric, of those with everything it needs. A
-    /// question with a verdict counts even if it lacks something.
-    fn coverage(&self, at: usize, needs: Traits) -> Coverage {
-        let Covered { n_questions, n_beyond, .. } = self.covered[at];
-        let n_applicable = needs.count_in(&self.by_traits) + n_beyond;
-        Coverage { n_scored: n_questions, n_applicable }
-    }
-
-    fn merge(&mut self, other: &Template) {
-        self.n_errors += other.n_errors;
-        self.n_successes += other.n_successes;
-        for (mine, theirs) in self.series.iter_mut().zip(&other.series) {
-            mine.extend(theirs);
-        }
-        for (mine, theirs) in self.covered.iter_mut().zip(&other.covered) {
-            mine.merge(*theirs);
-        }
-        for (mine, theirs) in self.by_traits.iter_mut().zip(&other.by_traits) {
-            *mine += theirs;
-        }
-        for (name, theirs) in &other.steps {
-            let mine = count_of(&mut self.steps, name);
+impl StepTally {
+    fn merge(&mut self, other: StepTally) {
+        for (name, theirs) in other.taken {
+            let mine = count_of(&mut self.taken, &name);
             mine.total += theirs.total;
             mine.once += theirs.once;
             // No later question has this number.
             mine.last = 0;
         }
-        for (name, count) in &other.step_errors {
-            *count_of(&mut self.step_errors, name) += count;
+        for (name, count) in other.errors {
+            *count_of(&mut self.errors, &name) += count;
         }
-        for (name, count) in &other.empty_results {
-            *count_of(&mut self.empty_results, name) += count;
+        for (name, count) in other.empty_results {
+            *count_of(&mut self.empty_results, &name) += count;
         }
     }
 
-    fn step_counts(&self) -> StepCounts {
+    fn counts(&self) -> StepCounts {
         let counts = |of: fn(&Taken) -> usize| {
-            self.steps.iter().map(|(name, taken)| (name.clone(), of(taken))).collect()
+            self.taken.iter().map(|(name, taken)| (name.clone(), of(taken))).collect()
         };
         StepCounts {
             total: counts(|taken| taken.total),
             once_per_sample: counts(|taken| taken.once),
             empty_results: self.empty_results.clone(),
-            errors: self.step_errors.clone(),
+            errors: self.errors.clone(),
         }
     }
 }
@@ -463,24 +409,6 @@ fn count_of<'c, T: Default>(counts: &'c mut Ordered<String, T>, name: &str) -> &
     let at = counts.get_index_of(name);
     let at = at.unwrap_or_else(|| counts.insert_full(name.to_owned(), T::default()).0);
     &mut counts[at]
-}
-
-/// Returns what the metric at a place needs of a question.
-fn needs_of(at: usize, custom: &[Traits]) -> Traits {
-    let of_custom = || custom.get(at - QUESTION_METRICS.len()).copied().unwrap_or_default();
-    QUESTION_METRICS.get(at).map_or_else(of_custom, |info| info.needs)
-}
-
-/// Finds the place of a metric's series. Values nearly always come in table order, so the search
-/// begins after the last place.
-fn place_of(name: &str, level: Level, custom: &[String], next: usize) -> Option<usize> {
-    let is_it = |info: &MetricInfo| info.name == name && info.level == level;
-    let next = next.min(QUESTION_METRICS.len());
-    let after = || Some(next + QUESTION_METRICS[next..].iter().position(is_it)?);
-    let before = || QUESTION_METRICS[..next].iter().position(is_it);
-    let custom_place =
-        || Some(QUESTION_METRICS.len() + custom.iter().position(|known| known == name)?);
-    after().or_else(before).or_else(custom_place)
 }
 
 #[cfg(test)]

@@ -27,9 +27,6 @@ pub struct Traits {
 }
 
 impl Traits {
-    /// The number of possible sets of traits.
-    pub(crate) const N_SETS: usize = 16;
-
     /// No traits: any question will do.
     pub const NONE: Traits =
         Traits { answer: false, steps: false, expected_retrieval: false, retrieval: false };
@@ -118,24 +115,13 @@ impl Traits {
         Traits { retrieval: self.retrieval || is_error || is_taken(), ..self }
     }
 
-    /// Returns the index of this set among all sets.
-    pub(crate) fn place(self) -> usize {
-        usize::from(self.answer)
-            | usize::from(self.steps) << 1
-            | usize::from(self.expected_retrieval) << 2
-            | usize::from(self.retrieval) << 3
-    }
-
     /// Returns whether `others` include all of these.
     pub(crate) fn are_in(self, others: Traits) -> bool {
-        self.place() & others.place() == self.place()
-    }
-
-    /// Returns how many questions, counted by the index of their traits, have all of these.
-    pub(crate) fn count_in(self, counts: &[usize; Traits::N_SETS]) -> usize {
-        let needed = self.place();
-        let fits = |(place, _): &(usize, &usize)| place & needed == needed;
-        counts.iter().enumerate().filter(fits).map(|(_, count)| count).sum()
+        let has = |needed: bool, there: bool| there || !needed;
+        has(self.answer, others.answer)
+            && has(self.steps, others.steps)
+            && has(self.expected_retrieval, others.expected_retrieval)
+            && has(self.retrieval, others.retrieval)
     }
 }
 
@@ -197,17 +183,16 @@ mod tests {
 
     #[test]
     fn a_metric_applies_where_the_question_has_all_that_it_needs() {
-        let mut counts = [0; Traits::N_SETS];
         let answer = Traits { answer: true, ..Traits::NONE };
         let both = Traits { steps: true, ..answer };
-        counts[answer.place()] = 2;
-        counts[both.place()] = 3;
-        counts[Traits::NONE.place()] = 5;
-        let needs = |name| crate::metric::metric(name).expect("a metric").needs;
-        assert_eq!(needs("answer_f1").count_in(&counts), 5);
-        assert_eq!(needs("steps_score").count_in(&counts), 3);
-        assert_eq!(needs("elapsed_sec").count_in(&counts), 10);
-        assert_eq!(needs("retrieval_context_f1").count_in(&counts), 0);
+        let applies = |name| {
+            let needs = crate::metric::metric(name).expect("a metric").needs;
+            [Traits::NONE, answer, both].map(|traits| needs.are_in(traits))
+        };
+        assert_eq!(applies("answer_f1"), [false, true, true]);
+        assert_eq!(applies("steps_score"), [false, false, true]);
+        assert_eq!(applies("elapsed_sec"), [true, true, true]);
+        assert_eq!(applies("retrieval_context_f1"), [false, false, false]);
     }
 
     #[test]

@@ -61,6 +61,7 @@ pub mod read;
 mod record;
 mod repeated;
 pub mod retrieval;
+mod score_table;
 mod scorecard;
 mod stats;
 mod trajectory;
@@ -84,8 +85,8 @@ pub use kind_names::{KindNames, StepKind};
 pub use limits::{Excess, Limits, TooLarge, Whose};
 pub use match_steps::{Matching, NoMatching, Pair, match_steps};
 pub use metric::{
-    Better, Level, METRICS, MetricInfo, QUESTION_METRICS, Unit, metric, question_metric,
-    step_metric,
+    ATTEMPT_METRICS, Better, Level, METRICS, MetricInfo, QUESTION_METRICS, Unit, metric,
+    question_metric, step_metric,
 };
 pub use output::Output;
 pub use profile::{
@@ -94,6 +95,7 @@ pub use profile::{
 };
 pub use question::{ExpectedStep, MatchedBy, Question};
 pub use record::{Case, Record, score};
+pub use score_table::{ScoreColumn, ScoreTable, ScoredItem, ScoredValue, Standing};
 pub use scorecard::{Resources, Scorecard};
 pub use stats::{Number, Spread, compensated_sum};
 pub use trajectory::{Ending, Status, Step, Trajectory, Usage};

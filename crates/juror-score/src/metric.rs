@@ -362,6 +362,9 @@ pub const METRICS: &[MetricInfo] = &[
 /// The metrics of questions and their steps, which come first in the table.
 pub const QUESTION_METRICS: &[MetricInfo] = METRICS.split_at(n_of_questions()).0;
 
+/// The metrics of agents' attempts.
+pub const ATTEMPT_METRICS: &[MetricInfo] = METRICS.split_at(n_of_questions()).1;
+
 const fn n_of_questions() -> usize {
     let mut n = 0;
     while n < METRICS.len() && !matches!(METRICS[n].level, Level::Attempt) {

@@ -227,10 +227,10 @@ proptest! {
         let (first, second) = (aggregate(&results[..cut]), aggregate(&results[cut..]));
         let whole = aggregate(&results).finish();
         let mut merged = first.clone();
-        merged.merge(&second);
+        merged.merge(second.clone());
         prop_assert_eq!(&merged.finish(), &whole);
         let mut the_other_way = second;
-        the_other_way.merge(&first);
+        the_other_way.merge(first);
         prop_assert_eq!(the_other_way.finish().micro, whole.micro);
     }
 }

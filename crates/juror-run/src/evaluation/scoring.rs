@@ -73,7 +73,7 @@ impl<W: RecordWriter> Scoring<'_, W> {
                 // A worker sends all of its chunks before it ends.
                 let Ok(mut chunk) = receiver.recv() else { break };
                 take(&mut chunk.buffer)?;
-                aggregator.merge(&chunk.aggregator);
+                aggregator.merge(chunk.aggregator);
                 n_errors += chunk.questions.iter().filter(|own| own.is_error).count();
                 questions.extend(chunk.questions);
                 // A worker that has ended needs no more buffers.

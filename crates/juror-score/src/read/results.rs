@@ -119,6 +119,8 @@ impl<'de> Visitor<'de> for ResultsSeed<'_, 'de> {
 #[derive(Default)]
 struct ResultForm<'a> {
     template_id: Option<String>,
+    question_id: Option<Cow<'a, str>>,
+    trial: Option<u32>,
     is_error: bool,
     reference_answer: Option<&'a RawValue>,
     reference_steps: Option<&'a RawValue>,
@@ -141,6 +143,14 @@ impl<'de: 'a, 'a> Deserialize<'de> for ResultForm<'a> {
                         "template_id" => {
                             let raw: &RawValue = map.next_value()?;
                             form.template_id = json::scalar_text(raw).map(Into::into);
+                        }
+                        "question_id" => {
+                            let raw: &RawValue = map.next_value()?;
+                            form.question_id = json::scalar_text(raw);
+                        }
+                        "trial" => {
+                            let raw: &RawValue = map.next_value()?;
+                            form.trial = raw.get().parse().ok();
                         }
                         "questions" => {
                             // A template of a reference also has a `template_id`.
@@ -192,7 +202,9 @@ impl ResultForm<'_> {
         let observed = |step| observed_step(step, names);
         let observed = steps.iter().map(observed).collect();
         aggregator.observe(&Observation {
+            id: self.question_id.as_deref().unwrap_or_default(),
             template,
+            trial: self.trial,
             is_error: self.is_error,
             traits,
             values: self.numbers.iter().map(|(name, number)| (name.as_ref(), *number)).collect(),
