@@ -32,14 +32,16 @@ pub(crate) fn compute_aggregates<'py>(
     profile: Option<&str>,
     metrics: Vec<String>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (aggregates, templates) = collect(py, results, plan_of(config, profile)?, metrics)?;
+    let (aggregator, templates) = collect(py, results, plan_of(config, profile)?, metrics)?;
+    let aggregates = py.detach(|| aggregator.finish());
     to_python(py, &aggregates, &templates)
 }
 
-/// Statistics, and the template names that are not strings, by the strings that stand for them.
-pub(crate) type Collected<'py> = (Aggregates, HashMap<String, Bound<'py, PyAny>>);
+/// Collected results, and the template names that are not strings, by the strings that stand for
+/// them.
+pub(crate) type Collected<'py> = (Aggregator, HashMap<String, Bound<'py, PyAny>>);
 
-/// Folds results, given as objects or as a path, into statistics.
+/// Collects results, given as objects or as a path.
 pub(crate) fn collect<'py>(
     py: Python<'py>,
     results: &Bound<'py, PyAny>,
@@ -59,9 +61,9 @@ pub(crate) fn collect<'py>(
                 !own.names.is_empty(),
             )
         });
-        let (aggregates, problems) = read.map_err(|refusal| refusal.into_error(py))?;
+        let (aggregator, problems) = read.map_err(|refusal| refusal.into_error(py))?;
         tell(py, &problems)?;
-        return Ok((aggregates, HashMap::new()));
+        return Ok((aggregator, HashMap::new()));
     }
     let results = items(results)?;
     let keys = if own.names.is_empty() { Vec::new() } else { keys_of(&results)? };
@@ -91,8 +93,7 @@ pub(crate) fn collect<'py>(
     for problem in &problems {
         log.write(&problem.to_string(), false)?;
     }
-    let aggregates = py.detach(|| aggregator.finish());
-    Ok((aggregates, templates))
+    Ok((aggregator, templates))
 }
 
 /// Returns the plan whose rules statistics follow.
@@ -129,7 +130,7 @@ fn of_file(
     name: &str,
     make: impl FnOnce(Vec<String>) -> Aggregator,
     needs_keys: bool,
-) -> Result<(Aggregates, Problems), Refusal> {
+) -> Result<(Aggregator, Problems), Refusal> {
     let document = load(name).map_err(Refusal::File)?;
     let keys = if needs_keys { keys_of_document(&document) } else { Vec::new() };
     let mut aggregator = make(keys);
@@ -139,7 +140,7 @@ fn of_file(
     if n_results == 0 && !problems.is_empty() {
         return Err(refuse(&problems));
     }
-    Ok((aggregator.finish(), problems))
+    Ok((aggregator, problems))
 }
 
 /// Returns the distinct keys of all results in a file, in order.

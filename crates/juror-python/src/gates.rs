@@ -1,6 +1,7 @@
 //! `unmet_gates`: checks whether results meet requirements.
 
-use juror_score::{Gate, Limit, Share};
+use juror_compare::{Condition, Gate, GateVerdict, LevelLimit, Limit, Share};
+use juror_run::Totals;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -22,23 +23,27 @@ pub(crate) fn unmet_gates<'py>(
 ) -> PyResult<Vec<String>> {
     let mut plan = plan_of(config, profile)?;
     for (metric, least) in fail_under {
-        let gate = Gate { metric, least };
-        if metrics.iter().any(|own| gate.metric.starts_with(own.as_str())) {
-            plan.gates.metrics.push(gate);
+        if !least.is_finite() {
+            return Err(PyValueError::new_err(format!("`{metric}`: {least} is no number")));
+        }
+        let is_own = metrics.iter().any(|own| metric.starts_with(own.as_str()));
+        let gate = Gate::on_mean(metric, LevelLimit::Min(least));
+        if is_own {
+            plan.gates.gates.push(gate);
         } else {
             plan.add_gate(gate).map_err(refuse)?;
         }
     }
-    let is_number = |gate: &&Gate| gate.least.is_finite();
-    if let Some(Gate { metric, least }) = plan.gates.metrics.iter().find(|gate| !is_number(gate)) {
-        return Err(PyValueError::new_err(format!("`{metric}`: {least} is no number")));
-    }
     let coverage = coverage.map(str::parse::<Share>).transpose().map_err(refuse)?;
     plan.gates.coverage = coverage.unwrap_or(plan.gates.coverage);
-    plan.gates.max_errors = max_errors.map(str::parse::<Limit>).transpose().map_err(refuse)?;
+    let most = max_errors.map(str::parse::<Limit>).transpose().map_err(refuse)?;
+    let of_errors = most.map(|most| Gate::blocking(Condition::Errors { most }));
+    plan.gates.gates.extend(of_errors);
     let gates = plan.gates.clone();
-    let (aggregates, _) = collect(py, results, plan, metrics)?;
-    Ok(gates.unmet(&aggregates.micro).iter().map(ToString::to_string).collect())
+    let (aggregator, _) = collect(py, results, plan, metrics)?;
+    let totals = Totals::of(&aggregator, &gates);
+    let not_met = totals.gates.into_iter().filter(|gate| gate.verdict == GateVerdict::Block);
+    Ok(not_met.map(|gate| gate.why).collect())
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "this is given to `map_err`")]

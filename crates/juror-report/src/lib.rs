@@ -53,12 +53,16 @@
 
 mod agents;
 mod aggregates;
+mod questions_table;
 mod results;
+mod shown_mean;
 mod terminal;
 mod tsv;
 mod yaml;
 
+use juror_compare::Statistics;
 use juror_score::{Aggregates, MetricInfo, Profile, Record};
+use serde::Serialize;
 
 pub use agents::{QueryLine, agents_table};
 pub use results::{ResultSink, emit_fields, emit_result, text_of_json};
@@ -149,18 +153,27 @@ pub fn write_result(
 
 /// Renders aggregates as a file.
 pub fn render_aggregates(aggregates: &Aggregates, format: Format) -> Vec<u8> {
-    let shape = aggregates::AggregatesShape(aggregates);
+    render(&aggregates::AggregatesShape(aggregates), format, || tsv::render_aggregates(aggregates))
+}
+
+/// Renders statistics as a file.
+pub fn render_statistics(statistics: &Statistics, format: Format) -> Vec<u8> {
+    render(statistics, format, || tsv::render_statistics(statistics))
+}
+
+/// Renders a whole document. `tsv` renders it as a table.
+fn render(shape: &impl Serialize, format: Format, tsv: impl FnOnce() -> String) -> Vec<u8> {
     // Serializing maps of finite numbers does not fail.
     let mut bytes = match format {
-        Format::Json => serde_json::to_vec_pretty(&shape).unwrap_or_default(),
-        Format::JsonLines => serde_json::to_vec(&shape).unwrap_or_default(),
+        Format::Json => serde_json::to_vec_pretty(shape).unwrap_or_default(),
+        Format::JsonLines => serde_json::to_vec(shape).unwrap_or_default(),
         Format::Yaml => {
-            let json = serde_json::to_string(&shape).unwrap_or_default();
+            let json = serde_json::to_string(shape).unwrap_or_default();
             let mut yaml = Vec::new();
             yaml::write_document(&json, &mut yaml);
             return yaml;
         }
-        Format::Tsv => return tsv::render_aggregates(aggregates).into_bytes(),
+        Format::Tsv => return tsv().into_bytes(),
     };
     bytes.push(b'\n');
     bytes

@@ -3,25 +3,10 @@
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
-use juror_score::{Aggregates, KeyPart, Miss, Summary, question_metric, split_key};
+use juror_compare::{Statistics, thousands};
+use juror_score::{Aggregates, Miss};
 
-/// How many templates are listed.
-const MOST_TEMPLATES: usize = 20;
-
-/// How many characters of a name are shown.
-const NAME_WIDTH: usize = 44;
-
-/// How many custom metrics get a column.
-const MOST_OWN: usize = 3;
-
-/// The metrics that get a column if some question has them, and the column's title.
-const SCORES: [(&str, &str); 5] = [
-    ("steps_score", "steps"),
-    ("answer_f1", "answer f1"),
-    ("answer_relevance", "relevance"),
-    ("retrieval_answer_f1", "retrieval"),
-    ("retrieval_context_f1", "contexts"),
-];
+use crate::questions_table::{NAME_WIDTH, questions_table};
 
 /// Whether to use colours. The output makes sense without them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,8 +22,10 @@ pub enum Palette {
 pub struct Highlights<'a> {
     /// The first line.
     pub title: String,
-    /// The statistics.
+    /// The aggregates.
     pub aggregates: &'a Aggregates,
+    /// The statistics: intervals and coverage.
+    pub statistics: &'a Statistics,
     /// The worst questions, worst first.
     pub worst: Vec<WorstQuestion>,
     /// How many other questions have less than the best score.
@@ -89,7 +76,7 @@ pub struct WorstQuestion {
 pub fn summary(highlights: &Highlights<'_>, palette: Palette) -> String {
     let paint = Paint(palette);
     let mut text = format!("{}\n\n", paint.bold(&highlights.title));
-    text.push_str(&table(highlights.aggregates, paint));
+    text.push_str(&questions_table(highlights.aggregates, highlights.statistics, paint));
     if !highlights.worst.is_empty() {
         let _ = write!(text, "\n{}\n", paint.bold("Worst questions"));
         for worst in &highlights.worst {
@@ -125,101 +112,6 @@ pub fn calls_table(rows: &[CallRow], palette: Palette) -> String {
         ]);
     }
     layout(&cells, Paint(palette))
-}
-
-fn table(aggregates: &Aggregates, paint: Paint) -> String {
-    let scores = columns(aggregates);
-    let mut rows = vec![header(&scores)];
-    for (id, summary) in listed_templates(aggregates) {
-        rows.push(row(&shorten(id, NAME_WIDTH), summary, &scores));
-    }
-    let n_hidden = aggregates.per_template.len().saturating_sub(MOST_TEMPLATES);
-    if n_hidden > 0 {
-        rows.push(vec![format!("… and {n_hidden} more templates")]);
-    }
-    rows.push(row("all questions", &aggregates.micro, &scores));
-    if aggregates.per_template.len() > 1 {
-        rows.push(macro_row(aggregates, &scores));
-    }
-    layout(&rows, paint)
-}
-
-/// The metrics to show: those of `SCORES` that some question has, then the first custom ones.
-fn columns(aggregates: &Aggregates) -> Vec<(&str, &str)> {
-    let is_cost = |name: &str| split_key(name).1 == Some(KeyPart::Cost);
-    let own = |name: &&str| question_metric(name).is_none() && !is_cost(name);
-    let own = aggregates.micro.metrics.keys().map(AsRef::as_ref).filter(own).take(MOST_OWN);
-    SCORES
-        .into_iter()
-        .filter(|(metric, _)| aggregates.micro.spread(metric).is_some())
-        .chain(own.map(|name| (name, name)))
-        .collect()
-}
-
-/// All templates in order, or those with the lowest steps scores if there are many.
-fn listed_templates(aggregates: &Aggregates) -> Vec<(&String, &Summary)> {
-    let mut templates: Vec<(&String, &Summary)> = aggregates.per_template.iter().collect();
-    if templates.len() > MOST_TEMPLATES {
-        let score =
-            |summary: &Summary| summary.spread("steps_score").map_or(-1.0, |spread| spread.mean);
-        templates.sort_by(|a, b| score(a.1).total_cmp(&score(b.1)));
-        templates.truncate(MOST_TEMPLATES);
-    }
-    templates
-}
-
-fn header(scores: &[(&str, &str)]) -> Vec<String> {
-    let mut cells = vec!["template".to_owned(), "questions".into(), "errors".into()];
-    cells.extend(scores.iter().map(|(_, title)| (*title).to_owned()));
-    cells.extend(["tokens".to_owned(), "time".into()]);
-    cells
-}
-
-fn row(name: &str, summary: &Summary, scores: &[(&str, &str)]) -> Vec<String> {
-    let n_questions = summary.n_errors + summary.n_successes;
-    let counts = [name.to_owned(), n_questions.to_string(), summary.n_errors.to_string()];
-    let mean = |metric: &str| summary.spread(metric).filter(|spread| spread.n > 0).map(|s| s.mean);
-    cells(counts, mean, scores)
-}
-
-fn macro_row(aggregates: &Aggregates, scores: &[(&str, &str)]) -> Vec<String> {
-    let counts = ["mean over templates".to_owned(), String::new(), String::new()];
-    // Tokens and time have a mean even if no question has a value.
-    let is_told = |metric: &str| aggregates.micro.spread(metric).is_some_and(|spread| spread.n > 0);
-    let mean =
-        |metric: &str| aggregates.macro_means.get(metric).copied().filter(|_| is_told(metric));
-    cells(counts, mean, scores)
-}
-
-/// Makes a row: name and counts, then the means of each score, of tokens and of time.
-fn cells(
-    counts: [String; 3],
-    mean: impl Fn(&str) -> Option<f64>,
-    scores: &[(&str, &str)],
-) -> Vec<String> {
-    let mut cells = Vec::from(counts);
-    cells.extend(scores.iter().map(|(metric, _)| shown_score(mean(metric))));
-    cells.push(mean("total_tokens").map_or("–".into(), thousands));
-    cells.push(mean("elapsed_sec").map_or("–".into(), |seconds| format!("{seconds:.1} s")));
-    cells
-}
-
-fn shown_score(score: Option<f64>) -> String {
-    score.map_or("–".into(), |score| format!("{score:.3}"))
-}
-
-/// Formats a whole number with thousands separators.
-fn thousands(number: f64) -> String {
-    let digits = format!("{number:.0}");
-    let mut shown = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        let left = digits.len() - index;
-        if index > 0 && left % 3 == 0 && !shown.ends_with('-') {
-            shown.push(',');
-        }
-        shown.push(digit);
-    }
-    shown
 }
 
 /// Aligns columns: the first to the left, the others to the right.
@@ -313,7 +205,7 @@ impl Paint {
         self.with(Style::new().bold(), text)
     }
 
-    fn dim(self, text: &str) -> String {
+    pub(crate) fn dim(self, text: &str) -> String {
         self.with(Style::new().dimmed(), text)
     }
 
@@ -325,13 +217,6 @@ impl Paint {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn thousands_stand_apart() {
-        for (number, shown) in [(0.0, "0"), (999.4, "999"), (1234.0, "1,234"), (1e6, "1,000,000")] {
-            assert_eq!(thousands(number), shown);
-        }
-    }
 
     #[test]
     fn long_texts_are_cut_on_one_line() {

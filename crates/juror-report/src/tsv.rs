@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
+use juror_compare::{ByMetric, Method, MetricStatistics, Statistics};
 use juror_score::{
     Aggregates, Ending, ErrorResponses, FlatValue, Level, METRICS, Profile, Record, Summary,
 };
@@ -113,4 +114,53 @@ fn push_summary(scope: &str, id: &str, summary: &Summary, table: &mut String) {
         }
         table.push('\n');
     }
+}
+
+/// Renders a row for each metric, of each template or set, of all rows (`micro`) and over templates
+/// (`macro`). A number that cannot be had is left empty.
+pub(crate) fn render_statistics(statistics: &Statistics) -> String {
+    let mut table =
+        "scope\tgroup\tmetric\tn\tn_scored\tn_error\tn_not_applicable\tcoverage\tmean\t\
+                     median\tsd\tse\tlow\thigh\tmethod\tclusters\tdeff\n"
+            .to_owned();
+    for (group, metrics) in &statistics.groups {
+        push_statistics("group", group, metrics, &mut table);
+    }
+    push_statistics("micro", "", &statistics.micro, &mut table);
+    for (name, own) in &statistics.macro_means {
+        let ends = own.interval.map(|interval| (interval.low, interval.high)).unzip();
+        let [se, low, high] = [own.se, ends.0, ends.1].map(cell);
+        let (n, mean) = (own.n, own.mean);
+        let _ =
+            writeln!(table, "macro\t\t{name}\t{n}\t\t\t\t\t{mean}\t\t\t{se}\t{low}\t{high}\t\t\t");
+    }
+    table
+}
+
+fn push_statistics(
+    scope: &str,
+    group: &str,
+    metrics: &ByMetric<MetricStatistics>,
+    table: &mut String,
+) {
+    let group = one_line(group);
+    for (name, own) in metrics {
+        let ends = own.interval.map(|interval| (interval.low, interval.high)).unzip();
+        let [sd, se, low, high] = [own.sd, own.se, ends.0, ends.1].map(cell);
+        let method = own.method.map_or("", Method::name);
+        let clusters = own.clusters.map_or(String::new(), |n| n.to_string());
+        let counts = [own.n, own.n_scored, own.n_error, own.n_not_applicable];
+        let counts = counts.map(|n| n.to_string()).join("\t");
+        let (coverage, mean, median) = (own.coverage, own.mean, own.median);
+        let _ = writeln!(
+            table,
+            "{scope}\t{group}\t{name}\t{counts}\t{coverage}\t{mean}\t{median}\t{sd}\t{se}\t{low}\t\
+             {high}\t{method}\t{clusters}\t{}",
+            cell(own.deff)
+        );
+    }
+}
+
+fn cell(number: Option<f64>) -> String {
+    number.map_or(String::new(), |number| number.to_string())
 }

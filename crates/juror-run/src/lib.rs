@@ -62,7 +62,8 @@ pub use asking::{Asking, Watch, ask_each, ticks};
 pub use environment::Environment;
 pub use evaluation::{
     Evaluation, EvaluationError, Inputs, JudgedLine, Judgements, Judging, KnownJudgement,
-    ModelFailures, Outcome, QuestionSummary, RecordWriter, ResultFiles, Sink, Unreadable, Warning,
+    ModelFailures, Outcome, QuestionSummary, RecordWriter, ResultFiles, Sink, Totals, Unreadable,
+    Warning,
 };
 pub use event::{Event, Listener, QueryDone};
 pub use interrupt::{Interrupt, StopSignals};
@@ -79,9 +80,9 @@ pub use plan::{Plan, UnknownMetric};
 pub use reply_store::{kept_of, reply_of};
 pub use run_log::{Entry, RunLog, RunLogError, RunState, look_at_run};
 pub use settings::{
-    AggregateSettings, AnswerCorrectness, AnswerRelevance, CacheRule, CustomEvaluation,
-    JudgeSettings, ModelSettings, ModelsSettings, ProfileNumber, Settings, StepSettings, Switch,
-    reserved_key, settings_schema,
+    AggregateSettings, AnswerCorrectness, AnswerRelevance, BoundWord, CacheRule, CustomEvaluation,
+    GateSettings, InconclusiveWord, JudgeSettings, LevelWord, LimitWord, MarginWord, ModelSettings,
+    ModelsSettings, ProfileNumber, Settings, StepSettings, Switch, reserved_key, settings_schema,
 };
 pub use setup_error::SetupError;
 pub use tool_settings::{

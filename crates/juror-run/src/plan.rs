@@ -2,7 +2,8 @@
 
 use std::num::NonZero;
 
-use juror_score::{Aggregator, Case, Gate, Gates, Profile, Record, Traits, explain, score};
+use juror_compare::{Gate, Gates};
+use juror_score::{Aggregator, Case, Profile, Record, Traits, explain, score};
 
 /// A gate names something that is not a metric.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -34,7 +35,7 @@ impl Plan {
             profile,
             custom_metrics: Vec::new(),
             custom_needs: Vec::new(),
-            gates: Gates { metrics: Vec::new(), coverage: Gates::COVERAGE, max_errors: None },
+            gates: Gates::default(),
             explain: false,
             threads,
         }
@@ -42,12 +43,14 @@ impl Plan {
 
     /// Adds a gate; fails if results cannot have its metric.
     pub fn add_gate(&mut self, gate: Gate) -> Result<(), UnknownMetric> {
-        let is_known = juror_score::question_metric(&gate.metric).is_some()
-            || self.custom_metrics.contains(&gate.metric);
-        if !is_known {
-            return Err(UnknownMetric(gate.metric));
+        let has = |name: &str| {
+            let is_custom = || self.custom_metrics.iter().any(|known| known == name);
+            juror_score::question_metric(name).is_some() || is_custom()
+        };
+        if let Some(name) = gate.metric().filter(|name| !has(name)) {
+            return Err(UnknownMetric(name.to_owned()));
         }
-        self.gates.metrics.push(gate);
+        self.gates.gates.push(gate);
         Ok(())
     }
 
@@ -69,15 +72,16 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use juror_compare::LevelLimit;
 
     #[test]
     fn gates_are_set_on_metrics_that_results_can_have() {
         let mut plan = Plan::new(Profile::V5);
         plan.custom_metrics = vec!["politeness".into()];
-        let mut add = |metric: &str| plan.add_gate(Gate { metric: metric.into(), least: 0.5 });
+        let mut add = |metric: &str| plan.add_gate(Gate::on_mean(metric, LevelLimit::Min(0.5)));
         assert_eq!(add("steps_score"), Ok(()));
         assert_eq!(add("politeness"), Ok(()));
         assert_eq!(add("steps_scores"), Err(UnknownMetric("steps_scores".into())));
-        assert_eq!(plan.gates.metrics.len(), 2);
+        assert_eq!(plan.gates.gates.len(), 2);
     }
 }

@@ -1,6 +1,7 @@
 //! The settings that users write in `juror.yaml`.
 
 mod check;
+mod gates;
 mod rules;
 mod typed;
 
@@ -8,12 +9,13 @@ use std::collections::BTreeMap;
 use std::num::NonZero;
 
 use indexmap::IndexMap;
+use juror_compare::{Gates, Share};
 use juror_document::{Document, Path, Problem, Problems};
 use juror_judge::Input;
 use juror_score::{
     AnswerErrorKey, Aspect, Choice, ContextJudge, ErrorResponses, KeyPart, KindNames, Limits,
-    MissingStatus, NameMatching, Noncommittal, Profile, QUESTION_METRICS, ScoredGroups, Share,
-    StepKind, StepKinds, Traits, WithoutOutput,
+    MissingStatus, NameMatching, Noncommittal, Profile, QUESTION_METRICS, ScoredGroups, StepKind,
+    StepKinds, Traits, WithoutOutput,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
@@ -25,6 +27,9 @@ use crate::hidden::without_keys;
 use crate::plan::Plan;
 use crate::tool_settings::ToolsSettings;
 
+pub use self::gates::{
+    BoundWord, GateSettings, InconclusiveWord, LevelWord, LimitWord, MarginWord,
+};
 pub(crate) use self::rules::rules;
 pub(crate) use self::typed::read_typed;
 
@@ -45,6 +50,9 @@ pub struct Settings {
     /// to 1 or as a percentage; 0.95 when left out.
     #[schemars(schema_with = "share_schema")]
     pub coverage: Option<Share>,
+    /// Conditions that a run, or the change from one run to another, must meet to pass.
+    #[serde(deserialize_with = "null_as_default")]
+    pub gates: Vec<GateSettings>,
     /// What one answer may cost; what asks for more cannot be read.
     #[serde(deserialize_with = "null_as_default")]
     pub limits: LimitSettings,
@@ -753,8 +761,18 @@ impl Settings {
             plan.custom_metrics.push(custom.aspect().key(KeyPart::Cost).into_owned());
             plan.custom_needs.resize(plan.custom_metrics.len(), custom.needs());
         }
-        plan.gates.coverage = self.coverage.unwrap_or(plan.gates.coverage);
+        plan.gates = self.meant_gates();
         plan
+    }
+}
+
+impl Settings {
+    /// The gates, without those that make no sense, which reading the settings has reported.
+    pub fn meant_gates(&self) -> Gates {
+        Gates {
+            gates: self.gates.iter().filter_map(|gate| gate.gate().ok()).collect(),
+            coverage: self.coverage.unwrap_or(Share::COVERAGE),
+        }
     }
 }
 

@@ -49,7 +49,6 @@ mod coverage;
 mod exact;
 mod explain;
 mod finding;
-mod gate;
 mod kind_names;
 mod limits;
 mod match_steps;
@@ -63,6 +62,7 @@ mod repeated;
 pub mod retrieval;
 mod score_table;
 mod scorecard;
+pub mod statistics;
 mod stats;
 mod trajectory;
 
@@ -78,7 +78,6 @@ pub use finding::{
     Aspect, Cause, Claims, CustomAspect, Finding, FlatPair, FlatValue, JudgedBy, Judgement,
     KeyPart, Reason, Runs, Score, Verdict, Why, split_key,
 };
-pub use gate::{Gate, Gates, Limit, NotALimit, NotAShare, Share, Unmet};
 #[doc(no_inline)]
 pub use juror_sparql::Rules;
 pub use kind_names::{KindNames, StepKind};

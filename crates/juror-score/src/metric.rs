@@ -55,6 +55,8 @@ pub struct MetricInfo {
     pub better: Better,
     /// Whether to write its statistics always, as zeros if nothing has it.
     pub always: bool,
+    /// Whether a model may decide it.
+    pub is_judged: bool,
     /// What a question must have for the metric to apply.
     pub needs: Traits,
     /// Its meaning, in a sentence.
@@ -75,13 +77,19 @@ const fn row(
     let is_usage = matches!(unit, Unit::Tokens | Unit::Seconds);
     let always = is_usage && matches!(level, Level::Question);
     let needs = Traits::NONE;
-    MetricInfo { name, level, unit, better, always, needs, means, formula, example }
+    let is_judged = false;
+    MetricInfo { name, level, unit, better, always, is_judged, needs, means, formula, example }
 }
 
 impl MetricInfo {
     /// Limits the metric to questions that have these traits.
     const fn needing(self, needs: Traits) -> MetricInfo {
         MetricInfo { needs, ..self }
+    }
+
+    /// Says that a model may decide the metric.
+    const fn judged(self) -> MetricInfo {
+        MetricInfo { is_judged: true, ..self }
     }
 }
 
@@ -114,7 +122,8 @@ pub const METRICS: &[MetricInfo] = &[
         "matching claims / reference claims",
         "2 of 4 reference claims matched: 0.5",
     )
-    .needing(REFERENCE_ANSWER),
+    .needing(REFERENCE_ANSWER)
+    .judged(),
     row(
         "answer_precision",
         ANSWER,
@@ -122,7 +131,8 @@ pub const METRICS: &[MetricInfo] = &[
         "matching claims / actual claims",
         "2 of 2 actual claims matched: 1.0",
     )
-    .needing(REFERENCE_ANSWER),
+    .needing(REFERENCE_ANSWER)
+    .judged(),
     row(
         "answer_f1",
         ANSWER,
@@ -130,7 +140,8 @@ pub const METRICS: &[MetricInfo] = &[
         "2 · recall · precision / (recall + precision); 0 if both are 0",
         "recall 0.5, precision 1.0: 0.6667",
     )
-    .needing(REFERENCE_ANSWER),
+    .needing(REFERENCE_ANSWER)
+    .judged(),
     row(
         "answer_correctness_cost",
         COST,
@@ -138,21 +149,24 @@ pub const METRICS: &[MetricInfo] = &[
         CALLS_COST,
         "one call of 0.0002 USD: 0.0002",
     )
-    .needing(REFERENCE_ANSWER),
+    .needing(REFERENCE_ANSWER)
+    .judged(),
     row(
         "answer_relevance",
         (Level::Question, Unit::Cosine, Better::Higher),
         "how near the answer is to the question it was given to",
         "mean cosine of the question and the questions generated from the answer; 0 if the answer evades",
         "embeddings [1,0] against [1,0], [.6,.8], [0,1]: 0.5333",
-    ),
+    )
+    .judged(),
     row(
         "answer_relevance_cost",
         COST,
         "what judging answer_relevance cost",
         CALLS_COST,
         "three calls of 0.0002 USD and an embedding of 0.00001 USD: 0.00061",
-    ),
+    )
+    .judged(),
     row(
         "steps_score",
         ANSWER,
@@ -168,7 +182,8 @@ pub const METRICS: &[MetricInfo] = &[
         "attributed statements / statements",
         "attributed 1, 1, 0: 0.6667",
     )
-    .needing(ANSWERED_RETRIEVAL),
+    .needing(ANSWERED_RETRIEVAL)
+    .judged(),
     row(
         "retrieval_answer_recall_cost",
         RETRIEVED_COST,
@@ -176,7 +191,8 @@ pub const METRICS: &[MetricInfo] = &[
         CALLS_COST,
         "one call of 0.0007 USD: 0.0007",
     )
-    .needing(ANSWERED_RETRIEVAL),
+    .needing(ANSWERED_RETRIEVAL)
+    .judged(),
     row(
         "retrieval_answer_precision",
         RETRIEVED,
@@ -184,7 +200,8 @@ pub const METRICS: &[MetricInfo] = &[
         "Σ precision@i · useful_i / Σ useful_i; 0 if none is useful",
         "useful 1, 0, 1: 0.8333",
     )
-    .needing(ANSWERED_RETRIEVAL),
+    .needing(ANSWERED_RETRIEVAL)
+    .judged(),
     row(
         "retrieval_answer_precision_cost",
         RETRIEVED_COST,
@@ -192,7 +209,8 @@ pub const METRICS: &[MetricInfo] = &[
         CALLS_COST,
         "three calls of 0.0001 USD: 0.0003",
     )
-    .needing(ANSWERED_RETRIEVAL),
+    .needing(ANSWERED_RETRIEVAL)
+    .judged(),
     row(
         "retrieval_answer_f1",
         RETRIEVED,
@@ -200,7 +218,8 @@ pub const METRICS: &[MetricInfo] = &[
         "2 · recall · precision / (recall + precision); 0 if both are 0",
         "recall 0.6667, precision 0.8333: 0.7407",
     )
-    .needing(ANSWERED_RETRIEVAL),
+    .needing(ANSWERED_RETRIEVAL)
+    .judged(),
     row(
         "retrieval_answer_f1_cost",
         RETRIEVED_COST,
@@ -208,7 +227,8 @@ pub const METRICS: &[MetricInfo] = &[
         "retrieval_answer_recall_cost + retrieval_answer_precision_cost",
         "0.0007 + 0.0003: 0.001",
     )
-    .needing(ANSWERED_RETRIEVAL),
+    .needing(ANSWERED_RETRIEVAL)
+    .judged(),
     row(
         "retrieval_context_recall",
         RETRIEVED,
@@ -216,7 +236,8 @@ pub const METRICS: &[MetricInfo] = &[
         "reference contexts with some retrieved context of similarity > 0.5 / reference contexts, where similarity = 1 − edit distance / longer length (profile 5); by a model (profile 6)",
         "1 of 2 reference contexts resembled: 0.5",
     )
-    .needing(EXPECTED_RETRIEVAL),
+    .needing(EXPECTED_RETRIEVAL)
+    .judged(),
     row(
         "retrieval_context_recall_cost",
         RETRIEVED_COST,
@@ -224,7 +245,8 @@ pub const METRICS: &[MetricInfo] = &[
         CALLS_COST,
         "text distance asks no model: no cost",
     )
-    .needing(EXPECTED_RETRIEVAL),
+    .needing(EXPECTED_RETRIEVAL)
+    .judged(),
     row(
         "retrieval_context_precision",
         RETRIEVED,
@@ -232,7 +254,8 @@ pub const METRICS: &[MetricInfo] = &[
         "Σ precision@i · useful_i / Σ useful_i, useful when the best similarity ≥ 0.5 (profile 5); by a model (profile 6)",
         "useful 1, 0, 1: 0.8333",
     )
-    .needing(EXPECTED_RETRIEVAL),
+    .needing(EXPECTED_RETRIEVAL)
+    .judged(),
     row(
         "retrieval_context_precision_cost",
         RETRIEVED_COST,
@@ -240,7 +263,8 @@ pub const METRICS: &[MetricInfo] = &[
         CALLS_COST,
         "text distance asks no model: no cost",
     )
-    .needing(EXPECTED_RETRIEVAL),
+    .needing(EXPECTED_RETRIEVAL)
+    .judged(),
     row(
         "retrieval_context_f1",
         RETRIEVED,
@@ -248,7 +272,8 @@ pub const METRICS: &[MetricInfo] = &[
         "2 · recall · precision / (recall + precision); 0 if both are 0",
         "recall 0.5, precision 0.8333: 0.625",
     )
-    .needing(EXPECTED_RETRIEVAL),
+    .needing(EXPECTED_RETRIEVAL)
+    .judged(),
     row(
         "retrieval_context_f1_cost",
         RETRIEVED_COST,
@@ -256,7 +281,8 @@ pub const METRICS: &[MetricInfo] = &[
         "retrieval_context_recall_cost + retrieval_context_precision_cost",
         "text distance asks no model: no cost",
     )
-    .needing(EXPECTED_RETRIEVAL),
+    .needing(EXPECTED_RETRIEVAL)
+    .judged(),
     row(
         "input_tokens",
         TOKENS,
@@ -279,28 +305,32 @@ pub const METRICS: &[MetricInfo] = &[
         "how far the query is solved (SoPR)",
         "mean over the judge's runs of 1 (Solved), 0.5 (Unsure) or 0 (Unsolved); 0 without asking if there is no answer, no call of `Finish`, an empty answer, or the agent gave up",
         "runs that say Solved, Unsure, Solved: 0.8333",
-    ),
+    )
+    .judged(),
     row(
         "sopr_score_cost",
         ATTEMPT_COST,
         "what judging sopr_score cost",
         CALLS_COST,
         "two calls of 0.0002 USD: 0.0004",
-    ),
+    )
+    .judged(),
     row(
         "answer_status",
         ATTEMPT,
         "what most of the judge's runs say of the query",
         "1 if most say Solved, 0 if most say Unsolved, 0.5 if most say Unsure or several are as frequent; results have the word",
         "runs that say Solved, Unsure, Solved: 1.0",
-    ),
+    )
+    .judged(),
     row(
         "final_answer_rate",
         ATTEMPT,
         "whether the final answer alone is right (final-answer correctness)",
         "1 if a judge that sees the query and the final answer says Solved, else 0; 0 without asking if there is no answer",
         "Solved: 1.0",
-    ),
+    )
+    .judged(),
     row(
         "api_call_score",
         ATTEMPT,

@@ -11,6 +11,8 @@ pub(crate) enum Exit {
     AskedWrongly = 2,
     /// Something external failed; results are incomplete.
     OutsideFailed = 3,
+    /// Success, but the data cannot tell whether a gate is met, and `--strict` asks.
+    Inconclusive = 4,
     /// A bug in Juror.
     Bug = 70,
 }

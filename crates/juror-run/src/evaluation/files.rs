@@ -1,6 +1,8 @@
 //! Writes results and aggregates to files.
 
-use juror_report::{Columns, Format, render_aggregates, write_result};
+use juror_compare::{GateOutcome, GatedRun, Gates, Statistics};
+use juror_report::{Columns, Format, render_aggregates, render_statistics, write_result};
+use juror_score::statistics::CONFIDENCE;
 use juror_score::{Aggregates, Aggregator, Judgement, Profile, Record};
 
 use super::columns::metrics_of_steps;
@@ -15,15 +17,43 @@ const BUFFER: usize = 1 << 18;
 pub struct ResultFiles {
     results: Vec<Output>,
     aggregates: Vec<Output>,
+    statistics: Vec<Output>,
+    gates: Gates,
     n_questions: usize,
+}
+
+/// What the files of an evaluation say about all of its questions.
+#[derive(Clone, Debug)]
+pub struct Totals {
+    /// The documented aggregates.
+    pub aggregates: Aggregates,
+    /// Means with intervals and coverage.
+    pub statistics: Statistics,
+    /// How the gates came out.
+    pub gates: Vec<GateOutcome>,
+}
+
+impl Totals {
+    /// Computes them from everything that was collected.
+    pub fn of(aggregator: &Aggregator, gates: &Gates) -> Totals {
+        let statistics = Statistics::of(aggregator.scores(), CONFIDENCE);
+        let run = GatedRun { statistics: &statistics, scores: aggregator.scores() };
+        Totals { aggregates: aggregator.finish(), gates: gates.check(run), statistics }
+    }
 }
 
 impl ResultFiles {
     /// Starts the files; the extension of each name selects the format.
-    pub fn create(results: &[String], aggregates: &[String]) -> Result<ResultFiles, OutputError> {
+    pub fn create(
+        results: &[String],
+        aggregates: &[String],
+        statistics: &[String],
+    ) -> Result<ResultFiles, OutputError> {
         Ok(ResultFiles {
             results: create_all(results)?,
             aggregates: create_all(aggregates)?,
+            statistics: create_all(statistics)?,
+            gates: Gates::default(),
             n_questions: 0,
         })
     }
@@ -36,7 +66,7 @@ fn create_all(names: &[String]) -> Result<Vec<Output>, OutputError> {
 impl Sink for ResultFiles {
     type Buffer = Vec<Vec<u8>>;
     type Writer<'w> = ResultWriter<'w>;
-    type Product = Aggregates;
+    type Product = Totals;
 
     fn begin<'w>(
         &mut self,
@@ -56,6 +86,7 @@ impl Sink for ResultFiles {
             output.write(&output.format.opening(&columns))?;
         }
         self.n_questions = evaluation.dataset.questions.len();
+        self.gates = plan.gates.clone();
         Ok(ResultWriter { profile: &plan.profile, formats, columns })
     }
 
@@ -69,18 +100,22 @@ impl Sink for ResultFiles {
 
     /// Writes everything before any file takes its place, so that a failure never leaves a mixture
     /// of old and new files.
-    fn end(mut self, aggregator: Aggregator) -> Result<Aggregates, EvaluationError> {
-        let aggregates = aggregator.finish();
+    fn end(mut self, aggregator: Aggregator) -> Result<Totals, EvaluationError> {
+        let totals = Totals::of(&aggregator, &self.gates);
         for output in &mut self.results {
             output.write(output.format.closing(self.n_questions))?;
         }
         for output in &mut self.aggregates {
-            output.write(&render_aggregates(&aggregates, output.format))?;
+            output.write(&render_aggregates(&totals.aggregates, output.format))?;
         }
-        let mut all: Vec<Output> = self.results.into_iter().chain(self.aggregates).collect();
+        for output in &mut self.statistics {
+            output.write(&render_statistics(&totals.statistics, output.format))?;
+        }
+        let files = self.results.into_iter().chain(self.aggregates).chain(self.statistics);
+        let mut all: Vec<Output> = files.collect();
         all.iter_mut().try_for_each(Output::flush)?;
         all.into_iter().try_for_each(Output::finish)?;
-        Ok(aggregates)
+        Ok(totals)
     }
 }
 

@@ -24,7 +24,7 @@ use juror_score::Case;
 use juror_score::read::{Dataset, Responses, read_both};
 
 pub use error::{EvaluationError, Unreadable};
-pub use files::ResultFiles;
+pub use files::{ResultFiles, Totals};
 use judged_log::RunInfo;
 pub use judged_log::{JudgedLine, KnownJudgement};
 pub use judgements::{Judgements, ModelFailures};

@@ -5,8 +5,9 @@ use juror_models::{PROVIDERS, Provider};
 use juror_score::ContextJudge;
 use serde_json::Value;
 
+use super::gates::WHAT_A_GATE_NEEDS;
 use super::typed::nearest;
-use super::{ModelSettings, Settings};
+use super::{CustomEvaluation, ModelSettings, Settings};
 use crate::models::{AN_ADDRESS, is_address, known_providers, no_address, no_provider};
 
 /// The valid values of a model's parameter.
@@ -46,6 +47,12 @@ fn is_positive(value: &Value) -> bool {
 }
 
 impl Settings {
+    /// Whether results can have a metric of this name.
+    fn has_metric(&self, name: &str) -> bool {
+        let has_output = |custom: &CustomEvaluation| custom.outputs.contains_key(name);
+        juror_score::metric(name).is_some() || self.custom_evaluations.iter().any(has_output)
+    }
+
     /// Reports values that make no sense, each with its place. If a part could not be read
     /// (`is_whole` is false), nothing is reported as missing.
     pub(super) fn check_values(
@@ -62,6 +69,19 @@ impl Settings {
         let llm = self.llm.clone().unwrap_or_default();
         for (path, model) in self.models() {
             check_model(model, &path, &mut complain);
+        }
+        for (at, gate) in self.gates.iter().enumerate() {
+            let path = top.key("gates").index(at);
+            match gate.gate() {
+                Err(why) => complain(path, why.into(), WHAT_A_GATE_NEEDS),
+                Ok(gate) => {
+                    if let Some(metric) = gate.metric().filter(|name| !self.has_metric(name)) {
+                        let hint = "docs/metrics.md lists them; outputs of custom evaluations are \
+                                    metrics too";
+                        complain(path.key("metric"), format!("`{metric}` is not a metric"), hint);
+                    }
+                }
+            }
         }
         let relevance = self.answer_relevance.as_ref().and_then(|own| own.enabled);
         let is_asked_for = relevance == Some(true) && is_whole;

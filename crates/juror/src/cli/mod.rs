@@ -41,9 +41,10 @@ Examples:
 
 Exit codes:
   0   done
-  1   done, and a quality gate (--fail-under, --max-errors) was not met
+  1   done, and a quality gate (--fail-under, --gates, …) was not met
   2   asked wrongly: arguments, settings or dataset; nothing was written
   3   something outside failed; results are incomplete
+  4   done, and with --strict: the data cannot tell whether a gate is met
   70  a bug in juror
 
 Options can also be set by environment variables, such as JUROR_PROFILE; --help names each.";

@@ -13,13 +13,12 @@ use juror_models::{Recorded, Stop};
 use juror_report::calls_table;
 use juror_run::{
     Evaluation, EvaluationError, Inputs, Interrupt, Judgements, Judges, Judging, KnownJudgement,
-    ModelFailures, Outcome, Plan, ResultFiles, Resume, RunLog, Settings, Warning,
+    ModelFailures, Outcome, Plan, ResultFiles, Resume, RunLog, Settings, Totals, Warning,
 };
-use juror_score::Aggregates;
 
 use self::summary::Summary;
 use super::ask::{self, AskArgs, parse_count};
-use super::gate::{self, GateArgs};
+use super::gate::GateArgs;
 use super::validate::{Kind, kind_of};
 use super::{RuleArgs, boolish, check_outputs, count};
 use crate::exit::{Exit, Outside};
@@ -111,6 +110,10 @@ pub(super) struct ReportArgs {
     #[arg(short, long = "aggregates", value_name = "FILE", env = "JUROR_AGGREGATES")]
     aggregates: Vec<String>,
 
+    /// Write statistics here: means with intervals and coverage; formats as for results. May repeat.
+    #[arg(short, long = "statistics", value_name = "FILE", env = "JUROR_STATISTICS")]
+    statistics: Vec<String>,
+
     /// Say in the results why each expected step was missed: in its `missed`.
     #[arg(long, env = "JUROR_EXPLAIN", value_parser = boolish(), requires = "outputs")]
     explain: bool,
@@ -133,6 +136,11 @@ pub(super) struct ReportArgs {
 }
 
 impl ReportArgs {
+    /// Returns the names of all files to write.
+    fn files(&self) -> impl Iterator<Item = &String> {
+        self.outputs.iter().chain(&self.aggregates).chain(&self.statistics)
+    }
+
     /// Returns options for a summary that explains every imperfect question.
     pub(super) fn summary_only(json: bool) -> ReportArgs {
         ReportArgs { worst: usize::MAX, json, ..ReportArgs::default() }
@@ -141,7 +149,7 @@ impl ReportArgs {
 
 pub(super) fn run(args: &EvalArgs) -> anyhow::Result<Exit> {
     let inputs = [&args.reference, &args.responses];
-    let outputs = args.report.outputs.iter().chain(&args.report.aggregates);
+    let outputs = args.report.files();
     check_outputs(inputs.into_iter().chain(&args.rules.config), outputs, args.report.json)?;
     let settings = args.rules.settings()?;
     let (reference, responses) = load_both(&args.reference, &args.responses)?;
@@ -186,7 +194,7 @@ impl Work<'_> {
         if self.ask.dry_run {
             return self.count_calls(&evaluation, judges);
         }
-        let files = ResultFiles::create(&args.outputs, &args.aggregates)?;
+        let files = ResultFiles::create(&args.outputs, &args.aggregates, &args.statistics)?;
         let log = self.open_log(&evaluation, judges)?;
         let problems = all_problems(&evaluation);
         if !args.quiet {
@@ -214,14 +222,13 @@ impl Work<'_> {
     fn report(
         &self,
         evaluation: &Evaluation<'_>,
-        outcome: Outcome<Aggregates>,
+        outcome: Outcome<Totals>,
         problems: &Problems,
         judges: Option<&Judges>,
     ) -> Result<Exit, Outside> {
-        let unmet = evaluation.plan.gates.unmet(&outcome.product.micro);
-        let summary = Summary { args: self.report, evaluation, outcome: &outcome, unmet: &unmet };
+        let summary = Summary { args: self.report, evaluation, outcome: &outcome };
         summary.print(problems)?;
-        let exit = gate::report(&unmet);
+        let exit = self.gate.report(&outcome.product.gates);
         if !self.report.quiet {
             outcome.warnings.iter().for_each(warn);
             if judges.is_none() && !self.ask.no_model && evaluation.responses.have_answers() {

@@ -1,11 +1,10 @@
 //! The summary of an evaluation, for people and for machines.
 
+use juror_compare::GateVerdict;
 use juror_document::Problems;
 use juror_report::{Format, Highlights, WorstQuestion, render_aggregates, summary, text_of_json};
-use juror_run::{Evaluation, Outcome, QuestionSummary};
-use juror_score::{
-    Aggregates, Ending, Finding, KeyPart, Miss, Question, Record, Unmet, explain, score,
-};
+use juror_run::{Evaluation, Outcome, QuestionSummary, Totals};
+use juror_score::{Ending, Finding, KeyPart, Miss, Question, Record, explain, score};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -18,15 +17,13 @@ use crate::output;
 pub(super) struct Summary<'s> {
     pub(super) args: &'s ReportArgs,
     pub(super) evaluation: &'s Evaluation<'s>,
-    pub(super) outcome: &'s Outcome<Aggregates>,
-    pub(super) unmet: &'s [Unmet],
+    pub(super) outcome: &'s Outcome<Totals>,
 }
 
 impl Summary<'_> {
     /// Prints the summary to standard output, unless the user wants none or data goes there.
     pub(super) fn print(&self, problems: &Problems) -> Result<(), Outside> {
-        let data_on_stdout =
-            self.args.outputs.iter().chain(&self.args.aggregates).any(|name| name == "-");
+        let data_on_stdout = self.args.files().any(|name| name == "-");
         if self.args.json {
             // Numbers and strings always serialize.
             let json = serde_json::to_string_pretty(&self.json(problems)).unwrap_or_default();
@@ -42,14 +39,14 @@ impl Summary<'_> {
         let worst = below.iter().take(self.args.worst).map(|own| self.worst(own)).collect();
         let n_more = below.len().saturating_sub(self.args.worst);
         let calls = ask::rows(&self.outcome.judgements.tally);
-        let aggregates = &self.outcome.product;
-        Highlights { title: self.title(), aggregates, worst, n_more, calls }
+        let Totals { aggregates, statistics, .. } = &self.outcome.product;
+        Highlights { title: self.title(), aggregates, statistics, worst, n_more, calls }
     }
 
     fn title(&self) -> String {
         let Evaluation { plan, dataset, responses, .. } = self.evaluation;
         let questions = count(dataset.questions.len(), "question");
-        let title = title(&plan.profile, &questions, &self.outcome.product);
+        let title = title(&plan.profile, &questions, &self.outcome.product.aggregates);
         let is_missing =
             |question: &&Question<'_>| matches!(responses.of(question).ending, Ending::Missing);
         match dataset.questions.iter().filter(is_missing).count() {
@@ -97,15 +94,21 @@ impl Summary<'_> {
         }
     }
 
+    fn gates_not_met(&self) -> Vec<String> {
+        let gates = self.outcome.product.gates.iter();
+        let not_met = gates.filter(|gate| gate.verdict == GateVerdict::Block);
+        not_met.map(|gate| gate.why.clone()).collect()
+    }
+
     fn json(&self, problems: &Problems) -> JsonSummary {
         let highlights = self.highlights();
-        let aggregates = render_aggregates(&self.outcome.product, Format::JsonLines);
+        let aggregates = render_aggregates(&self.outcome.product.aggregates, Format::JsonLines);
         JsonSummary {
             profile: profile_name(&self.evaluation.plan.profile),
             questions: self.evaluation.dataset.questions.len(),
-            errors: self.outcome.product.micro.n_errors,
+            errors: self.outcome.product.aggregates.micro.n_errors,
             warnings: problems.errors.iter().map(ToString::to_string).collect(),
-            gates_not_met: self.unmet.iter().map(ToString::to_string).collect(),
+            gates_not_met: self.gates_not_met(),
             worst: highlights.worst.iter().map(JsonWorst::of).collect(),
             calls: ask::json_calls(&self.outcome.judgements.tally),
             aggregates: serde_json::from_slice(aggregates.trim_ascii()).unwrap_or_default(),

@@ -1,33 +1,10 @@
-//! Gates: conditions that a run must meet to pass.
+//! Limits of gates: shares of all, and counts.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::Deserialize;
 use serde_json::Value;
-
-use crate::aggregate::Summary;
-use crate::coverage::Coverage;
-
-/// All conditions for a run.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Gates {
-    /// The conditions on metrics.
-    pub metrics: Vec<Gate>,
-    /// The share of questions that must have a verdict on a gated metric, of those it applies to.
-    pub coverage: Share,
-    /// The most responses that may have failed or be missing.
-    pub max_errors: Option<Limit>,
-}
-
-/// A condition on a metric.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Gate {
-    /// The name of the metric.
-    pub metric: String,
-    /// The least mean over all questions.
-    pub least: f64,
-}
 
 /// A count, or a share of all.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,77 +33,6 @@ pub struct NotAShare(String);
 #[error("expected a count or a percentage, such as 5 or 2%")]
 pub struct NotALimit;
 
-/// Why a gate is not met.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Unmet {
-    /// No question has the metric.
-    Absent(Gate),
-    /// The mean is too low.
-    Below {
-        /// The condition.
-        gate: Gate,
-        /// The mean.
-        mean: f64,
-    },
-    /// Too few questions have a verdict for the mean to count.
-    Uncovered {
-        /// The metric.
-        metric: String,
-        /// How many have one.
-        coverage: Coverage,
-        /// The required share.
-        least: Share,
-        /// The number of responses that failed or are missing.
-        n_errors: usize,
-    },
-    /// Too many responses failed or are missing.
-    Errors {
-        /// The number of such responses.
-        n_errors: usize,
-        /// The number of questions.
-        n_questions: usize,
-        /// The most that are allowed.
-        most: Limit,
-    },
-}
-
-impl Gates {
-    /// The default share of questions that must have a verdict.
-    pub const COVERAGE: Share = Share { percent: 95.0 };
-
-    /// Returns every condition that the statistics do not meet.
-    pub fn unmet(&self, summary: &Summary) -> Vec<Unmet> {
-        let mut unmet: Vec<Unmet> =
-            self.metrics.iter().flat_map(|gate| self.unmet_of(gate, summary)).collect();
-        let n_errors = summary.n_errors;
-        let n_questions = n_errors + summary.n_successes;
-        if let Some(most) = self.max_errors.filter(|most| !most.allows(n_errors, n_questions)) {
-            unmet.push(Unmet::Errors { n_errors, n_questions, most });
-        }
-        unmet
-    }
-
-    fn unmet_of(&self, gate: &Gate, summary: &Summary) -> Vec<Unmet> {
-        let Some(spread) = summary.spread(&gate.metric).filter(|spread| spread.n > 0) else {
-            return vec![Unmet::Absent(gate.clone())];
-        };
-        let mut unmet = Vec::new();
-        if spread.mean < gate.least {
-            unmet.push(Unmet::Below { gate: gate.clone(), mean: spread.mean });
-        }
-        let coverage = summary.coverage(&gate.metric).unwrap_or_default();
-        if !self.coverage.is_reached_by(coverage.n_scored, coverage.n_applicable) {
-            unmet.push(Unmet::Uncovered {
-                metric: gate.metric.clone(),
-                coverage,
-                least: self.coverage,
-                n_errors: summary.n_errors,
-            });
-        }
-        unmet
-    }
-}
-
 impl Limit {
     /// Whether `n` of `n_all` is within the limit.
     pub fn allows(self, n: usize, n_all: usize) -> bool {
@@ -138,12 +44,20 @@ impl Limit {
 }
 
 impl Share {
+    /// The default share of questions that must have a verdict.
+    pub const COVERAGE: Share = Share { percent: 95.0 };
+
     /// The relative error allowed for rounding; far less than one item of any count.
     const HAIR: f64 = 1e-12;
 
     /// Whether `n` of `n_all` is at most this share.
     pub fn allows(self, n: usize, n_all: usize) -> bool {
         n as f64 * 100.0 <= self.percent * n_all as f64 * (1.0 + Share::HAIR)
+    }
+
+    /// The share in percent.
+    pub fn percent(self) -> f64 {
+        self.percent
     }
 
     /// Whether `n` of `n_all` is at least this share. None of none counts as 0.
@@ -201,50 +115,11 @@ impl fmt::Display for Limit {
 
 /// Formats a share for people, rounded, but not so far that it would seem to pass: 94.99 % must not
 /// be shown as 95 %.
-fn percent(share: f64, passes: impl Fn(f64) -> bool) -> String {
+pub(super) fn percent(share: f64, passes: impl Fn(f64) -> bool) -> String {
     let rounded = |tens: f64| (share * 100.0 * tens).round() / tens;
     let tens = [10.0, 100.0, 1e3, 1e4, 1e5, 1e6].map(rounded);
     let shown = tens.into_iter().find(|percent| !passes(*percent)).unwrap_or(tens[5]);
     format!("{shown} %")
-}
-
-impl fmt::Display for Unmet {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Unmet::Absent(Gate { metric, least }) => {
-                write!(f, "no question has {metric}, at least {least} was asked")
-            }
-            Unmet::Below { gate: Gate { metric, least }, mean } => {
-                write!(f, "{metric} is {mean:.4}, at least {least} was asked")
-            }
-            Unmet::Uncovered { metric, coverage, least, n_errors } => {
-                let Coverage { n_scored, n_applicable } = coverage;
-                write!(
-                    f,
-                    "{metric} has a verdict for {n_scored} of the {n_applicable} questions to which \
-                     it applies ({}), at least {least} was asked",
-                    percent(coverage.share(), |shown| shown >= least.percent),
-                )?;
-                match n_errors {
-                    0 => Ok(()),
-                    1 => f.write_str("; 1 response failed or is missing"),
-                    n => write!(f, "; {n} responses failed or are missing"),
-                }
-            }
-            Unmet::Errors { n_errors, n_questions, most } => {
-                let share = *n_errors as f64 / (*n_questions).max(1) as f64;
-                let share = percent(share, |shown| match most {
-                    Limit::Share(most) => shown <= most.percent,
-                    Limit::Count(_) => false,
-                });
-                write!(
-                    f,
-                    "{n_errors} of {n_questions} responses failed or are missing ({share}), at \
-                     most {most} was asked"
-                )
-            }
-        }
-    }
 }
 
 #[cfg(test)]
@@ -282,7 +157,7 @@ mod tests {
         for (text, shown) in [("0.29", "29 %"), ("0.75%", "0.75 %"), ("0.7%", "0.7 %")] {
             assert_eq!(text.parse::<Share>().expect("a share").to_string(), shown);
         }
-        assert!(!Gates::COVERAGE.is_reached_by(0, 0));
+        assert!(!Share::COVERAGE.is_reached_by(0, 0));
     }
 
     #[test]

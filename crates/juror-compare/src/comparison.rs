@@ -1,0 +1,335 @@
+//! Comparison of runs with a baseline, question by question: `juror.compare/1`.
+
+use indexmap::IndexSet;
+use juror_score::statistics::{benjamini_hochberg, holm};
+use juror_score::{Ordered, ScoreTable};
+use serde::Serialize;
+
+use crate::flips::Flips;
+use crate::gates::{GateOutcome, GateVerdict, GatedRun, Gates, worst};
+use crate::headline::headline;
+use crate::join::{Joined, QuestionName};
+use crate::metric_comparison::{Columns, MetricComparison};
+use crate::run_facts::{Difference, RunFacts};
+use crate::statistics::{ByMetric, Kind, Statistics};
+
+/// A run as comparison sees it.
+#[derive(Clone, Copy)]
+pub struct ComparedRun<'r> {
+    /// What identifies it.
+    pub facts: &'r RunFacts,
+    /// Its numbers.
+    pub scores: &'r ScoreTable,
+}
+
+/// What to compare, and what to put up with.
+#[derive(Clone, Debug)]
+pub struct CompareOptions {
+    /// The confidence of all intervals.
+    pub confidence: f64,
+    /// Compare the questions that are equal even if the references are not.
+    pub allow_mismatch: bool,
+    /// Compare what there is of runs that did not end.
+    pub allow_incomplete: bool,
+    /// Only these metrics; all that both runs have if there are none.
+    pub metrics: Vec<String>,
+    /// The conditions to check.
+    pub gates: Gates,
+}
+
+impl Default for CompareOptions {
+    fn default() -> CompareOptions {
+        CompareOptions {
+            confidence: juror_score::statistics::CONFIDENCE,
+            allow_mismatch: false,
+            allow_incomplete: false,
+            metrics: Vec::new(),
+            gates: Gates::default(),
+        }
+    }
+}
+
+/// Why two runs cannot be compared.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Incomparable {
+    /// They differ in something that must be equal.
+    #[error(
+        "`{a}` and `{b}` cannot be compared: {} differ{}",
+        names(differences),
+        ending(differences)
+    )]
+    Differ {
+        /// The baseline.
+        a: String,
+        /// The candidate.
+        b: String,
+        /// What differs.
+        differences: Vec<Difference>,
+    },
+    /// A run did not end.
+    #[error("`{0}` is not finished")]
+    Incomplete(String),
+    /// They have no question in common.
+    #[error("`{a}` and `{b}` have no question in common")]
+    NothingInCommon {
+        /// The baseline.
+        a: String,
+        /// The candidate.
+        b: String,
+    },
+    /// A metric was named that neither run has.
+    #[error("no run has `{metric}`")]
+    UnknownMetric {
+        /// The metric.
+        metric: String,
+        /// Those that there are.
+        known: Vec<String>,
+    },
+}
+
+fn names(differences: &[Difference]) -> String {
+    differences.iter().map(|what| what.name()).collect::<Vec<_>>().join(" and ")
+}
+
+fn ending(differences: &[Difference]) -> &'static str {
+    match differences {
+        [Difference::Kind] => "s",
+        _ => "",
+    }
+}
+
+/// A baseline, and how each candidate compares with it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Comparison {
+    format: &'static str,
+    /// The confidence of all intervals.
+    pub confidence: f64,
+    /// The run that the others are compared with.
+    pub baseline: RunFacts,
+    /// The others, in order.
+    pub candidates: Vec<CandidateComparison>,
+    /// The worst verdict of all gates.
+    pub verdict: GateVerdict,
+}
+
+/// How a candidate compares with the baseline.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CandidateComparison {
+    /// The candidate.
+    pub run: RunFacts,
+    /// Questions that both runs have.
+    pub questions: usize,
+    /// Questions of the baseline alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub only_in_baseline: Vec<QuestionName>,
+    /// Questions of the candidate alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub only_in_candidate: Vec<QuestionName>,
+    /// Answers that failed or are missing, in the baseline and in the candidate.
+    pub errors: [usize; 2],
+    /// Whether both were judged by the same judge, or by none.
+    pub same_judge: bool,
+    /// The metrics that both have, in the order of the metric table.
+    pub metrics: ByMetric<MetricComparison>,
+    /// Metrics that are not compared, and why.
+    #[serde(skip_serializing_if = "Ordered::is_empty")]
+    pub left_out: ByMetric<String>,
+    /// Questions whose score fell or rose, by the headline metric and by those of gates on
+    /// questions.
+    pub flips: Vec<Flips>,
+    /// How the gates came out.
+    pub gates: Vec<GateOutcome>,
+    /// The worst verdict of its gates.
+    pub verdict: GateVerdict,
+}
+
+impl CandidateComparison {
+    /// The questions that changed by a metric, or by the headline metric.
+    pub fn flips_of(&self, metric: Option<&str>) -> Flips {
+        let is_it = |flips: &&Flips| metric.is_none_or(|metric| flips.metric == metric);
+        self.flips.iter().find(is_it).cloned().unwrap_or_default()
+    }
+}
+
+/// Compares candidates with a baseline.
+pub fn compare<'r>(
+    baseline: ComparedRun<'r>,
+    candidates: &[ComparedRun<'r>],
+    options: &'r CompareOptions,
+) -> Result<Comparison, Incomparable> {
+    let pairs = || candidates.iter().map(|candidate| Pair { a: baseline, b: *candidate, options });
+    pairs().try_for_each(|pair| pair.check())?;
+    check_metrics(baseline, candidates, &options.metrics)?;
+    let mut compared: Vec<CandidateComparison> =
+        pairs().map(|pair| pair.compare()).collect::<Result<_, _>>()?;
+    adjust_for_candidates(&mut compared);
+    compared.iter_mut().for_each(adjust_for_metrics);
+    for (own, candidate) in compared.iter_mut().zip(candidates) {
+        let statistics = Statistics::of(candidate.scores, options.confidence);
+        let run = GatedRun { statistics: &statistics, scores: candidate.scores };
+        own.gates = options.gates.check_change(run, own);
+        own.verdict = worst(&own.gates);
+    }
+    Ok(Comparison {
+        format: Comparison::FORMAT,
+        confidence: options.confidence,
+        baseline: baseline.facts.clone(),
+        verdict: compared.iter().map(|own| own.verdict).max().unwrap_or(GateVerdict::Pass),
+        candidates: compared,
+    })
+}
+
+impl Comparison {
+    /// The name of the format.
+    pub const FORMAT: &'static str = "juror.compare/1";
+}
+
+fn check_metrics(
+    baseline: ComparedRun<'_>,
+    candidates: &[ComparedRun<'_>],
+    metrics: &[String],
+) -> Result<(), Incomparable> {
+    let has = |run: &ComparedRun<'_>, metric: &str| {
+        run.scores.column(metric).is_some_and(|column| !column.values().is_empty())
+    };
+    let is_unknown = |metric: &&String| {
+        !std::iter::once(&baseline).chain(candidates).any(|run| has(run, metric))
+    };
+    match metrics.iter().find(is_unknown) {
+        None => Ok(()),
+        Some(metric) => {
+            let known = baseline.scores.columns().iter().filter(|own| !own.values().is_empty());
+            let known = known.map(|column| column.name.to_string()).collect();
+            Err(Incomparable::UnknownMetric { metric: metric.clone(), known })
+        }
+    }
+}
+
+/// A baseline and one candidate.
+struct Pair<'r> {
+    a: ComparedRun<'r>,
+    b: ComparedRun<'r>,
+    options: &'r CompareOptions,
+}
+
+impl Pair<'_> {
+    fn check(&self) -> Result<(), Incomparable> {
+        let mut differences = self.a.facts.differences(self.b.facts);
+        if self.options.allow_mismatch {
+            differences.retain(|what| *what == Difference::Kind);
+        }
+        if !differences.is_empty() {
+            let (a, b) = (self.a.facts.source.clone(), self.b.facts.source.clone());
+            return Err(Incomparable::Differ { a, b, differences });
+        }
+        let unfinished = [self.a, self.b].into_iter().find(|run| !run.facts.is_complete);
+        match unfinished.filter(|_| !self.options.allow_incomplete) {
+            Some(run) => Err(Incomparable::Incomplete(run.facts.source.clone())),
+            None => Ok(()),
+        }
+    }
+
+    fn compare(&self) -> Result<CandidateComparison, Incomparable> {
+        let (a, b) = (self.a.scores, self.b.scores);
+        let by_template = self.a.facts.kind == Kind::Eval;
+        let joined = Joined::of(a, b, by_template, |name| self.is_same_question(name));
+        if joined.is_empty() {
+            let (a, b) = (self.a.facts.source.clone(), self.b.facts.source.clone());
+            return Err(Incomparable::NothingInCommon { a, b });
+        }
+        let n_errors =
+            |table: &ScoreTable| table.items().iter().filter(|item| item.is_error).count();
+        let mut compared = CandidateComparison {
+            run: self.b.facts.clone(),
+            questions: joined.len(),
+            only_in_baseline: joined.only_in_a.clone(),
+            only_in_candidate: joined.only_in_b.clone(),
+            errors: [n_errors(a), n_errors(b)],
+            same_judge: self.a.facts.has_judge_of(self.b.facts),
+            metrics: ByMetric::default(),
+            left_out: ByMetric::default(),
+            flips: Vec::new(),
+            gates: Vec::new(),
+            verdict: GateVerdict::Pass,
+        };
+        self.compare_metrics(&joined, &mut compared);
+        compared.flips = self.flips(&joined);
+        Ok(compared)
+    }
+
+    /// Whether both runs asked the same question by this name, as far as that is known.
+    fn is_same_question(&self, name: &QuestionName) -> bool {
+        let key = (name.group.clone(), name.id.clone());
+        let hash_in = |run: ComparedRun<'_>| run.facts.questions.get(&key).cloned();
+        match (hash_in(self.a), hash_in(self.b)) {
+            (Some(a), Some(b)) => a == b,
+            _ => true,
+        }
+    }
+
+    fn compare_metrics(&self, joined: &Joined, compared: &mut CandidateComparison) {
+        for (a, b) in self.a.scores.columns().iter().filter_map(|a| {
+            let b = self.b.scores.column(&a.name)?;
+            let is_wanted = self.options.metrics.is_empty()
+                || self.options.metrics.iter().any(|name| *name == a.name);
+            (is_wanted && !(a.values().is_empty() && b.values().is_empty())).then_some((a, b))
+        }) {
+            let name = a.name.to_string();
+            let is_judged = a.info.is_none_or(|info| info.is_judged);
+            if is_judged && !compared.same_judge {
+                let why = "the runs were judged by different judges";
+                compared.left_out.insert(name, why.into());
+                continue;
+            }
+            let columns = Columns { a: (self.a.scores, a), b: (self.b.scores, b) };
+            match columns.compare(joined, self.options.confidence) {
+                Some(comparison) => drop(compared.metrics.insert(name, comparison)),
+                None => {
+                    let why = "no question has a number in both runs";
+                    compared.left_out.insert(name, why.into());
+                }
+            }
+        }
+    }
+
+    /// The flips by the headline metric, and by the metrics that gates on questions name.
+    fn flips(&self, joined: &Joined) -> Vec<Flips> {
+        let statistics = Statistics::of(self.a.scores, self.options.confidence);
+        let wanted = self.options.metrics.first().map(String::as_str);
+        let first = wanted.or_else(|| headline(&statistics));
+        let gated = self.options.gates.gates.iter().filter_map(|gate| gate.flips_by());
+        let mut flips: Vec<Flips> = Vec::new();
+        for metric in first.into_iter().chain(gated) {
+            if !flips.iter().any(|known| known.metric == metric) {
+                flips.extend(Flips::of(metric, self.a.scores, self.b.scores, joined));
+            }
+        }
+        flips
+    }
+}
+
+/// Holm's adjustment of each metric over the candidates, since each of them had its chance.
+fn adjust_for_candidates(compared: &mut [CandidateComparison]) {
+    let names: IndexSet<String> =
+        compared.iter().flat_map(|own| own.metrics.keys().cloned()).collect();
+    for name in names {
+        let mut own: Vec<&mut MetricComparison> =
+            compared.iter_mut().filter_map(|one| one.metrics.get_mut(&name)).collect();
+        own.retain(|metric| metric.p.is_some());
+        let p: Vec<f64> = own.iter().filter_map(|metric| metric.p).collect();
+        for (metric, adjusted) in own.into_iter().zip(holm(&p)) {
+            metric.p_holm = Some(adjusted);
+        }
+    }
+}
+
+/// Benjamini and Hochberg's adjustment over the metrics of a candidate, for information.
+fn adjust_for_metrics(compared: &mut CandidateComparison) {
+    let mut own: Vec<&mut MetricComparison> =
+        compared.metrics.values_mut().filter(|metric| metric.p.is_some()).collect();
+    let p: Vec<f64> = own.iter().filter_map(|metric| metric.p).collect();
+    for (metric, adjusted) in own.iter_mut().zip(benjamini_hochberg(&p)) {
+        metric.p_benjamini_hochberg = Some(adjusted);
+    }
+}

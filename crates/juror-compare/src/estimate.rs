@@ -1,0 +1,134 @@
+//! The estimate of a mean: which interval it has, or why it has none.
+
+use juror_score::statistics::{self, Interval, MeanEstimate};
+use serde::Serialize;
+
+/// With fewer clusters than this an interval says so: it is too narrow more often than it claims.
+pub const FEW_CLUSTERS: usize = 10;
+
+/// How an interval was computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Method {
+    /// Student's t with standard errors that allow for clusters (CR1).
+    ClusteredT,
+    /// Student's t for independent values.
+    T,
+    /// Wilson's interval of a proportion, for independent zeros and ones.
+    Wilson,
+}
+
+impl Method {
+    /// The name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::ClusteredT => "clustered_t",
+            Method::T => "t",
+            Method::Wilson => "wilson",
+        }
+    }
+}
+
+/// Why a number cannot be had, or what to keep in mind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Caution {
+    /// There is one value: no spread, no interval.
+    OneValue,
+    /// All values belong to one cluster: nothing is known about others.
+    OneCluster,
+    /// All values are equal, or all clusters have the same mean: an interval would have no width.
+    NoSpread,
+    /// There are fewer than [`FEW_CLUSTERS`] clusters.
+    FewClusters,
+}
+
+/// The words for what a cluster is in messages: a template, a question or a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClusterNoun(pub &'static str);
+
+impl Caution {
+    /// Says it in a sentence without a full stop.
+    pub fn text(self, n_clusters: usize, noun: ClusterNoun) -> String {
+        let ClusterNoun(noun) = noun;
+        match self {
+            Caution::OneValue => "one value has no interval".into(),
+            Caution::OneCluster => {
+                format!("all values are of one {noun}: how far others differ cannot be known")
+            }
+            Caution::NoSpread => "the values do not vary, so no interval can be had".into(),
+            Caution::FewClusters => format!("{n_clusters} {noun}s are few for an interval"),
+        }
+    }
+}
+
+/// The mean of some values, with its interval if one can be had.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Estimate {
+    /// The mean and its standard errors.
+    pub mean: MeanEstimate,
+    /// The interval; `None` if there is none, and `caution` says why.
+    pub interval: Option<Interval>,
+    /// How the interval was computed.
+    pub method: Option<Method>,
+    /// What to keep in mind.
+    pub caution: Option<Caution>,
+}
+
+impl Estimate {
+    /// Estimates the mean of values, each of which belongs to a cluster. Clusters matter only if one
+    /// of them has several values. Returns `None` if there are no values.
+    pub fn of(values: &[f64], clusters: &[u32], confidence: f64) -> Option<Estimate> {
+        if n_distinct(clusters) < clusters.len() {
+            Estimate::clustered(values, clusters, confidence)
+        } else {
+            Estimate::independent(values, confidence)
+        }
+    }
+
+    fn clustered(values: &[f64], clusters: &[u32], confidence: f64) -> Option<Estimate> {
+        let mean = statistics::mean(values, Some(clusters), confidence)?;
+        let n_clusters = mean.n_clusters.unwrap_or(0);
+        let interval = mean.interval.filter(has_width);
+        let caution = if n_clusters < 2 {
+            Some(Caution::OneCluster)
+        } else if interval.is_none() {
+            Some(Caution::NoSpread)
+        } else {
+            (n_clusters < FEW_CLUSTERS).then_some(Caution::FewClusters)
+        };
+        let method = interval.map(|_| Method::ClusteredT);
+        Some(Estimate { mean, interval, method, caution })
+    }
+
+    fn independent(values: &[f64], confidence: f64) -> Option<Estimate> {
+        let mean = statistics::mean(values, None, confidence)?;
+        let wilson = if mean.n > 1 { wilson(values, confidence) } else { None };
+        let t = || Some((mean.interval.filter(has_width)?, Method::T));
+        let (interval, method) = wilson.map(|own| (own, Method::Wilson)).or_else(t).unzip();
+        let caution = match interval {
+            Some(_) => None,
+            None if mean.n == 1 => Some(Caution::OneValue),
+            None => Some(Caution::NoSpread),
+        };
+        Some(Estimate { mean, interval, method, caution })
+    }
+}
+
+/// Wilson's interval, if all values are 0 or 1.
+fn wilson(values: &[f64], confidence: f64) -> Option<Interval> {
+    let is_binary = |value: &f64| *value == 0.0 || *value == 1.0;
+    values.iter().all(is_binary).then_some(())?;
+    let n_successes = values.iter().filter(|value| **value == 1.0).count();
+    Some(statistics::proportion(n_successes, values.len(), confidence)?.wilson)
+}
+
+/// Whether an interval says anything: one without a width only says that values do not vary.
+pub(crate) fn has_width(interval: &Interval) -> bool {
+    interval.high > interval.low
+}
+
+/// How many distinct clusters there are.
+pub(crate) fn n_distinct(clusters: &[u32]) -> usize {
+    clusters.iter().collect::<hashbrown::HashSet<_>>().len()
+}

@@ -1,0 +1,109 @@
+//! Questions whose score fell or rose between two runs.
+
+use juror_score::ScoreTable;
+use serde::Serialize;
+
+use crate::join::Joined;
+use crate::metric_comparison::{Direction, with_errors};
+
+/// The questions that changed by one metric, the largest changes first.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Flips {
+    /// The metric.
+    pub metric: String,
+    /// Questions whose score got worse, or that have an error where they had a score.
+    pub broken: Vec<Flip>,
+    /// Questions whose score got better.
+    pub fixed: Vec<Flip>,
+}
+
+/// A question whose score changed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Flip {
+    /// Its template or set.
+    pub group: String,
+    /// Its id.
+    pub id: String,
+    /// Its score in the first run; `None` for an error.
+    pub a: Option<f64>,
+    /// Its score in the second run; `None` for an error.
+    pub b: Option<f64>,
+    /// The row of the second run, for whoever explains it.
+    #[serde(skip)]
+    pub row: usize,
+    /// Why it has the score that it has now, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+/// A group, and how many of its questions broke.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BrokenGroup {
+    /// The template or set.
+    pub group: String,
+    /// How many of its questions broke.
+    pub n_broken: usize,
+}
+
+impl Flip {
+    /// How much it changed. Errors count as 0.
+    fn size(&self) -> f64 {
+        (self.b.unwrap_or(0.0) - self.a.unwrap_or(0.0)).abs()
+    }
+}
+
+impl Flips {
+    /// The questions that changed by a metric; `None` if one of the runs does not have it.
+    pub(crate) fn of(
+        metric: &str,
+        a: &ScoreTable,
+        b: &ScoreTable,
+        joined: &Joined,
+    ) -> Option<Flips> {
+        let columns = ((a, a.column(metric)?), (b, b.column(metric)?));
+        let better = columns.0.1.info.map(|info| Direction::from(info.better));
+        let sign = if better == Some(Direction::Lower) { -1.0 } else { 1.0 };
+        let scores = joined.both(&with_errors(columns.0), &with_errors(columns.1));
+        let known = joined.both(&scores_of(columns.0.1, a), &scores_of(columns.1.1, b));
+        let mut flips = Flips { metric: metric.to_owned(), ..Flips::default() };
+        for (at, (scores, known)) in scores.into_iter().zip(known).enumerate() {
+            let (Some(was), Some(is)) = scores else { continue };
+            let change = (is - was) * sign;
+            if change != 0.0 {
+                let name = joined.name(at, a);
+                let row = joined.rows(at).1;
+                let (a, b) = known;
+                let flip = Flip { group: name.group, id: name.id, a, b, row, why: None };
+                if change < 0.0 { &mut flips.broken } else { &mut flips.fixed }.push(flip);
+            }
+        }
+        for list in [&mut flips.broken, &mut flips.fixed] {
+            list.sort_by(|one, other| other.size().total_cmp(&one.size()));
+        }
+        Some(flips)
+    }
+
+    /// The groups in which questions broke, most of them first.
+    pub fn broken_groups(&self) -> Vec<BrokenGroup> {
+        let mut groups: Vec<BrokenGroup> = Vec::new();
+        let mut places = hashbrown::HashMap::new();
+        for flip in &self.broken {
+            let at = *places.entry(flip.group.as_str()).or_insert_with(|| {
+                groups.push(BrokenGroup { group: flip.group.clone(), n_broken: 0 });
+                groups.len() - 1
+            });
+            groups[at].n_broken += 1;
+        }
+        groups.sort_by_key(|group| std::cmp::Reverse(group.n_broken));
+        groups
+    }
+}
+
+/// The score of each row; `None` without one.
+fn scores_of(column: &juror_score::ScoreColumn, table: &ScoreTable) -> Vec<Option<f64>> {
+    let mut scores = vec![None; table.items().len()];
+    for (item, score) in crate::join::item_scores(column) {
+        scores[item] = Some(score);
+    }
+    scores
+}

@@ -1,0 +1,161 @@
+//! Checks gates against the change from one run to another.
+
+use juror_score::statistics::Interval;
+
+use super::level::{GatedRun, broken_questions, lack_of_coverage};
+use super::{Answer, ChangeLimit, Condition, Found, Gate, GateOutcome, Gates, Margin};
+use crate::comparison::CandidateComparison;
+use crate::metric_comparison::{Direction, MetricComparison};
+
+impl Gates {
+    /// Checks every gate: those on levels against the candidate alone, those on changes against
+    /// both runs.
+    pub fn check_change(
+        &self,
+        candidate: GatedRun<'_>,
+        change: &CandidateComparison,
+    ) -> Vec<GateOutcome> {
+        let check = |gate: &Gate| match &gate.condition {
+            Condition::Change { metric, limit } => {
+                self.check_metric(candidate, change, metric, *limit)
+            }
+            Condition::Questions { ids, metric, may_break } => {
+                let of_metric = change.flips_of(metric.as_deref());
+                let is_broken = |id: &&String| of_metric.broken.iter().any(|flip| flip.id == **id);
+                let broken = ids.iter().filter(is_broken).cloned().collect();
+                broken_questions(broken, *may_break, &format!("{} fell", of_metric.metric))
+            }
+            Condition::Level { .. } | Condition::Errors { .. } => self.check_one(gate, candidate),
+        };
+        let gates = self.gates.iter().filter(|gate| gate.is_for(candidate.scores));
+        gates.map(|gate| gate.outcome(check(gate))).collect()
+    }
+
+    fn check_metric(
+        &self,
+        candidate: GatedRun<'_>,
+        change: &CandidateComparison,
+        metric: &str,
+        limit: ChangeLimit,
+    ) -> Found {
+        let Some(own) = change.metrics.get(metric) else {
+            let why = match change.left_out.get(metric) {
+                Some(why) => why.clone(),
+                None => format!("the runs have no question with {metric} in common"),
+            };
+            return Found::new(Answer::Unknown, why);
+        };
+        if let Some(all) = candidate.statistics.metric(metric)
+            && !self.coverage.is_reached_by(all.n_scored, all.n_scored + all.n_error)
+        {
+            let n_applicable = all.n_scored + all.n_error;
+            let statistics = candidate.statistics;
+            let why =
+                lack_of_coverage(metric, all.n_scored, n_applicable, self.coverage, statistics);
+            return Found::uncovered(why);
+        }
+        check_margin(own, limit)
+    }
+}
+
+/// A change, seen so that losing is negative: what a limit allows to lose.
+struct Loss {
+    delta: f64,
+    interval: Option<Interval>,
+    /// The most that may be lost.
+    margin: f64,
+}
+
+impl Loss {
+    fn of(own: &MetricComparison, limit: ChangeLimit) -> Loss {
+        let (margin, is_drop) = match limit {
+            ChangeLimit::MaxDrop(margin) => (margin, true),
+            ChangeLimit::MaxRise(margin) => (margin, false),
+        };
+        let margin = match margin {
+            Margin::Absolute(amount) => amount,
+            Margin::Percent(percent) => own.a.abs() * percent / 100.0,
+        };
+        if is_drop {
+            Loss { delta: own.delta, interval: own.interval, margin }
+        } else {
+            Loss { delta: -own.delta, interval: own.interval.map(Interval::negated), margin }
+        }
+    }
+
+    /// Whether the whole interval is within the margin, wholly outside, or neither.
+    fn answer(&self) -> Answer {
+        match self.interval {
+            Some(interval) if interval.low > -self.margin => Answer::Met,
+            Some(interval) if interval.high < -self.margin => Answer::NotMet,
+            Some(_) => Answer::Unknown,
+            None if self.delta >= 0.0 => Answer::Met,
+            None => Answer::Unknown,
+        }
+    }
+}
+
+fn check_margin(own: &MetricComparison, limit: ChangeLimit) -> Found {
+    let loss = Loss::of(own, limit);
+    if own.won == 0 && own.lost == 0 {
+        return Found::new(Answer::Met, "no question changed");
+    }
+    let answer = loss.answer();
+    let Some(interval) = own.interval else {
+        let change = own.shown(own.delta);
+        return Found::new(answer, format!("changes by {change}; no interval can be had"));
+    };
+    let settled = match answer {
+        Answer::Unknown => questions_to_settle(own, &loss),
+        Answer::Met | Answer::NotMet => String::new(),
+    };
+    Found::new(answer, format!("{}{settled}", own.in_words(interval)))
+}
+
+/// How many questions would make the interval narrow enough, if nothing else changed.
+fn questions_to_settle(own: &MetricComparison, loss: &Loss) -> String {
+    let distance = (loss.delta + loss.margin).abs();
+    let half = loss.interval.map_or(0.0, Interval::half_width);
+    let times = (half / distance).powi(2);
+    let n = own.n as f64 * times;
+    if !n.is_finite() || n > 1e7 {
+        return "; more questions would hardly settle it".into();
+    }
+    format!("; about {} questions would settle it", round_up(n))
+}
+
+/// Two significant digits, rounded up, with separators.
+fn round_up(n: f64) -> String {
+    let unit = 10_f64.powf((n.max(1.0).log10().floor() - 1.0).max(0.0));
+    crate::numbers::thousands((n / unit).ceil() * unit)
+}
+
+impl MetricComparison {
+    /// The interval of the change in words: what is at least won or lost.
+    fn in_words(&self, interval: Interval) -> String {
+        let (low, high) = (self.shown(interval.low.abs()), self.shown(interval.high.abs()));
+        match (interval.low >= 0.0, interval.high <= 0.0) {
+            (true, _) => format!("{} at least {low}", self.verb(true)),
+            (_, true) => format!("{} at least {high}", self.verb(false)),
+            _ => format!("between {low} lower and {high} higher"),
+        }
+    }
+
+    fn verb(&self, is_rise: bool) -> &'static str {
+        match (self.better, is_rise) {
+            (Some(Direction::Higher), true) => "gains",
+            (Some(Direction::Higher), false) => "loses",
+            (_, true) => "rises",
+            (_, false) => "falls",
+        }
+    }
+
+    /// An amount of change as people read it: in percent if the metric has no upper end.
+    pub fn shown(&self, amount: f64) -> String {
+        if self.is_relative && self.a != 0.0 {
+            format!("{:.1} %", amount / self.a.abs() * 100.0)
+        } else {
+            format!("{amount:.3}")
+        }
+    }
+}

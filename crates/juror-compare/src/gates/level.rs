@@ -1,0 +1,201 @@
+//! Checks gates against the statistics of one run.
+
+use juror_score::{ScoreTable, metric};
+
+use super::limit::percent;
+use super::{Answer, Bound, Condition, Found, Gate, GateOutcome, Gates, LevelLimit, Limit, Share};
+use crate::headline::headline;
+use crate::join::item_scores;
+use crate::metric_statistics::MetricStatistics;
+use crate::statistics::{Kind, Statistics};
+
+/// One run, as gates see it.
+#[derive(Clone, Copy)]
+pub struct GatedRun<'r> {
+    /// Its statistics.
+    pub statistics: &'r Statistics,
+    /// The numbers they were computed from.
+    pub scores: &'r ScoreTable,
+}
+
+impl Gates {
+    /// Checks every gate that a single run can meet. Those that need a baseline are left out, and
+    /// those on metrics of the other kind of run.
+    pub fn check(&self, run: GatedRun<'_>) -> Vec<GateOutcome> {
+        let is_meant = |gate: &&Gate| !gate.needs_baseline() && gate.is_for(run.scores);
+        let gates = self.gates.iter().filter(is_meant);
+        gates.map(|gate| gate.outcome(self.check_one(gate, run))).collect()
+    }
+
+    pub(super) fn check_one(&self, gate: &Gate, run: GatedRun<'_>) -> Found {
+        match &gate.condition {
+            Condition::Level { metric, group, limit, bound } => {
+                self.check_level(run, metric, group.as_deref(), *limit, *bound)
+            }
+            Condition::Errors { most } => check_errors(run.statistics, *most),
+            Condition::Questions { ids, metric, may_break } => {
+                check_questions(run, ids, metric.as_deref(), *may_break)
+            }
+            Condition::Change { .. } => {
+                Found::new(Answer::Unknown, "there is no other run to compare with")
+            }
+        }
+    }
+
+    fn check_level(
+        &self,
+        run: GatedRun<'_>,
+        metric: &str,
+        group: Option<&str>,
+        limit: LevelLimit,
+        bound: Bound,
+    ) -> Found {
+        let all = run.statistics;
+        let own = match group {
+            None => all.metric(metric),
+            Some(group) => match all.groups.get(group) {
+                Some(own) => own.get(metric),
+                None => return Found::new(Answer::NotMet, format!("there is no {group}")),
+            },
+        };
+        let noun = questions_of(all.kind);
+        let Some(own) = own else {
+            return Found::new(
+                Answer::NotMet,
+                format!("no {noun} has {metric}, {limit} was asked"),
+            );
+        };
+        let level = check_bound(metric, own, limit, bound);
+        match self.lack_of_coverage(metric, own, all) {
+            None => level,
+            Some(lack) if level.answer == Answer::NotMet => {
+                Found::uncovered(format!("{}; {lack}", level.why))
+            }
+            Some(lack) => Found::uncovered(lack),
+        }
+    }
+
+    /// Says that too few questions have a verdict, if that is so.
+    fn lack_of_coverage(
+        &self,
+        metric: &str,
+        own: &MetricStatistics,
+        all: &Statistics,
+    ) -> Option<String> {
+        let n_applicable = own.n_scored + own.n_error;
+        if self.coverage.is_reached_by(own.n_scored, n_applicable) {
+            return None;
+        }
+        Some(lack_of_coverage(metric, own.n_scored, n_applicable, self.coverage, all))
+    }
+}
+
+impl Gate {
+    /// Whether a run of this kind can have the metric.
+    pub(super) fn is_for(&self, scores: &ScoreTable) -> bool {
+        let is_other = |name: &str| scores.column(name).is_none() && metric(name).is_some();
+        !self.metric().is_some_and(is_other)
+    }
+}
+
+/// Words for too few verdicts.
+pub(super) fn lack_of_coverage(
+    metric: &str,
+    n_scored: usize,
+    n_applicable: usize,
+    least: Share,
+    all: &Statistics,
+) -> String {
+    let share = n_scored as f64 / n_applicable.max(1) as f64;
+    let share = percent(share, |shown| shown >= least.percent());
+    let failed = match (all.errors, all.kind) {
+        (0, _) => String::new(),
+        (1, _) => format!("; 1 {} failed or is missing", answer_of(all.kind)),
+        (n, kind) => format!("; {n} {}s failed or are missing", answer_of(kind)),
+    };
+    format!(
+        "{metric} has a verdict for {n_scored} of the {n_applicable} {}s to which it applies \
+         ({share}), at least {least} was asked{failed}",
+        questions_of(all.kind)
+    )
+}
+
+fn check_bound(metric: &str, own: &MetricStatistics, limit: LevelLimit, bound: Bound) -> Found {
+    let (value, what) = match (bound, own.interval) {
+        (Bound::Mean, _) => (own.mean, "is"),
+        (Bound::Lower, Some(interval)) => (interval.low, "is at least"),
+        (Bound::Upper, Some(interval)) => (interval.high, "is at most"),
+        (_, None) => {
+            let why = format!("{metric} is {:.4}, and its interval cannot be had", own.mean);
+            return Found::new(Answer::Unknown, why);
+        }
+    };
+    let is_met = match limit {
+        LevelLimit::Min(least) => value >= least,
+        LevelLimit::Max(most) => value <= most,
+    };
+    let answer = if is_met { Answer::Met } else { Answer::NotMet };
+    Found::new(answer, format!("{metric} {what} {value:.4}, {limit} was asked"))
+}
+
+fn check_errors(all: &Statistics, most: Limit) -> Found {
+    let (n_errors, n_all) = (all.errors, all.answers);
+    let share = percent(n_errors as f64 / n_all.max(1) as f64, |shown| match most {
+        Limit::Share(most) => shown <= most.percent(),
+        Limit::Count(_) => false,
+    });
+    let noun = answer_of(all.kind);
+    let answer = if most.allows(n_errors, n_all) { Answer::Met } else { Answer::NotMet };
+    let why = format!(
+        "{n_errors} of {n_all} {noun}s failed or are missing ({share}), at most {most} was asked"
+    );
+    Found::new(answer, why)
+}
+
+/// In a single run, a question breaks if it has less than the full score, or none.
+fn check_questions(
+    run: GatedRun<'_>,
+    ids: &[String],
+    metric: Option<&str>,
+    may_break: usize,
+) -> Found {
+    let metric = metric.or_else(|| headline(run.statistics));
+    let Some(column) = metric.and_then(|metric| run.scores.column(metric)) else {
+        return Found::new(Answer::Unknown, "no metric tells whether a question is right");
+    };
+    let mut scores = vec![None; run.scores.items().len()];
+    for (item, score) in item_scores(column) {
+        scores[item] = Some(score);
+    }
+    let is_right = |id: &&String| {
+        let items = run.scores.items().iter().zip(&scores);
+        let mut own = items.filter(|(item, _)| *item.id == ***id).peekable();
+        own.peek().is_some() && own.all(|(_, score)| score.is_some_and(|score| score >= 1.0))
+    };
+    let broken: Vec<String> = ids.iter().filter(|id| !is_right(id)).cloned().collect();
+    broken_questions(broken, may_break, &format!("{} less than 1", column.name))
+}
+
+/// What follows from the questions that broke.
+pub(super) fn broken_questions(broken: Vec<String>, may_break: usize, how: &str) -> Found {
+    let answer = if broken.len() <= may_break { Answer::Met } else { Answer::NotMet };
+    let why = match &broken[..] {
+        [] => "none broke".to_owned(),
+        broken => format!("{how}: {}", broken.join(", ")),
+    };
+    Found { questions: broken, ..Found::new(answer, why) }
+}
+
+pub(super) fn questions_of(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Eval => "question",
+        Kind::Bench => "attempt",
+    }
+}
+
+fn answer_of(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Eval => "response",
+        Kind::Bench => "attempt",
+    }
+}

@@ -1,0 +1,198 @@
+//! Pairs the questions of two runs.
+
+use hashbrown::HashMap;
+use juror_score::{ScoreColumn, ScoreTable, compensated_sum};
+
+use crate::estimate::n_distinct;
+use crate::statistics::QuestionNumbers;
+
+/// The questions that two runs have in common.
+pub struct Joined {
+    pairs: Vec<JoinedQuestion>,
+    /// The cluster of each pair: its template, or itself for queries.
+    clusters: Vec<u32>,
+    a: QuestionNumbers,
+    b: QuestionNumbers,
+    /// Questions of the first run alone.
+    pub only_in_a: Vec<QuestionName>,
+    /// Questions of the second run alone.
+    pub only_in_b: Vec<QuestionName>,
+}
+
+/// A question that both runs have, by its number in each.
+#[derive(Clone, Copy, Debug)]
+struct JoinedQuestion {
+    a: usize,
+    b: usize,
+}
+
+/// A question by its template or set, and its id.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
+pub struct QuestionName {
+    /// The template or set.
+    pub group: String,
+    /// The id.
+    pub id: String,
+}
+
+/// The scores of both runs on the questions that both have a score for.
+#[derive(Clone, Debug, Default)]
+pub struct PairedScores {
+    /// The position of each pair among all joined questions.
+    pub at: Vec<usize>,
+    /// The scores of the first run.
+    pub a: Vec<f64>,
+    /// The scores of the second run.
+    pub b: Vec<f64>,
+    /// The cluster of each pair.
+    pub clusters: Vec<u32>,
+}
+
+impl PairedScores {
+    /// The clusters, if one of them has several questions.
+    pub fn real_clusters(&self) -> Option<&[u32]> {
+        (n_distinct(&self.clusters) < self.clusters.len()).then_some(&*self.clusters)
+    }
+
+    /// The differences, second minus first.
+    pub fn differences(&self) -> Vec<f64> {
+        self.a.iter().zip(&self.b).map(|(a, b)| b - a).collect()
+    }
+}
+
+impl Joined {
+    /// Pairs questions of the same group and id, unless `is_same` tells them apart. `by_template`
+    /// says whether questions of a group belong together.
+    pub fn of(
+        a: &ScoreTable,
+        b: &ScoreTable,
+        by_template: bool,
+        is_same: impl Fn(&QuestionName) -> bool,
+    ) -> Joined {
+        let (numbers_a, numbers_b) = (QuestionNumbers::of(a), QuestionNumbers::of(b));
+        let (names_a, mut names_b) = (numbers_a.names(a), by_name(numbers_b.names(b)));
+        let mut joined = Joined {
+            pairs: Vec::new(),
+            clusters: Vec::new(),
+            a: numbers_a,
+            b: numbers_b,
+            only_in_a: Vec::new(),
+            only_in_b: Vec::new(),
+        };
+        let mut groups: HashMap<String, u32> = HashMap::new();
+        for (number, name) in names_a.into_iter().enumerate() {
+            let can_join = !name.id.is_empty() && is_same(&name);
+            let other = if can_join { names_b.remove(&name) } else { None };
+            let Some(other) = other else {
+                joined.only_in_a.push(name);
+                continue;
+            };
+            let key = if by_template { name.group } else { number.to_string() };
+            let next = u32::try_from(groups.len()).unwrap_or(u32::MAX);
+            joined.clusters.push(*groups.entry(key).or_insert(next));
+            joined.pairs.push(JoinedQuestion { a: number, b: other });
+        }
+        joined.only_in_b = names_b.into_keys().collect();
+        joined.only_in_b.sort_unstable();
+        joined
+    }
+
+    /// The number of questions that both runs have.
+    pub fn len(&self) -> usize {
+        self.pairs.len()
+    }
+
+    /// Whether they have none in common.
+    pub fn is_empty(&self) -> bool {
+        self.pairs.is_empty()
+    }
+
+    /// The name of a joined question; `table` is the first run's.
+    pub fn name(&self, at: usize, table: &ScoreTable) -> QuestionName {
+        self.a.name(self.pairs[at].a, table)
+    }
+
+    /// The first rows of a joined question in the two tables.
+    pub fn rows(&self, at: usize) -> (usize, usize) {
+        let JoinedQuestion { a, b } = self.pairs[at];
+        (self.a.first_items[a], self.b.first_items[b])
+    }
+
+    /// The scores of the questions that both runs have a score for. Several answers to a question
+    /// count by their mean.
+    pub fn scores(&self, a: &ScoreColumn, b: &ScoreColumn) -> PairedScores {
+        let (a, b) = (self.a.means(a), self.b.means(b));
+        let mut scores = PairedScores::default();
+        for (at, pair) in self.pairs.iter().enumerate() {
+            if let (Some(a), Some(b)) = (a[pair.a], b[pair.b]) {
+                scores.at.push(at);
+                scores.a.push(a);
+                scores.b.push(b);
+                scores.clusters.push(self.clusters[at]);
+            }
+        }
+        scores
+    }
+
+    /// The scores of each joined question in both runs, from those of all rows of the two tables.
+    pub(crate) fn both(
+        &self,
+        a: &[Option<f64>],
+        b: &[Option<f64>],
+    ) -> Vec<(Option<f64>, Option<f64>)> {
+        let (a, b) = (self.a.means_of_rows(a), self.b.means_of_rows(b));
+        self.pairs.iter().map(|pair| (a[pair.a], b[pair.b])).collect()
+    }
+}
+
+fn by_name(names: Vec<QuestionName>) -> HashMap<QuestionName, usize> {
+    names.into_iter().enumerate().map(|(number, name)| (name, number)).collect()
+}
+
+impl QuestionNumbers {
+    fn name(&self, number: usize, table: &ScoreTable) -> QuestionName {
+        let item = &table.items()[self.first_items[number]];
+        QuestionName { group: table.group_of(item).to_owned(), id: item.id.to_string() }
+    }
+
+    fn names(&self, table: &ScoreTable) -> Vec<QuestionName> {
+        (0..self.n_questions).map(|number| self.name(number, table)).collect()
+    }
+
+    /// The score of each question that has one, as the mean over its answers.
+    fn means(&self, column: &ScoreColumn) -> Vec<Option<f64>> {
+        self.means_over(item_scores(column))
+    }
+
+    /// The same, from the scores of all rows.
+    fn means_of_rows(&self, scores: &[Option<f64>]) -> Vec<Option<f64>> {
+        let known = scores.iter().enumerate();
+        self.means_over(known.filter_map(|(item, score)| Some((item, (*score)?))))
+    }
+
+    fn means_over(&self, scores: impl Iterator<Item = (usize, f64)>) -> Vec<Option<f64>> {
+        let mut of_questions: Vec<Vec<f64>> = vec![Vec::new(); self.n_questions];
+        for (item, score) in scores {
+            of_questions[self.of_items[item] as usize].push(score);
+        }
+        of_questions.into_iter().map(mean_of).collect()
+    }
+}
+
+fn mean_of(mut scores: Vec<f64>) -> Option<f64> {
+    scores.sort_unstable_by(f64::total_cmp);
+    (!scores.is_empty()).then(|| compensated_sum(&scores) / scores.len() as f64)
+}
+
+/// The score of each row that has one. Scores of several steps count by what the metric makes of
+/// them: their mean, or their sum for costs.
+pub(crate) fn item_scores(column: &ScoreColumn) -> impl Iterator<Item = (usize, f64)> {
+    column.values().chunk_by(|a, b| a.item == b.item).filter_map(|values| {
+        let numbers = values.iter().map(|value| value.number.value);
+        let score = match column.info {
+            Some(info) => info.of_steps(numbers),
+            None => mean_of(numbers.collect()),
+        };
+        Some((values[0].item as usize, score?))
+    })
+}

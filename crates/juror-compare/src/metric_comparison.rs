@@ -1,0 +1,199 @@
+//! One metric of two runs, question by question.
+
+use juror_score::statistics::{self, Interval, Paired};
+use juror_score::{Better, MetricInfo, ScoreColumn, ScoreTable, Standing, Unit};
+use serde::Serialize;
+
+use crate::estimate::{Caution, FEW_CLUSTERS, has_width};
+use crate::join::{Joined, PairedScores};
+
+/// How a metric changed from the first run to the second.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MetricComparison {
+    /// Which direction is better; `None` for a metric of the user's own, of which nobody knows.
+    pub better: Option<Direction>,
+    /// Whether a change is best told in percent of the first run's mean.
+    pub is_relative: bool,
+    /// Questions that both runs have a number for.
+    pub n: usize,
+    /// The first run's mean over these questions.
+    pub a: f64,
+    /// The second run's mean over them.
+    pub b: f64,
+    /// The mean of the differences, second minus first.
+    pub delta: f64,
+    /// The standard error of that.
+    pub se: Option<f64>,
+    /// Its interval; `None` if none can be had, and `caution` says why.
+    pub interval: Option<Interval>,
+    /// The probability of a difference at least this large if nothing had changed.
+    pub p: Option<f64>,
+    /// The same, adjusted for the number of candidates (Holm).
+    pub p_holm: Option<f64>,
+    /// The same, adjusted for the number of metrics (Benjamini–Hochberg).
+    pub p_benjamini_hochberg: Option<f64>,
+    /// The same by flipping the signs of clusters, if there are few.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p_sign_flip_exact: Option<f64>,
+    /// The same by McNemar's test, for independent zeros and ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p_mcnemar_mid: Option<f64>,
+    /// How sure it is that the second run is better.
+    pub probability_better: Option<f64>,
+    /// Questions on which the second run is better.
+    pub won: usize,
+    /// Questions on which it is worse.
+    pub lost: usize,
+    /// Questions on which both are equal.
+    pub tied: usize,
+    /// The least difference that would be found with 80 % power.
+    pub mde: Option<f64>,
+    /// How many clusters the questions belong to, if clusters matter.
+    pub clusters: Option<usize>,
+    /// The share of the questions to which the metric applies that have a number, in each run.
+    pub coverage: [f64; 2],
+    /// The difference if every error counted as 0; `None` if 0 is not the worst value.
+    pub delta_errors_as_zero: Option<f64>,
+    /// What to keep in mind, or why there is no interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub caution: Option<Caution>,
+}
+
+/// Which direction is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// Up.
+    Higher,
+    /// Down.
+    Lower,
+}
+
+impl From<Better> for Direction {
+    fn from(better: Better) -> Direction {
+        match better {
+            Better::Higher => Direction::Higher,
+            Better::Lower => Direction::Lower,
+        }
+    }
+}
+
+/// The columns of a metric in two runs.
+#[derive(Clone, Copy)]
+pub(crate) struct Columns<'t> {
+    pub(crate) a: (&'t ScoreTable, &'t ScoreColumn),
+    pub(crate) b: (&'t ScoreTable, &'t ScoreColumn),
+}
+
+impl Columns<'_> {
+    fn info(&self) -> Option<&'static MetricInfo> {
+        self.a.1.info
+    }
+
+    fn coverage(&self) -> [f64; 2] {
+        [self.a, self.b].map(|(table, column)| {
+            let (mut n_scored, mut n_applicable) = (0_usize, 0_usize);
+            for standing in table.standings(column) {
+                n_scored += usize::from(standing == Standing::Scored);
+                n_applicable += usize::from(standing != Standing::NotApplicable);
+            }
+            n_scored as f64 / n_applicable.max(1) as f64
+        })
+    }
+
+    /// Compares the metric over joined questions. Returns `None` if no question has a number in both
+    /// runs.
+    pub(crate) fn compare(&self, joined: &Joined, confidence: f64) -> Option<MetricComparison> {
+        let scores = joined.scores(self.a.1, self.b.1);
+        let paired = paired(&scores, confidence)?;
+        let better = self.info().map(|info| Direction::from(info.better));
+        let is_fall_better = better == Some(Direction::Lower);
+        let turned =
+            |probability: f64| if is_fall_better { 1.0 - probability } else { probability };
+        let (won, lost) =
+            if is_fall_better { (paired.lost, paired.won) } else { (paired.won, paired.lost) };
+        let interval = paired.interval.filter(has_width);
+        let mean = |values| statistics::mean(values, None, confidence).map_or(0.0, |own| own.mean);
+        Some(MetricComparison {
+            better,
+            is_relative: self.info().is_some_and(|info| is_amount(info.unit)),
+            n: paired.n,
+            a: mean(&scores.a),
+            b: mean(&scores.b),
+            delta: paired.delta,
+            se: paired.se.filter(|_| interval.is_some()),
+            interval,
+            p: p_value(&paired),
+            p_holm: None,
+            p_benjamini_hochberg: None,
+            p_sign_flip_exact: paired.p_sign_flip_exact,
+            p_mcnemar_mid: mcnemar(&scores, &paired),
+            probability_better: paired
+                .probability_positive
+                .filter(|_| interval.is_some())
+                .map(turned),
+            won,
+            lost,
+            tied: paired.tied,
+            mde: paired.mde.filter(|_| interval.is_some()),
+            clusters: paired.n_clusters,
+            coverage: self.coverage(),
+            delta_errors_as_zero: self.delta_errors_as_zero(joined),
+            caution: caution(&paired, interval),
+        })
+    }
+
+    /// The mean difference if questions without a number in one run counted as 0 there.
+    fn delta_errors_as_zero(&self, joined: &Joined) -> Option<f64> {
+        self.info().filter(|info| info.unit == Unit::Fraction && info.better == Better::Higher)?;
+        let both = joined.both(&with_errors(self.a), &with_errors(self.b));
+        let differences: Vec<f64> = both.into_iter().filter_map(|(a, b)| Some(b? - a?)).collect();
+        statistics::mean(&differences, None, statistics::CONFIDENCE).map(|own| own.mean)
+    }
+}
+
+/// Whether a unit has no upper end, so that changes are best told in percent.
+fn is_amount(unit: Unit) -> bool {
+    !matches!(unit, Unit::Fraction | Unit::Cosine)
+}
+
+fn paired(scores: &PairedScores, confidence: f64) -> Option<Paired> {
+    statistics::paired(&scores.a, &scores.b, scores.real_clusters(), confidence)
+}
+
+/// The p-value; 1 if no question changed, which needs no spread to be known.
+fn p_value(paired: &Paired) -> Option<f64> {
+    let is_unchanged = paired.won == 0 && paired.lost == 0;
+    if is_unchanged { Some(1.0) } else { paired.p.filter(|_| paired.se.is_some_and(|se| se > 0.0)) }
+}
+
+fn caution(paired: &Paired, interval: Option<Interval>) -> Option<Caution> {
+    match (interval, paired.n_clusters) {
+        (None, _) if paired.n == 1 => Some(Caution::OneValue),
+        (None, Some(0 | 1)) => Some(Caution::OneCluster),
+        (None, _) => Some(Caution::NoSpread),
+        (Some(_), Some(n)) if n < FEW_CLUSTERS => Some(Caution::FewClusters),
+        (Some(_), _) => None,
+    }
+}
+
+/// McNemar's test, if every score is 0 or 1 and every question stands for itself.
+fn mcnemar(scores: &PairedScores, paired: &Paired) -> Option<f64> {
+    let is_binary = |value: &f64| *value == 0.0 || *value == 1.0;
+    let all_binary = scores.a.iter().chain(&scores.b).all(is_binary);
+    let count = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
+    (all_binary && scores.real_clusters().is_none())
+        .then(|| statistics::mcnemar(count(paired.lost), count(paired.won)).p_mid)
+}
+
+/// The score of each row, 0 for an error; `None` if the metric does not apply.
+pub(crate) fn with_errors((table, column): (&ScoreTable, &ScoreColumn)) -> Vec<Option<f64>> {
+    let mut scores: Vec<Option<f64>> = table
+        .standings(column)
+        .map(|standing| (standing != Standing::NotApplicable).then_some(0.0))
+        .collect();
+    for (item, score) in crate::join::item_scores(column) {
+        scores[item] = Some(score);
+    }
+    scores
+}

@@ -1,0 +1,157 @@
+//! The statistics of one metric over some rows of a score table.
+
+use juror_score::statistics::Interval;
+use juror_score::{ScoreColumn, ScoreTable, Standing, Unit, compensated_sum};
+use serde::Serialize;
+
+use crate::estimate::{Caution, Estimate, Method};
+
+/// What is known about a metric over some rows: counts, mean, spread and interval.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MetricStatistics {
+    /// The number of rows: questions, or attempts.
+    pub n: usize,
+    /// Those with a number.
+    pub n_scored: usize,
+    /// Those to which the metric applies, but which have no number.
+    pub n_error: usize,
+    /// Those to which it does not apply.
+    pub n_not_applicable: usize,
+    /// The share of the rows to which it applies that have a number.
+    pub coverage: f64,
+    /// The mean of the numbers.
+    pub mean: f64,
+    /// The middle number, or the mean of the two middle ones.
+    pub median: f64,
+    /// The standard deviation of the numbers; `None` for one number.
+    pub sd: Option<f64>,
+    /// The standard error of the mean.
+    pub se: Option<f64>,
+    /// The interval of the mean; its ends may lie outside the range of the metric.
+    pub interval: Option<Interval>,
+    /// How the interval was computed.
+    pub method: Option<Method>,
+    /// How many clusters the numbers belong to, if clusters matter.
+    pub clusters: Option<usize>,
+    /// How many times larger the variance of the mean is than without clusters.
+    pub deff: Option<f64>,
+    /// How many independent values would be as informative.
+    pub n_eff: Option<f64>,
+    /// The mean if every error counted as 0; `None` if 0 is not the worst value.
+    pub mean_errors_as_zero: Option<f64>,
+    /// The mean if every error counted as 1; `None` if 1 is not the best value.
+    pub mean_errors_as_one: Option<f64>,
+    /// What to keep in mind, or why there is no interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub caution: Option<Caution>,
+}
+
+/// The numbers of a metric over some rows, each with the cluster it belongs to.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Numbers {
+    pub(crate) values: Vec<f64>,
+    clusters: Vec<u32>,
+    n_scored: usize,
+    n_error: usize,
+    n_not_applicable: usize,
+}
+
+impl Numbers {
+    /// Those of all rows. `clusters` are those of the rows.
+    pub(crate) fn of_all(table: &ScoreTable, column: &ScoreColumn, clusters: &[u32]) -> Numbers {
+        let mut all = vec![Numbers::default()];
+        Numbers::sort_into(&mut all, table, column, clusters, |_| 0);
+        all.pop().unwrap_or_default()
+    }
+
+    /// Those of each group.
+    pub(crate) fn by_group(
+        table: &ScoreTable,
+        column: &ScoreColumn,
+        clusters: &[u32],
+    ) -> Vec<Numbers> {
+        let mut groups = vec![Numbers::default(); table.groups().len()];
+        let group_of = |item: usize| table.items()[item].group as usize;
+        Numbers::sort_into(&mut groups, table, column, clusters, group_of);
+        groups
+    }
+
+    fn sort_into(
+        scopes: &mut [Numbers],
+        table: &ScoreTable,
+        column: &ScoreColumn,
+        clusters: &[u32],
+        scope_of: impl Fn(usize) -> usize,
+    ) {
+        for value in column.values() {
+            let item = value.item as usize;
+            let scope = &mut scopes[scope_of(item)];
+            scope.values.push(value.number.value);
+            scope.clusters.push(clusters[item]);
+        }
+        for (item, standing) in table.standings(column).enumerate() {
+            let scope = &mut scopes[scope_of(item)];
+            match standing {
+                Standing::Scored => scope.n_scored += 1,
+                Standing::Missing => scope.n_error += 1,
+                Standing::NotApplicable => scope.n_not_applicable += 1,
+            }
+        }
+    }
+
+    /// The statistics; `None` if no row has a number.
+    pub(crate) fn statistics(
+        mut self,
+        column: &ScoreColumn,
+        confidence: f64,
+    ) -> Option<MetricStatistics> {
+        let Estimate { mean, interval, method, caution } =
+            Estimate::of(&self.values, &self.clusters, confidence)?;
+        let is_fraction = column.info.is_some_and(|info| info.unit == Unit::Fraction);
+        let with_errors = |worth: f64| is_fraction.then(|| self.mean_with_errors(mean.mean, worth));
+        let (worst, best) = (with_errors(0.0), with_errors(1.0));
+        let n_applicable = self.n_scored + self.n_error;
+        Some(MetricStatistics {
+            n: n_applicable + self.n_not_applicable,
+            n_scored: self.n_scored,
+            n_error: self.n_error,
+            n_not_applicable: self.n_not_applicable,
+            coverage: self.n_scored as f64 / n_applicable.max(1) as f64,
+            mean: mean.mean,
+            sd: standard_deviation(&self.values, mean.mean),
+            median: median(&mut self.values),
+            se: mean.se.filter(|_| interval.is_some()),
+            interval,
+            method,
+            clusters: mean.n_clusters,
+            deff: mean.deff,
+            n_eff: mean.n_eff,
+            mean_errors_as_zero: worst,
+            mean_errors_as_one: best,
+            caution,
+        })
+    }
+
+    /// The mean if every error counted as this much.
+    fn mean_with_errors(&self, mean: f64, worth: f64) -> f64 {
+        let (n, n_error) = (self.values.len() as f64, self.n_error as f64);
+        (mean * n + worth * n_error) / (n + n_error)
+    }
+}
+
+fn standard_deviation(values: &[f64], mean: f64) -> Option<f64> {
+    let mut squares: Vec<f64> = values.iter().map(|value| (value - mean).powi(2)).collect();
+    squares.sort_unstable_by(f64::total_cmp);
+    let n_free = values.len().checked_sub(1).filter(|n| *n > 0)?;
+    Some((compensated_sum(&squares) / n_free as f64).sqrt())
+}
+
+/// The middle of values, which it sorts; 0 without values.
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    match values.len() {
+        0 => 0.0,
+        n if n % 2 == 1 => values[n / 2],
+        n => f64::midpoint(values[n / 2 - 1], values[n / 2]),
+    }
+}

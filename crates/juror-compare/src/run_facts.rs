@@ -1,0 +1,96 @@
+//! What identifies a run, as far as comparing it with others needs to know.
+
+use hashbrown::HashMap;
+use serde::Serialize;
+
+use crate::statistics::Kind;
+
+/// A run's name, and everything that must be equal for two runs to be comparable.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RunFacts {
+    /// The name of what was judged.
+    pub name: String,
+    /// The folder or file that was read.
+    pub source: String,
+    /// A short hash of everything that decides the outcome; `None` for a file of results.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// When it began.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub began: Option<String>,
+    /// What its rows are.
+    pub kind: Kind,
+    /// Whether it ran to its end.
+    pub is_complete: bool,
+    /// The hash of the reference or of all queries.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+    /// The rules of scoring, as text that is equal for equal rules.
+    #[serde(skip)]
+    pub rules: Option<String>,
+    /// The judge: its models, parameters and prompts, as text that is equal for equal judges.
+    #[serde(skip)]
+    pub judge: Option<String>,
+    /// The hash of each question, by group and id; empty if it is not known.
+    #[serde(skip)]
+    pub questions: HashMap<(String, String), String>,
+}
+
+/// Something in which two runs differ, so that they cannot be compared as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Difference {
+    /// One has answers to questions, the other attempts of an agent.
+    Kind,
+    /// The reference questions or queries.
+    Reference,
+    /// The rules of scoring.
+    Rules,
+}
+
+impl Difference {
+    /// Names it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Difference::Kind => "the kind of run",
+            Difference::Reference => "the reference questions",
+            Difference::Rules => "the rules of scoring",
+        }
+    }
+}
+
+impl RunFacts {
+    /// A file of results without a manifest.
+    pub fn of_file(source: &str, kind: Kind) -> RunFacts {
+        RunFacts {
+            name: source.to_owned(),
+            source: source.to_owned(),
+            id: None,
+            began: None,
+            kind,
+            is_complete: true,
+            reference: None,
+            rules: None,
+            judge: None,
+            questions: HashMap::new(),
+        }
+    }
+
+    /// Lists what differs from another run, as far as both know it.
+    pub fn differences(&self, other: &RunFacts) -> Vec<Difference> {
+        let known = |one: &Option<String>, other: &Option<String>| {
+            one.is_some() && other.is_some() && one != other
+        };
+        let differs = [
+            (Difference::Kind, self.kind != other.kind),
+            (Difference::Reference, known(&self.reference, &other.reference)),
+            (Difference::Rules, known(&self.rules, &other.rules)),
+        ];
+        differs.into_iter().filter(|(_, differs)| *differs).map(|(what, _)| what).collect()
+    }
+
+    /// Whether another run was judged by the same judge, or neither was judged.
+    pub fn has_judge_of(&self, other: &RunFacts) -> bool {
+        self.judge == other.judge
+    }
+}

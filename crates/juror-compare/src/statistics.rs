@@ -1,0 +1,179 @@
+//! The statistics of a run: `juror.statistics/1`.
+
+use hashbrown::HashMap;
+use juror_score::statistics::{self, Interval};
+use juror_score::{Level, Ordered, ScoreColumn, ScoreTable};
+use serde::Serialize;
+
+use crate::estimate::{ClusterNoun, has_width};
+use crate::metric_statistics::{MetricStatistics, Numbers};
+use crate::trials::{TrialStatistics, trial_statistics};
+
+/// Statistics by the name of the metric, in the order of the metric table.
+pub type ByMetric<T> = Ordered<String, T>;
+
+/// The statistics of a run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Statistics {
+    format: &'static str,
+    /// What the rows are: answers to questions, or attempts at queries.
+    pub kind: Kind,
+    /// The confidence of all intervals.
+    pub confidence: f64,
+    /// The number of distinct questions or queries.
+    pub questions: usize,
+    /// The number of rows: more than questions if there are several answers to some.
+    pub answers: usize,
+    /// Rows that ended in an error, or have no answer.
+    pub errors: usize,
+    /// Over all rows.
+    pub micro: ByMetric<MetricStatistics>,
+    /// Means over the means of templates or sets.
+    #[serde(rename = "macro")]
+    pub macro_means: ByMetric<MacroStatistics>,
+    /// By template or set, in order.
+    pub groups: Ordered<String, ByMetric<MetricStatistics>>,
+    /// How often a question with several answers is solved; empty without trials.
+    #[serde(skip_serializing_if = "Ordered::is_empty")]
+    pub trials: ByMetric<TrialStatistics>,
+}
+
+/// What a run consists of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Answers to questions.
+    Eval,
+    /// Attempts of an agent at queries.
+    Bench,
+}
+
+/// The mean of the means of templates.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MacroStatistics {
+    /// How many templates have a number.
+    pub n: usize,
+    /// The mean of their means.
+    pub mean: f64,
+    /// Its standard error if the templates are a sample of others like them.
+    pub se: Option<f64>,
+    /// Its interval in that case.
+    pub interval: Option<Interval>,
+    /// Its standard error if these templates are all that matter.
+    pub se_fixed: Option<f64>,
+}
+
+impl Kind {
+    fn of(level: Level) -> Kind {
+        match level {
+            Level::Attempt => Kind::Bench,
+            Level::Question | Level::Step => Kind::Eval,
+        }
+    }
+
+    /// What the clusters of all rows are called.
+    pub fn cluster_noun(self) -> ClusterNoun {
+        match self {
+            Kind::Eval => ClusterNoun("template"),
+            Kind::Bench => ClusterNoun("query"),
+        }
+    }
+}
+
+impl Statistics {
+    /// The name of the format.
+    pub const FORMAT: &'static str = "juror.statistics/1";
+
+    /// Computes the statistics of all rows.
+    pub fn of(table: &ScoreTable, confidence: f64) -> Statistics {
+        let kind = Kind::of(table.level());
+        let questions = QuestionNumbers::of(table);
+        let templates: Vec<u32> = table.items().iter().map(|item| item.group).collect();
+        let clusters = match kind {
+            Kind::Eval => &templates,
+            Kind::Bench => &questions.of_items,
+        };
+        let mut all = Statistics {
+            format: Statistics::FORMAT,
+            kind,
+            confidence,
+            questions: questions.n_questions,
+            answers: table.items().len(),
+            errors: table.items().iter().filter(|item| item.is_error).count(),
+            micro: ByMetric::default(),
+            macro_means: ByMetric::default(),
+            groups: table.groups().map(|group| (group.to_owned(), ByMetric::default())).collect(),
+            trials: ByMetric::default(),
+        };
+        for column in table.columns() {
+            let micro = Numbers::of_all(table, column, clusters).statistics(column, confidence);
+            let Some(micro) = micro else { continue };
+            all.micro.insert(column.name.to_string(), micro);
+            all.add_groups(column, Numbers::by_group(table, column, &questions.of_items));
+            let trials = trial_statistics(table, column, &questions, confidence);
+            all.trials.extend(trials.map(|trials| (column.name.to_string(), trials)));
+        }
+        all
+    }
+
+    /// Adds the statistics of a metric by group, and over groups.
+    fn add_groups(&mut self, column: &ScoreColumn, groups: Vec<Numbers>) {
+        let values: Vec<&Vec<f64>> =
+            groups.iter().map(|group| &group.values).filter(|values| !values.is_empty()).collect();
+        let over_groups = macro_statistics(&values, self.confidence);
+        let name = column.name.to_string();
+        self.macro_means.extend(over_groups.map(|own| (name.clone(), own)));
+        for (own, numbers) in self.groups.values_mut().zip(groups) {
+            let statistics = numbers.statistics(column, self.confidence);
+            own.extend(statistics.map(|statistics| (name.clone(), statistics)));
+        }
+    }
+
+    /// Returns the statistics of a metric over all rows.
+    pub fn metric(&self, name: &str) -> Option<&MetricStatistics> {
+        self.micro.get(name)
+    }
+}
+
+fn macro_statistics(groups: &[&Vec<f64>], confidence: f64) -> Option<MacroStatistics> {
+    let estimate = statistics::macro_mean(groups)?;
+    Some(MacroStatistics {
+        n: groups.len(),
+        mean: estimate.mean,
+        se: estimate.se_sample,
+        interval: estimate.interval(confidence).filter(has_width),
+        se_fixed: estimate.se_fixed,
+    })
+}
+
+/// Which question or query each row of a table answers, as a number.
+pub(crate) struct QuestionNumbers {
+    /// The number of each row's question.
+    pub(crate) of_items: Vec<u32>,
+    /// The first row of each question.
+    pub(crate) first_items: Vec<usize>,
+    pub(crate) n_questions: usize,
+}
+
+impl QuestionNumbers {
+    /// Rows of the same group and id answer the same question. A row without an id is a question of
+    /// its own.
+    pub(crate) fn of(table: &ScoreTable) -> QuestionNumbers {
+        let mut known = HashMap::with_capacity(table.items().len());
+        let mut first_items = Vec::new();
+        let mut of_items = Vec::with_capacity(table.items().len());
+        for (at, item) in table.items().iter().enumerate() {
+            let next = u32::try_from(first_items.len()).unwrap_or(u32::MAX);
+            let number = match &*item.id {
+                "" => next,
+                id => *known.entry((item.group, id)).or_insert(next),
+            };
+            if number == next {
+                first_items.push(at);
+            }
+            of_items.push(number);
+        }
+        let n_questions = first_items.len();
+        QuestionNumbers { of_items, first_items, n_questions }
+    }
+}

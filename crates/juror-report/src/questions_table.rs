@@ -1,0 +1,155 @@
+//! The table of an evaluation: a row per template, then all questions, with means and intervals.
+
+use juror_compare::{FEW_CLUSTERS, MetricStatistics, Statistics};
+use juror_score::{Aggregates, KeyPart, Summary, Unit, metric, question_metric, split_key};
+
+use crate::shown_mean::{FEW, ShownMean};
+use crate::terminal::{Paint, layout, shorten};
+
+/// How many templates are listed.
+const MOST_TEMPLATES: usize = 20;
+
+/// How many characters of a name are shown.
+pub(crate) const NAME_WIDTH: usize = 44;
+
+/// How many custom metrics get a column.
+const MOST_OWN: usize = 3;
+
+/// The metrics that get a column if some question has them, and the column's title.
+const SCORES: [(&str, &str); 5] = [
+    ("steps_score", "steps"),
+    ("answer_f1", "answer f1"),
+    ("answer_relevance", "relevance"),
+    ("retrieval_answer_f1", "retrieval"),
+    ("retrieval_context_f1", "contexts"),
+];
+
+/// The metrics of the last columns, which tables always have.
+const USAGE: [(&str, &str); 2] = [("total_tokens", "tokens"), ("elapsed_sec", "time")];
+
+/// Renders the table, and below it what to know about its intervals.
+pub(crate) fn questions_table(
+    aggregates: &Aggregates,
+    statistics: &Statistics,
+    paint: Paint,
+) -> String {
+    let columns = columns(aggregates);
+    let mut rows = vec![header(&columns)];
+    for (id, summary) in listed_templates(aggregates) {
+        let own = statistics.groups.get(id);
+        let cell = |metric: &str| {
+            let shown = own.and_then(|own| own.get(metric)).map(ShownMean::of)?;
+            let is_usage = USAGE.iter().any(|(usage, _)| *usage == metric);
+            Some(if is_usage { shown.without_interval() } else { shown })
+        };
+        rows.push(row(&shorten(id, NAME_WIDTH), summary, cell, &columns));
+    }
+    let n_hidden = aggregates.per_template.len().saturating_sub(MOST_TEMPLATES);
+    if n_hidden > 0 {
+        rows.push(vec![format!("… and {n_hidden} more templates")]);
+    }
+    let cell = |metric: &str| statistics.metric(metric).map(ShownMean::of);
+    rows.push(row("all questions", &aggregates.micro, cell, &columns));
+    if aggregates.per_template.len() > 1 {
+        rows.push(macro_row(statistics, &columns));
+    }
+    let notes = notes(statistics, &columns);
+    let notes: String = notes.iter().map(|note| format!("{}\n", paint.dim(note))).collect();
+    format!("{}{notes}", layout(&rows, paint))
+}
+
+/// The metrics to show: those of `SCORES` that some question has, then the first custom ones, then
+/// usage.
+fn columns(aggregates: &Aggregates) -> Vec<(&str, &str)> {
+    let is_cost = |name: &str| split_key(name).1 == Some(KeyPart::Cost);
+    let own = |name: &&str| question_metric(name).is_none() && !is_cost(name);
+    let own = aggregates.micro.metrics.keys().map(AsRef::as_ref).filter(own).take(MOST_OWN);
+    SCORES
+        .into_iter()
+        .filter(|(metric, _)| aggregates.micro.spread(metric).is_some())
+        .chain(own.map(|name| (name, name)))
+        .chain(USAGE)
+        .collect()
+}
+
+/// All templates in order, or those with the lowest steps scores if there are many.
+fn listed_templates(aggregates: &Aggregates) -> Vec<(&String, &Summary)> {
+    let mut templates: Vec<(&String, &Summary)> = aggregates.per_template.iter().collect();
+    if templates.len() > MOST_TEMPLATES {
+        let score =
+            |summary: &Summary| summary.spread("steps_score").map_or(-1.0, |spread| spread.mean);
+        templates.sort_by(|a, b| score(a.1).total_cmp(&score(b.1)));
+        templates.truncate(MOST_TEMPLATES);
+    }
+    templates
+}
+
+fn header(columns: &[(&str, &str)]) -> Vec<String> {
+    let mut cells = vec!["template".to_owned(), "questions".into(), "errors".into()];
+    cells.extend(columns.iter().map(|(_, title)| (*title).to_owned()));
+    cells
+}
+
+fn row(
+    name: &str,
+    summary: &Summary,
+    cell: impl Fn(&str) -> Option<ShownMean>,
+    columns: &[(&str, &str)],
+) -> Vec<String> {
+    let n_questions = summary.n_errors + summary.n_successes;
+    let mut cells = vec![name.to_owned(), n_questions.to_string(), summary.n_errors.to_string()];
+    cells.extend(columns.iter().map(|(metric, _)| shown(cell(metric), metric)));
+    cells
+}
+
+fn macro_row(statistics: &Statistics, columns: &[(&str, &str)]) -> Vec<String> {
+    let mut cells = vec!["mean over templates".to_owned(), String::new(), String::new()];
+    let cell = |metric: &str| statistics.macro_means.get(metric).map(ShownMean::of_macro);
+    cells.extend(columns.iter().map(|(metric, _)| shown(cell(metric), metric)));
+    cells
+}
+
+fn shown(cell: Option<ShownMean>, name: &str) -> String {
+    let unit = metric(name).map_or(Unit::Fraction, |info| info.unit);
+    cell.map_or("–".into(), |cell| cell.text(unit))
+}
+
+/// What to know about the intervals, and about questions that means leave out.
+fn notes(statistics: &Statistics, columns: &[(&str, &str)]) -> Vec<String> {
+    let own: Vec<(&str, &MetricStatistics)> = columns
+        .iter()
+        .filter_map(|(metric, title)| Some((*title, statistics.metric(metric)?)))
+        .collect();
+    let mut notes = about_intervals(statistics, &own);
+    let lacking: Vec<String> = own
+        .iter()
+        .filter(|(title, own)| own.n_error > 0 && !USAGE.iter().any(|usage| usage.1 == *title))
+        .map(|(title, own)| format!("{title} {} of {}", own.n_scored, own.n_scored + own.n_error))
+        .collect();
+    if !lacking.is_empty() {
+        notes.push(format!("questions with a score: {}", lacking.join(" · ")));
+    }
+    notes
+}
+
+fn about_intervals(statistics: &Statistics, own: &[(&str, &MetricStatistics)]) -> Vec<String> {
+    let (with, without): (Vec<_>, Vec<_>) =
+        own.iter().map(|(_, own)| *own).partition(|own| own.interval.is_some());
+    let mut notes = Vec::new();
+    let n_templates = with.iter().find_map(|own| own.clusters);
+    if !with.is_empty() {
+        let percent = statistics.confidence * 100.0;
+        let by = n_templates.map_or(String::new(), |n| format!(", allowing for {n} templates"));
+        notes.push(format!("± is half of the {percent} % interval of a mean{by}"));
+    }
+    if let Some(n) = n_templates.filter(|n| *n < FEW_CLUSTERS) {
+        notes.push(format!("{FEW} {n} templates are few for an interval: look at each of them"));
+    }
+    for own in without {
+        let noun = statistics.kind.cluster_noun();
+        let why = own.caution.map(|caution| caution.text(own.clusters.unwrap_or(0), noun));
+        let note = why.map(|why| format!("no ±: {why}"));
+        notes.extend(note.filter(|note| !notes.contains(note)));
+    }
+    notes
+}

@@ -1,0 +1,218 @@
+//! Numbers with a mean and a standard error, whatever their order.
+//!
+//! Sums run over sorted values and are compensated, so the same values give the same bits in any
+//! order, and their negatives give the negated bits.
+
+use std::borrow::Cow;
+
+use crate::stats::compensated_sum;
+
+/// How many roundings a value may carry and still count as equal to another.
+const ROUNDINGS: f64 = 4.0;
+
+/// Finite numbers, at least one.
+pub(super) struct Sample<'a> {
+    values: Cow<'a, [f64]>,
+    mean: f64,
+    /// Differences up to this size are no more than rounding.
+    rounding: f64,
+}
+
+impl<'a> Sample<'a> {
+    /// Returns `None` for no values, and if a value or the sum is not finite.
+    pub(super) fn new(values: &'a [f64]) -> Option<Sample<'a>> {
+        Sample::with_rounding(Cow::Borrowed(values), rounding(&[values])?)
+    }
+
+    /// Takes `b - a`, pair by pair. Returns `None` also if one has more values than the other.
+    pub(super) fn differences(a: &[f64], b: &[f64]) -> Option<Sample<'static>> {
+        let rounding = rounding(&[a, b]).filter(|_| a.len() == b.len())?;
+        let values: Vec<f64> = a.iter().zip(b).map(|(a, b)| b - a).collect();
+        Sample::with_rounding(Cow::Owned(values), rounding)
+    }
+
+    fn with_rounding(values: Cow<'a, [f64]>, rounding: f64) -> Option<Sample<'a>> {
+        let mean = mean_of(&values);
+        mean.is_finite().then_some(Sample { values, mean, rounding })
+    }
+
+    pub(super) fn n(&self) -> usize {
+        self.values.len()
+    }
+
+    pub(super) fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// How far rounding may have moved the sum of all values.
+    pub(super) fn rounding_of_sum(&self) -> f64 {
+        self.rounding * self.n() as f64
+    }
+
+    /// Whether all values are equal but for rounding.
+    pub(super) fn is_constant(&self) -> bool {
+        let (low, high) = self.values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), extent);
+        high - low <= self.rounding
+    }
+
+    pub(super) fn mean(&self) -> f64 {
+        self.mean
+    }
+
+    /// Returns the variance with `n - 1`, or `None` for one value.
+    pub(super) fn variance(&self) -> Option<f64> {
+        let degrees = self.n().checked_sub(1).filter(|degrees| *degrees > 0)?;
+        if self.is_constant() {
+            return Some(0.0);
+        }
+        let squares = self.deviations().map(|deviation| deviation * deviation);
+        Some(ordered_sum(squares.collect()) / degrees as f64)
+    }
+
+    fn deviations(&self) -> impl Iterator<Item = f64> {
+        self.values.iter().map(|value| value - self.mean)
+    }
+
+    /// Returns the standard error of the mean of independent values.
+    pub(super) fn standard_error(&self) -> Option<f64> {
+        Some((self.variance()? / self.n() as f64).sqrt())
+    }
+
+    /// Returns the standard error of the mean of values that belong together in clusters (CR1), or
+    /// `None` for one cluster.
+    pub(super) fn clustered_error(&self, clusters: &Clusters) -> Option<f64> {
+        let degrees = clusters.n().checked_sub(1).filter(|degrees| *degrees > 0)?;
+        if self.is_constant() {
+            return Some(0.0);
+        }
+        let deviations: Vec<f64> = self.deviations().collect();
+        let sums = clusters.sums(&deviations, self.rounding);
+        let squares = ordered_sum(sums.iter().map(|sum| sum * sum).collect());
+        let correction = clusters.n() as f64 / degrees as f64;
+        Some((correction * squares).sqrt() / self.n() as f64)
+    }
+}
+
+/// Returns the largest difference between equal values that rounding explains, or `None` if there is
+/// no value, or one that is not finite.
+fn rounding(parts: &[&[f64]]) -> Option<f64> {
+    let is_fit = |part: &&[f64]| !part.is_empty() && part.iter().all(|value| value.is_finite());
+    let sizes = parts.iter().copied().flatten().map(|value| value.abs());
+    let largest = sizes.fold(0.0, f64::max);
+    parts.iter().all(is_fit).then_some(ROUNDINGS * f64::EPSILON * largest)
+}
+
+/// Returns the mean: the value itself if there is only one, because the sum of many may be rounded.
+fn mean_of(values: &[f64]) -> f64 {
+    let is_one_value = values.iter().all(|value| *value == values[0]);
+    if is_one_value { values[0] } else { ordered_sum(values.to_vec()) / values.len() as f64 }
+}
+
+fn extent((low, high): (f64, f64), value: &f64) -> (f64, f64) {
+    (low.min(*value), high.max(*value))
+}
+
+/// Sums values in an order of their own: by size, and without those that cancel each other.
+///
+/// Equal sizes of both signs would leave a choice, which is why they are cancelled first.
+pub(super) fn ordered_sum(mut values: Vec<f64>) -> f64 {
+    values.sort_unstable_by(|a, b| a.abs().total_cmp(&b.abs()));
+    let left: Vec<f64> = values.chunk_by(|a, b| a.abs() == b.abs()).flat_map(uncancelled).collect();
+    compensated_sum(&left)
+}
+
+/// Returns what is left of values of one size.
+fn uncancelled(same_size: &[f64]) -> impl Iterator<Item = f64> {
+    let n_negative = same_size.iter().filter(|value| value.is_sign_negative()).count();
+    let n_positive = same_size.len() - n_negative;
+    let sign = if n_negative > n_positive { -1.0 } else { 1.0 };
+    std::iter::repeat_n(same_size[0].abs() * sign, n_positive.abs_diff(n_negative))
+}
+
+/// Which values belong together: their positions, sorted by cluster.
+pub(super) struct Clusters {
+    positions: Vec<usize>,
+    /// Where each cluster ends in `positions`.
+    ends: Vec<usize>,
+}
+
+impl Clusters {
+    /// Takes the cluster of every value, by any number.
+    pub(super) fn new(ids: &[u32]) -> Clusters {
+        let mut positions: Vec<usize> = (0..ids.len()).collect();
+        positions.sort_by_key(|at| ids[*at]);
+        let ends = positions.chunk_by(|a, b| ids[*a] == ids[*b]).scan(0, |end, cluster| {
+            *end += cluster.len();
+            Some(*end)
+        });
+        let ends = ends.collect();
+        Clusters { positions, ends }
+    }
+
+    /// Takes every value as a cluster of its own.
+    pub(super) fn singles(n: usize) -> Clusters {
+        Clusters { positions: (0..n).collect(), ends: (1..=n).collect() }
+    }
+
+    pub(super) fn n(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Returns the positions of each cluster's values.
+    pub(super) fn each(&self) -> impl Iterator<Item = &[usize]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, end)| &self.positions[start..*end])
+    }
+
+    /// Returns the sum of each cluster, 0 if it is no more than rounding.
+    pub(super) fn sums(&self, values: &[f64], rounding: f64) -> Vec<f64> {
+        let sum = |cluster: &[usize]| {
+            let sum = ordered_sum(cluster.iter().map(|at| values[*at]).collect());
+            if sum.abs() <= rounding * cluster.len() as f64 { 0.0 } else { sum }
+        };
+        self.each().map(sum).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sum_depends_neither_on_order_nor_on_sign() {
+        let values = vec![0.1, -0.3, 1e16, 0.7, 0.3, -1e16, 1.0, -0.1, 0.2];
+        let reversed = values.iter().rev().copied().collect();
+        let negated = values.iter().map(|value| -value).collect();
+        let sum = ordered_sum(values);
+        assert_eq!(sum.to_bits(), ordered_sum(reversed).to_bits());
+        assert_eq!(sum, -ordered_sum(negated));
+        assert!((sum - 1.9).abs() < 1e-15);
+    }
+
+    #[test]
+    fn values_that_differ_by_rounding_are_constant() {
+        let (a, b) = ([0.7, 0.8, 0.9], [0.8, 0.9, 1.0]);
+        let differences = Sample::differences(&a, &b).expect("a sample");
+        assert!(differences.is_constant(), "{:?}", differences.values());
+        assert_eq!(differences.standard_error(), Some(0.0));
+        assert!(!Sample::new(&[0.7, 0.7 + 1e-14]).expect("a sample").is_constant());
+    }
+
+    #[test]
+    fn what_is_no_number_is_no_sample() {
+        for values in [&[][..], &[1.0, f64::NAN], &[f64::INFINITY], &[1e308, 1.5e308]] {
+            assert!(Sample::new(values).is_none(), "{values:?}");
+        }
+        assert!(Sample::differences(&[1.0], &[1.0, 2.0]).is_none());
+        assert!(Sample::differences(&[-f64::MAX], &[f64::MAX]).is_none());
+    }
+
+    #[test]
+    fn clusters_are_told_apart_by_id_alone() {
+        let clusters = Clusters::new(&[7, 2, 7, u32::MAX, 2]);
+        assert_eq!(clusters.n(), 3);
+        assert_eq!(clusters.sums(&[1.0, 2.0, 3.0, 4.0, 5.0], 0.0), [7.0, 4.0, 4.0]);
+        assert_eq!(Clusters::singles(2).sums(&[1.0, 2.0], 0.0), [1.0, 2.0]);
+        assert_eq!(Clusters::new(&[]).n(), 0);
+    }
+}
