@@ -93,7 +93,7 @@ pub use profile::{
     Noncommittal, Profile, ScoredGroups, StepKinds, WithoutOutput,
 };
 pub use question::{ExpectedStep, MatchedBy, Question};
-pub use record::{Case, Record, score};
+pub use record::{COMPUTED_STEP_METRICS, Case, Record, score};
 pub use score_table::{ScoreColumn, ScoreTable, ScoredItem, ScoredValue, Standing};
 pub use scorecard::{Resources, Scorecard};
 pub use stats::{Number, Spread, compensated_sum};

@@ -14,6 +14,10 @@ use crate::question::{ExpectedStep, Question};
 use crate::retrieval::{ContextScores, compare_contexts};
 use crate::trajectory::{Status, Step, Trajectory};
 
+/// The metrics of retrieval steps that [`score`] computes, if contexts are compared by text distance.
+pub const COMPUTED_STEP_METRICS: [&str; 3] =
+    ["retrieval_context_recall", "retrieval_context_precision", "retrieval_context_f1"];
+
 /// A question and what a subject did with it.
 #[derive(Clone, Copy, Debug)]
 pub struct Case<'a> {
@@ -225,9 +229,7 @@ fn add_context_findings(
             Ok(scores) => [scores.recall, scores.precision, scores.f1].map(Verdict::scored),
             Err(why) => [(); 3].map(|()| Verdict::failed(why.clone())),
         };
-        let names =
-            ["retrieval_context_recall", "retrieval_context_precision", "retrieval_context_f1"];
-        for (metric, verdict) in names.into_iter().zip(values) {
+        for (metric, verdict) in COMPUTED_STEP_METRICS.into_iter().zip(values) {
             findings.push(Finding::new(Aspect::Metric(metric), verdict).of_step(pair.actual));
         }
     }

@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use juror_score::{Case, ContextJudge, Judgement, Level, METRICS, MetricInfo, score};
+use juror_score::{
+    COMPUTED_STEP_METRICS, Case, ContextJudge, Judgement, Level, METRICS, MetricInfo, score,
+};
 
 use super::Evaluation;
 use crate::plan::Plan;
@@ -26,7 +28,7 @@ pub(super) fn metrics_of_steps(
     }
     if plan.profile.contexts == ContextJudge::Text {
         for index in 0..evaluation.dataset.questions.len() {
-            if BY_TEXT.iter().all(|name| seen.contains(*name)) {
+            if COMPUTED_STEP_METRICS.iter().all(|name| seen.contains(*name)) {
                 break;
             }
             let case = evaluation.case(index);
@@ -35,15 +37,11 @@ pub(super) fn metrics_of_steps(
             }
             let record = score(&case, &plan.profile);
             let has = |name: &&str| !record.values_of_steps(name).is_empty();
-            seen.extend(BY_TEXT.into_iter().filter(has).map(Cow::Borrowed));
+            seen.extend(COMPUTED_STEP_METRICS.into_iter().filter(has).map(Cow::Borrowed));
         }
     }
     of_steps.into_iter().filter(|info| seen.contains(info.name)).collect()
 }
-
-/// The step metrics that need no model.
-const BY_TEXT: [&str; 3] =
-    ["retrieval_context_recall", "retrieval_context_precision", "retrieval_context_f1"];
 
 /// Returns whether retrieval was both expected and done.
 fn retrieves(case: &Case<'_>, plan: &Plan) -> bool {
