@@ -113,13 +113,12 @@ impl Columns<'_> {
         let (won, lost) =
             if is_fall_better { (paired.lost, paired.won) } else { (paired.won, paired.lost) };
         let interval = paired.interval.filter(has_width);
-        let mean = |values| statistics::mean(values, None, confidence).map_or(0.0, |own| own.mean);
         Some(MetricComparison {
             better,
             is_relative: self.info().is_some_and(|info| is_amount(info.unit)),
             n: paired.n,
-            a: mean(&scores.a),
-            b: mean(&scores.b),
+            a: paired.mean_a,
+            b: paired.mean_b,
             delta: paired.delta,
             se: paired.se.filter(|_| interval.is_some()),
             interval,

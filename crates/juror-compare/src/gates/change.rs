@@ -5,6 +5,7 @@ use juror_score::statistics::Interval;
 use super::level::{GatedRun, broken_questions, lack_of_coverage};
 use super::{Answer, ChangeLimit, Condition, Found, Gate, GateOutcome, Gates, Margin};
 use crate::comparison::CandidateComparison;
+use crate::estimate::Caution;
 use crate::metric_comparison::{Direction, MetricComparison};
 
 impl Gates {
@@ -83,14 +84,20 @@ impl Loss {
         }
     }
 
-    /// Whether the whole interval is within the margin, wholly outside, or neither.
-    fn answer(&self) -> Answer {
-        match self.interval {
-            Some(interval) if interval.low > -self.margin => Answer::Met,
-            Some(interval) if interval.high < -self.margin => Answer::NotMet,
-            Some(_) => Answer::Unknown,
-            None if self.delta >= 0.0 => Answer::Met,
-            None => Answer::Unknown,
+    /// Whether the whole interval is within the margin, wholly outside, or neither. Without an
+    /// interval nothing is known, unless the change is the same everywhere.
+    fn answer(&self, caution: Option<Caution>) -> Answer {
+        let (low, high) = match (self.interval, caution) {
+            (Some(interval), _) => (interval.low, interval.high),
+            (None, Some(Caution::NoSpread)) => (self.delta, self.delta),
+            (None, _) => return Answer::Unknown,
+        };
+        if low > -self.margin {
+            Answer::Met
+        } else if high < -self.margin {
+            Answer::NotMet
+        } else {
+            Answer::Unknown
         }
     }
 }
@@ -100,7 +107,7 @@ fn check_margin(own: &MetricComparison, limit: ChangeLimit) -> Found {
     if own.won == 0 && own.lost == 0 {
         return Found::new(Answer::Met, "no question changed");
     }
-    let answer = loss.answer();
+    let answer = loss.answer(own.caution);
     let Some(interval) = own.interval else {
         let change = own.shown(own.delta);
         return Found::new(answer, format!("changes by {change}; no interval can be had"));

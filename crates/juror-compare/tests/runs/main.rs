@@ -1,0 +1,5 @@
+//! Statistics and comparison of small runs.
+
+mod comparison;
+mod statistics;
+mod support;

@@ -1,0 +1,106 @@
+//! Statistics of runs.
+
+use crate::support::table;
+use juror_compare::{Caution, Method, Statistics};
+use juror_score::ScoreTable;
+use juror_score::Scorecard;
+use juror_score::{Aspect, Finding, Verdict};
+
+/// The example of the published document: templates of 8 of 10, 0 of 10, 9 of 9 and 0 of 10, and one
+/// error.
+fn documented() -> ScoreTable {
+    let mut answers = Vec::new();
+    let ids: Vec<String> = (0..10).map(|id| id.to_string()).collect();
+    for (template, n_right, n) in [("a", 8, 10), ("b", 0, 10), ("c", 9, 9), ("d", 0, 10)] {
+        for (at, id) in ids.iter().take(n).enumerate() {
+            answers.push((template, id.as_str(), Some(f64::from(u8::from(at < n_right)))));
+        }
+    }
+    answers.push(("c", "9", None));
+    table(&answers)
+}
+
+fn close(one: f64, other: f64) -> bool {
+    (one - other).abs() < 1e-9 * other.abs().max(1.0)
+}
+
+#[test]
+fn the_documented_example_rests_on_four_templates() {
+    let statistics = Statistics::of(&documented(), 0.95);
+    let steps = statistics.metric("steps_score").expect("a metric");
+    assert!(close(steps.mean, 17.0 / 39.0));
+    assert!((steps.se.expect("an error") - 0.259_863_129).abs() < 1e-9);
+    assert_eq!(steps.clusters, Some(4));
+    assert_eq!(steps.caution, Some(Caution::FewClusters));
+    let interval = steps.interval.expect("an interval");
+    assert!((interval.low + 0.3911).abs() < 1e-4 && (interval.high - 1.2629).abs() < 1e-4);
+    assert!((steps.deff.expect("a design effect") - 10.44).abs() < 0.01);
+    assert_eq!((steps.n, steps.n_scored, steps.n_error), (40, 39, 1));
+    assert!(close(steps.mean_errors_as_zero.expect("a mean"), 17.0 / 40.0));
+    assert!(close(steps.mean_errors_as_one.expect("a mean"), 18.0 / 40.0));
+    let over = &statistics.macro_means["steps_score"];
+    assert!(close(over.mean, 0.45) && (over.se.expect("an error") - 0.262_995_564).abs() < 1e-8);
+    assert!((over.se_fixed.expect("an error") - 0.033_333_333).abs() < 1e-8);
+    assert_eq!(statistics.groups["a"]["steps_score"].method, Some(Method::Wilson));
+}
+
+#[test]
+fn a_number_that_cannot_be_had_says_why() {
+    let caution = |answers: &[crate::support::Answer<'_>]| {
+        let statistics = Statistics::of(&table(answers), 0.95);
+        let own = statistics.metric("steps_score").expect("a metric").clone();
+        assert_eq!((own.interval, own.se), (None, None));
+        own.caution
+    };
+    let half = Some(0.5);
+    assert_eq!(caution(&[("a", "1", half)]), Some(Caution::OneValue));
+    assert_eq!(caution(&[("a", "1", half), ("a", "2", Some(1.0))]), Some(Caution::OneCluster));
+    assert_eq!(caution(&[("a", "1", half), ("b", "2", half)]), Some(Caution::NoSpread));
+    let equal = [("a", "1", half), ("a", "2", half), ("b", "3", half)];
+    assert_eq!(caution(&equal), Some(Caution::NoSpread));
+    assert!(Statistics::of(&table(&[("a", "1", None)]), 0.95).micro.is_empty());
+}
+
+#[test]
+fn templates_of_one_question_are_no_clusters() {
+    let ids: Vec<String> = (0..20).map(|id| id.to_string()).collect();
+    let answers: Vec<_> = ids
+        .iter()
+        .enumerate()
+        .map(|(at, id)| (id.as_str(), id.as_str(), Some(at as f64 / 20.0)))
+        .collect();
+    let statistics = Statistics::of(&table(&answers), 0.95);
+    let steps = statistics.metric("steps_score").expect("a metric");
+    assert_eq!((steps.method, steps.clusters, steps.caution), (Some(Method::T), None, None));
+}
+
+fn attempt(id: &str, trial: usize, solved: f64) -> Scorecard<'static> {
+    let found = Finding::new(Aspect::Metric("sopr_score"), Verdict::scored(solved));
+    Scorecard {
+        trial: Some(trial),
+        judged: vec![found].into(),
+        ..Scorecard::of_attempt("G1", id.to_owned())
+    }
+}
+
+#[test]
+fn attempts_at_a_query_are_a_cluster_and_have_pass_rates() {
+    let mut table = ScoreTable::of_attempts();
+    for (id, solved) in [("1", [1.0, 1.0, 0.0]), ("2", [0.0, 0.0, 0.0]), ("3", [1.0, 1.0, 1.0])] {
+        for (at, solved) in solved.into_iter().enumerate() {
+            table.push_attempt(&attempt(id, at + 1, solved));
+        }
+    }
+    let statistics = Statistics::of(&table, 0.95);
+    assert_eq!((statistics.questions, statistics.answers), (3, 9));
+    let sopr = statistics.metric("sopr_score").expect("a metric");
+    assert_eq!((sopr.clusters, sopr.method), (Some(3), Some(Method::ClusteredT)));
+    let trials = &statistics.trials["sopr_score"];
+    assert_eq!((trials.trials, trials.questions), (3, 3));
+    assert!(close(trials.solved_sometimes, 1.0 / 3.0));
+    let means = |rates: &[juror_compare::PassRate]| -> Vec<f64> {
+        rates.iter().map(|rate| (rate.mean * 1e6).round() / 1e6).collect()
+    };
+    assert_eq!(means(&trials.pass_at_k), [0.555_556, 0.666_667, 0.666_667]);
+    assert_eq!(means(&trials.pass_hat_k), [0.555_556, 0.444_444, 0.333_333]);
+}
