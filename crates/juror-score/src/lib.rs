@@ -5,7 +5,7 @@
 //! [`Case`]. [`score`] finds the expected steps among those that were taken and turns the case into
 //! a [`Record`] of findings, and an [`Aggregator`] folds records into [`Aggregates`]. A [`Profile`]
 //! has the rules for all of this. A [`Scorecard`] is what statistics and reports read of a record,
-//! and of an agent's attempt at a query.
+//! and of an agent's attempt at a query. [`statistics`] says how far such numbers can be trusted.
 //!
 //! Questions and trajectories are usually read from files with [`read`]. They borrow from the file,
 //! and parse an output only when a comparison needs it. Programs that have them in memory use the
@@ -37,8 +37,8 @@
 //! assert_eq!(aggregator.finish().micro.spread("steps_score").unwrap().mean, 1.0);
 //! ```
 //!
-//! You will not find async code, file access, network, clock, randomness or printing here: the same
-//! input gives the same output.
+//! You will not find async code, file access, network, clock, randomness without a seed or printing
+//! here: the same input gives the same output.
 
 mod aggregate;
 mod assignment;

@@ -67,7 +67,7 @@ struct Shares {
 impl Shares {
     fn of<T: AsRef<[u64]>>(table: &[T]) -> Option<Shares> {
         let k = table.len();
-        let counts = table.iter().flat_map(|row| row.as_ref());
+        let counts = table.iter().flat_map(AsRef::as_ref);
         let n = counts.copied().try_fold(0_u64, u64::checked_add).filter(|n| *n > 0)?;
         if table.iter().any(|row| row.as_ref().len() != k) {
             return None;

@@ -6,8 +6,7 @@ use serde::Serialize;
 
 use super::Interval;
 use super::distributions::is_inner_share;
-use super::mean::clusters_of;
-use super::sample::{Clusters, Sample, ordered_sum};
+use super::sample::{Clusters, Sample, are_clusters_of, ordered_sum};
 
 /// How to resample.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -89,7 +88,7 @@ impl Bootstrap {
     /// use juror_score::statistics::{Bootstrap, median};
     ///
     /// let seconds = [1.2, 0.8, 3.5, 1.1, 9.0, 1.4, 0.9];
-    /// let found = Bootstrap::default().run(&seconds, None, |sample| median(sample)).unwrap();
+    /// let found = Bootstrap::default().run(&seconds, None, median).unwrap();
     /// assert_eq!(found.estimate, 1.2);
     /// assert!(found.interval.low >= 0.8 && found.interval.high <= 9.0);
     /// ```
@@ -103,7 +102,7 @@ impl Bootstrap {
         if self.n_resamples == 0 || !is_inner_share(self.confidence) {
             return None;
         }
-        let statistic = |sample: &mut [T]| statistic(sample).filter(|found| found.is_finite());
+        let statistic = |sample: &mut [T]| statistic(sample).filter(ResampleItem::is_finite);
         let estimate = statistic(&mut groups.concat())?;
         let mut generator = SplitMix64(self.seed);
         let mut sample = Vec::with_capacity(items.len());
@@ -124,9 +123,11 @@ impl Bootstrap {
 
 /// Returns the items of each cluster, in an order that depends on nothing else.
 fn grouped<T: ResampleItem>(items: &[T], clusters: Option<&[u32]>) -> Option<Vec<Vec<T>>> {
-    let clusters = clusters_of(items.len(), clusters)?;
-    let clusters = clusters.unwrap_or_else(|| Clusters::singles(items.len()));
-    if clusters.n() < 2 || !items.iter().all(ResampleItem::is_finite) {
+    if !are_clusters_of(items.len(), clusters) || !items.iter().all(ResampleItem::is_finite) {
+        return None;
+    }
+    let clusters = clusters.map_or_else(|| Clusters::singles(items.len()), Clusters::new);
+    if clusters.n() < 2 {
         return None;
     }
     let group = |positions: &[usize]| {
@@ -203,7 +204,7 @@ mod tests {
     const CLUSTERS: [u32; 12] = [1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3];
 
     fn mean(values: &mut [f64]) -> Option<f64> {
-        Some(values.iter().sum::<f64>() / values.len() as f64)
+        (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
     }
 
     /// All 27 samples of three clusters have a mean of 2/3 and a standard deviation of 0.180020575.

@@ -21,20 +21,24 @@ pub(super) fn incomplete_beta(a: f64, b: f64, x: f64, y: f64) -> f64 {
     } else if y <= 0.0 {
         1.0
     } else if x < (a + 1.0) / (a + b + 2.0) {
-        beta_factor(a, b, x, y) * continued_fraction(a, b, x) / a
+        beta_factor(a, b, x, y) / continued_fraction(a, b, x, y)
     } else {
-        1.0 - beta_factor(b, a, y, x) * continued_fraction(b, a, y) / b
+        1.0 - beta_factor(b, a, y, x) / continued_fraction(b, a, y, x)
     }
 }
 
 /// Returns `x^a y^b / B(a, b)`, which is the density times `x y`.
 pub(super) fn beta_factor(a: f64, b: f64, x: f64, y: f64) -> f64 {
-    let sum = a + b;
-    // How far `y` is above its mean, times `sum`: from the smaller share, which is rounded less.
-    let above = if x < y { (-x).mul_add(sum, a) } else { y.mul_add(sum, -b) };
+    let (sum, above) = (a + b, above_mean(a, b, x, y));
     let exponent = a * ln_ratio(x * (sum / a), -above / a) + b * ln_ratio(y * (sum / b), above / b);
     let stirling = stirling_error(sum) - stirling_error(a) - stirling_error(b);
     (exponent + stirling).exp() * (a * (b / sum) / TAU).sqrt()
+}
+
+/// Returns how far `y` is above its mean, times `a + b`: from the smaller share, which is rounded
+/// less.
+fn above_mean(a: f64, b: f64, x: f64, y: f64) -> f64 {
+    if x < y { (-x).mul_add(a + b, a) } else { y.mul_add(a + b, -b) }
 }
 
 /// Returns the logarithm of a ratio, from what it has above 1 if that is little.
@@ -52,41 +56,27 @@ fn stirling_error(x: f64) -> f64 {
     (1.0 / 12.0 - square * (1.0 / 360.0 - square * (1.0 / 1260.0 - square * small))) / x
 }
 
-/// Evaluates the continued fraction of `I_x(a, b)` from the front (modified Lentz).
-fn continued_fraction(a: f64, b: f64, x: f64) -> f64 {
-    let mut fraction = Fraction::new(1.0 - (a + b) * x / (a + 1.0));
-    for m in 1..MAX_TERMS {
-        let m = f64::from(m);
-        let at = a + 2.0 * m;
-        fraction.extend(m * (b - m) * x / ((at - 1.0) * at));
-        let change = fraction.extend(-(a + m) * (a + b + m) * x / (at * (at + 1.0)));
-        if (change - 1.0).abs() < f64::EPSILON {
+/// Evaluates the continued fraction that divides the factor (Didonato and Morris), from the front
+/// (modified Lentz). It uses the distance from the mean, where the usual one subtracts near numbers.
+fn continued_fraction(a: f64, b: f64, x: f64, y: f64) -> f64 {
+    let above = above_mean(a, b, x, y);
+    let mut value = a * (above + 1.0) / (a + 1.0);
+    let (mut numerator, mut denominator) = (value, 0.0);
+    for index in 1..MAX_TERMS {
+        let index = f64::from(index);
+        let at = a + 2.0 * index;
+        let share = index * (b - index) * x / (at - 1.0);
+        let term = (a + index - 1.0) * (a + b + index - 1.0) * x / (at - 1.0) * share;
+        let centre = (a + index) / (at + 1.0) * (above + 1.0 + index * (1.0 + y));
+        let next = index + share + centre;
+        denominator = 1.0 / off_zero(term.mul_add(denominator, next));
+        numerator = off_zero(next + term / numerator);
+        value *= numerator * denominator;
+        if (numerator * denominator - 1.0).abs() < f64::EPSILON {
             break;
         }
     }
-    fraction.value
-}
-
-struct Fraction {
-    value: f64,
-    numerator: f64,
-    denominator: f64,
-}
-
-impl Fraction {
-    fn new(first: f64) -> Fraction {
-        let denominator = 1.0 / off_zero(first);
-        Fraction { value: denominator, numerator: 1.0, denominator }
-    }
-
-    /// Adds a term, and returns the factor by which it changes the value.
-    fn extend(&mut self, term: f64) -> f64 {
-        self.denominator = 1.0 / off_zero(1.0 + term * self.denominator);
-        self.numerator = off_zero(1.0 + term / self.numerator);
-        let change = self.denominator * self.numerator;
-        self.value *= change;
-        change
-    }
+    value
 }
 
 fn off_zero(value: f64) -> f64 {
@@ -136,7 +126,7 @@ mod tests {
     /// Computed with mpmath at 40 digits.
     #[test]
     fn tails_of_large_parameters_keep_their_digits() {
-        near(incomplete_beta(500_000.0, 500_001.0, 0.5, 0.5), 0.500_398_942_180_665_875);
+        near(incomplete_beta(500_000.0, 500_001.0, 0.5, 0.5), 0.500_398_942_180_665_9);
         near(incomplete_beta(2849.0, 2152.0, 0.5, 0.5), 2.726_074_207_857_263_4e-23);
         near(incomplete_beta(500_100.0, 499_900.0, 0.5, 0.5), 0.420_740_257_713_300_1);
     }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::Interval;
 use super::distributions::{is_inner_share, t_half_width};
-use super::sample::{Clusters, Sample};
+use super::sample::{Clusters, Sample, are_clusters_of};
 
 /// A mean, and how far it can be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -51,17 +51,8 @@ pub struct MeanEstimate {
 /// assert!((interval.high - 6.665_850_590).abs() < 1e-9);
 /// ```
 pub fn mean(values: &[f64], clusters: Option<&[u32]>, confidence: f64) -> Option<MeanEstimate> {
-    let clusters = clusters_of(values.len(), clusters)?;
-    estimate(&Sample::new(values)?, clusters.as_ref(), confidence)
-}
-
-/// Returns the clusters, if there are any, or `None` if they are not those of `n` values.
-pub(super) fn clusters_of(n: usize, ids: Option<&[u32]>) -> Option<Option<Clusters>> {
-    match ids {
-        Some(ids) if ids.len() != n => None,
-        Some(ids) => Some(Some(Clusters::new(ids))),
-        None => Some(None),
-    }
+    let sample = Sample::new(values).filter(|_| are_clusters_of(values.len(), clusters))?;
+    estimate(&sample, clusters.map(Clusters::new).as_ref(), confidence)
 }
 
 pub(super) fn estimate(

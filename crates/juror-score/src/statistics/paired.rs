@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::Interval;
 use super::distributions::{t_above, t_two_sided};
-use super::mean::{clusters_of, estimate};
-use super::sample::{Clusters, Sample};
+use super::mean::estimate;
+use super::sample::{Clusters, Sample, are_clusters_of};
 use super::sign_flip::sign_flip_within;
 
 /// The significance and the power for which the least detectable effect is given.
@@ -74,8 +74,8 @@ pub struct Paired {
 /// assert_eq!((comparison.won, comparison.lost, comparison.tied), (1, 5, 2));
 /// ```
 pub fn paired(a: &[f64], b: &[f64], clusters: Option<&[u32]>, confidence: f64) -> Option<Paired> {
-    let clusters = clusters_of(a.len(), clusters)?;
-    let differences = Sample::differences(a, b)?;
+    let differences = Sample::differences(a, b).filter(|_| are_clusters_of(a.len(), clusters))?;
+    let clusters = clusters.map(Clusters::new);
     let found = estimate(&differences, clusters.as_ref(), confidence)?;
     let p = found.se.zip(found.df).map(|(se, df)| two_sided_p(found.mean, se, df));
     let signs = Signs::of(a, b);

@@ -51,7 +51,8 @@ impl<'a> Sample<'a> {
 
     /// Whether all values are equal but for rounding.
     pub(super) fn is_constant(&self) -> bool {
-        let (low, high) = self.values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), extent);
+        let (low, high) =
+            self.values.iter().copied().fold((f64::INFINITY, f64::NEG_INFINITY), extent);
         high - low <= self.rounding
     }
 
@@ -108,8 +109,8 @@ fn mean_of(values: &[f64]) -> f64 {
     if is_one_value { values[0] } else { ordered_sum(values.to_vec()) / values.len() as f64 }
 }
 
-fn extent((low, high): (f64, f64), value: &f64) -> (f64, f64) {
-    (low.min(*value), high.max(*value))
+fn extent((low, high): (f64, f64), value: f64) -> (f64, f64) {
+    (low.min(value), high.max(value))
 }
 
 /// Sums values in an order of their own: by size, and without those that cancel each other.
@@ -127,6 +128,11 @@ fn uncancelled(same_size: &[f64]) -> impl Iterator<Item = f64> {
     let n_positive = same_size.len() - n_negative;
     let sign = if n_negative > n_positive { -1.0 } else { 1.0 };
     std::iter::repeat_n(same_size[0].abs() * sign, n_positive.abs_diff(n_negative))
+}
+
+/// Returns whether there is a cluster for each of `n` values, if there are clusters.
+pub(super) fn are_clusters_of(n: usize, clusters: Option<&[u32]>) -> bool {
+    clusters.is_none_or(|ids| ids.len() == n)
 }
 
 /// Which values belong together: their positions, sorted by cluster.
