@@ -52,6 +52,7 @@ mod places;
 mod plan;
 mod reply_store;
 mod run_log;
+mod scored_run;
 mod settings;
 mod setup_error;
 mod tool_settings;
@@ -79,6 +80,7 @@ pub use places::{Place, Places, UnclearSet};
 pub use plan::{Plan, UnknownMetric};
 pub use reply_store::{kept_of, reply_of};
 pub use run_log::{Entry, RunLog, RunLogError, RunState, look_at_run};
+pub use scored_run::{ScoredRun, UnreadableRun};
 pub use settings::{
     AggregateSettings, AnswerCorrectness, AnswerRelevance, BoundWord, CacheRule, CustomEvaluation,
     GateSettings, InconclusiveWord, JudgeSettings, LevelWord, LimitWord, MarginWord, ModelSettings,

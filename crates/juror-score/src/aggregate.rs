@@ -168,6 +168,11 @@ impl Aggregator {
         &self.scores
     }
 
+    /// Returns the numbers, without what else was collected.
+    pub fn into_scores(self) -> ScoreTable {
+        self.scores
+    }
+
     /// Adds a record.
     pub fn add(&mut self, record: &Record<'_>) {
         let card = Scorecard::of(record);

@@ -12,6 +12,7 @@ mod aggregates;
 mod aggregates_records;
 mod answers;
 mod clock;
+mod coverage;
 mod floor;
 mod input;
 mod load;
@@ -45,6 +46,9 @@ Commands:
   answers LOGS QUERIES [N]
           Time to convert N logs of agents (10000), those of a folder over and over, to write and
           read the answers, and to score their calls
+  coverage [N]
+          How often 95 % intervals of means and of differences hold the truth, on N simulated data
+          sets (2000) for each kind of data
   floor REFERENCE RESPONSES OUT
           Time to read and parse the inputs and write as many bytes as results have: what no
           evaluation can go below
@@ -77,6 +81,8 @@ fn main() -> anyhow::Result<()> {
         }
         ["answers", logs, queries] => answers::run(logs, queries, 10_000)?,
         ["answers", logs, queries, n_answers] => answers::run(logs, queries, number(n_answers)?)?,
+        ["coverage"] => coverage::run(None),
+        ["coverage", n_data_sets] => coverage::run(Some(number(n_data_sets)?)),
         ["floor", reference, responses, out] => floor::run(reference, responses, out)?,
         ["load", address, path, connections, seconds] => {
             load::run(address, path, None, number(connections)?, number(seconds)? as f64)?;

@@ -1,0 +1,182 @@
+//! Reads runs and files of results for comparison.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use juror_compare::{Flip, Kind, RunFacts};
+use juror_document::{Document, Format, Problems};
+use juror_files::load;
+use juror_json::{Object, scalar_text, text_of};
+use juror_score::read::{read_reference, read_responses, read_results};
+use juror_score::{Case, Profile, ScoreTable, explain, score};
+use juror_toolbench::result::read_result_file;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::plan::Plan;
+
+/// A run as comparison sees it: what identifies it, and its numbers.
+pub struct ScoredRun {
+    /// What identifies it.
+    pub facts: RunFacts,
+    /// Its numbers.
+    pub scores: ScoreTable,
+    /// Results that could not be read, and other oddities.
+    pub problems: Problems,
+    /// The results, for explanations.
+    document: Document,
+    profile: Profile,
+}
+
+/// Why a run or a file of results cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum UnreadableRun {
+    /// The file cannot be opened.
+    #[error(transparent)]
+    File(#[from] juror_files::LoadError),
+    /// Nothing in it can be read.
+    #[error(transparent)]
+    Results(#[from] Problems),
+}
+
+impl ScoredRun {
+    /// Reads results of `juror eval`, of `juror bench`, or of the libraries they replace. `plan` has
+    /// the rules for files that do not name theirs.
+    pub fn read_file(name: &str, plan: &Plan) -> Result<ScoredRun, UnreadableRun> {
+        let document = load(name)?;
+        let kind = kind_of(&document);
+        let (scores, problems) = read_scores(&document, kind, plan)?;
+        let facts = RunFacts::of_file(name, kind);
+        Ok(ScoredRun { facts, scores, problems, document, profile: plan.profile.clone() })
+    }
+
+    /// Says why questions have the scores that they have, where their results tell.
+    pub fn explain<'f>(&self, flips: impl IntoIterator<Item = &'f mut Flip>) {
+        let mut wanted: HashMap<String, Vec<&mut Flip>> = HashMap::new();
+        for flip in flips {
+            wanted.entry(flip.id.clone()).or_default().push(flip);
+        }
+        for text in results_in(&self.document) {
+            let own = id_in(text, self.facts.kind).and_then(|id| wanted.remove(&*id));
+            for flip in own.into_iter().flatten() {
+                let result: Option<Object<'_>> = juror_json::from_str(text).ok();
+                flip.why = result.and_then(|result| explanation(&result, &self.profile));
+            }
+            if wanted.is_empty() {
+                break;
+            }
+        }
+    }
+}
+
+/// The texts of all results: lines, items of a list, or those of a result file.
+fn results_in(document: &Document) -> Vec<&str> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Results<'a> {
+        #[serde(borrow)]
+        List(Vec<&'a RawValue>),
+        #[serde(borrow)]
+        File(ResultFile<'a>),
+    }
+    #[derive(Deserialize)]
+    struct ResultFile<'a> {
+        #[serde(borrow)]
+        results: Vec<&'a RawValue>,
+    }
+    if document.is_lines() {
+        return document.lines().collect();
+    }
+    match serde_json::from_str(document.json()) {
+        Ok(Results::List(results) | Results::File(ResultFile { results })) => {
+            results.into_iter().map(RawValue::get).collect()
+        }
+        Err(_) => document.values(),
+    }
+}
+
+/// The id of a result, without reading the rest of it: ids come first.
+fn id_in(text: &str, kind: Kind) -> Option<Cow<'_, str>> {
+    let key = match kind {
+        Kind::Eval => "\"question_id\"",
+        Kind::Bench => "\"query_id\"",
+    };
+    let after = memchr::memmem::find(text.as_bytes(), key.as_bytes())? + key.len();
+    let value = text[after..].trim_start().strip_prefix(':')?;
+    let mut values = serde_json::Deserializer::from_str(value).into_iter::<&RawValue>();
+    scalar_text(values.next()?.ok()?)
+}
+
+/// Whether results are of questions or of attempts. Only results of attempts begin without a
+/// template.
+fn kind_of(document: &Document) -> Kind {
+    let text = document.json();
+    let find = |key: &str| memchr::memmem::find(text.as_bytes(), key.as_bytes());
+    match (find("\"template_id\""), find("\"query_id\"")) {
+        (None, Some(_)) => Kind::Bench,
+        (Some(template), Some(query)) if query < template => Kind::Bench,
+        _ => Kind::Eval,
+    }
+}
+
+fn read_scores(
+    document: &Document,
+    kind: Kind,
+    plan: &Plan,
+) -> Result<(ScoreTable, Problems), Problems> {
+    match kind {
+        Kind::Eval => {
+            let mut aggregator = plan.aggregator();
+            let (n_results, problems) = read_results(document, &mut aggregator)?;
+            if n_results == 0 && !problems.is_empty() {
+                return Err(problems);
+            }
+            Ok((aggregator.into_scores(), problems))
+        }
+        Kind::Bench => {
+            let (file, problems) = read_result_file(document);
+            if file.results.is_empty() && !problems.is_empty() {
+                return Err(problems);
+            }
+            let mut scores = ScoreTable::of_attempts();
+            file.results.iter().for_each(|card| scores.push_attempt(card));
+            Ok((scores, problems))
+        }
+    }
+}
+
+/// The first reason that a result gives or implies: its error, a step that was missed, or the words
+/// of a judge.
+fn explanation(result: &Object<'_>, profile: &Profile) -> Option<String> {
+    let text = |key: &str| Some(text_of(result.get_set(key)?)?.into_owned());
+    let of_judge = || {
+        let evaluation: Object<'_> = juror_json::from_str(result.get_set("evaluation")?.get()).ok()?;
+        Some(text_of(evaluation.get_set("reason")?)?.into_owned())
+    };
+    let found = text("error")
+        .or_else(|| first_miss(result, profile))
+        .or_else(|| text("answer_correctness_reason"))
+        .or_else(of_judge);
+    found.filter(|why| !why.is_empty())
+}
+
+/// Scores a result again, to say which expected step was missed first.
+fn first_miss(result: &Object<'_>, profile: &Profile) -> Option<String> {
+    let raw = |key: &str| result.get_set(key).map_or("null", RawValue::get);
+    let steps = result.get_set("reference_steps")?;
+    let reference = format!(
+        r#"[{{"template_id": "t", "questions": [{{"id": "q", "question_text": "", "reference_steps": {}}}]}}]"#,
+        steps.get()
+    );
+    let response = format!(r#"{{"question_id": "q", "actual_steps": {}}}"#, raw("actual_steps"));
+    let document = |text: String| Document::new("result", text.into(), Format::Json).ok();
+    let (reference, response) = (document(reference)?, document(response)?);
+    let dataset = read_reference(&reference).ok()?;
+    let responses = read_responses(&response).ok()?;
+    let question = dataset.questions.first()?;
+    let case = Case { question, trajectory: responses.of(question) };
+    let record = score(&case, profile);
+    let miss = explain(&record, profile).into_iter().next()?;
+    Some(format!("{}: {}", miss.name, miss.why))
+}
