@@ -1,8 +1,11 @@
 //! Comparison of runs with a baseline, question by question: `juror.compare/1`.
 
+use std::collections::BTreeMap;
+
 use indexmap::IndexSet;
 use juror_score::statistics::{benjamini_hochberg, holm};
 use juror_score::{Ordered, ScoreTable};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::flips::Flips;
@@ -12,6 +15,11 @@ use crate::join::{Joined, QuestionName};
 use crate::metric_comparison::{Columns, MetricComparison};
 use crate::run_facts::{Difference, RunFacts};
 use crate::statistics::{ByMetric, Kind, Statistics};
+
+/// Returns the JSON Schema of comparisons.
+pub fn comparison_schema() -> serde_json::Value {
+    schemars::schema_for!(Comparison).into()
+}
 
 /// A run as comparison sees it.
 #[derive(Clone, Copy)]
@@ -100,7 +108,7 @@ fn ending(differences: &[Difference]) -> &'static str {
 }
 
 /// A baseline, and how each candidate compares with it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Comparison {
     format: &'static str,
     /// The confidence of all intervals.
@@ -114,7 +122,7 @@ pub struct Comparison {
 }
 
 /// How a candidate compares with the baseline.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CandidateComparison {
     /// The candidate.
     pub run: RunFacts,
@@ -131,9 +139,11 @@ pub struct CandidateComparison {
     /// Whether both were judged by the same judge, or by none.
     pub same_judge: bool,
     /// The metrics that both have, in the order of the metric table.
+    #[schemars(with = "BTreeMap<String, MetricComparison>")]
     pub metrics: ByMetric<MetricComparison>,
     /// Metrics that are not compared, and why.
     #[serde(skip_serializing_if = "Ordered::is_empty")]
+    #[schemars(with = "BTreeMap<String, String>")]
     pub left_out: ByMetric<String>,
     /// Questions whose score fell or rose, by the headline metric and by those of gates on
     /// questions.

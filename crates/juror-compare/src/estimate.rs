@@ -1,13 +1,14 @@
 //! The estimate of a mean: which interval it has, or why it has none.
 
 use juror_score::statistics::{self, Interval, MeanEstimate};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// With fewer clusters than this an interval says so: it is too narrow more often than it claims.
 pub const FEW_CLUSTERS: usize = 10;
 
 /// How an interval was computed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
     /// Student's t with standard errors that allow for clusters (CR1).
@@ -30,7 +31,7 @@ impl Method {
 }
 
 /// Why a number cannot be had, or what to keep in mind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Caution {
     /// There is one value: no spread, no interval.

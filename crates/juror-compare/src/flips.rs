@@ -1,13 +1,14 @@
 //! Questions whose score fell or rose between two runs.
 
 use juror_score::ScoreTable;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::join::Joined;
 use crate::metric_comparison::{Direction, with_errors};
 
 /// The questions that changed by one metric, the largest changes first.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Flips {
     /// The metric.
     pub metric: String,
@@ -18,7 +19,7 @@ pub struct Flips {
 }
 
 /// A question whose score changed.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Flip {
     /// Its template or set.
     pub group: String,

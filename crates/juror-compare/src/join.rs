@@ -3,6 +3,8 @@
 use hashbrown::HashMap;
 use juror_score::{ScoreColumn, ScoreTable, compensated_sum};
 
+use schemars::JsonSchema;
+
 use crate::estimate::n_distinct;
 use crate::statistics::QuestionNumbers;
 
@@ -27,7 +29,7 @@ struct JoinedQuestion {
 }
 
 /// A question by its template or set, and its id.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, JsonSchema)]
 pub struct QuestionName {
     /// The template or set.
     pub group: String,

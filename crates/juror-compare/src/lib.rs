@@ -56,6 +56,7 @@ mod trials;
 
 pub use comparison::{
     CandidateComparison, CompareOptions, ComparedRun, Comparison, Incomparable, compare,
+    comparison_schema,
 };
 pub use estimate::{Caution, ClusterNoun, Estimate, FEW_CLUSTERS, Method};
 pub use flips::{BrokenGroup, Flip, Flips};
@@ -69,5 +70,5 @@ pub use metric_comparison::{Direction, MetricComparison};
 pub use metric_statistics::MetricStatistics;
 pub use numbers::thousands;
 pub use run_facts::{Difference, RunFacts};
-pub use statistics::{ByMetric, Kind, MacroStatistics, Statistics};
+pub use statistics::{ByMetric, Kind, MacroStatistics, Statistics, statistics_schema};
 pub use trials::{PassRate, TrialStatistics};

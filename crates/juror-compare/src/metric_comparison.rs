@@ -2,13 +2,14 @@
 
 use juror_score::statistics::{self, Interval, Paired};
 use juror_score::{Better, MetricInfo, ScoreColumn, ScoreTable, Standing, Unit};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::estimate::{Caution, FEW_CLUSTERS, has_width};
 use crate::join::{Joined, PairedScores};
 
 /// How a metric changed from the first run to the second.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct MetricComparison {
     /// Which direction is better; `None` for a metric of the user's own, of which nobody knows.
     pub better: Option<Direction>,
@@ -25,6 +26,7 @@ pub struct MetricComparison {
     /// The standard error of that.
     pub se: Option<f64>,
     /// Its interval; `None` if none can be had, and `caution` says why.
+    #[schemars(with = "Option<[f64; 2]>")]
     pub interval: Option<Interval>,
     /// The probability of a difference at least this large if nothing had changed.
     pub p: Option<f64>,
@@ -60,7 +62,7 @@ pub struct MetricComparison {
 }
 
 /// Which direction is better.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
     /// Up.

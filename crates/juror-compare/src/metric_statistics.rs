@@ -2,12 +2,13 @@
 
 use juror_score::statistics::Interval;
 use juror_score::{ScoreColumn, ScoreTable, Standing, Unit, compensated_sum};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::estimate::{Caution, Estimate, Method};
 
 /// What is known about a metric over some rows: counts, mean, spread and interval.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct MetricStatistics {
     /// The number of rows: questions, or attempts.
     pub n: usize,
@@ -28,6 +29,7 @@ pub struct MetricStatistics {
     /// The standard error of the mean.
     pub se: Option<f64>,
     /// The interval of the mean; its ends may lie outside the range of the metric.
+    #[schemars(with = "Option<[f64; 2]>")]
     pub interval: Option<Interval>,
     /// How the interval was computed.
     pub method: Option<Method>,

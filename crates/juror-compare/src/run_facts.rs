@@ -1,12 +1,13 @@
 //! What identifies a run, as far as comparing it with others needs to know.
 
 use hashbrown::HashMap;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::statistics::Kind;
 
 /// A run's name, and everything that must be equal for two runs to be comparable.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RunFacts {
     /// The name of what was judged.
     pub name: String,

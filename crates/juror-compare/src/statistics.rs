@@ -1,19 +1,27 @@
 //! The statistics of a run: `juror.statistics/1`.
 
+use std::collections::BTreeMap;
+
 use hashbrown::HashMap;
 use juror_score::statistics::{self, Interval};
 use juror_score::{Level, Ordered, ScoreColumn, ScoreTable};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::estimate::{ClusterNoun, has_width};
 use crate::metric_statistics::{MetricStatistics, Numbers};
 use crate::trials::{TrialStatistics, trial_statistics};
 
+/// Returns the JSON Schema of statistics.
+pub fn statistics_schema() -> serde_json::Value {
+    schemars::schema_for!(Statistics).into()
+}
+
 /// Statistics by the name of the metric, in the order of the metric table.
 pub type ByMetric<T> = Ordered<String, T>;
 
 /// The statistics of a run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Statistics {
     format: &'static str,
     /// What the rows are: answers to questions, or attempts at queries.
@@ -27,19 +35,23 @@ pub struct Statistics {
     /// Rows that ended in an error, or have no answer.
     pub errors: usize,
     /// Over all rows.
+    #[schemars(with = "BTreeMap<String, MetricStatistics>")]
     pub micro: ByMetric<MetricStatistics>,
     /// Means over the means of templates or sets.
     #[serde(rename = "macro")]
+    #[schemars(with = "BTreeMap<String, MacroStatistics>")]
     pub macro_means: ByMetric<MacroStatistics>,
     /// By template or set, in order.
+    #[schemars(with = "BTreeMap<String, BTreeMap<String, MetricStatistics>>")]
     pub groups: Ordered<String, ByMetric<MetricStatistics>>,
     /// How often a question with several answers is solved; empty without trials.
     #[serde(skip_serializing_if = "Ordered::is_empty")]
+    #[schemars(with = "BTreeMap<String, TrialStatistics>")]
     pub trials: ByMetric<TrialStatistics>,
 }
 
 /// What a run consists of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// Answers to questions.
@@ -49,7 +61,7 @@ pub enum Kind {
 }
 
 /// The mean of the means of templates.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct MacroStatistics {
     /// How many templates have a number.
     pub n: usize,
@@ -58,6 +70,7 @@ pub struct MacroStatistics {
     /// Its standard error if the templates are a sample of others like them.
     pub se: Option<f64>,
     /// Its interval in that case.
+    #[schemars(with = "Option<[f64; 2]>")]
     pub interval: Option<Interval>,
     /// Its standard error if these templates are all that matter.
     pub se_fixed: Option<f64>,

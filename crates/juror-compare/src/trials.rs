@@ -2,6 +2,7 @@
 
 use juror_score::statistics::{Interval, pass_at_k, pass_hat_k};
 use juror_score::{Better, ScoreColumn, ScoreTable, Unit};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::estimate::Estimate;
@@ -10,7 +11,7 @@ use crate::statistics::QuestionNumbers;
 
 /// How often questions with several answers are solved, by one metric: an answer with the full score
 /// solves its question.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TrialStatistics {
     /// The most answers that a question has.
     pub trials: usize,
@@ -25,13 +26,14 @@ pub struct TrialStatistics {
 }
 
 /// A mean over questions, for some number of answers.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PassRate {
     /// How many answers.
     pub k: u64,
     /// The mean over questions.
     pub mean: f64,
     /// Its interval over questions, not over answers.
+    #[schemars(with = "Option<[f64; 2]>")]
     pub interval: Option<Interval>,
     /// Questions with at least k scored answers.
     pub n: usize,

@@ -151,7 +151,8 @@ fn read_scores(
 fn explanation(result: &Object<'_>, profile: &Profile) -> Option<String> {
     let text = |key: &str| Some(text_of(result.get_set(key)?)?.into_owned());
     let of_judge = || {
-        let evaluation: Object<'_> = juror_json::from_str(result.get_set("evaluation")?.get()).ok()?;
+        let evaluation: Object<'_> =
+            juror_json::from_str(result.get_set("evaluation")?.get()).ok()?;
         Some(text_of(evaluation.get_set("reason")?)?.into_owned())
     };
     let found = text("error")

@@ -117,7 +117,11 @@ fn uniform(random: &mut Random) -> f64 {
 /// A draw from the beta distribution with this mean and sum of parameters.
 fn beta(mean: f64, sum: f64, random: &mut Random) -> f64 {
     let (one, other) = (gamma(mean * sum, random), gamma((1.0 - mean) * sum, random));
-    if one + other > 0.0 { one / (one + other) } else { f64::from(u8::from(uniform(random) < mean)) }
+    if one + other > 0.0 {
+        one / (one + other)
+    } else {
+        f64::from(u8::from(uniform(random) < mean))
+    }
 }
 
 /// A draw from the gamma distribution, by rejection from a transformed normal one (Marsaglia and

@@ -11,6 +11,7 @@ mod limit;
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use level::GatedRun;
@@ -177,7 +178,7 @@ pub enum OnInconclusive {
 }
 
 /// How a gate came out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GateVerdict {
     /// The condition is met.
@@ -203,7 +204,7 @@ impl GateVerdict {
 }
 
 /// A gate, how it came out, and why.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct GateOutcome {
     /// The gate in words, such as `steps_score at least 0.8`.
     pub gate: String,
