@@ -10,12 +10,12 @@ use std::thread;
 
 use juror_document::Document;
 use juror_files::{LoadError, load, reason};
+use juror_runs::{RunLog, RunLogError};
 use juror_toolbench::answer::{
     Answer, Answers, Json, Recorded, Thoughts, answer_id, convert, read_answers,
 };
 
 use crate::bench::Attempt;
-use crate::run_log::{RunLog, RunLogError};
 
 /// Recorded answers, loaded into memory.
 pub struct AnswerFiles {

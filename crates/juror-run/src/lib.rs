@@ -9,7 +9,7 @@
 //!
 //! Both kinds of run work the same way around that. They report every [`Event`] as it happens; they
 //! end in good order when an [`Interrupt`] is set; and they append each finished item to a
-//! [`RunLog`], so that a run that was cut off resumes where it stopped. A [`Manifest`] holds the
+//! [`RunLog`](juror_runs::RunLog), so that a run that was cut off resumes where it stopped. A [`Manifest`](juror_runs::Manifest) holds the
 //! identity of the run, everything that affects its outcome, and thus decides which log it may
 //! resume.
 //!
@@ -33,7 +33,6 @@
 //!
 //! You will not find argument parsing, progress display or the rules of scoring here.
 
-mod address;
 mod answers;
 mod asking;
 pub mod bench;
@@ -41,17 +40,14 @@ mod dotenv;
 mod environment;
 mod evaluation;
 mod event;
-mod fingerprint;
-mod hidden;
 mod interrupt;
 mod known_replies;
-mod manifest;
 mod models;
 mod output;
 mod places;
 mod plan;
 mod reply_store;
-mod run_log;
+mod run_state;
 mod scored_run;
 mod settings;
 mod setup_error;
@@ -69,7 +65,6 @@ pub use evaluation::{
 pub use event::{Event, Listener, QueryDone};
 pub use interrupt::{Interrupt, StopSignals};
 pub use known_replies::{DEFAULT_TOOL_STORE, ReplyPlace};
-pub use manifest::{Manifest, Resume, RunKind};
 pub use models::{
     AskOptions, DEFAULT_CACHE, Judges, chat_identity, check_judges, correctness,
     final_answer_judge, judges, may_ask, models_for, models_if_any, no_model, pass_rate_judge,
@@ -79,7 +74,7 @@ pub use output::{Output, OutputError};
 pub use places::{Place, Places, UnclearSet};
 pub use plan::{Plan, UnknownMetric};
 pub use reply_store::{kept_of, reply_of};
-pub use run_log::{Entry, RunLog, RunLogError, RunState, look_at_run};
+pub use run_state::{RunState, look_at_run};
 pub use scored_run::{ScoredRun, UnreadableRun};
 pub use settings::{
     AggregateSettings, AnswerCorrectness, AnswerRelevance, BoundWord, CacheRule, CustomEvaluation,

@@ -13,13 +13,12 @@ use juror_models::{
     CacheMode, Limits, ModelSpec, Models, ModelsSetup, PROVIDERS, Price, Prices, Provider,
     ReplyCache, Secret, Tell, Width, says_who_asks,
 };
+use juror_runs::hidden::{without_credentials, without_keys};
+use juror_runs::short_hash;
 use juror_score::{AskedLike, ContextJudge, Profile};
 use serde_json::{Map, Value};
 
-use crate::address::without_credentials;
 use crate::environment::{Environment, Found, Origin};
-use crate::hidden::without_keys;
-use crate::manifest::short_hash;
 use crate::reply_store;
 use crate::settings::{
     CacheRule, ClaimsMethod, CustomEvaluation, ModelSettings, ModelsSettings, Settings, StepsKey,
@@ -615,7 +614,7 @@ fn identity(profile: &Profile, specs: &Specs, panel: &Panel) -> Value {
     let spec = |spec: &ModelSpec| {
         // Parameters may be confidential, and a hash distinguishes them just as well.
         let written = Value::Object(spec.parameters.clone()).to_string();
-        let parameters = blake3::hash(written.as_bytes()).to_hex()[..16].to_owned();
+        let parameters = short_hash(&written);
         let mut own = serde_json::json!({"model": spec.name(), "parameters": parameters});
         if let Some(address) = spec.other_address() {
             own["address"] = without_credentials(&address).into();

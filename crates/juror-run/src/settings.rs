@@ -12,6 +12,7 @@ use indexmap::IndexMap;
 use juror_compare::{Gates, Share};
 use juror_document::{Document, Path, Problem, Problems};
 use juror_judge::Input;
+use juror_runs::hidden::without_keys;
 use juror_score::{
     AnswerErrorKey, Aspect, Choice, ContextJudge, ErrorResponses, KeyPart, KindNames, Limits,
     MissingStatus, NameMatching, Noncommittal, Profile, QUESTION_METRICS, ScoredGroups, StepKind,
@@ -23,7 +24,6 @@ use serde::de::{IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use crate::hidden::without_keys;
 use crate::plan::Plan;
 use crate::tool_settings::ToolsSettings;
 

@@ -6,11 +6,11 @@ use std::path::Path;
 
 use juror_document::{Document, Problems};
 use juror_models::says_who_asks;
+use juror_runs::hidden::without_credentials;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::address::without_credentials;
 use crate::settings::{ModelSettings, Settings, null_as_default, positive};
 
 /// Where tools answer from.

@@ -8,6 +8,7 @@ use juror_document::{Notice, Phrase, option, option_as, phrase, program_only};
 use juror_models::{
     CacheMode, Limits, ModelSpec, Models, ModelsSetup, Prices, Secret, Tell, Width, http_client,
 };
+use juror_runs::short_hash;
 use juror_serve::MatchNumbers;
 use juror_toolbench::{LAST_RESORT_CATEGORY, Rule};
 use juror_tools::{
@@ -18,7 +19,6 @@ use serde_json::Value;
 
 use crate::environment::Environment;
 use crate::known_replies::{ReplyPlace, categories_of, known_replies};
-use crate::manifest::short_hash;
 use crate::models::{from_environment, model_identity, own_prices, resolve};
 use crate::settings::Settings;
 use crate::setup_error::SetupError;

@@ -10,7 +10,8 @@ use juror_run::bench::{
     AgentChoice, AgentOptions, BenchError, BenchOptions, Benchmark, JudgeWord, Pool,
     QuerySelection, RunPlace,
 };
-use juror_run::{AskOptions, Environment, Event, Interrupt, Listener, Resume, Settings};
+use juror_run::{AskOptions, Environment, Event, Interrupt, Listener, Settings};
+use juror_runs::Resume;
 use serde_json::json;
 
 const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");

@@ -8,7 +8,8 @@ use juror_files::load_settings;
 use juror_run::bench::{
     AgentChoice, AgentOptions, BenchOptions, JudgeWord, QuerySelection, RunPlace,
 };
-use juror_run::{AskOptions, Environment, FormWord, PublicConfig, Resume, Settings};
+use juror_run::{AskOptions, Environment, FormWord, PublicConfig, Settings};
+use juror_runs::Resume;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;

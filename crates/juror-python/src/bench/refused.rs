@@ -5,7 +5,8 @@ use std::io;
 use juror_document::Notice;
 use juror_files::LoadError;
 use juror_run::bench::{BenchError, QueriesError};
-use juror_run::{OutputError, RunLogError, SetupError};
+use juror_run::{OutputError, SetupError};
+use juror_runs::RunLogError;
 
 use crate::problem::Refusal;
 

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use juror_runs::{Entry, RunKind};
 use juror_toolbench::answer::{Answer, Call, Details, FINISH, Finish, Json, Node, read_finish};
 use juror_toolbench::names::{document_name, official_name};
 use juror_toolbench::{Called, Registry, called_apis, listed_apis, named_apis, resolve};
@@ -10,8 +11,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::queries::Selected;
-use crate::manifest::RunKind;
-use crate::run_log::{Entry, RunLog, RunLogError};
 
 /// An agent's attempt at a query; one line of the run log.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -69,18 +68,6 @@ impl Entry for Attempt {
 
     fn id(line: &Attempt) -> (String, String) {
         (line.set.clone(), line.query_id.clone())
-    }
-}
-
-impl RunLog<Attempt> {
-    /// Returns the attempt that an earlier process logged for a query.
-    pub fn get(&self, set: &str, id: &str) -> Option<&Attempt> {
-        self.known.get(&(set.to_owned(), id.to_owned()))
-    }
-
-    /// Appends an attempt.
-    pub fn append(&self, attempted: &Attempt) -> Result<(), RunLogError> {
-        self.append_line(attempted)
     }
 }
 

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use juror_document::Notice;
 use juror_models::Secret;
+use juror_runs::{Manifest, Resume, RunLog, RunLogError, check_run, choose_folder, plain};
 use juror_tools::Catalog;
 
 use super::agent::Agent;
@@ -15,7 +16,6 @@ use super::attempt::Attempt;
 use super::environment::kept_back;
 use super::identity::{AgentIdentity, Provenance};
 use super::judge::SolveJudge;
-use super::naming::plain;
 use super::plan::{BenchPlan, RunPlace};
 use super::pool::Pool;
 use super::queries::{QueriesError, Selected};
@@ -24,8 +24,6 @@ use super::run::{Schedule, Tried};
 use super::serving::Serving;
 use crate::event::{Event, Listener, warner};
 use crate::interrupt::Interrupt;
-use crate::manifest::{Manifest, Resume};
-use crate::run_log::{RunLog, RunLogError, check_run, choose_folder};
 use crate::setup_error::SetupError;
 use crate::tools::{Tools, open_tools};
 
@@ -171,7 +169,7 @@ impl Benchmark {
         let Some(folder) = &self.home.folder else { return Ok(None) };
         let log = RunLog::open(folder, self.manifest.clone(), self.resume, Some)?;
         if log.n_known() > 0 {
-            let is_known = |own: &&Selected| log.get(&own.set, &own.id).is_some();
+            let is_known = |own: &&Selected| log.get(&own.log_id()).is_some();
             let (n_known, n_all) =
                 (self.queries.iter().filter(is_known).count(), self.queries.len());
             let folder = folder.display();

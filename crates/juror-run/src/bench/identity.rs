@@ -5,15 +5,14 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use juror_runs::hidden::{Mask, in_address, in_agent};
+use juror_runs::{Manifest, RunKind, file_hash, fingerprint, short_hash};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::pool::Pool;
 use super::queries::Selected;
-use crate::fingerprint::{file_hash, fingerprint};
-use crate::hidden::{Mask, in_address, in_agent};
 use crate::known_replies::ReplyPlace;
-use crate::manifest::{Manifest, RunKind, short_hash};
 use crate::settings::Settings;
 use crate::tool_settings::{RealSettings, ToolsSettings};
 use crate::tools::Tools;

@@ -31,7 +31,7 @@ pub use benchmark::{BenchError, Benchmark, Outcome};
 pub use identity::Provenance;
 pub use judge::{JudgeWord, SolveJudge, Solves};
 pub use judged::Judged;
-pub use naming::{plain, shown_agent};
+pub use naming::shown_agent;
 pub use plan::{AgentOptions, BenchOptions, BenchPlan, RunPlace};
 pub use pool::Pool;
 pub use queries::{QueriesError, QuerySelection, Selected, Selection, select_queries};

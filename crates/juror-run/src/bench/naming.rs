@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use juror_runs::hidden::{Mask, in_agent};
+use juror_runs::{plain, short_hash};
 use juror_toolbench::result::file_name;
 use serde_json::{Value, json};
 
 use super::identity::AgentIdentity;
 use super::pool::Pool;
 use super::queries::{QuerySelection, Selected};
-use crate::hidden::{Mask, in_agent};
-use crate::manifest::short_hash;
 
 impl AgentIdentity {
     /// Returns the `config` of the result file: the agent, and how it was run.
@@ -65,12 +65,6 @@ fn part(wanted: &QuerySelection) -> String {
 
 fn hash_of(text: &str) -> String {
     format!("_{}", &short_hash(text)[..8])
-}
-
-/// Turns a name into one that can be part of a file name.
-pub fn plain(name: &str) -> String {
-    let plain = |c: char| if c.is_alphanumeric() || "-_.@".contains(c) { c } else { '_' };
-    name.chars().map(plain).collect()
 }
 
 /// Returns the agent as the user names it, with anything like a key in its command or address
@@ -174,7 +168,6 @@ mod tests {
 
     #[test]
     fn names_do_no_harm() {
-        assert_eq!(plain("../my agent"), ".._my_agent");
         let identity = AgentIdentity { name: "my/agent".into(), ..identity() };
         let file = identity.result_file(&queries()[..1], &QuerySelection::default());
         assert_eq!(file, "results/tools/my_agent_own_G1.json");

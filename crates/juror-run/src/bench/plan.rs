@@ -8,6 +8,7 @@ use std::time::Duration;
 use juror_agents::read_secret;
 use juror_document::{Notice, option, phrase};
 use juror_models::{Models, Secret};
+use juror_runs::Resume;
 
 use super::agent_choice::AgentChoice;
 use super::benchmark::BenchError;
@@ -19,7 +20,6 @@ use super::queries::{QuerySelection, Selected, Selection, select_queries};
 use super::serving::{ignored_by_server, unused_token, without_tools};
 use crate::environment::Environment;
 use crate::event::{Event, Listener, warner};
-use crate::manifest::Resume;
 use crate::models::{AskOptions, chat_identity, models_if_any};
 use crate::settings::Settings;
 use crate::setup_error::SetupError;

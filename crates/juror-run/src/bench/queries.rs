@@ -22,6 +22,13 @@ pub struct Selected {
     pub query: Query,
 }
 
+impl Selected {
+    /// Returns what identifies the query in the log of a run.
+    pub(super) fn log_id(&self) -> (String, String) {
+        (self.set.clone(), self.id.clone())
+    }
+}
+
 /// Which queries to select.
 #[derive(Clone, Debug, Default)]
 pub struct QuerySelection {

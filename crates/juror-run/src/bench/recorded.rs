@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use juror_runs::RunLog;
 use juror_toolbench::answer::{Answer, Recorded};
 
 use super::attempt::Attempt;
 use super::queries::Selected;
 use crate::answers::{AnswerFiles, AnswersError};
 use crate::places::{Place, Places, UnclearSet};
-use crate::run_log::RunLog;
 
 /// Recorded answers, by query.
 #[derive(Debug, Default)]

@@ -2,6 +2,7 @@
 //! others are in progress.
 
 use futures_util::{StreamExt, stream};
+use juror_runs::{RunLog, RunLogError};
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
 use super::attempt::Attempt;
@@ -9,7 +10,6 @@ use super::benchmark::Benchmark;
 use super::judged::Judged;
 use crate::event::{Event, QueryDone};
 use crate::interrupt::Interrupt;
-use crate::run_log::{RunLog, RunLogError};
 
 /// A benchmark in progress.
 #[derive(Clone, Copy)]
@@ -122,7 +122,7 @@ impl<'b> Schedule<'b, '_> {
     async fn attempt(&self, at: usize) -> Result<Trial, RunLogError> {
         let Benchmark { agent, pool, catalog, serving, resume, .. } = self.benchmark;
         let selected = &self.benchmark.queries[at];
-        let known = self.log.and_then(|log| log.get(&selected.set, &selected.id));
+        let known = self.log.and_then(|log| log.get(&selected.log_id()));
         if let Some(known) = known.filter(|known| known.error.is_none() || !resume.retry_errors) {
             return Ok(Trial { at, is_known: true, outcome: Ok(known.clone()) });
         }

@@ -7,6 +7,7 @@ use std::{fmt, io};
 
 use juror_document::{Notice, Phrase, option, phrase};
 use juror_models::{Secret, Tell, http_client, innermost};
+use juror_runs::hidden::without_credentials;
 use juror_serve::{Limits, LogEvent, MatchNumbers, Server, ServerSetup, StatusCode, random_secret};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::Method;
@@ -15,7 +16,6 @@ use tokio::net::TcpListener;
 
 use super::agent::on_one_line;
 use super::attempt::ServedCall;
-use crate::address::without_credentials;
 use crate::settings::Settings;
 use crate::tools::Tools;
 

@@ -3,9 +3,9 @@
 use std::io;
 
 use juror_document::Problems;
+use juror_runs::RunLogError;
 
 use crate::output::OutputError;
-use crate::run_log::RunLogError;
 
 /// The problems of inputs that cannot be read.
 #[derive(Debug)]

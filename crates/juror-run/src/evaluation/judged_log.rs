@@ -3,14 +3,13 @@
 use std::path::Path;
 
 use juror_document::Document;
+use juror_runs::{Entry, Manifest, Resume, RunKind, RunLog, RunLogError};
 use juror_score::{Aspect, Cause, FlatPair, Judgement, Verdict, Why};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::Inputs;
-use crate::manifest::{Manifest, Resume, RunKind};
 use crate::models::Judges;
-use crate::run_log::{Entry, RunLog, RunLogError};
 use crate::settings::Settings;
 
 /// The definition of an evaluation; two runs that agree in all of it may share a folder.
@@ -62,7 +61,7 @@ impl RunInfo {
         let read = |line: JudgedLine<Vec<FlatPair>>| line.read(&self.aspects);
         let mut log = RunLog::open(folder, self.manifest(), resume, read)?;
         if resume.retry_errors {
-            log.known.retain(|_, known: &mut KnownJudgement| !known.judgement.has_failure());
+            log.forget(|known: &KnownJudgement| known.judgement.has_failure());
         }
         Ok(log)
     }
@@ -92,20 +91,10 @@ impl Entry for KnownJudgement {
     }
 }
 
-impl RunLog<KnownJudgement> {
-    /// Returns the judgement of a question, if there is one and the question has not changed since.
-    pub(super) fn get(&self, id: &str, key: &str) -> Option<&Judgement> {
-        self.known.get(id).filter(|known| known.key == key).map(|known| &known.judgement)
-    }
-
-    /// Appends the judgement of a question.
-    pub(super) fn append(
-        &self,
-        id: &str,
-        key: &str,
-        judgement: &Judgement,
-    ) -> Result<(), RunLogError> {
-        self.append_line(&JudgedLine::new(id, key, judgement))
+impl KnownJudgement {
+    /// Returns the judgement, unless its question has changed since.
+    pub(super) fn under(&self, key: &str) -> Option<&Judgement> {
+        (self.key == key).then_some(&self.judgement)
     }
 }
 
@@ -128,7 +117,8 @@ pub struct JudgedLine<J> {
 }
 
 impl<'j> JudgedLine<&'j Judgement> {
-    fn new(id: &str, key: &str, judgement: &'j Judgement) -> JudgedLine<&'j Judgement> {
+    /// Creates the line of a question.
+    pub(super) fn new(id: &str, key: &str, judgement: &'j Judgement) -> JudgedLine<&'j Judgement> {
         let outside = judgement.outside();
         JudgedLine {
             question_id: id.to_owned(),
@@ -201,6 +191,10 @@ mod tests {
         info.open_log(folder, resume)
     }
 
+    fn get<'l>(log: &'l RunLog<KnownJudgement>, id: &str, key: &str) -> Option<&'l Judgement> {
+        log.get(id)?.under(key)
+    }
+
     #[test]
     fn judgements_are_known_again_unless_their_question_changed() {
         let folder = tempfile::tempdir().expect("a folder");
@@ -208,9 +202,9 @@ mod tests {
         let failed = Why { message: "no reply within 60 s".into(), cause: Cause::Late };
         let failed = Finding::new(RECALL, Verdict::Failed(failed)).of_step(2);
         let first = Judgement { findings: vec![relevance(0.5), failed], ..nothing() };
-        log.append("q1", "k1", &first).expect("appended");
+        log.append(&JudgedLine::new("q1", "k1", &first)).expect("appended");
         let second = Judgement { findings: vec![relevance(1.0)], ..nothing() };
-        log.append("q2", "k2", &second).expect("appended");
+        log.append(&JudgedLine::new("q2", "k2", &second)).expect("appended");
         drop(log);
         let path = folder.path().join("records.jsonl");
         let mut file = std::fs::OpenOptions::new().append(true).open(&path).expect("open");
@@ -218,8 +212,8 @@ mod tests {
         drop(file);
         let again = open(folder.path(), "x", Resume::default()).expect("again");
         assert_eq!(again.n_known(), 2);
-        assert_eq!(again.get("q1", "k1"), Some(&first));
-        assert_eq!(again.get("q2", "changed"), None);
+        assert_eq!(get(&again, "q1", "k1"), Some(&first));
+        assert_eq!(get(&again, "q2", "changed"), None);
         drop(again);
         let retry = Resume { retry_errors: true, ..Resume::default() };
         assert_eq!(open(folder.path(), "x", retry).expect("again").n_known(), 1);
@@ -230,14 +224,14 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let log = open(folder.path(), "x", Resume::default()).expect("new");
         let own = Judgement { findings: vec![relevance(0.5)], ..nothing() };
-        log.append("q", "k", &own).expect("appended");
+        log.append(&JudgedLine::new("q", "k", &own)).expect("appended");
         let other =
             Finding::new(Aspect::custom("tone", vec!["polite".into()]), Verdict::failed("?"));
         let other = Judgement { findings: vec![other], ..nothing() };
-        log.append("q", "k", &other).expect("appended");
+        log.append(&JudgedLine::new("q", "k", &other)).expect("appended");
         drop(log);
         let again = open(folder.path(), "x", Resume::default()).expect("again");
-        assert_eq!((again.n_known(), again.get("q", "k")), (1, Some(&own)));
+        assert_eq!((again.n_known(), get(&again, "q", "k")), (1, Some(&own)));
     }
 
     #[test]
@@ -248,7 +242,7 @@ mod tests {
             "notes": [{"key": "answer_relevance_error", "value": "status 503"}]});
         std::fs::write(folder.path().join("records.jsonl"), format!("{line}\n")).expect("written");
         let log = open(folder.path(), "x", Resume::default()).expect("a run");
-        let judgement = log.get("q", "k").expect("known");
+        let judgement = get(&log, "q", "k").expect("known");
         assert_eq!(judgement.outside().map(|why| &*why.message), Some("status 503"));
     }
 

@@ -1,15 +1,15 @@
 //! Asks models about every question of a dataset, many at a time.
 
 use juror_models::CallKey;
+use juror_runs::RunLog;
 use juror_score::{Case, ContextJudge, ErrorResponses, Judgement, Profile};
 
 use super::case_key::case_keys;
-use super::{Evaluation, EvaluationError, Judgements, KnownJudgement};
+use super::{Evaluation, EvaluationError, JudgedLine, Judgements, KnownJudgement};
 use crate::asking::AskMany;
 use crate::event::Event;
 use crate::interrupt::Interrupt;
 use crate::models::Judges;
-use crate::run_log::RunLog;
 
 /// A question that is yet to be judged.
 struct Waiting {
@@ -76,7 +76,7 @@ impl JudgeAll<'_> {
         for (index, key) in keys.into_iter().enumerate() {
             let id = &self.evaluation.dataset.questions[index].id;
             let waiting = Waiting { index, key };
-            if let Some(judgement) = self.log.and_then(|log| log.get(id, &key.to_hex())) {
+            if let Some(judgement) = self.logged(id, key) {
                 judgements.put(index, judgement.clone());
             } else if self.is_left_out(index) {
                 self.append(&waiting, &Judgement::default())?;
@@ -86,6 +86,11 @@ impl JudgeAll<'_> {
             }
         }
         Ok(rest)
+    }
+
+    /// Returns the judgement of a question in the log.
+    fn logged(&self, id: &str, key: CallKey) -> Option<&Judgement> {
+        self.log?.get(id)?.under(&key.to_hex())
     }
 
     /// Returns whether a question ended in an error, and the rules exclude it.
@@ -131,7 +136,7 @@ impl JudgeAll<'_> {
     fn append(&self, waiting: &Waiting, judgement: &Judgement) -> Result<(), EvaluationError> {
         if let Some(log) = self.log.filter(|_| !self.judges.models.only_counts()) {
             let id = &self.evaluation.dataset.questions[waiting.index].id;
-            log.append(id, &waiting.key.to_hex(), judgement)?;
+            log.append(&JudgedLine::new(id, &waiting.key.to_hex(), judgement))?;
         }
         Ok(())
     }

@@ -20,6 +20,7 @@ use std::path::Path;
 
 use juror_document::{Document, Problems};
 use juror_models::{Stop, Tally};
+use juror_runs::{Resume, RunLog, RunLogError};
 use juror_score::Case;
 use juror_score::read::{Dataset, Responses, read_both};
 
@@ -36,10 +37,8 @@ pub use warning::Warning;
 
 use crate::event::Event;
 use crate::interrupt::Interrupt;
-use crate::manifest::Resume;
 use crate::models::Judges;
 use crate::plan::Plan;
-use crate::run_log::{RunLog, RunLogError};
 use crate::settings::Settings;
 
 /// The inputs of an evaluation.

@@ -5,7 +5,8 @@ use std::path::Path;
 use anyhow::Context;
 use juror_agents::Headers;
 use juror_run::Environment;
-use juror_run::bench::{AgentChoice, ChatChoice, plain, shown_agent};
+use juror_run::bench::{AgentChoice, ChatChoice, shown_agent};
+use juror_runs::plain;
 
 use super::BenchArgs;
 

@@ -14,7 +14,8 @@ use juror_run::bench::{
     AgentOptions, BenchError, BenchOptions, BenchPlan, Benchmark, JudgeWord, Pool, QuerySelection,
     RunPlace,
 };
-use juror_run::{AskOptions, Environment, Interrupt, Resume};
+use juror_run::{AskOptions, Environment, Interrupt};
+use juror_runs::Resume;
 
 use self::outputs::Outputs;
 use super::ask::{parse_count, parse_dollars, parse_seconds};

@@ -13,8 +13,9 @@ use juror_models::{Recorded, Stop};
 use juror_report::calls_table;
 use juror_run::{
     Evaluation, EvaluationError, Inputs, Interrupt, Judgements, Judges, Judging, KnownJudgement,
-    ModelFailures, Outcome, Plan, ResultFiles, Resume, RunLog, Settings, Totals, Warning,
+    ModelFailures, Outcome, Plan, ResultFiles, Settings, Totals, Warning,
 };
+use juror_runs::{Resume, RunLog};
 
 use self::summary::Summary;
 use super::ask::{self, AskArgs, parse_count};

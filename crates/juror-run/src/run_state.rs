@@ -3,10 +3,10 @@
 use std::fmt;
 use std::path::Path;
 
-use super::{Entry, RunLog, RunLogError, read_manifest};
+use juror_runs::{Entry, RunKind, RunLog, RunLogError, read_manifest};
+
 use crate::bench::Attempt;
 use crate::evaluation::KnownJudgement;
-use crate::manifest::RunKind;
 
 /// The progress of the run in a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,11 +4,10 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::*;
-use crate::evaluation::KnownJudgement;
 
 /// A line like those of attempts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Item {
+pub(super) struct Item {
     set: String,
     answer: String,
 }
@@ -20,6 +19,22 @@ impl Entry for Item {
 
     fn id(line: &Item) -> String {
         line.set.clone()
+    }
+}
+
+/// A line like those of judged questions.
+#[derive(Debug, Deserialize)]
+struct Judged {
+    question_id: String,
+}
+
+impl Entry for Judged {
+    const KIND: RunKind = RunKind::Eval;
+    type Line = Judged;
+    type Id = String;
+
+    fn id(line: &Judged) -> String {
+        line.question_id.clone()
     }
 }
 
@@ -50,8 +65,8 @@ fn path_in(folder: &Path) -> PathBuf {
 fn a_run_goes_on_where_it_ended() {
     let folder = tempfile::tempdir().expect("a folder");
     let log = open(folder.path()).expect("new");
-    log.append_line(&item("1", "a")).expect("appended");
-    log.append_line(&item("1", "b")).expect("appended");
+    log.append(&item("1", "a")).expect("appended");
+    log.append(&item("1", "b")).expect("appended");
     let began = log.manifest.began.clone();
     drop(log);
     let log = open(folder.path()).expect("again");
@@ -65,10 +80,10 @@ fn a_run_goes_on_where_it_ended() {
 fn a_run_goes_on_wherever_its_last_line_was_torn() {
     let folder = tempfile::tempdir().expect("a folder");
     let log = open(folder.path()).expect("new");
-    log.append_line(&item("1", "a")).expect("appended");
+    log.append(&item("1", "a")).expect("appended");
     let path = path_in(folder.path());
     let first = std::fs::read(&path).expect("bytes");
-    log.append_line(&item("2", "é")).expect("appended");
+    log.append(&item("2", "é")).expect("appended");
     drop(log);
     let both = std::fs::read(&path).expect("bytes");
     let nuls: &[u8] = &[0; 40];
@@ -77,7 +92,7 @@ fn a_run_goes_on_wherever_its_last_line_was_torn() {
             std::fs::write(&path, [&both[..end], behind].concat()).expect("torn");
             let log = open(folder.path()).expect("resumed");
             assert_eq!(log.n_known(), 1, "{end}");
-            log.append_line(&item("2", "é")).expect("appended");
+            log.append(&item("2", "é")).expect("appended");
             drop(log);
             assert_eq!(std::fs::read(&path).expect("bytes"), both, "{end}");
         }
@@ -97,7 +112,7 @@ fn another_run_is_not_mixed_in() {
     let evaluation = Manifest::new(RunKind::Eval, "x", json!({}));
     let refused = check_run(folder.path(), &evaluation, FRESH).expect_err("of another kind");
     assert!(refused.problem().ends_with("this is a run of an agent"), "{refused}");
-    let log = RunLog::<KnownJudgement>::open(folder.path(), evaluation, FRESH, |_| None);
+    let log = RunLog::<Judged>::open(folder.path(), evaluation, FRESH, |_| None);
     assert!(matches!(log, Err(RunLogError::OtherKind { .. })), "{log:?}");
     assert!(!folder.path().join("records.jsonl").exists(), "a refused folder is left as it is");
 }
@@ -106,7 +121,7 @@ fn another_run_is_not_mixed_in() {
 fn a_finished_run_is_neither_resumed_nor_replaced_unless_told() {
     let folder = tempfile::tempdir().expect("a folder");
     let log = open(folder.path()).expect("new");
-    log.append_line(&item("1", "a")).expect("appended");
+    log.append(&item("1", "a")).expect("appended");
     log.complete().expect("written");
     drop(log);
     let refused = open(folder.path()).expect_err("finished").to_string();

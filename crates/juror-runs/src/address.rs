@@ -8,7 +8,7 @@ use crate::hidden::{Mask, in_address};
 const ENDS: [char; 4] = ['/', '\\', '?', '#'];
 
 /// Removes credentials and trailing slashes from an address, and masks parameters that hold keys.
-pub(crate) fn without_credentials(address: &str) -> String {
+pub fn without_credentials(address: &str) -> String {
     in_address(address.trim_end_matches('/'), Mask::Stars)
 }
 

@@ -8,9 +8,9 @@
 mod choose;
 mod error;
 mod file;
-mod look;
 mod torn;
 
+use std::borrow::Borrow;
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 use std::path::{Path, PathBuf};
@@ -18,10 +18,9 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-pub(crate) use choose::choose_folder;
+pub use choose::{Chosen, PassedOver, choose_folder, plain};
 pub use error::RunLogError;
 use file::LogFile;
-pub use look::{RunState, look_at_run};
 
 use crate::manifest::{self, Manifest, Resume, RunKind};
 
@@ -44,7 +43,7 @@ pub struct RunLog<T: Entry> {
     folder: PathBuf,
     file: LogFile,
     manifest: Manifest,
-    pub(crate) known: HashMap<T::Id, T>,
+    known: HashMap<T::Id, T>,
 }
 
 impl<T: Entry> RunLog<T> {
@@ -86,8 +85,22 @@ impl<T: Entry> RunLog<T> {
         self.known.len()
     }
 
+    /// Returns the entry that an earlier process logged for an item.
+    pub fn get<Q>(&self, id: &Q) -> Option<&T>
+    where
+        T::Id: Borrow<Q>,
+        Q: Eq + Hash + ?Sized,
+    {
+        self.known.get(id)
+    }
+
+    /// Forgets some entries of earlier processes, so that their items are done again.
+    pub fn forget(&mut self, is_forgotten: impl Fn(&T) -> bool) {
+        self.known.retain(|_, entry| !is_forgotten(entry));
+    }
+
     /// Appends a line. Once this returns, a crash of the process does not lose it.
-    pub(crate) fn append_line(&self, line: &impl Serialize) -> Result<(), RunLogError> {
+    pub fn append(&self, line: &impl Serialize) -> Result<(), RunLogError> {
         self.file.append(line)
     }
 
@@ -111,7 +124,7 @@ impl<T: Entry> RunLog<T> {
 
 /// Returns the manifest of the run in a folder, and fails if that run may neither be resumed nor
 /// replaced. `None` if the folder holds no run.
-pub(crate) fn check_run(
+pub fn check_run(
     folder: &Path,
     run: &Manifest,
     resume: Resume,
@@ -135,7 +148,8 @@ pub(crate) fn check_run(
     Ok(Some(earlier))
 }
 
-fn read_manifest(folder: &Path) -> Result<Option<Manifest>, RunLogError> {
+/// Returns the manifest of the run in a folder; `None` if the folder holds no run.
+pub fn read_manifest(folder: &Path) -> Result<Option<Manifest>, RunLogError> {
     let path = manifest::path_in(folder);
     match Manifest::read(folder) {
         Ok(None) => Ok(None),

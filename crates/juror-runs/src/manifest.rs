@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::fingerprint::short_hash;
+
 /// The format that is written. Manifests in other formats are from other releases.
 const FORMAT: &str = "juror.run/1";
 
@@ -25,7 +27,7 @@ pub enum RunKind {
 
 impl RunKind {
     /// Returns the name of this kind of run in messages.
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             RunKind::Eval => "run of an evaluation",
             RunKind::Bench => "run of an agent",
@@ -197,11 +199,6 @@ fn detailed(key: &str, one: Option<&Value>, other: Option<&Value>) -> String {
 
 /// How many differing parts are named.
 const MOST_NAMES: usize = 5;
-
-/// Returns a short hash of a text.
-pub(crate) fn short_hash(text: &str) -> String {
-    blake3::hash(text.as_bytes()).to_hex()[..16].to_owned()
-}
 
 /// Returns the current time, as text that sorts chronologically.
 fn now() -> String {

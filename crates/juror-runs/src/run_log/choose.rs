@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use juror_document::{Notice, option, phrase};
 
-use crate::bench::plain;
 use crate::manifest::{Manifest, Resume};
 
 /// The folder of all runs.
@@ -14,7 +13,7 @@ const RUNS: &str = ".juror/runs";
 
 /// The folder chosen for a run.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Chosen {
+pub struct Chosen {
     /// An earlier run's folder, or a new one.
     pub folder: PathBuf,
     /// Whether it is new.
@@ -25,7 +24,7 @@ pub(crate) struct Chosen {
 
 /// A run that is not resumed because its identity differs.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct PassedOver {
+pub struct PassedOver {
     /// Its folder.
     pub folder: PathBuf,
     /// The differences.
@@ -36,7 +35,7 @@ pub(crate) struct PassedOver {
 
 impl PassedOver {
     /// Says that a new run starts next to this one, and how to resume this one instead.
-    pub(crate) fn notice(&self) -> Notice {
+    pub fn notice(&self) -> Notice {
         let (folder, changed) = (self.folder.display(), self.differences.join(", "));
         let kind = if self.is_complete { "last" } else { "unfinished" };
         let hint = if self.is_complete {
@@ -61,7 +60,7 @@ impl PassedOver {
 /// Chooses the folder of a run: that of an unfinished run with the same identity, or else a new
 /// one, named after the time, the run and its identity. A complete run is chosen only to retry
 /// errors.
-pub(crate) fn choose_folder(run: &Manifest, resume: Resume) -> Chosen {
+pub fn choose_folder(run: &Manifest, resume: Resume) -> Chosen {
     choose_in(Path::new(RUNS), run, resume)
 }
 
@@ -121,15 +120,21 @@ fn new_folder(root: &Path, run: &Manifest) -> PathBuf {
     made.unwrap_or_else(|| root.join(&name))
 }
 
+/// Turns a name into one that can be part of a file name.
+pub fn plain(name: &str) -> String {
+    let plain = |c: char| if c.is_alphanumeric() || "-_.@".contains(c) { c } else { '_' };
+    name.chars().map(plain).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::Attempt;
     use crate::manifest::RunKind;
     use crate::run_log::RunLog;
+    use crate::run_log::tests::Item;
     use serde_json::json;
 
-    fn open(folder: &Path, run: Manifest) -> RunLog<Attempt> {
+    fn open(folder: &Path, run: Manifest) -> RunLog<Item> {
         RunLog::open(folder, run, Resume::default(), Some).expect("a log")
     }
 
@@ -175,6 +180,11 @@ mod tests {
         let (one, other) = (choose(), choose());
         assert_ne!(one.folder, other.folder);
         assert!(one.is_new && one.folder.is_dir() && other.folder.is_dir());
+    }
+
+    #[test]
+    fn names_do_no_harm() {
+        assert_eq!(plain("../my agent"), ".._my_agent");
     }
 
     #[test]

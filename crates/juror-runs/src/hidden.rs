@@ -4,12 +4,13 @@
 use juror_models::{is_secret_name, is_secret_parameter};
 use serde_json::Value;
 
+pub use crate::address::without_credentials;
 use crate::address::{has_password, without_user};
-use crate::manifest::short_hash;
+use crate::fingerprint::short_hash;
 
 /// What replaces a hidden value.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Mask {
+pub enum Mask {
     /// Stars, which reveal nothing, for people.
     Stars,
     /// A short hash, so that different values make different runs.
@@ -26,7 +27,7 @@ impl Mask {
 }
 
 /// Masks anything like a key in an agent as the user names it: a command or an address.
-pub(crate) fn in_agent(agent: &str, mask: Mask) -> String {
+pub fn in_agent(agent: &str, mask: Mask) -> String {
     let mut words = agent.split(' ');
     let mut shown = Vec::new();
     let mut follows_name = false;
@@ -61,7 +62,7 @@ fn to_closing_quote<'w>(value: &str, words: &mut impl Iterator<Item = &'w str>) 
 
 /// Removes the user name and password from an address, and masks parameters that are named like
 /// keys. Any other text is returned as it is.
-pub(crate) fn in_address(address: &str, mask: Mask) -> String {
+pub fn in_address(address: &str, mask: Mask) -> String {
     in_parameters(&without_user(address), mask, is_secret_parameter)
 }
 
@@ -85,7 +86,7 @@ fn in_parameters(address: &str, mask: Mask, is_secret: impl Fn(&str, &str) -> bo
 ///
 /// Here parameters count by name alone: one that is merely long may be something that an agent
 /// needs.
-pub(crate) fn without_passwords(value: &str) -> Option<String> {
+pub fn without_passwords(value: &str) -> Option<String> {
     let named = |name: &str, _: &str| is_secret_parameter(name, "");
     let open = if has_password(value) { without_user(value) } else { value.to_owned() };
     let open = in_parameters(&open, Mask::Stars, named);
@@ -137,7 +138,7 @@ fn in_json(text: &str) -> Option<String> {
 }
 
 /// Returns settings as a run stores them: every value that could be a key is replaced with stars.
-pub(crate) fn without_keys(settings: &Value) -> Value {
+pub fn without_keys(settings: &Value) -> Value {
     match settings {
         Value::Object(fields) => fields
             .iter()

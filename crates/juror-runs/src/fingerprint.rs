@@ -15,6 +15,11 @@ const MOST_BYTES: u64 = 512 << 20;
 /// time only.
 const MOST_FILE_BYTES: u64 = 64 << 20;
 
+/// Returns a short hash of a text: 16 hexadecimal digits.
+pub fn short_hash(text: &str) -> String {
+    blake3::hash(text.as_bytes()).to_hex()[..16].to_owned()
+}
+
 /// A file inside a folder.
 struct Found {
     /// The path relative to the folder, with `/` as separator.
@@ -27,7 +32,7 @@ struct Found {
 
 /// Returns the fingerprint of a file or folder: `contents:` and a hash of all names and bytes, or,
 /// for a very large folder, `listing:` and a hash of names, sizes and modification times.
-pub(crate) fn fingerprint(path: &Path) -> io::Result<String> {
+pub fn fingerprint(path: &Path) -> io::Result<String> {
     let mut files = Vec::new();
     gather(path, String::new(), &mut HashSet::new(), &mut files)?;
     files.sort_by(|one, other| one.name.cmp(&other.name));
@@ -53,7 +58,7 @@ pub(crate) fn fingerprint(path: &Path) -> io::Result<String> {
 }
 
 /// Hashes the content of a single file or, if it is very large, its size and modification time.
-pub(crate) fn file_hash(path: &Path) -> io::Result<String> {
+pub fn file_hash(path: &Path) -> io::Result<String> {
     let known = fs::metadata(path)?;
     if known.len() > MOST_FILE_BYTES {
         return Ok(format!("size {} changed {}", known.len(), changed(&known)));
