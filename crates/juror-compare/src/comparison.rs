@@ -270,9 +270,9 @@ impl Pair<'_> {
 
     /// Whether both runs asked the same question by this name, as far as that is known.
     fn is_same_question(&self, name: &QuestionName) -> bool {
-        let key = (name.group.clone(), name.id.clone());
-        let hash_in = |run: ComparedRun<'_>| run.facts.questions.get(&key).cloned();
-        match (hash_in(self.a), hash_in(self.b)) {
+        let hash_in =
+            |facts: &'_ RunFacts| facts.question_hash(&name.group, &name.id).map(str::to_owned);
+        match (hash_in(self.a.facts), hash_in(self.b.facts)) {
             (Some(a), Some(b)) => a == b,
             _ => true,
         }

@@ -32,7 +32,8 @@ pub struct RunFacts {
     /// The judge: its models, parameters and prompts, as text that is equal for equal judges.
     #[serde(skip)]
     pub judge: Option<String>,
-    /// The hash of each question, by group and id; empty if it is not known.
+    /// The hash of each question, by group and id, or by id with an empty group; empty if hashes are
+    /// not known.
     #[serde(skip)]
     pub questions: HashMap<(String, String), String>,
 }
@@ -88,6 +89,12 @@ impl RunFacts {
             (Difference::Rules, known(&self.rules, &other.rules)),
         ];
         differs.into_iter().filter(|(_, differs)| *differs).map(|(what, _)| what).collect()
+    }
+
+    /// The hash of a question, if it is known.
+    pub fn question_hash(&self, group: &str, id: &str) -> Option<&str> {
+        let by = |group: &str| self.questions.get(&(group.to_owned(), id.to_owned()));
+        by(group).or_else(|| by("")).map(String::as_str)
     }
 
     /// Whether another run was judged by the same judge, or neither was judged.

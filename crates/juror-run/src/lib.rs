@@ -59,8 +59,8 @@ pub use asking::{Asking, Watch, ask_each, ticks};
 pub use environment::Environment;
 pub use evaluation::{
     Evaluation, EvaluationError, Inputs, JudgedLine, Judgements, Judging, KnownJudgement,
-    ModelFailures, Outcome, QuestionSummary, RecordWriter, ResultFiles, Sink, Totals, Unreadable,
-    Warning,
+    ModelFailures, Outcome, QuestionSummary, RecordWriter, ResultFiles, RunOptions, Sink, Totals,
+    Unreadable, Warning,
 };
 pub use event::{Event, Listener, QueryDone};
 pub use interrupt::{Interrupt, StopSignals};
@@ -79,7 +79,8 @@ pub use scored_run::{ScoredRun, UnreadableRun};
 pub use settings::{
     AggregateSettings, AnswerCorrectness, AnswerRelevance, BoundWord, CacheRule, CustomEvaluation,
     GateSettings, InconclusiveWord, JudgeSettings, LevelWord, LimitWord, MarginWord, ModelSettings,
-    ModelsSettings, ProfileNumber, Settings, StepSettings, Switch, reserved_key, settings_schema,
+    ModelsSettings, ProfileNumber, RunsSettings, Settings, StepSettings, Switch, reserved_key,
+    settings_schema,
 };
 pub use setup_error::SetupError;
 pub use tool_settings::{

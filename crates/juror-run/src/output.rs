@@ -56,23 +56,27 @@ impl Output {
         }
         let format = Format::from_name(name)
             .ok_or_else(|| OutputError::UnknownFormat { name: name.to_owned() })?;
-        Output::begin(name, format)
+        Output::begin_at(Path::new(name), format)
     }
 
     /// Starts a file whose format does not depend on its name; `-` is standard output.
     pub fn create_text(name: &str) -> Result<Output, OutputError> {
-        if name == "-" { Output::create(name) } else { Output::begin(name, Format::Json) }
+        if name == "-" {
+            Output::create(name)
+        } else {
+            Output::begin_at(Path::new(name), Format::Json)
+        }
     }
 
-    fn begin(name: &str, format: Format) -> Result<Output, OutputError> {
-        let path = PathBuf::from(name);
-        let failed = |error| OutputError::Io { name: name.to_owned(), error };
+    /// Starts a file at a path, in a format.
+    pub(crate) fn begin_at(path: &Path, format: Format) -> Result<Output, OutputError> {
+        let failed = |error| OutputError::Io { name: path.display().to_string(), error };
         if path.is_dir() {
             return Err(failed(io::ErrorKind::IsADirectory.into()));
         }
-        let file = WholeFile::begin(&path).map_err(failed)?;
+        let file = WholeFile::begin(path).map_err(failed)?;
         let sink = Sink::File(BufWriter::with_capacity(1 << 16, file));
-        Ok(Output { path, format, sink })
+        Ok(Output { path: path.to_owned(), format, sink })
     }
 
     /// Appends bytes.

@@ -2,11 +2,13 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::path::Path;
 
 use juror_compare::{Flip, Kind, RunFacts};
 use juror_document::{Document, Format, Problems};
 use juror_files::load;
 use juror_json::{Object, scalar_text, text_of};
+use juror_runs::{Manifest, RunFile, RunKind, RunReadError, StoredRun};
 use juror_score::read::{read_reference, read_responses, read_results};
 use juror_score::{Case, Profile, ScoreTable, explain, score};
 use juror_toolbench::result::read_result_file;
@@ -14,6 +16,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::plan::Plan;
+use crate::settings::{ProfileNumber, Settings};
 
 /// A run as comparison sees it: what identifies it, and its numbers.
 pub struct ScoredRun {
@@ -35,12 +38,35 @@ pub enum UnreadableRun {
     /// The file cannot be opened.
     #[error(transparent)]
     File(#[from] juror_files::LoadError),
+    /// The folder holds no run that can be read.
+    #[error(transparent)]
+    Run(#[from] RunReadError),
     /// Nothing in it can be read.
     #[error(transparent)]
     Results(#[from] Problems),
 }
 
 impl ScoredRun {
+    /// Reads the folder of a run, or a file of results.
+    pub fn read(name: &str, plan: &Plan) -> Result<ScoredRun, UnreadableRun> {
+        if Path::new(name).is_dir() {
+            ScoredRun::read_folder(name, plan)
+        } else {
+            ScoredRun::read_file(name, plan)
+        }
+    }
+
+    /// Reads the results in the folder of a run, by the rules that the run had.
+    fn read_folder(name: &str, plan: &Plan) -> Result<ScoredRun, UnreadableRun> {
+        let run = StoredRun::open(Path::new(name))?;
+        let results = run.needed(RunFile::Results)?;
+        let own = plan_of(&run.manifest, plan);
+        let document = load(&results.display().to_string())?;
+        let facts = facts_of(name, &run.manifest);
+        let (scores, problems) = read_scores(&document, facts.kind, &own)?;
+        Ok(ScoredRun { facts, scores, problems, document, profile: own.profile })
+    }
+
     /// Reads results of `juror eval`, of `juror bench`, or of the libraries they replace. `plan` has
     /// the rules for files that do not name theirs.
     pub fn read_file(name: &str, plan: &Plan) -> Result<ScoredRun, UnreadableRun> {
@@ -67,6 +93,48 @@ impl ScoredRun {
                 break;
             }
         }
+    }
+}
+
+/// The plan by which a run was made: its rules, and the metrics of its custom evaluations.
+fn plan_of(run: &Manifest, otherwise: &Plan) -> Plan {
+    let Some(rules) = run.rules() else { return otherwise.clone() };
+    let mut settings: Settings = serde_json::from_value(rules.clone()).unwrap_or_default();
+    let is_of_6 = rules.get("asked_like_release").is_some_and(|release| release == 6);
+    settings.profile = Some(if is_of_6 { ProfileNumber::Six } else { ProfileNumber::Five });
+    let written = run.settings.as_ref().and_then(|written| written.get("custom_evaluations"));
+    let custom = written.and_then(|custom| serde_json::from_value(custom.clone()).ok());
+    settings.custom_evaluations = custom.unwrap_or_default();
+    let mut plan = settings.plan();
+    let more = otherwise.custom_metrics.iter().filter(|name| !plan.custom_metrics.contains(name));
+    let more: Vec<String> = more.cloned().collect();
+    plan.custom_metrics.extend(more);
+    plan
+}
+
+/// What identifies a run that has a manifest.
+fn facts_of(source: &str, run: &Manifest) -> RunFacts {
+    let question = |(name, hash): (&str, &str)| {
+        let (group, id) = match run.kind {
+            RunKind::Eval => ("", name),
+            RunKind::Bench => name.split_once('/').unwrap_or(("", name)),
+        };
+        ((group.to_owned(), id.to_owned()), hash.to_owned())
+    };
+    RunFacts {
+        name: run.name.clone(),
+        source: source.to_owned(),
+        id: Some(run.short_id().to_owned()),
+        began: Some(run.began.clone()),
+        kind: match run.kind {
+            RunKind::Eval => Kind::Eval,
+            RunKind::Bench => Kind::Bench,
+        },
+        is_complete: run.is_complete,
+        reference: run.reference_hash(),
+        rules: run.rules().map(ToString::to_string),
+        judge: run.judge().map(|judge| judge.to_string()),
+        questions: run.question_hashes().into_iter().map(question).collect(),
     }
 }
 

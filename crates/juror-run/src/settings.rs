@@ -72,6 +72,9 @@ pub struct Settings {
     /// Where tools answer from, for agents.
     #[serde(deserialize_with = "null_as_default")]
     pub tools: ToolsSettings,
+    /// Where runs are stored if no folder is named for one.
+    #[serde(deserialize_with = "null_as_default")]
+    pub runs: RunsSettings,
     /// Metrics of your own, judged by a model.
     #[serde(deserialize_with = "null_as_default")]
     pub custom_evaluations: Vec<CustomEvaluation>,
@@ -167,6 +170,16 @@ pub struct AggregateSettings {
     pub micro_steps: Option<bool>,
     /// Whether `retrieval_*` statistics are repeated inside `steps`, for old readers.
     pub retrieval_in_steps: Option<bool>,
+}
+
+/// Where runs are stored.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct RunsSettings {
+    /// The folder in which every run gets a folder of its own, named after its time, its name and a
+    /// short id. When left out, evaluations are not stored, and benchmarks are in `.juror/runs`.
+    #[schemars(length(min = 1))]
+    pub folder: Option<String>,
 }
 
 /// What one answer may cost.
@@ -897,6 +910,7 @@ mod tests {
             ("llm: {retries: often}", "expected a whole number, 0 or more, found the text `often`"),
             ("llm: {timeout_seconds: 0}", "expected a number above 0"),
             ("llm: {timeout_seconds: long}", "expected a number, found the text `long`"),
+            ("runs: {folder: ' '}", "the folder of runs has no name"),
             ("judge: {repeats: 0}", "expected a whole number, 1 or more, found `0`"),
             (
                 "tools: {simulator: {model: {provider: openai, model: m, max_tokens: 0}}}",

@@ -7,11 +7,10 @@ use std::time::Duration;
 use juror_agents::{AgentError, Answered, Subject, Task};
 use juror_models::Pending;
 use juror_run::bench::{
-    AgentChoice, AgentOptions, BenchError, BenchOptions, Benchmark, JudgeWord, Pool,
-    QuerySelection, RunPlace,
+    AgentChoice, AgentOptions, BenchError, BenchOptions, Benchmark, JudgeWord, Pool, QuerySelection,
 };
 use juror_run::{AskOptions, Environment, Event, Interrupt, Listener, Settings};
-use juror_runs::Resume;
+use juror_runs::{Resume, RunPlace};
 use serde_json::json;
 
 const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
@@ -57,6 +56,7 @@ fn options(folder: &Path, fails_on: &'static str) -> BenchOptions {
         server_token: None,
         reply_options: Vec::new(),
         run: RunPlace::Named(folder.join("run")),
+        command: Vec::new(),
         resume: Resume::default(),
         jobs: 2,
     }
@@ -94,8 +94,9 @@ fn run(options: BenchOptions, heard: &Heard) -> Result<serde_json::Value, BenchE
         let benchmark = Benchmark::open(plan).await?;
         let outcome = benchmark.run(&Interrupt::default()).await?;
         let results = outcome.results();
-        let text = results.to_json(&results.report()).expect("JSON");
-        outcome.complete()?;
+        let report = results.report();
+        let text = results.to_json(&report).expect("JSON");
+        outcome.complete(&results, &report)?;
         Ok(serde_json::from_slice(&text).expect("JSON"))
     })
 }

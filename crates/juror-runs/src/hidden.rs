@@ -49,6 +49,35 @@ pub fn in_agent(agent: &str, mask: Mask) -> String {
     shown.join(" ")
 }
 
+/// Masks anything like a key in the words of a command line: values of options that are named like
+/// keys or that take headers, and anything that would be masked in an agent. `env:NAME`, which names
+/// a variable, stays.
+pub fn in_command(words: &[String]) -> Vec<String> {
+    let mut is_secret = false;
+    let mut shown = Vec::with_capacity(words.len());
+    for word in words {
+        let follows_name = std::mem::take(&mut is_secret);
+        shown.push(match word.split_once('=').filter(|_| word.starts_with('-')) {
+            _ if follows_name => in_value(word),
+            Some((name, value)) if takes_secret(name) => format!("{name}={}", in_value(value)),
+            Some((name, value)) => format!("{name}={}", in_agent(value, Mask::Stars)),
+            None => {
+                is_secret = word.starts_with('-') && takes_secret(word);
+                in_agent(word, Mask::Stars)
+            }
+        });
+    }
+    shown
+}
+
+fn takes_secret(option: &str) -> bool {
+    is_secret_name(option) || option.contains("header")
+}
+
+fn in_value(value: &str) -> String {
+    if value.starts_with("env:") { value.to_owned() } else { Mask::Stars.over(value) }
+}
+
 /// Returns a value with all words up to its closing quote.
 fn to_closing_quote<'w>(value: &str, words: &mut impl Iterator<Item = &'w str>) -> String {
     let mut whole = value.to_owned();
@@ -232,6 +261,35 @@ mod tests {
             ("command:a --proxy http://me:pw@host/", "command:a --proxy http://host/"),
         ] {
             assert_eq!(in_agent(agent, Mask::Stars), shown);
+        }
+    }
+
+    #[test]
+    fn a_command_line_is_kept_without_its_keys() {
+        for (line, shown) in [
+            ("juror eval a.yaml b.jsonl --run runs/x", "juror eval a.yaml b.jsonl --run runs/x"),
+            ("juror bench --server-token hush -j 4", "juror bench --server-token *** -j 4"),
+            ("juror bench --server-token=hush", "juror bench --server-token=***"),
+            ("juror bench --server-token env:TOKEN", "juror bench --server-token env:TOKEN"),
+            ("juror bench --agent-header X-Auth:hush", "juror bench --agent-header ***"),
+            ("juror bench --agent-header=X:hush", "juror bench --agent-header=***"),
+            ("juror bench --server http://me:hush@host", "juror bench --server http://host"),
+            (
+                "juror bench --model-url=http://h?key=hush",
+                "juror bench --model-url=http://h?key=***",
+            ),
+            (
+                "juror eval --max-cost 5 --fail-under f1=0.9",
+                "juror eval --max-cost 5 --fail-under f1=0.9",
+            ),
+        ] {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            assert_eq!(in_command(&words).join(" "), shown);
+        }
+        let agent = "command:python a.py --api-key 'hush hush' -v".to_owned();
+        for words in [vec!["--agent".to_owned(), agent.clone()], vec![format!("--agent={agent}")]] {
+            let shown = in_command(&words).join(" ");
+            assert!(shown.ends_with("command:python a.py --api-key *** -v"), "{shown}");
         }
     }
 

@@ -1,22 +1,37 @@
 //! Folders of runs: what a run is, how far it came, and what came of it.
 //!
-//! A [`Manifest`] (`run.json`) holds the identity of a run, everything that affects its outcome. A
-//! [`RunLog`] gets a line for every finished item, so that a run that was cut off resumes where it
-//! stopped; the identity decides which log a run may resume.
+//! A [`Manifest`] (`run.json`) holds the identity of a run, everything that affects its outcome, and
+//! where it comes from. A [`RunLog`] gets a line for every finished item, so that a run that was cut
+//! off resumes where it stopped; the identity decides which log a run may resume. Results appear
+//! beside it before the run is marked as complete ([`RunFile`]), so that a folder needs nothing else
+//! to be compared, reported or judged again.
 //!
-//! [`hidden`] masks anything like a key before it is stored or shown. [`fingerprint`] and
-//! [`short_hash`] tell whether data has changed.
+//! [`Home`] chooses the folder of a run. [`StoredRun`] and [`stored_runs`] read what is stored.
+//!
+//! [`hidden`] masks anything like a key before it is stored or shown. [`fingerprint`],
+//! [`short_hash`] and [`CanonicalHash`] tell whether data has changed.
 //!
 //! You will not find async code, judges or printing here.
 
 mod address;
+mod canonical;
+mod differences;
 mod fingerprint;
 pub mod hidden;
+mod home;
+mod identity;
 mod manifest;
+mod run_file;
 mod run_log;
+mod stored;
+mod work_tree;
 
+pub use canonical::CanonicalHash;
 pub use fingerprint::{file_hash, fingerprint, short_hash};
+pub use home::{DEFAULT_RUNS, Home, RunPlace};
+pub use identity::{BenchIdentity, EvalIdentity, InputIdentity, ReferenceIdentity, run_schema};
 pub use manifest::{Manifest, Resume, RunKind};
-pub use run_log::{
-    Chosen, Entry, PassedOver, RunLog, RunLogError, check_run, choose_folder, plain, read_manifest,
-};
+pub use run_file::RunFile;
+pub use run_log::{Entry, RunLog, RunLogError, check_run, plain, read_manifest};
+pub use stored::{RunReadError, StoredRun, stored_runs};
+pub use work_tree::WorkTree;

@@ -1,22 +1,24 @@
-//! The manifest of a run, `run.json`: its identity, and whether it is complete.
+//! The manifest of a run, `run.json`: its identity, where it comes from, and whether it is complete.
 
 use juror_files::{WholeFile, read_plain};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::fingerprint::short_hash;
+use crate::hidden::in_command;
+use crate::identity::identity_schema;
+use crate::run_file::RunFile;
+use crate::work_tree::WorkTree;
 
 /// The format that is written. Manifests in other formats are from other releases.
-const FORMAT: &str = "juror.run/1";
-
-/// The name of the file in the run's folder.
-const FILE: &str = "run.json";
+pub(crate) const FORMAT: &str = "juror.run/1";
 
 /// The kind of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RunKind {
     /// An evaluation of recorded answers.
@@ -34,11 +36,19 @@ impl RunKind {
         }
     }
 
-    /// Returns the name of the file that gets a line for every finished item.
-    pub(crate) fn log_file(self) -> &'static str {
+    /// Returns the word for this kind in `run.json`.
+    pub fn word(self) -> &'static str {
         match self {
-            RunKind::Eval => "records.jsonl",
-            RunKind::Bench => "attempts.jsonl",
+            RunKind::Eval => "eval",
+            RunKind::Bench => "bench",
+        }
+    }
+
+    /// Returns the file that gets a line for every finished item.
+    pub fn log_file(self) -> RunFile {
+        match self {
+            RunKind::Eval => RunFile::Records,
+            RunKind::Bench => RunFile::Attempts,
         }
     }
 
@@ -52,8 +62,11 @@ impl RunKind {
 }
 
 /// The description of a run.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "juror.run/1")]
 pub struct Manifest {
+    /// The format: `juror.run/1`.
+    #[schemars(regex(pattern = r"^juror\.run/1$"))]
     format: String,
     /// A short hash of the identity.
     pub id: String,
@@ -70,11 +83,30 @@ pub struct Manifest {
     pub ended: Option<String>,
     /// The release of Juror.
     pub juror: String,
+    /// The command line, without keys; empty if the run was not begun by a command.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub command: Vec<String>,
+    /// The git work tree that the run began in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work_tree: Option<WorkTree>,
+    /// The settings as written, without keys.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settings: Option<Value>,
+    /// Who judged, if the identity does not say: a benchmark is judged again whenever it is resumed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judge: Option<Value>,
     /// Everything that affects the outcome.
+    #[schemars(schema_with = "identity_schema")]
     pub identity: Value,
-    /// Details that do not affect the outcome, such as the settings as written and the judge.
-    #[serde(flatten)]
-    pub more: Map<String, Value>,
+}
+
+/// Why a file is not a manifest of this release.
+#[derive(Debug)]
+pub(crate) enum BadManifest {
+    /// It says that it has another format.
+    OtherFormat(String),
+    /// It cannot be parsed.
+    Unreadable(serde_json::Error),
 }
 
 /// How to treat a folder that already holds a run.
@@ -100,32 +132,58 @@ impl Manifest {
             began: now(),
             ended: None,
             juror: env!("CARGO_PKG_VERSION").into(),
+            command: Vec::new(),
+            work_tree: None,
+            settings: None,
+            judge: None,
             identity,
-            more: Map::new(),
         }
     }
 
-    /// Adds a detail that does not affect the outcome.
+    /// Adds the settings as they were written; keys must have been removed.
     #[must_use]
-    pub fn with(mut self, key: &str, value: Value) -> Manifest {
-        self.more.insert(key.to_owned(), value);
+    pub fn with_settings(mut self, settings: &Value) -> Manifest {
+        self.settings = Some(settings.clone()).filter(|settings| !settings.is_null());
+        self
+    }
+
+    /// Adds who judges.
+    #[must_use]
+    pub fn with_judge(mut self, judge: Value) -> Manifest {
+        self.judge = Some(judge);
+        self
+    }
+
+    /// Adds where the run comes from: the command line, whose keys are removed, and the work tree
+    /// in the current folder. Nothing of this affects the outcome.
+    #[must_use]
+    pub fn begun_by(mut self, command: &[String]) -> Manifest {
+        self.command = in_command(command);
+        self.work_tree = WorkTree::of(Path::new("."));
         self
     }
 
     /// Reads the manifest in a folder; `None` if there is none. The inner error says why a file is
     /// not a manifest of this release.
-    pub(crate) fn read(folder: &Path) -> io::Result<Option<Result<Manifest, serde_json::Error>>> {
-        match read_plain(&folder.join(FILE)) {
-            Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes).and_then(Manifest::known))),
+    pub(crate) fn read(folder: &Path) -> io::Result<Option<Result<Manifest, BadManifest>>> {
+        match read_plain(&path_in(folder)) {
+            Ok(bytes) => Ok(Some(Manifest::parse(&bytes))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    fn known(self) -> Result<Manifest, serde_json::Error> {
-        let unknown =
-            || serde::de::Error::custom(format!("the form `{}` is not known", self.format));
-        if self.format == FORMAT { Ok(self) } else { Err(unknown()) }
+    /// Another format may have other keys, so the format is read first.
+    fn parse(bytes: &[u8]) -> Result<Manifest, BadManifest> {
+        #[derive(Deserialize)]
+        struct Form {
+            format: String,
+        }
+        let Form { format } = serde_json::from_slice(bytes).map_err(BadManifest::Unreadable)?;
+        if format != FORMAT {
+            return Err(BadManifest::OtherFormat(format));
+        }
+        serde_json::from_slice(bytes).map_err(BadManifest::Unreadable)
     }
 
     /// Writes the manifest into a folder, completely or not at all.
@@ -142,63 +200,12 @@ impl Manifest {
         self.ended = Some(now());
         self.write(folder)
     }
-
-    /// Lists the differences to another run of the same kind.
-    pub fn differences(&self, other: &Manifest) -> Vec<String> {
-        match self.kind {
-            RunKind::Eval => self.other_inputs(other),
-            RunKind::Bench => self.other_keys(other),
-        }
-    }
-
-    /// Lists the inputs of an evaluation that differ. File names make no difference.
-    fn other_inputs(&self, other: &Manifest) -> Vec<String> {
-        let parts = [
-            ("/reference/hash", "reference questions"),
-            ("/responses/hash", "responses"),
-            ("/judges", "models, prompts or rules"),
-        ];
-        let differs = |place: &str| self.identity.pointer(place) != other.identity.pointer(place);
-        let others = parts.into_iter().filter(|(place, _)| differs(place));
-        others.map(|(_, name)| name.to_owned()).collect()
-    }
-
-    /// Lists the keys of the identity that differ.
-    fn other_keys(&self, other: &Manifest) -> Vec<String> {
-        let (Some(own), Some(others)) = (self.identity.as_object(), other.identity.as_object())
-        else {
-            return vec!["everything".into()];
-        };
-        let mut keys: Vec<&String> = own.keys().chain(others.keys()).collect();
-        keys.sort();
-        keys.dedup();
-        let differs = keys.into_iter().filter(|key| own.get(*key) != others.get(*key));
-        differs.map(|key| detailed(key, own.get(key), others.get(key))).collect()
-    }
 }
 
 /// Returns the path of the manifest in a folder.
 pub(crate) fn path_in(folder: &Path) -> PathBuf {
-    folder.join(FILE)
+    folder.join(RunFile::Manifest.name())
 }
-
-/// Describes a key that differs, with the names of its differing parts, if any.
-fn detailed(key: &str, one: Option<&Value>, other: Option<&Value>) -> String {
-    let (Some(Value::Object(one)), Some(Value::Object(other))) = (one, other) else {
-        return key.to_owned();
-    };
-    let mut names: Vec<&String> = one.keys().chain(other.keys()).collect();
-    names.sort();
-    names.dedup();
-    names.retain(|name| one.get(*name) != other.get(*name));
-    let (shown, n_more) = (names.iter().take(MOST_NAMES), names.len().saturating_sub(MOST_NAMES));
-    let shown = shown.map(|name| name.as_str()).collect::<Vec<_>>().join(", ");
-    let more = if n_more > 0 { format!(" and {n_more} more") } else { String::new() };
-    format!("{key} ({shown}{more})")
-}
-
-/// How many differing parts are named.
-const MOST_NAMES: usize = 5;
 
 /// Returns the current time, as text that sorts chronologically.
 fn now() -> String {
@@ -211,26 +218,22 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_differs_is_told_by_name() {
-        let run = |identity| Manifest::new(RunKind::Bench, "x", identity);
-        let one = run(json!({"agent": "a", "environment": {"A": "1", "B": "1"}}));
-        let other = run(json!({"agent": "a", "environment": {"A": "2", "C": "1"}, "pool": "own"}));
-        assert_eq!(one.differences(&other), ["environment (A, B, C)", "pool"]);
-        assert!(one.differences(&one.clone()).is_empty());
-        assert_ne!(one.id, other.id);
-    }
-
-    #[test]
     fn a_manifest_is_read_as_it_was_written() {
         let folder = tempfile::tempdir().expect("a folder");
         assert!(Manifest::read(folder.path()).expect("read").is_none());
-        let mut run = Manifest::new(RunKind::Eval, "x", json!({})).with("settings", json!(5));
+        let mut run = Manifest::new(RunKind::Eval, "x", json!({})).with_settings(&json!(5));
         run.write(folder.path()).expect("written");
         run.complete(folder.path()).expect("written");
         let read = Manifest::read(folder.path()).expect("read").expect("there").expect("ours");
         assert!(read.is_complete && read.ended.is_some());
-        assert_eq!(read.more["settings"], 5);
-        std::fs::write(folder.path().join(FILE), r#"{"agent": "x"}"#).expect("written");
-        assert!(Manifest::read(folder.path()).expect("read").expect("there").is_err());
+        assert_eq!((read.settings, read.work_tree), (Some(json!(5)), None));
+        let write = |text: &str| std::fs::write(path_in(folder.path()), text).expect("written");
+        write(r#"{"agent": "x"}"#);
+        let other = || Manifest::read(folder.path()).expect("read").expect("there");
+        assert!(matches!(other(), Err(BadManifest::Unreadable(_))));
+        write(r#"{"format": "juror.run/2"}"#);
+        assert!(
+            matches!(other(), Err(BadManifest::OtherFormat(format)) if format == "juror.run/2")
+        );
     }
 }

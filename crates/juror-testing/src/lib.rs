@@ -5,7 +5,7 @@
 //! by family, and fails with a list of all failures. A small set of Juror's own is in `conformance/`;
 //! the large recorded sets are used if they are available ([`recorded_cases`]).
 //!
-//! [`same`] and [`near`] compare values, and [`Random`] gives repeatable random numbers.
+//! [`same`] and [`near`] compare values, [`misfits`] compares them with a JSON Schema, and [`Random`] gives repeatable random numbers.
 //!
 //! ```
 //! use juror_testing::{Random, near, project, run_cases, same};
@@ -24,7 +24,9 @@
 mod random;
 mod recorded;
 mod same;
+mod schema;
 
 pub use random::Random;
 pub use recorded::{RecordedCase, project, read_cases, recorded_cases, run_cases};
 pub use same::{Checked, near, same, text};
+pub use schema::misfits;

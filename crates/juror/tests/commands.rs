@@ -564,6 +564,9 @@ fn shells_get_completions_and_editors_a_schema() {
     }
     let schema: Value = serde_json::from_str(&place.run("schema").stdout).expect("JSON");
     assert!(schema["properties"]["steps"].is_object());
+    assert_eq!(place.run("schema settings").stdout, place.run("schema").stdout);
+    let schema: Value = serde_json::from_str(&place.run("schema run").stdout).expect("JSON");
+    assert_eq!(schema["title"], "juror.run/1");
 }
 
 #[test]

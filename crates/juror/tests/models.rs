@@ -866,7 +866,7 @@ fn a_killed_run_is_resumed_and_buys_nothing_twice() {
     }
     let ended = stage.run(line);
     assert_eq!(ended.code, 0, "{ended:?}");
-    for name in ["out.json", "agg.json"] {
+    for name in ["out.json", "agg.json", "run/results.jsonl", "run/aggregates.json"] {
         let (resumed, undisturbed) = (stage.read(name), whole.read(name));
         let differs = resumed.lines().zip(undisturbed.lines()).find(|(a, b)| a != b);
         assert_eq!((differs, resumed.len()), (None, undisturbed.len()), "{name}");

@@ -5,11 +5,9 @@ use std::time::Duration;
 use juror_agents::Subject;
 use juror_document::{Document, Format, Notice, Problems, option, phrase};
 use juror_files::load_settings;
-use juror_run::bench::{
-    AgentChoice, AgentOptions, BenchOptions, JudgeWord, QuerySelection, RunPlace,
-};
+use juror_run::bench::{AgentChoice, AgentOptions, BenchOptions, JudgeWord, QuerySelection};
 use juror_run::{AskOptions, Environment, FormWord, PublicConfig, Settings};
-use juror_runs::Resume;
+use juror_runs::{Resume, RunPlace};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -64,10 +62,10 @@ impl Options {
         subject: impl FnOnce(Duration) -> Box<dyn Subject>,
         environment: &Environment,
     ) -> Result<BenchOptions, Refusal> {
-        let timeout = self.timeout()?;
+        let (timeout, settings) = (self.timeout()?, self.settings()?);
         Ok(BenchOptions {
+            run: place(self.run.as_deref(), &settings),
             pool: self.pool.parse().map_err(|why: String| asked(why))?,
-            settings: self.settings()?,
             judge: self.judge()?,
             reply_options: self.reply_options(),
             queries: QuerySelection {
@@ -89,7 +87,8 @@ impl Options {
             ask: AskOptions::default(),
             server: self.server,
             server_token: self.server_token.or_else(|| environment.get("JUROR_SERVER_TOKEN")),
-            run: self.run.map_or(RunPlace::Nowhere, |folder| RunPlace::Named(folder.into())),
+            settings,
+            command: Vec::new(),
             resume: Resume {
                 fresh: self.fresh,
                 retry_errors: self.retry_errors,
@@ -154,5 +153,14 @@ impl Options {
     fn reply_options(&self) -> Vec<&'static str> {
         let given = [("cache", !self.cache.is_empty()), ("refresh", self.refresh)];
         given.into_iter().filter_map(|(name, is_given)| is_given.then_some(name)).collect()
+    }
+}
+
+/// Returns where the run is stored: in the folder that was named, or where the settings say.
+fn place(folder: Option<&str>, settings: &Settings) -> RunPlace {
+    match (folder, &settings.runs.folder) {
+        (Some(folder), _) => RunPlace::Named(folder.into()),
+        (None, Some(root)) => RunPlace::Within(root.into()),
+        (None, None) => RunPlace::Nowhere,
     }
 }

@@ -5,8 +5,9 @@ use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::Sender;
 
 use juror_models::Secret;
-use juror_run::bench::{Benchmark, Outcome};
+use juror_run::bench::{Benchmark, Results};
 use juror_run::{Environment, Event, Interrupt, Listener, Output};
+use juror_toolbench::result::Report;
 use juror_tools::Catalog;
 use tokio::runtime::Handle;
 
@@ -67,24 +68,25 @@ impl Prepared {
     pub(super) async fn run(mut self, interrupt: Interrupt) -> Result<Vec<u8>, Refusal> {
         let output = self.output.take();
         let outcome = self.benchmark.run(&interrupt).await.map_err(refused)?;
-        let text = self.result_file(&outcome)?;
+        let results = outcome.results();
+        let report = results.report();
+        let text = self.result_file(&results, &report)?;
         // A run that was stopped has no results; its attempts are kept in its log.
         if !interrupt.is_set() {
             if let Some(mut file) = output {
                 file.write(&text).map_err(no_output)?;
                 file.finish().map_err(no_output)?;
             }
-            outcome.complete().map_err(refused)?;
+            outcome.complete(&results, &report).map_err(refused)?;
         }
         Ok(text)
     }
 
-    fn result_file(&self, outcome: &Outcome<'_>) -> Result<Vec<u8>, Refusal> {
-        let results = outcome.results();
+    fn result_file(&self, results: &Results<'_>, report: &Report<'_>) -> Result<Vec<u8>, Refusal> {
         for warning in results.warnings() {
             (self.listener)(Event::Warning(warning));
         }
-        let text = results.to_json(&results.report());
+        let text = results.to_json(report);
         text.map_err(|error| Refusal::Failed(error.to_string()))
     }
 }

@@ -1,13 +1,13 @@
 //! A benchmark from plan to outcome: tools, run folder, server, agent, and results.
 
 use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use juror_document::Notice;
 use juror_models::Secret;
-use juror_runs::{Manifest, Resume, RunLog, RunLogError, check_run, choose_folder, plain};
+use juror_runs::{Home, Manifest, Resume, RunLog, RunLogError, RunPlace, plain};
+use juror_toolbench::result::Report;
 use juror_tools::Catalog;
 
 use super::agent::Agent;
@@ -16,7 +16,7 @@ use super::attempt::Attempt;
 use super::environment::kept_back;
 use super::identity::{AgentIdentity, Provenance};
 use super::judge::SolveJudge;
-use super::plan::{BenchPlan, RunPlace};
+use super::plan::BenchPlan;
 use super::pool::Pool;
 use super::queries::{QueriesError, Selected};
 use super::report::Results;
@@ -81,28 +81,6 @@ impl BenchError {
     }
 }
 
-/// The folder of a run. A folder created for the run is removed again if it stays empty.
-struct Home {
-    /// `None` if the run is not stored.
-    folder: Option<PathBuf>,
-    is_new: bool,
-}
-
-impl Home {
-    fn at(folder: Option<PathBuf>) -> Home {
-        Home { folder, is_new: false }
-    }
-}
-
-impl Drop for Home {
-    fn drop(&mut self) {
-        if let Some(folder) = self.folder.as_ref().filter(|_| self.is_new) {
-            // This fails, as it should, if the folder is not empty.
-            let _ = std::fs::remove_dir(folder);
-        }
-    }
-}
-
 impl Benchmark {
     /// Opens everything that the plan needs, starting with what is cheap to check. Only
     /// [`Benchmark::run`] replaces an earlier run.
@@ -114,8 +92,11 @@ impl Benchmark {
             (plan.listener)(Event::Warning(problem.clone()));
         }
         let provenance = plan.provenance(&tools);
-        let manifest = plan.manifest(&provenance);
+        let mut manifest = plan.manifest(&provenance);
         let home = plan.home(&manifest)?;
+        if home.folder().is_some() {
+            manifest = manifest.begun_by(&plan.options.command);
+        }
         let serving = plan.serve(&tools, &home).await?;
         let BenchPlan { options, listener, queries, models, judge, identity, .. } = plan;
         let setup = AgentSetup {
@@ -166,7 +147,7 @@ impl Benchmark {
 
     /// Starts the run in its folder, or resumes it.
     fn open_log(&self) -> Result<Option<RunLog<Attempt>>, RunLogError> {
-        let Some(folder) = &self.home.folder else { return Ok(None) };
+        let Some(folder) = self.home.folder() else { return Ok(None) };
         let log = RunLog::open(folder, self.manifest.clone(), self.resume, Some)?;
         if log.n_known() > 0 {
             let is_known = |own: &&Selected| log.get(&own.log_id()).is_some();
@@ -202,44 +183,29 @@ impl BenchPlan {
     }
 
     fn manifest(&self, provenance: &Provenance) -> Manifest {
-        let manifest = self.identity.manifest(&self.options.settings, &self.queries, provenance);
-        manifest.with("judge", self.judge.described())
+        let settings = &self.options.settings;
+        let manifest = self.identity.manifest(settings, &self.queries, provenance);
+        manifest.with_judge(self.judge.described()).with_settings(&settings.written)
     }
 
     /// Chooses the folder of the run, and checks that it may be used. Recorded answers have no run
     /// to store.
     fn home(&self, manifest: &Manifest) -> Result<Home, BenchError> {
-        let resume = self.options.resume;
-        match &self.options.run {
-            _ if self.options.agent.choice.is_recorded() => Ok(Home::at(None)),
-            RunPlace::Nowhere => Ok(Home::at(None)),
-            RunPlace::Named(folder) => {
-                check_run(folder, manifest, resume).map_err(BenchError::Folder)?;
-                Ok(Home::at(Some(folder.clone())))
-            }
-            RunPlace::Chosen => Ok(self.choose(manifest)),
+        if self.options.agent.choice.is_recorded() {
+            return Ok(Home::nowhere());
         }
-    }
-
-    fn choose(&self, manifest: &Manifest) -> Home {
-        let resume = self.options.resume;
-        let chosen = choose_folder(manifest, resume);
-        let goes_on = resume.retry_errors || resume.even_if_changed;
-        let notice = match &chosen.passed_over {
-            Some(passed_over) => Some(passed_over.notice()),
-            None => (chosen.is_new && goes_on)
-                .then(|| "begins anew: there is no earlier run of this name to go on with".into()),
-        };
-        if let Some(notice) = notice {
-            (self.listener)(Event::Note(notice));
+        let home = Home::choose(&self.options.run, manifest, self.options.resume);
+        let home = home.map_err(BenchError::Folder)?;
+        if let Some(notice) = home.notice() {
+            (self.listener)(Event::Note(notice.clone()));
         }
-        Home { folder: Some(chosen.folder), is_new: chosen.is_new }
+        Ok(home)
     }
 
     async fn serve(&self, tools: &Tools, home: &Home) -> Result<Serving, BenchError> {
         let named = match &self.options.run {
-            RunPlace::Named(folder) => Some(folder),
-            RunPlace::Nowhere | RunPlace::Chosen => home.folder.as_ref(),
+            RunPlace::Named(folder) => Some(folder.as_path()),
+            RunPlace::Nowhere | RunPlace::Within(_) => home.folder(),
         };
         let name = named.and_then(|folder| folder.file_name());
         let name = match name {
@@ -292,8 +258,10 @@ impl Outcome<'_> {
         has_error || !self.results().failed_calls().is_empty()
     }
 
-    /// Marks the run as complete, once all results are written.
-    pub fn complete(&self) -> Result<(), BenchError> {
-        self.log.iter().try_for_each(RunLog::complete).map_err(BenchError::Keep)
+    /// Writes the results into the run's folder, if it has one, and marks the run as complete. All
+    /// other results must have been written.
+    pub fn complete(&self, results: &Results<'_>, report: &Report<'_>) -> Result<(), BenchError> {
+        let Some(log) = &self.log else { return Ok(()) };
+        results.keep(report, log).and_then(|()| log.complete()).map_err(BenchError::Keep)
     }
 }

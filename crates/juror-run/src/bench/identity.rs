@@ -6,16 +6,20 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use juror_runs::hidden::{Mask, in_address, in_agent};
-use juror_runs::{Manifest, RunKind, file_hash, fingerprint, short_hash};
+use juror_runs::{BenchIdentity, Manifest, RunKind, file_hash, fingerprint, short_hash};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::pool::Pool;
 use super::queries::Selected;
+use super::query_hash::query_hash;
 use crate::known_replies::ReplyPlace;
 use crate::settings::Settings;
 use crate::tool_settings::{RealSettings, ToolsSettings};
 use crate::tools::Tools;
+
+/// How many attempts are made at each query.
+const TRIALS: u32 = 1;
 
 /// The data behind a run: hashes, and the sources of tool replies.
 #[derive(Clone, Debug, Serialize)]
@@ -82,7 +86,7 @@ impl Provenance {
         queries: &[Selected],
         is_elsewhere: bool,
     ) -> Provenance {
-        let hashes: Vec<String> = queries.iter().map(query_hash).collect();
+        let hashes: Vec<String> = queries.iter().map(|own| query_hash(&own.query)).collect();
         let folder = settings.tools.folder.as_deref();
         let is_here = !is_elsewhere;
         Provenance {
@@ -128,10 +132,6 @@ fn hash_of(place: &Path) -> String {
     fingerprint(place).unwrap_or_else(|error| format!("unreadable: {error}"))
 }
 
-fn query_hash(own: &Selected) -> String {
-    short_hash(&format!("{:?}", own.query))
-}
-
 impl AgentIdentity {
     /// Creates the manifest of a run that starts now, with everything that affects its outcome.
     pub(super) fn manifest(
@@ -140,31 +140,30 @@ impl AgentIdentity {
         queries: &[Selected],
         provenance: &Provenance,
     ) -> Manifest {
-        let id = |own: &Selected| (format!("{}/{}", own.set, own.id), query_hash(own));
-        let queries: BTreeMap<String, String> = queries.iter().map(id).collect();
-        let is_here = self.server.is_none();
-        let limits: BTreeMap<&str, &String> =
-            self.limits.iter().map(|(key, value)| (*key, value)).collect();
-        let identity = json!({
-            "juror": env!("CARGO_PKG_VERSION"),
-            "name": self.name,
-            "agent": in_agent(&self.agent, Mask::Hash),
-            "agent files": agent_files(&self.words),
-            "agent's own word": self.declared,
-            "method": self.method,
-            "pool": self.pool.to_string(),
-            "limits": limits,
-            "model": self.model,
-            "environment": self.environment,
-            "queries": queries,
-            "tools": provenance.data.tools,
-            "tool options": is_here.then(|| tool_options(&settings.tools)),
-            "sources": provenance.sources,
-            "simulator": provenance.simulator,
-            "cache": provenance.data.cache,
-            "server": self.server.as_deref().map(|address| in_address(address, Mask::Hash)),
-        });
-        Manifest::new(RunKind::Bench, &self.name, identity)
+        let id = |own: &Selected| (format!("{}/{}", own.set, own.id), query_hash(&own.query));
+        let limit = |(key, value): &(&str, String)| ((*key).to_owned(), value.clone());
+        let sources = provenance.sources.as_ref();
+        let identity = BenchIdentity {
+            juror: env!("CARGO_PKG_VERSION").into(),
+            name: self.name.clone(),
+            agent: in_agent(&self.agent, Mask::Hash),
+            agent_files: agent_files(&self.words),
+            declared: self.declared.clone(),
+            method: self.method.clone(),
+            pool: self.pool.to_string(),
+            limits: self.limits.iter().map(limit).collect(),
+            model: self.model.clone(),
+            environment: self.environment.clone(),
+            queries: queries.iter().map(id).collect(),
+            trials: TRIALS,
+            tools: provenance.data.tools.clone(),
+            tool_options: self.server.is_none().then(|| tool_options(&settings.tools)),
+            sources: sources.map(|sources| sources.iter().map(|own| (*own).into()).collect()),
+            simulator: provenance.simulator.clone(),
+            cache: provenance.data.cache.clone(),
+            server: self.server.as_deref().map(|address| in_address(address, Mask::Hash)),
+        };
+        Manifest::new(RunKind::Bench, &self.name, json!(identity))
     }
 }
 

@@ -1,14 +1,13 @@
 //! Benchmark options as users give them, and the plan they resolve to.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use juror_agents::read_secret;
 use juror_document::{Notice, option, phrase};
 use juror_models::{Models, Secret};
-use juror_runs::Resume;
+use juror_runs::{Resume, RunPlace};
 
 use super::agent_choice::AgentChoice;
 use super::benchmark::BenchError;
@@ -48,6 +47,8 @@ pub struct BenchOptions {
     pub reply_options: Vec<&'static str>,
     /// Where the run is stored.
     pub run: RunPlace,
+    /// The command line, for the record of the run; empty if there is none.
+    pub command: Vec<String>,
     /// What to do with an existing run.
     pub resume: Resume,
     /// How many queries run at a time.
@@ -68,16 +69,6 @@ pub struct AgentOptions {
     pub variables: Vec<String>,
     /// The time limit for starting the agent, and for each query.
     pub timeout: Duration,
-}
-
-/// Where a run is stored.
-pub enum RunPlace {
-    /// Nowhere.
-    Nowhere,
-    /// In this folder.
-    Named(PathBuf),
-    /// In the folder of an unfinished run with the same identity, or in a new one.
-    Chosen,
 }
 
 /// A benchmark that is resolved as far as possible without opening tools, servers or agents.

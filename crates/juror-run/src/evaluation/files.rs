@@ -1,7 +1,10 @@
 //! Writes results and aggregates to files.
 
+use std::path::Path;
+
 use juror_compare::{GateOutcome, GatedRun, Gates, Statistics};
 use juror_report::{Columns, Format, render_aggregates, render_statistics, write_result};
+use juror_runs::RunFile;
 use juror_score::statistics::CONFIDENCE;
 use juror_score::{Aggregates, Aggregator, Judgement, Profile, Record};
 
@@ -56,6 +59,16 @@ impl ResultFiles {
             gates: Gates::default(),
             n_questions: 0,
         })
+    }
+
+    /// Starts the files of a run, beside those that the user wants. All of them appear before the
+    /// run is marked as complete.
+    pub fn keep_in(&mut self, folder: &Path) -> Result<(), OutputError> {
+        let begin = |file: RunFile, format| Output::begin_at(&file.path_in(folder), format);
+        self.results.push(begin(RunFile::Results, Format::JsonLines)?);
+        self.aggregates.push(begin(RunFile::Aggregates, Format::Json)?);
+        self.statistics.push(begin(RunFile::Statistics, Format::Json)?);
+        Ok(())
     }
 }
 

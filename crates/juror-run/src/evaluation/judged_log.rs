@@ -2,53 +2,54 @@
 
 use std::path::Path;
 
-use juror_document::Document;
-use juror_runs::{Entry, Manifest, Resume, RunKind, RunLog, RunLogError};
+use juror_runs::{Entry, Home, Manifest, Resume, RunKind, RunLog, RunLogError, RunPlace};
 use juror_score::{Aspect, Cause, FlatPair, Judgement, Verdict, Why};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::Inputs;
+use super::Evaluation;
+use super::identity::identity;
 use crate::models::Judges;
 use crate::settings::Settings;
 
+/// How the run of an evaluation is stored.
+#[derive(Clone, Copy)]
+pub struct RunOptions<'r> {
+    /// Where it is stored.
+    pub place: &'r RunPlace,
+    /// What to do with an existing run.
+    pub resume: Resume,
+    /// The name of what is judged; by default that of the responses.
+    pub name: Option<&'r str>,
+    /// The command line, for the record of the run; empty if there is none.
+    pub command: &'r [String],
+    /// The settings, for the record of the run.
+    pub settings: &'r Settings,
+    /// The judges.
+    pub judges: Option<&'r Judges>,
+}
+
 /// The definition of an evaluation; two runs that agree in all of it may share a folder.
 pub(super) struct RunInfo {
-    reference: Input,
-    responses: Input,
-    /// What affects verdicts: models, parameters, prompts, rules.
-    judges: Value,
+    manifest: Manifest,
     /// The aspects that the judges look at.
     aspects: Vec<Aspect>,
-    /// The settings as written, without keys.
-    settings: Value,
-}
-
-/// An input file of a run.
-#[derive(Serialize)]
-struct Input {
-    /// The name that the user gave.
-    name: String,
-    /// The hash of the content.
-    hash: String,
-}
-
-impl Input {
-    fn new(name: &str, content: &str) -> Input {
-        Input { name: name.to_owned(), hash: blake3::hash(content.as_bytes()).to_hex().to_string() }
-    }
 }
 
 impl RunInfo {
-    pub(super) fn new(inputs: Inputs<'_>, settings: &Settings, judges: Option<&Judges>) -> RunInfo {
-        let input = |document: &Document| Input::new(document.name(), document.json());
+    pub(super) fn new(evaluation: &Evaluation<'_>, options: &RunOptions<'_>) -> RunInfo {
+        let identity = json!(identity(evaluation, options.judges));
+        let name = options.name.unwrap_or(evaluation.inputs.responses.name());
+        let manifest = Manifest::new(RunKind::Eval, name, identity);
         RunInfo {
-            reference: input(inputs.reference),
-            responses: input(inputs.responses),
-            judges: judges.map(|judges| judges.identity.clone()).unwrap_or_default(),
-            aspects: judges.map(|judges| judges.panel.aspects()).unwrap_or_default(),
-            settings: settings.written.clone(),
+            manifest: manifest.with_settings(&options.settings.written).begun_by(options.command),
+            aspects: options.judges.map(|judges| judges.panel.aspects()).unwrap_or_default(),
         }
+    }
+
+    /// Chooses the folder of the run.
+    pub(super) fn home(&self, options: &RunOptions<'_>) -> Result<Home, RunLogError> {
+        Home::choose(options.place, &self.manifest, options.resume)
     }
 
     /// Starts or resumes the log. With `retry_errors`, judgements that have an error are forgotten.
@@ -59,17 +60,11 @@ impl RunInfo {
     ) -> Result<RunLog<KnownJudgement>, RunLogError> {
         // Lines written for judges of other aspects cannot be used.
         let read = |line: JudgedLine<Vec<FlatPair>>| line.read(&self.aspects);
-        let mut log = RunLog::open(folder, self.manifest(), resume, read)?;
+        let mut log = RunLog::open(folder, self.manifest.clone(), resume, read)?;
         if resume.retry_errors {
             log.forget(|known: &KnownJudgement| known.judgement.has_failure());
         }
         Ok(log)
-    }
-
-    fn manifest(&self) -> Manifest {
-        let RunInfo { reference, responses, judges, settings, .. } = self;
-        let identity = json!({"reference": reference, "responses": responses, "judges": judges});
-        Manifest::new(RunKind::Eval, &responses.name, identity).with("settings", settings.clone())
     }
 }
 
@@ -181,14 +176,9 @@ mod tests {
         responses: &str,
         resume: Resume,
     ) -> Result<RunLog<KnownJudgement>, RunLogError> {
-        let info = RunInfo {
-            reference: Input::new("r", "reference"),
-            responses: Input::new("a", responses),
-            judges: json!({"chat": "m"}),
-            aspects: vec![RELEVANCE, RECALL],
-            settings: json!({}),
-        };
-        info.open_log(folder, resume)
+        let identity = json!({"reference": {"hash": "r"}, "responses": {"hash": responses}});
+        let manifest = Manifest::new(RunKind::Eval, "a", identity);
+        RunInfo { manifest, aspects: vec![RELEVANCE, RECALL] }.open_log(folder, resume)
     }
 
     fn get<'l>(log: &'l RunLog<KnownJudgement>, id: &str, key: &str) -> Option<&'l Judgement> {

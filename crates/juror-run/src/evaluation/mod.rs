@@ -9,6 +9,7 @@ mod case_key;
 mod columns;
 mod error;
 mod files;
+mod identity;
 mod judged_log;
 mod judgements;
 mod judging;
@@ -16,18 +17,16 @@ mod scoring;
 mod sink;
 mod warning;
 
-use std::path::Path;
-
-use juror_document::{Document, Problems};
+use juror_document::{Document, Notice, Problems};
 use juror_models::{Stop, Tally};
-use juror_runs::{Resume, RunLog, RunLogError};
+use juror_runs::{RunLog, RunLogError, RunPlace};
 use juror_score::Case;
 use juror_score::read::{Dataset, Responses, read_both};
 
 pub use error::{EvaluationError, Unreadable};
 pub use files::{ResultFiles, Totals};
 use judged_log::RunInfo;
-pub use judged_log::{JudgedLine, KnownJudgement};
+pub use judged_log::{JudgedLine, KnownJudgement, RunOptions};
 pub use judgements::{Judgements, ModelFailures};
 use judging::judge_all;
 pub use scoring::QuestionSummary;
@@ -39,7 +38,6 @@ use crate::event::Event;
 use crate::interrupt::Interrupt;
 use crate::models::Judges;
 use crate::plan::Plan;
-use crate::settings::Settings;
 
 /// The inputs of an evaluation.
 #[derive(Clone, Copy)]
@@ -120,15 +118,20 @@ impl<'e> Evaluation<'e> {
         Case { question, trajectory: self.responses.of(question) }
     }
 
-    /// Starts the log of this evaluation in a folder, or resumes it.
+    /// Starts the log of this evaluation, or resumes it; `None` if it is to be stored nowhere.
+    /// Tells what the user should know about the choice of the folder.
     pub fn open_log(
         &self,
-        folder: &Path,
-        resume: Resume,
-        settings: &Settings,
-        judges: Option<&Judges>,
-    ) -> Result<RunLog<KnownJudgement>, RunLogError> {
-        RunInfo::new(self.inputs, settings, judges).open_log(folder, resume)
+        options: &RunOptions<'_>,
+        tell: impl FnOnce(&Notice),
+    ) -> Result<Option<RunLog<KnownJudgement>>, RunLogError> {
+        if *options.place == RunPlace::Nowhere {
+            return Ok(None);
+        }
+        let info = RunInfo::new(self, options);
+        let home = info.home(options)?;
+        home.notice().map(tell);
+        home.folder().map(|folder| info.open_log(folder, options.resume)).transpose()
     }
 
     /// Counts the calls that judging would make; the judges' models must be in counting mode.

@@ -90,6 +90,10 @@ impl Settings {
             let path = top.key("answer_relevance").key("enabled");
             complain(path, message, "name one in `llm.embedding`, or leave the metric out");
         }
+        if self.runs.folder.as_ref().is_some_and(|folder| folder.trim().is_empty()) {
+            let message = "the folder of runs has no name".into();
+            complain(top.key("runs").key("folder"), message, "name one, or leave the key out");
+        }
         let written = serde_json::from_str::<Value>(document.json()).unwrap_or_default();
         let evaluations = written.get("custom_evaluations").and_then(Value::as_array);
         if evaluations.is_some_and(Vec::is_empty) {

@@ -8,12 +8,9 @@ use juror_document::{Notice, option, phrase};
 
 use crate::manifest::{Manifest, Resume};
 
-/// The folder of all runs.
-const RUNS: &str = ".juror/runs";
-
 /// The folder chosen for a run.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Chosen {
+pub(crate) struct Chosen {
     /// An earlier run's folder, or a new one.
     pub folder: PathBuf,
     /// Whether it is new.
@@ -24,7 +21,7 @@ pub struct Chosen {
 
 /// A run that is not resumed because its identity differs.
 #[derive(Debug, PartialEq, Eq)]
-pub struct PassedOver {
+pub(crate) struct PassedOver {
     /// Its folder.
     pub folder: PathBuf,
     /// The differences.
@@ -35,7 +32,7 @@ pub struct PassedOver {
 
 impl PassedOver {
     /// Says that a new run starts next to this one, and how to resume this one instead.
-    pub fn notice(&self) -> Notice {
+    pub(crate) fn notice(&self) -> Notice {
         let (folder, changed) = (self.folder.display(), self.differences.join(", "));
         let kind = if self.is_complete { "last" } else { "unfinished" };
         let hint = if self.is_complete {
@@ -57,14 +54,10 @@ impl PassedOver {
     }
 }
 
-/// Chooses the folder of a run: that of an unfinished run with the same identity, or else a new
+/// Chooses the folder of a run below a root: that of an unfinished run with the same identity, or else a new
 /// one, named after the time, the run and its identity. A complete run is chosen only to retry
 /// errors.
-pub fn choose_folder(run: &Manifest, resume: Resume) -> Chosen {
-    choose_in(Path::new(RUNS), run, resume)
-}
-
-fn choose_in(root: &Path, run: &Manifest, resume: Resume) -> Chosen {
+pub(crate) fn choose_folder(root: &Path, run: &Manifest, resume: Resume) -> Chosen {
     let mut passed_over = None;
     for (folder, known) in if resume.fresh { Vec::new() } else { known_runs(root, run) } {
         let differences = known.differences(run);
@@ -101,7 +94,7 @@ fn known_runs(root: &Path, run: &Manifest) -> Vec<(PathBuf, Manifest)> {
 
 /// Returns whether no other process is working on a run.
 fn is_idle(folder: &Path, run: &Manifest) -> bool {
-    File::open(folder.join(run.kind.log_file())).is_ok_and(|file| file.try_lock().is_ok())
+    File::open(run.kind.log_file().path_in(folder)).is_ok_and(|file| file.try_lock().is_ok())
 }
 
 /// Creates a folder. Processes that start at the same time get one each.
@@ -142,7 +135,7 @@ mod tests {
     fn only_an_unfinished_run_of_the_same_identity_is_resumed() {
         let root = tempfile::tempdir().expect("a folder");
         let run = |name: &str| Manifest::new(RunKind::Bench, name, json!({"agent": name}));
-        let choose = |run: &Manifest, resume| choose_in(root.path(), run, resume);
+        let choose = |run: &Manifest, resume| choose_folder(root.path(), run, resume);
         let first = choose(&run("a"), Resume::default()).folder;
         let log = open(&first, run("a"));
         let beside = choose(&run("a"), Resume::default()).folder;
@@ -176,7 +169,7 @@ mod tests {
     fn runs_that_start_together_have_folders_of_their_own() {
         let root = tempfile::tempdir().expect("a folder");
         let run = Manifest::new(RunKind::Bench, "a", json!({}));
-        let choose = || choose_in(root.path(), &run, Resume::default());
+        let choose = || choose_folder(root.path(), &run, Resume::default());
         let (one, other) = (choose(), choose());
         assert_ne!(one.folder, other.folder);
         assert!(one.is_new && one.folder.is_dir() && other.folder.is_dir());
@@ -192,7 +185,7 @@ mod tests {
         let root = tempfile::tempdir().expect("a folder");
         let mut run = Manifest::new(RunKind::Bench, "my/agent", json!({}));
         run.began = "2026-11-16T23:42:05.123456Z".into();
-        let folder = choose_in(root.path(), &run, Resume::default()).folder;
+        let folder = choose_folder(root.path(), &run, Resume::default()).folder;
         let wanted = format!("2026-11-16_23-42-05_my_agent_{}", run.id);
         assert_eq!(folder, root.path().join(wanted));
     }

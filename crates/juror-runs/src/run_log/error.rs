@@ -70,6 +70,12 @@ impl RunLogError {
         RunLogError::Damaged { path, line: line.max(1), column, why }
     }
 
+    /// Returns the error for a file of a run without a manifest beside it.
+    pub(super) fn orphaned(path: PathBuf) -> RunLogError {
+        let why = "there is no run.json beside it".to_owned();
+        RunLogError::Damaged { path, line: 1, column: None, why }
+    }
+
     /// Returns the problem and its hint.
     pub fn notice(&self) -> Notice {
         Notice { problem: self.problem().into(), hint: self.hint() }

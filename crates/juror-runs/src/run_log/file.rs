@@ -24,7 +24,7 @@ impl LogFile {
     /// Opens and locks the file in a folder; creates both if needed.
     pub(super) fn lock(folder: &Path, kind: RunKind) -> Result<LogFile, RunLogError> {
         std::fs::create_dir_all(folder).map_err(failed(folder))?;
-        let path = folder.join(kind.log_file());
+        let path = kind.log_file().path_in(folder);
         let open = OpenOptions::new().read(true).append(true).create(true).open(&path);
         let file = open.map_err(failed(&path))?;
         match file.try_lock() {
@@ -40,8 +40,7 @@ impl LogFile {
         if length.map_err(failed(&self.path))? == 0 {
             return Ok(());
         }
-        let why = "there is no run.json beside it".to_owned();
-        Err(RunLogError::Damaged { path: self.path.clone(), line: 1, column: None, why })
+        Err(RunLogError::orphaned(self.path.clone()))
     }
 
     /// Removes all lines.
@@ -90,7 +89,7 @@ pub(super) fn read_lines<L: DeserializeOwned>(
     folder: &Path,
     kind: RunKind,
 ) -> Result<Option<Vec<L>>, RunLogError> {
-    let path = folder.join(kind.log_file());
+    let path = kind.log_file().path_in(folder);
     match read_plain(&path) {
         Ok(bytes) => parse_lines(&path, torn::split(&bytes).0).map(Some),
         Err(error) if matches!(error.kind(), NotFound | NotADirectory) => Ok(None),

@@ -13,16 +13,20 @@ mod torn;
 use std::borrow::Borrow;
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use juror_files::WholeFile;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-pub use choose::{Chosen, PassedOver, choose_folder, plain};
+pub(crate) use choose::choose_folder;
+pub use choose::plain;
 pub use error::RunLogError;
 use file::LogFile;
 
-use crate::manifest::{self, Manifest, Resume, RunKind};
+use crate::manifest::{self, BadManifest, Manifest, Resume, RunKind};
+use crate::run_file::RunFile;
 
 /// The result of one item of a run, such as a judged question or an attempted query.
 pub trait Entry: Sized {
@@ -57,7 +61,9 @@ impl<T: Entry> RunLog<T> {
         read: impl Fn(T::Line) -> Option<T>,
     ) -> Result<RunLog<T>, RunLogError> {
         // A folder that is refused is left as it is.
-        check_run(folder, &manifest, resume)?;
+        if check_run(folder, &manifest, resume)?.is_none() {
+            refuse_results(folder)?;
+        }
         let mut file = LogFile::lock(folder, T::KIND)?;
         let mut known = HashMap::new();
         match check_run(folder, &manifest, resume)? {
@@ -72,6 +78,8 @@ impl<T: Entry> RunLog<T> {
         }
         let failed = |error| RunLogError::Io { path: manifest::path_in(folder), error };
         manifest.write(folder).map_err(failed)?;
+        // From here on the run is not complete, so what came of it earlier no longer counts.
+        remove_results(folder)?;
         Ok(RunLog { folder: folder.to_owned(), file, manifest, known })
     }
 
@@ -102,6 +110,21 @@ impl<T: Entry> RunLog<T> {
     /// Appends a line. Once this returns, a crash of the process does not lose it.
     pub fn append(&self, line: &impl Serialize) -> Result<(), RunLogError> {
         self.file.append(line)
+    }
+
+    /// Writes a file of the run, completely or not at all.
+    pub fn write(
+        &self,
+        file: RunFile,
+        content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), RunLogError> {
+        let path = file.path_in(&self.folder);
+        let write = || {
+            let mut out = BufWriter::new(WholeFile::begin(&path)?);
+            content(&mut out)?;
+            out.into_inner().map_err(io::IntoInnerError::into_error)?.finish()
+        };
+        write().map_err(|error| RunLogError::Io { path: path.clone(), error })
     }
 
     /// Marks the run as complete: all results are written, and it will not be resumed.
@@ -154,9 +177,37 @@ pub fn read_manifest(folder: &Path) -> Result<Option<Manifest>, RunLogError> {
     match Manifest::read(folder) {
         Ok(None) => Ok(None),
         Ok(Some(Ok(run))) => Ok(Some(run)),
-        Ok(Some(Err(error))) => Err(RunLogError::not_ours(path, error.line(), &error)),
+        Ok(Some(Err(BadManifest::Unreadable(error)))) => {
+            Err(RunLogError::not_ours(path, error.line(), &error))
+        }
+        Ok(Some(Err(BadManifest::OtherFormat(format)))) => {
+            let why = format!("the form `{format}` is not known");
+            Err(RunLogError::Damaged { path, line: 1, column: None, why })
+        }
         Err(error) => Err(RunLogError::Io { path, error }),
     }
+}
+
+/// Fails if a folder without a manifest has files of the names that results get: they belong to no
+/// known run.
+fn refuse_results(folder: &Path) -> Result<(), RunLogError> {
+    let paths = RunFile::OF_RESULTS.map(|file| file.path_in(folder));
+    match paths.into_iter().find(|path| path.exists()) {
+        Some(path) => Err(RunLogError::orphaned(path)),
+        None => Ok(()),
+    }
+}
+
+fn remove_results(folder: &Path) -> Result<(), RunLogError> {
+    for path in RunFile::OF_RESULTS.map(|file| file.path_in(folder)) {
+        match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(RunLogError::Io { path, error });
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -11,4 +11,4 @@ mod write;
 pub use findings::{call_findings, status_findings, status_of};
 pub use read::{ResultFile, read_result_file};
 pub use summary::Summary;
-pub use write::{Metadata, QueryResult, Report, file_name};
+pub use write::{Metadata, QueryResult, Report, ResultLine, file_name};

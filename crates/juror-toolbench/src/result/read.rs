@@ -12,7 +12,7 @@ use super::findings::{
     SOPR_SCORE, finding, flag, number_or,
 };
 use super::summary::Summary;
-use super::write::UNJUDGED;
+use super::write::{AGENT_TOKENS, AGENT_USD, UNJUDGED};
 use crate::answer::json::is_something;
 use crate::judged::Status;
 use crate::query::id_text;
@@ -131,12 +131,19 @@ impl<'d, 'f> Parts<'d, 'f> {
         let id = fields.get_set("query_id").map(id_text).unwrap_or_default();
         let seconds = number(&self.timing, "system_answer_time")
             .or_else(|| number(fields, "system_answer_time"));
+        let real = |value: Option<f64>| value.and_then(Number::real);
+        let tokens = real(number(fields, AGENT_TOKENS));
         Scorecard {
             trial: fields.get("trial").and_then(|trial| trial.get().parse().ok()),
             ending: self.ending(),
             computed: self.computed().into(),
             judged: self.judged().into(),
-            usage: Resources { seconds: seconds.and_then(Number::real), ..Resources::default() },
+            usage: Resources {
+                total_tokens: tokens.map(|tokens| Number { whole: true, ..tokens }),
+                usd: real(number(fields, AGENT_USD)),
+                seconds: real(seconds),
+                ..Resources::default()
+            },
             ..Scorecard::of_attempt(group, id)
         }
     }
@@ -226,6 +233,15 @@ mod tests {
         assert_eq!(read(whole).0, ["1", "2"], "a whole file may stand on a line");
         let list = "[{\"query_id\": 1},\n {\"query_id\": 2}]\n";
         assert_eq!(read(list).0, ["1", "2"], "or be called so");
+    }
+
+    #[test]
+    fn what_the_agent_used_is_read() {
+        let line = "{\"query_id\": 1, \"agent_tokens\": 12, \"agent_usd\": 0.5}\n";
+        let document = Document::new("r.jsonl", line.into(), Format::JsonLines).expect("UTF-8");
+        let usage = read_result_file(&document).0.results[0].usage;
+        let value = |number: Option<Number>| number.map(|number| number.value);
+        assert_eq!((value(usage.total_tokens), value(usage.usd)), (Some(12.0), Some(0.5)));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use juror_json::python::Layout;
-use juror_score::Scorecard;
+use juror_score::{Resources, Scorecard};
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -74,6 +74,10 @@ pub struct QueryResult<'a> {
 
 /// The status of an answer that nobody judged.
 pub(super) const UNJUDGED: &str = "Unjudged";
+
+/// The keys of what the agent used.
+pub(super) const AGENT_TOKENS: &str = "agent_tokens";
+pub(super) const AGENT_USD: &str = "agent_usd";
 
 /// If no API is right, the call score is 0, as documented.
 #[derive(Serialize)]
@@ -185,6 +189,37 @@ fn plain_answer<'a>(answer: &'a Answer<'a>) -> Json<'a> {
 
 impl Serialize for QueryResult<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.write(self.names_set, serializer)?.end()
+    }
+}
+
+/// A result that stands alone, as on a line of a run's results: it names its set, and tells what the
+/// agent used.
+#[derive(Clone, Copy, Debug)]
+pub struct ResultLine<'r>(pub &'r QueryResult<'r>);
+
+impl Serialize for ResultLine<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Resources { total_tokens, usd, .. } = &self.0.card.usage;
+        let mut fields = self.0.write(true, serializer)?;
+        if let Some(tokens) = total_tokens {
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
+            fields.serialize_field(AGENT_TOKENS, &(tokens.value as u64))?;
+        }
+        if let Some(usd) = usd {
+            fields.serialize_field(AGENT_USD, &usd.value)?;
+        }
+        fields.end()
+    }
+}
+
+impl QueryResult<'_> {
+    /// Writes all fields, and leaves room for more.
+    fn write<S: Serializer>(
+        &self,
+        names_set: bool,
+        serializer: S,
+    ) -> Result<S::SerializeStruct, S::Error> {
         let QueryResult { query, card, .. } = self;
         let gold = Gold { relevant_apis: &query.gold, available_tools: &query.available_tools };
         let mut fields = serializer.serialize_struct("QueryResult", 9)?;
@@ -192,7 +227,7 @@ impl Serialize for QueryResult<'_> {
             Some(id) => fields.serialize_field("query_id", id)?,
             None => fields.serialize_field("query_id", &card.id)?,
         }
-        if self.names_set {
+        if names_set {
             fields.serialize_field("test_set", &card.group)?;
         }
         if let Some(trial) = card.trial {
@@ -207,7 +242,7 @@ impl Serialize for QueryResult<'_> {
         if let Some(error) = card.error() {
             fields.serialize_field("error", error)?;
         }
-        fields.end()
+        Ok(fields)
     }
 }
 

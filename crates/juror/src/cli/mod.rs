@@ -76,7 +76,8 @@ enum Command {
 
 /// Runs the requested command.
 pub(crate) fn run(arguments: Vec<OsString>, program: &[OsString]) -> anyhow::Result<Exit> {
-    let words = std::iter::once("juror".into()).chain(arguments);
+    let words: Vec<OsString> = std::iter::once("juror".into()).chain(arguments).collect();
+    let line: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let cli = match Cli::try_parse_from(words) {
         Ok(cli) => cli,
         Err(error) => {
@@ -86,11 +87,11 @@ pub(crate) fn run(arguments: Vec<OsString>, program: &[OsString]) -> anyhow::Res
         }
     };
     match cli.command {
-        Command::Eval(args) => eval::run(&args),
+        Command::Eval(args) => eval::run(&args, &line),
         Command::Aggregate(args) => aggregate::run(&args),
         Command::AnswerCorrectness(args) => answer_correctness::run(&args),
         Command::Validate(args) => validate::run(&args),
-        Command::Bench(args) => bench::run(&args),
+        Command::Bench(args) => bench::run(&args, line),
         Command::Convert(args) => convert::run(&args),
         Command::Judge(args) => judge::run(&args),
         Command::Serve(args) => serve::run(&args),

@@ -1,23 +1,42 @@
-//! `juror schema`: prints the schema that helps editors with settings.
+//! `juror schema`: prints the schemas of files, for editors and for programs that read them.
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use juror_run::settings_schema;
+use juror_runs::run_schema;
 
 use crate::exit::Exit;
 use crate::output;
 
 const EXAMPLES: &str = "\
-Example:
+Examples:
   juror schema > juror.schema.json
   # then, at the top of juror.yaml:
-  # yaml-language-server: $schema=juror.schema.json";
+  # yaml-language-server: $schema=juror.schema.json
 
-/// Print the JSON Schema of the settings file, for editors.
+  juror schema run > run.schema.json";
+
+/// Print the JSON Schema of a file: of settings, for editors, or of what Juror writes.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct SchemaArgs {}
+pub(super) struct SchemaArgs {
+    /// The file.
+    #[arg(value_name = "FILE", default_value = "settings")]
+    file: SchemaArg,
+}
 
-pub(super) fn run(_: &SchemaArgs) -> anyhow::Result<Exit> {
-    output::print_data(&format!("{:#}\n", settings_schema()))?;
+#[derive(Clone, Copy, ValueEnum)]
+enum SchemaArg {
+    /// The settings file.
+    Settings,
+    /// `run.json` in the folder of a run.
+    Run,
+}
+
+pub(super) fn run(args: &SchemaArgs) -> anyhow::Result<Exit> {
+    let schema = match args.file {
+        SchemaArg::Settings => settings_schema(),
+        SchemaArg::Run => run_schema(),
+    };
+    output::print_data(&format!("{schema:#}\n"))?;
     Ok(Exit::Done)
 }

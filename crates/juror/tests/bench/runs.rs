@@ -73,8 +73,103 @@ fn another_environment_or_name_is_another_run() {
     assert_eq!(folders(&stage).len(), 3);
     for folder in folders(&stage) {
         let run = fs::read_to_string(folder.join("run.json")).expect("a manifest");
-        assert!(!run.contains("claude\"\n") && run.contains("\"is_complete\": true"), "{run}");
+        let run: Value = serde_json::from_str(&run).expect("JSON");
+        assert_eq!(run["is_complete"], true);
+        let environment = run["identity"]["environment"].to_string();
+        assert!(!["gpt", "claude", "opus"].iter().any(|value| environment.contains(value)));
     }
+}
+
+#[test]
+fn a_run_keeps_its_results_one_a_line_and_their_summary() {
+    let stage = Stage::new();
+    let agent = agent(&stage, "say(task, final_answer='x', tokens=7, usd=0.5)");
+    let ended = bench(&stage, &agent, "--judge heuristic", &[]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let folder = folders(&stage).pop().expect("a run");
+    let read = |name: &str| fs::read_to_string(folder.join(name)).expect("a file");
+    let written = stage.results();
+    let results = written["results"].as_array().expect("results");
+    let lines: Vec<Value> = read("results.jsonl")
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect();
+    assert_eq!(lines.len(), results.len());
+    for (mut line, result) in lines.into_iter().zip(results) {
+        let fields = line.as_object_mut().expect("a result");
+        let own = ["test_set", "agent_tokens", "agent_usd"].map(|key| fields.remove(key));
+        assert_eq!(own, [Some("queries".into()), Some(7.into()), Some(0.5.into())]);
+        assert_eq!(line, *result);
+    }
+    let summary: Value = serde_json::from_str(&read("aggregates.json")).expect("JSON");
+    for key in ["metadata", "summary", "juror"] {
+        assert_eq!(summary[key], written[key], "{key}");
+    }
+    let run: Value = serde_json::from_str(&read("run.json")).expect("JSON");
+    assert_eq!(juror_testing::misfits(&run, &juror_runs::run_schema()), [""; 0]);
+    assert_eq!(
+        (&run["identity"]["trials"], &run["judge"]["method"]),
+        (&1.into(), &"heuristic".into())
+    );
+}
+
+#[test]
+fn a_benchmark_that_was_killed_before_it_was_complete_is_resumed() {
+    let stage = Stage::new();
+    let agent = agent(&stage, SAYS_MODEL);
+    assert_eq!(stage.bench(&agent, "--judge none").code, 0);
+    let names = || {
+        let entries = fs::read_dir(stage.path("run")).expect("a folder").flatten();
+        entries.map(|entry| entry.file_name()).collect::<std::collections::BTreeSet<_>>()
+    };
+    let all = names();
+    let results = || -> Vec<Value> {
+        let text = fs::read_to_string(stage.path("run/results.jsonl")).expect("results");
+        text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+    };
+    let first = results();
+    let run = fs::read_to_string(stage.path("run/run.json")).expect("a manifest");
+    stage.write("run/run.json", &run.replace("\"is_complete\": true", "\"is_complete\": false"));
+    fs::remove_file(stage.path("run/aggregates.json")).expect("removed");
+    let again = stage.bench(&agent, "--judge none");
+    assert_eq!(again.code, 0, "{}", again.stderr);
+    assert!(again.stderr.contains("goes on with run: 4 of 4 queries were tried"));
+    assert_eq!((names(), results().len()), (all, first.len()));
+    for (one, other) in first.iter().zip(results()) {
+        assert_eq!(one["system_answer"], other["system_answer"]);
+        assert_eq!(one["timing"]["system_answer_time"], other["timing"]["system_answer_time"]);
+    }
+}
+
+#[test]
+fn no_key_of_the_command_line_is_in_the_run() {
+    let stage = Stage::new();
+    let words = "if sys.argv[2] == 'hush-1': say(task, final_answer='x')";
+    let agent = format!("{} --api-key hush-1", agent(&stage, words));
+    let options = "--judge none --limit 1 --server-token hush-2 --proxy http://me:hush-3@host/";
+    let ended = stage.bench(&agent, options);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let run = fs::read_to_string(stage.path("run/run.json")).expect("a manifest");
+    assert!(!run.contains("hush"), "{run}");
+    let run: Value = serde_json::from_str(&run).expect("JSON");
+    let words = run["command"].as_array().expect("words");
+    let has = |wanted: &str| words.iter().any(|word| word == wanted);
+    assert!(has("bench") && has("command:python3 agent.py --api-key ***"), "{words:?}");
+    assert!(has("--server-token") && has("***") && has("http://host/"), "{words:?}");
+}
+
+#[test]
+fn settings_say_where_benchmarks_are_kept() {
+    let stage = Stage::new();
+    let agent = agent(&stage, SAYS_MODEL);
+    stage.write("juror.yaml", "runs: {folder: kept}\n");
+    let ended = bench(&stage, &agent, "--judge none --limit 1 -c juror.yaml", &[]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert!(folders(&stage).is_empty());
+    let kept = fs::read_dir(stage.path("kept")).expect("a folder").flatten().next();
+    let run = fs::read_to_string(kept.expect("a run").path().join("run.json")).expect("a manifest");
+    let run: Value = serde_json::from_str(&run).expect("JSON");
+    assert_eq!(run["settings"]["runs"]["folder"], "kept");
 }
 
 #[test]

@@ -12,10 +12,9 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use juror_run::bench::{
     AgentOptions, BenchError, BenchOptions, BenchPlan, Benchmark, JudgeWord, Pool, QuerySelection,
-    RunPlace,
 };
-use juror_run::{AskOptions, Environment, Interrupt};
-use juror_runs::Resume;
+use juror_run::{AskOptions, Environment, Interrupt, Settings};
+use juror_runs::{DEFAULT_RUNS, Resume, RunPlace};
 
 use self::outputs::Outputs;
 use super::ask::{parse_count, parse_dollars, parse_seconds};
@@ -143,8 +142,8 @@ pub(super) struct BenchArgs {
     #[arg(long, value_name = "USD", env = "JUROR_MAX_COST", value_parser = parse_dollars)]
     max_cost: Option<f64>,
 
-    /// Folder to keep the run in; a finished run in it is refused [default: .juror/runs/ and a
-    /// name of time, agent and identity].
+    /// Folder to keep the run in; a finished run in it is refused [default: a name of time, agent
+    /// and identity in .juror/runs, or where `runs.folder` of the settings says].
     #[arg(long, value_name = "FOLDER", env = "JUROR_RUN")]
     run: Option<String>,
 
@@ -220,9 +219,9 @@ impl From<JudgeArg> for JudgeWord {
     }
 }
 
-pub(super) fn run(args: &BenchArgs) -> anyhow::Result<Exit> {
+pub(super) fn run(args: &BenchArgs, line: Vec<String>) -> anyhow::Result<Exit> {
     let environment = Environment::read(output::warn);
-    let options = args.options(&environment)?;
+    let options = args.options(&environment, line)?;
     let quiet = args.quiet;
     let listener = Arc::new(move |event| progress::show(&event, quiet));
     let plan = options.resolve(environment, listener).map_err(error_of)?;
@@ -246,14 +245,15 @@ async fn bench(args: &BenchArgs, plan: BenchPlan) -> anyhow::Result<Exit> {
     }
     let results = outcome.results();
     results.warnings().iter().for_each(|warning| output::warn(&warning.to_string()));
-    outputs.write(&results, benchmark.catalog(), args)?;
+    let report = results.report();
+    outputs.write(&results, &report, benchmark.catalog(), args)?;
     let (n_errors, n_all) = (outcome.tried.n_failed, benchmark.queries().len());
     if outcome.is_kept() && !args.quiet && n_errors > 0 {
         output::print_note(&format!(
             "{n_errors} of {n_all} queries ended with an error: --retry-errors tries them again"
         ));
     }
-    outcome.complete().map_err(error_of)?;
+    outcome.complete(&results, &report).map_err(error_of)?;
     Ok(if outcome.has_errors() { Exit::OutsideFailed } else { Exit::Done })
 }
 
@@ -277,9 +277,15 @@ fn print_known_errors(n: usize, retry_errors: bool) {
 }
 
 impl BenchArgs {
-    fn options(&self, environment: &Environment) -> anyhow::Result<BenchOptions> {
+    fn options(
+        &self,
+        environment: &Environment,
+        command: Vec<String>,
+    ) -> anyhow::Result<BenchOptions> {
         let (settings, _) = self.tools.settings(environment)?;
         Ok(BenchOptions {
+            run: self.place(&settings),
+            command,
             settings,
             queries: self.query_selection(),
             agent: self.agent_options(environment)?,
@@ -295,10 +301,6 @@ impl BenchArgs {
             server: self.server.clone(),
             server_token: self.server_token.clone(),
             reply_options: self.tools.of_replies(),
-            run: match &self.run {
-                Some(folder) => RunPlace::Named(folder.into()),
-                None => RunPlace::Chosen,
-            },
             resume: Resume {
                 fresh: self.fresh,
                 retry_errors: self.retry_errors,
@@ -306,6 +308,15 @@ impl BenchArgs {
             },
             jobs: usize::from(self.jobs.get()),
         })
+    }
+
+    fn place(&self, settings: &Settings) -> RunPlace {
+        match &self.run {
+            Some(folder) => RunPlace::Named(folder.into()),
+            None => {
+                RunPlace::Within(settings.runs.folder.as_deref().unwrap_or(DEFAULT_RUNS).into())
+            }
+        }
     }
 
     fn query_selection(&self) -> QuerySelection {

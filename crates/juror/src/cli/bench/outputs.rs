@@ -56,13 +56,13 @@ impl Outputs {
     pub(super) fn write(
         self,
         results: &Results<'_>,
+        report: &Report<'_>,
         catalog: &Catalog,
         args: &BenchArgs,
     ) -> anyhow::Result<()> {
         let pool = args.pool;
         let replaces = Path::new(&self.name).is_file();
-        let report = results.report();
-        write(self.results, &results.to_json(&report)?)?;
+        write(self.results, &results.to_json(report)?)?;
         if let Some(file) = self.converted {
             write(file, results.converted(catalog, pool).as_bytes())?;
         }
@@ -76,9 +76,9 @@ impl Outputs {
             }
         }
         if args.json {
-            output::print_data(&format!("{:#}\n", results.summary_json(&report)))?;
+            output::print_data(&format!("{:#}\n", results.summary_json(report)))?;
         } else {
-            output::print_data(&summary(results, &report))?;
+            output::print_data(&summary(results, report))?;
         }
         let earlier = if replaces { ", in place of earlier ones" } else { "" };
         output::print_note(&format!("results are in {}{earlier}", self.name));

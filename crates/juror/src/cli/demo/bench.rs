@@ -50,7 +50,8 @@ pub(super) fn run(program: &[OsString]) -> anyhow::Result<Exit> {
     let words = words(&folder, &format!("command:{} demo --agent", program.join(" ")));
     output::print_note(SCRIPTED);
     output::print_note(&format!("juror {}\n", in_shell(&words)));
-    let exit = bench::run(&read(&words)?)?;
+    let args = read(&words)?;
+    let exit = bench::run(&args, [&["juror".to_owned()], &words[..]].concat())?;
     let results = std::fs::read(folder.join("results.json")).context("results.json")?;
     let results: Value = serde_json::from_slice(&results).context("results.json")?;
     output::print_data(&format!("\n{}", table(&results)?))?;

@@ -95,6 +95,7 @@ fn judge(args: &DemoArgs) -> anyhow::Result<Exit> {
         gate: &GateArgs::default(),
         ask: &AskArgs::default(),
         run: &RunArgs::default(),
+        line: &[],
         recorded: Some(recorded),
     };
     output::print_note(RECORDED);

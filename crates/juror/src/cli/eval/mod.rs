@@ -1,22 +1,24 @@
 //! `juror eval`: judges recorded answers.
 
+mod keep;
 mod summary;
 
 use std::num::NonZero;
-use std::path::Path;
 use std::thread;
 
 use clap::Args;
-use juror_document::{Document, Problems};
+use juror_document::{Document, Notice, Problems};
 use juror_files::load;
-use juror_models::{Recorded, Stop};
+use juror_models::Recorded;
 use juror_report::calls_table;
 use juror_run::{
     Evaluation, EvaluationError, Inputs, Interrupt, Judgements, Judges, Judging, KnownJudgement,
-    ModelFailures, Outcome, Plan, ResultFiles, Settings, Totals, Warning,
+    ModelFailures, Outcome, Plan, ResultFiles, RunOptions, Settings, Totals, Warning,
 };
-use juror_runs::{Resume, RunLog};
+use juror_runs::{RunLog, RunPlace};
 
+pub(super) use self::keep::RunArgs;
+use self::keep::{print_place, print_unfinished};
 use self::summary::Summary;
 use super::ask::{self, AskArgs, parse_count};
 use super::gate::GateArgs;
@@ -81,25 +83,6 @@ pub(super) struct EvalArgs {
     run: RunArgs,
 }
 
-/// Where a run is kept.
-#[derive(Args, Clone, Default)]
-#[command(next_help_heading = "Runs")]
-pub(super) struct RunArgs {
-    /// Keep the run in this folder: the same command goes on with a run that was cut off. One that
-    /// is finished is refused, unless --fresh or --retry-errors is given.
-    #[arg(long = "run", value_name = "FOLDER", env = "JUROR_RUN")]
-    folder: Option<String>,
-
-    /// Begin the run anew, in place of the one that the folder holds.
-    #[arg(long, env = "JUROR_FRESH", value_parser = boolish(), requires = "folder",
-        conflicts_with_all = ["resume_changed", "retry_errors"])]
-    fresh: bool,
-
-    /// Go on with a run though settings or inputs have changed.
-    #[arg(long, env = "JUROR_RESUME_CHANGED", value_parser = boolish(), requires = "folder")]
-    resume_changed: bool,
-}
-
 /// What is made of the judged questions.
 #[derive(Args, Default)]
 pub(super) struct ReportArgs {
@@ -116,7 +99,7 @@ pub(super) struct ReportArgs {
     statistics: Vec<String>,
 
     /// Say in the results why each expected step was missed: in its `missed`.
-    #[arg(long, env = "JUROR_EXPLAIN", value_parser = boolish(), requires = "outputs")]
+    #[arg(long, env = "JUROR_EXPLAIN", value_parser = boolish())]
     explain: bool,
 
     /// How many of the worst questions the summary explains.
@@ -148,7 +131,7 @@ impl ReportArgs {
     }
 }
 
-pub(super) fn run(args: &EvalArgs) -> anyhow::Result<Exit> {
+pub(super) fn run(args: &EvalArgs, line: &[String]) -> anyhow::Result<Exit> {
     let inputs = [&args.reference, &args.responses];
     let outputs = args.report.files();
     check_outputs(inputs.into_iter().chain(&args.rules.config), outputs, args.report.json)?;
@@ -162,6 +145,7 @@ pub(super) fn run(args: &EvalArgs) -> anyhow::Result<Exit> {
         gate: &args.gate,
         ask: &args.ask,
         run: &args.run,
+        line,
         recorded: None,
     };
     let exit = work.run();
@@ -179,6 +163,8 @@ pub(super) struct Work<'w> {
     pub(super) gate: &'w GateArgs,
     pub(super) ask: &'w AskArgs,
     pub(super) run: &'w RunArgs,
+    /// The command line; empty if there is none to keep.
+    pub(super) line: &'w [String],
     /// Recorded replies to use instead of any model.
     pub(super) recorded: Option<Recorded>,
 }
@@ -187,6 +173,11 @@ impl Work<'_> {
     /// Runs the evaluation; reports all problems of the inputs before any work.
     pub(super) fn run(&self) -> anyhow::Result<Exit> {
         let args = self.report;
+        let place = self.run.place(self.settings)?;
+        anyhow::ensure!(
+            !args.explain || !args.outputs.is_empty() || place != RunPlace::Nowhere,
+            "--explain: there are no results to explain\n  hint: write them with -o FILE, or keep the run with --run FOLDER"
+        );
         let plan = self.plan()?;
         let evaluation = self.open(&plan)?;
         let recorded = self.recorded.clone();
@@ -195,8 +186,11 @@ impl Work<'_> {
         if self.ask.dry_run {
             return self.count_calls(&evaluation, judges);
         }
-        let files = ResultFiles::create(&args.outputs, &args.aggregates, &args.statistics)?;
-        let log = self.open_log(&evaluation, judges)?;
+        let mut files = ResultFiles::create(&args.outputs, &args.aggregates, &args.statistics)?;
+        let log = self.open_log(&evaluation, &place, judges)?;
+        if let Some(log) = &log {
+            files.keep_in(log.folder()).map_err(|error| Outside(error.into()))?;
+        }
         let problems = all_problems(&evaluation);
         if !args.quiet {
             output::warn_all(&problems);
@@ -210,7 +204,9 @@ impl Work<'_> {
         let exit = match outcome {
             Ok(outcome) => self.report(&evaluation, outcome, &problems, judges)?,
             Err(EvaluationError::InterruptedJudging { n_unfinished }) => {
-                self.say_unfinished(&evaluation, n_unfinished, judges);
+                let n_all = evaluation.dataset.questions.len();
+                let n_done = n_all - n_unfinished;
+                print_unfinished(n_done, n_all, cache_of(judges), log.as_ref());
                 Exit::OutsideFailed
             }
             Err(error) => return Err(Outside(error.into()).into()),
@@ -297,34 +293,28 @@ impl Work<'_> {
     fn open_log(
         &self,
         evaluation: &Evaluation<'_>,
+        place: &RunPlace,
         judges: Option<&Judges>,
     ) -> anyhow::Result<Option<RunLog<KnownJudgement>>> {
-        let Some(folder) = &self.run.folder else { return Ok(None) };
-        let resume = Resume {
-            fresh: self.run.fresh,
-            retry_errors: self.ask.retry_errors,
-            even_if_changed: self.run.resume_changed,
+        let options = RunOptions {
+            place,
+            resume: self.run.resume(self.ask.retry_errors),
+            name: self.run.name.as_deref(),
+            command: self.line,
+            settings: self.settings,
+            judges,
         };
-        let log = evaluation.open_log(Path::new(folder), resume, self.settings, judges)?;
-        if log.n_known() > 0 && !self.report.quiet {
-            let done = count(log.n_known(), "question");
-            output::print_note(&format!("going on with {folder}: {done} judged already"));
+        let quiet = self.report.quiet;
+        let tell = |notice: &Notice| {
+            if !quiet {
+                output::print_note(&notice.to_string());
+            }
+        };
+        let log = evaluation.open_log(&options, tell)?;
+        if let Some(log) = log.as_ref().filter(|_| !quiet) {
+            print_place(log, place);
         }
-        Ok(Some(log))
-    }
-
-    fn say_unfinished(
-        &self,
-        evaluation: &Evaluation<'_>,
-        n_unfinished: usize,
-        judges: Option<&Judges>,
-    ) {
-        let n_all = evaluation.dataset.questions.len();
-        let n_done = n_all - n_unfinished;
-        output::print_note(&format!(
-            "{n_done} of {n_all} questions are judged; no output was written"
-        ));
-        ask::print_stop(&Stop::Interrupted, cache_of(judges).or(self.run.folder.as_deref()));
+        Ok(log)
     }
 
     /// Prints what results lack because models failed, and returns how the command then ends.
@@ -349,7 +339,8 @@ impl Work<'_> {
         }
         let more_time = if failures.is_late { ask::MORE_TIME } else { "" };
         let then = if failures.is_late { ", then " } else { "" };
-        let retry = if self.run.folder.is_some() { " with --retry-errors" } else { "" };
+        let is_kept = self.run.place(self.settings).is_ok_and(|place| place != RunPlace::Nowhere);
+        let retry = if is_kept { " with --retry-errors" } else { "" };
         let kept = if cache.is_some() { "; replies that came are kept" } else { "" };
         format!("{more_time}{then}run the same command again{retry}{kept}")
     }

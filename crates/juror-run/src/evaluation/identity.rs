@@ -1,0 +1,126 @@
+//! The identity of an evaluation: everything that affects its results.
+
+use std::collections::BTreeMap;
+use std::thread;
+
+use juror_document::Document;
+use juror_runs::{CanonicalHash, EvalIdentity, InputIdentity, ReferenceIdentity};
+use juror_score::{ExpectedStep, Question};
+use serde_json::value::RawValue;
+
+use super::Evaluation;
+use crate::models::Judges;
+use crate::settings::rules;
+
+/// Returns what identifies an evaluation.
+pub(super) fn identity(evaluation: &Evaluation<'_>, judges: Option<&Judges>) -> EvalIdentity {
+    let InputIdentity { name, hash } = input(evaluation.inputs.reference);
+    let questions = question_hashes(&evaluation.dataset.questions, evaluation.plan.threads);
+    EvalIdentity {
+        reference: ReferenceIdentity { name, hash, questions },
+        responses: input(evaluation.inputs.responses),
+        judges: judges.map(|judges| judges.identity.clone()),
+        rules: rules(&evaluation.plan.profile),
+    }
+}
+
+fn input(document: &Document) -> InputIdentity {
+    let hash = blake3::hash(document.json().as_bytes()).to_hex().to_string();
+    InputIdentity { name: document.name().to_owned(), hash }
+}
+
+/// Hashes all questions on all threads: their outputs can be large.
+fn question_hashes(questions: &[Question<'_>], n_threads: usize) -> BTreeMap<String, String> {
+    let share = questions.len().div_ceil(n_threads.max(1)).max(1);
+    let hash_all = |part: &[Question<'_>]| -> Vec<(String, String)> {
+        part.iter().map(|question| (question.id.to_string(), question_hash(question))).collect()
+    };
+    thread::scope(|scope| {
+        let parts: Vec<_> =
+            questions.chunks(share).map(|part| scope.spawn(move || hash_all(part))).collect();
+        let join = |part: thread::ScopedJoinHandle<'_, Vec<(String, String)>>| {
+            part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        parts.into_iter().flat_map(join).collect()
+    })
+}
+
+/// Hashes everything in a question that decides a score or a statistic. The id is not part of it.
+fn question_hash(question: &Question<'_>) -> String {
+    let Question { id: _, template, text, answer, groups } = question;
+    let mut hash = CanonicalHash::default();
+    hash.text(template).json(text.get()).optional(answer.map(RawValue::get));
+    // No steps at all are not the same as no groups of them.
+    hash.count(groups.as_ref().map_or(0, |groups| 1 + groups.len()));
+    for group in groups.iter().flatten() {
+        hash.count(group.len());
+        for step in group {
+            add_step(&mut hash, step);
+        }
+    }
+    hash.finish()
+}
+
+/// Adds a step with all of its fields, sorted by name.
+fn add_step(hash: &mut CanonicalHash, step: &ExpectedStep<'_>) {
+    let mut fields: Vec<(String, &str)> =
+        step.fields.iter().map(|(name, value)| (name.into_owned(), value.get())).collect();
+    fields.sort();
+    hash.count(fields.len());
+    for (name, value) in fields {
+        hash.text(&name).json(value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use juror_document::Format;
+    use juror_score::read::read_reference;
+
+    fn hashes(text: &str, format: Format) -> BTreeMap<String, String> {
+        let document = Document::new("r", text.into(), format).expect("a document");
+        let dataset = read_reference(&document).expect("a reference");
+        question_hashes(&dataset.questions, 2)
+    }
+
+    fn hash(question: &str) -> String {
+        let json = format!(r#"[{{"template_id": "t", "questions": [{question}]}}]"#);
+        hashes(&json, Format::Json).into_values().next().expect("a hash")
+    }
+
+    #[test]
+    fn how_a_question_is_written_makes_no_difference() {
+        let one = r#"{"id": "q", "question_text": "Où?", "reference_steps": [[{"name": "a", "output": "{\"x\": 1}", "args": {"k": 1, "l": [2]}}]]}"#;
+        let other = r#"{"reference_steps":[[{"args":{"l":[ 2 ],"k":1},"output":"{\"x\": 1}","name":"a"}]],
+            "question_text":"O\u00f9?","id":"q"}"#;
+        assert_eq!(hash(one), hash(other));
+        assert_eq!(hash(one), hash(&one.replace("\"q\"", "\"another id\"")));
+        let yaml = "- template_id: t\n  questions:\n  - id: q\n    question_text: Où?\n    reference_steps:\n    - - name: a\n        args: {k: 1, l: [2]}\n        output: '{\"x\": 1}'\n";
+        assert_eq!(hashes(yaml, Format::Yaml)["q"], hash(one));
+    }
+
+    #[test]
+    fn everything_that_decides_a_score_makes_another_question() {
+        let one = r#"{"id": "q", "question_text": "Where?", "reference_answer": "Oslo", "reference_steps": [[{"name": "a", "output": "1"}]]}"#;
+        for (from, to) in [
+            ("Where?", "When?"),
+            ("Oslo", "Bergen"),
+            (r#""reference_answer": "Oslo", "#, ""),
+            (r#""name": "a""#, r#""name": "b""#),
+            (r#""output": "1""#, r#""output": "2""#),
+            (r#""output": "1""#, r#""output": "1", "ignore_duplicates": false"#),
+            (r#""output": "1"}]]"#, r#""output": "1"}], []]"#),
+            (r#", "reference_steps": [[{"name": "a", "output": "1"}]]"#, ""),
+        ] {
+            let other = one.replace(from, to);
+            assert_ne!(one, other);
+            assert_ne!(hash(one), hash(&other), "{other}");
+        }
+        let of_template = |id: &str| {
+            let json = format!(r#"[{{"template_id": "{id}", "questions": [{one}]}}]"#);
+            hashes(&json, Format::Json)
+        };
+        assert_ne!(of_template("t"), of_template("u"));
+    }
+}

@@ -1,0 +1,110 @@
+//! What differs between two runs.
+
+use serde_json::{Map, Value};
+
+use crate::manifest::{Manifest, RunKind};
+
+/// How many differing parts are named.
+const MOST_NAMES: usize = 5;
+
+impl Manifest {
+    /// Lists the differences to another run of the same kind.
+    pub fn differences(&self, other: &Manifest) -> Vec<String> {
+        match self.kind {
+            RunKind::Eval => self.other_inputs(other),
+            RunKind::Bench => self.other_keys(other),
+        }
+    }
+
+    /// Lists the inputs of an evaluation that differ. File names make no difference.
+    fn other_inputs(&self, other: &Manifest) -> Vec<String> {
+        let differs = |place: &str| self.identity.pointer(place) != other.identity.pointer(place);
+        // Earlier releases stored rules only with judges.
+        let rules = [self, other].map(|run| run.identity.get("rules"));
+        let other_rules = matches!(rules, [Some(own), Some(others)] if own != others);
+        let parts = [
+            (differs("/reference/hash"), "reference questions"),
+            (differs("/responses/hash"), "responses"),
+            (differs("/judges") || other_rules, "models, prompts or rules"),
+        ];
+        let others = parts.into_iter().filter(|(differs, _)| *differs);
+        others.map(|(_, name)| name.to_owned()).collect()
+    }
+
+    /// Lists the keys of the identity that differ.
+    fn other_keys(&self, other: &Manifest) -> Vec<String> {
+        let (Some(own), Some(others)) = (self.identity.as_object(), other.identity.as_object())
+        else {
+            return vec!["everything".into()];
+        };
+        let mut keys: Vec<&String> = own.keys().chain(others.keys()).collect();
+        keys.sort();
+        keys.dedup();
+        let differs = keys.into_iter().filter(|key| part(own, key) != part(others, key));
+        differs.map(|key| detailed(key, own.get(key), others.get(key))).collect()
+    }
+}
+
+/// Returns a part of a benchmark's identity. Earlier releases made one attempt at each query, and
+/// did not say so.
+fn part(identity: &Map<String, Value>, key: &str) -> Option<Value> {
+    let one = || (key == "trials").then(|| Value::from(1));
+    identity.get(key).cloned().or_else(one)
+}
+
+/// Describes a key that differs, with the names of its differing parts, if any.
+fn detailed(key: &str, one: Option<&Value>, other: Option<&Value>) -> String {
+    let (Some(Value::Object(one)), Some(Value::Object(other))) = (one, other) else {
+        return key.to_owned();
+    };
+    let mut names: Vec<&String> = one.keys().chain(other.keys()).collect();
+    names.sort();
+    names.dedup();
+    names.retain(|name| one.get(*name) != other.get(*name));
+    let (shown, n_more) = (names.iter().take(MOST_NAMES), names.len().saturating_sub(MOST_NAMES));
+    let shown = shown.map(|name| name.as_str()).collect::<Vec<_>>().join(", ");
+    let more = if n_more > 0 { format!(" and {n_more} more") } else { String::new() };
+    format!("{key} ({shown}{more})")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn bench(identity: Value) -> Manifest {
+        Manifest::new(RunKind::Bench, "x", identity)
+    }
+
+    fn eval(identity: Value) -> Manifest {
+        Manifest::new(RunKind::Eval, "x", identity)
+    }
+
+    #[test]
+    fn what_differs_is_told_by_name() {
+        let one = bench(json!({"agent": "a", "environment": {"A": "1", "B": "1"}}));
+        let other =
+            bench(json!({"agent": "a", "environment": {"A": "2", "C": "1"}, "pool": "own"}));
+        assert_eq!(one.differences(&other), ["environment (A, B, C)", "pool"]);
+        assert!(one.differences(&one.clone()).is_empty());
+        assert_ne!(one.id, other.id);
+    }
+
+    #[test]
+    fn a_run_that_does_not_say_so_made_one_attempt_at_each_query() {
+        let unsaid = bench(json!({"agent": "a"}));
+        assert!(unsaid.differences(&bench(json!({"agent": "a", "trials": 1}))).is_empty());
+        let three = bench(json!({"agent": "a", "trials": 3}));
+        assert_eq!(unsaid.differences(&three), ["trials"]);
+    }
+
+    #[test]
+    fn rules_differ_only_if_both_runs_tell_them() {
+        let with = |rules: Value| eval(json!({"reference": {"hash": "r"}, "rules": rules}));
+        let without = eval(json!({"reference": {"hash": "r"}}));
+        assert!(without.differences(&with(json!(5))).is_empty());
+        assert_eq!(with(json!(5)).differences(&with(json!(6))), ["models, prompts or rules"]);
+        let other = eval(json!({"reference": {"hash": "s"}}));
+        assert_eq!(without.differences(&other), ["reference questions"]);
+    }
+}

@@ -1,0 +1,289 @@
+//! Runs that are stored: reading them for lists, reports and comparisons.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use juror_document::{Notice, Phrase};
+use juror_files::reason;
+
+use crate::manifest::{BadManifest, FORMAT, Manifest, RunKind};
+use crate::run_file::RunFile;
+
+/// A run in a folder.
+#[derive(Clone, Debug)]
+pub struct StoredRun {
+    /// The folder.
+    pub folder: PathBuf,
+    /// The description of the run.
+    pub manifest: Manifest,
+}
+
+/// Why a run cannot be read.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum RunReadError {
+    /// The folder has no `run.json`.
+    NoRun {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// The file or folder cannot be read.
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// The operating system's reason.
+        error: io::Error,
+    },
+    /// The run was stored by another release, in a format that this one does not know.
+    OtherFormat {
+        /// The manifest.
+        path: PathBuf,
+        /// The format it names.
+        format: String,
+    },
+    /// The manifest is cut off, or Juror did not write it.
+    Damaged {
+        /// The manifest.
+        path: PathBuf,
+        /// The parser's reason.
+        error: serde_json::Error,
+    },
+    /// The run is not finished, so it has no results.
+    Unfinished {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// An earlier release stored the run, without this file.
+    Lacks {
+        /// The folder.
+        folder: PathBuf,
+        /// The kind of run.
+        kind: RunKind,
+        /// The file.
+        file: RunFile,
+    },
+}
+
+impl RunReadError {
+    /// Returns the problem and its hint.
+    pub fn notice(&self) -> Notice {
+        let notice = Notice::new(self.problem());
+        match self.hint() {
+            Some(hint) => notice.hint(Phrase::from(hint)),
+            None => notice,
+        }
+    }
+
+    fn problem(&self) -> String {
+        match self {
+            RunReadError::NoRun { folder } => {
+                format!("{}: there is no run here", folder.display())
+            }
+            RunReadError::Io { path, error } => format!("{}: {}", path.display(), reason(error)),
+            RunReadError::OtherFormat { path, format } => {
+                format!("{}: the format `{format}` is not known", path.display())
+            }
+            RunReadError::Damaged { path, error } => {
+                format!("{}: not a manifest of a run: {error}", path.display())
+            }
+            RunReadError::Unfinished { folder } => {
+                format!("{}: this run is not finished: it has no results", folder.display())
+            }
+            RunReadError::Lacks { folder, file, .. } => {
+                let (folder, file) = (folder.display(), file.name());
+                format!("{folder}: an earlier release stored this run, without {file}")
+            }
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        Some(match self {
+            RunReadError::Io { .. } => return None,
+            RunReadError::NoRun { .. } => "a run is a folder with run.json".into(),
+            RunReadError::OtherFormat { .. } => {
+                format!("this release reads {FORMAT}; a newer one may have stored the run")
+            }
+            RunReadError::Damaged { .. } => "the file was left as it is".into(),
+            RunReadError::Unfinished { .. } => {
+                "run the command that began it again, which goes on with it".into()
+            }
+            RunReadError::Lacks { kind: RunKind::Eval, .. } => {
+                "evaluate the same files again into a new folder; replies of models are cached".into()
+            }
+            RunReadError::Lacks { kind: RunKind::Bench, .. } => {
+                "its attempts can be judged again: `juror judge pass-rate`, or --agent recorded:FOLDER".into()
+            }
+        })
+    }
+}
+
+impl std::fmt::Display for RunReadError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.notice().fmt(f)
+    }
+}
+
+impl std::error::Error for RunReadError {}
+
+impl StoredRun {
+    /// Reads the manifest of the run in a folder.
+    pub fn open(folder: &Path) -> Result<StoredRun, RunReadError> {
+        let path = RunFile::Manifest.path_in(folder);
+        match Manifest::read(folder) {
+            Ok(Some(Ok(manifest))) => Ok(StoredRun { folder: folder.to_owned(), manifest }),
+            Ok(Some(Err(BadManifest::OtherFormat(format)))) => {
+                Err(RunReadError::OtherFormat { path, format })
+            }
+            Ok(Some(Err(BadManifest::Unreadable(error)))) => {
+                Err(RunReadError::Damaged { path, error })
+            }
+            Ok(None) => Err(RunReadError::NoRun { folder: folder.to_owned() }),
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+                Err(RunReadError::NoRun { folder: folder.to_owned() })
+            }
+            Err(error) => Err(RunReadError::Io { path, error }),
+        }
+    }
+
+    /// Returns the file of results, one per line, if there is one.
+    pub fn results_path(&self) -> Option<PathBuf> {
+        self.path_of(RunFile::Results)
+    }
+
+    /// Returns the file of aggregates, or of the summary of a benchmark, if there is one.
+    pub fn aggregates_path(&self) -> Option<PathBuf> {
+        self.path_of(RunFile::Aggregates)
+    }
+
+    /// Returns the file of statistics, if there is one.
+    pub fn statistics_path(&self) -> Option<PathBuf> {
+        self.path_of(RunFile::Statistics)
+    }
+
+    /// Returns the journal: the file that gets a line for every finished item.
+    pub fn log_path(&self) -> PathBuf {
+        self.manifest.kind.log_file().path_in(&self.folder)
+    }
+
+    fn path_of(&self, file: RunFile) -> Option<PathBuf> {
+        Some(file.path_in(&self.folder)).filter(|path| path.is_file())
+    }
+
+    /// Returns a file that the run must have for what is to be done with it; fails with what is
+    /// missing and what to do.
+    pub fn needed(&self, file: RunFile) -> Result<PathBuf, RunReadError> {
+        let folder = || self.folder.clone();
+        match self.path_of(file) {
+            Some(path) => Ok(path),
+            None if !self.manifest.is_complete => {
+                Err(RunReadError::Unfinished { folder: folder() })
+            }
+            None => Err(RunReadError::Lacks { folder: folder(), kind: self.manifest.kind, file }),
+        }
+    }
+
+    /// Returns whether a process is working on the run.
+    pub fn is_busy(&self) -> bool {
+        File::open(self.log_path()).is_ok_and(|file| file.try_lock().is_err())
+    }
+
+    /// Returns the files of the run that there are, with their sizes in bytes.
+    pub fn files(&self) -> Vec<(RunFile, u64)> {
+        let size = |file: RunFile| {
+            let known = std::fs::metadata(file.path_in(&self.folder)).ok()?;
+            known.is_file().then_some((file, known.len()))
+        };
+        RunFile::ALL.into_iter().filter_map(size).collect()
+    }
+}
+
+/// Returns the runs in the folders directly below a root, and the one in the root itself, if any:
+/// first those that cannot be read, then the others by the time they began, newest last.
+pub fn stored_runs(root: &Path) -> io::Result<Vec<Result<StoredRun, RunReadError>>> {
+    let mut folders = vec![root.to_owned()];
+    for entry in std::fs::read_dir(root)? {
+        let entry = entry?;
+        // Links are left to those who made them: what they lead to is a run elsewhere.
+        if entry.file_type()?.is_dir() {
+            folders.push(entry.path());
+        }
+    }
+    let open = |folder: PathBuf| match StoredRun::open(&folder) {
+        Err(RunReadError::NoRun { .. }) => None,
+        other => Some(other),
+    };
+    let mut runs: Vec<_> = folders.into_iter().filter_map(open).collect();
+    let key = |run: &Result<StoredRun, RunReadError>| {
+        let run = run.as_ref().ok()?;
+        Some((run.manifest.began.clone(), run.folder.clone()))
+    };
+    runs.sort_by_cached_key(key);
+    Ok(runs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn store(root: &Path, name: &str, began: &str) -> PathBuf {
+        let folder = root.join(name);
+        std::fs::create_dir_all(&folder).expect("made");
+        let mut run = Manifest::new(RunKind::Eval, name, json!({}));
+        run.began = began.into();
+        run.write(&folder).expect("written");
+        folder
+    }
+
+    #[test]
+    fn runs_are_listed_by_time_and_nothing_else_is() {
+        let root = tempfile::tempdir().expect("a folder");
+        store(root.path(), "new", "2026-02");
+        store(root.path(), "old", "2026-01");
+        std::fs::create_dir(root.path().join("notes")).expect("made");
+        let torn = root.path().join("torn");
+        std::fs::create_dir(&torn).expect("made");
+        std::fs::write(torn.join("run.json"), "{\"format\": \"juror.run/1\", \"id").expect("torn");
+        let runs = stored_runs(root.path()).expect("runs");
+        let names: Vec<Option<&str>> = runs
+            .iter()
+            .map(|run| run.as_ref().ok().map(|run| run.manifest.name.as_str()))
+            .collect();
+        assert_eq!(names, [None, Some("old"), Some("new")]);
+        assert_eq!(stored_runs(&root.path().join("old")).expect("itself").len(), 1);
+        assert!(stored_runs(Path::new("/nowhere")).is_err());
+    }
+
+    #[test]
+    fn a_folder_that_is_no_run_is_told_why() {
+        let root = tempfile::tempdir().expect("a folder");
+        let told = || StoredRun::open(root.path()).expect_err("no run").to_string();
+        assert!(told().contains("there is no run here\n  hint: a run is a folder with run.json"));
+        let write = |text: &str| std::fs::write(root.path().join("run.json"), text);
+        write(r#"{"format": "juror.run/2", "is": "other"}"#).expect("written");
+        assert!(told().contains("the format `juror.run/2` is not known\n  hint: this release"));
+        write(r#"{"format": "juror.run/1", "na"#).expect("written");
+        assert!(told().contains("not a manifest of a run: EOF"), "{}", told());
+        let file = root.path().join("run.json");
+        assert!(matches!(StoredRun::open(&file), Err(RunReadError::NoRun { .. })));
+    }
+
+    #[test]
+    fn what_a_run_lacks_is_told_with_what_to_do() {
+        let root = tempfile::tempdir().expect("a folder");
+        let folder = store(root.path(), "a", "2026-01");
+        let needed = || {
+            let run = StoredRun::open(&folder).expect("a run");
+            run.needed(RunFile::Results).map_err(|error| error.to_string())
+        };
+        assert!(needed().expect_err("unfinished").contains("this run is not finished"));
+        let mut run = StoredRun::open(&folder).expect("a run").manifest;
+        run.complete(&folder).expect("written");
+        let told = needed().expect_err("old");
+        assert!(told.contains("an earlier release stored this run, without results.jsonl"));
+        assert!(told.contains("hint: evaluate the same files again"), "{told}");
+        std::fs::write(folder.join("results.jsonl"), "").expect("written");
+        assert_eq!(needed().expect("there"), folder.join("results.jsonl"));
+    }
+}

@@ -1,0 +1,82 @@
+//! Keeps the run of an evaluation in a folder.
+
+use clap::Args;
+use juror_models::Stop;
+use juror_run::{KnownJudgement, Settings};
+use juror_runs::{Resume, RunLog, RunPlace};
+
+use super::super::{ask, boolish, count};
+use crate::output;
+
+/// Says how to keep a run.
+const KEEP_IT: &str =
+    "\n  hint: keep it with --run FOLDER, or with `runs: {folder: runs}` in settings";
+
+/// Where a run is kept.
+#[derive(Args, Clone, Default)]
+#[command(next_help_heading = "Runs")]
+pub(in crate::cli) struct RunArgs {
+    /// Keep the run in this folder: the same command goes on with a run that was cut off. One that
+    /// is finished is refused, unless --fresh or --retry-errors is given [default: a folder of its
+    /// own where `runs.folder` of the settings says, or none].
+    #[arg(long = "run", value_name = "FOLDER", env = "JUROR_RUN")]
+    folder: Option<String>,
+
+    /// Name of what is judged, for lists of runs and comparisons [default: the name of RESPONSES].
+    #[arg(long, value_name = "NAME", env = "JUROR_NAME")]
+    pub(super) name: Option<String>,
+
+    /// Begin the run anew; with --run, in place of the one that the folder holds.
+    #[arg(long, env = "JUROR_FRESH", value_parser = boolish(),
+        conflicts_with_all = ["resume_changed", "retry_errors"])]
+    fresh: bool,
+
+    /// Go on with a run though settings or inputs have changed.
+    #[arg(long, env = "JUROR_RESUME_CHANGED", value_parser = boolish())]
+    resume_changed: bool,
+}
+
+impl RunArgs {
+    /// Returns where the run is stored; refuses options that mean a run if there is none.
+    pub(super) fn place(&self, settings: &Settings) -> anyhow::Result<RunPlace> {
+        let place = match (&self.folder, &settings.runs.folder) {
+            (Some(folder), _) => RunPlace::Named(folder.into()),
+            (None, Some(root)) => RunPlace::Within(root.into()),
+            (None, None) => RunPlace::Nowhere,
+        };
+        let given = [(self.fresh, "--fresh"), (self.resume_changed, "--resume-changed")];
+        let given = given.into_iter().find(|(is_given, _)| *is_given);
+        match given.filter(|_| place == RunPlace::Nowhere) {
+            None => Ok(place),
+            Some((_, option)) => anyhow::bail!("{option}: the run is not kept{KEEP_IT}"),
+        }
+    }
+
+    pub(super) fn resume(&self, retry_errors: bool) -> Resume {
+        Resume { fresh: self.fresh, retry_errors, even_if_changed: self.resume_changed }
+    }
+}
+
+/// Says where the run is kept, unless the user named the folder of a new one.
+pub(super) fn print_place(log: &RunLog<KnownJudgement>, place: &RunPlace) {
+    let folder = log.folder().display();
+    if log.n_known() > 0 {
+        let done = count(log.n_known(), "question");
+        output::print_note(&format!("going on with {folder}: {done} judged already"));
+    } else if matches!(place, RunPlace::Within(_)) {
+        output::print_note(&format!("the run is kept in {folder}"));
+    }
+}
+
+/// Says how far an interrupted run came, and where what was judged is kept: in the cache, if there
+/// is one, or in the run's folder.
+pub(super) fn print_unfinished(
+    n_done: usize,
+    n_all: usize,
+    cache: Option<&str>,
+    log: Option<&RunLog<KnownJudgement>>,
+) {
+    output::print_note(&format!("{n_done} of {n_all} questions are judged; no output was written"));
+    let folder = log.map(|log| log.folder().display().to_string());
+    ask::print_stop(&Stop::Interrupted, cache.or(folder.as_deref()));
+}

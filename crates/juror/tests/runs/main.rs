@@ -1,0 +1,4 @@
+//! Runs as folders: what is in them, how they are resumed, listed and removed.
+
+mod evaluations;
+mod stage;
