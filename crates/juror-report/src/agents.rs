@@ -1,7 +1,10 @@
 //! Terminal output of benchmark runs.
 
+use juror_compare::{ByMetric, MetricStatistics};
+use juror_score::Unit;
 use juror_toolbench::result::Summary;
 
+use crate::shown_mean::ShownMean;
 use crate::terminal::{Paint, Palette, layout, shorten};
 
 /// One line about a query that has ended.
@@ -55,12 +58,38 @@ impl std::fmt::Display for QueryLine {
 /// Renders the summaries of a run as a table: a row for each set, and one for all sets if there are
 /// several. Columns about solved queries are left out if nothing was judged. Percentages and scores
 /// are those of judged answers; a column counts the others, if there are any.
-pub fn agents_table(sets: &[(String, &Summary)], is_judged: bool, palette: Palette) -> String {
-    let has_unjudged = is_judged && sets.iter().any(|(_, summary)| summary.unjudged_count > 0);
+pub fn agents_table(sets: &[SetRow<'_>], is_judged: bool, palette: Palette) -> String {
+    let has_unjudged = is_judged && sets.iter().any(|set| set.summary.unjudged_count > 0);
     let shown = OptionalColumns { is_judged, has_unjudged };
     let mut rows = vec![header(shown)];
-    rows.extend(sets.iter().map(|(name, summary)| row(name, summary, shown)));
-    layout(&rows, Paint(palette))
+    rows.extend(sets.iter().map(|set| row(set, shown)));
+    let mut table = layout(&rows, Paint(palette));
+    let has_interval = |set: &SetRow<'_>| set.statistics.values().any(|own| own.interval.is_some());
+    if sets.iter().any(has_interval) {
+        table.push_str("± is half of the 95 % interval of a mean\n");
+    }
+    table
+}
+
+/// A row of the table: a set of queries, or all sets.
+#[derive(Clone, Debug)]
+pub struct SetRow<'s> {
+    /// The name of the set.
+    pub name: String,
+    /// Its summary.
+    pub summary: &'s Summary,
+    /// Its statistics.
+    pub statistics: &'s ByMetric<MetricStatistics>,
+}
+
+impl SetRow<'_> {
+    /// A mean with its interval, or by itself if the statistics lack it.
+    fn mean(&self, metric: &str, otherwise: f64) -> String {
+        match self.statistics.get(metric) {
+            Some(own) => ShownMean::of(own).text(Unit::Fraction),
+            None => format!("{otherwise:.3}"),
+        }
+    }
 }
 
 /// Which optional columns a table has.
@@ -81,14 +110,15 @@ fn header(shown: OptionalColumns) -> Vec<String> {
     titles.map(|title| (*title).to_owned()).collect()
 }
 
-fn row(name: &str, summary: &Summary, shown: OptionalColumns) -> Vec<String> {
+fn row(set: &SetRow<'_>, shown: OptionalColumns) -> Vec<String> {
+    let summary = set.summary;
     let percent = |value: f64| format!("{value:.1} %");
     let is_any_judged = summary.unjudged_count < summary.total_evaluations;
     let share = |value: Option<f64>| match value {
         Some(value) if is_any_judged => percent(value),
         _ => "–".into(),
     };
-    let mut cells = vec![shorten(name, 40), summary.total_evaluations.to_string()];
+    let mut cells = vec![shorten(&set.name, 40), summary.total_evaluations.to_string()];
     if shown.is_judged {
         cells.extend([
             share(summary.solved_percentage),
@@ -97,12 +127,16 @@ fn row(name: &str, summary: &Summary, shown: OptionalColumns) -> Vec<String> {
         ]);
         cells.extend(shown.has_unjudged.then(|| summary.unjudged_count.to_string()));
         let sopr = summary.average_sopr_score.filter(|_| is_any_judged);
-        cells.push(sopr.map_or("–".into(), |sopr| format!("{sopr:.3}")));
+        cells.push(sopr.map_or("–".into(), |sopr| set.mean("sopr_score", sopr)));
     }
     let has_gold = summary.api_call_not_applicable_count < summary.total_evaluations;
     let seconds = summary.average_system_answer_time;
     cells.extend([
-        if has_gold { format!("{:.3}", summary.average_api_call_score) } else { "–".into() },
+        if has_gold {
+            set.mean("api_call_score", summary.average_api_call_score)
+        } else {
+            "–".into()
+        },
         percent(summary.finish_percentage),
         summary.error_count.to_string(),
         seconds.map_or("–".into(), |seconds| format!("{seconds:.2} s")),
@@ -157,7 +191,10 @@ mod tests {
             ..Summary::default()
         };
         let none = Summary { total_evaluations: 0, ..Summary::default() };
-        let sets = [("G1_tool".to_owned(), &one), ("all sets".to_owned(), &none)];
+        let statistics = ByMetric::default();
+        let set =
+            |name: &str, summary| SetRow { name: name.into(), summary, statistics: &statistics };
+        let sets = [set("G1_tool", &one), set("all sets", &none)];
         assert_eq!(
             agents_table(&sets, true, Palette::Plain),
             "          queries  solved  unsure  unsolved   SoPR  API Call   Finish  errors    time\n\

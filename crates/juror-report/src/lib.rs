@@ -64,7 +64,7 @@ use juror_compare::Statistics;
 use juror_score::{Aggregates, MetricInfo, Profile, Record};
 use serde::Serialize;
 
-pub use agents::{QueryLine, agents_table};
+pub use agents::{QueryLine, SetRow, agents_table};
 pub use results::{ResultSink, emit_fields, emit_result, text_of_json};
 pub use terminal::{CallRow, Highlights, Palette, WorstQuestion, calls_table, summary, visible};
 

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::Sender;
 
 use juror_models::Secret;
-use juror_run::bench::{Benchmark, Results};
+use juror_run::bench::{BenchTotals, Benchmark, Results};
 use juror_run::{Environment, Event, Interrupt, Listener, Output};
 use juror_toolbench::result::Report;
 use juror_tools::Catalog;
@@ -77,7 +77,8 @@ impl Prepared {
                 file.write(&text).map_err(no_output)?;
                 file.finish().map_err(no_output)?;
             }
-            outcome.complete(&results, &report).map_err(refused)?;
+            let totals = BenchTotals::of(&report);
+            outcome.complete(&results, &report, &totals).map_err(refused)?;
         }
         Ok(text)
     }

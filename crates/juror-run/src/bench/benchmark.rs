@@ -19,7 +19,7 @@ use super::judge::SolveJudge;
 use super::plan::BenchPlan;
 use super::pool::Pool;
 use super::queries::{QueriesError, Selected};
-use super::report::Results;
+use super::report::{BenchTotals, Results};
 use super::run::{Schedule, Tried};
 use super::serving::Serving;
 use crate::event::{Event, Listener, warner};
@@ -260,8 +260,14 @@ impl Outcome<'_> {
 
     /// Writes the results into the run's folder, if it has one, and marks the run as complete. All
     /// other results must have been written.
-    pub fn complete(&self, results: &Results<'_>, report: &Report<'_>) -> Result<(), BenchError> {
+    pub fn complete(
+        &self,
+        results: &Results<'_>,
+        report: &Report<'_>,
+        totals: &BenchTotals,
+    ) -> Result<(), BenchError> {
         let Some(log) = &self.log else { return Ok(()) };
-        results.keep(report, log).and_then(|()| log.complete()).map_err(BenchError::Keep)
+        let kept = results.keep(report, &totals.statistics, log);
+        kept.and_then(|()| log.complete()).map_err(BenchError::Keep)
     }
 }

@@ -38,6 +38,6 @@ pub use plan::{AgentOptions, BenchOptions, BenchPlan};
 pub use pool::Pool;
 pub use queries::{QueriesError, QuerySelection, Selected, Selection, select_queries};
 pub use recorded::RecordedAnswers;
-pub use report::Results;
+pub use report::{BenchTotals, Results};
 pub use run::Tried;
 pub use serving::Serving;

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use juror_compare::{GateOutcome, GatedRun, Gates, Statistics};
 use juror_models::Cost;
-use juror_score::Scorecard;
+use juror_score::statistics::CONFIDENCE;
+use juror_score::{ScoreTable, Scorecard};
 use juror_toolbench::answer::{AnswersFile, Json, Recorded};
 use juror_toolbench::judged::{Judgement, PassRate, Said};
 use juror_toolbench::result::{Metadata, QueryResult, Report, Summary};
@@ -286,6 +288,28 @@ impl Results<'_> {
             }
         }
         file.finish()
+    }
+}
+
+/// The numbers of a run, and their statistics.
+pub struct BenchTotals {
+    /// A row per attempt.
+    pub scores: ScoreTable,
+    /// Means with intervals and coverage.
+    pub statistics: Statistics,
+}
+
+impl BenchTotals {
+    /// Computes them from the results of a report.
+    pub fn of(report: &Report<'_>) -> BenchTotals {
+        let mut scores = ScoreTable::of_attempts();
+        report.results.iter().for_each(|result| scores.push_attempt(&result.card));
+        BenchTotals { statistics: Statistics::of(&scores, CONFIDENCE), scores }
+    }
+
+    /// Checks gates.
+    pub fn check(&self, gates: &Gates) -> Vec<GateOutcome> {
+        gates.check(GatedRun { statistics: &self.statistics, scores: &self.scores })
     }
 }
 

@@ -1,6 +1,7 @@
 //! `juror schema`: prints the schemas of files, for editors and for programs that read them.
 
 use clap::{Args, ValueEnum};
+use juror_compare::{comparison_schema, statistics_schema};
 use juror_run::settings_schema;
 use juror_runs::run_schema;
 
@@ -30,12 +31,18 @@ enum SchemaArg {
     Settings,
     /// `run.json` in the folder of a run.
     Run,
+    /// Statistics: `--statistics`, and `statistics.json` in the folder of a run.
+    Statistics,
+    /// A comparison of runs.
+    Compare,
 }
 
 pub(super) fn run(args: &SchemaArgs) -> anyhow::Result<Exit> {
     let schema = match args.file {
         SchemaArg::Settings => settings_schema(),
         SchemaArg::Run => run_schema(),
+        SchemaArg::Statistics => statistics_schema(),
+        SchemaArg::Compare => comparison_schema(),
     };
     output::print_data(&format!("{schema:#}\n"))?;
     Ok(Exit::Done)

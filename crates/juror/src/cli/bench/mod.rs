@@ -10,14 +10,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use juror_compare::Gates;
 use juror_run::bench::{
-    AgentOptions, BenchError, BenchOptions, BenchPlan, Benchmark, JudgeWord, Pool, QuerySelection,
+    AgentOptions, BenchError, BenchOptions, BenchPlan, BenchTotals, Benchmark, JudgeWord, Pool,
+    QuerySelection,
 };
 use juror_run::{AskOptions, Environment, Interrupt, Settings};
 use juror_runs::{DEFAULT_RUNS, Resume, RunPlace};
 
 use self::outputs::Outputs;
 use super::ask::{parse_count, parse_dollars, parse_seconds};
+use super::gate::GateArgs;
 use super::tool_args::ToolArgs;
 use super::{boolish, check_outputs};
 use crate::exit::{Exit, Outside};
@@ -175,6 +178,11 @@ pub(super) struct BenchArgs {
     #[arg(short, long, value_name = "FILE")]
     output: Option<String>,
 
+    /// Write statistics here: means with intervals and coverage; the ending picks the format (.json
+    /// .jsonl .yaml .tsv). May repeat.
+    #[arg(short, long = "statistics", value_name = "FILE", env = "JUROR_STATISTICS")]
+    statistics: Vec<String>,
+
     /// File to write all answers to, in the published converted form.
     #[arg(long, value_name = "JSON")]
     converted: Option<String>,
@@ -197,6 +205,9 @@ pub(super) struct BenchArgs {
 
     #[command(flatten)]
     tools: ToolArgs,
+
+    #[command(flatten)]
+    gate: GateArgs,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -222,15 +233,17 @@ impl From<JudgeArg> for JudgeWord {
 pub(super) fn run(args: &BenchArgs, line: Vec<String>) -> anyhow::Result<Exit> {
     let environment = Environment::read(output::warn);
     let options = args.options(&environment, line)?;
+    let mut gates = options.settings.meant_gates();
+    args.gate.add_to_gates(&mut gates)?;
     let quiet = args.quiet;
     let listener = Arc::new(move |event| progress::show(&event, quiet));
     let plan = options.resolve(environment, listener).map_err(error_of)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Outside(error.into()))?;
-    runtime.block_on(bench(args, plan))
+    runtime.block_on(bench(args, plan, &gates))
 }
 
-async fn bench(args: &BenchArgs, plan: BenchPlan) -> anyhow::Result<Exit> {
+async fn bench(args: &BenchArgs, plan: BenchPlan, gates: &Gates) -> anyhow::Result<Exit> {
     let outputs = Outputs::begin(args, &plan)?;
     let benchmark = Benchmark::open(plan).await.map_err(error_of)?;
     outputs::check_ids(args, benchmark.queries())?;
@@ -246,15 +259,17 @@ async fn bench(args: &BenchArgs, plan: BenchPlan) -> anyhow::Result<Exit> {
     let results = outcome.results();
     results.warnings().iter().for_each(|warning| output::warn(&warning.to_string()));
     let report = results.report();
-    outputs.write(&results, &report, benchmark.catalog(), args)?;
+    let totals = BenchTotals::of(&report);
+    outputs.write(&results, &report, &totals, benchmark.catalog(), args)?;
     let (n_errors, n_all) = (outcome.tried.n_failed, benchmark.queries().len());
     if outcome.is_kept() && !args.quiet && n_errors > 0 {
         output::print_note(&format!(
             "{n_errors} of {n_all} queries ended with an error: --retry-errors tries them again"
         ));
     }
-    outcome.complete(&results, &report).map_err(error_of)?;
-    Ok(if outcome.has_errors() { Exit::OutsideFailed } else { Exit::Done })
+    outcome.complete(&results, &report, &totals).map_err(error_of)?;
+    let exit = args.gate.report(&totals.check(gates));
+    Ok(if outcome.has_errors() { Exit::OutsideFailed } else { exit })
 }
 
 /// Returns the error with the exit code of its kind.

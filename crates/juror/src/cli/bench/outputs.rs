@@ -3,12 +3,13 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use juror_compare::ByMetric;
 use juror_models::Cost;
-use juror_report::{agents_table, visible};
+use juror_report::{SetRow, agents_table, render_statistics, visible};
 use juror_run::Output;
-use juror_run::bench::{BenchPlan, Results, Selected, SolveJudge};
+use juror_run::bench::{BenchPlan, BenchTotals, Results, Selected, SolveJudge};
 use juror_toolbench::judged::{write_judgements, write_judgements_csv};
-use juror_toolbench::result::{Report, Summary};
+use juror_toolbench::result::Report;
 use juror_tools::Catalog;
 
 use super::{BenchArgs, check_outputs};
@@ -22,6 +23,7 @@ pub(super) struct Outputs {
     converted: Option<Output>,
     pass_rate: Option<Output>,
     pass_rate_csv: Option<Output>,
+    statistics: Vec<Output>,
 }
 
 impl Outputs {
@@ -29,7 +31,8 @@ impl Outputs {
     pub(super) fn begin(args: &BenchArgs, plan: &BenchPlan) -> anyhow::Result<Outputs> {
         let name = args.output.clone().unwrap_or_else(|| plan.result_file());
         let more = [&args.converted, &args.pass_rate, &args.pass_rate_csv];
-        check_outputs([&args.queries], more.into_iter().flatten().chain([&name]), true)?;
+        let files = more.into_iter().flatten().chain(&args.statistics).chain([&name]);
+        check_outputs([&args.queries], files, true)?;
         let is_judged = !matches!(plan.judge(), SolveJudge::Nobody);
         anyhow::ensure!(
             is_judged || (args.pass_rate.is_none() && args.pass_rate_csv.is_none()),
@@ -49,6 +52,11 @@ impl Outputs {
             converted: text(&args.converted)?,
             pass_rate: text(&args.pass_rate)?,
             pass_rate_csv: text(&args.pass_rate_csv)?,
+            statistics: args
+                .statistics
+                .iter()
+                .map(|name| Output::create(name))
+                .collect::<Result<_, _>>()?,
         })
     }
 
@@ -57,6 +65,7 @@ impl Outputs {
         self,
         results: &Results<'_>,
         report: &Report<'_>,
+        totals: &BenchTotals,
         catalog: &Catalog,
         args: &BenchArgs,
     ) -> anyhow::Result<()> {
@@ -75,10 +84,14 @@ impl Outputs {
                 write(file, write_judgements_csv(&judgements, &results.name).as_bytes())?;
             }
         }
+        for file in self.statistics {
+            let bytes = render_statistics(&totals.statistics, file.format);
+            write(file, &bytes)?;
+        }
         if args.json {
             output::print_data(&format!("{:#}\n", results.summary_json(report)))?;
         } else {
-            output::print_data(&summary(results, report))?;
+            output::print_data(&summary(results, report, totals))?;
         }
         let earlier = if replaces { ", in place of earlier ones" } else { "" };
         output::print_note(&format!("results are in {}{earlier}", self.name));
@@ -109,13 +122,19 @@ fn write(mut file: Output, bytes: &[u8]) -> Result<(), Outside> {
     file.finish().map_err(outside)
 }
 
-fn summary(results: &Results<'_>, report: &Report<'_>) -> String {
+fn summary(results: &Results<'_>, report: &Report<'_>, totals: &BenchTotals) -> String {
     let is_judged = !matches!(results.judge, SolveJudge::Nobody);
     let sets = results.sets(report);
-    let mut rows: Vec<(String, &Summary)> =
-        sets.iter().map(|(set, summary)| (set.clone(), summary)).collect();
-    let all = if rows.is_empty() { results.config_text("test_set") } else { "all sets".into() };
-    rows.push((all, &report.summary));
+    let (none, all) = (ByMetric::default(), &totals.statistics);
+    let mut rows: Vec<SetRow<'_>> = sets
+        .iter()
+        .map(|(set, summary)| {
+            let statistics = all.groups.get(set).unwrap_or(&none);
+            SetRow { name: set.clone(), summary, statistics }
+        })
+        .collect();
+    let name = if rows.is_empty() { results.config_text("test_set") } else { "all sets".into() };
+    rows.push(SetRow { name, summary: &report.summary, statistics: &all.micro });
     let table = agents_table(&rows, is_judged, output::palette());
     // An agent may give its own name.
     let name = visible(&results.name);
