@@ -8,6 +8,7 @@ use juror_score::{Ordered, ScoreTable};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::by_group::Groups;
 use crate::flips::Flips;
 use crate::gates::{GateOutcome, GateVerdict, GatedRun, Gates, worst};
 use crate::headline::headline;
@@ -41,6 +42,8 @@ pub struct CompareOptions {
     pub allow_incomplete: bool,
     /// Only these metrics; all that both runs have if there are none.
     pub metrics: Vec<String>,
+    /// Compare within each template or set, too.
+    pub by_group: bool,
     /// The conditions to check.
     pub gates: Gates,
 }
@@ -52,6 +55,7 @@ impl Default for CompareOptions {
             allow_mismatch: false,
             allow_incomplete: false,
             metrics: Vec::new(),
+            by_group: false,
             gates: Gates::default(),
         }
     }
@@ -141,6 +145,14 @@ pub struct CandidateComparison {
     /// The metrics that both have, in the order of the metric table.
     #[schemars(with = "BTreeMap<String, MetricComparison>")]
     pub metrics: ByMetric<MetricComparison>,
+    /// How many of the questions that both runs have each template or set has.
+    #[schemars(with = "BTreeMap<String, usize>")]
+    pub groups: Ordered<String, usize>,
+    /// The same within each template or set, where questions count as independent; empty unless asked
+    /// for.
+    #[serde(skip_serializing_if = "Ordered::is_empty")]
+    #[schemars(with = "BTreeMap<String, BTreeMap<String, MetricComparison>>")]
+    pub by_group: Ordered<String, ByMetric<MetricComparison>>,
     /// Metrics that are not compared, and why.
     #[serde(skip_serializing_if = "Ordered::is_empty")]
     #[schemars(with = "BTreeMap<String, String>")]
@@ -248,6 +260,7 @@ impl Pair<'_> {
             let (a, b) = (self.a.facts.source.clone(), self.b.facts.source.clone());
             return Err(Incomparable::NothingInCommon { a, b });
         }
+        let groups = Groups::of(&joined, a);
         let n_errors =
             |table: &ScoreTable| table.items().iter().filter(|item| item.is_error).count();
         let mut compared = CandidateComparison {
@@ -258,12 +271,17 @@ impl Pair<'_> {
             errors: [n_errors(a), n_errors(b)],
             same_judge: self.a.facts.has_judge_of(self.b.facts),
             metrics: ByMetric::default(),
+            groups: groups.sizes(),
+            by_group: Ordered::default(),
             left_out: ByMetric::default(),
             flips: Vec::new(),
             gates: Vec::new(),
             verdict: GateVerdict::Pass,
         };
         self.compare_metrics(&joined, &mut compared);
+        if self.options.by_group {
+            compared.by_group = self.by_group(&joined, &groups, &compared);
+        }
         compared.flips = self.flips(&joined);
         Ok(compared)
     }
@@ -301,6 +319,27 @@ impl Pair<'_> {
                 }
             }
         }
+    }
+
+    /// Compares the metrics that were compared as a whole within each group.
+    fn by_group(
+        &self,
+        joined: &Joined,
+        groups: &Groups,
+        compared: &CandidateComparison,
+    ) -> Ordered<String, ByMetric<MetricComparison>> {
+        let mut by_group: Ordered<String, ByMetric<MetricComparison>> =
+            groups.names().map(|name| (name.clone(), ByMetric::default())).collect();
+        for name in compared.metrics.keys() {
+            let (a, b) = (self.a.scores.column(name), self.b.scores.column(name));
+            let (Some(a), Some(b)) = (a, b) else { continue };
+            let columns = Columns { a: (self.a.scores, a), b: (self.b.scores, b) };
+            let found = columns.compare_groups(joined, groups, self.options.confidence);
+            for (own, found) in by_group.values_mut().zip(found) {
+                own.extend(found.map(|found| (name.clone(), found)));
+            }
+        }
+        by_group
     }
 
     /// The flips by the headline metric, and by the metrics that gates on questions name.

@@ -188,7 +188,7 @@ fn mean_of(mut scores: Vec<f64>) -> Option<f64> {
 
 /// The score of each row that has one. Scores of several steps count by what the metric makes of
 /// them: their mean, or their sum for costs.
-pub(crate) fn item_scores(column: &ScoreColumn) -> impl Iterator<Item = (usize, f64)> {
+pub fn item_scores(column: &ScoreColumn) -> impl Iterator<Item = (usize, f64)> {
     column.values().chunk_by(|a, b| a.item == b.item).filter_map(|values| {
         let numbers = values.iter().map(|value| value.number.value);
         let score = match column.info {

@@ -41,6 +41,7 @@
 //!
 //! You will not find files, formats of files or printing here: tables go in, numbers come out.
 
+mod by_group;
 mod comparison;
 mod estimate;
 mod flips;
@@ -65,7 +66,7 @@ pub use gates::{
     LevelLimit, Limit, Margin, NotALimit, NotAShare, OnInconclusive, Share, worst,
 };
 pub use headline::headline;
-pub use join::{Joined, PairedScores, QuestionName};
+pub use join::{Joined, PairedScores, QuestionName, item_scores};
 pub use metric_comparison::{Direction, MetricComparison};
 pub use metric_statistics::MetricStatistics;
 pub use numbers::thousands;

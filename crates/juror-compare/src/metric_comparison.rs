@@ -1,7 +1,7 @@
 //! One metric of two runs, question by question.
 
 use juror_score::statistics::{self, Interval, Paired};
-use juror_score::{Better, MetricInfo, ScoreColumn, ScoreTable, Standing, Unit};
+use juror_score::{Better, Coverage, MetricInfo, ScoreColumn, ScoreTable, Standing, Unit};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -92,22 +92,25 @@ impl Columns<'_> {
         self.a.1.info
     }
 
-    fn coverage(&self) -> [f64; 2] {
-        [self.a, self.b].map(|(table, column)| {
-            let (mut n_scored, mut n_applicable) = (0_usize, 0_usize);
-            for standing in table.standings(column) {
-                n_scored += usize::from(standing == Standing::Scored);
-                n_applicable += usize::from(standing != Standing::NotApplicable);
-            }
-            n_scored as f64 / n_applicable.max(1) as f64
-        })
-    }
-
     /// Compares the metric over joined questions. Returns `None` if no question has a number in both
     /// runs.
     pub(crate) fn compare(&self, joined: &Joined, confidence: f64) -> Option<MetricComparison> {
-        let scores = joined.scores(self.a.1, self.b.1);
-        let paired = paired(&scores, confidence)?;
+        let measured = Measured {
+            scores: joined.scores(self.a.1, self.b.1),
+            coverage: [self.a, self.b].map(coverage),
+            changes_with_errors: self.changes_with_errors(joined).into_iter().flatten().collect(),
+        };
+        self.comparison(&measured, confidence)
+    }
+
+    /// The comparison of the metric over some questions.
+    pub(crate) fn comparison(
+        &self,
+        measured: &Measured,
+        confidence: f64,
+    ) -> Option<MetricComparison> {
+        let scores = &measured.scores;
+        let paired = paired(scores, confidence)?;
         let better = self.info().map(|info| Direction::from(info.better));
         let is_fall_better = better == Some(Direction::Lower);
         let turned =
@@ -128,7 +131,7 @@ impl Columns<'_> {
             p_holm: None,
             p_benjamini_hochberg: None,
             p_sign_flip_exact: paired.p_sign_flip_exact,
-            p_mcnemar_mid: mcnemar(&scores, &paired),
+            p_mcnemar_mid: mcnemar(scores, &paired),
             probability_better: paired
                 .probability_positive
                 .filter(|_| interval.is_some())
@@ -138,19 +141,57 @@ impl Columns<'_> {
             tied: paired.tied,
             mde: paired.mde.filter(|_| interval.is_some()),
             clusters: paired.n_clusters,
-            coverage: self.coverage(),
-            delta_errors_as_zero: self.delta_errors_as_zero(joined),
+            coverage: measured.coverage.map(share),
+            delta_errors_as_zero: measured.delta_with_errors(),
             caution: caution(&paired, interval),
         })
     }
 
-    /// The mean difference if questions without a number in one run counted as 0 there.
-    fn delta_errors_as_zero(&self, joined: &Joined) -> Option<f64> {
-        self.info().filter(|info| info.unit == Unit::Fraction && info.better == Better::Higher)?;
+    /// How each joined question changed if errors count as 0; `None` where the metric does not apply,
+    /// or everywhere if 0 is not its worst value.
+    pub(crate) fn changes_with_errors(&self, joined: &Joined) -> Vec<Option<f64>> {
+        let has_worst_zero =
+            |info: &MetricInfo| info.unit == Unit::Fraction && info.better == Better::Higher;
+        if !self.info().is_some_and(has_worst_zero) {
+            return vec![None; joined.len()];
+        }
         let both = joined.both(&with_errors(self.a), &with_errors(self.b));
-        let differences: Vec<f64> = both.into_iter().filter_map(|(a, b)| Some(b? - a?)).collect();
-        statistics::mean(&differences, None, statistics::CONFIDENCE).map(|own| own.mean)
+        both.into_iter().map(|(a, b)| Some(b? - a?)).collect()
     }
+}
+
+/// What the comparison of a metric over some questions is computed from.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Measured {
+    /// The scores of the questions that both runs have a score for.
+    pub(crate) scores: PairedScores,
+    /// How many rows of each run have a number.
+    pub(crate) coverage: [Coverage; 2],
+    /// How the questions to which the metric applies changed if errors count as 0.
+    pub(crate) changes_with_errors: Vec<f64>,
+}
+
+impl Measured {
+    fn delta_with_errors(&self) -> Option<f64> {
+        let changes = &self.changes_with_errors;
+        statistics::mean(changes, None, statistics::CONFIDENCE).map(|own| own.mean)
+    }
+}
+
+fn coverage((table, column): (&ScoreTable, &ScoreColumn)) -> Coverage {
+    let mut coverage = Coverage::default();
+    table.standings(column).for_each(|standing| count(&mut coverage, standing));
+    coverage
+}
+
+/// Counts a row.
+pub(crate) fn count(coverage: &mut Coverage, standing: Standing) {
+    coverage.n_scored += usize::from(standing == Standing::Scored);
+    coverage.n_applicable += usize::from(standing != Standing::NotApplicable);
+}
+
+fn share(coverage: Coverage) -> f64 {
+    coverage.n_scored as f64 / coverage.n_applicable.max(1) as f64
 }
 
 /// Whether a unit has no upper end, so that changes are best told in percent.

@@ -160,6 +160,35 @@ fn questions_that_changed_are_not_compared() {
 }
 
 #[test]
+fn within_a_template_every_question_stands_for_itself() {
+    let before = table(&[
+        ("t", "1", Some(1.0)),
+        ("t", "2", Some(0.5)),
+        ("t", "3", Some(1.0)),
+        ("u", "4", Some(0.0)),
+        ("gone", "5", Some(1.0)),
+    ]);
+    let after = table(&[
+        ("u", "4", Some(1.0)),
+        ("t", "1", Some(0.0)),
+        ("t", "2", Some(0.5)),
+        ("t", "3", None),
+    ]);
+    let options = CompareOptions { by_group: true, ..CompareOptions::default() };
+    let comparison = compared(&before, &after, &options);
+    let candidate = &comparison.candidates[0];
+    let sizes: Vec<_> = candidate.groups.iter().map(|(name, n)| (name.as_str(), *n)).collect();
+    assert_eq!(sizes, [("t", 3), ("u", 1)]);
+    let [t, u] = ["t", "u"].map(|name| &candidate.by_group[name]["steps_score"]);
+    assert_eq!((t.n, t.delta, t.lost, t.clusters), (2, -0.5, 1, None));
+    assert!(t.interval.is_some(), "two questions have an interval");
+    assert_eq!((t.coverage, t.delta_errors_as_zero), ([1.0, 2.0 / 3.0], Some(-2.0 / 3.0)));
+    assert_eq!((u.delta, u.caution), (1.0, Some(Caution::OneValue)));
+    let plain = compared(&before, &after, &CompareOptions::default());
+    assert!(plain.candidates[0].by_group.is_empty(), "only if it is asked for");
+}
+
+#[test]
 fn verdicts_of_different_judges_are_not_compared() {
     let scores = table(&[("t", "1", Some(1.0)), ("u", "2", Some(0.0))]);
     let judged = RunFacts { judge: Some("m".into()), ..facts("a") };
@@ -222,6 +251,20 @@ proptest! {
         if let (Some(once), Some(twice), true) = (once.interval, twice.interval, once.clusters.is_some()) {
             prop_assert!(twice.half_width() >= once.half_width() * (1.0 - 1e-9));
         }
+    }
+
+    #[test]
+    fn the_changes_of_templates_add_up_to_that_of_all(scores in scores()) {
+        let (a, b) = tables(&scores);
+        let options = CompareOptions { by_group: true, ..CompareOptions::default() };
+        let comparison = compared(&a, &b, &options);
+        let candidate = &comparison.candidates[0];
+        let parts = || candidate.by_group.values().filter_map(|own| own.get("steps_score"));
+        let all = steps(&comparison);
+        prop_assert_eq!(parts().map(|own| own.n).sum::<usize>(), all.n);
+        prop_assert_eq!(parts().map(|own| own.won).sum::<usize>(), all.won);
+        let total: f64 = parts().map(|own| own.delta * own.n as f64).sum();
+        prop_assert!((total / all.n as f64 - all.delta).abs() < 1e-9);
     }
 
     #[test]
