@@ -11,6 +11,10 @@
 //! For people, [`summary`] renders a terminal summary from [`Highlights`], and [`agents_table`] and
 //! [`QueryLine`] show benchmark runs.
 //!
+//! Comparisons of runs are rendered for terminals ([`comparison_text`]), pull requests
+//! ([`comparison_markdown`]), pipelines ([`comparison_junit`]), spreadsheets ([`comparison_tsv`]) and
+//! programs ([`comparison_json`]).
+//!
 //! ```
 //! use juror_report::{Columns, Format, render_aggregates, write_result};
 //! use juror_score::read::{self, read_reference, read_responses};
@@ -53,6 +57,10 @@
 
 mod agents;
 mod aggregates;
+mod amount;
+mod comparison;
+mod junit;
+mod markdown;
 mod questions_table;
 mod results;
 mod shown_mean;
@@ -65,6 +73,11 @@ use juror_score::{Aggregates, MetricInfo, Profile, Record};
 use serde::Serialize;
 
 pub use agents::{QueryLine, SetRow, agents_table};
+pub use comparison::{
+    ComparisonView, comparison_json, comparison_junit, comparison_markdown, comparison_name,
+    comparison_text, comparison_tsv, is_unchanged,
+};
+pub use junit::Threshold;
 pub use results::{ResultSink, emit_fields, emit_result, text_of_json};
 pub use terminal::{CallRow, Highlights, Palette, WorstQuestion, calls_table, summary, visible};
 

@@ -4,7 +4,7 @@ use juror_compare::{FEW_CLUSTERS, MetricStatistics, Statistics};
 use juror_score::{Aggregates, KeyPart, Summary, Unit, metric, question_metric, split_key};
 
 use crate::shown_mean::{FEW, ShownMean};
-use crate::terminal::{Paint, layout, shorten};
+use crate::terminal::{Paint, layout, lines, shorten};
 
 /// How many templates are listed.
 const MOST_TEMPLATES: usize = 20;
@@ -54,8 +54,8 @@ pub(crate) fn questions_table(
         rows.push(macro_row(statistics, &columns));
     }
     let notes = notes(statistics, &columns);
-    let notes: String = notes.iter().map(|note| format!("{}\n", paint.dim(note))).collect();
-    format!("{}{notes}", layout(&rows, paint))
+    let notes = notes.iter().map(|note| paint.dim(note));
+    format!("{}{}", layout(&rows, paint), lines(notes))
 }
 
 /// The metrics to show: those of `SCORES` that some question has, then the first custom ones, then

@@ -116,34 +116,53 @@ pub fn calls_table(rows: &[CallRow], palette: Palette) -> String {
 
 /// Aligns columns: the first to the left, the others to the right.
 pub(crate) fn layout(rows: &[Vec<String>], paint: Paint) -> String {
+    let mut text = String::new();
+    for (index, (row, line)) in rows.iter().zip(aligned(rows, 1)).enumerate() {
+        let total = row.first().is_some_and(|name| name.starts_with("all "));
+        let line = if index == 0 {
+            paint.dim(&line)
+        } else if total {
+            paint.bold(&line)
+        } else {
+            line
+        };
+        let _ = writeln!(text, "{line}");
+    }
+    text
+}
+
+/// Ends each line.
+pub(crate) fn lines(lines: impl IntoIterator<Item = String>) -> String {
+    let mut text = String::new();
+    for line in lines {
+        text.push_str(&line);
+        text.push('\n');
+    }
+    text
+}
+
+/// Puts rows on lines with aligned columns: the first `n_left` to the left, the others to the right.
+/// A row of one cell may be wider than its column.
+pub(crate) fn aligned(rows: &[Vec<String>], n_left: usize) -> Vec<String> {
     let n_columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
         let full = rows.iter().filter(|row| row.len() > 1);
         full.filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..n_columns).map(width).collect();
-    let mut text = String::new();
-    for (index, row) in rows.iter().enumerate() {
+    let line = |row: &Vec<String>| {
         let mut line = String::new();
         for (column, cell) in row.iter().enumerate() {
-            let width = widths[column];
-            let _ = match column {
-                0 => write!(line, "{cell:<width$}"),
-                _ => write!(line, "  {cell:>width$}"),
+            let (width, gap) = (widths[column], if column == 0 { "" } else { "  " });
+            let _ = if column < n_left {
+                write!(line, "{gap}{cell:<width$}")
+            } else {
+                write!(line, "{gap}{cell:>width$}")
             };
         }
-        let line = line.trim_end();
-        let total = row.first().is_some_and(|name| name.starts_with("all "));
-        let line = if index == 0 {
-            paint.dim(line)
-        } else if total {
-            paint.bold(line)
-        } else {
-            line.to_owned()
-        };
-        let _ = writeln!(text, "{line}");
-    }
-    text
+        line.trim_end().to_owned()
+    };
+    rows.iter().map(line).collect()
 }
 
 fn question(worst: &WorstQuestion, paint: Paint) -> String {
@@ -201,7 +220,7 @@ impl Paint {
         }
     }
 
-    fn bold(self, text: &str) -> String {
+    pub(crate) fn bold(self, text: &str) -> String {
         self.with(Style::new().bold(), text)
     }
 
@@ -209,8 +228,16 @@ impl Paint {
         self.with(Style::new().dimmed(), text)
     }
 
-    fn red(self, text: &str) -> String {
+    pub(crate) fn red(self, text: &str) -> String {
         self.with(AnsiColor::Red.on_default(), text)
+    }
+
+    pub(crate) fn green(self, text: &str) -> String {
+        self.with(AnsiColor::Green.on_default(), text)
+    }
+
+    pub(crate) fn yellow(self, text: &str) -> String {
+        self.with(AnsiColor::Yellow.on_default(), text)
     }
 }
 

@@ -79,7 +79,7 @@ fn judged_values<'r>(record: &'r Record<'_>) -> Vec<(Cow<'r, str>, FlatValue<'r>
 }
 
 /// Replaces tabs and newlines by spaces, which would break the table.
-fn one_line(text: &str) -> Cow<'_, str> {
+pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
     if text.contains(['\t', '\n', '\r']) {
         Cow::Owned(text.replace(['\t', '\n', '\r'], " "))
     } else {
@@ -161,6 +161,6 @@ fn push_statistics(
     }
 }
 
-fn cell(number: Option<f64>) -> String {
+pub(crate) fn cell(number: Option<f64>) -> String {
     number.map_or(String::new(), |number| number.to_string())
 }

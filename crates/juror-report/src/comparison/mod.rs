@@ -1,0 +1,48 @@
+//! Reports of comparisons: for terminals, pull requests, pipelines and programs.
+
+mod junit;
+mod markdown;
+mod notes;
+mod rows;
+mod terminal;
+mod tsv;
+mod words;
+
+use juror_compare::{Comparison, GateVerdict};
+
+pub use junit::comparison_junit;
+pub use markdown::{comparison_markdown, comparison_name};
+pub use terminal::comparison_text;
+pub use tsv::comparison_tsv;
+
+/// What a report of a comparison shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ComparisonView {
+    /// How many of the questions that broke are listed, and how many of those that were fixed.
+    pub flips: usize,
+    /// Whether to show templates or sets one by one, if they were compared.
+    pub by_group: bool,
+    /// Whether to show what judging took, too.
+    pub all_metrics: bool,
+}
+
+impl Default for ComparisonView {
+    fn default() -> ComparisonView {
+        ComparisonView { flips: 5, by_group: false, all_metrics: false }
+    }
+}
+
+/// Renders a comparison as JSON: `juror.compare/1`.
+pub fn comparison_json(comparison: &Comparison) -> Vec<u8> {
+    // Serializing maps of finite numbers does not fail.
+    let mut bytes = serde_json::to_vec_pretty(comparison).unwrap_or_default();
+    bytes.push(b'\n');
+    bytes
+}
+
+/// Whether nothing moved: no question flipped, and every gate passes.
+pub fn is_unchanged(comparison: &Comparison) -> bool {
+    let mut flips = comparison.candidates.iter().flat_map(|candidate| &candidate.flips);
+    comparison.verdict == GateVerdict::Pass
+        && flips.all(|flips| flips.broken.is_empty() && flips.fixed.is_empty())
+}

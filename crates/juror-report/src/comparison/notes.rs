@@ -1,0 +1,143 @@
+//! Notes below the table of metrics: what to keep in mind about its numbers.
+
+use juror_compare::{CandidateComparison, Caution, Comparison, MetricComparison, QuestionName};
+use juror_score::{Ordered, Unit, metric};
+
+use super::words::{count, is_of_judging, noun};
+use crate::amount::{Amounts, p_value, percent};
+
+/// How many ids a note lists.
+const MOST_IDS: usize = 5;
+
+/// Why there is no interval if nothing changed.
+const NO_CHANGE: &str = "no question changed, so there is no interval";
+
+/// How a report writes texts that come from data, and sentences of this program.
+#[derive(Clone, Copy)]
+pub(crate) struct Quotes {
+    /// Writes a name or an id.
+    pub(crate) name: fn(&str) -> String,
+    /// Writes a sentence.
+    pub(crate) sentence: fn(&str) -> String,
+}
+
+impl Quotes {
+    fn names<'n>(self, names: impl IntoIterator<Item = &'n str>) -> String {
+        names.into_iter().map(self.name).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// The metrics of a candidate that are shown, for notes about them.
+pub(super) struct Notes<'c> {
+    pub(super) comparison: &'c Comparison,
+    pub(super) candidate: &'c CandidateComparison,
+    /// The letter of the candidate.
+    pub(super) label: &'c str,
+    pub(super) shown: Vec<(&'c String, &'c MetricComparison)>,
+    pub(super) quotes: Quotes,
+}
+
+impl Notes<'_> {
+    /// All that is worth knowing about the numbers, a sentence each.
+    pub(super) fn all(&self) -> Vec<String> {
+        let mut notes = self.about_intervals();
+        notes.extend(self.exact_p());
+        notes.extend(self.holm());
+        notes.extend(self.unknown_direction());
+        notes.extend(self.about_errors());
+        notes.extend(self.left_out());
+        let alone = [
+            ("A", &self.candidate.only_in_baseline),
+            (self.label, &self.candidate.only_in_candidate),
+        ];
+        notes.extend(alone.into_iter().filter_map(|(label, names)| self.alone(label, names)));
+        notes
+    }
+
+    fn about_intervals(&self) -> Vec<String> {
+        let mut names: Ordered<String, Vec<&str>> = Ordered::default();
+        for (name, own) in &self.shown {
+            let Some(caution) = own.caution else { continue };
+            let noun = self.candidate.run.kind.cluster_noun();
+            let why = caution.text(own.clusters.unwrap_or(0), noun);
+            let text = match caution {
+                Caution::FewClusters => format!("{why}: look at each of them"),
+                _ if own.won == 0 && own.lost == 0 => NO_CHANGE.into(),
+                _ => why,
+            };
+            names.entry(text).or_default().push(name);
+        }
+        let note = |(why, names): (&String, &Vec<&str>)| {
+            format!("{}: {}", self.quotes.names(names.iter().copied()), (self.quotes.sentence)(why))
+        };
+        names.iter().map(note).collect()
+    }
+
+    /// The exact p-values that there are for few clusters.
+    fn exact_p(&self) -> Option<String> {
+        let is_of_few = |own: &MetricComparison| own.caution == Some(Caution::FewClusters);
+        let exact: Vec<String> = self
+            .shown
+            .iter()
+            .filter(|(_, own)| is_of_few(own))
+            .filter_map(|(name, own)| Some((name, own.p_sign_flip_exact?)))
+            .map(|(name, p)| {
+                format!("{} {}", (self.quotes.name)(name), (self.quotes.sentence)(&p_value(p)))
+            })
+            .collect();
+        (!exact.is_empty()).then(|| format!("exact p over templates: {}", exact.join(" · ")))
+    }
+
+    fn holm(&self) -> Option<String> {
+        let n = self.comparison.candidates.len();
+        (n > 1).then(|| format!("p is adjusted for {n} candidates, by Holm's method"))
+    }
+
+    fn unknown_direction(&self) -> Option<String> {
+        let own = self.shown.iter().filter(|(_, own)| own.better.is_none());
+        let names = self.quotes.names(own.map(|(name, _)| name.as_str()));
+        (!names.is_empty()).then(|| format!("higher is taken for better: {names}"))
+    }
+
+    fn about_errors(&self) -> Vec<String> {
+        let is_score = |name: &str| {
+            metric(name).is_none_or(|info| matches!(info.unit, Unit::Fraction | Unit::Cosine))
+        };
+        let lacking = self.shown.iter().filter(|(name, own)| {
+            is_score(name) && !is_of_judging(name) && own.coverage.iter().any(|share| *share < 1.0)
+        });
+        lacking.map(|(name, own)| self.about_coverage(name, own)).collect()
+    }
+
+    fn about_coverage(&self, name: &str, own: &MetricComparison) -> String {
+        let [a, b] = own.coverage.map(percent);
+        let with_errors = own.delta_errors_as_zero.map_or(String::new(), |delta| {
+            let change = Amounts::of(name, own).change(delta);
+            format!("; with errors as 0 the change is {change}")
+        });
+        let (name, noun) = ((self.quotes.name)(name), noun(self.candidate.run.kind, 2));
+        let label = self.label;
+        format!("{name}: {a} of the {noun} of A and {b} of {label} have a number{with_errors}")
+    }
+
+    /// The metrics that are not compared, by reason.
+    fn left_out(&self) -> Vec<String> {
+        let mut reasons: Ordered<&str, Vec<&str>> = Ordered::default();
+        for (name, why) in &self.candidate.left_out {
+            reasons.entry(why).or_default().push(name);
+        }
+        let note = |(why, names): (&str, Vec<&str>)| {
+            let names = self.quotes.names(names);
+            format!("not compared: {names}: {}", (self.quotes.sentence)(why))
+        };
+        reasons.into_iter().map(note).collect()
+    }
+
+    fn alone(&self, label: &str, names: &[QuestionName]) -> Option<String> {
+        let n = names.len();
+        let first = self.quotes.names(names.iter().take(MOST_IDS).map(|name| name.id.as_str()));
+        let more = if n > MOST_IDS { ", …" } else { "" };
+        let (noun, verb) = (noun(self.candidate.run.kind, n), if n == 1 { "is" } else { "are" });
+        (n > 0).then(|| format!("{} {noun} {verb} in {label} alone: {first}{more}", count(n)))
+    }
+}

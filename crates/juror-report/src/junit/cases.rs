@@ -1,0 +1,158 @@
+//! Cases from the scores of a run, and from its gates.
+
+use juror_compare::{GateOutcome, GateVerdict};
+use juror_score::{Ordered, ScoreTable};
+
+use super::questions::{Key, Question, questions};
+use super::threshold::{Reached, Threshold};
+use super::{Case, Status, Suite, Trouble, TroubleKind};
+
+/// How many characters of an error are its message; the rest follows below.
+const MESSAGE_WIDTH: usize = 200;
+
+/// What the cases of a run are made from.
+#[derive(Clone, Copy)]
+pub(crate) struct Cases<'r> {
+    pub(crate) scores: &'r ScoreTable,
+    /// The run that it is compared with, if any.
+    pub(crate) baseline: Option<&'r ScoreTable>,
+    pub(crate) gates: &'r [GateOutcome],
+    pub(crate) threshold: Option<&'r Threshold>,
+    /// Why each row failed or has its score. Texts are empty, or there are none, if that is not known.
+    pub(crate) reasons: &'r [String],
+}
+
+impl Cases<'_> {
+    /// A suite for each template or set, with a case for each question.
+    pub(crate) fn suites(&self) -> Vec<Suite> {
+        let before = self.baseline.map(questions).unwrap_or_default();
+        let reached = self.threshold.map(|threshold| threshold.reached(self.scores));
+        let mut suites: Ordered<&str, Suite> = Ordered::default();
+        for (key, question) in questions(self.scores) {
+            let case = Case {
+                name: key.id.to_owned(),
+                seconds: question.seconds(),
+                properties: properties(&question, before.get(&key)),
+                status: self.status(key, &question, reached.as_deref()),
+            };
+            let suite = || Suite { name: key.group.to_owned(), cases: Vec::new() };
+            suites.entry(key.group).or_insert_with(suite).cases.push(case);
+        }
+        suites.into_values().collect()
+    }
+
+    fn status(&self, key: Key<'_>, question: &Question<'_>, reached: Option<&[Reached]>) -> Status {
+        let mut troubles = Vec::new();
+        let (mut n_passed, mut n_unknown) = (0, 0);
+        for &row in &question.rows {
+            match self.outcome(row, reached) {
+                Outcome::Passed => n_passed += 1,
+                Outcome::Unknown => n_unknown += 1,
+                Outcome::Trouble(trouble) => troubles.push(trouble),
+            }
+        }
+        if let Some(gate) = self.broken_gate(key.id)
+            && (n_passed > 0 || n_unknown > 0 || has_failure(&troubles))
+        {
+            return Status::Failed(gate, troubles);
+        }
+        if n_passed > 0 && !troubles.is_empty() {
+            return Status::Flaky(troubles);
+        }
+        let mut troubles = troubles.into_iter();
+        match (troubles.next(), self.threshold) {
+            (Some(first), _) => Status::Failed(first, troubles.collect()),
+            (None, Some(threshold)) if n_passed == 0 => {
+                Status::Skipped(format!("{} does not apply", threshold.metric))
+            }
+            (None, _) => Status::Passed,
+        }
+    }
+
+    fn outcome(&self, row: usize, reached: Option<&[Reached]>) -> Outcome {
+        let reason = self.reasons.get(row).filter(|reason| !reason.is_empty());
+        let trouble = |kind, message| Trouble { kind, message, why: reason.cloned() };
+        if self.scores.items()[row].is_error {
+            return Outcome::Trouble(error(reason));
+        }
+        match reached.map(|reached| &reached[row]) {
+            None | Some(Reached::Yes) => Outcome::Passed,
+            Some(Reached::NotApplicable) => Outcome::Unknown,
+            Some(Reached::No(complaint)) => {
+                Outcome::Trouble(trouble(TroubleKind::Failure, complaint.clone()))
+            }
+            Some(Reached::Unscored) => {
+                let metric = self.threshold.map_or("", |threshold| &threshold.metric);
+                let message = format!("{metric} could not be computed");
+                Outcome::Trouble(trouble(TroubleKind::Error, message))
+            }
+        }
+    }
+
+    /// The first gate on single questions that this one breaks.
+    fn broken_gate(&self, id: &str) -> Option<Trouble> {
+        let is_broken = |gate: &&GateOutcome| {
+            gate.verdict == GateVerdict::Block && gate.questions.iter().any(|own| own == id)
+        };
+        self.gates.iter().find(is_broken).map(failed_gate)
+    }
+}
+
+/// How one answer came out.
+enum Outcome {
+    Passed,
+    Trouble(Trouble),
+    /// The metric does not apply.
+    Unknown,
+}
+
+fn has_failure(troubles: &[Trouble]) -> bool {
+    troubles.iter().any(|trouble| trouble.kind == TroubleKind::Failure)
+}
+
+/// An answer that failed or is missing: the beginning of the reason, and the whole of it if it is
+/// longer.
+fn error(reason: Option<&String>) -> Trouble {
+    let kind = TroubleKind::Error;
+    let Some(reason) = reason else {
+        return Trouble { kind, message: "failed, or there is no answer".into(), why: None };
+    };
+    let message: String = reason.lines().next().unwrap_or("").chars().take(MESSAGE_WIDTH).collect();
+    let why = (message != *reason).then(|| reason.clone());
+    Trouble { kind, message, why }
+}
+
+/// The scores of a question, those of the baseline, and how often it was answered.
+fn properties(question: &Question<'_>, before: Option<&Question<'_>>) -> Vec<(String, String)> {
+    let text = |score: f64| score.to_string();
+    let own = question.scores().map(|(name, score)| (name.to_owned(), text(score)));
+    let earlier = before.into_iter().flat_map(Question::scores);
+    let earlier = earlier.map(|(name, score)| (format!("baseline.{name}"), text(score)));
+    let n_trials = question.rows.len();
+    let trials = (n_trials > 1).then(|| ("trials".to_owned(), n_trials.to_string()));
+    own.chain(earlier).chain(trials).collect()
+}
+
+/// The gates as a suite of their own; `None` if there are none.
+pub(crate) fn gate_suite(name: &str, gates: &[GateOutcome]) -> Option<Suite> {
+    let case = |gate: &GateOutcome| Case {
+        name: gate.gate.clone(),
+        seconds: None,
+        properties: vec![
+            ("verdict".to_owned(), gate.verdict.word().to_owned()),
+            ("why".to_owned(), gate.why.clone()),
+        ],
+        status: match gate.verdict {
+            GateVerdict::Pass | GateVerdict::Warn => Status::Passed,
+            GateVerdict::Inconclusive => Status::Skipped(gate.why.clone()),
+            GateVerdict::Block => Status::Failed(failed_gate(gate), Vec::new()),
+        },
+    };
+    let cases: Vec<Case> = gates.iter().map(case).collect();
+    (!cases.is_empty()).then(|| Suite { name: name.to_owned(), cases })
+}
+
+fn failed_gate(gate: &GateOutcome) -> Trouble {
+    let message = format!("gate not met: {}", gate.gate);
+    Trouble { kind: TroubleKind::Failure, message, why: Some(gate.why.clone()) }
+}
