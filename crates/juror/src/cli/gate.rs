@@ -41,7 +41,8 @@ pub(super) struct GateArgs {
     strict: bool,
 }
 
-fn parse_limit(text: &str) -> Result<(String, f64), String> {
+/// Parses `METRIC=VALUE`.
+pub(super) fn parse_limit(text: &str) -> Result<(String, f64), String> {
     let (metric, value) = text.split_once('=').ok_or("expected METRIC=VALUE")?;
     let number = value.parse::<f64>().ok().filter(|number| number.is_finite());
     let number = number.ok_or_else(|| format!("`{value}` is not a number"))?;

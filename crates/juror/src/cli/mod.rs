@@ -5,6 +5,7 @@ mod answer_correctness;
 mod ask;
 mod bench;
 mod cache;
+mod compare;
 mod completions;
 mod convert;
 mod demo;
@@ -36,6 +37,7 @@ const EXAMPLES: &str = "\
 Examples:
   juror demo                                     a worked example, no files needed
   juror eval reference.yaml responses.jsonl      judge recorded answers
+  juror compare runs/main runs/pr-412            did the change make it better?
   juror validate reference.yaml responses.jsonl  check files before a long run
   juror serve --tools tools --cache cache        answer tool calls of agents, offline
 
@@ -60,6 +62,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Eval(eval::EvalArgs),
+    Compare(compare::CompareArgs),
     Aggregate(aggregate::AggregateArgs),
     AnswerCorrectness(answer_correctness::AnswerCorrectnessArgs),
     Validate(validate::ValidateArgs),
@@ -88,6 +91,7 @@ pub(crate) fn run(arguments: Vec<OsString>, program: &[OsString]) -> anyhow::Res
     };
     match cli.command {
         Command::Eval(args) => eval::run(&args, &line),
+        Command::Compare(args) => compare::run(&args),
         Command::Aggregate(args) => aggregate::run(&args),
         Command::AnswerCorrectness(args) => answer_correctness::run(&args),
         Command::Validate(args) => validate::run(&args),

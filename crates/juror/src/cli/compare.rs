@@ -1,0 +1,293 @@
+//! `juror compare`: did a change make it better?
+
+use std::thread;
+
+use clap::{Args, ValueEnum};
+use juror_compare::{CompareOptions, ComparedRun, Comparison, Incomparable, compare};
+use juror_report::{
+    ComparisonView, Threshold, comparison_json, comparison_junit, comparison_markdown,
+    comparison_text, comparison_tsv, is_unchanged,
+};
+use juror_run::{Output, Plan, ScoredRun};
+use juror_score::ScoreTable;
+
+use super::gate::{GateArgs, parse_limit};
+use super::{RuleArgs, boolish, check_outputs};
+use crate::exit::{Exit, Outside};
+use crate::output;
+
+const EXAMPLES: &str = "\
+Examples:
+  Two runs, question by question; the first is the baseline:
+    juror compare runs/main runs/pr-412
+
+  Files of results do as well, of `juror eval` or of `juror bench`:
+    juror compare before.jsonl after.jsonl
+
+  In a pipeline: fail if the steps score may have fallen by more than 0.02, and comment on it:
+    juror compare runs/main runs/pr-412 --gates gates.yaml -o comment.md -o compare.junit.xml
+
+  Three models against one baseline, p-values adjusted for three candidates:
+    juror compare runs/small runs/medium runs/large runs/huge
+
+Questions are joined by template and id; those of one template count as a cluster. `better` is the
+probability that the second run is better, `MDE` the least difference that would have been found.";
+
+/// Compare runs with a baseline: how each metric changed, how sure that is, and what broke.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct CompareArgs {
+    /// The baseline, then one run or more: folders of runs, or files of results.
+    #[arg(value_name = "RUN", required = true, num_args = 2..)]
+    runs: Vec<String>,
+
+    #[command(flatten)]
+    rules: RuleArgs,
+
+    #[command(flatten)]
+    gate: GateArgs,
+
+    /// Write the comparison here; the ending picks the format (.json .md .junit.xml .tsv). May repeat.
+    #[arg(short, long = "output", value_name = "FILE", env = "JUROR_OUTPUT")]
+    outputs: Vec<String>,
+
+    /// Compare this metric alone. May repeat.
+    #[arg(long = "metric", value_name = "METRIC", env = "JUROR_METRIC")]
+    metrics: Vec<String>,
+
+    /// Also compare by template (or set).
+    #[arg(long, value_name = "WHAT", env = "JUROR_BY")]
+    by: Option<ByWord>,
+
+    /// The confidence of intervals.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.95, env = "JUROR_CONFIDENCE", value_parser = parse_confidence)]
+    confidence: f64,
+
+    /// How many questions that broke or were fixed are listed, or `all`.
+    #[arg(long, value_name = "N|all", default_value = "5", env = "JUROR_FLIPS", value_parser = parse_flips)]
+    flips: usize,
+
+    /// Compare the questions that both runs have in common, though references or rules differ.
+    #[arg(long, env = "JUROR_ALLOW_MISMATCH", value_parser = boolish())]
+    allow_mismatch: bool,
+
+    /// Compare what there is of runs that are not finished.
+    #[arg(long, env = "JUROR_ALLOW_INCOMPLETE", value_parser = boolish())]
+    allow_incomplete: bool,
+
+    /// In JUnit files, a question fails when its score is below this. By default it fails only when
+    /// a gate on it is not met.
+    #[arg(long, value_name = "METRIC=VALUE", env = "JUROR_JUNIT_THRESHOLD", value_parser = parse_threshold)]
+    junit_threshold: Option<Threshold>,
+
+    /// The name of the comparison, by which a bot finds its earlier comment; the names of the runs
+    /// when left out.
+    #[arg(long, value_name = "NAME", env = "JUROR_NAME")]
+    name: Option<String>,
+
+    /// Write and print nothing when nothing moved.
+    #[arg(long, env = "JUROR_ONLY_CHANGES", value_parser = boolish())]
+    only_changes: bool,
+
+    /// Print the comparison as JSON.
+    #[arg(long, env = "JUROR_JSON", value_parser = boolish())]
+    json: bool,
+
+    /// Print errors only.
+    #[arg(short, long, env = "JUROR_QUIET", value_parser = boolish())]
+    quiet: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum ByWord {
+    #[value(name = "template", alias = "set", help = "A table for each template or set")]
+    Template,
+}
+
+fn parse_confidence(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|number| (0.5..1.0).contains(number));
+    number.ok_or_else(|| format!("`{text}` is not a confidence from 0.5 to below 1, such as 0.95"))
+}
+
+fn parse_threshold(text: &str) -> Result<Threshold, String> {
+    let (metric, value) = parse_limit(text)?;
+    Ok(Threshold { metric, value })
+}
+
+fn parse_flips(text: &str) -> Result<usize, String> {
+    match text {
+        "all" => Ok(usize::MAX),
+        _ => text.parse().map_err(|_| format!("`{text}` is neither a number nor `all`")),
+    }
+}
+
+/// The formats of comparisons.
+#[derive(Clone, Copy)]
+enum CompareFormat {
+    Json,
+    Markdown,
+    Junit,
+    Tsv,
+}
+
+impl CompareFormat {
+    fn of_name(name: &str) -> anyhow::Result<CompareFormat> {
+        let lower = name.to_ascii_lowercase();
+        match lower.rsplit_once('.').map(|(_, ending)| ending) {
+            None if name == "-" => Ok(CompareFormat::Json),
+            Some("json") => Ok(CompareFormat::Json),
+            Some("md" | "markdown") => Ok(CompareFormat::Markdown),
+            Some("xml") => Ok(CompareFormat::Junit),
+            Some("tsv") => Ok(CompareFormat::Tsv),
+            _ => anyhow::bail!(
+                "{name}: the format of a comparison is picked by the ending\n  hint: use .json, .md, .junit.xml or .tsv"
+            ),
+        }
+    }
+}
+
+pub(super) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
+    check_outputs(args.runs.iter().chain(&args.rules.config), &args.outputs, args.json)?;
+    let files = args.files()?;
+    let (plan, options) = args.options()?;
+    let runs = read_all(&args.runs, &plan)?;
+    if !args.quiet {
+        runs.iter().for_each(|run| output::warn_all(&run.problems));
+    }
+    let [baseline, candidates @ ..] = &runs[..] else { return Ok(Exit::AskedWrongly) };
+    let sides: Vec<ComparedRun<'_>> = candidates.iter().map(side).collect();
+    let mut comparison =
+        compare(side(baseline), &sides, &options).map_err(|error| refuse(&error))?;
+    explain(&mut comparison, candidates, args.flips);
+    let scores: Vec<&ScoreTable> = runs.iter().map(|run| &run.scores).collect();
+    let exit = args.report(&comparison, &scores, files)?;
+    // The program ends here, and the system reclaims memory faster than dropping would.
+    std::mem::forget(runs);
+    Ok(exit)
+}
+
+impl CompareArgs {
+    fn options(&self) -> anyhow::Result<(Plan, CompareOptions)> {
+        let mut plan = self.rules.plan()?;
+        self.gate.add_to_gates(&mut plan.gates)?;
+        for name in &self.metrics {
+            if juror_score::metric(name).is_none() && !plan.custom_metrics.contains(name) {
+                plan.custom_metrics.push(name.clone());
+            }
+        }
+        let options = CompareOptions {
+            confidence: self.confidence,
+            allow_mismatch: self.allow_mismatch,
+            allow_incomplete: self.allow_incomplete,
+            metrics: self.metrics.clone(),
+            by_group: self.by.is_some(),
+            gates: plan.gates.clone(),
+        };
+        Ok((plan, options))
+    }
+
+    /// Starts all files, so that a missing folder is noticed before the work.
+    fn files(&self) -> anyhow::Result<Vec<(CompareFormat, Output)>> {
+        let names = self.outputs.iter();
+        names.map(|name| Ok((CompareFormat::of_name(name)?, Output::create_text(name)?))).collect()
+    }
+
+    fn report(
+        &self,
+        comparison: &Comparison,
+        scores: &[&ScoreTable],
+        files: Vec<(CompareFormat, Output)>,
+    ) -> Result<Exit, Outside> {
+        let exit = self.gate.exit_of(comparison.verdict);
+        if self.only_changes && is_unchanged(comparison) {
+            return Ok(exit);
+        }
+        for (format, mut file) in files {
+            let bytes = self.render(comparison, scores, format);
+            let written = file.write(&bytes).and_then(|()| file.finish());
+            written.map_err(|error| Outside(error.into()))?;
+        }
+        if self.json {
+            let bytes = comparison_json(comparison);
+            output::print_data(&String::from_utf8_lossy(&bytes))?;
+        } else if self.quiet {
+            for candidate in &comparison.candidates {
+                self.gate.report(&candidate.gates);
+            }
+        } else if !self.outputs.iter().any(|name| name == "-") {
+            let text = comparison_text(comparison, &self.view(), output::palette());
+            output::print_data(&text)?;
+        }
+        Ok(exit)
+    }
+
+    fn render(
+        &self,
+        comparison: &Comparison,
+        scores: &[&ScoreTable],
+        format: CompareFormat,
+    ) -> Vec<u8> {
+        match format {
+            CompareFormat::Json => comparison_json(comparison),
+            CompareFormat::Markdown => {
+                comparison_markdown(comparison, &self.view(), self.name.as_deref()).into_bytes()
+            }
+            CompareFormat::Junit => {
+                comparison_junit(comparison, scores, self.junit_threshold.as_ref())
+            }
+            CompareFormat::Tsv => comparison_tsv(comparison),
+        }
+    }
+
+    fn view(&self) -> ComparisonView {
+        let all_metrics = !self.metrics.is_empty();
+        ComparisonView { flips: self.flips, by_group: self.by.is_some(), all_metrics }
+    }
+}
+
+fn side(run: &ScoredRun) -> ComparedRun<'_> {
+    ComparedRun { facts: &run.facts, scores: &run.scores }
+}
+
+/// Reads all runs, each on a thread of its own.
+fn read_all(names: &[String], plan: &Plan) -> anyhow::Result<Vec<ScoredRun>> {
+    thread::scope(|scope| {
+        let threads: Vec<_> =
+            names.iter().map(|name| scope.spawn(move || ScoredRun::read(name, plan))).collect();
+        let join = |thread: thread::ScopedJoinHandle<'_, _>| {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        threads.into_iter().map(join).map(|read| Ok(read?)).collect()
+    })
+}
+
+/// Says of the questions that are listed why they have the scores they have now.
+fn explain(comparison: &mut Comparison, candidates: &[ScoredRun], n_listed: usize) {
+    for (compared, run) in comparison.candidates.iter_mut().zip(candidates) {
+        for flips in &mut compared.flips {
+            run.explain(flips.broken.iter_mut().take(n_listed));
+        }
+    }
+}
+
+fn refuse(error: &Incomparable) -> anyhow::Error {
+    let hint = match error {
+        Incomparable::Differ { .. } => {
+            "--allow-mismatch compares the questions that are the same in both"
+        }
+        Incomparable::Incomplete(_) => {
+            "finish the run with the command that began it, or compare what there is with --allow-incomplete"
+        }
+        Incomparable::NothingInCommon { .. } => {
+            "questions are joined by `template_id` and `question_id`, queries by `test_set` and `query_id`"
+        }
+        Incomparable::UnknownMetric { known, .. } => {
+            return anyhow::anyhow!(
+                "--metric: {error}\n  hint: the baseline has {}",
+                known.join(", ")
+            );
+        }
+        _ => return anyhow::anyhow!("{error}"),
+    };
+    anyhow::anyhow!("{error}\n  hint: {hint}")
+}
