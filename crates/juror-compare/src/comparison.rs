@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexSet;
 use juror_score::statistics::{benjamini_hochberg, holm};
-use juror_score::{Ordered, ScoreTable};
+use juror_score::{Ordered, ScoreColumn, ScoreTable};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -296,13 +296,22 @@ impl Pair<'_> {
         }
     }
 
-    fn compare_metrics(&self, joined: &Joined, compared: &mut CandidateComparison) {
-        for (a, b) in self.a.scores.columns().iter().filter_map(|a| {
+    /// The columns to compare: those that the user wants, and those that gates need.
+    fn columns(&self) -> impl Iterator<Item = (&ScoreColumn, &ScoreColumn)> {
+        let CompareOptions { metrics, gates, .. } = self.options;
+        let is_wanted = |name: &str| {
+            let is_gated = || gates.gates.iter().any(|gate| gate.metric() == Some(name));
+            metrics.is_empty() || metrics.iter().any(|known| known == name) || is_gated()
+        };
+        self.a.scores.columns().iter().filter_map(move |a| {
             let b = self.b.scores.column(&a.name)?;
-            let is_wanted = self.options.metrics.is_empty()
-                || self.options.metrics.iter().any(|name| *name == a.name);
-            (is_wanted && !(a.values().is_empty() && b.values().is_empty())).then_some((a, b))
-        }) {
+            let is_empty = a.values().is_empty() && b.values().is_empty();
+            (is_wanted(&a.name) && !is_empty).then_some((a, b))
+        })
+    }
+
+    fn compare_metrics(&self, joined: &Joined, compared: &mut CandidateComparison) {
+        for (a, b) in self.columns() {
             let name = a.name.to_string();
             let is_judged = a.info.is_none_or(|info| info.is_judged);
             if is_judged && !compared.same_judge {

@@ -112,19 +112,7 @@ fn the_page_about_comparing_agents_runs_as_it_is_written() {
     let page = std::fs::read_to_string(project("docs/comparing-agents.md")).expect("the page");
     let blocks = blocks(&page);
     let shown = blocks.iter().filter(|(kind, _)| *kind == "text").count();
-    let outputs = run_blocks(&blocks, &[]);
-    let mut n_compared = 0;
-    for pair in blocks.windows(2).zip(&outputs) {
-        let ([(_, _), (kind, text)], Some(output)) = pair else { continue };
-        if *kind != "text" {
-            continue;
-        }
-        n_compared += 1;
-        let output: Vec<String> = output.lines().map(timeless).collect();
-        for line in text.lines() {
-            assert!(output.contains(&timeless(line)), "`{line}` is not in\n{}", output.join("\n"));
-        }
-    }
+    let n_compared = compare_blocks(&blocks, &run_blocks(&blocks, &[]));
     assert_eq!(n_compared, shown - 1, "all but the protocol is compared");
     // The same where data lies as StableToolBench has it.
     let on_example = |text: &str| text.contains("=try/queries.json");
@@ -135,6 +123,29 @@ fn the_page_about_comparing_agents_runs_as_it_is_written() {
         ("examples/tool_cache", "server/tool_response_cache"),
     ];
     run_blocks(&published, &files);
+}
+
+#[test]
+fn the_page_about_comparing_runs_runs_as_it_is_written() {
+    let page = std::fs::read_to_string(project("docs/comparing-runs.md")).expect("the page");
+    let blocks = blocks(&page);
+    let n_shown = blocks.iter().filter(|(kind, _)| *kind == "text").count();
+    assert_eq!(compare_blocks(&blocks, &run_blocks(&blocks, &[])), n_shown);
+}
+
+/// Checks that the lines of each block of text were printed by the block before it, and returns how
+/// many blocks were checked.
+fn compare_blocks(blocks: &[(&str, &str)], outputs: &[Option<String>]) -> usize {
+    let mut n_compared = 0;
+    for pair in blocks.windows(2).zip(outputs) {
+        let ([(_, _), ("text", text)], Some(output)) = pair else { continue };
+        n_compared += 1;
+        let output: Vec<String> = output.lines().map(timeless).collect();
+        for line in text.lines() {
+            assert!(output.contains(&timeless(line)), "`{line}` is not in\n{}", output.join("\n"));
+        }
+    }
+    n_compared
 }
 
 /// A line without how long something took.

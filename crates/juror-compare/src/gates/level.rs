@@ -140,12 +140,13 @@ fn check_bound(metric: &str, own: &MetricStatistics, limit: LevelLimit, bound: B
 
 fn check_errors(all: &Statistics, most: Limit) -> Found {
     let (n_errors, n_all) = (all.errors, all.answers);
+    let is_met = most.allows(n_errors, n_all);
     let share = percent(n_errors as f64 / n_all.max(1) as f64, |shown| match most {
-        Limit::Share(most) => shown <= most.percent(),
+        Limit::Share(most) => (shown <= most.percent()) != is_met,
         Limit::Count(_) => false,
     });
     let noun = answer_of(all.kind);
-    let answer = if most.allows(n_errors, n_all) { Answer::Met } else { Answer::NotMet };
+    let answer = if is_met { Answer::Met } else { Answer::NotMet };
     let why = format!(
         "{n_errors} of {n_all} {noun}s failed or are missing ({share}), at most {most} was asked"
     );

@@ -113,12 +113,12 @@ impl fmt::Display for Limit {
     }
 }
 
-/// Formats a share for people, rounded, but not so far that it would seem to pass: 94.99 % must not
-/// be shown as 95 %.
-pub(super) fn percent(share: f64, passes: impl Fn(f64) -> bool) -> String {
+/// Formats a share for people, rounded, but not so far that it would tell a lie: 94.99 % must not be
+/// shown as 95 %.
+pub(super) fn percent(share: f64, is_lie: impl Fn(f64) -> bool) -> String {
     let rounded = |tens: f64| (share * 100.0 * tens).round() / tens;
     let tens = [10.0, 100.0, 1e3, 1e4, 1e5, 1e6].map(rounded);
-    let shown = tens.into_iter().find(|percent| !passes(*percent)).unwrap_or(tens[5]);
+    let shown = tens.into_iter().find(|percent| !is_lie(*percent)).unwrap_or(tens[5]);
     format!("{shown} %")
 }
 
