@@ -43,7 +43,7 @@ pub fn alpha<T: AsRef<[Option<f64>]>>(ratings: &[T], level: AlphaLevel) -> Optio
         all = sorted(units.iter().flatten().copied());
     }
     let disagreement = |ratings: &[f64]| disagreement(ratings, level);
-    let found = ordered_sum(units.iter().map(|unit| disagreement(unit)).collect());
+    let found = ordered_sum(units.iter().map(|unit| disagreement(unit)));
     let by_chance = disagreement(&all);
     Some(1.0 - found / by_chance).filter(|alpha| by_chance > 0.0 && alpha.is_finite())
 }

@@ -43,31 +43,25 @@ pub struct Resampled {
 /// What can be resampled: a number, or a pair of numbers that stay together, such as the scores of
 /// two runs or both parts of a ratio.
 pub trait ResampleItem: Copy {
-    /// An order of all items, so that samples do not depend on the order of the data.
-    fn order(&self, other: &Self) -> Ordering;
-
-    /// Whether all of it is finite.
-    fn is_finite(&self) -> bool;
+    /// Its numbers, which put items in order, so that samples do not depend on the order of the data.
+    fn numbers(&self) -> [f64; 2];
 }
 
 impl ResampleItem for f64 {
-    fn order(&self, other: &f64) -> Ordering {
-        self.total_cmp(other)
-    }
-
-    fn is_finite(&self) -> bool {
-        f64::is_finite(*self)
+    fn numbers(&self) -> [f64; 2] {
+        [*self, 0.0]
     }
 }
 
 impl ResampleItem for (f64, f64) {
-    fn order(&self, other: &(f64, f64)) -> Ordering {
-        self.0.total_cmp(&other.0).then(self.1.total_cmp(&other.1))
+    fn numbers(&self) -> [f64; 2] {
+        [self.0, self.1]
     }
+}
 
-    fn is_finite(&self) -> bool {
-        self.0.is_finite() && self.1.is_finite()
-    }
+fn order<T: ResampleItem>(a: &T, b: &T) -> Ordering {
+    let ([a, a_second], [b, b_second]) = (a.numbers(), b.numbers());
+    a.total_cmp(&b).then(a_second.total_cmp(&b_second))
 }
 
 impl Bootstrap {
@@ -102,7 +96,7 @@ impl Bootstrap {
         if self.n_resamples == 0 || !is_inner_share(self.confidence) {
             return None;
         }
-        let statistic = |sample: &mut [T]| statistic(sample).filter(ResampleItem::is_finite);
+        let statistic = |sample: &mut [T]| statistic(sample).filter(|found| found.is_finite());
         let estimate = statistic(&mut groups.concat())?;
         let mut generator = SplitMix64(self.seed);
         let mut sample = Vec::with_capacity(items.len());
@@ -123,7 +117,8 @@ impl Bootstrap {
 
 /// Returns the items of each cluster, in an order that depends on nothing else.
 fn grouped<T: ResampleItem>(items: &[T], clusters: Option<&[u32]>) -> Option<Vec<Vec<T>>> {
-    if !are_clusters_of(items.len(), clusters) || !items.iter().all(ResampleItem::is_finite) {
+    let is_finite = |item: &T| item.numbers().iter().all(|number| number.is_finite());
+    if !are_clusters_of(items.len(), clusters) || !items.iter().all(is_finite) {
         return None;
     }
     let clusters = clusters.map_or_else(|| Clusters::singles(items.len()), Clusters::new);
@@ -132,7 +127,7 @@ fn grouped<T: ResampleItem>(items: &[T], clusters: Option<&[u32]>) -> Option<Vec
     }
     let group = |positions: &[usize]| {
         let mut group: Vec<T> = positions.iter().map(|at| items[*at]).collect();
-        group.sort_by(ResampleItem::order);
+        group.sort_by(order);
         group
     };
     let mut groups: Vec<Vec<T>> = clusters.each().map(group).collect();
@@ -141,7 +136,7 @@ fn grouped<T: ResampleItem>(items: &[T], clusters: Option<&[u32]>) -> Option<Vec
 }
 
 fn order_of_groups<T: ResampleItem>(a: &[T], b: &[T]) -> Ordering {
-    let first_difference = a.iter().zip(b).map(|(a, b)| a.order(b)).find(|order| order.is_ne());
+    let first_difference = a.iter().zip(b).map(|(a, b)| order(a, b)).find(|order| order.is_ne());
     first_difference.unwrap_or_else(|| a.len().cmp(&b.len()))
 }
 
@@ -191,8 +186,8 @@ pub fn median(values: &mut [f64]) -> Option<f64> {
 
 /// Returns the sum of the first numbers by the sum of the second ones, `None` if that is 0.
 pub fn ratio_of_sums(pairs: &[(f64, f64)]) -> Option<f64> {
-    let parts = ordered_sum(pairs.iter().map(|pair| pair.0).collect());
-    let wholes = ordered_sum(pairs.iter().map(|pair| pair.1).collect());
+    let parts = ordered_sum(pairs.iter().map(|pair| pair.0));
+    let wholes = ordered_sum(pairs.iter().map(|pair| pair.1));
     (wholes != 0.0).then(|| parts / wholes)
 }
 

@@ -49,27 +49,17 @@ pub fn newcombe(counts: PairedCounts, confidence: f64) -> Option<PairedProportio
     }
     let delta = (won - lost) / n;
     let phi = correlation([both, lost, won, neither]);
-    let (second, first) =
-        (Margin::of(both + won, n, confidence), Margin::of(both + lost, n, confidence));
-    let low = delta - distance(second.below, first.above, phi);
-    let high = delta + distance(second.above, first.below, phi);
-    Some(PairedProportions {
-        delta,
-        interval: Interval { low: low.max(-1.0), high: high.min(1.0) },
-    })
+    let (second_below, second_above) = reach(both + won, n, confidence);
+    let (first_below, first_above) = reach(both + lost, n, confidence);
+    let low = (delta - distance(second_below, first_above, phi)).max(-1.0);
+    let high = (delta + distance(second_above, first_below, phi)).min(1.0);
+    Some(PairedProportions { delta, interval: Interval { low, high } })
 }
 
-/// How far Wilson's interval reaches from a proportion.
-struct Margin {
-    below: f64,
-    above: f64,
-}
-
-impl Margin {
-    fn of(k: f64, n: f64, confidence: f64) -> Margin {
-        let wilson = wilson(k, n, confidence);
-        Margin { below: k / n - wilson.low, above: wilson.high - k / n }
-    }
+/// Returns how far Wilson's interval reaches below a proportion, and above it.
+fn reach(k: f64, n: f64, confidence: f64) -> (f64, f64) {
+    let wilson = wilson(k, n, confidence);
+    (k / n - wilson.low, wilson.high - k / n)
 }
 
 fn distance(one: f64, other: f64, phi: f64) -> f64 {

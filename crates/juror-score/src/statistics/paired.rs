@@ -6,7 +6,7 @@ use super::Interval;
 use super::distributions::{t_above, t_two_sided};
 use super::mean::estimate;
 use super::sample::{Clusters, Sample, are_clusters_of};
-use super::sign_flip::sign_flip_within;
+use super::sign_flip::{MOST_SUMS, sign_flip_within};
 
 /// The significance and the power for which the least detectable effect is given.
 const MDE_SIGNIFICANCE: f64 = 0.05;
@@ -78,7 +78,8 @@ pub fn paired(a: &[f64], b: &[f64], clusters: Option<&[u32]>, confidence: f64) -
     let clusters = clusters.map(Clusters::new);
     let found = estimate(&differences, clusters.as_ref(), confidence)?;
     let p = found.se.zip(found.df).map(|(se, df)| two_sided_p(found.mean, se, df));
-    let signs = Signs::of(a, b);
+    let won = a.iter().zip(b).filter(|(a, b)| b > a).count();
+    let lost = a.iter().zip(b).filter(|(a, b)| b < a).count();
     Some(Paired {
         n: found.n,
         mean_a: Sample::new(a)?.mean(),
@@ -89,9 +90,9 @@ pub fn paired(a: &[f64], b: &[f64], clusters: Option<&[u32]>, confidence: f64) -
         interval: found.interval,
         p,
         probability_positive: p.map(|p| probability_positive(found.mean, p)),
-        won: signs.won,
-        lost: signs.lost,
-        tied: signs.tied,
+        won,
+        lost,
+        tied: found.n - won - lost,
         mde: found
             .se
             .zip(found.df)
@@ -118,33 +119,10 @@ fn detectable(se: f64, df: usize) -> f64 {
 
 fn sign_flip(differences: &Sample<'_>, clusters: Option<&Clusters>) -> Option<f64> {
     let rounding = differences.rounding_of_sum();
-    let Some(clusters) = clusters else {
-        return sign_flip_within(differences.values(), rounding);
-    };
-    sign_flip_within(&clusters.sums(differences.values(), 0.0), rounding)
-}
-
-#[derive(Default)]
-struct Signs {
-    won: usize,
-    lost: usize,
-    tied: usize,
-}
-
-impl Signs {
-    fn of(a: &[f64], b: &[f64]) -> Signs {
-        let mut signs = Signs::default();
-        for (a, b) in a.iter().zip(b) {
-            let count = if b > a {
-                &mut signs.won
-            } else if b < a {
-                &mut signs.lost
-            } else {
-                &mut signs.tied
-            };
-            *count += 1;
-        }
-        signs
+    match clusters {
+        Some(clusters) if clusters.n() > MOST_SUMS => None,
+        Some(clusters) => sign_flip_within(&clusters.sums(differences.values(), 0.0), rounding),
+        None => sign_flip_within(differences.values(), rounding),
     }
 }
 

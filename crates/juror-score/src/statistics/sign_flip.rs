@@ -1,7 +1,7 @@
 //! The exact sign-flip test: how often chance alone makes so large a difference.
 
 /// With more sums the t-test does as well, and the number of patterns doubles with each.
-const MOST_SUMS: usize = 12;
+pub(super) const MOST_SUMS: usize = 12;
 
 /// Returns the exact two-sided p of differences, one per question or one sum per cluster.
 ///
