@@ -29,6 +29,7 @@ mod parts;
 mod pieces;
 mod problem;
 mod read;
+mod stats;
 mod stream;
 mod table;
 mod to_json;
@@ -63,6 +64,13 @@ mod _juror {
     };
     #[pymodule_export]
     use crate::read::{read_reference, read_responses};
+    #[pymodule_export]
+    use crate::stats::{
+        stats_agreement, stats_alpha, stats_corrected_rate, stats_fleiss, stats_gate,
+        stats_judge_noise, stats_macro, stats_mcnemar, stats_mean, stats_multiplicity,
+        stats_newcombe, stats_paired, stats_planning, stats_prediction_powered, stats_proportion,
+        stats_trials,
+    };
     #[pymodule_export]
     use crate::table::Table;
     #[pymodule_export]

@@ -49,6 +49,9 @@ score: float = juror.match_steps([], []).score
 key: str = juror.tool_cache_key({"a": 1})
 names: list[str] = juror.to_arrow(results).column_names
 frame = juror.to_polars(results)
+p: float | None = juror.stats.paired([1, 0.5], (0, 1), clusters=["a", 7])["p"]
+juror.stats.gate(None, 0.02, level="warn")["verdict"].upper()
+juror.stats.mean(5)  # type: ignore[arg-type]
 wrong: int = juror.recall_at_k([1], [1])  # type: ignore[assignment]
 run_evaluation(5, responses)  # type: ignore[call-overload]
 '''

@@ -6,7 +6,8 @@
     aggregates = compute_aggregates(results)
 
 Reference and responses are Python objects or paths. `docs/python.md` in the project describes
-everything; `juror.aio` provides awaitables. On package indexes the package is `juror-eval`.
+everything; `juror.aio` provides awaitables, and `juror.stats` statistical methods. On package indexes
+the package is `juror-eval`.
 """
 
 from importlib import import_module
@@ -18,6 +19,7 @@ from . import _package
 
 _package.check()
 
+from . import stats
 from ._errors import DatasetError, JurorError, LocatedError, Problem, SettingsError
 from ._evaluation import compute_aggregates, run_evaluation, unmet_gates
 from ._frames import to_arrow, to_pandas, to_polars
@@ -100,6 +102,7 @@ __all__ = [
     "sanitize_param_name",
     "standardize",
     "standardize_category",
+    "stats",
     "to_arrow",
     "to_pandas",
     "to_polars",

@@ -33,6 +33,22 @@ __all__ = [
     "scores_errors",
     "standardize",
     "standardize_category",
+    "stats_agreement",
+    "stats_alpha",
+    "stats_corrected_rate",
+    "stats_fleiss",
+    "stats_gate",
+    "stats_judge_noise",
+    "stats_macro",
+    "stats_mcnemar",
+    "stats_mean",
+    "stats_multiplicity",
+    "stats_newcombe",
+    "stats_paired",
+    "stats_planning",
+    "stats_prediction_powered",
+    "stats_proportion",
+    "stats_trials",
     "tool_cache_file",
     "tool_cache_key",
     "unmet_gates",
@@ -265,3 +281,75 @@ def api_call_details(
     `api_call_score`, `applicable` (whether any API is right), `precision`, `other_calls`, and
     `called_apis`: pairs in order, `None` for a name that means no API.
     """
+
+def stats_mean(values: object, clusters: object | None = None, confidence: float = 0.95) -> dict[str, Any]:
+    """A mean with its standard error and interval."""
+
+def stats_proportion(successes: object, n: object, confidence: float = 0.95) -> dict[str, Any]:
+    """Intervals of a proportion."""
+
+def stats_macro(templates: object) -> dict[str, Any]:
+    """The mean of templates' means."""
+
+def stats_paired(
+    a: object, b: object, clusters: object | None = None, confidence: float = 0.95
+) -> dict[str, Any]:
+    """Two runs on the same questions."""
+
+def stats_mcnemar(lost: object, won: object) -> dict[str, Any]:
+    """Two runs on the same questions, each right or wrong."""
+
+def stats_newcombe(
+    both: object, lost: object, won: object, neither: object, confidence: float = 0.95
+) -> dict[str, Any]:
+    """The difference of two proportions of the same questions."""
+
+def stats_multiplicity(p: object) -> dict[str, Any]:
+    """Adjusted p of several comparisons."""
+
+def stats_trials(trials: object, successes: object, k: object) -> dict[str, Any]:
+    """The chance that any of `k` trials succeeds, and that all do."""
+
+def stats_judge_noise(verdicts: object) -> dict[str, Any]:
+    """The noise of a judge, apart from how questions differ."""
+
+def stats_agreement(table: object) -> dict[str, Any]:
+    """The agreement of two judges."""
+
+def stats_fleiss(table: object) -> dict[str, Any]:
+    """The agreement of several judges who each judge everything."""
+
+def stats_alpha(ratings: object) -> dict[str, Any]:
+    """Krippendorff's alpha at every level."""
+
+def stats_corrected_rate(
+    judge_passes: object,
+    n: object,
+    human_passes: object,
+    judge_agrees_on_passes: object,
+    human_fails: object,
+    judge_agrees_on_fails: object,
+    confidence: float = 0.95,
+) -> dict[str, Any]:
+    """A pass rate without the judge's errors."""
+
+def stats_prediction_powered(
+    judge_all: object, judge_labelled: object, human_labelled: object, confidence: float = 0.95
+) -> dict[str, Any]:
+    """A judge on everything, corrected by people on some."""
+
+def stats_planning(
+    delta: float | None = None,
+    *,
+    variance_of_differences: float,
+    variance_within: float = 0.0,
+    repeats: int = 1,
+    deff: float = 1.0,
+    power: float = 0.8,
+    significance: float = 0.05,
+    questions: int | None = None,
+) -> dict[str, Any]:
+    """How many questions or repeats a difference takes, and what difference so many questions find."""
+
+def stats_gate(interval: object | None, max_drop: object, level: str = "block") -> dict[str, Any]:
+    """What an interval says about a margin."""
