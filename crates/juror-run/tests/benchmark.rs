@@ -7,7 +7,8 @@ use std::time::Duration;
 use juror_agents::{AgentError, Answered, Subject, Task};
 use juror_models::Pending;
 use juror_run::bench::{
-    AgentChoice, AgentOptions, BenchError, BenchOptions, Benchmark, JudgeWord, Pool, QuerySelection,
+    AgentChoice, AgentOptions, BenchError, BenchOptions, BenchTotals, Benchmark, JudgeWord, Pool,
+    QuerySelection,
 };
 use juror_run::{AskOptions, Environment, Event, Interrupt, Listener, Settings};
 use juror_runs::{Resume, RunPlace};
@@ -96,7 +97,7 @@ fn run(options: BenchOptions, heard: &Heard) -> Result<serde_json::Value, BenchE
         let results = outcome.results();
         let report = results.report();
         let text = results.to_json(&report).expect("JSON");
-        outcome.complete(&results, &report)?;
+        outcome.complete(&results, &report, &BenchTotals::of(&report))?;
         Ok(serde_json::from_slice(&text).expect("JSON"))
     })
 }

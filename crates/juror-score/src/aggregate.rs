@@ -6,6 +6,7 @@ use std::borrow::Cow;
 
 use hashbrown::DefaultHashBuilder;
 use indexmap::IndexMap;
+use juror_statistics::compensated_sum;
 
 use crate::by_step::ByStep;
 use crate::coverage::{Coverage, Traits};
@@ -15,7 +16,7 @@ use crate::profile::{ErrorResponses, Profile};
 use crate::record::Record;
 use crate::score_table::{GroupScores, ScoreColumn, ScoreTable, ScoredItem};
 use crate::scorecard::Scorecard;
-use crate::stats::{Number, Spread, compensated_sum};
+use crate::stats::{Number, Spread};
 use crate::trajectory::Status;
 
 /// A map in order of first appearance.

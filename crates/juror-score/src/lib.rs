@@ -62,7 +62,6 @@ mod repeated;
 pub mod retrieval;
 mod score_table;
 mod scorecard;
-pub mod statistics;
 mod stats;
 mod trajectory;
 
@@ -80,6 +79,8 @@ pub use finding::{
 };
 #[doc(no_inline)]
 pub use juror_sparql::Rules;
+#[doc(no_inline)]
+pub use juror_statistics::{self as statistics, compensated_sum};
 pub use kind_names::{KindNames, StepKind};
 pub use limits::{Excess, Limits, TooLarge, Whose};
 pub use match_steps::{Matching, NoMatching, Pair, match_steps};
@@ -96,5 +97,5 @@ pub use question::{ExpectedStep, MatchedBy, Question};
 pub use record::{COMPUTED_STEP_METRICS, Case, Record, score};
 pub use score_table::{ScoreColumn, ScoreTable, ScoredItem, ScoredValue, Standing};
 pub use scorecard::{Resources, Scorecard};
-pub use stats::{Number, Spread, compensated_sum};
+pub use stats::{Number, Spread};
 pub use trajectory::{Ending, Status, Step, Trajectory, Usage};

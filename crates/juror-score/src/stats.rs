@@ -1,5 +1,7 @@
 //! Statistics over series of numbers.
 
+use juror_statistics::compensated_sum;
+
 /// A number that remembers whether it was written as an integer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Number {
@@ -84,26 +86,9 @@ pub struct Spread {
     pub whole: bool,
 }
 
-/// Computes Neumaier's compensated sum, in which small terms survive beside large ones.
-pub fn compensated_sum(values: &[f64]) -> f64 {
-    let mut sum = 0.0_f64;
-    let mut lost = 0.0_f64;
-    for &value in values {
-        let next = sum + value;
-        lost += if sum.abs() >= value.abs() { (sum - next) + value } else { (value - next) + sum };
-        sum = next;
-    }
-    if lost.is_finite() { sum + lost } else { sum }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn small_terms_survive_beside_large_ones() {
-        assert!((compensated_sum(&[1e16, 1.0, -1e16]) - 1.0).abs() < f64::EPSILON);
-    }
 
     #[test]
     fn only_json_numbers_are_numbers() {

@@ -7,6 +7,7 @@ mod aspect;
 mod flat;
 mod judgement;
 
+use juror_statistics::compensated_sum;
 use serde_json::Value;
 
 pub use aspect::{Aspect, CustomAspect, KeyPart, split_key};
@@ -14,7 +15,6 @@ pub use flat::{FlatPair, FlatValue};
 pub use judgement::{JudgedBy, Judgement};
 
 use crate::retrieval;
-use crate::stats::compensated_sum;
 
 /// The result of one examination of a case.
 #[derive(Clone, Debug, PartialEq)]

@@ -7,7 +7,7 @@
 /// alarm is below 0.05.
 ///
 /// ```
-/// use juror_score::statistics::holm;
+/// use juror_statistics::holm;
 ///
 /// let adjusted = holm(&[0.01, 0.04, 0.03, 0.005]);
 /// assert!(adjusted.iter().zip([0.03, 0.06, 0.06, 0.02]).all(|(a, b)| (a - b).abs() < 1e-12));
@@ -26,7 +26,7 @@ pub fn holm(p: &[f64]) -> Vec<f64> {
 /// at most 0.05 is expected to be false alarms.
 ///
 /// ```
-/// use juror_score::statistics::benjamini_hochberg;
+/// use juror_statistics::benjamini_hochberg;
 ///
 /// let adjusted = benjamini_hochberg(&[0.01, 0.04, 0.03, 0.005]);
 /// assert!(adjusted.iter().zip([0.02, 0.04, 0.04, 0.02]).all(|(a, b)| (a - b).abs() < 1e-12));

@@ -32,7 +32,7 @@ pub struct Agreement {
 /// Returns `None` if the table is not square or counts nothing.
 ///
 /// ```
-/// use juror_score::statistics::agreement;
+/// use juror_statistics::agreement;
 ///
 /// let found = agreement(&[[20, 5], [10, 15]]).unwrap();
 /// assert!((found.kappa.unwrap() - 0.4).abs() < 1e-12);

@@ -21,7 +21,7 @@ pub struct McNemar {
 /// the second. For independent questions; otherwise use [`paired`](super::paired()) with clusters.
 ///
 /// ```
-/// use juror_score::statistics::mcnemar;
+/// use juror_statistics::mcnemar;
 ///
 /// let found = mcnemar(1, 7);
 /// assert!((found.p_exact - 0.070_312_5).abs() < 1e-12);

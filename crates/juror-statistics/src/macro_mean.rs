@@ -38,7 +38,7 @@ impl MacroMean {
 /// finite.
 ///
 /// ```
-/// use juror_score::statistics::macro_mean;
+/// use juror_statistics::macro_mean;
 ///
 /// let found = macro_mean(&[vec![1.0, 0.0, 1.0, 0.0], vec![1.0, 1.0]]).unwrap();
 /// assert_eq!(found.mean, 0.75);

@@ -43,7 +43,7 @@ impl JudgeNoise {
 /// verdicts that are not finite.
 ///
 /// ```
-/// use juror_score::statistics::judge_noise;
+/// use juror_statistics::judge_noise;
 ///
 /// let noise = judge_noise(&[[1.0, 1.0], [0.0, 0.5], [1.0, 0.0]]).unwrap();
 /// assert_eq!(noise.flip_rate, 2.0 / 3.0);

@@ -79,7 +79,7 @@ impl Bootstrap {
     /// for no samples, and if the confidence is not between 0 and 1.
     ///
     /// ```
-    /// use juror_score::statistics::{Bootstrap, median};
+    /// use juror_statistics::{Bootstrap, median};
     ///
     /// let seconds = [1.2, 0.8, 3.5, 1.1, 9.0, 1.4, 0.9];
     /// let found = Bootstrap::default().run(&seconds, None, median).unwrap();

@@ -24,7 +24,7 @@ pub struct Proportion {
 /// between 0 and 1.
 ///
 /// ```
-/// use juror_score::statistics::{CONFIDENCE, proportion};
+/// use juror_statistics::{CONFIDENCE, proportion};
 ///
 /// let nine_of_ten = proportion(9, 10, CONFIDENCE).unwrap();
 /// assert!((nine_of_ten.wilson.low - 0.595_849_973).abs() < 1e-9);
@@ -42,7 +42,7 @@ pub fn proportion(successes: usize, n: usize, confidence: f64) -> Option<Proport
 
 /// The ends are the roots of `(n + z²) p² - (2k + z²) p + k²/n`: the upper one is a sum, and the
 /// lower one follows from their product, so that neither is a small difference.
-pub(super) fn wilson(k: f64, n: f64, confidence: f64) -> Interval {
+pub(crate) fn wilson(k: f64, n: f64, confidence: f64) -> Interval {
     let z = normal_half_width(confidence);
     let square = z * z;
     let root = z * (square + 4.0 * k * (n - k) / n).sqrt();
@@ -61,7 +61,7 @@ fn clopper_pearson(k: f64, n: f64, tail: f64) -> Interval {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::CONFIDENCE;
+    use crate::CONFIDENCE;
 
     fn check(got: Interval, low: f64, high: f64) {
         let is_near = (got.low - low).abs() < 1e-9 && (got.high - high).abs() < 1e-9;

@@ -7,27 +7,27 @@ use statrs::function::erf::{erfc, erfc_inv};
 use super::incomplete_beta::{beta_factor, incomplete_beta};
 
 /// Whether a number is a probability that something can be computed for: above 0, below 1.
-pub(super) fn is_inner_share(share: f64) -> bool {
+pub(crate) fn is_inner_share(share: f64) -> bool {
     share > 0.0 && share < 1.0
 }
 
 /// Returns the value that a normal variable exceeds with a probability.
-pub(super) fn normal_above(tail: f64) -> f64 {
+pub(crate) fn normal_above(tail: f64) -> f64 {
     SQRT_2 * erfc_inv(2.0 * tail)
 }
 
 /// Returns the probability that a normal variable is at least so far from 0, on either side.
-pub(super) fn normal_two_sided(z: f64) -> f64 {
+pub(crate) fn normal_two_sided(z: f64) -> f64 {
     erfc(z.abs() / SQRT_2)
 }
 
 /// Returns the normal quantile of a two-sided interval.
-pub(super) fn normal_half_width(confidence: f64) -> f64 {
+pub(crate) fn normal_half_width(confidence: f64) -> f64 {
     normal_above((1.0 - confidence) / 2.0)
 }
 
 /// Returns the probability that a t variable is at least so far from 0, on either side.
-pub(super) fn t_two_sided(t: f64, df: f64) -> f64 {
+pub(crate) fn t_two_sided(t: f64, df: f64) -> f64 {
     let (near, far) = t_shares(t, df);
     incomplete_beta(df / 2.0, 0.5, near, far)
 }
@@ -41,7 +41,7 @@ fn t_shares(t: f64, df: f64) -> (f64, f64) {
 /// Returns the value that a t variable exceeds with a probability of at most one half.
 ///
 /// Newton's method on the logarithm of the tail, from the normal quantile, which is nearer to 0.
-pub(super) fn t_above(tail: f64, df: f64) -> f64 {
+pub(crate) fn t_above(tail: f64, df: f64) -> f64 {
     if tail >= 0.5 {
         return 0.0;
     }
@@ -60,7 +60,7 @@ pub(super) fn t_above(tail: f64, df: f64) -> f64 {
 }
 
 /// Returns the t quantile of a two-sided interval.
-pub(super) fn t_half_width(confidence: f64, df: f64) -> f64 {
+pub(crate) fn t_half_width(confidence: f64, df: f64) -> f64 {
     t_above((1.0 - confidence) / 2.0, df)
 }
 

@@ -5,13 +5,13 @@
 
 use std::borrow::Cow;
 
-use crate::stats::compensated_sum;
+use crate::compensated_sum;
 
 /// How many roundings a value may carry and still count as equal to another.
 const ROUNDINGS: f64 = 4.0;
 
 /// Finite numbers, at least one.
-pub(super) struct Sample<'a> {
+pub(crate) struct Sample<'a> {
     values: Cow<'a, [f64]>,
     mean: f64,
     /// Differences up to this size are no more than rounding.
@@ -20,12 +20,12 @@ pub(super) struct Sample<'a> {
 
 impl<'a> Sample<'a> {
     /// Returns `None` for no values, and if a value or the sum is not finite.
-    pub(super) fn new(values: &'a [f64]) -> Option<Sample<'a>> {
+    pub(crate) fn new(values: &'a [f64]) -> Option<Sample<'a>> {
         Sample::with_rounding(Cow::Borrowed(values), rounding(&[values])?)
     }
 
     /// Takes `b - a`, pair by pair. Returns `None` also if one has more values than the other.
-    pub(super) fn differences(a: &[f64], b: &[f64]) -> Option<Sample<'static>> {
+    pub(crate) fn differences(a: &[f64], b: &[f64]) -> Option<Sample<'static>> {
         let rounding = rounding(&[a, b]).filter(|_| a.len() == b.len())?;
         let values: Vec<f64> = a.iter().zip(b).map(|(a, b)| b - a).collect();
         Sample::with_rounding(Cow::Owned(values), rounding)
@@ -36,32 +36,32 @@ impl<'a> Sample<'a> {
         mean.is_finite().then_some(Sample { values, mean, rounding })
     }
 
-    pub(super) fn n(&self) -> usize {
+    pub(crate) fn n(&self) -> usize {
         self.values.len()
     }
 
-    pub(super) fn values(&self) -> &[f64] {
+    pub(crate) fn values(&self) -> &[f64] {
         &self.values
     }
 
     /// How far rounding may have moved the sum of all values.
-    pub(super) fn rounding_of_sum(&self) -> f64 {
+    pub(crate) fn rounding_of_sum(&self) -> f64 {
         self.rounding * self.n() as f64
     }
 
     /// Whether all values are equal but for rounding.
-    pub(super) fn is_constant(&self) -> bool {
+    pub(crate) fn is_constant(&self) -> bool {
         let (low, high) =
             self.values.iter().copied().fold((f64::INFINITY, f64::NEG_INFINITY), extent);
         high - low <= self.rounding
     }
 
-    pub(super) fn mean(&self) -> f64 {
+    pub(crate) fn mean(&self) -> f64 {
         self.mean
     }
 
     /// Returns the variance with `n - 1`, or `None` for one value.
-    pub(super) fn variance(&self) -> Option<f64> {
+    pub(crate) fn variance(&self) -> Option<f64> {
         let degrees = self.n().checked_sub(1).filter(|degrees| *degrees > 0)?;
         if self.is_constant() {
             return Some(0.0);
@@ -75,13 +75,13 @@ impl<'a> Sample<'a> {
     }
 
     /// Returns the standard error of the mean of independent values.
-    pub(super) fn standard_error(&self) -> Option<f64> {
+    pub(crate) fn standard_error(&self) -> Option<f64> {
         Some((self.variance()? / self.n() as f64).sqrt())
     }
 
     /// Returns the standard error of the mean of values that belong together in clusters (CR1), or
     /// `None` for one cluster.
-    pub(super) fn clustered_error(&self, clusters: &Clusters) -> Option<f64> {
+    pub(crate) fn clustered_error(&self, clusters: &Clusters) -> Option<f64> {
         let degrees = clusters.n().checked_sub(1).filter(|degrees| *degrees > 0)?;
         if self.is_constant() {
             return Some(0.0);
@@ -116,7 +116,7 @@ fn extent((low, high): (f64, f64), value: f64) -> (f64, f64) {
 /// Sums values in an order of their own: by size, and without those that cancel each other.
 ///
 /// Equal sizes of both signs would leave a choice, which is why they are cancelled first.
-pub(super) fn ordered_sum(values: impl IntoIterator<Item = f64>) -> f64 {
+pub(crate) fn ordered_sum(values: impl IntoIterator<Item = f64>) -> f64 {
     // The bits of a size, which sort as the size does, and last that of the sign.
     let mut keys: Vec<u64> =
         values.into_iter().map(|value| value.to_bits().rotate_left(1)).collect();
@@ -135,12 +135,12 @@ fn uncancelled(same_size: &[u64]) -> impl Iterator<Item = f64> {
 }
 
 /// Returns whether there is a cluster for each of `n` values, if there are clusters.
-pub(super) fn are_clusters_of(n: usize, clusters: Option<&[u32]>) -> bool {
+pub(crate) fn are_clusters_of(n: usize, clusters: Option<&[u32]>) -> bool {
     clusters.is_none_or(|ids| ids.len() == n)
 }
 
 /// Which values belong together: their positions, sorted by cluster.
-pub(super) struct Clusters {
+pub(crate) struct Clusters {
     positions: Vec<usize>,
     /// Where each cluster ends in `positions`.
     ends: Vec<usize>,
@@ -148,7 +148,7 @@ pub(super) struct Clusters {
 
 impl Clusters {
     /// Takes the cluster of every value, by any number.
-    pub(super) fn new(ids: &[u32]) -> Clusters {
+    pub(crate) fn new(ids: &[u32]) -> Clusters {
         let mut positions: Vec<usize> = (0..ids.len()).collect();
         positions.sort_by_key(|at| ids[*at]);
         let ends = positions.chunk_by(|a, b| ids[*a] == ids[*b]).scan(0, |end, cluster| {
@@ -160,22 +160,22 @@ impl Clusters {
     }
 
     /// Takes every value as a cluster of its own.
-    pub(super) fn singles(n: usize) -> Clusters {
+    pub(crate) fn singles(n: usize) -> Clusters {
         Clusters { positions: (0..n).collect(), ends: (1..=n).collect() }
     }
 
-    pub(super) fn n(&self) -> usize {
+    pub(crate) fn n(&self) -> usize {
         self.ends.len()
     }
 
     /// Returns the positions of each cluster's values.
-    pub(super) fn each(&self) -> impl Iterator<Item = &[usize]> {
+    pub(crate) fn each(&self) -> impl Iterator<Item = &[usize]> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts.zip(&self.ends).map(|(start, end)| &self.positions[start..*end])
     }
 
     /// Returns the sum of each cluster, 0 if it is no more than rounding.
-    pub(super) fn sums(&self, values: &[f64], rounding: f64) -> Vec<f64> {
+    pub(crate) fn sums(&self, values: &[f64], rounding: f64) -> Vec<f64> {
         let sum = |cluster: &[usize]| {
             let sum = match cluster {
                 [alone] => values[*alone],

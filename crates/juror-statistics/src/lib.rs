@@ -26,7 +26,7 @@
 //! Here is a change that looks like a clear success, and is one template out of four:
 //!
 //! ```
-//! use juror_score::statistics::{CONFIDENCE, GateLevel, MarginVerdict, margin_verdict, paired};
+//! use juror_statistics::{CONFIDENCE, GateLevel, MarginVerdict, margin_verdict, paired};
 //!
 //! // Four templates of five questions. The change fixes one template and leaves three as they were.
 //! let before = [0.0; 20];
@@ -58,10 +58,13 @@
 //!   `is_degenerate` tells.
 //! - Nothing is random but [`Bootstrap`], which names its seed.
 //! - All but [`Bootstrap`] and [`AlphaLevel::Ratio`] take time in proportion to `n log n` at most.
+//!
+//! You will not find questions, runs or files here: numbers go in, numbers come out.
 
 mod agreement;
 mod alpha;
 mod bootstrap;
+mod compensated_sum;
 mod corrected_rate;
 mod distributions;
 mod fleiss;
@@ -85,6 +88,7 @@ mod trials;
 pub use agreement::{Agreement, agreement};
 pub use alpha::{AlphaLevel, alpha};
 pub use bootstrap::{Bootstrap, ResampleItem, Resampled, median, ratio_of_sums};
+pub use compensated_sum::compensated_sum;
 pub use corrected_rate::{CorrectedRate, JudgedCounts, Refused, corrected_rate};
 pub use fleiss::fleiss_kappa;
 pub use interval::{CONFIDENCE, Interval};

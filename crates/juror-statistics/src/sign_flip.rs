@@ -1,7 +1,7 @@
 //! The exact sign-flip test: how often chance alone makes so large a difference.
 
 /// With more sums the t-test does as well, and the number of patterns doubles with each.
-pub(super) const MOST_SUMS: usize = 12;
+pub(crate) const MOST_SUMS: usize = 12;
 
 /// Returns the exact two-sided p of differences, one per question or one sum per cluster.
 ///
@@ -10,7 +10,7 @@ pub(super) const MOST_SUMS: usize = 12;
 /// Returns `None` for fewer than 2 or more than 12 differences, and for ones that are not finite.
 ///
 /// ```
-/// use juror_score::statistics::sign_flip_exact;
+/// use juror_statistics::sign_flip_exact;
 ///
 /// // Of eight patterns, only this one and its opposite reach so far.
 /// assert_eq!(sign_flip_exact(&[0.2, 0.1, 0.4]), Some(0.25));
@@ -21,7 +21,7 @@ pub fn sign_flip_exact(differences: &[f64]) -> Option<f64> {
 }
 
 /// The same, where sums that differ by no more than rounding are equal.
-pub(super) fn sign_flip_within(differences: &[f64], rounding: f64) -> Option<f64> {
+pub(crate) fn sign_flip_within(differences: &[f64], rounding: f64) -> Option<f64> {
     let n = differences.len();
     let total: f64 = differences.iter().map(|difference| difference.abs()).sum();
     if !(2..=MOST_SUMS).contains(&n) || !total.is_finite() {

@@ -15,7 +15,7 @@ const MAX_TERMS: u32 = 10_000_000;
 /// Returns the regularised incomplete beta function `I_x(a, b)`, for `a` and `b` above 0.
 ///
 /// `y` is `1 - x`, which the caller often has without rounding.
-pub(super) fn incomplete_beta(a: f64, b: f64, x: f64, y: f64) -> f64 {
+pub(crate) fn incomplete_beta(a: f64, b: f64, x: f64, y: f64) -> f64 {
     if x <= 0.0 {
         0.0
     } else if y <= 0.0 {
@@ -28,7 +28,7 @@ pub(super) fn incomplete_beta(a: f64, b: f64, x: f64, y: f64) -> f64 {
 }
 
 /// Returns `x^a y^b / B(a, b)`, which is the density times `x y`.
-pub(super) fn beta_factor(a: f64, b: f64, x: f64, y: f64) -> f64 {
+pub(crate) fn beta_factor(a: f64, b: f64, x: f64, y: f64) -> f64 {
     let (sum, above) = (a + b, above_mean(a, b, x, y));
     let exponent = a * ln_ratio(x * (sum / a), -above / a) + b * ln_ratio(y * (sum / b), above / b);
     let stirling = stirling_error(sum) - stirling_error(a) - stirling_error(b);
@@ -84,7 +84,7 @@ fn off_zero(value: f64) -> f64 {
 }
 
 /// Returns the `x` with `I_x(a, b) = p`, for `p` between 0 and 1: Newton's method, inside a bracket.
-pub(super) fn beta_quantile(p: f64, a: f64, b: f64) -> f64 {
+pub(crate) fn beta_quantile(p: f64, a: f64, b: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     let mut x = a / (a + b);
     for _ in 0..200 {

@@ -33,7 +33,7 @@ pub struct PairedProportions {
 /// Returns `None` if there are no questions, and if `confidence` is not between 0 and 1.
 ///
 /// ```
-/// use juror_score::statistics::{CONFIDENCE, PairedCounts, newcombe};
+/// use juror_statistics::{CONFIDENCE, PairedCounts, newcombe};
 ///
 /// let counts = PairedCounts { both: 20, lost: 2, won: 12, neither: 16 };
 /// let found = newcombe(counts, CONFIDENCE).unwrap();
@@ -79,7 +79,7 @@ fn correlation([both, lost, won, neither]: [f64; 4]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::CONFIDENCE;
+    use crate::CONFIDENCE;
 
     fn check(counts: [u64; 4], wanted: [f64; 3]) {
         let [both, lost, won, neither] = counts;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use juror_score::statistics::{
+use juror_statistics::{
     AlphaLevel, Bootstrap, CONFIDENCE, Design, GateLevel, Interval, JudgedCounts, PairedCounts,
     agreement as agreement_of, alpha as alpha_of, benjamini_hochberg, corrected_rate as correct,
     fleiss_kappa, holm, judge_noise as noise_of, least_detectable, macro_mean, margin_verdict,

@@ -29,7 +29,7 @@ pub struct PredictionPowered {
 /// finite, and if `confidence` is not between 0 and 1.
 ///
 /// ```
-/// use juror_score::statistics::{CONFIDENCE, prediction_powered};
+/// use juror_statistics::{CONFIDENCE, prediction_powered};
 ///
 /// let judge = [0.9, 0.7, 0.8, 0.6, 1.0, 0.8];
 /// let found = prediction_powered(&judge, &judge[..3], &[0.8, 0.6, 0.7], CONFIDENCE).unwrap();
@@ -59,7 +59,7 @@ pub fn prediction_powered(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::CONFIDENCE;
+    use crate::CONFIDENCE;
 
     /// 1000 verdicts, 720 of them passes; 100 labels: 8 times the judge was too kind, 3 times too
     /// strict.

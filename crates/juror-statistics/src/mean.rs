@@ -42,7 +42,7 @@ pub struct MeanEstimate {
 /// not have an entry for every value, and if `confidence` is not between 0 and 1.
 ///
 /// ```
-/// use juror_score::statistics::{CONFIDENCE, mean};
+/// use juror_statistics::{CONFIDENCE, mean};
 ///
 /// let values: Vec<f64> = (0..10).map(f64::from).collect();
 /// let estimate = mean(&values, None, CONFIDENCE).unwrap();
@@ -55,7 +55,7 @@ pub fn mean(values: &[f64], clusters: Option<&[u32]>, confidence: f64) -> Option
     estimate(&sample, clusters.map(Clusters::new).as_ref(), confidence)
 }
 
-pub(super) fn estimate(
+pub(crate) fn estimate(
     sample: &Sample<'_>,
     clusters: Option<&Clusters>,
     confidence: f64,
@@ -92,7 +92,7 @@ fn design_effect(clustered: f64, independent: f64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::CONFIDENCE;
+    use crate::CONFIDENCE;
 
     fn near(got: Option<f64>, wanted: f64) {
         let got = got.expect("a number");

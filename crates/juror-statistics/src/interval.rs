@@ -23,7 +23,7 @@ impl From<Interval> for [f64; 2] {
 
 impl Interval {
     /// Returns the interval around a number, or `None` if an end is not finite.
-    pub(super) fn around(centre: f64, half_width: f64) -> Option<Interval> {
+    pub(crate) fn around(centre: f64, half_width: f64) -> Option<Interval> {
         let (low, high) = (centre - half_width, centre + half_width);
         (low.is_finite() && high.is_finite()).then_some(Interval { low, high })
     }

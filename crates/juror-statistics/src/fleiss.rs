@@ -6,7 +6,7 @@
 /// than two judges, and if only one category was ever chosen.
 ///
 /// ```
-/// use juror_score::statistics::fleiss_kappa;
+/// use juror_statistics::fleiss_kappa;
 ///
 /// // Three judges, two categories.
 /// let kappa = fleiss_kappa(&[[3, 0], [0, 3], [2, 1], [3, 0]]).unwrap();

@@ -49,7 +49,7 @@ impl fmt::Display for MarginVerdict {
 /// better, negate the interval first ([`Interval::negated`]).
 ///
 /// ```
-/// use juror_score::statistics::{GateLevel, Interval, MarginVerdict, margin_verdict};
+/// use juror_statistics::{GateLevel, Interval, MarginVerdict, margin_verdict};
 ///
 /// let interval = Interval { low: -0.032, high: -0.003 };
 /// assert_eq!(margin_verdict(interval, 0.02, GateLevel::Block), MarginVerdict::Inconclusive);

@@ -25,7 +25,7 @@ pub enum AlphaLevel {
 /// same, and for ratings that are not finite or, with [`AlphaLevel::Ratio`], below 0.
 ///
 /// ```
-/// use juror_score::statistics::{AlphaLevel, alpha};
+/// use juror_statistics::{AlphaLevel, alpha};
 ///
 /// let ratings = [[Some(1.0), Some(3.0), Some(1.0)], [Some(2.0), Some(4.0), Some(1.0)]];
 /// assert!((alpha(&ratings, AlphaLevel::Interval).unwrap() - 19.0 / 24.0).abs() < 1e-12);

@@ -10,7 +10,7 @@ const MOST_TRIALS: u64 = u32::MAX as u64;
 /// more successes than trials or more than 4,294,967,295 trials.
 ///
 /// ```
-/// use juror_score::statistics::pass_at_k;
+/// use juror_statistics::pass_at_k;
 ///
 /// assert!((pass_at_k(5, 2, 3).unwrap() - 0.9).abs() < 1e-12);
 /// assert_eq!(pass_at_k(4, 3, 10), None);
@@ -25,7 +25,7 @@ pub fn pass_at_k(trials: u64, successes: u64, k: u64) -> Option<f64> {
 /// Returns `None` as [`pass_at_k`] does.
 ///
 /// ```
-/// use juror_score::statistics::pass_hat_k;
+/// use juror_statistics::pass_hat_k;
 ///
 /// assert!((pass_hat_k(8, 6, 4).unwrap() - 0.214_285_714).abs() < 1e-9);
 /// ```

@@ -1,6 +1,6 @@
 //! What holds whatever the data.
 
-use juror_score::statistics::{
+use juror_statistics::{
     Bootstrap, CONFIDENCE, GateLevel, Interval, MarginVerdict, MeanEstimate, Paired, PairedCounts,
     benjamini_hochberg, holm, margin_verdict, mcnemar, mean, median, newcombe, paired, pass_at_k,
     pass_hat_k, proportion,

@@ -81,7 +81,7 @@ pub enum Refused {
 /// most 0.1: the correction would divide by next to nothing.
 ///
 /// ```
-/// use juror_score::statistics::{CONFIDENCE, JudgedCounts, corrected_rate};
+/// use juror_statistics::{CONFIDENCE, JudgedCounts, corrected_rate};
 ///
 /// let counts = JudgedCounts {
 ///     judge_passes: 140,
@@ -93,7 +93,7 @@ pub enum Refused {
 /// };
 /// let corrected = corrected_rate(&counts, CONFIDENCE)?;
 /// assert!((corrected.rate - 0.714_285_714).abs() < 1e-9);
-/// # Ok::<(), juror_score::statistics::Refused>(())
+/// # Ok::<(), juror_statistics::Refused>(())
 /// ```
 pub fn corrected_rate(counts: &JudgedCounts, confidence: f64) -> Result<CorrectedRate, Refused> {
     counts.check()?;
@@ -156,7 +156,7 @@ impl JudgedCounts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::CONFIDENCE;
+    use crate::CONFIDENCE;
 
     fn counts(judged: [u64; 2], passes: [u64; 2], fails: [u64; 2]) -> JudgedCounts {
         JudgedCounts {

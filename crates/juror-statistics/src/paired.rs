@@ -64,7 +64,7 @@ pub struct Paired {
 /// if `confidence` is not between 0 and 1.
 ///
 /// ```
-/// use juror_score::statistics::{CONFIDENCE, paired};
+/// use juror_statistics::{CONFIDENCE, paired};
 ///
 /// let before = [1.0, 0.8, 0.6, 1.0, 0.5, 0.4, 0.9, 0.7];
 /// let after = [0.9, 0.5, 0.6, 0.8, 0.5, 0.1, 0.7, 0.8];
@@ -129,7 +129,7 @@ fn sign_flip(differences: &Sample<'_>, clusters: Option<&Clusters>) -> Option<f6
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::CONFIDENCE;
+    use crate::CONFIDENCE;
 
     const A: [f64; 8] = [1.0, 0.8, 0.6, 1.0, 0.5, 0.4, 0.9, 0.7];
     const B: [f64; 8] = [0.9, 0.5, 0.6, 0.8, 0.5, 0.1, 0.7, 0.8];

@@ -62,7 +62,7 @@ impl Design {
 /// 1), if the difference is 0 or not finite, and for more than 2^53 questions.
 ///
 /// ```
-/// use juror_score::statistics::{Design, questions_needed};
+/// use juror_statistics::{Design, questions_needed};
 ///
 /// // Three points, with scores that differ as scores between 0 and 1 usually do.
 /// assert_eq!(questions_needed(0.03, &Design::new(1.0 / 9.0)), Some(969));
@@ -80,7 +80,7 @@ pub fn questions_needed(delta: f64, design: &Design) -> Option<u64> {
 /// Returns `None` for no questions, and for a design that makes no sense.
 ///
 /// ```
-/// use juror_score::statistics::{Design, least_detectable};
+/// use juror_statistics::{Design, least_detectable};
 ///
 /// let once = Design { variance_within: 1.0 / 6.0, ..Design::new(1.0 / 9.0) };
 /// assert!((least_detectable(198, &once).unwrap() - 0.132_733).abs() < 1e-6);
@@ -95,7 +95,7 @@ pub fn least_detectable(questions: u64, design: &Design) -> Option<f64> {
 /// Returns `None` if no number of repeats is enough: more repeats do not make up for few questions.
 ///
 /// ```
-/// use juror_score::statistics::{Design, repeats_needed};
+/// use juror_statistics::{Design, repeats_needed};
 ///
 /// let design = Design { variance_within: 1.0 / 6.0, ..Design::new(1.0 / 9.0) };
 /// assert_eq!(repeats_needed(0.03, 1260, &design), Some(10));
