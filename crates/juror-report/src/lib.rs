@@ -63,6 +63,7 @@ mod junit;
 mod markdown;
 mod questions_table;
 mod results;
+mod runs;
 mod shown_mean;
 mod terminal;
 mod tsv;
@@ -79,6 +80,7 @@ pub use comparison::{
 };
 pub use junit::Threshold;
 pub use results::{ResultSink, emit_fields, emit_result, text_of_json};
+pub use runs::{RunRow, runs_table};
 pub use terminal::{CallRow, Highlights, Palette, WorstQuestion, calls_table, summary, visible};
 
 /// The format of a file of results or aggregates.

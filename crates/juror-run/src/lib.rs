@@ -80,7 +80,7 @@ pub use settings::{
     AggregateSettings, AnswerCorrectness, AnswerRelevance, BoundWord, CacheRule, CustomEvaluation,
     GateSettings, InconclusiveWord, JudgeSettings, LevelWord, LimitWord, MarginWord, ModelSettings,
     ModelsSettings, ProfileNumber, RunsSettings, Settings, StepSettings, Switch, reserved_key,
-    settings_schema,
+    rules_name, settings_schema,
 };
 pub use setup_error::SetupError;
 pub use tool_settings::{

@@ -31,6 +31,7 @@ pub use self::gates::{
     BoundWord, GateSettings, InconclusiveWord, LevelWord, LimitWord, MarginWord,
 };
 pub(crate) use self::rules::rules;
+pub use self::rules::rules_name;
 pub(crate) use self::typed::read_typed;
 
 /// The settings file. Every key is optional.

@@ -6,7 +6,8 @@
 //! beside it before the run is marked as complete ([`RunFile`]), so that a folder needs nothing else
 //! to be compared, reported or judged again.
 //!
-//! [`Home`] chooses the folder of a run. [`StoredRun`] and [`stored_runs`] read what is stored.
+//! [`Home`] chooses the folder of a run. [`StoredRun`], [`stored_runs`] and [`find_run`] read what is
+//! stored, and [`Keep`] chooses what may be removed.
 //!
 //! [`hidden`] masks anything like a key before it is stored or shown. [`fingerprint`],
 //! [`short_hash`] and [`CanonicalHash`] tell whether data has changed.
@@ -16,21 +17,27 @@
 mod address;
 mod canonical;
 mod differences;
+mod find;
 mod fingerprint;
+mod headline;
 pub mod hidden;
 mod home;
 mod identity;
 mod manifest;
+mod prune;
 mod run_file;
 mod run_log;
 mod stored;
 mod work_tree;
 
 pub use canonical::CanonicalHash;
+pub use find::{FindError, find_run};
 pub use fingerprint::{file_hash, fingerprint, short_hash};
+pub use headline::Headline;
 pub use home::{DEFAULT_RUNS, Home, RunPlace};
 pub use identity::{BenchIdentity, EvalIdentity, InputIdentity, ReferenceIdentity, run_schema};
 pub use manifest::{Manifest, Resume, RunKind};
+pub use prune::{Keep, Removal};
 pub use run_file::RunFile;
 pub use run_log::{Entry, RunLog, RunLogError, check_run, plain, read_manifest};
 pub use stored::{RunReadError, StoredRun, stored_runs};

@@ -183,6 +183,19 @@ impl StoredRun {
         }
     }
 
+    /// Lists what the run lacks because an earlier release stored it.
+    pub fn lacks(&self) -> Vec<&'static str> {
+        let is_eval = self.manifest.kind == RunKind::Eval;
+        let is_complete = self.manifest.is_complete;
+        let lacking = [
+            (is_complete && self.results_path().is_none(), "results.jsonl"),
+            (is_complete && self.aggregates_path().is_none(), "aggregates.json"),
+            (is_eval && self.manifest.question_hashes().is_empty(), "hashes of questions"),
+            (is_eval && self.manifest.rules().is_none(), "rules"),
+        ];
+        lacking.into_iter().filter_map(|(lacks, what)| lacks.then_some(what)).collect()
+    }
+
     /// Returns whether a process is working on the run.
     pub fn is_busy(&self) -> bool {
         File::open(self.log_path()).is_ok_and(|file| file.try_lock().is_err())
@@ -209,6 +222,7 @@ pub fn stored_runs(root: &Path) -> io::Result<Vec<Result<StoredRun, RunReadError
             folders.push(entry.path());
         }
     }
+    folders.sort();
     let open = |folder: PathBuf| match StoredRun::open(&folder) {
         Err(RunReadError::NoRun { .. }) => None,
         other => Some(other),
@@ -283,6 +297,9 @@ mod tests {
         let told = needed().expect_err("old");
         assert!(told.contains("an earlier release stored this run, without results.jsonl"));
         assert!(told.contains("hint: evaluate the same files again"), "{told}");
+        let lacks = || StoredRun::open(&folder).expect("a run").lacks();
+        let of_identity = ["hashes of questions", "rules"];
+        assert_eq!(lacks(), [&["results.jsonl", "aggregates.json"], &of_identity[..]].concat());
         std::fs::write(folder.join("results.jsonl"), "").expect("written");
         assert_eq!(needed().expect("there"), folder.join("results.jsonl"));
     }

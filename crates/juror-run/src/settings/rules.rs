@@ -67,6 +67,15 @@ pub(crate) fn rules(profile: &Profile) -> Value {
     rules
 }
 
+/// Returns the name of stored rules: that of a profile, if they are its rules.
+pub fn rules_name(stored: &Value) -> &'static str {
+    match stored {
+        _ if *stored == rules(&Profile::V5) => "profile 5",
+        _ if *stored == rules(&Profile::V6) => "profile 6",
+        _ => "rules of your own",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -110,6 +119,17 @@ mod tests {
                 },
             })
         );
+    }
+
+    #[test]
+    fn the_rules_of_a_profile_are_called_by_it() {
+        for (settings, name) in [
+            ("{}", "profile 5"),
+            (r#"{"profile": 6}"#, "profile 6"),
+            (r#"{"steps": {"names": "free"}}"#, "rules of your own"),
+        ] {
+            assert_eq!(rules_name(&of(settings)), name);
+        }
     }
 
     #[test]

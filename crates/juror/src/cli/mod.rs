@@ -12,6 +12,7 @@ mod demo;
 mod eval;
 mod gate;
 mod judge;
+mod runs;
 mod schema;
 mod serve;
 mod tool_args;
@@ -69,6 +70,7 @@ enum Command {
     Bench(Box<bench::BenchArgs>),
     Convert(convert::ConvertArgs),
     Judge(judge::JudgeArgs),
+    Runs(runs::RunsArgs),
     Serve(serve::ServeArgs),
     Tools(tools::ToolsArgs),
     Demo(demo::DemoArgs),
@@ -98,6 +100,7 @@ pub(crate) fn run(arguments: Vec<OsString>, program: &[OsString]) -> anyhow::Res
         Command::Bench(args) => bench::run(&args, line),
         Command::Convert(args) => convert::run(&args),
         Command::Judge(args) => judge::run(&args),
+        Command::Runs(args) => runs::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Tools(args) => tools::run(&args),
         Command::Demo(args) => demo::run(&args, program),
@@ -199,6 +202,15 @@ fn title(profile: &Profile, counted: &str, aggregates: &Aggregates) -> String {
     let templates = count(aggregates.per_template.len(), "template");
     let errors = count(aggregates.micro.n_errors, "error");
     format!("{} · {counted} in {templates} · {errors}", profile_name(profile))
+}
+
+/// Quotes a word for a shell.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/\\:._-+,=@%".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 /// `1 question`, `2 questions`.

@@ -8,7 +8,8 @@ use clap::{Args, Command, FromArgMatches};
 use serde_json::Value;
 
 use super::super::bench::{self, BenchArgs};
-use super::{put, quoted, refuse_known, scripted_agent};
+use super::super::quoted;
+use super::{put, refuse_known, scripted_agent};
 use crate::exit::{Exit, Outside};
 use crate::output;
 

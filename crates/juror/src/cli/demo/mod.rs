@@ -13,9 +13,9 @@ use juror_models::Recorded;
 use juror_run::Settings;
 
 use super::ask::AskArgs;
-use super::boolish;
 use super::eval::{self, ReportArgs, RunArgs};
 use super::gate::GateArgs;
+use super::{boolish, quoted};
 use crate::exit::Exit;
 use crate::output;
 
@@ -143,15 +143,6 @@ fn refuse_known(folder: &Path, files: &[(&str, &str)]) -> anyhow::Result<()> {
         );
     }
     Ok(())
-}
-
-/// Quotes a word for a shell.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "/\\:._-+,=@%".contains(c);
-    if word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 fn put(folder: &Path, files: &[(&str, &str)]) -> std::io::Result<()> {

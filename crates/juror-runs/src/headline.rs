@@ -1,0 +1,136 @@
+//! The main figures of a run, for lists.
+
+use serde_json::Value;
+
+use crate::manifest::RunKind;
+use crate::stored::StoredRun;
+
+/// The main figures of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Headline {
+    /// How many questions or queries it has, if that is known.
+    pub n: Option<u64>,
+    /// The means of the main metrics that the run has, by name.
+    pub means: Vec<(&'static str, f64)>,
+    /// What models cost, in US dollars, if that is known.
+    pub usd: Option<f64>,
+}
+
+/// The main metrics of a kind of run, and where their means are in `aggregates.json`.
+fn metrics(kind: RunKind) -> &'static [(&'static str, &'static str)] {
+    match kind {
+        RunKind::Eval => {
+            &[("steps_score", "/micro/steps_score/mean"), ("answer_f1", "/micro/answer_f1/mean")]
+        }
+        RunKind::Bench => &[
+            ("sopr_score", "/summary/average_sopr_score"),
+            ("api_call_score", "/summary/average_api_call_score"),
+        ],
+    }
+}
+
+impl StoredRun {
+    /// Returns the main figures; those that are not known are left out.
+    pub fn headline(&self) -> Headline {
+        let text = self.aggregates_path().and_then(|path| juror_files::read_plain(&path).ok());
+        let aggregates: Option<Value> = text.and_then(|text| serde_json::from_slice(&text).ok());
+        let n_listed = self.manifest.question_hashes().len() as u64;
+        let Some(aggregates) = aggregates else {
+            return Headline { n: Some(n_listed).filter(|n| *n > 0), ..Headline::default() };
+        };
+        let kind = self.manifest.kind;
+        let mean = |(name, place): &(&'static str, &str)| {
+            let number = aggregates.pointer(place).and_then(Value::as_f64);
+            Some((*name, number.filter(|_| applies(name, &aggregates))?))
+        };
+        Headline {
+            n: count(kind, &aggregates).or(Some(n_listed).filter(|n| *n > 0)),
+            means: metrics(kind).iter().filter_map(mean).collect(),
+            usd: cost(kind, &aggregates),
+        }
+    }
+}
+
+/// Benchmarks without right APIs have a call score of 0 that means nothing.
+fn applies(metric: &str, aggregates: &Value) -> bool {
+    let number = |place| aggregates.pointer(place).and_then(Value::as_u64).unwrap_or(0);
+    metric != "api_call_score"
+        || number("/summary/api_call_not_applicable_count") < number("/summary/total_evaluations")
+}
+
+fn count(kind: RunKind, aggregates: &Value) -> Option<u64> {
+    let number = |place| aggregates.pointer(place).and_then(Value::as_u64);
+    match kind {
+        RunKind::Eval => Some(
+            number("/micro/number_of_error_samples")? + number("/micro/number_of_success_samples")?,
+        ),
+        RunKind::Bench => number("/summary/total_queries"),
+    }
+}
+
+/// Adds up what judging and the agent cost; `None` if nothing is known of it.
+fn cost(kind: RunKind, aggregates: &Value) -> Option<f64> {
+    let sum = |costs: Vec<f64>| costs.into_iter().reduce(|sum, usd| sum + usd);
+    match kind {
+        RunKind::Eval => {
+            let metrics = aggregates.get("micro")?.as_object()?.iter();
+            let costs = metrics.filter(|(name, _)| name.ends_with("_cost"));
+            sum(costs.filter_map(|(_, own)| own.get("sum")?.as_f64()).collect())
+        }
+        RunKind::Bench => {
+            let costs = ["/juror/agent_usd", "/juror/judge_usd"];
+            sum(costs.iter().filter_map(|place| aggregates.pointer(place)?.as_f64()).collect())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::manifest::Manifest;
+    use serde_json::json;
+
+    fn headline(kind: RunKind, identity: Value, aggregates: Option<Value>) -> Headline {
+        let folder = tempfile::tempdir().expect("a folder");
+        let manifest = Manifest::new(kind, "x", identity);
+        manifest.write(folder.path()).expect("written");
+        if let Some(aggregates) = aggregates {
+            let path = folder.path().join("aggregates.json");
+            std::fs::write(path, aggregates.to_string()).expect("written");
+        }
+        StoredRun::open(folder.path()).expect("a run").headline()
+    }
+
+    #[test]
+    fn an_evaluation_tells_its_means_and_what_judging_cost() {
+        let aggregates = json!({"micro": {"number_of_error_samples": 1,
+            "number_of_success_samples": 3, "steps_score": {"mean": 0.5},
+            "answer_correctness_cost": {"sum": 0.25}, "answer_relevance_cost": {"sum": 0.5}}});
+        let told = headline(RunKind::Eval, json!({}), Some(aggregates));
+        let means = vec![("steps_score", 0.5)];
+        assert_eq!(told, Headline { n: Some(4), means, usd: Some(0.75) });
+    }
+
+    #[test]
+    fn a_benchmark_tells_its_rates_and_what_the_agent_and_the_judge_cost() {
+        let aggregates = |n_without: u64| {
+            json!({"summary": {"total_queries": 2, "total_evaluations": 2,
+                "average_sopr_score": 0.5, "average_api_call_score": 0.0,
+                "api_call_not_applicable_count": n_without},
+                "juror": {"agent_usd": null, "judge_usd": 0.5}})
+        };
+        let told = headline(RunKind::Bench, json!({}), Some(aggregates(1)));
+        let means = vec![("sopr_score", 0.5), ("api_call_score", 0.0)];
+        assert_eq!(told, Headline { n: Some(2), means, usd: Some(0.5) });
+        let told = headline(RunKind::Bench, json!({}), Some(aggregates(2)));
+        assert_eq!(told.means, [("sopr_score", 0.5)], "no API is right for any query");
+    }
+
+    #[test]
+    fn an_unfinished_run_tells_how_many_questions_it_has() {
+        let identity = json!({"reference": {"questions": {"a": "1", "b": "2"}}});
+        let told = headline(RunKind::Eval, identity, None);
+        assert_eq!(told, Headline { n: Some(2), ..Headline::default() });
+        assert_eq!(headline(RunKind::Eval, json!({}), None), Headline::default());
+    }
+}

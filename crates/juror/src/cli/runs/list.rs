@@ -1,0 +1,97 @@
+//! `juror runs`: a list of runs.
+
+use std::path::Path;
+
+use clap::Args;
+use juror_files::reason;
+use juror_report::{RunRow, runs_table};
+use juror_runs::{Headline, StoredRun, stored_runs};
+use serde_json::{Map, Value, json};
+
+use super::super::boolish;
+use super::{PlaceArgs, minute};
+use crate::exit::Exit;
+use crate::output;
+
+#[derive(Args)]
+pub(super) struct ListArgs {
+    /// Folder of runs, or the folder of one run.
+    #[arg(value_name = "FOLDER")]
+    folder: Option<String>,
+
+    #[command(flatten)]
+    place: PlaceArgs,
+
+    /// Print the list as JSON.
+    #[arg(long, env = "JUROR_JSON", value_parser = boolish())]
+    json: bool,
+}
+
+pub(super) fn run(args: &ListArgs) -> anyhow::Result<Exit> {
+    let root = args.place.root(args.folder.as_ref())?;
+    let runs = readable(&root)?;
+    if args.json {
+        let list: Vec<Value> = runs.iter().map(in_json).collect();
+        output::print_data(&format!("{}\n", serde_json::to_string_pretty(&list)?))?;
+        return Ok(Exit::Done);
+    }
+    if runs.is_empty() {
+        output::print_note(&format!("{}: there are no runs here", root.display()));
+        return Ok(Exit::Done);
+    }
+    let rows: Vec<RunRow> = runs.iter().map(row).collect();
+    output::print_data(&runs_table(&rows, output::palette()))?;
+    Ok(Exit::Done)
+}
+
+/// Returns the runs in a folder, oldest first; warns of those that cannot be read.
+pub(super) fn readable(root: &Path) -> anyhow::Result<Vec<StoredRun>> {
+    let runs = stored_runs(root).map_err(|error| {
+        anyhow::anyhow!(
+            "{}: {}\n  hint: name the folder of runs, or keep a run with juror eval --run FOLDER",
+            root.display(),
+            reason(&error)
+        )
+    })?;
+    let mut readable = Vec::new();
+    for run in runs {
+        match run {
+            Ok(run) => readable.push(run),
+            Err(error) => output::warn(&error.to_string()),
+        }
+    }
+    Ok(readable)
+}
+
+/// Returns how far a run came, in a word.
+pub(super) fn state(run: &StoredRun) -> &'static str {
+    match run.manifest.is_complete {
+        true => "complete",
+        false if run.is_busy() => "running",
+        false => "unfinished",
+    }
+}
+
+fn row(run: &StoredRun) -> RunRow {
+    let Headline { n, means, usd } = run.headline();
+    RunRow {
+        folder: run.folder.display().to_string(),
+        name: run.manifest.name.clone(),
+        began: minute(&run.manifest.began),
+        kind: run.manifest.kind.word(),
+        n,
+        means,
+        usd,
+        state: state(run),
+    }
+}
+
+fn in_json(run: &StoredRun) -> Value {
+    let Headline { n, means, usd } = run.headline();
+    let means: Map<String, Value> =
+        means.into_iter().map(|(name, mean)| (name.to_owned(), json!(mean))).collect();
+    let manifest = &run.manifest;
+    json!({"folder": run.folder.display().to_string(), "id": manifest.id, "name": manifest.name,
+        "kind": manifest.kind, "began": manifest.began, "ended": manifest.ended,
+        "state": state(run), "n": n, "means": means, "usd": usd})
+}

@@ -1,0 +1,199 @@
+//! `juror runs show`: one run, with what decided it, its files, and how to go on with it.
+
+use clap::Args;
+use juror_report::visible;
+use juror_run::{look_at_run, rules_name};
+use juror_runs::{Headline, Manifest, RunFile, RunKind, StoredRun, WorkTree, find_run};
+use serde_json::{Map, Value, json};
+
+use super::super::{boolish, count, quoted};
+use super::PlaceArgs;
+use super::list::state;
+use crate::exit::Exit;
+use crate::output;
+
+const EXAMPLES: &str = "\
+Examples:
+  juror runs show runs/monday
+  juror runs show b71c2e              by the first characters of its id, among the runs kept here
+  juror runs show main --json";
+
+/// How many characters of a hash are shown.
+const HASH_WIDTH: usize = 12;
+
+/// Show one run: what decided it, its files, and how to go on with it.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct ShowArgs {
+    /// Folder of the run, or its name or id among the runs that are kept.
+    #[arg(value_name = "RUN")]
+    run: String,
+
+    #[command(flatten)]
+    place: PlaceArgs,
+
+    /// Print it as JSON.
+    #[arg(long, env = "JUROR_JSON", value_parser = boolish())]
+    json: bool,
+}
+
+pub(super) fn run(args: &ShowArgs) -> anyhow::Result<Exit> {
+    let run = find_run(&args.run, &args.place.root(None)?)?;
+    if args.json {
+        output::print_data(&format!("{}\n", serde_json::to_string_pretty(&in_json(&run))?))?;
+    } else {
+        output::print_quoting(&in_words(&run))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn in_json(run: &StoredRun) -> Value {
+    let size = |(file, bytes): (RunFile, u64)| (file.name().to_owned(), json!(bytes));
+    let files: Map<String, Value> = run.files().into_iter().map(size).collect();
+    let n_done = look_at_run(&run.folder).ok().flatten().map(|state| state.n_done);
+    json!({"folder": run.folder.display().to_string(), "state": state(run), "n_done": n_done,
+        "files": files, "lacks": run.lacks(), "run": run.manifest})
+}
+
+fn in_words(run: &StoredRun) -> String {
+    let manifest = &run.manifest;
+    let (name, id) = (visible(&manifest.name), manifest.short_id());
+    let title = format!("{name} · {id} · {} · {}\n", manifest.kind.word(), state(run));
+    let rows = [
+        ("folder", Some(run.folder.display().to_string())),
+        ("began", Some(times(manifest))),
+        ("juror", Some(manifest.juror.clone())),
+        ("command", Some(in_shell(&manifest.command)).filter(|line| !line.is_empty())),
+        ("commit", manifest.work_tree.as_ref().map(commit)),
+    ];
+    let rows = rows.into_iter().chain(decided_by(manifest));
+    let rows = rows.chain([
+        ("done", Some(done(run))),
+        ("scores", scores(&run.headline())),
+        ("files", Some(files(run))),
+        ("lacks", lacks(run)),
+        ("go on", (!manifest.is_complete).then(|| go_on(manifest))),
+    ]);
+    let rows = rows.filter_map(|(name, text)| Some(format!("{name:<10}{}\n", text?)));
+    format!("{title}\n{}", rows.collect::<String>())
+}
+
+fn times(manifest: &Manifest) -> String {
+    let second = |time: &str| time.get(..19).unwrap_or(time).replacen('T', " ", 1);
+    let ended = manifest.ended.as_ref();
+    let ended = ended.map(|ended| format!(", ended {} UTC", second(ended)));
+    format!("{} UTC{}", second(&manifest.began), ended.unwrap_or_default())
+}
+
+fn in_shell(words: &[String]) -> String {
+    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+}
+
+fn commit(work_tree: &WorkTree) -> String {
+    let changed = match work_tree.changed {
+        Some(true) => ", with changes",
+        Some(false) => "",
+        None => ", perhaps with changes",
+    };
+    format!("{}{changed}", work_tree.commit)
+}
+
+/// Returns what decided the outcome, in short.
+fn decided_by(manifest: &Manifest) -> Vec<(&'static str, Option<String>)> {
+    let identity = &manifest.identity;
+    let n = manifest.question_hashes().len();
+    match manifest.kind {
+        RunKind::Eval => vec![
+            ("reference", input(&identity["reference"], (n > 0).then(|| count(n, "question")))),
+            ("responses", input(&identity["responses"], None)),
+            ("judge", Some(judges(manifest))),
+            ("rules", manifest.rules().map(|rules| rules_name(rules).to_owned())),
+        ],
+        RunKind::Bench => {
+            let text = |key: &str| identity[key].as_str().map(ToOwned::to_owned);
+            let queries = if n == 1 { "query" } else { "queries" };
+            vec![
+                ("agent", text("agent")),
+                ("method", text("method")),
+                ("model", identity["model"]["model"].as_str().map(ToOwned::to_owned)),
+                ("pool", text("pool")),
+                ("queries", Some(format!("{n} {queries}"))),
+                ("trials", identity["trials"].as_u64().map(|trials| trials.to_string())),
+                ("tools", text("tools")),
+                ("judge", Some(judge_of_agents(manifest))),
+            ]
+        }
+    }
+}
+
+fn input(input: &Value, more: Option<String>) -> Option<String> {
+    let (name, hash) = (input["name"].as_str()?, input["hash"].as_str()?);
+    let hash = hash.get(..HASH_WIDTH).unwrap_or(hash);
+    let more = more.map(|more| format!(", {more}")).unwrap_or_default();
+    Some(format!("{name}{more}, {hash}"))
+}
+
+fn judges(manifest: &Manifest) -> String {
+    let Some(judge) = manifest.judge() else { return "no model".into() };
+    let model = |key: &str| judge[key]["model"].as_str().map(ToOwned::to_owned);
+    let models: Vec<String> = [model("chat"), model("embedding")].into_iter().flatten().collect();
+    let n_prompts = judge["prompts"].as_object().map_or(0, Map::len);
+    format!("{}, {}", models.join(" and "), count(n_prompts, "prompt"))
+}
+
+fn judge_of_agents(manifest: &Manifest) -> String {
+    let Some(judge) = manifest.judge() else { return "unknown".into() };
+    let by = judge["model"].as_str().or(judge["method"].as_str()).unwrap_or("unknown").to_owned();
+    match judge["repeats"].as_u64() {
+        Some(repeats) if repeats > 1 => format!("{by}, {repeats} times"),
+        _ => by,
+    }
+}
+
+/// Returns how many items the journal has.
+fn done(run: &StoredRun) -> String {
+    let n_done = match look_at_run(&run.folder) {
+        Ok(state) => state.map_or(0, |state| state.n_done),
+        Err(error) => return error.problem(),
+    };
+    match run.manifest.kind {
+        RunKind::Eval => format!("{} judged by models", count(n_done, "question")),
+        RunKind::Bench => format!("{} at queries", count(n_done, "attempt")),
+    }
+}
+
+fn scores(headline: &Headline) -> Option<String> {
+    let mean = |(name, mean): &(&str, f64)| format!("{name} {mean:.3}");
+    let mut words: Vec<String> = headline.means.iter().map(mean).collect();
+    words.extend(headline.usd.map(|usd| format!("{usd:.4} USD")));
+    (!words.is_empty()).then(|| words.join(" · "))
+}
+
+fn files(run: &StoredRun) -> String {
+    let size = |(file, bytes): (RunFile, u64)| format!("{} {}", file.name(), in_bytes(bytes));
+    run.files().into_iter().map(size).collect::<Vec<_>>().join(" · ")
+}
+
+fn in_bytes(bytes: u64) -> String {
+    match bytes {
+        0..1_000 => format!("{bytes} B"),
+        1_000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
+        _ => format!("{:.1} MB", bytes as f64 / 1e6),
+    }
+}
+
+fn lacks(run: &StoredRun) -> Option<String> {
+    let lacks = run.lacks();
+    let again = "to compare it, judge the same inputs again";
+    (!lacks.is_empty())
+        .then(|| format!("{}: an earlier release stored the run; {again}", lacks.join(", ")))
+}
+
+fn go_on(manifest: &Manifest) -> String {
+    if manifest.command.is_empty() {
+        return "run what began it again".into();
+    }
+    let has_keys = manifest.command.iter().any(|word| word.contains("***"));
+    let keys = if has_keys { ", with the keys in place of ***" } else { "" };
+    format!("run the command again{keys}")
+}
