@@ -78,6 +78,8 @@ struct Process {
     output: BufReader<ChildStdout>,
     /// The queries it has answered.
     answered: HashSet<String>,
+    /// The trial that these queries were part of.
+    trial: Option<usize>,
     /// The last line outside the protocol since the last question.
     other_line: Option<String>,
     /// Kills what the process has started along with it.
@@ -132,12 +134,17 @@ impl CommandAgent {
     }
 
     async fn ask_any(&self, task: &Task<'_>) -> Result<Answered, AgentError> {
-        if let Some(process) = self.idle_process().await {
-            let (answered, has_left) = self.put(process, task).await;
-            // It may have been about to exit cleanly without ever seeing the query.
-            if !has_left {
-                return answered;
+        match self.idle_process(task.trial).await {
+            Some(process) if process.suits(task.trial) => {
+                let (answered, has_left) = self.put(process, task).await;
+                // It may have been about to exit cleanly without ever seeing the query.
+                if !has_left {
+                    return answered;
+                }
             }
+            // A new process takes its place.
+            Some(of_other_trial) => of_other_trial.leave().await,
+            None => {}
         }
         let process = self.in_time(self.start()).await?;
         self.put(process, task).await.0
@@ -150,6 +157,7 @@ impl CommandAgent {
         task: &Task<'_>,
     ) -> (Result<Answered, AgentError>, bool) {
         process.other_line = None;
+        process.trial = task.trial;
         let answered = self.in_time(self.ask_process(&mut process, task)).await;
         let answered = answered.map_err(|error| process.with_other_line(error));
         let ended = process.child.try_wait().ok().flatten();
@@ -161,15 +169,15 @@ impl CommandAgent {
         (answered, has_left)
     }
 
-    /// Returns an idle process that is still running: some exit after a number of answers.
-    async fn idle_process(&self) -> Option<Process> {
+    /// Returns an idle process that is still running: some exit after a number of answers. Prefers
+    /// one that suits the trial.
+    async fn idle_process(&self, trial: Option<usize>) -> Option<Process> {
         let mut idle = self.idle.lock().await;
-        while let Some(mut process) = idle.pop() {
-            if matches!(process.child.try_wait(), Ok(None)) {
-                return Some(process);
-            }
+        idle.retain_mut(|process| matches!(process.child.try_wait(), Ok(None)));
+        match idle.iter().rposition(|process| process.suits(trial)) {
+            Some(at) => Some(idle.remove(at)),
+            None => idle.pop(),
         }
-        None
     }
 
     /// Starts a process, so that a command that cannot start or does not respond fails before any
@@ -219,6 +227,7 @@ impl CommandAgent {
             input: Some(input),
             output,
             answered: HashSet::new(),
+            trial: None,
             other_line: None,
             #[cfg(unix)]
             _guard: guard,
@@ -338,6 +347,12 @@ impl Subject for CommandAgent {
 }
 
 impl Process {
+    /// Returns whether it may be asked in a trial. A process that has answered a query must not
+    /// answer it again in another trial, because it may remember.
+    fn suits(&self, trial: Option<usize>) -> bool {
+        self.answered.is_empty() || self.trial == trial
+    }
+
     async fn say(&mut self, tell: &Tell<'_>) -> Result<(), AgentError> {
         // Strings and numbers always serialize.
         let mut line = serde_json::to_vec(tell).unwrap_or_default();

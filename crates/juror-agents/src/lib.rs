@@ -73,6 +73,9 @@ pub struct Task<'t> {
     pub query_id: &'t str,
     /// The query.
     pub query: &'t str,
+    /// Which of several attempts at the query this is, counting from 1; `None` if there is only
+    /// one.
+    pub trial: Option<usize>,
     /// Where to call tools.
     pub virtual_url: &'t str,
     /// Where all APIs are listed.
@@ -86,7 +89,7 @@ pub struct Task<'t> {
 impl<'t> Task<'t> {
     /// Returns the message to the agent.
     fn tell(&self) -> Tell<'t> {
-        let Task { query_id, query, virtual_url, tools, token, .. } = *self;
-        Tell::Answer { query_id, query, virtual_url, tools, headers: token.map(Bearer) }
+        let Task { query_id, query, trial, virtual_url, tools, token, .. } = *self;
+        Tell::Answer { query_id, query, trial, virtual_url, tools, headers: token.map(Bearer) }
     }
 }

@@ -36,6 +36,9 @@ pub enum Tell<'t> {
         query_id: &'t str,
         /// The query.
         query: &'t str,
+        /// Which of several attempts at the query this is, counting from 1.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        trial: Option<usize>,
         /// Where to call tools, so that calls count for this query.
         virtual_url: &'t str,
         /// The functions the agent may use; `None` if the whole pool is open.
@@ -418,14 +421,18 @@ mod tests {
         );
         let headers = r#""headers":{"Authorization":"Bearer t"}}"#;
         assert!(setup(Some(Bearer(&token))).ends_with(headers));
-        let answer = |headers| {
+        let answer = |trial, headers| {
             let (query_id, query, virtual_url) = ("588", "q", "u");
-            json(Tell::Answer { query_id, query, virtual_url, tools: None, headers })
+            json(Tell::Answer { query_id, query, trial, virtual_url, tools: None, headers })
         };
         assert_eq!(
-            answer(None),
+            answer(None, None),
             r#"{"type":"answer","query_id":"588","query":"q","virtual_url":"u","tools":null}"#
         );
-        assert!(answer(Some(Bearer(&token))).ends_with(headers));
+        assert_eq!(
+            answer(Some(2), None),
+            r#"{"type":"answer","query_id":"588","query":"q","trial":2,"virtual_url":"u","tools":null}"#
+        );
+        assert!(answer(None, Some(Bearer(&token))).ends_with(headers));
     }
 }

@@ -396,6 +396,35 @@ def test_calls_count_for_the_query_whose_tools_they_are(tmp_path: Path) -> None:
         assert [call["tool_input"] for call in one["calls"]] == [{"garden": one["query"]}] * 5
 
 
+def test_every_trial_has_an_agent_of_its_own(tmp_path: Path) -> None:
+    class Agent:
+        def __init__(self) -> None:
+            self.known: list[str] = []
+
+        def answer(self, query: str, trial: int = 0) -> str:
+            assert query not in self.known
+            self.known.append(query)
+            return f"trial {trial}"
+
+    seen: list[juror.QueryDone] = []
+    result = bench(Agent, trials=3, jobs=2, run=tmp_path / "run", progress=seen.append)
+    assert set(errors(result).values()) == {None}
+    assert [one["trial"] for one in result["results"]] == [1, 2, 3] * 4
+    assert answers(result) == ["trial 1", "trial 2", "trial 3"] * 4
+    assert result["summary"]["total_queries"] == 4 and result["summary"]["total_evaluations"] == 12
+    assert sorted(one["trial"] for one in attempts(tmp_path / "run")) == [1] * 4 + [2] * 4 + [3] * 4
+    assert sorted(done.trial or 0 for done in seen) == [1] * 4 + [2] * 4 + [3] * 4
+    assert "(trial 3)" in str(seen[-1])
+
+
+def test_an_only_trial_is_not_mentioned() -> None:
+    seen: list[juror.QueryDone] = []
+    result = bench(lambda query, trial="none": trial, progress=seen.append)
+    assert answers(result) == ["none"] * 4
+    assert all("trial" not in one for one in result["results"])
+    assert {done.trial for done in seen} == {None}
+
+
 def test_a_query_with_very_many_calls_does_not_end_the_run(tmp_path: Path) -> None:
     def agent(query: str, tools: juror.ToolPool) -> str:
         for _ in range(1 if "spleenwort" in query else 700):
@@ -568,6 +597,8 @@ REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"pool": "some"}, juror.JurorError, "there is no pool `some`"),
     ({"judge": "me"}, juror.JurorError, "there is no judge `me`"),
     ({"jobs": 0}, ValueError, "`jobs` is a whole number"),
+    ({"trials": 0}, ValueError, "`trials` is a whole number"),
+    ({"trials": 65536}, ValueError, "`trials` is 65535 at most"),
     ({"limit": 1.5}, ValueError, "`limit` is a whole number"),
     ({"timeout": -1}, ValueError, "number of seconds"),
     ({"timeout": float("inf")}, ValueError, "number of seconds"),

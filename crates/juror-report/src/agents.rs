@@ -16,6 +16,8 @@ pub struct QueryLine {
     pub n_all: usize,
     /// The query's id.
     pub id: String,
+    /// Which of several attempts at the query this is, counting from 1.
+    pub trial: Option<usize>,
     /// The text of the query.
     pub query: String,
     /// The status and the score, if it was judged.
@@ -48,9 +50,13 @@ impl std::fmt::Display for QueryLine {
         let calls = self.api_call_score.map_or("  –".into(), |score| format!("{score:.2}"));
         let plural = if self.n_calls == 1 { ' ' } else { 's' };
         write!(f, "API {calls:<4} | {} call{plural} | {:.2} s | ", self.n_calls, self.seconds)?;
+        f.write_str(&self.id)?;
+        if let Some(trial) = self.trial {
+            write!(f, " (trial {trial})")?;
+        }
         match &self.error {
-            Some(error) => write!(f, "{}: error: {}", self.id, shorten(error, 2 * LINE_WIDTH)),
-            None => write!(f, "{}: {}", self.id, shorten(&self.query, LINE_WIDTH)),
+            Some(error) => write!(f, ": error: {}", shorten(error, 2 * LINE_WIDTH)),
+            None => write!(f, ": {}", shorten(&self.query, LINE_WIDTH)),
         }
     }
 }
@@ -164,6 +170,8 @@ mod tests {
             line.to_string(),
             "[  7/163] API 0.50 | 1 call  | 1.20 s | 588: What is the weather?"
         );
+        let tried = QueryLine { trial: Some(2), ..line.clone() };
+        assert!(tried.to_string().ends_with("| 588 (trial 2): What is the weather?"));
         let judged = QueryLine {
             solved: Some(("Unsolved".into(), 0.0)),
             api_call_score: None,

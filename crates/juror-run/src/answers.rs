@@ -121,7 +121,9 @@ impl AnswerFiles {
             let files = Files::Converted(load(name)?);
             return Ok(AnswerFiles { files, unreadable: Vec::new() });
         }
-        if let Some(attempts) = RunLog::<Attempt>::read(Path::new(name))? {
+        if let Some(mut attempts) = RunLog::<Attempt>::read(Path::new(name))? {
+            // Several attempts at a query are told apart by their order.
+            attempts.sort_by_key(Attempt::trial_number);
             let files = Files::Read(attempts.iter().map(recorded).collect());
             return Ok(AnswerFiles { files, unreadable: Vec::new() });
         }

@@ -1,5 +1,6 @@
 //! A benchmark from its options to its outcome, with an agent in this process.
 
+use std::num::NonZero;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -60,6 +61,7 @@ fn options(folder: &Path, fails_on: &'static str) -> BenchOptions {
         command: Vec::new(),
         resume: Resume::default(),
         jobs: 2,
+        trials: NonZero::<u16>::MIN,
     }
 }
 

@@ -36,6 +36,9 @@ pub(crate) struct Ask {
     /// What is asked.
     #[pyo3(get)]
     query: String,
+    /// Which of several attempts at the query this is, from 1; `None` if there is only one.
+    #[pyo3(get)]
+    trial: Option<usize>,
     /// Where its tools are called.
     #[pyo3(get)]
     url: String,
@@ -84,6 +87,7 @@ impl PythonAgents {
         let ask = Ask {
             number,
             query: task.query.to_owned(),
+            trial: task.trial,
             url: task.virtual_url.to_owned(),
             tools: task.tools.map(|tools| tools.get().to_owned()),
             reply: Mutex::new(Some(reply)),

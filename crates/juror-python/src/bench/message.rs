@@ -36,7 +36,7 @@ impl Message {
 /// Returns the fields of Python's `QueryDone`.
 fn done_json(done: &QueryDone) -> Value {
     let QueryDone { set, line, is_known } = done;
-    let QueryLine { n_done, n_all, id, query, solved, api_call_score, .. } = line;
+    let QueryLine { n_done, n_all, id, trial, query, solved, api_call_score, .. } = line;
     let (status, sopr_score) = solved.as_ref().map(|(status, score)| (status, *score)).unzip();
     json!({
         "kind": "done",
@@ -44,6 +44,7 @@ fn done_json(done: &QueryDone) -> Value {
         "n_all": n_all,
         "set": set,
         "query_id": id,
+        "trial": trial,
         "query": query,
         "is_known": is_known,
         "status": status,

@@ -1,5 +1,6 @@
 //! The options of a run, as the Python side passes them.
 
+use std::num::NonZero;
 use std::time::Duration;
 
 use juror_agents::Subject;
@@ -40,6 +41,7 @@ pub(super) struct Options {
     judge: Option<String>,
     repeats: Option<u32>,
     jobs: usize,
+    trials: NonZero<u16>,
     timeout: f64,
     server: Option<String>,
     #[serde(default)]
@@ -95,6 +97,7 @@ impl Options {
                 even_if_changed: self.resume_changed,
             },
             jobs: self.jobs,
+            trials: self.trials,
         })
     }
 

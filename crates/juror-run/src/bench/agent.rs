@@ -144,6 +144,7 @@ impl Asked<'_> {
                 let task = Task {
                     query_id: &selected.id,
                     query: &selected.query.text,
+                    trial: selected.trial,
                     virtual_url: url,
                     tools_url: &serving.tools_url(),
                     tools: tools.as_deref(),
@@ -187,7 +188,7 @@ impl Chat {
         };
         let environment = pool.environment(catalog, &selected.query, &setup);
         let tools = CatalogTools { server, catalog: catalog.clone() };
-        let model = QueuedModel::new(&self.models, 0).replaying(self.replays);
+        let model = QueuedModel::new(&self.models, number_of(selected)).replaying(self.replays);
         let work = self.agent.answer(&selected.query.text, environment, &model, &tools);
         let mut attempt = Attempt::new(selected);
         match tokio::time::timeout(self.timeout, work).await {
@@ -215,6 +216,12 @@ impl Chat {
             attempt.error = Some(why);
         }
     }
+}
+
+/// Returns the number of an attempt, counting from 0, so that each trial asks the model anew.
+fn number_of(selected: &Selected) -> u32 {
+    let earlier = selected.trial.map_or(0, |trial| trial.saturating_sub(1));
+    u32::try_from(earlier).unwrap_or(u32::MAX)
 }
 
 /// Returns JSON in a form that fits on one line of the log.

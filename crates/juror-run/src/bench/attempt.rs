@@ -19,6 +19,10 @@ pub struct Attempt {
     pub set: String,
     /// The query's id.
     pub query_id: String,
+    /// Which of several attempts at the query this is, counting from 1; `None` if there is only
+    /// one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trial: Option<usize>,
     /// The text of the query.
     #[serde(default)]
     pub query: String,
@@ -64,12 +68,15 @@ pub struct Attempt {
 impl Entry for Attempt {
     const KIND: RunKind = RunKind::Bench;
     type Line = Attempt;
-    type Id = (String, String);
+    type Id = AttemptId;
 
-    fn id(line: &Attempt) -> (String, String) {
-        (line.set.clone(), line.query_id.clone())
+    fn id(line: &Attempt) -> AttemptId {
+        (line.set.clone(), line.query_id.clone(), line.trial_number())
     }
 }
+
+/// A query's set and id, and the number of the attempt at it.
+pub(super) type AttemptId = (String, String, usize);
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
 pub(super) fn is_zero(count: &usize) -> bool {
@@ -108,6 +115,7 @@ impl Attempt {
         Attempt {
             set: selected.set.clone(),
             query_id: selected.id.clone(),
+            trial: selected.trial,
             query: selected.query.text.clone(),
             final_answer: None,
             recorded: None,
@@ -122,6 +130,11 @@ impl Attempt {
             tokens: 0,
             usd: None,
         }
+    }
+
+    /// Returns the number of the attempt; the only attempt at a query is its first.
+    pub(crate) fn trial_number(&self) -> usize {
+        self.trial.unwrap_or(1)
     }
 
     /// Returns the answer that counts: the one in the agent's details, unless the served calls
@@ -247,7 +260,7 @@ mod tests {
     fn a_line_of_a_log_is_written_as_it_was_read() {
         for line in [
             r#"{"set":"A","query_id":"1","query":"q","final_answer":null,"calls":[],"error":"e","seconds":null,"tokens":0}"#,
-            r#"{"set":"A","query_id":"1","query":"q","final_answer":"x","answer_details":[{"role": "tool",  "message": {"name":"f"}, "own": 1}],"called_apis":[["T","a"]],"claimed":[["T","b"]],"calls_from_text":2,"stopped":"s","calls":[{"category":"C","tool_name":"t","api_name":"a","tool_input":{"b": 1},"reply":"r","source":"cache","match":"order"}],"seconds":0.5,"tokens":7,"usd":0.25}"#,
+            r#"{"set":"A","query_id":"1","trial":2,"query":"q","final_answer":"x","answer_details":[{"role": "tool",  "message": {"name":"f"}, "own": 1}],"called_apis":[["T","a"]],"claimed":[["T","b"]],"calls_from_text":2,"stopped":"s","calls":[{"category":"C","tool_name":"t","api_name":"a","tool_input":{"b": 1},"reply":"r","source":"cache","match":"order"}],"seconds":0.5,"tokens":7,"usd":0.25}"#,
         ] {
             let attempt: Attempt = serde_json::from_str(line).expect("an attempt");
             assert_eq!(serde_json::to_string(&attempt).expect("JSON"), line);

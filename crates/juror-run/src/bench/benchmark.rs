@@ -18,7 +18,7 @@ use super::identity::{AgentIdentity, Provenance};
 use super::judge::SolveJudge;
 use super::plan::BenchPlan;
 use super::pool::Pool;
-use super::queries::{QueriesError, Selected};
+use super::queries::{QueriesError, Selected, tried};
 use super::report::{BenchTotals, Results};
 use super::run::{Schedule, Tried};
 use super::serving::Serving;
@@ -114,7 +114,7 @@ impl Benchmark {
             .map_err(|why| SetupError::new(format!("{}: {why}", options.agent.written)))?;
         let queries = match &agent {
             Agent::Recorded(answers) => answers.trials(&queries),
-            Agent::Asked(_) | Agent::Chat(_) => queries,
+            Agent::Asked(_) | Agent::Chat(_) => tried(queries, options.trials),
         };
         // The user's name for the agent takes precedence over the agent's own.
         let name = options.agent.name.or_else(|| agent.name().map(Into::into));
@@ -153,14 +153,20 @@ impl Benchmark {
             let is_known = |own: &&Selected| log.get(&own.log_id()).is_some();
             let (n_known, n_all) =
                 (self.queries.iter().filter(is_known).count(), self.queries.len());
+            let done = if self.has_trials() { "attempts were made" } else { "queries were tried" };
             let folder = folder.display();
-            let text = format!("goes on with {folder}: {n_known} of {n_all} queries were tried");
+            let text = format!("goes on with {folder}: {n_known} of {n_all} {done}");
             (self.listener)(Event::Note(text.into()));
         }
         Ok(Some(log))
     }
 
-    /// Returns the queries, each repeated once per answer.
+    /// Returns whether any query is tried, or was answered, several times.
+    pub fn has_trials(&self) -> bool {
+        self.queries.iter().any(|own| own.trial.is_some())
+    }
+
+    /// Returns the queries, each repeated once per trial.
     pub fn queries(&self) -> &[Selected] {
         &self.queries
     }

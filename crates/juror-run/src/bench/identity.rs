@@ -18,9 +18,6 @@ use crate::settings::Settings;
 use crate::tool_settings::{RealSettings, ToolsSettings};
 use crate::tools::Tools;
 
-/// How many attempts are made at each query.
-const TRIALS: u32 = 1;
-
 /// The data behind a run: hashes, and the sources of tool replies.
 #[derive(Clone, Debug, Serialize)]
 pub struct Provenance {
@@ -63,6 +60,8 @@ pub(super) struct AgentIdentity {
     pub(super) method: Option<String>,
     /// How much of the pool the agent sees.
     pub(super) pool: Pool,
+    /// How often the agent is tried on each query.
+    pub(super) trials: u16,
     /// The built-in agent's model and limits.
     pub(super) limits: Vec<(&'static str, String)>,
     /// The program and arguments of the agent's command, if it is one.
@@ -155,7 +154,7 @@ impl AgentIdentity {
             model: self.model.clone(),
             environment: self.environment.clone(),
             queries: queries.iter().map(id).collect(),
-            trials: TRIALS,
+            trials: self.trials.max(1).into(),
             tools: provenance.data.tools.clone(),
             tool_options: self.server.is_none().then(|| tool_options(&settings.tools)),
             sources: sources.map(|sources| sources.iter().map(|own| (*own).into()).collect()),
@@ -199,6 +198,17 @@ mod tests {
             assert_eq!(of(one).differences(&of(other)), ["agent"], "{one}");
             assert!(!of(one).identity.to_string().contains("hush"), "{one}");
         }
+    }
+
+    #[test]
+    fn a_run_of_several_trials_is_another_run() {
+        let of = |trials| {
+            let identity = AgentIdentity { trials, ..AgentIdentity::default() };
+            run("x", &Settings::default(), &identity)
+        };
+        assert_eq!(of(1).identity.get("trials"), None, "one trial is what a run always was");
+        assert_eq!(of(1).differences(&of(3)), ["trials"]);
+        assert_eq!(of(3).differences(&of(5)), ["trials"]);
     }
 
     #[test]

@@ -21,6 +21,7 @@ impl AgentIdentity {
             ("pool".to_owned(), json!(self.pool.to_string())),
         ]);
         config.extend(self.method.iter().map(|method| ("method".to_owned(), json!(method))));
+        config.extend((self.trials > 1).then(|| ("trials".to_owned(), json!(self.trials))));
         config.extend(self.limits.iter().map(|(key, value)| ((*key).to_owned(), json!(value))));
         config
     }
@@ -33,7 +34,9 @@ impl AgentIdentity {
         };
         let own = if self.pool == Pool::Own { "_own" } else { "" };
         let name = format!("{}{own}", plain(&self.name));
-        let sets = format!("{}{}", sets_of(queries).join("_"), part(wanted));
+        let trials =
+            if self.trials > 1 { format!("_{}trials", self.trials) } else { String::new() };
+        let sets = format!("{}{}{trials}", sets_of(queries).join("_"), part(wanted));
         // The limit does not apply to queries selected by id.
         let limit = wanted.limit.filter(|_| wanted.ids.is_empty());
         format!("results/tools/{}", file_name(&name, &sets, n_tools, limit))
@@ -153,6 +156,14 @@ mod tests {
         let others: std::collections::BTreeSet<&String> = parts.iter().collect();
         assert_eq!(others.len(), parts.len(), "{parts:?}");
         assert_eq!(parts[0], file(&["1", "2"], None), "the same part has the same file");
+    }
+
+    #[test]
+    fn several_trials_leave_the_results_of_one_alone() {
+        let tried = AgentIdentity { trials: 3, ..identity() };
+        let file = tried.result_file(&queries()[..1], &QuerySelection::default());
+        assert_eq!(file, "results/tools/mine_own_G1_3trials.json");
+        assert_eq!(tried.config(&queries())["trials"], 3);
     }
 
     #[test]

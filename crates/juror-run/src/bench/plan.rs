@@ -1,6 +1,7 @@
 //! Benchmark options as users give them, and the plan they resolve to.
 
 use std::collections::BTreeMap;
+use std::num::NonZero;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -53,6 +54,8 @@ pub struct BenchOptions {
     pub resume: Resume,
     /// How many queries run at a time.
     pub jobs: usize,
+    /// How often the agent is tried on each query.
+    pub trials: NonZero<u16>,
 }
 
 /// The agent of a benchmark.
@@ -142,11 +145,13 @@ impl BenchOptions {
             (AgentChoice::Chat(_), Some(model)) => Some(judges_itself(model)),
             _ => None,
         };
-        let needs_tools = is_local && !self.agent.choice.is_recorded();
+        let is_recorded = self.agent.choice.is_recorded();
+        let needs_tools = is_local && !is_recorded;
         let warnings = [
             (is_local && has_token).then(unused_token),
             ignored_by_server(&self.reply_options).filter(|_| !is_local),
             judges_itself,
+            (is_recorded && self.trials.get() > 1).then(recorded_trials),
             without_tools(&self.settings).filter(|_| needs_tools),
         ];
         warnings.into_iter().flatten().collect()
@@ -177,6 +182,7 @@ impl BenchOptions {
             agent: written.clone(),
             method: choice.method().map(Into::into),
             pool: self.pool,
+            trials: if choice.is_recorded() { 1 } else { self.trials.get() },
             environment: if has_environment {
                 agent_environment(variables, std::env::vars_os())
             } else {
@@ -216,6 +222,12 @@ impl BenchPlan {
     pub fn result_file(&self) -> String {
         self.identity.result_file(&self.queries, &self.options.queries)
     }
+}
+
+/// Warns about trials of answers that were recorded, which nobody can be asked for.
+fn recorded_trials() -> Notice {
+    Notice::new(phrase![option("trials"), " says nothing about recorded answers"])
+        .hint("every recorded answer to a query is a trial of its own")
 }
 
 fn judges_itself(model: &str) -> Notice {

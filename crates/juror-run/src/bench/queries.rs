@@ -2,11 +2,14 @@
 
 use std::collections::HashSet;
 use std::fmt;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
 use juror_document::{Notice, Phrase, Problems, option, phrase};
 use juror_files::{LoadError, load};
 use juror_toolbench::{IdFilter, Query, read_queries};
+
+use super::attempt::AttemptId;
 
 /// A selected query.
 #[derive(Clone, Debug)]
@@ -23,9 +26,22 @@ pub struct Selected {
 }
 
 impl Selected {
-    /// Returns what identifies the query in the log of a run.
-    pub(super) fn log_id(&self) -> (String, String) {
-        (self.set.clone(), self.id.clone())
+    /// Returns what identifies the attempt in the log of a run.
+    pub(super) fn log_id(&self) -> AttemptId {
+        (self.set.clone(), self.id.clone(), self.trial.unwrap_or(1))
+    }
+
+    /// Returns the query once for each of several trials.
+    fn tried(&self, trials: usize) -> impl Iterator<Item = Selected> {
+        (1..=trials).map(|trial| Selected { trial: Some(trial), ..self.clone() })
+    }
+}
+
+/// Returns the queries, each of them once for each trial.
+pub(super) fn tried(queries: Vec<Selected>, trials: NonZero<u16>) -> Vec<Selected> {
+    match trials.get() {
+        1 => queries,
+        n => queries.iter().flat_map(|own| own.tried(usize::from(n))).collect(),
     }
 }
 

@@ -15,6 +15,7 @@ impl QueryDone {
             n_done,
             n_all,
             id: own.selected.id.clone(),
+            trial: own.selected.trial,
             query: own.selected.query.text.clone(),
             solved: status.zip(card.number("sopr_score")),
             api_call_score: card.number("api_call_score"),

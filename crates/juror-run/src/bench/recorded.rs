@@ -17,8 +17,8 @@ use crate::places::{Place, Places, UnclearSet};
 pub struct RecordedAnswers {
     /// Answers from files, by id and by set if known. A query may have several.
     answers: HashMap<Key, Vec<Given>>,
-    /// Attempts from another run, by set and id.
-    attempts: HashMap<Key, Attempt>,
+    /// Attempts from another run, by set and id. There are several if the run has trials.
+    attempts: HashMap<Key, Vec<Attempt>>,
 }
 
 /// A query's set and id.
@@ -41,12 +41,20 @@ impl RecordedAnswers {
         method: Option<&str>,
     ) -> Result<(RecordedAnswers, Vec<String>), AnswersError> {
         if let Some(attempts) = RunLog::<Attempt>::read(Path::new(place))? {
-            let key = |own: Attempt| ((own.set.clone(), own.query_id.clone()), own);
-            let attempts = attempts.into_iter().map(key).collect();
-            return Ok((RecordedAnswers { attempts, ..RecordedAnswers::default() }, Vec::new()));
+            return Ok((RecordedAnswers::of_run(attempts), Vec::new()));
         }
         let (recorded, told) = AnswerFiles::load(place, method)?.into_recorded();
         Ok((RecordedAnswers::of(recorded), told))
+    }
+
+    fn of_run(mut attempts: Vec<Attempt>) -> RecordedAnswers {
+        attempts.sort_by_key(Attempt::trial_number);
+        let mut all = RecordedAnswers::default();
+        for attempt in attempts {
+            let key = (attempt.set.clone(), attempt.query_id.clone());
+            all.attempts.entry(key).or_default().push(attempt);
+        }
+        all
     }
 
     fn of(recorded: Vec<(String, Recorded<'static>)>) -> RecordedAnswers {
@@ -76,28 +84,41 @@ impl RecordedAnswers {
         self.answers.values().flatten().all(says_nothing) && self.attempts.is_empty()
     }
 
-    /// Returns the queries, each repeated once per answer.
+    /// Returns the queries, each repeated once per answer. Attempts keep the numbers of their
+    /// trials.
     pub fn trials(&self, queries: &[Selected]) -> Vec<Selected> {
-        let trials = |own: &Selected| match self.of_query(own).len() {
-            0 | 1 => vec![own.clone()],
-            n => (1..=n).map(|trial| Selected { trial: Some(trial), ..own.clone() }).collect(),
+        let trials = |own: &Selected| -> Vec<Selected> {
+            let with = |trial| Selected { trial, ..own.clone() };
+            match (self.attempts_at(own), self.answers_to(own).len()) {
+                ([], 0 | 1) => vec![own.clone()],
+                ([], n) => (1..=n).map(|trial| with(Some(trial))).collect(),
+                ([attempt], _) => vec![with(attempt.trial)],
+                (several, _) => several.iter().map(|own| with(Some(own.trial_number()))).collect(),
+            }
         };
         queries.iter().flat_map(trials).collect()
     }
 
-    fn of_query(&self, selected: &Selected) -> &[Given] {
+    fn answers_to(&self, selected: &Selected) -> &[Given] {
         let key = (selected.set.clone(), selected.id.clone());
         self.answers.get(&key).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    fn attempts_at(&self, selected: &Selected) -> &[Attempt] {
+        let key = (selected.set.clone(), selected.id.clone());
+        self.attempts.get(&key).map(Vec::as_slice).unwrap_or_default()
     }
 
     /// Returns the recorded attempt at a query.
     pub(super) fn attempt(&self, selected: &Selected) -> Attempt {
         let none = Attempt::new(selected);
-        if let Some(known) = self.attempts.get(&(selected.set.clone(), selected.id.clone())) {
-            return Attempt { query: none.query, set: none.set, ..known.clone() };
+        let trial = selected.trial.unwrap_or(1);
+        let mut attempts = self.attempts_at(selected).iter();
+        if let Some(known) = attempts.find(|own| own.trial_number() == trial) {
+            let Attempt { set, trial, query, .. } = none;
+            return Attempt { set, trial, query, ..known.clone() };
         }
-        let at = selected.trial.map_or(0, |trial| trial - 1);
-        match self.of_query(selected).get(at) {
+        match trial.checked_sub(1).and_then(|at| self.answers_to(selected).get(at)) {
             Some(Given { answer, error }) => {
                 Attempt { recorded: answer.clone(), error: error.clone(), ..none }
             }

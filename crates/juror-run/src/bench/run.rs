@@ -8,6 +8,7 @@ use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use super::attempt::Attempt;
 use super::benchmark::Benchmark;
 use super::judged::Judged;
+use super::queries::Selected;
 use crate::event::{Event, QueryDone};
 use crate::interrupt::Interrupt;
 
@@ -66,6 +67,14 @@ struct Ended<'b> {
     judged: Judged<'b>,
 }
 
+/// Returns the positions of the queries, with all first trials before any second one. A run that is
+/// cut off has then tried as many queries as possible.
+fn in_order_of_trials(queries: &[Selected]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..queries.len()).collect();
+    order.sort_by_key(|at| queries[*at].trial);
+    order
+}
+
 const INTERRUPTED: &str = "interrupted";
 
 impl<'b> Schedule<'b, '_> {
@@ -87,7 +96,7 @@ impl<'b> Schedule<'b, '_> {
     }
 
     async fn try_all(&self, send: UnboundedSender<Trial>) -> Result<(), RunLogError> {
-        let mut trials = stream::iter(0..self.benchmark.queries.len())
+        let mut trials = stream::iter(in_order_of_trials(&self.benchmark.queries))
             .map(|at| self.attempt(at))
             .buffer_unordered(self.benchmark.jobs.max(1));
         while let Some(trial) = trials.next().await {

@@ -11,3 +11,4 @@ mod many;
 mod runs;
 mod said;
 mod stage;
+mod trials;

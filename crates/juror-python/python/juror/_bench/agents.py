@@ -28,9 +28,13 @@ class Agent:
             self._answer, self._takes_tools = own, "tools" in _parameters(own)
         else:
             raise TypeError(f"an agent has a method `answer`, and `{type(own).__name__}` has none")
+        self._takes_trial = "trial" in _parameters(self._answer)
 
-    def answer(self, query: str, tools: Tools | None, settle: Settle) -> object:
+    def answer(self, query: str, trial: int | None, tools: Tools | None, settle: Settle) -> object:
         """Has the query answered; `tools` are those to set up, if they are others than before.
+
+        `trial` is the number of the attempt if there are several, which only agents are told that
+        have a parameter of this name.
 
         Methods are called as functions are, and `settle` waits for what is awaitable of what they
         return: agents without ``async`` may run event loops of their own.
@@ -41,9 +45,10 @@ class Agent:
                 settle(self._setup_tools(tools))
         if self._reset is not None:
             settle(self._reset())
-        if self._takes_tools:
-            return settle(self._answer(query, tools=self._tools))
-        return settle(self._answer(query))
+        more: dict[str, Any] = {"tools": self._tools} if self._takes_tools else {}
+        if self._takes_trial and trial is not None:
+            more["trial"] = trial
+        return settle(self._answer(query, **more))
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,8 @@ class QueryDone:
     """What went wrong."""
     line: str
     """The whole outcome on one line."""
+    trial: int | None = None
+    """Which of several attempts at the query this is; `None` if there is only one."""
 
     def __str__(self) -> str:
         return self.line

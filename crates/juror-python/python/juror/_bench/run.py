@@ -18,6 +18,8 @@ from .workers import LOG, Crew
 
 Path = str | os.PathLike[str]
 
+_MOST_TRIALS = 65535
+
 _LOOK = 0.1
 """Seconds between checks for an interrupt."""
 
@@ -38,6 +40,7 @@ def bench(
     judge: str | None = None,
     repeats: int | None = None,
     jobs: int = 1,
+    trials: int = 1,
     timeout: float = 600,
     server: str | None = None,
     server_token: str | None = None,
@@ -74,7 +77,8 @@ def bench(
     Args:
         agent: A class, of which each of `jobs` threads creates its own instance; a function without
             parameters that creates agents; an agent; or a function from query to answer, which may
-            have a second parameter `tools`.
+            have a second parameter `tools`. With several `trials`, ``answer`` or the function is told
+            which one it is if it has a parameter `trial`, and each thread creates an agent per trial.
         queries: A folder of sets, a file of queries, or the queries themselves.
         tools: The folder of tool files; can also be set in `config`.
         set: The sets to use from a folder of queries.
@@ -90,6 +94,8 @@ def bench(
             default is the model of `config`, or nobody if there is none.
         repeats: How often a model judges each answer.
         jobs: The number of concurrent queries.
+        trials: How often the agent is tried on each query; results have a `trial` if that is several
+            times.
         timeout: Seconds per query. An agent that is not ``async`` cannot be stopped: its thread is
             abandoned, and another with a new agent takes its place.
         server: The address of a running ``juror serve``, instead of one inside this process.
@@ -214,6 +220,7 @@ def written(origin: Origin, options: Mapping[str, Any], folder: str) -> dict[str
         "judge": options["judge"],
         "repeats": None if options["repeats"] is None else _number(options["repeats"], "repeats"),
         "jobs": _number(options["jobs"], "jobs"),
+        "trials": _number(options["trials"], "trials", most=_MOST_TRIALS),
         "timeout": _seconds(options["timeout"]),
         "server": options["server"],
         "server_token": options["server_token"],
@@ -248,10 +255,12 @@ def _texts(given: Any) -> list[str]:
     return [path_of(one) for one in given]
 
 
-def _number(value: Any, name: str) -> int:
+def _number(value: Any, name: str, most: int | None = None) -> int:
     number = int(value)
     if number != value or number < 1:
         raise ValueError(f"`{name}` is a whole number from 1 on, not {value!r}")
+    if most is not None and number > most:
+        raise ValueError(f"`{name}` is {most} at most, not {value!r}")
     return number
 
 

@@ -91,6 +91,8 @@ class Worker(threading.Thread):
         self.failure: BaseException | None = None
         """Why there is no agent."""
         self._agent: Agent | None = None
+        self._trial: int | None = None
+        """The trial that its agent answers in, if there are several."""
         self._binding = Binding(crew.run)
         self._pool: Tools | None = None
         self._home: Loop | None = None
@@ -125,6 +127,7 @@ class Worker(threading.Thread):
         """Has a query answered; whether somebody still waited for that."""
         try:
             self._move()
+            self._renew(ask.trial)
             if self._agent is None:
                 self._make()
             if self._agent is None:
@@ -152,6 +155,12 @@ class Worker(threading.Thread):
         if self._home is not None and self._home is not self.crew.loops.now():
             self._agent = self._pool = self._home = None
 
+    def _renew(self, trial: int | None) -> None:
+        """Has another agent made for another trial: one that has answered a query may remember."""
+        if self._trial not in (None, trial):
+            self._agent = self._pool = self._home = None
+        self._trial = trial
+
     def _leave_open(self, ask: Ask) -> bool:
         # Held on to, and so without an end: the query stays as open as it was.
         self._unanswered = ask
@@ -166,7 +175,7 @@ class Worker(threading.Thread):
 
     def _answer(self, agent: Agent, ask: Ask) -> object:
         tools = self._open_tools(ask)
-        return agent.answer(ask.query, tools, self._settler(ask))
+        return agent.answer(ask.query, ask.trial, tools, self._settler(ask))
 
     def _settler(self, ask: Ask) -> Callable[[Any], Any]:
         """What awaits for a query, in what time it has."""

@@ -32,6 +32,8 @@ Examples:
       --cache tool_response_cache --agent 'command:python my_agent.py'
   juror bench --queries solvable_queries --set G3_instruction --tools toolenv/tools \\
       --agent chat --method DFS_woFilter_w2 -c juror.yaml
+  juror bench --queries solvable_queries --set G1_instruction --tools toolenv/tools \\
+      --agent chat --trials 5
   juror bench --queries G1_instruction.json --tools toolenv/tools --agent recorded:answers.json
 
 Agents:
@@ -103,6 +105,10 @@ pub(super) struct BenchArgs {
     /// Queries at a time.
     #[arg(short, long, value_name = "N", default_value = "4", env = "JUROR_JOBS", value_parser = parse_count::<NonZero<u16>>)]
     jobs: NonZero<u16>,
+
+    /// How often the agent is tried on each query. Every attempt is made and judged by itself.
+    #[arg(long, value_name = "K", default_value = "1", env = "JUROR_TRIALS", value_parser = parse_count::<NonZero<u16>>)]
+    trials: NonZero<u16>,
 
     /// Seconds an agent may take to start, and for each query.
     #[arg(long, value_name = "SECONDS", default_value = "600", env = "JUROR_AGENT_TIMEOUT", value_parser = parse_count::<NonZero<u32>>)]
@@ -263,8 +269,9 @@ async fn bench(args: &BenchArgs, plan: BenchPlan, gates: &Gates) -> anyhow::Resu
     outputs.write(&results, &report, &totals, benchmark.catalog(), args)?;
     let (n_errors, n_all) = (outcome.tried.n_failed, benchmark.queries().len());
     if outcome.is_kept() && !args.quiet && n_errors > 0 {
+        let what = if benchmark.has_trials() { "attempts" } else { "queries" };
         output::print_note(&format!(
-            "{n_errors} of {n_all} queries ended with an error: --retry-errors tries them again"
+            "{n_errors} of {n_all} {what} ended with an error: --retry-errors tries them again"
         ));
     }
     outcome.complete(&results, &report, &totals).map_err(error_of)?;
@@ -322,6 +329,7 @@ impl BenchArgs {
                 even_if_changed: self.resume_changed,
             },
             jobs: usize::from(self.jobs.get()),
+            trials: self.trials,
         })
     }
 
