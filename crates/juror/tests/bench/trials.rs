@@ -79,7 +79,8 @@ fn one_trial_is_not_mentioned() {
     let agent = agent(&stage, SAYS_ALL);
     let ended = bench(&stage, &agent, "--trials 1");
     assert_eq!(ended.code, 0, "{}", ended.stderr);
-    for file in ["run/attempts.jsonl", "run/run.json", "out.json"] {
+    assert_eq!(stage.json("run/run.json")["identity"]["trials"], 1);
+    for file in ["run/attempts.jsonl", "out.json"] {
         let text = fs::read_to_string(stage.path(file)).expect("a file");
         assert!(!text.contains("\"trial"), "{file}: {text}");
     }

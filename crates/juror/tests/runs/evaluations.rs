@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 
 use crate::stage::{Ended, Stage, end};
 
-const FILES: [&str; 4] = ["aggregates.json", "records.jsonl", "results.jsonl", "run.json"];
+const FILES: [&str; 5] =
+    ["aggregates.json", "records.jsonl", "results.jsonl", "run.json", "statistics.json"];
 
 /// Judges the dataset by a model on a server.
 fn judged(stage: &Stage, server: &Server, options: &str) -> Ended {
