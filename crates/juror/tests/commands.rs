@@ -532,6 +532,7 @@ fn help_teaches() {
     assert_snapshot!("help", place.run("--help"));
     let commands = [
         "eval",
+        "compare",
         "aggregate",
         "answer-correctness",
         "validate",

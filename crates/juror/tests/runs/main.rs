@@ -1,5 +1,6 @@
 //! Runs as folders: what is in them, how they are resumed, listed and removed.
 
+mod compare;
 mod evaluations;
 mod list;
 mod prune;
