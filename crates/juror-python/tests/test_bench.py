@@ -521,6 +521,21 @@ def test_another_agent_or_environment_does_not_go_on_with_a_run(
     assert "gpt" not in text and json.loads(text)["is_complete"]
 
 
+def test_a_run_keeps_its_results_and_settings_may_keep_every_run(tmp_path: Path) -> None:
+    runs = tmp_path / "runs"
+    result = bench(lambda query: "x", config={"runs": {"folder": str(runs)}}, limit=2)
+    (folder,) = runs.iterdir()
+    assert result["juror"]["run"] == str(folder)
+    lines = (folder / "results.jsonl").read_text("utf-8").splitlines()
+    kept = [json.loads(line) for line in lines]
+    assert [one.pop("test_set") for one in kept] == ["queries"] * 2
+    assert kept == result["results"]
+    summary = json.loads((folder / "aggregates.json").read_text("utf-8"))
+    assert summary["summary"] == result["summary"]
+    manifest = json.loads((folder / "run.json").read_text("utf-8"))
+    assert manifest["settings"]["runs"] == {"folder": str(runs)} and "command" not in manifest
+
+
 def test_agents_are_told_apart_by_what_they_are_made_of() -> None:
     from juror._bench.identity import identity_of
 
