@@ -241,6 +241,9 @@ fn named_variables_alone_tell_runs_apart() {
     let options = "--agent-env MODEL";
     let ended = bench(&stage, &agent, options, &[("MODEL", "gpt"), ("OTHER", "2")]);
     assert!(ended.stderr.contains("goes on with"), "{}", ended.stderr);
+    let folder = folders(&stage).pop().expect("one run");
+    let results = fs::read_to_string(folder.join("results.jsonl")).expect("results");
+    assert_eq!((results.lines().count(), folder.join("aggregates.json").is_file()), (4, true));
 }
 
 /// How often the built-in agent asked a server.

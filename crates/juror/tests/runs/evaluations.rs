@@ -96,7 +96,8 @@ fn the_commit_of_the_work_tree_is_told() {
     let stage = Stage::new();
     let git = |words: &[&str]| {
         let mut git = Command::new("git");
-        git.args(["-c", "user.name=x", "-c", "user.email=x@example.com"]).args(words);
+        git.args(["-c", "user.name=x", "-c", "user.email=x@example.com"]);
+        git.args(["-c", "commit.gpgsign=false"]).args(words);
         let output = git.current_dir(stage.folder.path()).output().expect("git runs");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
