@@ -3,7 +3,8 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use crate::stored::{RunReadError, StoredRun, stored_runs};
+use crate::read_error::RunReadError;
+use crate::stored::{StoredRun, stored_runs};
 
 /// The fewest characters of an id by which a run is found.
 const FEWEST: usize = 4;
