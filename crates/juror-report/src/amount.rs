@@ -33,8 +33,7 @@ impl Amounts {
 
     /// A value or a mean, such as `0.682` or `13,208`.
     pub(crate) fn value(self, value: f64) -> String {
-        let text = format!("{}{}", self.unsigned(value.abs()), self.ending());
-        if value < 0.0 { negative(&text) } else { text }
+        format!("{}{}", self.number(value), self.ending())
     }
 
     /// A change, such as `−0.017` or `+16.4 %`.
@@ -52,9 +51,25 @@ impl Amounts {
         format!("{} … {}{}", self.signed(low), self.signed(high), self.ending_of_changes())
     }
 
+    /// The interval of a mean, such as `0.604 … 0.744`, within the limits of the metric.
+    pub(crate) fn range(self, interval: Interval) -> String {
+        let Interval { low, high } = match self.unit {
+            Some(Unit::Fraction) => interval.clipped(0.0, 1.0),
+            Some(Unit::Cosine) => interval.clipped(-1.0, 1.0),
+            Some(_) => interval.clipped(0.0, f64::MAX),
+            None => interval,
+        };
+        format!("{} … {}{}", self.number(low), self.number(high), self.ending())
+    }
+
     /// The size of a change, such as `3.7 %`.
     pub(crate) fn size(self, size: f64) -> String {
         format!("{}{}", self.unsigned_change(size.abs()), self.ending_of_changes())
+    }
+
+    fn number(self, value: f64) -> String {
+        let text = self.unsigned(value.abs());
+        if value < 0.0 { negative(&text) } else { text }
     }
 
     fn signed(self, change: f64) -> String {
@@ -112,9 +127,10 @@ pub(crate) fn probability(probability: f64) -> String {
     format!("{probability:.3}")
 }
 
-/// A share in percent, with as many decimals as it takes not to show 100 % for less.
+/// A share in percent, which is 100 % only if it is all.
 pub(crate) fn percent(share: f64) -> String {
-    let percent = (share * 1000.0).floor() / 10.0;
+    let percent = (share * 1000.0).round() / 10.0;
+    let percent = if share < 1.0 { percent.min(99.9) } else { percent };
     format!("{percent} %")
 }
 
@@ -161,6 +177,7 @@ mod tests {
         }
         let wide = Interval { low: -1.5, high: 0.25 };
         assert_eq!(amounts.interval(wide), "−1.000 … +0.250");
+        assert_eq!(amounts.range(wide), "0.000 … 0.250");
     }
 
     #[test]
@@ -174,6 +191,7 @@ mod tests {
     #[test]
     fn less_than_all_is_never_shown_as_all() {
         assert_eq!((percent(0.9999), percent(1.0)), ("99.9 %".into(), "100 %".into()));
+        assert_eq!(percent(17.0 / 19.0), "89.5 %");
         assert_eq!((confidence(0.95), confidence(0.999)), ("95 %".into(), "99.9 %".into()));
         assert_eq!((p_value(0.00099), p_value(0.0011)), ("<.001".into(), "0.001".into()));
     }

@@ -13,7 +13,8 @@
 //!
 //! Comparisons of runs are rendered for terminals ([`comparison_text`]), pull requests
 //! ([`comparison_markdown`]), pipelines ([`comparison_junit`]), spreadsheets ([`comparison_tsv`]) and
-//! programs ([`comparison_json`]).
+//! programs ([`comparison_json`]). [`render_run`] renders a single run for pull requests and
+//! pipelines.
 //!
 //! ```
 //! use juror_report::{Columns, Format, render_aggregates, write_result};
@@ -59,10 +60,12 @@ mod agents;
 mod aggregates;
 mod amount;
 mod comparison;
+mod gates;
 mod junit;
 mod markdown;
 mod questions_table;
 mod results;
+mod run_report;
 mod runs;
 mod shown_mean;
 mod terminal;
@@ -80,6 +83,7 @@ pub use comparison::{
 };
 pub use junit::Threshold;
 pub use results::{ResultSink, emit_fields, emit_result, text_of_json};
+pub use run_report::{ReportFormat, RunReport, render_run, run_junit, run_markdown};
 pub use runs::{RunRow, runs_table};
 pub use terminal::{CallRow, Highlights, Palette, WorstQuestion, calls_table, summary, visible};
 

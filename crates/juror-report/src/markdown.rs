@@ -21,12 +21,20 @@ pub(crate) fn code(text: &str, most: usize) -> String {
     let flat = shorten(text, most);
     if flat.is_empty() {
         "–".into()
-    } else if flat.contains(['`', '\\', '|']) {
+    } else if flat.contains(['\\', '|']) {
         // Parsers of tables differ in what they make of these in a code span.
         html_code(&flat, most)
     } else {
-        format!("`{flat}`")
+        code_span(&flat)
     }
+}
+
+/// Puts a text between more backticks than it has in a row.
+fn code_span(text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let ticks = "`".repeat(longest + 1);
+    let gap = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
+    format!("{ticks}{gap}{text}{gap}{ticks}")
 }
 
 /// Writes a text from data as code in HTML. No address in it is recognized, since all punctuation is
@@ -192,6 +200,8 @@ mod tests {
     fn names_are_code() {
         assert_eq!(name("@me #1 <b>"), "`@me #1 <b>`");
         assert_eq!(name("a|b"), "<code>a&#124;b</code>");
+        assert_eq!(name("1 row missing (`x`)"), "``1 row missing (`x`)``");
+        assert_eq!(name("``x`"), "``` ``x` ```");
         assert_eq!(name(" \n"), "–");
     }
 }

@@ -59,8 +59,8 @@ pub use asking::{Asking, Watch, ask_each, ticks};
 pub use environment::Environment;
 pub use evaluation::{
     Evaluation, EvaluationError, Inputs, JudgedLine, Judgements, Judging, KnownJudgement,
-    ModelFailures, Outcome, QuestionSummary, RecordWriter, ResultFiles, RunOptions, Sink, Totals,
-    Unreadable, Warning,
+    ModelFailures, Outcome, QuestionSummary, RecordWriter, ReportOptions, ResultFiles, RunOptions,
+    Sink, Totals, Unreadable, Warning,
 };
 pub use event::{Event, Listener, QueryDone};
 pub use interrupt::{Interrupt, StopSignals};

@@ -4,7 +4,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use juror_files::{WholeFile, is_any_torn, reason};
-use juror_report::Format;
+use juror_report::{Format, ReportFormat};
 
 /// A file being written. It has a temporary name in the same folder until it is finished.
 #[derive(Debug)]
@@ -25,10 +25,12 @@ enum Sink {
 #[derive(Debug, thiserror::Error)]
 pub enum OutputError {
     /// The extension selects no format.
-    #[error("{name}: the ending names no format\n  hint: use one of {}", Format::ENDINGS)]
+    #[error("{name}: the ending names no format\n  hint: use one of {endings}")]
     UnknownFormat {
         /// The file, as the user named it.
         name: String,
+        /// The extensions that select one.
+        endings: String,
     },
     /// The file cannot be created or written.
     #[error("{name}: cannot write: {}", reason(error))]
@@ -38,6 +40,20 @@ pub enum OutputError {
         /// The operating system's reason.
         error: io::Error,
     },
+}
+
+impl OutputError {
+    /// The same error for a file that may be a report, too.
+    #[must_use]
+    pub fn or_report(self) -> OutputError {
+        match self {
+            OutputError::UnknownFormat { name, endings } => {
+                let endings = format!("{endings}, {}", ReportFormat::ENDINGS);
+                OutputError::UnknownFormat { name, endings }
+            }
+            OutputError::Io { .. } => self,
+        }
+    }
 }
 
 impl Output {
@@ -54,8 +70,10 @@ impl Output {
             let error = io::ErrorKind::IsADirectory.into();
             return Err(OutputError::Io { name: name.to_owned(), error });
         }
-        let format = Format::from_name(name)
-            .ok_or_else(|| OutputError::UnknownFormat { name: name.to_owned() })?;
+        let format = Format::from_name(name).ok_or_else(|| OutputError::UnknownFormat {
+            name: name.to_owned(),
+            endings: Format::ENDINGS.to_owned(),
+        })?;
         Output::begin_at(Path::new(name), format)
     }
 

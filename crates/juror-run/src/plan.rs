@@ -43,15 +43,17 @@ impl Plan {
 
     /// Adds a gate; fails if results cannot have its metric.
     pub fn add_gate(&mut self, gate: Gate) -> Result<(), UnknownMetric> {
-        let has = |name: &str| {
-            let is_custom = || self.custom_metrics.iter().any(|known| known == name);
-            juror_score::question_metric(name).is_some() || is_custom()
-        };
-        if let Some(name) = gate.metric().filter(|name| !has(name)) {
+        if let Some(name) = gate.metric().filter(|name| !self.has_metric(name)) {
             return Err(UnknownMetric(name.to_owned()));
         }
         self.gates.gates.push(gate);
         Ok(())
+    }
+
+    /// Returns whether results can have a metric.
+    pub fn has_metric(&self, name: &str) -> bool {
+        let is_custom = || self.custom_metrics.iter().any(|known| known == name);
+        juror_score::question_metric(name).is_some() || is_custom()
     }
 
     /// Computes every score of a case that needs no model.

@@ -155,6 +155,44 @@ fn eval_writes_the_documented_shapes() {
     assert_snapshot!("aggregates_tsv", place.read("agg.tsv"));
 }
 
+/// The example of the project.
+fn example() -> Place {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let read = |name: &str| fs::read(examples.join(name)).expect("a file of the example");
+    Place::new()
+        .file("reference.yaml", read("reference.yaml"))
+        .file("responses.jsonl", read("responses.jsonl"))
+}
+
+#[test]
+fn eval_writes_reports_for_people_and_pipelines() {
+    let place = example();
+    let ended = place.run(
+        "eval reference.yaml responses.jsonl -q --fail-under steps_score=0.4 --max-errors 2% \
+         --coverage 0.8 -o report.md -o report.junit.xml",
+    );
+    assert_eq!((ended.code, ended.stdout.as_str()), (1, ""), "{ended}");
+    assert_snapshot!("report_md", place.read("report.md"));
+    assert_snapshot!("report_junit", place.read("report.junit.xml"));
+    let named = "eval reference.yaml responses.jsonl -q --name pr-412 -o named.md -o named.xml \
+                 --junit-threshold elapsed_sec=10";
+    assert_eq!(place.run(named).code, 0);
+    let (report, junit) = (place.read("named.md"), place.read("named.xml"));
+    assert!(report.starts_with("<!-- juror eval: pr-412 -->\n### Evaluation without gates\n"));
+    assert!(report.contains("**3 questions** without `elapsed_sec` of at most 10\n"), "{report}");
+    let counts = r#"name="pr-412" tests="19" failures="1" errors="2" skipped="0""#;
+    assert!(junit.contains(counts), "{junit}");
+}
+
+#[test]
+fn a_threshold_of_reports_needs_a_metric() {
+    let eval = "reference.json responses.jsonl -o report.md --junit-threshold";
+    for (name, threshold) in [("unknown", "taste=1"), ("no_number", "steps_score=high")] {
+        let ended = refused(&small(), &format!("{eval} {threshold}"));
+        assert_snapshot!(format!("junit_threshold_{name}"), ended);
+    }
+}
+
 #[test]
 fn eval_prints_json_for_machines() {
     assert_snapshot!(small().run("eval reference.json responses.jsonl --json"));
@@ -685,11 +723,14 @@ fn any_number_of_threads_gives_the_same_bytes() {
         .collect();
     let place =
         Place::new().file("r.json", reference(&questions)).file("a.jsonl", lines_of(&responses));
-    place.run("eval r.json a.jsonl -q -j 1 -o one.json -a one_agg.json");
+    place.run("eval r.json a.jsonl -q -j 1 -o one.json -a one_agg.json -o one.md -o one.xml");
     for jobs in [2, 3, 7] {
-        let ended =
-            place.run(&format!("eval r.json a.jsonl -q -j {jobs} -o many.json -a many_agg.json"));
+        let ended = place.run(&format!(
+            "eval r.json a.jsonl -q -j {jobs} -o many.json -a many_agg.json -o many.md -o many.xml"
+        ));
         assert_eq!(ended.code, 0, "{ended}");
+        assert_eq!(place.read("many.md"), place.read("one.md"));
+        assert_eq!(place.read("many.xml"), place.read("one.xml"));
         assert_eq!(place.read("many.json"), place.read("one.json"));
         assert_eq!(place.read("many_agg.json"), place.read("one_agg.json"));
     }

@@ -1,15 +1,16 @@
 //! A comparison for pull requests.
 
-use juror_compare::{CandidateComparison, Comparison, Flip, Flips, GateOutcome};
+use juror_compare::{CandidateComparison, Comparison, Flip, Flips, RunFacts};
 
 use super::ComparisonView;
 use super::notes::{Notes, Quotes};
-use super::rows::{cells, tally, titles};
+use super::rows::{cells, titles};
 use super::words::{
     count, day, extent, group_noun, groups_of, label, metrics_by_group, noun, relation, run_name,
     short_id, shown_metrics, unfinished,
 };
 use crate::amount::score;
+use crate::gates::{heading, write_gates};
 use crate::markdown::{NAME_WIDTH, Page, Titles, code, comment, escaped, html_code, name};
 
 /// How many of the questions that broke are not folded.
@@ -31,7 +32,8 @@ pub fn comparison_markdown(
     let own_name = comparison_name(comparison);
     let mut page = Page::new();
     page.push(&format!("{}\n", comment("juror compare", name.unwrap_or(&own_name))));
-    page.push(&verdict(comparison));
+    let gates = comparison.candidates.iter().flat_map(|candidate| &candidate.gates);
+    page.push(&heading("Comparison", gates));
     page.push(&run_line("A", &comparison.baseline, unfinished(&comparison.baseline).into_iter()));
     let n_shown = comparison.candidates.len().min(MOST_CANDIDATES);
     for (at, candidate) in comparison.candidates[..n_shown].iter().enumerate() {
@@ -49,22 +51,8 @@ pub fn comparison_name(comparison: &Comparison) -> String {
     runs.map(run_name).collect::<Vec<_>>().join(" and ")
 }
 
-fn verdict(comparison: &Comparison) -> String {
-    let gates = comparison.candidates.iter().flat_map(|candidate| &candidate.gates);
-    let tally = tally(&gates.map(|gate| gate.verdict).collect::<Vec<_>>());
-    if tally.is_empty() {
-        "### Comparison without gates\n\n".into()
-    } else {
-        format!("### Verdict: {} ({tally})\n\n", comparison.verdict.word())
-    }
-}
-
 /// A list item with the letter of a run, its name, id and day, and what else is known.
-fn run_line<'w>(
-    label: &str,
-    run: &juror_compare::RunFacts,
-    words: impl Iterator<Item = &'w str>,
-) -> String {
+fn run_line<'w>(label: &str, run: &RunFacts, words: impl Iterator<Item = &'w str>) -> String {
     let (id, day) = (short_id(run), day(run));
     let known = [id.as_str(), day].into_iter().filter(|text| !text.is_empty());
     let parts = std::iter::once(name(run_name(run))).chain(known.map(name));
@@ -177,13 +165,4 @@ fn flip_row(flip: &Flip, metric: &str) -> Vec<String> {
     let [a, b] = [flip.a, flip.b].map(|own| score(metric, own));
     let why = flip.why.as_deref().map_or(String::new(), |why| code(why, WHY_WIDTH));
     vec![escaped(&format!("{a} → {b}")), name(&flip.id), name(&flip.group), why]
-}
-
-/// Adds the gates, their verdicts, and why.
-pub(crate) fn write_gates(outcomes: &[GateOutcome], page: &mut Page) {
-    let row = |outcome: &GateOutcome| {
-        let verdict = format!("**{}**", outcome.verdict.word());
-        vec![name(&outcome.gate), verdict, code(&outcome.why, WHY_WIDTH)]
-    };
-    page.table(&Titles::new(&["gate", "verdict", "why"], 3), outcomes.iter().map(row), "gates");
 }

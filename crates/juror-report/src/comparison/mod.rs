@@ -10,10 +10,13 @@ mod words;
 
 use juror_compare::{Comparison, GateVerdict};
 
+pub(crate) use junit::GATES;
 pub use junit::comparison_junit;
 pub use markdown::{comparison_markdown, comparison_name};
+pub(crate) use notes::{Quotes, about_interval};
 pub use terminal::comparison_text;
 pub use tsv::comparison_tsv;
+pub(crate) use words::{count, group_noun, is_of_judging, noun};
 
 /// What a report of a comparison shows.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,8 @@
 //! Notes below the table of metrics: what to keep in mind about its numbers.
 
-use juror_compare::{CandidateComparison, Caution, Comparison, MetricComparison, QuestionName};
+use juror_compare::{
+    CandidateComparison, Caution, ClusterNoun, Comparison, MetricComparison, QuestionName,
+};
 use juror_score::{Ordered, Unit, metric};
 
 use super::words::{count, is_of_judging, noun};
@@ -12,6 +14,17 @@ const MOST_IDS: usize = 5;
 /// Why there is no interval if nothing changed.
 const NO_CHANGE: &str = "no question changed, so there is no interval";
 
+/// Says why there is no interval, or what to keep in mind about it.
+pub(crate) fn about_interval(
+    caution: Caution,
+    clusters: Option<usize>,
+    noun: ClusterNoun,
+) -> String {
+    let text = caution.text(clusters.unwrap_or(0), noun);
+    let is_few = caution == Caution::FewClusters;
+    if is_few { format!("{text}: look at each of them") } else { text }
+}
+
 /// How a report writes texts that come from data, and sentences of this program.
 #[derive(Clone, Copy)]
 pub(crate) struct Quotes {
@@ -22,6 +35,21 @@ pub(crate) struct Quotes {
 }
 
 impl Quotes {
+    /// A sentence for each reason, with the names that it is about.
+    pub(crate) fn by_reason<'n>(
+        self,
+        reasons: impl Iterator<Item = (String, &'n str)>,
+    ) -> Vec<String> {
+        let mut names: Ordered<String, Vec<&str>> = Ordered::default();
+        for (why, name) in reasons {
+            names.entry(why).or_default().push(name);
+        }
+        let note = |(why, names): (String, Vec<&str>)| {
+            format!("{}: {}", self.names(names), (self.sentence)(&why))
+        };
+        names.into_iter().map(note).collect()
+    }
+
     fn names<'n>(self, names: impl IntoIterator<Item = &'n str>) -> String {
         names.into_iter().map(self.name).collect::<Vec<_>>().join(", ")
     }
@@ -55,22 +83,14 @@ impl Notes<'_> {
     }
 
     fn about_intervals(&self) -> Vec<String> {
-        let mut names: Ordered<String, Vec<&str>> = Ordered::default();
-        for (name, own) in &self.shown {
-            let Some(caution) = own.caution else { continue };
-            let noun = self.candidate.run.kind.cluster_noun();
-            let why = caution.text(own.clusters.unwrap_or(0), noun);
-            let text = match caution {
-                Caution::FewClusters => format!("{why}: look at each of them"),
-                _ if own.won == 0 && own.lost == 0 => NO_CHANGE.into(),
-                _ => why,
-            };
-            names.entry(text).or_default().push(name);
-        }
-        let note = |(why, names): (&String, &Vec<&str>)| {
-            format!("{}: {}", self.quotes.names(names.iter().copied()), (self.quotes.sentence)(why))
+        let noun = self.candidate.run.kind.cluster_noun();
+        let why = |own: &MetricComparison| {
+            let is_unchanged = own.won == 0 && own.lost == 0;
+            let about = |caution| about_interval(caution, own.clusters, noun);
+            own.caution.map(|caution| if is_unchanged { NO_CHANGE.into() } else { about(caution) })
         };
-        names.iter().map(note).collect()
+        let whys = self.shown.iter().filter_map(|(name, own)| Some((why(own)?, name.as_str())));
+        self.quotes.by_reason(whys)
     }
 
     /// The exact p-values that there are for few clusters.
@@ -120,17 +140,11 @@ impl Notes<'_> {
         format!("{name}: {a} of the {noun} of A and {b} of {label} have a number{with_errors}")
     }
 
-    /// The metrics that are not compared, by reason.
     fn left_out(&self) -> Vec<String> {
-        let mut reasons: Ordered<&str, Vec<&str>> = Ordered::default();
-        for (name, why) in &self.candidate.left_out {
-            reasons.entry(why).or_default().push(name);
-        }
-        let note = |(why, names): (&str, Vec<&str>)| {
-            let names = self.quotes.names(names);
-            format!("not compared: {names}: {}", (self.quotes.sentence)(why))
-        };
-        reasons.into_iter().map(note).collect()
+        let left_out = self.candidate.left_out.iter();
+        let reasons =
+            self.quotes.by_reason(left_out.map(|(name, why)| (why.clone(), name.as_str())));
+        reasons.into_iter().map(|note| format!("not compared: {note}")).collect()
     }
 
     fn alone(&self, label: &str, names: &[QuestionName]) -> Option<String> {

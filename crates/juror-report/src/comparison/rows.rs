@@ -1,6 +1,6 @@
 //! The table of metrics, as cells of text.
 
-use juror_compare::{GateVerdict, MetricComparison};
+use juror_compare::MetricComparison;
 
 use super::words::count;
 use crate::amount::{Amounts, NONE, p_value, probability};
@@ -31,13 +31,4 @@ pub(super) fn cells(name: &str, own: &MetricComparison, is_adjusted: bool) -> Ve
         count(own.n),
         or_none(own.mde.map(|mde| amounts.size(mde))),
     ]
-}
-
-/// How many gates came out in some way, such as `1 block, 2 pass`; the worst first.
-pub(crate) fn tally(verdicts: &[GateVerdict]) -> String {
-    use GateVerdict::{Block, Inconclusive, Pass, Warn};
-    let with = |verdict| (verdict, verdicts.iter().filter(|own| **own == verdict).count());
-    let counts = [Block, Inconclusive, Warn, Pass].map(with);
-    let found = counts.into_iter().filter(|(_, n)| *n > 0);
-    found.map(|(own, n)| format!("{n} {}", own.word())).collect::<Vec<_>>().join(", ")
 }

@@ -89,7 +89,7 @@ pub(super) fn extent(comparison: &Comparison, candidate: &CandidateComparison) -
     )
 }
 
-pub(super) fn noun(kind: Kind, n: usize) -> &'static str {
+pub(crate) fn noun(kind: Kind, n: usize) -> &'static str {
     match (kind, n) {
         (Kind::Eval, 1) => "question",
         (Kind::Eval, _) => "questions",

@@ -135,21 +135,20 @@ fn properties(question: &Question<'_>, before: Option<&Question<'_>>) -> Vec<(St
 
 /// The gates as a suite of their own; `None` if there are none.
 pub(crate) fn gate_suite(name: &str, gates: &[GateOutcome]) -> Option<Suite> {
-    let case = |gate: &GateOutcome| Case {
-        name: gate.gate.clone(),
-        seconds: None,
-        properties: vec![
-            ("verdict".to_owned(), gate.verdict.word().to_owned()),
-            ("why".to_owned(), gate.why.clone()),
-        ],
-        status: match gate.verdict {
-            GateVerdict::Pass | GateVerdict::Warn => Status::Passed,
-            GateVerdict::Inconclusive => Status::Skipped(gate.why.clone()),
-            GateVerdict::Block => Status::Failed(failed_gate(gate), Vec::new()),
-        },
-    };
-    let cases: Vec<Case> = gates.iter().map(case).collect();
+    let cases: Vec<Case> = gates.iter().map(gate_case).collect();
     (!cases.is_empty()).then(|| Suite { name: name.to_owned(), cases })
+}
+
+fn gate_case(gate: &GateOutcome) -> Case {
+    let status = match gate.verdict {
+        GateVerdict::Pass | GateVerdict::Warn => Status::Passed,
+        GateVerdict::Inconclusive => Status::Skipped(gate.why.clone()),
+        GateVerdict::Block => Status::Failed(failed_gate(gate), Vec::new()),
+    };
+    let why = (status == Status::Passed).then(|| ("why".to_owned(), gate.why.clone()));
+    let verdict = ("verdict".to_owned(), gate.verdict.word().to_owned());
+    let properties = std::iter::once(verdict).chain(why).collect();
+    Case { name: gate.gate.clone(), seconds: None, properties, status }
 }
 
 fn failed_gate(gate: &GateOutcome) -> Trouble {

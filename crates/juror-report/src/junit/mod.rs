@@ -9,6 +9,8 @@ mod threshold;
 mod xml;
 
 pub(crate) use cases::{Cases, gate_suite};
+pub(crate) use questions::questions;
+pub(crate) use threshold::Reached;
 pub use threshold::Threshold;
 pub(crate) use xml::write;
 

@@ -8,19 +8,19 @@ const MOST_SECONDS: f64 = 1e9;
 
 /// What tells a question from others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Key<'t> {
+pub(crate) struct Key<'t> {
     /// Its template or set.
-    pub(super) group: &'t str,
-    pub(super) id: &'t str,
+    pub(crate) group: &'t str,
+    pub(crate) id: &'t str,
     /// The row of a question without an id, which is like no other.
     nameless: Option<usize>,
 }
 
 /// A question of a run.
 #[derive(Debug, Default)]
-pub(super) struct Question<'t> {
+pub(crate) struct Question<'t> {
     /// Its rows: one, or one for each trial.
-    pub(super) rows: Vec<usize>,
+    pub(crate) rows: Vec<usize>,
     scores: Vec<Mean<'t>>,
 }
 
@@ -33,7 +33,7 @@ struct Mean<'t> {
 }
 
 /// The questions of a table, in order.
-pub(super) fn questions(table: &ScoreTable) -> Ordered<Key<'_>, Question<'_>> {
+pub(crate) fn questions(table: &ScoreTable) -> Ordered<Key<'_>, Question<'_>> {
     let mut questions: Ordered<Key<'_>, Question<'_>> = Ordered::default();
     let mut of_rows = Vec::with_capacity(table.items().len());
     for (row, item) in table.items().iter().enumerate() {
@@ -59,7 +59,7 @@ impl<'t> Question<'t> {
     }
 
     /// The metrics that it has, and their means.
-    pub(super) fn scores(&self) -> impl Iterator<Item = (&'t str, f64)> {
+    pub(crate) fn scores(&self) -> impl Iterator<Item = (&'t str, f64)> {
         self.scores.iter().map(|mean| (mean.metric, mean.sum / mean.n))
     }
 

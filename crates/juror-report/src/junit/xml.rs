@@ -91,10 +91,10 @@ impl Document {
             TroubleKind::Failure => (names[0], "failure"),
             TroubleKind::Error => (names[1], "error"),
         };
-        self.put(Event::Start(element(name, &[("message", &trouble.message), ("type", kind)])));
-        if let Some(why) = &trouble.why {
-            self.put(Event::Text(BytesText::new(&allowed(why))));
-        }
+        let start = element(name, &[("message", &trouble.message), ("type", kind)]);
+        let Some(why) = &trouble.why else { return self.put(Event::Empty(start)) };
+        self.put(Event::Start(start));
+        self.put(Event::Text(BytesText::new(&allowed(why))));
         self.end(name);
     }
 }
@@ -118,7 +118,7 @@ fn with_counts(mut start: BytesStart<'static>, suites: &[Suite]) -> BytesStart<'
         ("failures", count(|status| status.is_failed_by(TroubleKind::Failure))),
         ("errors", count(|status| status.is_failed_by(TroubleKind::Error))),
         ("skipped", count(|status| matches!(status, Status::Skipped(_)))),
-        ("time", time(cases().filter_map(|case| case.seconds).sum())),
+        ("time", time(cases().filter_map(|case| case.seconds).fold(0.0, |sum, own| sum + own))),
     ] {
         start.push_attribute((key, &*value));
     }

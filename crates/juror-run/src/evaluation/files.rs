@@ -1,14 +1,18 @@
-//! Writes results and aggregates to files.
+//! Writes results, aggregates and reports to files.
 
 use std::path::Path;
 
 use juror_compare::{GateOutcome, GatedRun, Gates, Statistics};
-use juror_report::{Columns, Format, render_aggregates, render_statistics, write_result};
+use juror_report::{
+    Columns, Format, ReportFormat, render_aggregates, render_statistics, write_result,
+};
 use juror_runs::RunFile;
 use juror_score::statistics::CONFIDENCE;
 use juror_score::{Aggregates, Aggregator, Judgement, Profile, Record};
 
 use super::columns::metrics_of_steps;
+use super::reason::reason;
+use super::reports::{ReportOptions, Reports, push_reason};
 use super::{Evaluation, EvaluationError, RecordWriter, Sink};
 use crate::output::{Output, OutputError};
 
@@ -21,6 +25,7 @@ pub struct ResultFiles {
     results: Vec<Output>,
     aggregates: Vec<Output>,
     statistics: Vec<Output>,
+    reports: Reports,
     gates: Gates,
     n_questions: usize,
 }
@@ -46,19 +51,30 @@ impl Totals {
 }
 
 impl ResultFiles {
-    /// Starts the files; the extension of each name selects the format.
+    /// Starts the files; the extension of each name selects the format. Among the results may be
+    /// reports.
     pub fn create(
         results: &[String],
         aggregates: &[String],
         statistics: &[String],
     ) -> Result<ResultFiles, OutputError> {
-        Ok(ResultFiles {
-            results: create_all(results)?,
+        let mut files = ResultFiles {
             aggregates: create_all(aggregates)?,
             statistics: create_all(statistics)?,
-            gates: Gates::default(),
-            n_questions: 0,
-        })
+            ..ResultFiles::default()
+        };
+        for name in results {
+            match ReportFormat::from_name(name) {
+                Some(format) => files.reports.add(format, name)?,
+                None => files.results.push(Output::create(name).map_err(OutputError::or_report)?),
+            }
+        }
+        Ok(files)
+    }
+
+    /// Says what reports are to say.
+    pub fn report_as(&mut self, options: ReportOptions) {
+        self.reports.options = options;
     }
 
     /// Starts the files of a run, beside those that the user wants. All of them appear before the
@@ -100,14 +116,16 @@ impl Sink for ResultFiles {
         }
         self.n_questions = evaluation.dataset.questions.len();
         self.gates = plan.gates.clone();
-        Ok(ResultWriter { profile: &plan.profile, formats, columns })
+        let explains = !self.reports.is_empty();
+        Ok(ResultWriter { profile: &plan.profile, formats, columns, explains })
     }
 
     fn take(&mut self, buffers: &mut Vec<Vec<u8>>) -> Result<(), EvaluationError> {
-        for (output, bytes) in self.results.iter_mut().zip(buffers) {
+        for (output, bytes) in self.results.iter_mut().zip(&mut *buffers) {
             output.write(bytes)?;
             bytes.clear();
         }
+        buffers.iter_mut().skip(self.results.len()).for_each(|bytes| self.reports.take(bytes));
         Ok(())
     }
 
@@ -124,8 +142,9 @@ impl Sink for ResultFiles {
         for output in &mut self.statistics {
             output.write(&render_statistics(&totals.statistics, output.format))?;
         }
+        let reports = self.reports.write(aggregator.scores(), &totals)?;
         let files = self.results.into_iter().chain(self.aggregates).chain(self.statistics);
-        let mut all: Vec<Output> = files.collect();
+        let mut all: Vec<Output> = files.chain(reports).collect();
         all.iter_mut().try_for_each(Output::flush)?;
         all.into_iter().try_for_each(Output::finish)?;
         Ok(totals)
@@ -138,6 +157,8 @@ pub struct ResultWriter<'w> {
     profile: &'w Profile,
     formats: Vec<Format>,
     columns: Columns,
+    /// Whether reports need to know why questions lost score.
+    explains: bool,
 }
 
 impl RecordWriter for ResultWriter<'_> {
@@ -146,12 +167,16 @@ impl RecordWriter for ResultWriter<'_> {
     const AHEAD: usize = 2;
 
     fn buffer(&self) -> Vec<Vec<u8>> {
-        self.formats.iter().map(|_| Vec::with_capacity(BUFFER)).collect()
+        let reasons = self.explains.then(Vec::new);
+        self.formats.iter().map(|_| Vec::with_capacity(BUFFER)).chain(reasons).collect()
     }
 
     fn write(&self, record: &Record<'_>, index: usize, buffers: &mut Vec<Vec<u8>>) {
-        for (format, out) in self.formats.iter().zip(buffers) {
+        for (format, out) in self.formats.iter().zip(&mut *buffers) {
             write_result(record, self.profile, &self.columns, *format, index, out);
+        }
+        if let Some(reasons) = buffers.get_mut(self.formats.len()) {
+            push_reason(&reason(record, self.profile), reasons);
         }
     }
 }

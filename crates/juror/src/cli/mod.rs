@@ -12,6 +12,7 @@ mod demo;
 mod eval;
 mod gate;
 mod judge;
+mod junit;
 mod runs;
 mod schema;
 mod serve;

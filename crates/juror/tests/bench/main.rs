@@ -8,6 +8,7 @@ mod bounds;
 mod elsewhere;
 mod forging;
 mod many;
+mod reports;
 mod runs;
 mod said;
 mod stage;

@@ -21,6 +21,7 @@ use juror_runs::{DEFAULT_RUNS, Resume, RunPlace};
 use self::outputs::Outputs;
 use super::ask::{parse_count, parse_dollars, parse_seconds};
 use super::gate::GateArgs;
+use super::junit::JunitArgs;
 use super::tool_args::ToolArgs;
 use super::{boolish, check_outputs};
 use crate::exit::{Exit, Outside};
@@ -34,7 +35,8 @@ Examples:
       --agent chat --method DFS_woFilter_w2 -c juror.yaml
   juror bench --queries solvable_queries --set G1_instruction --tools toolenv/tools \\
       --agent chat --trials 5
-  juror bench --queries G1_instruction.json --tools toolenv/tools --agent recorded:answers.json
+  juror bench --queries G1_instruction.json --tools toolenv/tools --agent recorded:answers.json \\
+      -o results.json -o report.md -o report.junit.xml
 
 Agents:
   chat              the built-in agent, on the model of llm.generation
@@ -180,9 +182,13 @@ pub(super) struct BenchArgs {
     #[arg(long, env = "JUROR_REPLAY_AGENT", value_parser = boolish())]
     replay_agent: bool,
 
-    /// File to write the results to [default: results/tools/ and a name made of agent and sets].
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<String>,
+    /// File to write the results to [default: results/tools/ and a name made of agent and sets]; or
+    /// a report for people (.md) or pipelines (.junit.xml). May be repeated.
+    #[arg(short, long = "output", value_name = "FILE")]
+    outputs: Vec<String>,
+
+    #[command(flatten)]
+    junit: JunitArgs,
 
     /// Write statistics here: means with intervals and coverage; the ending picks the format (.json
     /// .jsonl .yaml .tsv). May repeat.
@@ -250,7 +256,7 @@ pub(super) fn run(args: &BenchArgs, line: Vec<String>) -> anyhow::Result<Exit> {
 }
 
 async fn bench(args: &BenchArgs, plan: BenchPlan, gates: &Gates) -> anyhow::Result<Exit> {
-    let outputs = Outputs::begin(args, &plan)?;
+    let mut outputs = Outputs::begin(args, &plan)?;
     let benchmark = Benchmark::open(plan).await.map_err(error_of)?;
     outputs::check_ids(args, benchmark.queries())?;
     let interrupt = Interrupt::listen(|| std::process::exit(Exit::OutsideFailed as i32));
@@ -266,6 +272,8 @@ async fn bench(args: &BenchArgs, plan: BenchPlan, gates: &Gates) -> anyhow::Resu
     results.warnings().iter().for_each(|warning| output::warn(&warning.to_string()));
     let report = results.report();
     let totals = BenchTotals::of(&report);
+    let checked = totals.check(gates);
+    outputs.write_reports(&results, &totals, &checked)?;
     outputs.write(&results, &report, &totals, benchmark.catalog(), args)?;
     let (n_errors, n_all) = (outcome.tried.n_failed, benchmark.queries().len());
     if outcome.is_kept() && !args.quiet && n_errors > 0 {
@@ -275,7 +283,7 @@ async fn bench(args: &BenchArgs, plan: BenchPlan, gates: &Gates) -> anyhow::Resu
         ));
     }
     outcome.complete(&results, &report, &totals).map_err(error_of)?;
-    let exit = args.gate.report(&totals.check(gates));
+    let exit = args.gate.report(&checked);
     Ok(if outcome.has_errors() { Exit::OutsideFailed } else { exit })
 }
 

@@ -3,11 +3,14 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use juror_compare::ByMetric;
+use juror_compare::{ByMetric, GateOutcome};
 use juror_models::Cost;
-use juror_report::{SetRow, agents_table, render_statistics, visible};
-use juror_run::Output;
-use juror_run::bench::{BenchPlan, BenchTotals, Results, Selected, SolveJudge};
+use juror_report::{
+    ReportFormat, RunReport, SetRow, Threshold, agents_table, render_run, render_statistics,
+    visible,
+};
+use juror_run::bench::{BenchPlan, BenchTotals, Judged, Results, Selected, SolveJudge};
+use juror_run::{Output, OutputError};
 use juror_toolbench::judged::{write_judgements, write_judgements_csv};
 use juror_toolbench::result::Report;
 use juror_tools::Catalog;
@@ -19,7 +22,9 @@ use crate::output;
 /// Files that appear complete or not at all.
 pub(super) struct Outputs {
     name: String,
-    results: Output,
+    results: Vec<Output>,
+    reports: Vec<(ReportFormat, Output)>,
+    threshold: Option<Threshold>,
     converted: Option<Output>,
     pass_rate: Option<Output>,
     pass_rate_csv: Option<Output>,
@@ -29,9 +34,15 @@ pub(super) struct Outputs {
 impl Outputs {
     /// Starts all files, so that a missing folder is noticed before the work, not after it.
     pub(super) fn begin(args: &BenchArgs, plan: &BenchPlan) -> anyhow::Result<Outputs> {
-        let name = args.output.clone().unwrap_or_else(|| plan.result_file());
+        let (reports, mut results): (Vec<_>, Vec<_>) =
+            args.outputs.iter().cloned().partition(|name| ReportFormat::from_name(name).is_some());
+        let is_default = results.is_empty();
+        if is_default {
+            results.push(plan.result_file());
+        }
         let more = [&args.converted, &args.pass_rate, &args.pass_rate_csv];
-        let files = more.into_iter().flatten().chain(&args.statistics).chain([&name]);
+        let files =
+            more.into_iter().flatten().chain(&args.statistics).chain(&results).chain(&reports);
         check_outputs([&args.queries], files, true)?;
         let is_judged = !matches!(plan.judge(), SolveJudge::Nobody);
         anyhow::ensure!(
@@ -39,28 +50,46 @@ impl Outputs {
             "nobody judges what is solved, so that there is no pass rate to write\n  hint: configure a model, or try --judge heuristic"
         );
         check_ids(args, plan.queries())?;
-        if args.output.is_none()
-            && let Some(folder) = Path::new(&name).parent()
-        {
+        if is_default && let Some(folder) = Path::new(&results[0]).parent() {
             // If this fails, creating the file reports why.
             let _ = std::fs::create_dir_all(folder);
         }
         let text = |name: &Option<String>| name.as_deref().map(Output::create_text).transpose();
         Ok(Outputs {
-            results: Output::create(&name)?,
-            name,
+            results: create_all(&results).map_err(OutputError::or_report)?,
+            reports: create_reports(&reports)?,
+            threshold: args.junit.threshold(|name| juror_score::metric(name).is_some())?,
+            name: results.swap_remove(0),
             converted: text(&args.converted)?,
             pass_rate: text(&args.pass_rate)?,
             pass_rate_csv: text(&args.pass_rate_csv)?,
-            statistics: args
-                .statistics
-                .iter()
-                .map(|name| Output::create(name))
-                .collect::<Result<_, _>>()?,
+            statistics: create_all(&args.statistics)?,
         })
     }
 
-    /// Writes all files, and prints the summary.
+    /// Writes the reports for people and pipelines.
+    pub(super) fn write_reports(
+        &mut self,
+        results: &Results<'_>,
+        totals: &BenchTotals,
+        gates: &[GateOutcome],
+    ) -> Result<(), Outside> {
+        let why = |own: &Judged<'_>| own.error().unwrap_or(&own.solves.reason).to_owned();
+        let report = RunReport {
+            name: &results.name,
+            scores: &totals.scores,
+            statistics: &totals.statistics,
+            gates,
+            threshold: self.threshold.as_ref(),
+            reasons: &results.judged.iter().map(why).collect::<Vec<_>>(),
+        };
+        for (format, file) in self.reports.drain(..) {
+            write(file, &render_run(&report, format))?;
+        }
+        Ok(())
+    }
+
+    /// Writes all other files, and prints the summary.
     pub(super) fn write(
         self,
         results: &Results<'_>,
@@ -71,7 +100,8 @@ impl Outputs {
     ) -> anyhow::Result<()> {
         let pool = args.pool;
         let replaces = Path::new(&self.name).is_file();
-        write(self.results, &results.to_json(report)?)?;
+        let bytes = results.to_json(report)?;
+        self.results.into_iter().try_for_each(|file| write(file, &bytes))?;
         if let Some(file) = self.converted {
             write(file, results.converted(catalog, pool).as_bytes())?;
         }
@@ -114,6 +144,15 @@ pub(super) fn check_ids(args: &BenchArgs, queries: &[Selected]) -> anyhow::Resul
             if own.trial.is_some() { "`juror judge` takes several" } else { "one set at a time" },
         ),
     }
+}
+
+fn create_all(names: &[String]) -> Result<Vec<Output>, OutputError> {
+    names.iter().map(|name| Output::create(name)).collect()
+}
+
+fn create_reports(names: &[String]) -> Result<Vec<(ReportFormat, Output)>, OutputError> {
+    let create = |name: &String| Some((ReportFormat::from_name(name)?, Output::create_text(name)));
+    names.iter().filter_map(create).map(|(format, file)| Ok((format, file?))).collect()
 }
 
 fn write(mut file: Output, bytes: &[u8]) -> Result<(), Outside> {

@@ -13,7 +13,8 @@ use juror_models::Recorded;
 use juror_report::calls_table;
 use juror_run::{
     Evaluation, EvaluationError, Inputs, Interrupt, Judgements, Judges, Judging, KnownJudgement,
-    ModelFailures, Outcome, Plan, ResultFiles, RunOptions, Settings, Totals, Warning,
+    ModelFailures, Outcome, Plan, ReportOptions, ResultFiles, RunOptions, Settings, Totals,
+    Warning,
 };
 use juror_runs::{RunLog, RunPlace};
 
@@ -22,6 +23,7 @@ use self::keep::{print_place, print_unfinished};
 use self::summary::Summary;
 use super::ask::{self, AskArgs, parse_count};
 use super::gate::GateArgs;
+use super::junit::JunitArgs;
 use super::validate::{Kind, kind_of};
 use super::{RuleArgs, boolish, check_outputs, count};
 use crate::exit::{Exit, Outside};
@@ -44,6 +46,9 @@ Examples:
 
   A long judged run that can be interrupted and resumed by the same command:
     juror eval reference.yaml responses.jsonl -c juror.yaml --run runs/monday
+
+  For a pull request and a pipeline: the worst questions, and each question as a test:
+    juror eval reference.yaml responses.jsonl -o report.md -o report.junit.xml
 
   In a pipeline: fail when fewer than 90 % of the steps are found:
     my-agent --answers | juror eval reference.yaml - --fail-under steps_score=0.9
@@ -86,7 +91,8 @@ pub(super) struct EvalArgs {
 /// What is made of the judged questions.
 #[derive(Args, Default)]
 pub(super) struct ReportArgs {
-    /// Write results here; the ending picks the format (.json .jsonl .yaml .tsv). May repeat.
+    /// Write results here; the ending picks the format (.json .jsonl .yaml .tsv), or a report for
+    /// people (.md) or pipelines (.junit.xml). May repeat.
     #[arg(short, long = "output", value_name = "FILE", env = "JUROR_OUTPUT")]
     outputs: Vec<String>,
 
@@ -97,6 +103,9 @@ pub(super) struct ReportArgs {
     /// Write statistics here: means with intervals and coverage; formats as for results. May repeat.
     #[arg(short, long = "statistics", value_name = "FILE", env = "JUROR_STATISTICS")]
     statistics: Vec<String>,
+
+    #[command(flatten)]
+    junit: JunitArgs,
 
     /// Say in the results why each expected step was missed: in its `missed`.
     #[arg(long, env = "JUROR_EXPLAIN", value_parser = boolish())]
@@ -179,6 +188,7 @@ impl Work<'_> {
             "--explain: there are no results to explain\n  hint: write them with -o FILE, or keep the run with --run FOLDER"
         );
         let plan = self.plan()?;
+        let reports = self.report_options(&plan)?;
         let evaluation = self.open(&plan)?;
         let recorded = self.recorded.clone();
         let judges = self.ask.judges(self.settings, &plan.profile, recorded, args.quiet)?;
@@ -187,6 +197,7 @@ impl Work<'_> {
             return self.count_calls(&evaluation, judges);
         }
         let mut files = ResultFiles::create(&args.outputs, &args.aggregates, &args.statistics)?;
+        files.report_as(reports);
         let log = self.open_log(&evaluation, &place, judges)?;
         if let Some(log) = &log {
             files.keep_in(log.folder()).map_err(|error| Outside(error.into()))?;
@@ -244,6 +255,12 @@ impl Work<'_> {
         plan.explain = self.report.explain;
         self.gate.add_to(&mut plan)?;
         Ok(plan)
+    }
+
+    fn report_options(&self, plan: &Plan) -> anyhow::Result<ReportOptions> {
+        let name = self.run.name.clone().unwrap_or_else(|| self.responses.name().to_owned());
+        let threshold = self.report.junit.threshold(|metric| plan.has_metric(metric))?;
+        Ok(ReportOptions { name, threshold })
     }
 
     fn open<'e>(&'e self, plan: &'e Plan) -> anyhow::Result<Evaluation<'e>> {

@@ -3,73 +3,9 @@
 use juror_compare::{CompareOptions, Comparison, Condition, Flip, Gate, GateVerdict, Gates};
 use juror_report::{ComparisonView, comparison_markdown};
 use proptest::prelude::*;
-use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
+use crate::parsed::{has_only_own_html, read};
 use crate::support::{Answer, answer, compared, table, two_runs};
-
-/// A document as readers see it.
-#[derive(Debug, Default)]
-struct Read {
-    /// The cells of each row of each table, the titles first.
-    tables: Vec<Vec<Vec<String>>>,
-    html: Vec<String>,
-    n_links: usize,
-    headings: usize,
-}
-
-fn read(markdown: &str) -> Read {
-    let mut read = Read::default();
-    for event in Parser::new_ext(markdown, Options::ENABLE_TABLES) {
-        match event {
-            Event::Start(Tag::Table(_)) => read.tables.push(Vec::new()),
-            Event::Start(Tag::TableHead | Tag::TableRow) => {
-                read.tables.last_mut().expect("a table").push(Vec::new());
-            }
-            Event::Start(Tag::TableCell) => row(&mut read).push(String::new()),
-            Event::Start(Tag::Link { .. } | Tag::Image { .. }) => read.n_links += 1,
-            Event::Start(Tag::Heading { .. }) => read.headings += 1,
-            Event::Text(text) | Event::Code(text) => {
-                let in_table = read.tables.last_mut().and_then(|table| table.last_mut());
-                if let Some(cell) = in_table.and_then(|row| row.last_mut()) {
-                    cell.push_str(&text);
-                }
-            }
-            Event::Html(html) | Event::InlineHtml(html) => read.html.push(html.trim().to_owned()),
-            Event::End(TagEnd::Table) => read.tables.last_mut().expect("a table").push(Vec::new()),
-            _ => {}
-        }
-    }
-    for table in &mut read.tables {
-        table.pop();
-    }
-    read
-}
-
-fn row(read: &mut Read) -> &mut Vec<String> {
-    read.tables.last_mut().and_then(|table| table.last_mut()).expect("a row")
-}
-
-/// Checks that all HTML is that of the report itself.
-fn has_only_own_html(read: &Read) -> bool {
-    let is_summary = |html: &str| {
-        let inside =
-            html.strip_prefix("<summary>").and_then(|html| html.strip_suffix("</summary>"));
-        let inside = inside.map(|inside| inside.replace("<code>", "").replace("</code>", ""));
-        inside.is_some_and(|inside| !inside.contains('<'))
-    };
-    let is_comment = |html: &str| {
-        html.starts_with("<!-- juror compare: ")
-            && html.find("--").is_some()
-            && html.matches("--").count() == 2
-            && html.ends_with(" -->")
-    };
-    let is_own = |html: &String| {
-        matches!(&**html, "<details>" | "</details>" | "<code>" | "</code>")
-            || is_summary(html)
-            || is_comment(html)
-    };
-    read.html.iter().all(is_own)
-}
 
 /// Compares two runs with a gate on each question that breaks.
 fn gated(runs: &[(&str, &[Answer])], ids: Vec<String>) -> Comparison {

@@ -4,16 +4,12 @@ use juror_compare::{CompareOptions, Comparison, Condition, Gate, Gates};
 use juror_report::{Threshold, comparison_json, comparison_junit, comparison_tsv};
 use juror_score::ScoreTable;
 use proptest::prelude::*;
-use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite, XmlString};
+use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite, XmlString};
 use quick_xml::Reader;
 use quick_xml::events::Event;
 
+use crate::parsed::read_junit;
 use crate::support::{Answer, answer, compared, table, two_runs};
-
-fn read(bytes: &[u8]) -> Report {
-    let text = std::str::from_utf8(bytes).expect("UTF-8");
-    Report::deserialize_from_str(text).unwrap_or_else(|error| panic!("{error}:\n{text}"))
-}
 
 fn gated(runs: &[(&str, &ScoreTable)], ids: Vec<String>) -> Comparison {
     let gate = Gate::blocking(Condition::Questions { ids, metric: None, may_break: 0 });
@@ -47,7 +43,7 @@ fn a_case_fails_by_a_gate_on_it_or_by_the_threshold_and_errors_are_apart() {
     let [a, b] = two_runs().map(|answers| table(&answers));
     let mut comparison = gated(&[("main", &a), ("pr-412", &b)], vec!["q4".into(), "q20".into()]);
     comparison.candidates[0].flips[0].broken[1].why = Some("a <step> is\nmissing".into());
-    let report = read(&comparison_junit(&comparison, &[&a, &b], None));
+    let report = read_junit(&comparison_junit(&comparison, &[&a, &b], None));
     assert_eq!(report.name.as_ref().map(XmlString::as_str), Some("main and pr-412"));
     assert_eq!((report.tests, report.failures, report.errors, report.skipped), (49, 2, 1, 0));
     let names: Vec<&str> = report.test_suites.iter().map(|suite| suite.name.as_str()).collect();
@@ -65,7 +61,7 @@ fn a_case_fails_by_a_gate_on_it_or_by_the_threshold_and_errors_are_apart() {
     assert_eq!(trouble(q20).0, NonSuccessKind::Error, "no answer is no wrong answer");
 
     let threshold = Threshold { metric: "steps_score".into(), value: 0.5 };
-    let report = read(&comparison_junit(&comparison, &[&a, &b], Some(&threshold)));
+    let report = read_junit(&comparison_junit(&comparison, &[&a, &b], Some(&threshold)));
     let q5 = case(&report.test_suites[2], "q5");
     assert_eq!(
         trouble(q5),
@@ -76,7 +72,7 @@ fn a_case_fails_by_a_gate_on_it_or_by_the_threshold_and_errors_are_apart() {
         )
     );
     let tokens = Threshold { metric: "total_tokens".into(), value: 1160.0 };
-    let report = read(&comparison_junit(&comparison, &[&a, &b], Some(&tokens)));
+    let report = read_junit(&comparison_junit(&comparison, &[&a, &b], Some(&tokens)));
     let q47 = case(&report.test_suites[12], "q47");
     assert_eq!(trouble(q47).1, "total_tokens is 1197, at most 1160 was asked");
 }
@@ -99,7 +95,7 @@ fn trials_that_disagree_are_flaky() {
     let comparison = compared(&[("a", &scores), ("b", &scores)], &CompareOptions::default());
     let threshold = Threshold { metric: "steps_score".into(), value: 1.0 };
     let bytes = comparison_junit(&comparison, &[&scores, &scores], Some(&threshold));
-    let report = read(&bytes);
+    let report = read_junit(&bytes);
     assert_eq!((report.tests, report.failures, report.errors), (3, 1, 0));
     let suite = &report.test_suites[0];
     let TestCaseStatus::Success { flaky_runs } = &case(suite, "mixed").status else {
@@ -124,7 +120,7 @@ fn what_cannot_be_told_is_skipped() {
     let mut comparison = gated(&[("a", &scores), ("b", &scores)], vec!["1".into()]);
     comparison.candidates[0].gates[0].verdict = juror_compare::GateVerdict::Inconclusive;
     let threshold = Threshold { metric: "answer_f1".into(), value: 1.0 };
-    let report = read(&comparison_junit(&comparison, &[&scores, &scores], Some(&threshold)));
+    let report = read_junit(&comparison_junit(&comparison, &[&scores, &scores], Some(&threshold)));
     assert_eq!((report.tests, report.skipped, report.failures), (2, 2, 0));
     let TestCaseStatus::Skipped { message, .. } = &report.test_suites[1].test_cases[0].status
     else {
@@ -138,7 +134,7 @@ fn suites_of_several_candidates_have_their_names() {
     let [a, b] = two_runs().map(|answers| table(&answers));
     let runs = [("main", &a), ("one", &b), ("two", &a)];
     let comparison = compared(&runs, &CompareOptions::default());
-    let report = read(&comparison_junit(&comparison, &[&a, &b, &a], None));
+    let report = read_junit(&comparison_junit(&comparison, &[&a, &b, &a], None));
     assert_eq!((report.tests, report.test_suites.len()), (96, 24));
     assert_eq!(report.test_suites[12].name.as_str(), "two: template_0");
 }
@@ -201,7 +197,7 @@ proptest! {
         let names = attributes(&bytes, "name");
         prop_assert!(names.contains(&clean(&id)) && names.contains(&clean(&group)), "{:?}", names);
         prop_assert!(attributes(&bytes, "classname").contains(&clean(&group)));
-        let report = read(&bytes);
+        let report = read_junit(&bytes);
         prop_assert_eq!(&report.test_suites[1].test_cases[0].name, &XmlString::new(clean(&id)));
     }
 }

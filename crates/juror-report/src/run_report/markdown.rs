@@ -1,0 +1,166 @@
+//! A run for pull requests.
+
+use juror_compare::{Kind, MetricStatistics, TrialStatistics, headline};
+
+use super::RunReport;
+use super::low::LowQuestion;
+use crate::amount::{Amounts, NONE, confidence, percent, score};
+use crate::comparison::{Quotes, about_interval, count, group_noun, is_of_judging, noun};
+use crate::gates::{heading, write_gates};
+use crate::junit::Threshold;
+use crate::markdown::{NAME_WIDTH, Page, Titles, code, comment, escaped, html_code, name};
+
+/// How many of the worst questions are not folded.
+const MOST_LOW: usize = 5;
+
+/// How many characters of a reason are shown.
+const WHY_WIDTH: usize = 160;
+
+/// Renders a run for a pull request: Markdown of less than 60,000 characters, whose first line is a
+/// comment with the name of the run.
+pub fn run_markdown(report: &RunReport<'_>) -> String {
+    let (command, what) = match report.kind() {
+        Kind::Eval => ("juror eval", "Evaluation"),
+        Kind::Bench => ("juror bench", "Benchmark"),
+    };
+    let mut page = Page::new();
+    page.push(&format!("{}\n", comment(command, report.name)));
+    page.push(&heading(what, report.gates));
+    page.push(&format!("{} · {}\n", name(report.name), escaped(&report.extent())));
+    write_gates(report.gates, &mut page);
+    report.write_metrics(&mut page);
+    report.write_trials(&mut page);
+    if let Some(threshold) = report.threshold() {
+        report.write_low(&threshold, &mut page);
+    }
+    report.write_groups(&mut page);
+    page.finish()
+}
+
+impl RunReport<'_> {
+    /// How many questions there are, how many failed, and what intervals allow for.
+    fn extent(&self) -> String {
+        let all = self.statistics;
+        let questions = format!("{} {}", count(all.questions), noun(all.kind, all.questions));
+        let answers = match all.answers {
+            n if n == all.questions => String::new(),
+            n => format!(" with {} answers", count(n)),
+        };
+        let clusters = all.micro.values().filter_map(|own| own.clusters).max();
+        let clusters = clusters.map_or(String::new(), |n| {
+            let noun = match (all.kind, n) {
+                (Kind::Eval, 1) => "template",
+                (Kind::Eval, _) => "templates",
+                (Kind::Bench, n) => noun(Kind::Bench, n),
+            };
+            format!(", clustered by {} {noun}", count(n))
+        });
+        let errors = count(all.errors);
+        format!(
+            "{questions}{answers} · errors {errors} · {} intervals{clusters}",
+            confidence(all.confidence)
+        )
+    }
+
+    fn write_metrics(&self, page: &mut Page) {
+        let own: Vec<_> =
+            self.statistics.micro.iter().filter(|(metric, _)| !is_of_judging(metric)).collect();
+        let titles = Titles::new(&["metric", "mean", "interval", "median", "n", "coverage"], 1);
+        let rows = own.iter().map(|(metric, own)| {
+            let cells = [mean(metric, own), interval(metric, own), median(metric, own)];
+            let cells = cells.into_iter().chain([count(own.n_scored), percent(own.coverage)]);
+            row(metric, cells)
+        });
+        page.table(&titles, rows, "metrics");
+        page.push("\n");
+        for note in self.notes(&own) {
+            page.push(&format!("- {note}\n"));
+        }
+    }
+
+    fn notes(&self, own: &[(&String, &MetricStatistics)]) -> Vec<String> {
+        let noun = self.statistics.kind.cluster_noun();
+        let why = |own: &MetricStatistics| Some(about_interval(own.caution?, own.clusters, noun));
+        let whys = own.iter().filter_map(|(metric, own)| Some((why(own)?, metric.as_str())));
+        Quotes { name, sentence: escaped }.by_reason(whys)
+    }
+
+    /// How often questions with several answers are solved, by the headline metric.
+    fn write_trials(&self, page: &mut Page) {
+        let metric = headline(self.statistics);
+        let own = metric.and_then(|metric| Some((metric, self.statistics.trials.get(metric)?)));
+        let Some((metric, own)) = own else { return };
+        let noun = noun(self.kind(), own.questions);
+        let solved = percent(own.solved_sometimes);
+        let (n, metric_name) = (count(own.questions), name(metric));
+        page.push(&format!("\n{solved} of {n} {noun} are solved sometimes, by {metric_name}\n"));
+        let titles = Titles::new(&["k", "pass@k", "interval", "pass^k", "interval", "n"], 0);
+        let amounts = Amounts::of_metric(metric);
+        let shown = |rate: &juror_compare::PassRate| {
+            let interval = rate.interval.map_or(NONE.into(), |own| amounts.range(own));
+            [amounts.value(rate.mean), interval]
+        };
+        let row = |at: usize| {
+            let TrialStatistics { pass_at_k, pass_hat_k, .. } = own;
+            let k = pass_at_k[at].k.to_string();
+            let cells = [shown(&pass_at_k[at]), shown(&pass_hat_k[at])].concat();
+            std::iter::once(k).chain(cells).chain([count(pass_at_k[at].n)]).collect()
+        };
+        page.table(&titles, (0..own.pass_at_k.len().min(own.pass_hat_k.len())).map(row), "k");
+    }
+
+    fn write_low(&self, threshold: &Threshold, page: &mut Page) {
+        let low = self.low_questions(threshold);
+        let kind = self.kind();
+        let word = if threshold.is_upper() { "at most" } else { "at least" };
+        let limit = threshold.value;
+        let (n, noun_of_all) = (count(low.len()), noun(kind, low.len()));
+        let metric = name(&threshold.metric);
+        page.push(&format!("\n**{n} {noun_of_all}** without {metric} of {word} {limit}\n"));
+        let titles = Titles::new(&["score", noun(kind, 1), group_noun(kind), "why"], 4);
+        let row = |own: &LowQuestion<'_>| {
+            let why = if own.why.is_empty() { String::new() } else { code(own.why, WHY_WIDTH) };
+            vec![escaped(&score(&threshold.metric, own.score)), name(own.id), name(own.group), why]
+        };
+        let (first, rest) = low.split_at(low.len().min(MOST_LOW));
+        page.table(&titles, first.iter().map(row), "worst");
+        let what = format!("more {}", noun(kind, rest.len()));
+        page.fold(&format!("{} {what}", count(rest.len())), &titles, rest.iter().map(row), &what);
+    }
+
+    /// The headline metric of each template or set, if there are several.
+    fn write_groups(&self, page: &mut Page) {
+        let Some(metric) = headline(self.statistics) else { return };
+        let groups = &self.statistics.groups;
+        let own: Vec<_> =
+            groups.iter().filter_map(|(group, own)| Some((group, own.get(metric)?))).collect();
+        if own.len() < 2 {
+            return;
+        }
+        let noun = group_noun(self.kind());
+        let titles = Titles::new(&[noun, "mean", "interval", "n", "errors"], 1);
+        let rows = own.into_iter().map(|(group, own)| {
+            let cells = [mean(metric, own), interval(metric, own)];
+            row(group, cells.into_iter().chain([count(own.n_scored), count(own.n_error)]))
+        });
+        let summary = format!("{} by {noun}", html_code(metric, NAME_WIDTH));
+        page.fold(&summary, &titles, rows, &format!("{noun}s"));
+    }
+}
+
+fn row(first: &str, cells: impl Iterator<Item = String>) -> Vec<String> {
+    std::iter::once(name(first)).chain(cells.map(|cell| escaped(&cell))).collect()
+}
+
+fn mean(metric: &str, own: &MetricStatistics) -> String {
+    Amounts::of_metric(metric).value(own.mean)
+}
+
+fn median(metric: &str, own: &MetricStatistics) -> String {
+    Amounts::of_metric(metric).value(own.median)
+}
+
+fn interval(metric: &str, own: &MetricStatistics) -> String {
+    let amounts = Amounts::of_metric(metric);
+    own.interval.map_or(NONE.into(), |interval| amounts.range(interval))
+}
