@@ -4,7 +4,8 @@
 //! [`Statistics::of`] computes means with honest intervals: questions of one template are not
 //! independent, so they count as clusters. [`compare`] joins the questions of two runs and says how
 //! each metric changed, how sure that is, and which questions flipped. [`Gates`] turn either into a
-//! verdict: pass, warn, block, or inconclusive if the data cannot tell.
+//! verdict: pass, warn, block, or inconclusive if the data cannot tell. A [`Calibration`] holds what
+//! people said about a judge, and corrects the judge's means by it.
 //!
 //! ```
 //! use juror_compare::{CompareOptions, ComparedRun, Kind, RunFacts, Statistics, compare};
@@ -42,6 +43,7 @@
 //! You will not find files, formats of files or printing here: tables go in, numbers come out.
 
 mod by_group;
+mod calibration;
 mod comparison;
 mod estimate;
 mod flips;
@@ -55,6 +57,12 @@ mod run_facts;
 mod statistics;
 mod trials;
 
+pub use calibration::{
+    CalibratedMetric, Calibration, Candidate, CheckedJudge, Choice, CorrectedMean,
+    CorrectionMethod, DifferingAnswer, JudgeId, JudgedScores, LabelAgreement, LabelCounts,
+    LabelPair, LabelledAnswer, LabelledRate, MeanDifference, PersonsLabel, RawMean, Sample,
+    Uncorrected, check_judge, choose_answers,
+};
 pub use comparison::{
     CandidateComparison, CompareOptions, ComparedRun, Comparison, Incomparable, compare,
     comparison_schema,

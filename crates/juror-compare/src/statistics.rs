@@ -8,6 +8,7 @@ use juror_score::{Level, Ordered, ScoreColumn, ScoreTable};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::calibration::CalibratedMetric;
 use crate::estimate::{ClusterNoun, has_width};
 use crate::metric_statistics::{MetricStatistics, Numbers};
 use crate::trials::{TrialStatistics, trial_statistics};
@@ -48,6 +49,9 @@ pub struct Statistics {
     #[serde(skip_serializing_if = "Ordered::is_empty")]
     #[schemars(with = "BTreeMap<String, TrialStatistics>")]
     pub trials: ByMetric<TrialStatistics>,
+    /// Means without the judge's errors, for metrics that have a calibration.
+    #[serde(skip_serializing_if = "Ordered::is_empty")]
+    pub calibrated: ByMetric<CalibratedMetric>,
 }
 
 /// What a run consists of.
@@ -117,6 +121,7 @@ impl Statistics {
             macro_means: ByMetric::default(),
             groups: table.groups().map(|group| (group.to_owned(), ByMetric::default())).collect(),
             trials: ByMetric::default(),
+            calibrated: ByMetric::default(),
         };
         for column in table.columns() {
             let micro = Numbers::of_all(table, column, clusters).statistics(column, confidence);

@@ -15,6 +15,7 @@
 //! | What would people have said? | [`corrected_rate()`], [`prediction_powered()`] |
 //! | How many questions does it take? | [`questions_needed`], [`least_detectable`], [`repeats_needed`] |
 //! | What if there is no formula? | [`Bootstrap`] |
+//! | Which answers do people look at? | [`SplitMix64`] draws them |
 //!
 //! # Clusters
 //!
@@ -56,7 +57,8 @@
 //!   impossible counts give `None`, too; nothing panics.
 //! - An interval of width 0 says that the values do not vary, not that the mean is certain:
 //!   `is_degenerate` tells.
-//! - Nothing is random but [`Bootstrap`], which names its seed.
+//! - Nothing is random but [`Bootstrap`], which names its seed, and [`SplitMix64`], which is given
+//!   one.
 //! - All but [`Bootstrap`] and [`AlphaLevel::Ratio`] take time in proportion to `n log n` at most.
 //!
 //! You will not find questions, runs or files here: numbers go in, numbers come out.
@@ -83,6 +85,7 @@ mod prediction_powered;
 mod proportion;
 mod sample;
 mod sign_flip;
+mod split_mix;
 mod trials;
 
 pub use agreement::{Agreement, agreement};
@@ -104,4 +107,5 @@ pub use planning::{Design, least_detectable, questions_needed, repeats_needed};
 pub use prediction_powered::{PredictionPowered, prediction_powered};
 pub use proportion::{Proportion, proportion};
 pub use sign_flip::sign_flip_exact;
+pub use split_mix::SplitMix64;
 pub use trials::{pass_at_k, pass_hat_k};
