@@ -53,6 +53,7 @@ mod join;
 mod metric_comparison;
 mod metric_statistics;
 mod numbers;
+mod planning;
 mod run_facts;
 mod statistics;
 mod trials;
@@ -61,7 +62,7 @@ pub use calibration::{
     CalibratedMetric, Calibration, Candidate, CheckedJudge, Choice, CorrectedMean,
     CorrectionMethod, DifferingAnswer, JudgeId, JudgedScores, LabelAgreement, LabelCounts,
     LabelPair, LabelledAnswer, LabelledRate, MeanDifference, PersonsLabel, RawMean, Sample,
-    Uncorrected, check_judge, choose_answers,
+    Uncorrected, calibration_schema, check_judge, choose_answers,
 };
 pub use comparison::{
     CandidateComparison, CompareOptions, ComparedRun, Comparison, Incomparable, compare,
@@ -78,6 +79,10 @@ pub use join::{Joined, PairedScores, QuestionName, item_scores};
 pub use metric_comparison::{Direction, MetricComparison};
 pub use metric_statistics::MetricStatistics;
 pub use numbers::thousands;
+pub use planning::{
+    ASSUMED_CORRELATION, ASSUMED_VARIANCE, AtHand, Basis, CannotPlan, PlanOptions, Planning,
+    ScoreSpread, plan_schema,
+};
 pub use run_facts::{Difference, RunFacts};
 pub use statistics::{ByMetric, Kind, MacroStatistics, Statistics, statistics_schema};
 pub use trials::{PassRate, TrialStatistics};

@@ -50,7 +50,8 @@ pub struct Statistics {
     #[schemars(with = "BTreeMap<String, TrialStatistics>")]
     pub trials: ByMetric<TrialStatistics>,
     /// Means without the judge's errors, for metrics that have a calibration.
-    #[serde(skip_serializing_if = "Ordered::is_empty")]
+    #[serde(default, skip_serializing_if = "Ordered::is_empty")]
+    #[schemars(with = "BTreeMap<String, CalibratedMetric>")]
     pub calibrated: ByMetric<CalibratedMetric>,
 }
 
@@ -81,7 +82,7 @@ pub struct MacroStatistics {
 }
 
 impl Kind {
-    fn of(level: Level) -> Kind {
+    pub(crate) fn of(level: Level) -> Kind {
         match level {
             Level::Attempt => Kind::Bench,
             Level::Question | Level::Step => Kind::Eval,

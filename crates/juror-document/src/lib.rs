@@ -31,6 +31,7 @@
 
 mod document;
 mod found_problems;
+mod label_problem;
 mod look;
 mod not_numbers;
 mod notice;
@@ -39,6 +40,7 @@ mod yaml;
 
 pub use document::{Document, DocumentText, Format, UnplacedProblem, lines_of};
 pub use found_problems::FoundProblems;
+pub use label_problem::LabelProblem;
 pub use look::Look;
 pub use not_numbers::Quoted;
 pub use notice::{Notice, Part, Phrase, Spelling, option, option_as, program_only};

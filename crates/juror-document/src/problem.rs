@@ -4,6 +4,8 @@ use std::fmt;
 use std::mem::{Discriminant, discriminant};
 use std::sync::Arc;
 
+use crate::label_problem::LabelProblem;
+
 /// A position in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -200,6 +202,8 @@ pub enum Problem {
         /// A key of it, and the known key that was probably meant.
         near: Option<(String, &'static str)>,
     },
+    /// A label of an answer that cannot be used.
+    Label(LabelProblem),
     /// A setting is unknown or has the wrong type.
     BadSetting {
         /// What is wrong with it.
@@ -235,7 +239,11 @@ impl Problem {
     }
 
     pub(crate) fn kind(&self) -> ProblemKind {
-        (discriminant(self), self.is_note())
+        let of_label = match self {
+            Problem::Label(problem) => Some(discriminant(problem)),
+            _ => None,
+        };
+        (discriminant(self), of_label, self.is_note())
     }
 
     /// Whether this already stands for all occurrences of the same problem.
@@ -258,6 +266,7 @@ impl Problem {
                 | Problem::UnknownQuestion(_)
                 | Problem::UncountedDocuments { .. }
                 | Problem::UncountedMetrics { .. }
+                | Problem::Label(_)
         )
     }
 }
@@ -340,6 +349,7 @@ impl fmt::Display for Problem {
             Problem::NoResponses { found, .. } => {
                 write!(f, "no response in any known form: the first record {found}")
             }
+            Problem::Label(problem) => problem.fmt(f),
         }
     }
 }
@@ -413,6 +423,7 @@ impl Problem {
                     .into(),
             ),
             Problem::BadSetting { hint, .. } => hint.clone(),
+            Problem::Label(problem) => problem.hint().map(Into::into),
             _ => None,
         }
     }
@@ -456,8 +467,8 @@ pub struct Problems {
     pub(crate) more: Vec<(ProblemKind, usize)>,
 }
 
-/// Problems are reported by kind, and notes apart from mistakes.
-pub(crate) type ProblemKind = (Discriminant<Problem>, bool);
+/// Problems are reported by kind, those of labels by theirs, and notes apart from mistakes.
+pub(crate) type ProblemKind = (Discriminant<Problem>, Option<Discriminant<LabelProblem>>, bool);
 
 /// Problems of one kind: the first ones, and how many more there are.
 #[derive(Clone, Debug)]

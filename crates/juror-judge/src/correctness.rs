@@ -15,7 +15,7 @@ use crate::reply::{
 };
 use crate::template::{Template, TemplateError};
 
-const PURPOSE: &str = "answer_claims";
+pub(crate) const PURPOSE: &str = "answer_claims";
 
 /// The placeholders that a prompt may use.
 pub(crate) const PLACES: &[&str] = &["question", "reference_answer", "actual_answer"];

@@ -174,10 +174,13 @@ impl Custom {
     }
 }
 
+/// How the purposes of custom evaluations begin.
+pub(crate) const PREFIX: &str = "custom_";
+
 /// Makes a name that all providers accept. A hash keeps changed names apart.
 fn purpose_of(name: &str) -> String {
     const LONGEST: usize = 64;
-    let wanted = format!("custom_{name}");
+    let wanted = format!("{PREFIX}{name}");
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if wanted.len() <= LONGEST && wanted.chars().all(is_allowed) {
         return wanted;

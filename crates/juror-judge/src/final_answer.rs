@@ -8,7 +8,7 @@ use crate::pass_rate::{read_status, reason_of, schema};
 use crate::reply::{JudgedTexts, only, shown};
 use crate::template::{Template, TemplateError};
 
-const PURPOSE: &str = "final_answer_status";
+pub(crate) const PURPOSE: &str = "final_answer_status";
 
 /// The placeholders that the prompt may use.
 pub(crate) const PLACES: &[&str] = &["query", "final_answer"];

@@ -13,8 +13,8 @@ use crate::reply::{JudgedTexts, imitates_verdict, read_verdict, text};
 use crate::template::{Template, TemplateError};
 use crate::trajectory;
 
-const STATUS: &str = "answer_status";
-const DETAILED: &str = "answer_status_detailed";
+pub(crate) const STATUS: &str = "answer_status";
+pub(crate) const DETAILED: &str = "answer_status_detailed";
 
 /// The placeholders that the prompts may use.
 pub(crate) const STATUS_PLACES: &[&str] = &["query", "final_answer"];

@@ -9,7 +9,7 @@ use crate::judge::{Judge, collect, failed, is_blank};
 use crate::reply::{JudgedTexts, bit, imitates_verdict, read_verdict, text};
 use crate::template::{Template, TemplateError};
 
-const PURPOSE: &str = "generated_question";
+pub(crate) const PURPOSE: &str = "generated_question";
 
 /// How many questions are generated.
 const N_QUESTIONS: u32 = 3;

@@ -11,6 +11,12 @@ use crate::judge::{Judge, collect, failed, is_blank};
 use crate::reply::{JudgedTexts, bit, imitates_verdict, read_verdict, text};
 use crate::template::{Template, TemplateError};
 
+/// The purposes of judging contexts by the reference answer: for recall and for precision.
+pub(crate) const ANSWER_PURPOSES: [&str; 2] = ["answer_attribution", "answer_usefulness"];
+
+/// The purposes of judging them by the expected contexts.
+pub(crate) const CONTEXT_PURPOSES: [&str; 2] = ["context_attribution", "context_usefulness"];
+
 /// The placeholders that the prompt for recall may use.
 pub(crate) const ATTRIBUTION_PLACES: &[&str] = &["question", "reference", "contexts"];
 
@@ -127,8 +133,8 @@ impl Retrieval {
     /// The purposes of calls for recall and precision.
     fn purposes(&self) -> [&'static str; 2] {
         match self.against {
-            Against::Answer { .. } => ["answer_attribution", "answer_usefulness"],
-            Against::Contexts => ["context_attribution", "context_usefulness"],
+            Against::Answer { .. } => ANSWER_PURPOSES,
+            Against::Contexts => CONTEXT_PURPOSES,
         }
     }
 

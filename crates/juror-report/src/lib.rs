@@ -59,10 +59,12 @@
 mod agents;
 mod aggregates;
 mod amount;
+mod calibration;
 mod comparison;
 mod gates;
 mod junit;
 mod markdown;
+mod planning;
 mod questions_table;
 mod results;
 mod run_report;
@@ -77,11 +79,14 @@ use juror_score::{Aggregates, MetricInfo, Profile, Record};
 use serde::Serialize;
 
 pub use agents::{QueryLine, SetRow, agents_table};
+pub use calibration::calibration_table;
 pub use comparison::{
     ComparisonView, comparison_json, comparison_junit, comparison_markdown, comparison_name,
     comparison_text, comparison_tsv, is_unchanged,
 };
 pub use junit::Threshold;
+pub use planning::{PlanRow, PlanSources, plan_rows, plan_table};
+pub use questions_table::calibrated_lines;
 pub use results::{ResultSink, emit_fields, emit_result, text_of_json};
 pub use run_report::{ReportFormat, RunReport, render_run, run_junit, run_markdown};
 pub use runs::{RunRow, runs_table};

@@ -1,10 +1,10 @@
 //! The table of an evaluation: a row per template, then all questions, with means and intervals.
 
-use juror_compare::{FEW_CLUSTERS, MetricStatistics, Statistics};
+use juror_compare::{CalibratedMetric, FEW_CLUSTERS, MetricStatistics, Statistics};
 use juror_score::{Aggregates, KeyPart, Summary, Unit, metric, question_metric, split_key};
 
 use crate::shown_mean::{FEW, ShownMean};
-use crate::terminal::{Paint, layout, lines, shorten};
+use crate::terminal::{Paint, layout, lines, shorten, visible};
 
 /// How many templates are listed.
 const MOST_TEMPLATES: usize = 20;
@@ -55,7 +55,14 @@ pub(crate) fn questions_table(
     }
     let notes = notes(statistics, &columns);
     let notes = notes.iter().map(|note| paint.dim(note));
-    format!("{}{}", layout(&rows, paint), lines(notes))
+    format!("{}{}{}", layout(&rows, paint), lines(notes), calibrated_lines(statistics))
+}
+
+/// Returns a line for every metric whose judge was checked by people: its mean without the judge's
+/// errors, or why there is none.
+pub fn calibrated_lines(statistics: &Statistics) -> String {
+    let line = |(metric, own): (&String, &CalibratedMetric)| visible(&own.line(metric)) + "\n";
+    statistics.calibrated.iter().map(line).collect()
 }
 
 /// The metrics to show: those of `SCORES` that some question has, then the first custom ones, then

@@ -36,6 +36,7 @@
 mod answers;
 mod asking;
 pub mod bench;
+mod calibration;
 mod dotenv;
 mod environment;
 mod evaluation;
@@ -56,6 +57,7 @@ mod tools;
 
 pub use answers::{AnswerFiles, AnswersError, log_files};
 pub use asking::{Asking, Watch, ask_each, ticks};
+pub use calibration::{Calibrating, judge_id, load_calibrations};
 pub use environment::Environment;
 pub use evaluation::{
     Evaluation, EvaluationError, Inputs, JudgedLine, Judgements, Judging, KnownJudgement,

@@ -2,7 +2,7 @@
 
 use std::num::NonZero;
 
-use juror_compare::{Gate, Gates};
+use juror_compare::{Calibration, Gate, Gates};
 use juror_score::{Aggregator, Case, Profile, Record, Traits, explain, score};
 
 /// A gate names something that is not a metric.
@@ -21,6 +21,8 @@ pub struct Plan {
     pub custom_needs: Vec<Traits>,
     /// The requirements that results must meet to pass.
     pub gates: Gates,
+    /// What is known about the judges' errors.
+    pub calibrations: Vec<Calibration>,
     /// Whether results explain why expected steps were missed.
     pub explain: bool,
     /// The number of scoring threads.
@@ -36,6 +38,7 @@ impl Plan {
             custom_metrics: Vec::new(),
             custom_needs: Vec::new(),
             gates: Gates::default(),
+            calibrations: Vec::new(),
             explain: false,
             threads,
         }

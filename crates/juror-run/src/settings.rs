@@ -25,7 +25,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::plan::Plan;
-use crate::tool_settings::ToolsSettings;
+use crate::tool_settings::{ToolsSettings, one_or_many};
 
 pub use self::gates::{
     BoundWord, GateSettings, InconclusiveWord, LevelWord, LimitWord, MarginWord,
@@ -137,6 +137,11 @@ fn share_schema(_: &mut SchemaGenerator) -> Schema {
         "maximum": 1,
         "pattern": r"^\s*[0-9.]+\s*%?\s*$",
     })
+}
+
+/// Returns the schema of a file, or a list of files.
+fn files_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"type": ["string", "array", "null"], "items": {"type": "string"}})
 }
 
 /// Switches of step matching.
@@ -512,6 +517,11 @@ pub struct JudgeSettings {
     pub repeats: Option<NonZero<u32>>,
     /// A folder with prompts that take the place of the built-in ones of the same name.
     pub prompts: Option<String>,
+    /// Files of `juror calibrate`: means of judged metrics are shown with and without the judge's
+    /// errors.
+    #[serde(deserialize_with = "one_or_many")]
+    #[schemars(schema_with = "files_schema")]
+    pub calibration: Vec<String>,
 }
 
 /// Claims of the answer against the reference answer.

@@ -183,8 +183,7 @@ impl ScoreTable {
         });
         let row = row_number(self.items.len() - 1);
         for column in &mut self.columns {
-            if !column.values.last().is_some_and(|value| value.item == row)
-                && is_exempt(card, column)
+            if column.values.last().is_none_or(|value| value.item != row) && is_exempt(card, column)
             {
                 column.exempt.push(row);
             }

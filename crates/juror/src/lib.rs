@@ -9,6 +9,7 @@
 
 mod cli;
 mod exit;
+mod labels;
 mod output;
 mod progress;
 

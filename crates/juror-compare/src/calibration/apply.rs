@@ -1,6 +1,7 @@
 //! Corrects the means of a run by what people said about its judge.
 
 use juror_score::ScoreTable;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Calibration, CorrectedMean, JudgeId, JudgedScores};
@@ -8,7 +9,7 @@ use crate::join::item_scores;
 use crate::statistics::{Kind, QuestionNumbers, Statistics};
 
 /// A metric for which there is a calibration: its corrected mean, or why it has none.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CalibratedMetric {
     /// How many random labels it rests on.
     pub labels: usize,

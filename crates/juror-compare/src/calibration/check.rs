@@ -1,6 +1,7 @@
 //! How far a judge agrees with people, and how often it errs.
 
 use juror_score::statistics::{CONFIDENCE, Interval, mean, proportion};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::correction::judged_counts;
@@ -11,8 +12,13 @@ use super::{
 };
 use crate::estimate::Estimate;
 
+/// Returns the JSON Schema of `juror.calibration/1`.
+pub fn calibration_schema() -> serde_json::Value {
+    schemars::schema_for!(CheckedJudge).into()
+}
+
 /// A calibration and everything that it rests on: the content of `calibration.json`.
-#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CheckedJudge {
     /// What later runs are corrected by.
     #[serde(flatten)]
@@ -43,7 +49,7 @@ pub struct CheckedJudge {
 }
 
 /// How many answers people labelled.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LabelCounts {
     /// Answers of the random share. These alone estimate how often the judge errs.
     pub random: usize,
@@ -56,7 +62,7 @@ pub struct LabelCounts {
 }
 
 /// How often a judge says the same as people, of answers of one class.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LabelledRate {
     /// The share.
     pub rate: f64,
@@ -70,7 +76,7 @@ pub struct LabelledRate {
 }
 
 /// How far people are above a judge.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct MeanDifference {
     /// The mean of people's score less the judge's.
     pub mean: f64,
@@ -81,7 +87,7 @@ pub struct MeanDifference {
 }
 
 /// A judge's mean over a run.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RawMean {
     /// How many answers the judge scored.
     pub n: usize,
@@ -93,7 +99,7 @@ pub struct RawMean {
 }
 
 /// An answer that people and judge see differently.
-#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct DifferingAnswer {
     /// The template or set of its question.
     pub group: String,

@@ -3,6 +3,7 @@
 use juror_score::statistics::{
     Interval, JudgedCounts, Refused, corrected_rate, prediction_powered,
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Calibration, LabelPair, Side, is_binary};
@@ -18,7 +19,7 @@ pub struct JudgedScores<'s> {
 }
 
 /// How a mean was corrected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CorrectionMethod {
     /// By sensitivity and specificity, for scores of 0 and 1 (Rogan and Gladen).
@@ -28,7 +29,7 @@ pub enum CorrectionMethod {
 }
 
 /// The mean that people would give, beside the judge's own.
-#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CorrectedMean {
     /// How it was corrected.
     pub method: CorrectionMethod,
@@ -43,7 +44,6 @@ pub struct CorrectedMean {
     pub interval: Option<Interval>,
     /// Why there is no interval.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
     pub caution: Option<Caution>,
     /// The judge's own mean.
     pub raw: f64,

@@ -1,13 +1,14 @@
 //! How far people and judge agree, and people among themselves.
 
 use juror_score::statistics::{AlphaLevel, agreement, alpha};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::labelled::names;
 use super::{LabelledAnswer, Side, is_binary};
 
 /// How far people and judge agree on passing and failing answers.
-#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LabelAgreement {
     /// How many answers.
     pub n: u64,

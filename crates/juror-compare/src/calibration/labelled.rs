@@ -1,12 +1,13 @@
 //! Answers that people labelled.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{LabelPair, Side};
 
 /// Why an answer was chosen for people to label.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Sample {

@@ -16,11 +16,13 @@ mod judge_id;
 mod label_agreement;
 mod labelled;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use apply::CalibratedMetric;
 pub use check::{
-    CheckedJudge, DifferingAnswer, LabelCounts, LabelledRate, MeanDifference, RawMean, check_judge,
+    CheckedJudge, DifferingAnswer, LabelCounts, LabelledRate, MeanDifference, RawMean,
+    calibration_schema, check_judge,
 };
 pub use choose::{Candidate, Choice, choose_answers};
 pub use correction::{CorrectedMean, CorrectionMethod, JudgedScores, Uncorrected};
@@ -30,7 +32,7 @@ pub use labelled::{LabelledAnswer, PersonsLabel, Sample};
 
 /// What people said about a random share of a judge's verdicts: enough to correct the judge's mean on
 /// any run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Calibration {
     /// `juror.calibration/1`.
     pub format: String,
@@ -47,7 +49,7 @@ pub struct Calibration {
 }
 
 /// What a judge and people say about the same answer.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LabelPair {
     /// The judge's score.
     pub judge: f64,

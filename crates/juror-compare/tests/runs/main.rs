@@ -2,5 +2,6 @@
 
 mod calibration;
 mod comparison;
+mod planning;
 mod statistics;
 mod support;

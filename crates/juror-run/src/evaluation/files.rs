@@ -14,6 +14,7 @@ use super::columns::metrics_of_steps;
 use super::reason::reason;
 use super::reports::{ReportOptions, Reports, push_reason};
 use super::{Evaluation, EvaluationError, RecordWriter, Sink};
+use crate::calibration::Calibrating;
 use crate::output::{Output, OutputError};
 
 /// The initial capacity of a buffer of results, in bytes.
@@ -27,6 +28,7 @@ pub struct ResultFiles {
     statistics: Vec<Output>,
     reports: Reports,
     gates: Gates,
+    calibrating: Calibrating,
     n_questions: usize,
 }
 
@@ -116,6 +118,7 @@ impl Sink for ResultFiles {
         }
         self.n_questions = evaluation.dataset.questions.len();
         self.gates = plan.gates.clone();
+        self.calibrating = Calibrating::by_judgements(&plan.calibrations, judgements);
         let explains = !self.reports.is_empty();
         Ok(ResultWriter { profile: &plan.profile, formats, columns, explains })
     }
@@ -132,7 +135,8 @@ impl Sink for ResultFiles {
     /// Writes everything before any file takes its place, so that a failure never leaves a mixture
     /// of old and new files.
     fn end(mut self, aggregator: Aggregator) -> Result<Totals, EvaluationError> {
-        let totals = Totals::of(&aggregator, &self.gates);
+        let mut totals = Totals::of(&aggregator, &self.gates);
+        self.calibrating.apply(&mut totals.statistics, aggregator.scores());
         for output in &mut self.results {
             output.write(output.format.closing(self.n_questions))?;
         }

@@ -9,6 +9,6 @@ mod summary;
 mod write;
 
 pub use findings::{call_findings, status_findings, status_of};
-pub use read::{ResultFile, read_result_file};
+pub use read::{ResultFile, read_each_result, read_result_file};
 pub use summary::Summary;
 pub use write::{Metadata, QueryResult, Report, ResultLine, file_name};

@@ -38,13 +38,24 @@ impl ResultFile {
 /// Reads a result file: an object with `metadata` and `results`, or the results alone, in a list or
 /// one per line. Reports and skips what it cannot read.
 pub fn read_result_file(document: &Document) -> (ResultFile, Problems) {
+    let mut results = Vec::new();
+    let (file, problems) = read_each_result(document, |card, _| results.push(card));
+    (ResultFile { results, ..file }, problems)
+}
+
+/// Like [`read_result_file`], but hands on each scorecard together with the fields of its result; the
+/// file that it returns has none.
+pub fn read_each_result<'d>(
+    document: &'d Document,
+    mut each: impl FnMut(Scorecard<'static>, &Object<'d>),
+) -> (ResultFile, Problems) {
     let mut look = Look::new(document);
     let mut file = ResultFile::default();
     let top = Path::default();
     if let Some(lines) = lines_of(document) {
         for (index, line) in lines.into_iter().enumerate() {
             match serde_json::from_str(line) {
-                Ok(value) => read_value(&mut look, value, &top.index(index), &mut file),
+                Ok(value) => read_value(&mut look, value, &top.index(index), "", &mut each),
                 Err(error) => look.complain(line, &error),
             }
         }
@@ -66,7 +77,7 @@ pub fn read_result_file(document: &Document) -> (ResultFile, Problems) {
     };
     let (results, path) = results.unwrap_or_default();
     for (index, value) in results.into_iter().enumerate() {
-        read_value(&mut look, value, &path.index(index), &mut file);
+        read_value(&mut look, value, &path.index(index), &file.test_set, &mut each);
     }
     (file, look.problems())
 }
@@ -87,10 +98,15 @@ fn lines_of(document: &Document) -> Option<Vec<&str>> {
     }
 }
 
-fn read_value<'d>(look: &mut Look<'d>, value: &'d RawValue, path: &Path, file: &mut ResultFile) {
+fn read_value<'d>(
+    look: &mut Look<'d>,
+    value: &'d RawValue,
+    path: &Path,
+    set: &str,
+    each: &mut impl FnMut(Scorecard<'static>, &Object<'d>),
+) {
     if let Some(fields) = look.object(value, path, "a result") {
-        let result = Parts::read(look, &fields, path).card(&file.test_set);
-        file.results.push(result);
+        each(Parts::read(look, &fields, path).card(set), &fields);
     }
 }
 

@@ -5,6 +5,7 @@ mod answer_correctness;
 mod ask;
 mod bench;
 mod cache;
+mod calibrate;
 mod compare;
 mod completions;
 mod convert;
@@ -13,6 +14,8 @@ mod eval;
 mod gate;
 mod judge;
 mod junit;
+mod label;
+mod plan;
 mod runs;
 mod schema;
 mod serve;
@@ -25,6 +28,7 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand};
+use juror_document::Document;
 use juror_files::load_settings;
 use juror_run::{Plan, Settings};
 use juror_score::{Aggregates, Profile};
@@ -71,6 +75,9 @@ enum Command {
     Bench(Box<bench::BenchArgs>),
     Convert(convert::ConvertArgs),
     Judge(judge::JudgeArgs),
+    Label(label::LabelArgs),
+    Calibrate(calibrate::CalibrateArgs),
+    Plan(plan::PlanArgs),
     Runs(runs::RunsArgs),
     Serve(serve::ServeArgs),
     Tools(tools::ToolsArgs),
@@ -101,6 +108,9 @@ pub(crate) fn run(arguments: Vec<OsString>, program: &[OsString]) -> anyhow::Res
         Command::Bench(args) => bench::run(&args, line),
         Command::Convert(args) => convert::run(&args),
         Command::Judge(args) => judge::run(&args),
+        Command::Label(args) => label::run(&args),
+        Command::Calibrate(args) => calibrate::run(&args),
+        Command::Plan(args) => plan::run(&args),
         Command::Runs(args) => runs::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Tools(args) => tools::run(&args),
@@ -212,6 +222,15 @@ fn quoted(word: &str) -> String {
         return word.to_owned();
     }
     format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// Returns what results a document has: of questions or of attempts; `None` if it has none.
+pub(crate) fn results_kind(document: &Document) -> Option<juror_compare::Kind> {
+    match validate::kind_of(document) {
+        Some(validate::Kind::Results) => Some(juror_compare::Kind::Eval),
+        Some(validate::Kind::AgentResults) => Some(juror_compare::Kind::Bench),
+        _ => None,
+    }
 }
 
 /// `1 question`, `2 questions`.

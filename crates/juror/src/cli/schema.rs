@@ -1,11 +1,12 @@
 //! `juror schema`: prints the schemas of files, for editors and for programs that read them.
 
 use clap::{Args, ValueEnum};
-use juror_compare::{comparison_schema, statistics_schema};
+use juror_compare::{calibration_schema, comparison_schema, plan_schema, statistics_schema};
 use juror_run::settings_schema;
 use juror_runs::run_schema;
 
 use crate::exit::Exit;
+use crate::labels::label_schema;
 use crate::output;
 
 const EXAMPLES: &str = "\
@@ -35,6 +36,12 @@ enum SchemaArg {
     Statistics,
     /// A comparison of runs.
     Compare,
+    /// A line of `juror label`.
+    Label,
+    /// The file of `juror calibrate`.
+    Calibration,
+    /// What `juror plan --json` prints.
+    Plan,
 }
 
 pub(super) fn run(args: &SchemaArgs) -> anyhow::Result<Exit> {
@@ -43,6 +50,9 @@ pub(super) fn run(args: &SchemaArgs) -> anyhow::Result<Exit> {
         SchemaArg::Run => run_schema(),
         SchemaArg::Statistics => statistics_schema(),
         SchemaArg::Compare => comparison_schema(),
+        SchemaArg::Label => label_schema(),
+        SchemaArg::Calibration => calibration_schema(),
+        SchemaArg::Plan => plan_schema(),
     };
     output::print_data(&format!("{schema:#}\n"))?;
     Ok(Exit::Done)

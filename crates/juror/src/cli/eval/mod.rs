@@ -14,7 +14,7 @@ use juror_report::calls_table;
 use juror_run::{
     Evaluation, EvaluationError, Inputs, Interrupt, Judgements, Judges, Judging, KnownJudgement,
     ModelFailures, Outcome, Plan, ReportOptions, ResultFiles, RunOptions, Settings, Totals,
-    Warning,
+    Warning, load_calibrations,
 };
 use juror_runs::{RunLog, RunPlace};
 
@@ -253,6 +253,7 @@ impl Work<'_> {
         let mut plan = self.settings.plan();
         plan.threads = self.report.jobs.map_or(plan.threads, NonZero::get);
         plan.explain = self.report.explain;
+        plan.calibrations = load_calibrations(&self.settings.judge.calibration)?;
         self.gate.add_to(&mut plan)?;
         Ok(plan)
     }

@@ -1,6 +1,6 @@
 //! The summary of an evaluation, for people and for machines.
 
-use juror_compare::GateVerdict;
+use juror_compare::{ByMetric, CalibratedMetric, GateVerdict};
 use juror_document::Problems;
 use juror_report::{Format, Highlights, WorstQuestion, render_aggregates, summary, text_of_json};
 use juror_run::{Evaluation, Outcome, QuestionSummary, Totals};
@@ -109,6 +109,7 @@ impl Summary<'_> {
             errors: self.outcome.product.aggregates.micro.n_errors,
             warnings: problems.errors.iter().map(ToString::to_string).collect(),
             gates_not_met: self.gates_not_met(),
+            calibrated: self.outcome.product.statistics.calibrated.clone(),
             worst: highlights.worst.iter().map(JsonWorst::of).collect(),
             calls: ask::json_calls(&self.outcome.judgements.tally),
             aggregates: serde_json::from_slice(aggregates.trim_ascii()).unwrap_or_default(),
@@ -141,6 +142,8 @@ struct JsonSummary {
     warnings: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     gates_not_met: Vec<String>,
+    #[serde(skip_serializing_if = "ByMetric::is_empty")]
+    calibrated: ByMetric<CalibratedMetric>,
     worst: Vec<JsonWorst>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     calls: Vec<ask::JsonCalls>,

@@ -1,0 +1,161 @@
+//! A plan for terminals: how many questions it takes, and what each number rests on.
+
+use juror_compare::{Basis, Planning, thousands};
+
+use crate::terminal::{Paint, Palette, layout, visible};
+
+/// A number of a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanRow {
+    /// Its key in JSON.
+    pub key: &'static str,
+    /// What it is.
+    pub name: &'static str,
+    /// The number; `–` if there is none.
+    pub value: String,
+    /// What it was computed from, or why there is none.
+    pub rests_on: String,
+}
+
+/// Where the numbers of a plan come from, as the user named it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlanSources {
+    /// The runs.
+    pub runs: Vec<String>,
+    /// The file of questions.
+    pub reference: Option<String>,
+    /// What groups of questions are called: templates or sets.
+    pub groups: &'static str,
+}
+
+/// Renders a plan as a table.
+pub fn plan_table(plan: &Planning, rows: &[PlanRow], palette: Palette) -> String {
+    let paint = Paint(palette);
+    let mut cells = vec![["", "value", "rests on"].map(str::to_owned).to_vec()];
+    let widest = rows.iter().map(|row| row.rests_on.chars().count()).max().unwrap_or(0);
+    // Columns but the first are aligned to the right, and texts read better from the left.
+    cells[0][2] = format!("{:<widest$}", cells[0][2]);
+    cells.extend(rows.iter().map(|row| {
+        vec![row.name.to_owned(), row.value.clone(), format!("{:<widest$}", visible(&row.rests_on))]
+    }));
+    format!("{}\n\n{}", paint.bold(&title(plan)), layout(&cells, paint))
+}
+
+fn title(plan: &Planning) -> String {
+    let percent = |share: f64| format!("{} %", (share * 1000.0).round() / 10.0);
+    let answers = if plan.trials == 1 { "answer" } else { "answers" };
+    let (power, confidence) = (percent(plan.power), percent(plan.confidence));
+    let name = visible(&plan.metric);
+    format!(
+        "{name} · power {power} · confidence {confidence} · {} {answers} per question",
+        plan.trials
+    )
+}
+
+/// Lists the numbers of a plan.
+pub fn plan_rows(plan: &Planning, sources: &PlanSources) -> Vec<PlanRow> {
+    let mut rows = Vec::new();
+    if let Some(detect) = plan.detect {
+        rows.extend(needed(plan, detect, sources));
+    }
+    if let (Some(at_hand), Some(least)) = (plan.at_hand, plan.least_detectable) {
+        let of = sources.reference.as_ref().or(sources.runs.first());
+        let questions =
+            format!("{} in {} {}", of.map_or("", String::as_str), at_hand.groups, sources.groups);
+        rows.push(row(
+            "at_hand",
+            "questions at hand",
+            &count(at_hand.questions as u64),
+            &questions,
+        ));
+        let from = "the questions at hand, and the variances below";
+        rows.push(row("least_detectable", "least difference they find", &amount(least), from));
+    }
+    rows.extend(spread(plan, sources));
+    rows
+}
+
+fn row(key: &'static str, name: &'static str, value: &str, rests_on: &str) -> PlanRow {
+    PlanRow { key, name, value: value.to_owned(), rests_on: rests_on.to_owned() }
+}
+
+fn needed(plan: &Planning, detect: f64, sources: &PlanSources) -> Vec<PlanRow> {
+    let number = |n: Option<u64>| n.map_or("–".into(), count);
+    let for_what = format!("a difference of {}, and the variances below", amount(detect));
+    let questions = number(plan.questions_needed);
+    let mut rows = vec![row("questions_needed", "questions needed", &questions, &for_what)];
+    if let (Some(groups), Some(clusters)) = (plan.groups_needed, plan.spread.clusters) {
+        let size = plan.spread.questions as f64 / clusters as f64;
+        let as_now = format!("{} of {size:.1} questions each, as now", sources.groups);
+        rows.push(row("groups_needed", "templates needed", &count(groups), &as_now));
+    }
+    let (trials, why) = match (plan.trials_needed, plan.spread.variance_within) {
+        (Some(n), _) => (n.to_string(), "the questions at hand, answered so often".into()),
+        (None, Some(_)) => {
+            ("–".into(), "no number of answers makes up for so few questions".into())
+        }
+        (None, None) => ("–".into(), unknown_noise(sources)),
+    };
+    rows.push(row("trials_needed", "answers per question needed", &trials, &why));
+    rows
+}
+
+fn unknown_noise(sources: &PlanSources) -> String {
+    match sources.runs.is_empty() {
+        true => "not known without a run".into(),
+        false => "not known: the run has one answer per question".into(),
+    }
+}
+
+/// The variances that everything rests on.
+fn spread(plan: &Planning, sources: &PlanSources) -> Vec<PlanRow> {
+    let own = &plan.spread;
+    let questions = count(own.questions as u64);
+    let basis = match own.basis {
+        Basis::PairedDifferences => {
+            format!("{questions} questions of {}, paired", sources.runs.join(" and "))
+        }
+        Basis::OneRun => format!(
+            "{questions} questions of {}, assuming that two runs correlate by {}",
+            sources.runs.join(" and "),
+            own.correlation.unwrap_or_default()
+        ),
+        Basis::Assumption => "an assumption: scores from 0 to 1; a run tells more".into(),
+    };
+    let variance = amount_of_variance(own.variance_of_differences);
+    let mut rows =
+        vec![row("variance_of_differences", "variance of differences", &variance, &basis)];
+    let (within, why) = match own.variance_within {
+        Some(within) => {
+            let trials = format!("{:.1} answers per question: of system and judge", own.trials);
+            (amount_of_variance(within), trials)
+        }
+        None => ("–".into(), unknown_noise(sources)),
+    };
+    rows.push(row("variance_within", "variance within a question", &within, &why));
+    let (deff, why) = match (own.deff, own.clusters) {
+        (Some(deff), Some(n)) if deff < 1.0 => {
+            (format!("{deff:.2}"), format!("{n} {}; taken as 1, to be careful", sources.groups))
+        }
+        (Some(deff), Some(n)) => (format!("{deff:.2}"), format!("{n} {}", sources.groups)),
+        _ if sources.runs.is_empty() => {
+            ("1".into(), "an assumption: no two questions are alike".into())
+        }
+        _ => ("1".into(), "questions are independent".into()),
+    };
+    rows.push(row("deff", "design effect", &deff, &why));
+    rows
+}
+
+fn count(n: u64) -> String {
+    thousands(n as f64)
+}
+
+/// A score to three digits, or a number of tokens or seconds.
+fn amount(value: f64) -> String {
+    if value.abs() >= 100.0 { thousands(value) } else { format!("{value:.3}") }
+}
+
+fn amount_of_variance(value: f64) -> String {
+    if value.abs() >= 100.0 { thousands(value) } else { format!("{value:.4}") }
+}

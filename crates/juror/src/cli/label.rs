@@ -1,0 +1,128 @@
+//! `juror label`: a file of answers for people to label.
+
+use clap::Args;
+use juror_compare::{Candidate, Choice, Sample, choose_answers};
+use juror_run::Output;
+
+use super::{boolish, check_outputs, count};
+use crate::exit::{Exit, Outside};
+use crate::labels::{JudgedAnswer, JudgedRun, LabelLine, judge_hash};
+use crate::output;
+
+const EXAMPLES: &str = "\
+Examples:
+  juror label runs/monday -o labels.jsonl
+  juror label results.jsonl -o labels.jsonl --n 200 --share-random 0.75
+  juror label results.jsonl -o labels.jsonl --metric answer_relevance
+
+Each line is an answer with its question and, if there is one, the reference answer. People fill in
+`label`: a number from 0 (wrong) to 1 (right), or a word (pass, fail, right, wrong, solved, unsolved,
+true, false, yes, no, unsure); and `by`, their name, if several label. The judge's verdict is not in
+the file, nor the name of the system.
+
+A share of the answers is drawn at random: only these say how often the judge errs. The others are
+those in most doubt: questions whose answers have different scores, then scores near the middle.
+Then: juror calibrate RUN labels.jsonl";
+
+/// Make a file of answers for people to label, to check the judge of a run.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct LabelArgs {
+    /// Folder of a run, or results of `juror eval` or `juror bench`.
+    #[arg(value_name = "RUN")]
+    run: String,
+
+    /// File to write the lines to (JSONL); - is standard output. A file that exists is not replaced.
+    #[arg(short, long, value_name = "FILE")]
+    output: String,
+
+    /// How many answers.
+    #[arg(long = "n", value_name = "N", default_value_t = 100)]
+    n: usize,
+
+    /// The share of them that is drawn at random.
+    #[arg(long, value_name = "SHARE", default_value = "0.5", value_parser = parse_share)]
+    share_random: f64,
+
+    /// The judged metric that people check [default: sopr_score, answer_f1 or answer_relevance, the
+    /// first that the run has].
+    #[arg(long, value_name = "METRIC")]
+    metric: Option<String>,
+
+    /// Seed of what is drawn: the same seed chooses the same answers.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+
+    /// Print errors only.
+    #[arg(short, long, env = "JUROR_QUIET", value_parser = boolish())]
+    quiet: bool,
+}
+
+/// Parses a number from 0 to 1.
+pub(super) fn parse_share(text: &str) -> Result<f64, String> {
+    let share = text.parse::<f64>().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| format!("expected a share from 0 to 1, found `{text}`"))
+}
+
+pub(super) fn run(args: &LabelArgs) -> anyhow::Result<Exit> {
+    check_outputs([&args.run], [&args.output], false)?;
+    anyhow::ensure!(
+        args.output == "-" || !std::path::Path::new(&args.output).exists(),
+        "{}: it is there already, and may hold labels of people\n  hint: choose another name",
+        args.output
+    );
+    anyhow::ensure!(args.n > 0, "--n: there is nothing to choose\n  hint: 100 is a good number");
+    let run = JudgedRun::open(&args.run)?;
+    if !args.quiet {
+        output::warn_all(&run.problems);
+    }
+    let metric = run.metric(args.metric.as_deref())?;
+    let mut file = Output::create_text(&args.output)?;
+    let chosen = choose(&run, &metric, args);
+    let text: String = chosen.iter().map(|own| own.line(&run, &metric)).collect();
+    file.write(text.as_bytes()).map_err(|error| Outside(error.into()))?;
+    file.finish().map_err(|error| Outside(error.into()))?;
+    if !args.quiet {
+        say(&chosen, &metric, &args.output);
+    }
+    Ok(Exit::Done)
+}
+
+/// An answer that people are asked about.
+struct Chosen<'r> {
+    answer: &'r JudgedAnswer,
+    sample: Sample,
+}
+
+impl Chosen<'_> {
+    fn line(&self, run: &JudgedRun, metric: &str) -> String {
+        let judge = self.answer.judge(metric).map(|judge| judge_hash(&judge));
+        let line = LabelLine::of(self.answer, run.kind, metric);
+        line.with(judge.as_deref(), self.sample).text() + "\n"
+    }
+}
+
+fn choose<'r>(run: &'r JudgedRun, metric: &str, args: &LabelArgs) -> Vec<Chosen<'r>> {
+    let scored: Vec<(&JudgedAnswer, Candidate)> = run
+        .answers
+        .iter()
+        .zip(run.question_numbers())
+        .filter_map(|(answer, question)| {
+            Some((answer, Candidate { question, score: answer.score(metric)? }))
+        })
+        .collect();
+    let candidates: Vec<Candidate> = scored.iter().map(|(_, candidate)| *candidate).collect();
+    let choice = Choice { n: args.n, random_share: args.share_random, seed: args.seed };
+    let chosen = choose_answers(&candidates, choice).into_iter();
+    chosen.map(|(at, sample)| Chosen { answer: scored[at].0, sample }).collect()
+}
+
+fn say(chosen: &[Chosen<'_>], metric: &str, name: &str) {
+    let n_random = chosen.iter().filter(|own| own.sample == Sample::Random).count();
+    let others = count(chosen.len() - n_random, "disagreement");
+    let name = if name == "-" { "standard output" } else { name };
+    output::print_note(&format!(
+        "{} to label for {metric} in {name}: {n_random} random, {others}",
+        count(chosen.len(), "answer")
+    ));
+}

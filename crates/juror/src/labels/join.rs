@@ -1,0 +1,192 @@
+//! Joins labels to the verdicts that they are about.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use juror_compare::{JudgeId, Kind, LabelledAnswer, PersonsLabel};
+use juror_document::{Document, LabelProblem, Look, Problems};
+
+use super::label_line::judge_hash;
+use super::{JudgedAnswer, JudgedRun, ReadLabel, read_labels};
+
+/// What to join.
+pub(crate) struct Join<'r> {
+    /// The run.
+    pub(crate) run: &'r JudgedRun,
+    /// The metric.
+    pub(crate) metric: &'r str,
+    /// Whether labels that were made for another judge count.
+    pub(crate) takes_other_judges: bool,
+}
+
+/// A judge's scores, and the labels of some of them.
+pub(crate) struct Joined {
+    /// The judge; `None` if the run does not say who judged.
+    pub(crate) judge: Option<JudgeId>,
+    /// The answers that people labelled.
+    pub(crate) labelled: Vec<LabelledAnswer>,
+    /// All of the judge's scores, and the cluster of each.
+    pub(crate) scores: Vec<f64>,
+    pub(crate) clusters: Vec<u32>,
+    /// How many answers have a score of another judge. They are left out.
+    pub(crate) n_of_other_judges: usize,
+    /// Labels that are left out, and why.
+    pub(crate) problems: Problems,
+    /// How many these are.
+    pub(crate) n_left_out: usize,
+}
+
+impl Join<'_> {
+    /// Joins the labels of a file.
+    pub(crate) fn join(&self, document: &Document) -> Joined {
+        let judge = self.main_judge();
+        let mut joined = self.scores_of(judge);
+        let mut look = Look::new(document);
+        let labels = read_labels(document, &mut look);
+        let answers = AnswerIndex::of(&self.run.answers);
+        let mut known: HashSet<(usize, &str)> = HashSet::new();
+        let mut labelled: BTreeMap<usize, LabelledAnswer> = BTreeMap::new();
+        for label in &labels {
+            let found = self.find(label, &answers, joined.judge.as_ref());
+            let found = found.and_then(|(at, score)| {
+                let repeated = LabelProblem::Repeated { answer: label.id.clone() };
+                known.insert((at, &label.by)).then_some((at, score)).ok_or(repeated)
+            });
+            match found {
+                Err(problem) => label.leave_out(&mut look, problem),
+                Ok((at, score)) => {
+                    let own = labelled.entry(at).or_insert_with(|| self.labelled(at, label));
+                    own.people.push(PersonsLabel { by: label.by.clone(), score });
+                }
+            }
+        }
+        joined.labelled = labelled.into_values().collect();
+        joined.problems = look.problems();
+        joined.n_left_out = joined.problems.len();
+        joined
+    }
+
+    /// Returns the judge of most answers.
+    fn main_judge(&self) -> Option<JudgeId> {
+        let mut counts: BTreeMap<String, (usize, JudgeId)> = BTreeMap::new();
+        for answer in self.scored() {
+            if let Some(judge) = answer.judge(self.metric) {
+                counts.entry(judge_hash(&judge)).or_insert((0, judge)).0 += 1;
+            }
+        }
+        counts.into_values().max_by_key(|(n, _)| *n).map(|(_, judge)| judge)
+    }
+
+    fn scored(&self) -> impl Iterator<Item = &JudgedAnswer> {
+        self.run.answers.iter().filter(|answer| answer.score(self.metric).is_some())
+    }
+
+    /// Collects the scores of one judge.
+    fn scores_of(&self, judge: Option<JudgeId>) -> Joined {
+        let mut joined = Joined {
+            judge,
+            labelled: Vec::new(),
+            scores: Vec::new(),
+            clusters: Vec::new(),
+            n_of_other_judges: 0,
+            problems: Problems::default(),
+            n_left_out: 0,
+        };
+        for (answer, cluster) in self.run.answers.iter().zip(self.clusters()) {
+            let Some(score) = answer.score(self.metric) else { continue };
+            if answer.judge(self.metric) == joined.judge {
+                joined.scores.push(score);
+                joined.clusters.push(cluster);
+            } else {
+                joined.n_of_other_judges += 1;
+            }
+        }
+        joined
+    }
+
+    /// The cluster of each answer: its template, or its query.
+    fn clusters(&self) -> Vec<u32> {
+        let number = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        match self.run.kind {
+            Kind::Bench => self.run.question_numbers().into_iter().map(number).collect(),
+            Kind::Eval => {
+                let mut groups: HashMap<&str, usize> = HashMap::new();
+                let group = |answer: &'_ JudgedAnswer| answer.group.clone();
+                let names: Vec<String> = self.run.answers.iter().map(group).collect();
+                names
+                    .iter()
+                    .map(|name| {
+                        let next = groups.len();
+                        number(*groups.entry(name).or_insert(next))
+                    })
+                    .collect()
+            }
+        }
+    }
+
+    /// Finds the answer that a label is about, and returns what the label says.
+    fn find(
+        &self,
+        label: &ReadLabel<'_>,
+        answers: &AnswerIndex,
+        judge: Option<&JudgeId>,
+    ) -> Result<(usize, f64), LabelProblem> {
+        if let Some(metric) = label.metric.as_ref().filter(|metric| *metric != self.metric) {
+            return Err(LabelProblem::OtherMetric { metric: metric.clone() });
+        }
+        let score = label.score.clone()?;
+        let name = || label.id.clone();
+        let at = answers.find(label, &self.run.answers);
+        let at = at.ok_or_else(|| LabelProblem::UnknownAnswer { answer: name() })?;
+        let answer = &self.run.answers[at];
+        if answer.score(self.metric).is_none() {
+            let metric = self.metric.to_owned();
+            return Err(LabelProblem::NoVerdict { answer: name(), metric });
+        }
+        let is_shown = |shown: &String| *shown == answer.answer.clone().unwrap_or_default();
+        if !label.answer.as_ref().is_none_or(is_shown) {
+            return Err(LabelProblem::OtherAnswer { answer: name() });
+        }
+        let is_for = |hash: &String| judge.is_some_and(|judge| judge_hash(judge) == *hash);
+        let is_of_judge = answer.judge(self.metric).as_ref() == judge;
+        let is_meant = self.takes_other_judges || label.judge.as_ref().is_none_or(is_for);
+        if is_of_judge && is_meant {
+            Ok((at, score))
+        } else {
+            Err(LabelProblem::OtherJudge { answer: name() })
+        }
+    }
+
+    fn labelled(&self, at: usize, label: &ReadLabel<'_>) -> LabelledAnswer {
+        let answer = &self.run.answers[at];
+        LabelledAnswer {
+            group: answer.group.clone(),
+            id: answer.id.clone(),
+            trial: answer.trial,
+            sample: label.sample,
+            judge: answer.score(self.metric).unwrap_or_default(),
+            people: Vec::new(),
+        }
+    }
+}
+
+/// The answers of a run by the id of their question.
+struct AnswerIndex(HashMap<String, Vec<usize>>);
+
+impl AnswerIndex {
+    fn of(answers: &[JudgedAnswer]) -> AnswerIndex {
+        let mut by_id: HashMap<String, Vec<usize>> = HashMap::new();
+        for (at, answer) in answers.iter().enumerate() {
+            by_id.entry(answer.id.clone()).or_default().push(at);
+        }
+        AnswerIndex(by_id)
+    }
+
+    fn find(&self, label: &ReadLabel<'_>, answers: &[JudgedAnswer]) -> Option<usize> {
+        let is_it = |at: &&usize| {
+            let answer = &answers[**at];
+            let is_group = label.group.as_ref().is_none_or(|group| *group == answer.group);
+            is_group && answer.trial == label.trial
+        };
+        self.0.get(&label.id)?.iter().find(is_it).copied()
+    }
+}
