@@ -149,6 +149,18 @@ pub enum Problem {
     Unanswered(String),
     /// Two responses answer the same question.
     DuplicateResponse(String),
+    /// Two responses are the same trial of a question.
+    DuplicateTrial {
+        /// The id of the question.
+        question: String,
+        /// The number of the trial.
+        trial: u32,
+    },
+    /// A `trial` that is not a whole number from 1 on.
+    NoTrial {
+        /// The number of further occurrences.
+        n_more: usize,
+    },
     /// A response answers a question that is not in the dataset.
     UnknownQuestion(String),
     /// A key that Juror does not know.
@@ -250,7 +262,10 @@ impl Problem {
     fn is_folded(&self) -> bool {
         matches!(
             self,
-            Problem::UnknownKey { .. } | Problem::NoNumber { .. } | Problem::UnknownStatus { .. }
+            Problem::UnknownKey { .. }
+                | Problem::NoNumber { .. }
+                | Problem::NoTrial { .. }
+                | Problem::UnknownStatus { .. }
         )
     }
 
@@ -260,6 +275,7 @@ impl Problem {
             self,
             Problem::UnknownKey { near: Some(_), .. }
                 | Problem::NoNumber { .. }
+                | Problem::NoTrial { .. }
                 | Problem::UnknownStatus { .. }
                 | Problem::NumberAsText(_)
                 | Problem::TruthAsText { .. }
@@ -321,6 +337,17 @@ impl fmt::Display for Problem {
             Problem::Unanswered(id) => write!(f, "the question `{id}` has no response"),
             Problem::DuplicateResponse(id) => {
                 write!(f, "the question `{id}` has another response; the last one counts")
+            }
+            Problem::DuplicateTrial { question, trial } => {
+                write!(
+                    f,
+                    "trial {trial} of the question `{question}` has another response; the last \
+                     one counts"
+                )
+            }
+            Problem::NoTrial { n_more } => {
+                f.write_str("`trial` is not a whole number from 1 on, and is ignored")?;
+                and_more(f, *n_more)
             }
             Problem::UnknownQuestion(id) => {
                 write!(f, "the dataset has no question `{id}`; the response is left out")
@@ -399,6 +426,9 @@ impl Problem {
                     .into(),
             ),
             Problem::EmptyGroup => Some("add a step to the group, or leave the group out".into()),
+            Problem::DuplicateResponse(_) => {
+                Some("several answers to a question are told apart by `trial`: 1, 2 and so on".into())
+            }
             Problem::UnknownQuestion(_) => {
                 Some("check that responses and reference belong together".into())
             }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use juror_run::{Asking, Environment, Event, Interrupt, ProfileNumber};
 use juror_score::ErrorResponses;
+use juror_score::read::RepeatedIds;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -47,7 +48,7 @@ impl Stop {
 
 /// Evaluates responses by a reference, both given as paths or as objects.
 #[pyfunction]
-#[pyo3(signature = (reference, responses, config=None, profile=None, *, may_ask=true, explain=false, threads=None, progress=None, stop=None))]
+#[pyo3(signature = (reference, responses, config=None, profile=None, *, may_ask=true, explain=false, trials_in_responses=false, threads=None, progress=None, stop=None))]
 #[expect(clippy::too_many_arguments, reason = "Python's callers name them")]
 pub(crate) fn run_evaluation<'py>(
     py: Python<'py>,
@@ -57,6 +58,7 @@ pub(crate) fn run_evaluation<'py>(
     profile: Option<&str>,
     may_ask: bool,
     explain: bool,
+    trials_in_responses: bool,
     threads: Option<usize>,
     progress: Option<Bound<'py, PyAny>>,
     stop: Option<&Bound<'py, Stop>>,
@@ -66,6 +68,9 @@ pub(crate) fn run_evaluation<'py>(
     let mut plan = settings.plan();
     plan.threads = threads.unwrap_or(plan.threads).max(1);
     plan.explain = explain;
+    if trials_in_responses {
+        plan.repeated_ids = RepeatedIds::Trials;
+    }
     let interrupt = stop.map_or_else(Interrupt::default, |stop| stop.get().0.clone());
     if !(may_ask && juror_run::may_ask(&settings, &Environment::read(|_| ()))) {
         let tell = |n_done: usize, n_all: usize, n_errors: usize| match &progress {

@@ -54,6 +54,10 @@ fn add_question<'py>(
     templates.append(template)
 }
 
+/// Logged if a mapping by question id cannot hold all responses.
+const ONE_ANSWER: &str = "questions have several answers, and only the last of each is returned: \
+    give the responses to `run_evaluation` as they are";
+
 /// Responses by question id. A record that cannot be read is reported in the log, or with `strict`
 /// ends the reading, with all others like it.
 #[pyfunction]
@@ -64,8 +68,15 @@ pub(crate) fn read_responses<'py>(
     strict: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
     let read = Read::new(py, Input::responses(responses)?)?;
-    let checked = py.detach(|| check_responses(&read.document).map(|responses| responses.problems));
-    read.settle(checked, strict)?;
+    let checked = py.detach(|| {
+        let responses = check_responses(&read.document)?;
+        Ok((responses.have_trials(), responses.problems))
+    });
+    let have_trials = checked.as_ref().is_ok_and(|(have_trials, _)| *have_trials);
+    read.settle(checked.map(|(_, problems)| problems), strict)?;
+    if have_trials {
+        Log::new(py)?.write(ONE_ANSWER, false)?;
+    }
     let by_id = PyDict::new(py);
     let whole: Option<Object<'_>> = serde_json::from_str(read.document.json_as_read()).ok();
     match whole.filter(|fields| fields.get("question_id").is_none()) {

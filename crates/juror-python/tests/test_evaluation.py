@@ -759,3 +759,61 @@ def test_a_limit_is_told_among_many_objects(caplog: pytest.LogCaptureFixture) ->
     juror.run_evaluation(reference, responses)
     assert "question `q200`: step `s` returned" in caplog.text
     assert "`explain=True`" in caplog.text
+
+
+def _answers(results: Data) -> list[tuple[str, int | None, float | None]]:
+    return [(one["question_id"], one.get("trial"), one.get("steps_score")) for one in results]
+
+
+def _response(output: str, **more: Any) -> dict[str, Any]:
+    step = {"name": "lookup", "id": "c", "status": "success", "output": output}
+    return {"question_id": "q1", "actual_answer": output, "actual_steps": [step], **more}
+
+
+@pytest.mark.parametrize("profile", ["5", "6"])
+def test_several_answers_to_a_question_have_results_of_their_own(
+    reference: Data, tmp_path: Path, profile: str
+) -> None:
+    responses = [_response("Bergen", trial=2), _response("Oslo", trial=1), {"question_id": "q2"}]
+    results = juror.run_evaluation(reference, responses, profile=profile)
+    last = None if profile == "5" else results[2].get("steps_score")
+    assert _answers(results) == [("q1", 1, 1.0), ("q1", 2, 0.0), ("q2", None, last)]
+    assert list(results[0])[:3] == ["template_id", "question_id", "trial"]
+    assert juror.compute_aggregates(results, profile=profile)["micro"]["number_of_success_samples"] == 3
+    (tmp_path / "reference.json").write_text(json.dumps(reference))
+    (tmp_path / "responses.json").write_text(json.dumps(responses))
+    files = juror.run_evaluation(tmp_path / "reference.json", tmp_path / "responses.json", profile=profile)
+    assert list(files) == results
+    assert juror.compute_aggregates(files) == juror.compute_aggregates(results)
+
+
+def test_repeated_ids_are_trials_where_that_is_said(
+    reference: Data, caplog: pytest.LogCaptureFixture
+) -> None:
+    responses = [_response("Oslo"), _response("Bergen")]
+    assert _answers(juror.run_evaluation(reference, responses))[0] == ("q1", None, 0.0)
+    assert "the last one counts" in caplog.text
+    caplog.clear()
+    results = juror.run_evaluation(reference, responses, trials_in_responses=True)
+    assert _answers(results)[:2] == [("q1", 1, 1.0), ("q1", 2, 0.0)]
+    assert caplog.text == ""
+    results = asyncio.run(juror.aio.run_evaluation(reference, responses, trials_in_responses=True))
+    assert [one.get("trial") for one in results] == [1, 2, None]
+
+
+def test_single_answers_of_a_large_dataset_keep_their_trial() -> None:
+    ids = [f"q{number}" for number in range(300)]
+    questions = [{"id": id, "question_text": "?"} for id in ids]
+    responses = [{"question_id": id, "trial": 1, "actual_answer": "x"} for id in ids]
+    results = juror.run_evaluation([{"template_id": "t", "questions": questions}], responses)
+    assert {one["trial"] for one in results} == {1}
+
+
+def test_a_mapping_of_responses_says_that_it_holds_one_answer(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    lines = [json.dumps(_response("Oslo", trial=1)), json.dumps(_response("Bergen", trial=2))]
+    (tmp_path / "responses.jsonl").write_text("\n".join(lines))
+    responses = juror.read_responses(tmp_path / "responses.jsonl")
+    assert responses["q1"]["trial"] == 2
+    assert "only the last of each is returned" in caplog.text

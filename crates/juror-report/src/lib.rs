@@ -142,6 +142,8 @@ impl Format {
 /// The optional columns of a table of results.
 #[derive(Clone, Debug, Default)]
 pub struct Columns {
+    /// Whether questions have several answers, which are told apart by their trials.
+    pub has_trials: bool,
     /// The custom metrics.
     pub custom: Vec<String>,
     /// The metrics of steps that some question has, summed up over its steps.

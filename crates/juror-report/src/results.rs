@@ -63,6 +63,9 @@ pub fn emit_result(record: &Record<'_>, profile: &Profile, sink: &mut impl Resul
     sink.open_object();
     text(sink, "template_id", &question.template);
     text(sink, "question_id", &question.id);
+    if let Some(trial) = trajectory.trial {
+        json(sink, "trial", &trial.to_string());
+    }
     json(sink, "question_text", question.text.get());
     if let Some(answer) = question.answer {
         json(sink, "reference_answer", answer.get());

@@ -1,6 +1,7 @@
 //! The summary for terminals.
 
 use std::fmt::Write as _;
+use std::num::NonZero;
 
 use anstyle::{AnsiColor, Style};
 use juror_compare::{Statistics, thousands};
@@ -58,6 +59,8 @@ pub struct CallRow {
 pub struct WorstQuestion {
     /// Its id.
     pub id: String,
+    /// Which of several answers to it this is.
+    pub trial: Option<NonZero<u32>>,
     /// The text of the question.
     pub text: String,
     /// Whether it ended in an error.
@@ -172,8 +175,9 @@ fn question(worst: &WorstQuestion, paint: Paint) -> String {
         (None, _) if !worst.is_error => "  –  ".into(),
         _ => "error".into(),
     };
+    let trial = worst.trial.map(|trial| format!(" (trial {trial})")).unwrap_or_default();
     let mut text = format!(
-        "  {}  {}  {}\n",
+        "  {}  {}{trial}  {}\n",
         paint.red(&score),
         paint.bold(&shorten(&worst.id, NAME_WIDTH)),
         shorten(&worst.text, 70)

@@ -12,7 +12,8 @@ use crate::Columns;
 use crate::aggregates::{as_whole, values};
 use crate::results::text_of_json;
 
-const TEXTS: [&str; 5] = ["template_id", "question_id", "question_text", "status", "error"];
+const IDS: [&str; 2] = ["template_id", "question_id"];
+const TEXTS: [&str; 3] = ["question_text", "status", "error"];
 
 /// The metrics of questions, then the custom ones.
 fn metrics(custom: &[String]) -> Vec<&str> {
@@ -22,8 +23,8 @@ fn metrics(custom: &[String]) -> Vec<&str> {
 
 pub(crate) fn header(columns: &Columns) -> Vec<u8> {
     let of_steps = columns.of_steps.iter().map(|info| info.name);
-    let names: Vec<&str> =
-        TEXTS.into_iter().chain(metrics(&columns.custom)).chain(of_steps).collect();
+    let texts = IDS.into_iter().chain(columns.has_trials.then_some("trial")).chain(TEXTS);
+    let names: Vec<&str> = texts.chain(metrics(&columns.custom)).chain(of_steps).collect();
     format!("{}\n", names.join("\t")).into_bytes()
 }
 
@@ -42,9 +43,13 @@ pub(crate) fn write_row(
         Ending::Failed(message) => ("error", text_of_json(message)),
         Ending::Missing => ("error", Cow::Borrowed("no response")),
     };
-    let texts: [&str; 5] =
-        [&question.template, &question.id, &text_of_json(question.text.get()), status, &error];
-    let mut cells: Vec<Cow<str>> = texts.iter().map(|text| one_line(text)).collect();
+    let text = text_of_json(question.text.get());
+    let mut cells: Vec<Cow<str>> = vec![one_line(&question.template), one_line(&question.id)];
+    if columns.has_trials {
+        let trial = trajectory.trial.map(|trial| trial.to_string());
+        cells.push(trial.unwrap_or_default().into());
+    }
+    cells.extend([&text, status, &error].map(one_line));
     let with_usage =
         !trajectory.ending.is_error() || profile.steps_of_errors == ErrorResponses::CountedIn;
     let judged = judged_values(record);

@@ -3,6 +3,7 @@
 use std::num::NonZero;
 
 use juror_compare::{Calibration, Gate, Gates};
+use juror_score::read::RepeatedIds;
 use juror_score::{Aggregator, Case, Profile, Record, Traits, explain, score};
 
 /// A gate names something that is not a metric.
@@ -23,6 +24,8 @@ pub struct Plan {
     pub gates: Gates,
     /// What is known about the judges' errors.
     pub calibrations: Vec<Calibration>,
+    /// What several responses with the same id are.
+    pub repeated_ids: RepeatedIds,
     /// Whether results explain why expected steps were missed.
     pub explain: bool,
     /// The number of scoring threads.
@@ -39,6 +42,7 @@ impl Plan {
             custom_needs: Vec::new(),
             gates: Gates::default(),
             calibrations: Vec::new(),
+            repeated_ids: RepeatedIds::default(),
             explain: false,
             threads,
         }

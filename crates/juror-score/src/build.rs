@@ -5,6 +5,7 @@
 //! case scores and is written exactly like the same case read from a file.
 
 use std::borrow::Cow;
+use std::num::NonZero;
 
 use juror_json::Object;
 use juror_sparql::Rules;
@@ -160,6 +161,7 @@ impl ExpectedStepBuilder {
 /// Builds a [`Trajectory`] that ended with a response.
 #[derive(Clone, Debug, Default)]
 pub struct TrajectoryBuilder {
+    trial: Option<NonZero<u32>>,
     answer: Option<Box<RawValue>>,
     error: Option<Box<RawValue>>,
     steps: Option<Vec<StepBuilder>>,
@@ -194,6 +196,13 @@ impl TrajectoryBuilder {
         self
     }
 
+    /// Says which of several answers to the question it is, from 1 on.
+    #[must_use]
+    pub fn trial(mut self, trial: NonZero<u32>) -> TrajectoryBuilder {
+        self.trial = Some(trial);
+        self
+    }
+
     /// Sets the numbers of tokens that the model read and wrote, and their sum.
     #[must_use]
     pub fn tokens(mut self, input: u64, output: u64) -> TrajectoryBuilder {
@@ -214,6 +223,7 @@ impl TrajectoryBuilder {
             self.tokens.as_ref().map_or([None; 3], |tokens| tokens.each_ref().map(|n| Some(&**n)));
         let elapsed_sec = self.elapsed_sec.as_deref();
         Trajectory {
+            trial: self.trial,
             ending: match &self.error {
                 Some(error) => Ending::Failed(Cow::Borrowed(error.get())),
                 None => Ending::Responded,

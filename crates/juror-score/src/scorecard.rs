@@ -102,7 +102,7 @@ impl<'a> Scorecard<'a> {
             level: Level::Question,
             id: Cow::Borrowed(&question.id),
             group: Cow::Borrowed(&question.template),
-            trial: None,
+            trial: trajectory.trial.map(|trial| trial.get() as usize),
             ending: match &trajectory.ending {
                 Ending::Responded => Ending::Responded,
                 Ending::Failed(message) => Ending::Failed(plain(message)),

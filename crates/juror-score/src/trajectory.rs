@@ -1,6 +1,7 @@
 //! Trajectories: what a subject did with a question.
 
 use std::borrow::Cow;
+use std::num::NonZero;
 
 use juror_json::{self as json, Object};
 use serde_json::value::RawValue;
@@ -11,6 +12,8 @@ use crate::output::Output;
 /// [`TrajectoryBuilder`](crate::TrajectoryBuilder).
 #[derive(Clone, Debug, Default)]
 pub struct Trajectory<'a> {
+    /// Which of several answers to the question it is, from 1 on; `None` if it is the only one.
+    pub trial: Option<NonZero<u32>>,
     /// How it ended.
     pub ending: Ending<'a>,
     /// The answer, as JSON.

@@ -28,6 +28,7 @@ def run_evaluation(
     metrics: Mapping[str, Metric] | None = None,
     ask_models: bool = True,
     explain: bool = False,
+    trials_in_responses: bool = False,
     progress: bool | Progress | None = None,
     threads: int | None = None,
 ) -> list[dict[str, Any]]: ...
@@ -49,6 +50,7 @@ def run_evaluation(
     metrics: Mapping[str, Metric] | None = None,
     ask_models: bool = True,
     explain: bool = False,
+    trials_in_responses: bool = False,
     progress: bool | Progress | None = None,
     threads: int | None = None,
     _stop: _juror.Stop | None = None,
@@ -68,6 +70,9 @@ def run_evaluation(
 
     With `explain`, an expected step that was missed, or only partly found, has the reason in its
     `missed`.
+
+    Several responses to a question are several answers if they have a `trial`, from 1 on, or with
+    `trials_in_responses`. Each has a result of its own, with its `trial`.
 
     `metrics` maps names to functions and replaces those registered with `juror.metric`. `progress` is
     true for a bar on standard error, or a function that is called during the run. `threads` is the
@@ -89,6 +94,7 @@ def run_evaluation(
         _name_of(profile),
         may_ask=bool(ask_models),
         explain=bool(explain),
+        trials_in_responses=bool(trials_in_responses),
         threads=threads,
         progress=teller(progress),
         stop=_stop,

@@ -145,6 +145,7 @@ def run_evaluation(
     *,
     may_ask: bool = True,
     explain: bool = False,
+    trials_in_responses: bool = False,
     threads: int | None = None,
     progress: object | None = None,
     stop: Stop | None = None,

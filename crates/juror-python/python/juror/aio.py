@@ -38,6 +38,7 @@ async def run_evaluation(
     metrics: Mapping[str, Metric] | None = None,
     ask_models: bool | None = None,
     explain: bool = False,
+    trials_in_responses: bool = False,
     progress: bool | Progress | None = None,
     threads: int | None = None,
 ) -> list[dict[str, Any]]: ...
@@ -59,6 +60,7 @@ async def run_evaluation(
     metrics: Mapping[str, Metric] | None = None,
     ask_models: bool | None = None,
     explain: bool = False,
+    trials_in_responses: bool = False,
     progress: bool | Progress | None = None,
     threads: int | None = None,
 ) -> list[dict[str, Any]]:
@@ -80,6 +82,7 @@ async def run_evaluation(
             metrics=metrics,
             ask_models=ask_models,
             explain=explain,
+            trials_in_responses=trials_in_responses,
             progress=progress,
             threads=threads,
             _stop=stop,

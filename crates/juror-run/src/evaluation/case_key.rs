@@ -17,7 +17,7 @@ pub(super) fn case_keys(evaluation: &Evaluation<'_>, judges: &Judges) -> Vec<Cal
     let mut common = KeyMaker::new("judgement");
     common.field(FORM).field(env!("CARGO_PKG_VERSION")).field(&judges.identity.to_string());
     let common = &*common.field(&judges.models.prices());
-    let indexes: Vec<usize> = (0..evaluation.dataset.questions.len()).collect();
+    let indexes: Vec<usize> = (0..evaluation.n_cases()).collect();
     let share = indexes.len().div_ceil(evaluation.plan.threads.max(1)).max(1);
     let make = |part: &[usize]| -> Vec<CallKey> {
         part.iter().map(|index| case_key(common, &evaluation.case(*index))).collect()

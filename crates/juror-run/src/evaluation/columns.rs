@@ -10,6 +10,12 @@ use juror_score::{
 use super::Evaluation;
 use crate::plan::Plan;
 
+/// Returns whether any answer says which trial it is.
+pub(super) fn has_trials(evaluation: &Evaluation<'_>) -> bool {
+    let mut cases = (0..evaluation.n_cases()).map(|index| evaluation.case(index));
+    cases.any(|case| case.trajectory.trial.is_some())
+}
+
 /// Returns the step metrics that any question has. Metrics from judges are known by now; the others
 /// are computed here, for questions with retrieval, until each has been seen.
 pub(super) fn metrics_of_steps(
@@ -27,7 +33,7 @@ pub(super) fn metrics_of_steps(
         });
     }
     if plan.profile.contexts == ContextJudge::Text {
-        for index in 0..evaluation.dataset.questions.len() {
+        for index in 0..evaluation.n_cases() {
             if COMPUTED_STEP_METRICS.iter().all(|name| seen.contains(*name)) {
                 break;
             }

@@ -10,7 +10,7 @@ use juror_runs::RunFile;
 use juror_score::statistics::CONFIDENCE;
 use juror_score::{Aggregates, Aggregator, Judgement, Profile, Record};
 
-use super::columns::metrics_of_steps;
+use super::columns::{has_trials, metrics_of_steps};
 use super::reason::reason;
 use super::reports::{ReportOptions, Reports, push_reason};
 use super::{Evaluation, EvaluationError, RecordWriter, Sink};
@@ -29,7 +29,7 @@ pub struct ResultFiles {
     reports: Reports,
     gates: Gates,
     calibrating: Calibrating,
-    n_questions: usize,
+    n_results: usize,
 }
 
 /// What the files of an evaluation say about all of its questions.
@@ -109,14 +109,15 @@ impl Sink for ResultFiles {
     {
         let plan = evaluation.plan;
         let formats: Vec<Format> = self.results.iter().map(|output| output.format).collect();
-        let mut columns = Columns { custom: plan.custom_metrics.clone(), of_steps: Vec::new() };
+        let mut columns = Columns { custom: plan.custom_metrics.clone(), ..Columns::default() };
         if formats.contains(&Format::Tsv) {
+            columns.has_trials = has_trials(evaluation);
             columns.of_steps = metrics_of_steps(evaluation, judgements);
         }
         for output in &mut self.results {
             output.write(&output.format.opening(&columns))?;
         }
-        self.n_questions = evaluation.dataset.questions.len();
+        self.n_results = evaluation.n_cases();
         self.gates = plan.gates.clone();
         self.calibrating = Calibrating::by_judgements(&plan.calibrations, judgements);
         let explains = !self.reports.is_empty();
@@ -138,7 +139,7 @@ impl Sink for ResultFiles {
         let mut totals = Totals::of(&aggregator, &self.gates);
         self.calibrating.apply(&mut totals.statistics, aggregator.scores());
         for output in &mut self.results {
-            output.write(output.format.closing(self.n_questions))?;
+            output.write(output.format.closing(self.n_results))?;
         }
         for output in &mut self.aggregates {
             output.write(&render_aggregates(&totals.aggregates, output.format))?;

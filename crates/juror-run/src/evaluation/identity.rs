@@ -5,6 +5,7 @@ use std::thread;
 
 use juror_document::Document;
 use juror_runs::{CanonicalHash, EvalIdentity, InputIdentity, ReferenceIdentity};
+use juror_score::read::RepeatedIds;
 use juror_score::{ExpectedStep, Question};
 use serde_json::value::RawValue;
 
@@ -18,9 +19,18 @@ pub(super) fn identity(evaluation: &Evaluation<'_>, judges: Option<&Judges>) -> 
     let questions = question_hashes(&evaluation.dataset.questions, evaluation.plan.threads);
     EvalIdentity {
         reference: ReferenceIdentity { name, hash, questions },
-        responses: input(evaluation.inputs.responses),
+        responses: responses(evaluation),
         judges: judges.map(|judges| judges.identity.clone()),
         rules: rules(&evaluation.plan.profile),
+    }
+}
+
+/// The same responses are another input if their repeated ids are trials.
+fn responses(evaluation: &Evaluation<'_>) -> InputIdentity {
+    let InputIdentity { name, hash } = input(evaluation.inputs.responses);
+    match evaluation.plan.repeated_ids {
+        RepeatedIds::LastCounts => InputIdentity { name, hash },
+        RepeatedIds::Trials => InputIdentity { name, hash: format!("{hash} as trials") },
     }
 }
 

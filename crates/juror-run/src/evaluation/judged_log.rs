@@ -1,9 +1,10 @@
 //! The log of judged questions: `records.jsonl`.
 
+use std::num::NonZero;
 use std::path::Path;
 
 use juror_runs::{Entry, Home, Manifest, Resume, RunKind, RunLog, RunLogError, RunPlace};
-use juror_score::{Aspect, Cause, FlatPair, Judgement, Verdict, Why};
+use juror_score::{Aspect, Case, Cause, FlatPair, Judgement, Verdict, Why};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -79,10 +80,32 @@ pub struct KnownJudgement {
 impl Entry for KnownJudgement {
     const KIND: RunKind = RunKind::Eval;
     type Line = JudgedLine<Vec<FlatPair>>;
-    type Id = String;
+    type Id = LogId;
 
-    fn id(line: &Self::Line) -> String {
-        line.question_id.clone()
+    fn id(line: &Self::Line) -> LogId {
+        (line.question_id.clone(), line.trial)
+    }
+}
+
+/// The id of a question, and which of several answers to it was judged.
+pub(super) type LogId = (String, Option<NonZero<u32>>);
+
+/// What tells a case from others of the run.
+#[derive(Clone, Copy)]
+pub(super) struct CaseId<'c> {
+    question: &'c str,
+    /// Which of several answers to the question it is.
+    trial: Option<NonZero<u32>>,
+}
+
+impl<'c> CaseId<'c> {
+    pub(super) fn of(case: &Case<'c>) -> CaseId<'c> {
+        CaseId { question: &case.question.id, trial: case.trajectory.trial }
+    }
+
+    /// Returns its id in the log.
+    pub(super) fn to_log_id(self) -> LogId {
+        (self.question.to_owned(), self.trial)
     }
 }
 
@@ -97,6 +120,9 @@ impl KnownJudgement {
 #[derive(Serialize, Deserialize)]
 pub struct JudgedLine<J> {
     question_id: String,
+    /// Which of several answers to the question was judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    trial: Option<NonZero<u32>>,
     key: String,
     #[serde(rename = "notes")]
     judgement: J,
@@ -112,11 +138,16 @@ pub struct JudgedLine<J> {
 }
 
 impl<'j> JudgedLine<&'j Judgement> {
-    /// Creates the line of a question.
-    pub(super) fn new(id: &str, key: &str, judgement: &'j Judgement) -> JudgedLine<&'j Judgement> {
+    /// Creates the line of a case.
+    pub(super) fn new(
+        case: CaseId<'_>,
+        key: &str,
+        judgement: &'j Judgement,
+    ) -> JudgedLine<&'j Judgement> {
         let outside = judgement.outside();
         JudgedLine {
-            question_id: id.to_owned(),
+            question_id: case.question.to_owned(),
+            trial: case.trial,
             key: key.to_owned(),
             judgement,
             failed_outside: outside.is_some(),
@@ -171,6 +202,10 @@ mod tests {
         Finding::new(RELEVANCE, Verdict::scored(score))
     }
 
+    fn id(question: &str) -> CaseId<'_> {
+        CaseId { question, trial: None }
+    }
+
     fn open(
         folder: &Path,
         responses: &str,
@@ -192,9 +227,9 @@ mod tests {
         let failed = Why { message: "no reply within 60 s".into(), cause: Cause::Late };
         let failed = Finding::new(RECALL, Verdict::Failed(failed)).of_step(2);
         let first = Judgement { findings: vec![relevance(0.5), failed], ..nothing() };
-        log.append(&JudgedLine::new("q1", "k1", &first)).expect("appended");
+        log.append(&JudgedLine::new(id("q1"), "k1", &first)).expect("appended");
         let second = Judgement { findings: vec![relevance(1.0)], ..nothing() };
-        log.append(&JudgedLine::new("q2", "k2", &second)).expect("appended");
+        log.append(&JudgedLine::new(id("q2"), "k2", &second)).expect("appended");
         drop(log);
         let path = folder.path().join("records.jsonl");
         let mut file = std::fs::OpenOptions::new().append(true).open(&path).expect("open");
@@ -202,11 +237,23 @@ mod tests {
         drop(file);
         let again = open(folder.path(), "x", Resume::default()).expect("again");
         assert_eq!(again.n_known(), 2);
-        assert_eq!(get(&again, "q1", "k1"), Some(&first));
-        assert_eq!(get(&again, "q2", "changed"), None);
+        assert_eq!(get(&again, id("q1"), "k1"), Some(&first));
+        assert_eq!(get(&again, id("q2"), "changed"), None);
         drop(again);
         let retry = Resume { retry_errors: true, ..Resume::default() };
         assert_eq!(open(folder.path(), "x", retry).expect("again").n_known(), 1);
+    }
+
+    #[test]
+    fn equal_answers_of_several_trials_are_known_by_their_trials() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let log = open(folder.path(), "x", Resume::default()).expect("new");
+        let trial = |trial| CaseId { trial: NonZero::new(trial), ..id("q") };
+        let own = Judgement { findings: vec![relevance(0.5)], ..nothing() };
+        log.append(trial(1), "k", &own).expect("appended");
+        drop(log);
+        let again = open(folder.path(), "x", Resume::default()).expect("again");
+        assert_eq!((again.get(trial(1), "k"), again.get(trial(2), "k")), (Some(&own), None));
     }
 
     #[test]
@@ -214,14 +261,14 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let log = open(folder.path(), "x", Resume::default()).expect("new");
         let own = Judgement { findings: vec![relevance(0.5)], ..nothing() };
-        log.append(&JudgedLine::new("q", "k", &own)).expect("appended");
+        log.append(&JudgedLine::new(id("q"), "k", &own)).expect("appended");
         let other =
             Finding::new(Aspect::custom("tone", vec!["polite".into()]), Verdict::failed("?"));
         let other = Judgement { findings: vec![other], ..nothing() };
-        log.append(&JudgedLine::new("q", "k", &other)).expect("appended");
+        log.append(&JudgedLine::new(id("q"), "k", &other)).expect("appended");
         drop(log);
         let again = open(folder.path(), "x", Resume::default()).expect("again");
-        assert_eq!((again.n_known(), get(&again, "q", "k")), (1, Some(&own)));
+        assert_eq!((again.n_known(), get(&again, id("q"), "k")), (1, Some(&own)));
     }
 
     #[test]
@@ -232,7 +279,7 @@ mod tests {
             "notes": [{"key": "answer_relevance_error", "value": "status 503"}]});
         std::fs::write(folder.path().join("records.jsonl"), format!("{line}\n")).expect("written");
         let log = open(folder.path(), "x", Resume::default()).expect("a run");
-        let judgement = get(&log, "q", "k").expect("known");
+        let judgement = get(&log, id("q"), "k").expect("known");
         assert_eq!(judgement.outside().map(|why| &*why.message), Some("status 503"));
     }
 

@@ -5,6 +5,7 @@ use juror_runs::RunLog;
 use juror_score::{Case, ContextJudge, ErrorResponses, Judgement, Profile};
 
 use super::case_key::case_keys;
+use super::judged_log::CaseId;
 use super::{Evaluation, EvaluationError, JudgedLine, Judgements, KnownJudgement};
 use crate::asking::AskMany;
 use crate::event::Event;
@@ -25,7 +26,7 @@ pub(super) fn judge_all(
     interrupt: &Interrupt,
     mut tell: impl FnMut(Event),
 ) -> Result<Judgements, EvaluationError> {
-    let n_questions = evaluation.dataset.questions.len();
+    let n_questions = evaluation.n_cases();
     tell(Event::Started { questions: n_questions });
     let mut judgements = Judgements::empty(n_questions);
     let all = JudgeAll { evaluation, judges, log };
@@ -74,9 +75,9 @@ impl JudgeAll<'_> {
         let mut rest = Vec::new();
         let keys = case_keys(self.evaluation, self.judges);
         for (index, key) in keys.into_iter().enumerate() {
-            let id = &self.evaluation.dataset.questions[index].id;
+            let case = self.evaluation.case(index);
             let waiting = Waiting { index, key };
-            if let Some(judgement) = self.logged(id, key) {
+            if let Some(judgement) = self.logged(CaseId::of(&case), key) {
                 judgements.put(index, judgement.clone());
             } else if self.is_left_out(index) {
                 self.append(&waiting, &Judgement::default())?;
@@ -88,9 +89,9 @@ impl JudgeAll<'_> {
         Ok(rest)
     }
 
-    /// Returns the judgement of a question in the log.
-    fn logged(&self, id: &str, key: CallKey) -> Option<&Judgement> {
-        self.log?.get(id)?.under(&key.to_hex())
+    /// Returns the judgement of a case in the log.
+    fn logged(&self, case: CaseId<'_>, key: CallKey) -> Option<&Judgement> {
+        self.log?.get(&case.to_log_id())?.under(&key.to_hex())
     }
 
     /// Returns whether a question ended in an error, and the rules exclude it.
@@ -135,8 +136,8 @@ impl JudgeAll<'_> {
     /// Appends a judgement to the log, if there is one and calls are not merely counted.
     fn append(&self, waiting: &Waiting, judgement: &Judgement) -> Result<(), EvaluationError> {
         if let Some(log) = self.log.filter(|_| !self.judges.models.only_counts()) {
-            let id = &self.evaluation.dataset.questions[waiting.index].id;
-            log.append(&JudgedLine::new(id, &waiting.key.to_hex(), judgement))?;
+            let case = CaseId::of(&self.evaluation.case(waiting.index));
+            log.append(&JudgedLine::new(case, &waiting.key.to_hex(), judgement))?;
         }
         Ok(())
     }

@@ -6,6 +6,7 @@
 //! else is shared.
 
 mod case_key;
+mod cases;
 mod columns;
 mod error;
 mod files;
@@ -23,8 +24,9 @@ use juror_document::{Document, Notice, Problems};
 use juror_models::{Stop, Tally};
 use juror_runs::{RunLog, RunLogError, RunPlace};
 use juror_score::Case;
-use juror_score::read::{Dataset, Responses, read_both};
+use juror_score::read::{Dataset, ReadOptions, Responses, read_both};
 
+use cases::Cases;
 pub use error::{EvaluationError, Unreadable};
 pub use files::{ResultFiles, Totals};
 use judged_log::RunInfo;
@@ -59,6 +61,7 @@ pub struct Evaluation<'e> {
     pub dataset: Dataset<'e>,
     /// The responses to them.
     pub responses: Responses<'e>,
+    cases: Cases,
     inputs: Inputs<'e>,
 }
 
@@ -76,7 +79,7 @@ pub struct Judging<'j> {
 pub struct Outcome<P> {
     /// The product of the sink.
     pub product: P,
-    /// Every question, in the order of the dataset.
+    /// Every answer to every question, in the order of the dataset.
     pub questions: Vec<QuestionSummary>,
     /// The findings of models.
     pub judgements: Judgements,
@@ -87,10 +90,12 @@ pub struct Outcome<P> {
 impl<'e> Evaluation<'e> {
     /// Reads both inputs; fails with all of their problems.
     pub fn open(plan: &'e Plan, inputs: Inputs<'e>) -> Result<Evaluation<'e>, Unreadable> {
-        match read_both(inputs.reference, inputs.responses, plan.threads) {
+        let options = ReadOptions { n_threads: plan.threads, repeated_ids: plan.repeated_ids };
+        match read_both(inputs.reference, inputs.responses, options) {
             (Ok(mut dataset), Ok(responses)) => {
                 dataset.check_outputs(inputs.reference, &plan.profile);
-                Ok(Evaluation { plan, dataset, responses, inputs })
+                let cases = Cases::of(&dataset, &responses);
+                Ok(Evaluation { plan, dataset, responses, cases, inputs })
             }
             (reference, responses) => {
                 Err(Unreadable { reference: reference.err(), responses: responses.err() })
@@ -115,10 +120,15 @@ impl<'e> Evaluation<'e> {
         Warning::about_inputs(self, self.inputs)
     }
 
-    /// Returns a question and the response to it, by the position of the question.
+    /// Returns the number of cases: one for each question, or for each of its answers if it has
+    /// several.
+    pub fn n_cases(&self) -> usize {
+        self.cases.len(self.dataset.questions.len())
+    }
+
+    /// Returns a question and a response to it, by the position of the case.
     pub fn case(&self, index: usize) -> Case<'_> {
-        let question = &self.dataset.questions[index];
-        Case { question, trajectory: self.responses.of(question) }
+        self.cases.get(index, &self.dataset, &self.responses)
     }
 
     /// Starts the log of this evaluation, or resumes it; `None` if it is to be stored nowhere.

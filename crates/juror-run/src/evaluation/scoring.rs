@@ -15,7 +15,7 @@ const CHUNK: usize = 16;
 /// The scores of a question that the summary needs.
 #[derive(Clone, Debug)]
 pub struct QuestionSummary {
-    /// Its position in the dataset.
+    /// The position of its case.
     pub index: usize,
     /// The steps score, if there is one.
     pub steps_score: Option<f64>,
@@ -47,7 +47,7 @@ impl<W: RecordWriter> Scoring<'_, W> {
         mut take: impl FnMut(&mut W::Buffer) -> Result<(), EvaluationError>,
         mut tell: impl FnMut(Event),
     ) -> Result<(Aggregator, Vec<QuestionSummary>), EvaluationError> {
-        let n_questions = self.evaluation.dataset.questions.len();
+        let n_questions = self.evaluation.n_cases();
         tell(Event::Started { questions: n_questions });
         let plan = self.evaluation.plan;
         let n_threads = plan.threads.clamp(1, n_questions.div_ceil(CHUNK).max(1));
@@ -92,7 +92,7 @@ impl<W: RecordWriter> Scoring<'_, W> {
         sender: &SyncSender<Chunk<W::Buffer>>,
         used: &Receiver<W::Buffer>,
     ) {
-        let n_chunks = self.evaluation.dataset.questions.len().div_ceil(CHUNK);
+        let n_chunks = self.evaluation.n_cases().div_ceil(CHUNK);
         for index in (first..n_chunks).step_by(n_threads) {
             // Buffers are reused, because fresh memory is expensive.
             let buffer = used.try_recv().unwrap_or_else(|_| self.writer.buffer());
@@ -106,7 +106,7 @@ impl<W: RecordWriter> Scoring<'_, W> {
     fn chunk(&self, index: usize, mut buffer: W::Buffer) -> Chunk<W::Buffer> {
         let (evaluation, plan) = (self.evaluation, self.evaluation.plan);
         let start = index * CHUNK;
-        let end = (start + CHUNK).min(evaluation.dataset.questions.len());
+        let end = (start + CHUNK).min(evaluation.n_cases());
         let (mut aggregator, mut questions) = (plan.aggregator(), Vec::with_capacity(CHUNK));
         for index in start..end {
             let record = plan.score(&evaluation.case(index)).with(self.judgements.get(index));

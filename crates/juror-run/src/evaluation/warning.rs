@@ -3,7 +3,7 @@
 use std::fmt;
 
 use juror_document::{Notice, option_as, phrase};
-use juror_score::{Judgement, Question, TooLarge, Whose};
+use juror_score::{Judgement, TooLarge, Whose};
 
 use super::{Evaluation, Inputs, Judgements, QuestionSummary};
 
@@ -65,7 +65,7 @@ impl Warning {
         let mut all = questions.iter().filter_map(|own| Some((own.index, own.too_large?)));
         let (index, first) = all.next()?;
         Some(Warning::TooLarge {
-            question: evaluation.dataset.questions[index].id.to_string(),
+            question: evaluation.case(index).question.id.to_string(),
             what: what_is_too_large(evaluation, index, first),
             n_others: all.count(),
             can_be_raised: first.excess.can_be_raised(),
@@ -75,10 +75,10 @@ impl Warning {
     /// Returns `None` if models failed: that is reported on its own, and covers this.
     fn no_verdict(evaluation: &Evaluation<'_>, judgements: &Judgements) -> Option<Warning> {
         // A question that ended in an error is already counted as one.
-        let lacks_verdict = |(judgement, question): &(&Judgement, &Question<'_>)| {
-            !evaluation.responses.of(question).ending.is_error() && judgement.has_failure()
+        let lacks_verdict = |(index, judgement): &(usize, &Judgement)| {
+            judgement.has_failure() && !evaluation.case(*index).trajectory.ending.is_error()
         };
-        let judged = judgements.of_questions.iter().zip(&evaluation.dataset.questions);
+        let judged = judgements.of_questions.iter().enumerate();
         let n_questions = judged.filter(lacks_verdict).count();
         let is_told = n_questions > 0 && judgements.failures().is_none();
         is_told.then_some(Warning::NoVerdict { n_questions })

@@ -5,20 +5,30 @@ use std::thread;
 use juror_document::{Document, Problems};
 
 use super::reference::{Dataset, read_reference};
-use super::responses::{ResponseParts, Responses, read_responses};
+use super::responses::{RepeatedIds, ResponseParts, Responses, read_responses_as};
 
-/// Reads a reference and responses on at most `n_threads` threads.
+/// How a reference and the responses to it are read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ReadOptions {
+    /// How many threads may be used; 0 and 1 are one.
+    pub n_threads: usize,
+    /// What several responses with the same id are.
+    pub repeated_ids: RepeatedIds,
+}
+
+/// Reads a reference and responses on several threads.
 pub fn read_both<'a>(
     reference: &'a Document,
     responses: &'a Document,
-    n_threads: usize,
+    options: ReadOptions,
 ) -> (Result<Dataset<'a>, Problems>, Result<Responses<'a>, Problems>) {
+    let ReadOptions { n_threads, repeated_ids } = options;
     if n_threads < 2 {
-        return (read_reference(reference), read_responses(responses));
+        return (read_reference(reference), read_responses_as(responses, repeated_ids));
     }
-    let Some(parts) = ResponseParts::of(responses) else {
+    let Some(parts) = ResponseParts::of(responses, repeated_ids) else {
         return thread::scope(|scope| {
-            let answers = scope.spawn(|| read_responses(responses));
+            let answers = scope.spawn(|| read_responses_as(responses, repeated_ids));
             let dataset = read_reference(reference);
             (dataset, answers.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
         });

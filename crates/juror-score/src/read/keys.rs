@@ -46,6 +46,7 @@ impl Of {
             ],
             Of::Response => &[
                 "question_id",
+                "trial",
                 "status",
                 "error",
                 "actual_answer",
@@ -109,7 +110,6 @@ impl Of {
             "answer_reference_claims_count",
             "answer_actual_claims_count",
             "answer_matching_claims_count",
-            "trial",
         ];
         match self {
             Of::Template => false,
@@ -202,6 +202,8 @@ enum What {
     NoNumber(NotNumber),
     /// An unknown status of a step; the key is the status.
     NoStatus,
+    /// A `trial` that is not a whole number from 1 on.
+    NoTrial,
 }
 
 /// What readers ignored in a file, each once.
@@ -252,6 +254,11 @@ impl<'a> Oddities<'a> {
         self.add(Of::Step, word, What::NoStatus, word, path);
     }
 
+    /// Records a `trial` that is not a whole number from 1 on.
+    pub(super) fn no_trial(&mut self, at: &'a str, path: impl FnOnce() -> Path) {
+        self.add(Of::Response, "trial", What::NoTrial, at, path);
+    }
+
     fn add(&mut self, of: Of, key: &'a str, what: What, at: &'a str, path: impl FnOnce() -> Path) {
         let same = |odd: &&mut Oddity<'_>| odd.of == of && odd.key == key && odd.what == what;
         if let Some(odd) = self.all.iter_mut().find(same) {
@@ -265,7 +272,7 @@ impl<'a> Oddities<'a> {
     /// Returns what is probably a mistake.
     pub(super) fn mistakes(&self, document: &Document) -> Vec<UnplacedProblem> {
         self.found(document, |what| {
-            matches!(what, What::Misspelt(_) | What::NoNumber(_) | What::NoStatus)
+            matches!(what, What::Misspelt(_) | What::NoNumber(_) | What::NoStatus | What::NoTrial)
         })
     }
 
@@ -287,6 +294,7 @@ impl Oddity<'_> {
             What::Misspelt(near) => Problem::UnknownKey { key, of, near: Some(near), n_more },
             What::Unknown | What::Fine => Problem::UnknownKey { key, of, near: None, n_more },
             What::NoStatus => Problem::UnknownStatus { word: key, n_more },
+            What::NoTrial => Problem::NoTrial { n_more },
             What::NoNumber(found) => Problem::NoNumber { key, found, n_more },
         };
         UnplacedProblem { offset: document.offset_of(self.at), path: self.path.clone(), problem }
@@ -311,6 +319,7 @@ mod tests {
             (Of::ExpectedStep, "comment", None),
             (Of::Response, "answer", Some("actual_answer")),
             (Of::Response, "total_token", Some("total_tokens")),
+            (Of::Response, "trail", Some("trial")),
             (Of::Response, "model", None),
             (Of::Response, "output_text", None),
             (Of::Step, "arguments", Some("args")),

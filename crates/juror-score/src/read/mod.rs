@@ -34,9 +34,9 @@ mod responses;
 mod results;
 mod strict;
 
-pub use both::read_both;
+pub use both::{ReadOptions, read_both};
 #[doc(no_inline)]
 pub use juror_document::{Document, Format, Problems};
 pub use reference::{Dataset, read_reference};
-pub use responses::{Responses, read_responses};
+pub use responses::{RepeatedIds, Responses, read_responses, read_responses_as};
 pub use results::read_results;

@@ -31,6 +31,7 @@ use clap::{Args, Parser, Subcommand};
 use juror_document::Document;
 use juror_files::load_settings;
 use juror_run::{Plan, Settings};
+use juror_score::read::RepeatedIds;
 use juror_score::{Aggregates, Profile};
 
 use crate::exit::Exit;
@@ -159,6 +160,22 @@ impl RuleArgs {
 
     fn plan(&self) -> anyhow::Result<Plan> {
         Ok(self.settings()?.plan())
+    }
+}
+
+/// How responses are read.
+#[derive(Args, Clone, Copy, Default)]
+struct ResponseArgs {
+    /// Take several responses with the same id for several answers to the question, in the order of
+    /// the file. Without this, a `trial` tells them apart, and otherwise the last one counts.
+    #[arg(long, env = "JUROR_TRIALS_IN_RESPONSES", value_parser = boolish())]
+    trials_in_responses: bool,
+}
+
+impl ResponseArgs {
+    /// Returns what several responses with the same id are.
+    fn repeated_ids(self) -> RepeatedIds {
+        if self.trials_in_responses { RepeatedIds::Trials } else { RepeatedIds::LastCounts }
     }
 }
 

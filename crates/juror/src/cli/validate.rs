@@ -5,7 +5,7 @@ use juror_document::{Document, Format, Path, Phrase, Problem, Problems, Spelling
 use juror_files::{LoadError, load, load_settings};
 use juror_json::Object;
 use juror_run::{PublicConfig, Settings, SetupError, check_judges, look_at_run, settings_schema};
-use juror_score::read::{read_reference, read_responses, read_results};
+use juror_score::read::{RepeatedIds, read_reference, read_responses_as, read_results};
 use juror_score::{Aggregator, Profile};
 use juror_toolbench::result::read_result_file;
 use juror_toolbench::{IdFilter, read_queries};
@@ -13,7 +13,7 @@ use juror_tools::{CacheFolder, Catalog, read_entries};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::{boolish, count};
+use super::{ResponseArgs, boolish, count};
 use crate::exit::{Exit, Outside};
 use crate::output;
 
@@ -43,6 +43,9 @@ pub(super) struct ValidateArgs {
     /// What the files are.
     #[arg(long = "as", value_name = "KIND", env = "JUROR_VALIDATE_AS")]
     kind: Option<Kind>,
+
+    #[command(flatten)]
+    responses: ResponseArgs,
 
     /// Print the findings as JSON.
     #[arg(long, env = "JUROR_JSON", value_parser = boolish())]
@@ -76,12 +79,14 @@ struct Checked {
 }
 
 pub(super) fn run(args: &ValidateArgs) -> anyhow::Result<Exit> {
-    let mut checked: Vec<Checked> = args.files.iter().map(|name| check(name, args.kind)).collect();
+    let repeated_ids = args.responses.repeated_ids();
+    let check = |name: &String| check(name, args.kind, repeated_ids);
+    let mut checked: Vec<Checked> = args.files.iter().map(check).collect();
     if args.kind.is_none() {
-        look_for_responses(&mut checked);
+        look_for_responses(&mut checked, repeated_ids);
     }
     heed_settings(&mut checked);
-    compare_ids(&mut checked);
+    compare_ids(&mut checked, repeated_ids);
     if args.json {
         output::print_data(&format!(
             "{:#}\n",
@@ -96,7 +101,7 @@ pub(super) fn run(args: &ValidateArgs) -> anyhow::Result<Exit> {
 }
 
 /// Reads a list of strings or numbers as responses if there is a reference but no queries.
-fn look_for_responses(files: &mut [Checked]) {
+fn look_for_responses(files: &mut [Checked], repeated_ids: RepeatedIds) {
     let has = |kind| files.iter().any(|file| file.kind == Some(kind));
     if !has(Kind::Reference) || has(Kind::Queries) {
         return;
@@ -105,7 +110,7 @@ fn look_for_responses(files: &mut [Checked]) {
         let Some(document) = &file.document else { continue };
         file.kind = Some(Kind::Responses);
         file.holds = None;
-        match read(document, Kind::Responses) {
+        match read(document, Kind::Responses, repeated_ids) {
             Ok((holds, problems)) => (file.holds, file.problems) = (Some(holds), problems),
             Err(problems) => file.problems = problems,
         }
@@ -114,7 +119,7 @@ fn look_for_responses(files: &mut [Checked]) {
 
 /// If there is exactly one reference, reports which ids it does not share with each file of
 /// responses.
-fn compare_ids(files: &mut [Checked]) {
+fn compare_ids(files: &mut [Checked], repeated_ids: RepeatedIds) {
     let of_kind = |file: &&Checked, kind| file.kind == Some(kind) && file.holds.is_some();
     let mut references = files.iter().filter(|file| of_kind(file, Kind::Reference));
     let (Some(reference), None) = (references.next(), references.next()) else { return };
@@ -124,7 +129,8 @@ fn compare_ids(files: &mut [Checked]) {
     for file in files.iter() {
         let mut problems = Problems::default();
         let document = file.document.as_ref().filter(|_| of_kind(&file, Kind::Responses));
-        if let Some((document, Ok(responses))) = document.map(|it| (it, read_responses(it))) {
+        let read = document.map(|document| (document, read_responses_as(document, repeated_ids)));
+        if let Some((document, Ok(responses))) = read {
             problems.extend(responses.unknown(document, &dataset.questions));
             problems.extend(dataset.unanswered(reference, &responses));
         }
@@ -144,7 +150,7 @@ impl Checked {
     }
 }
 
-fn check(name: &str, kind: Option<Kind>) -> Checked {
+fn check(name: &str, kind: Option<Kind>, repeated_ids: RepeatedIds) -> Checked {
     let mut checked = Checked {
         name: name.to_owned(),
         kind,
@@ -173,7 +179,7 @@ fn check(name: &str, kind: Option<Kind>) -> Checked {
                 match as_kind(document, kind) {
                     Err(problems) => checked.problems = problems,
                     Ok(document) => {
-                        match read(&document, kind) {
+                        match read(&document, kind, repeated_ids) {
                             Ok((holds, problems)) => {
                                 checked.holds = Some(holds);
                                 checked.problems = problems;
@@ -295,15 +301,23 @@ fn heed_settings(files: &mut [Checked]) {
     }
 }
 
-fn read(document: &Document, kind: Kind) -> Result<(String, Problems), Problems> {
+fn read(
+    document: &Document,
+    kind: Kind,
+    repeated_ids: RepeatedIds,
+) -> Result<(String, Problems), Problems> {
     match kind {
         Kind::Reference => check_reference(document, &Profile::V5),
         Kind::Responses => {
-            let responses = read_responses(document)?;
+            let responses = read_responses_as(document, repeated_ids)?;
             let mut problems = responses.problems.clone();
             problems.extend(responses.other_keys(document));
             problems.sort();
-            Ok((count(responses.len(), "response"), problems))
+            let mut holds = count(responses.len(), "response");
+            if responses.have_trials() {
+                holds = format!("{holds} to {}", count(responses.n_questions(), "question"));
+            }
+            Ok((holds, problems))
         }
         Kind::Results => {
             let mut aggregator = Aggregator::new(&Profile::V5, &[]);

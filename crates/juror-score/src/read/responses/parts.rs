@@ -5,9 +5,9 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use juror_document::{Document, Path, Problems, lines_of};
 
-use super::Responses;
 use super::reader::ResponseReader;
 use super::record::{ResponseRecord, read_record};
+use super::{RepeatedIds, Responses};
 
 /// A large file of responses in parts, which several threads can read.
 ///
@@ -16,6 +16,7 @@ use super::record::{ResponseRecord, read_record};
 /// thread read what.
 pub(in crate::read) struct ResponseParts<'a> {
     document: &'a Document,
+    repeated_ids: RepeatedIds,
     texts: Vec<&'a str>,
     /// The index of the first part that no thread has taken.
     next: AtomicUsize,
@@ -40,10 +41,19 @@ fn read_long(line: &str) -> Option<Box<ReadRecord<'_>>> {
 
 impl<'a> ResponseParts<'a> {
     /// Splits a document. Returns `None` if it is small or not a file of lines.
-    pub(in crate::read) fn of(document: &'a Document) -> Option<ResponseParts<'a>> {
+    pub(in crate::read) fn of(
+        document: &'a Document,
+        repeated_ids: RepeatedIds,
+    ) -> Option<ResponseParts<'a>> {
         let texts = document.is_lines().then(|| parts_of(document.json()))?;
-        let (next, records, responses) = (AtomicUsize::new(0), Mutex::default(), OnceLock::new());
-        (texts.len() > 1).then_some(ResponseParts { document, texts, next, records, responses })
+        (texts.len() > 1).then(|| ResponseParts {
+            document,
+            repeated_ids,
+            texts,
+            next: AtomicUsize::new(0),
+            records: Mutex::default(),
+            responses: OnceLock::new(),
+        })
     }
 
     pub(in crate::read) fn len(&self) -> usize {
@@ -73,7 +83,7 @@ impl<'a> ResponseParts<'a> {
     }
 
     fn put_together(&self, mut parts: Vec<PartRecords<'a>>) -> Result<Responses<'a>, Problems> {
-        let mut reader = ResponseReader::new(self.document);
+        let mut reader = ResponseReader::new(self.document, self.repeated_ids);
         parts.sort_unstable_by_key(|(index, _)| *index);
         let n_long = parts.iter().flat_map(|(_, records)| records).filter(|own| own.1.is_some());
         reader.responses.by_question.reserve(n_long.count());

@@ -11,14 +11,15 @@ use juror_json::{self as json, Object};
 use serde_json::value::RawValue;
 
 use super::parts::about_lines;
-use super::record::{ResponseRecord, read_record};
-use super::{Response, Responses};
+use super::record::{ResponseRecord, read_record, trial_of};
+use super::{RepeatedIds, Response, Responses};
 use crate::read::keys::{Oddities, Of, misspelt};
 use crate::stats::Number;
 use crate::trajectory::{Ending, Status, Trajectory};
 
 pub(super) struct ResponseReader<'a> {
     document: &'a Document,
+    repeated_ids: RepeatedIds,
     pub(super) responses: Responses<'a>,
     found: FoundProblems,
     passed_over: Oddities<'a>,
@@ -40,9 +41,10 @@ struct RepeatedKeys {
 }
 
 impl<'a> ResponseReader<'a> {
-    pub(super) fn new(document: &'a Document) -> ResponseReader<'a> {
+    pub(super) fn new(document: &'a Document, repeated_ids: RepeatedIds) -> ResponseReader<'a> {
         ResponseReader {
             document,
+            repeated_ids,
             responses: Responses::default(),
             found: FoundProblems::default(),
             passed_over: Oddities::default(),
@@ -64,6 +66,7 @@ impl<'a> ResponseReader<'a> {
             let offset = document.offset_of(record);
             return Err(document.locate(UnplacedProblem { offset, path, problem }.into()));
         }
+        responses.number_trials();
         found.extend(passed_over.mistakes(document));
         responses.passed_over = passed_over;
         let mut problems = document.locate(found);
@@ -199,6 +202,9 @@ impl<'a> ResponseReader<'a> {
         } else if record.says_something || !record.unknown.is_empty() {
             self.first_other.get_or_insert((text, path.clone()));
         }
+        if let Some(trial) = record.no_trial {
+            self.passed_over.no_trial(trial.get(), || path.key("trial"));
+        }
         let steps = record.trajectory.steps.as_deref().unwrap_or_default();
         for (step, key) in &record.unknown {
             let place = |step: &usize| path.key("actual_steps").index(*step);
@@ -265,24 +271,23 @@ impl<'a> ResponseReader<'a> {
 
     /// Adds an error response for a record that could not be read, if its question is known.
     fn failed(&mut self, text: &'a str, id: Option<Cow<'a, str>>, path: Path, why: &Problem) {
-        let own = || {
-            let fields: Object<'a> = serde_json::from_str(text).ok()?;
-            json::scalar_text(fields.get("question_id")?)
-        };
+        let fields: Object<'a> = serde_json::from_str(text).unwrap_or_default();
+        let own = || json::scalar_text(fields.get("question_id")?);
         if let Some(id) = id.or_else(own) {
+            let trial = fields.get("trial").and_then(trial_of);
             let message = format!("the response could not be read: {why}");
             let message = serde_json::Value::from(message).to_string();
             let ending = Ending::Failed(Cow::Owned(message));
-            let trajectory = Trajectory { ending, ..Trajectory::default() };
-            self.responses.by_question.insert(id, Response { trajectory, at: text, path });
+            let trajectory = Trajectory { trial, ending, ..Trajectory::default() };
+            // What is wrong with the record is reported already.
+            self.responses.put(id, Response { trajectory, at: text, path }, self.repeated_ids);
         }
     }
 
     fn put(&mut self, id: Cow<'a, str>, trajectory: Trajectory<'a>, at: &'a str, path: Path) {
         let response = Response { trajectory, at, path: path.clone() };
-        let before = self.responses.by_question.insert(id.clone(), response);
-        if before.is_some() {
-            self.problem(at, path, Problem::DuplicateResponse(id.into_owned()));
+        if let Some(problem) = self.responses.put(id, response, self.repeated_ids) {
+            self.problem(at, path, problem);
         }
     }
 

@@ -1,6 +1,7 @@
 //! One record of a file of responses.
 
 use std::borrow::Cow;
+use std::num::NonZero;
 
 use juror_document::Problems;
 use juror_json::{self as json, Object};
@@ -8,14 +9,17 @@ use serde_json::value::RawValue;
 
 use crate::read::form::form;
 use crate::read::keys::unknown_keys;
+use crate::stats::Number;
 use crate::trajectory::{Ending, Step, Trajectory, Usage};
 
 /// A record, with the id of its question if it has one.
 pub(super) struct ResponseRecord<'a> {
     pub(super) id: Option<Cow<'a, str>>,
     pub(super) trajectory: Trajectory<'a>,
-    /// Whether it has any known key besides the id.
+    /// Whether it has any known key besides the id and the trial.
     pub(super) says_something: bool,
+    /// A `trial` that is none.
+    pub(super) no_trial: Option<&'a RawValue>,
     /// The known keys it has, as a bit for each in the order of the form.
     met: u32,
     /// The unknown keys, each with the index of its step if it belongs to a step.
@@ -52,19 +56,30 @@ pub(super) fn read_record(text: &str) -> Result<ResponseRecord<'_>, serde_json::
         let message = format!("expected at most {MOST_STEPS} steps, or steps that say something");
         return Err(serde::de::Error::custom(message));
     }
-    let says_something = form.met.count_ones() > u32::from(form.question_id.is_some());
+    let n_names = u32::from(form.question_id.is_some()) + u32::from(form.trial.is_some());
+    let says_something = form.met.count_ones() > n_names;
     let mut unknown: Vec<_> =
         form.unknown.drain(..).take(Problems::MOST).map(|key| (None, key)).collect();
     for (index, step) in form.actual_steps.iter().flatten().enumerate() {
         unknown.extend(unknown_keys(step).map(|key| (Some(index), key)));
     }
     let (id, met) = (form.question_id.and_then(json::scalar_text), form.met);
-    Ok(ResponseRecord { id, trajectory: form.read(), says_something, met, unknown })
+    let no_trial = form.trial.filter(|trial| trial_of(trial).is_none());
+    Ok(ResponseRecord { id, trajectory: form.read(), says_something, no_trial, met, unknown })
+}
+
+/// Reads the number of a trial: a whole number from 1 on.
+pub(super) fn trial_of(trial: &RawValue) -> Option<NonZero<u32>> {
+    let number = Number::from_json(trial.get())?.value;
+    let is_whole = number.fract() == 0.0 && (1.0..=f64::from(u32::MAX)).contains(&number);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is in range")]
+    NonZero::new(if is_whole { number as u32 } else { 0 })
 }
 
 form! {
     ResponseForm<'a> {
         question_id: &'a RawValue,
+        trial: &'a RawValue,
         status: &'a RawValue,
         error: &'a RawValue,
         actual_answer: &'a RawValue,
@@ -85,6 +100,7 @@ impl<'a> ResponseForm<'a> {
             None => Ending::Responded,
         };
         Trajectory {
+            trial: self.trial.and_then(trial_of),
             ending,
             answer: self.actual_answer,
             steps: self.actual_steps.map(|steps| steps.into_iter().map(Step::new).collect()),

@@ -1,9 +1,11 @@
+use std::num::NonZero;
+
 use proptest::prelude::*;
 
 use super::parts::parts_of;
 use super::record::MOST_STEPS;
 use super::*;
-use crate::read::read_both;
+use crate::read::{ReadOptions, read_both};
 use juror_document::{DatasetError, Format};
 use serde_json::value::RawValue;
 
@@ -25,7 +27,8 @@ fn a_large_file_is_read_in_parts_as_if_it_were_one() {
     let document = Document::new("r.jsonl", text.into_bytes(), Format::JsonLines).expect("a text");
     let reference = Document::new("r.json", b"[]".to_vec(), Format::Json).expect("a text");
     for n_threads in 1..4 {
-        let (_, responses) = read_both(&reference, &document, n_threads);
+        let (_, responses) =
+            read_both(&reference, &document, ReadOptions { n_threads, ..ReadOptions::default() });
         let responses = responses.expect("responses");
         assert_eq!(responses.len(), 156);
         let last = &responses.by_question["3"].trajectory;
@@ -299,8 +302,121 @@ fn short_lines_of_a_large_file_are_read_as_long_ones_are() {
     let reference = "[]".to_owned().into_bytes();
     let reference = Document::new("r.json", reference, Format::Json).expect("a text");
     let document = Document::new("r.jsonl", text.into_bytes(), Format::JsonLines).expect("a text");
-    let (_, answers) = read_both(&reference, &document, 2);
+    let (_, answers) =
+        read_both(&reference, &document, ReadOptions { n_threads: 2, ..ReadOptions::default() });
     let (parts, whole) = (answers.expect("responses"), read_responses(&document).expect("all"));
     assert_eq!((parts.len(), whole.len()), (40_000, 40_000));
     assert_eq!(parts.problems.to_string(), whole.problems.to_string());
+}
+
+/// The answers to a question, each with its trial, in order.
+fn answers(responses: &Responses<'_>, id: &str) -> Vec<(Option<u32>, String)> {
+    let first = responses.by_question.get(id).into_iter();
+    let further = responses.further.get(id).into_iter().flat_map(FurtherAnswers::values);
+    let answer = |response: &Response<'_>| {
+        let trajectory = &response.trajectory;
+        let answer = trajectory.answer.map_or("none", RawValue::get);
+        (trajectory.trial.map(NonZero::get), answer.trim_matches('"').to_owned())
+    };
+    first.chain(further).map(answer).collect()
+}
+
+/// Reads one answer to the question `q` per line; `None` for a line without a trial.
+fn of_trials<T>(
+    trials: &[Option<&str>],
+    repeated_ids: RepeatedIds,
+    look: impl FnOnce(&Responses<'_>) -> T,
+) -> T {
+    let line = |(at, trial): (usize, Option<&str>)| {
+        let trial = trial.map(|trial| format!(r#""trial": {trial}, "#)).unwrap_or_default();
+        format!("{{\"question_id\": \"q\", {trial}\"actual_answer\": \"{at}\"}}\n")
+    };
+    let text: String = trials.iter().copied().enumerate().map(line).collect();
+    let document = Document::new("r.jsonl", text.into(), Format::JsonLines).expect("lines");
+    look(&read_responses_as(&document, repeated_ids).expect("responses"))
+}
+
+#[test]
+fn several_answers_to_a_question_are_told_apart_by_their_trials() {
+    let check = |trials: &[Option<&str>], repeated_ids, wanted: &[(Option<u32>, &str)]| {
+        of_trials(trials, repeated_ids, |responses| {
+            let wanted: Vec<_> =
+                wanted.iter().map(|(trial, answer)| (*trial, (*answer).to_owned())).collect();
+            assert_eq!(answers(responses, "q"), wanted, "{trials:?}");
+            let n_replaced = trials.len() - wanted.len();
+            assert_eq!((responses.len(), responses.problems.len()), (wanted.len(), n_replaced));
+        });
+    };
+    for rule in [RepeatedIds::LastCounts, RepeatedIds::Trials] {
+        check(&[None], rule, &[(None, "0")]);
+        check(&[Some("1")], rule, &[(Some(1), "0")]);
+        check(&[Some("3"), Some("1")], rule, &[(Some(1), "1"), (Some(3), "0")]);
+        check(&[None, Some("2.0")], rule, &[(Some(1), "0"), (Some(2), "1")]);
+        check(&[Some("2"), Some("2")], rule, &[(Some(2), "1")]);
+    }
+    check(&[None, None], RepeatedIds::LastCounts, &[(None, "1")]);
+    check(&[Some("2"), None, None], RepeatedIds::LastCounts, &[(Some(1), "2"), (Some(2), "0")]);
+    check(&[None, None], RepeatedIds::Trials, &[(Some(1), "0"), (Some(2), "1")]);
+    let mixed = [(Some(1), "0"), (Some(5), "1"), (Some(6), "2")];
+    check(&[None, Some("5"), None], RepeatedIds::Trials, &mixed);
+}
+
+#[test]
+fn a_trial_that_is_replaced_is_told_by_its_number() {
+    let told = of_trials(&[Some("2"), Some("2")], RepeatedIds::LastCounts, |responses| {
+        responses.problems.to_string()
+    });
+    let wanted =
+        "r.jsonl:2:1: trial 2 of the question `q` has another response; the last one counts";
+    assert_eq!(told, wanted);
+    let told = of_trials(&[None, None], RepeatedIds::LastCounts, |own| own.problems.to_string());
+    assert!(told.ends_with(
+        "hint: several answers to a question are told apart by `trial`: 1, 2 and so on"
+    ));
+}
+
+#[test]
+fn a_trial_that_is_no_number_is_ignored_and_told_of_once() {
+    let trials = [Some("0"), Some("\"b\""), Some("1.5"), Some("null"), Some("-1")];
+    of_trials(&trials, RepeatedIds::Trials, |responses| {
+        let numbers: Vec<_> = answers(responses, "q").into_iter().map(|own| own.0).collect();
+        assert_eq!(numbers, [1, 2, 3, 4, 5].map(Some));
+        let told = responses.problems.to_string();
+        let wanted =
+            "`trial` is not a whole number from 1 on, and is ignored, here and 3 times more";
+        assert!(told.starts_with(&format!("r.jsonl:1:31: {wanted}")), "{told}");
+        assert!(responses.problems.errors.iter().all(|error| error.problem.is_warning()));
+    });
+}
+
+#[test]
+fn a_trial_that_cannot_be_read_is_an_error_of_this_trial() {
+    let text = r#"[{"question_id": "q", "trial": 1, "actual_answer": "x"},
+        {"question_id": "q", "trial": 2, "actual_steps": "wrong"}]"#;
+    let document = Document::new("r.json", text.into(), Format::Json).expect("a document");
+    let responses = read_responses(&document).expect("responses");
+    assert_eq!(responses.len(), 2);
+    let failed = &responses.further["q"][&NonZero::new(2_u32).expect("two")];
+    assert!(failed.trajectory.ending.is_error());
+    assert!(!responses.by_question["q"].trajectory.ending.is_error());
+}
+
+#[test]
+fn very_many_answers_to_a_question_are_each_put_once() {
+    let trials = vec![None; 50_000];
+    of_trials(&trials, RepeatedIds::Trials, |responses| assert_eq!(responses.len(), 50_000));
+}
+
+proptest! {
+    #[test]
+    fn every_answer_has_the_trial_that_it_names(trials in prop::collection::vec(1..20_u32, 1..20)) {
+        let written: Vec<String> = trials.iter().map(ToString::to_string).collect();
+        let written: Vec<Option<&str>> = written.iter().map(|trial| Some(trial.as_str())).collect();
+        let found = of_trials(&written, RepeatedIds::LastCounts, |own| answers(own, "q"));
+        let last: std::collections::BTreeMap<u32, usize> =
+            trials.iter().copied().zip(0..).collect();
+        let wanted: Vec<_> =
+            last.into_iter().map(|(trial, at)| (Some(trial), at.to_string())).collect();
+        prop_assert_eq!(found, wanted);
+    }
 }

@@ -11,6 +11,7 @@ use clap::Args;
 use juror_document::{Document, Format};
 use juror_models::Recorded;
 use juror_run::Settings;
+use juror_score::read::RepeatedIds;
 
 use super::ask::AskArgs;
 use super::eval::{self, ReportArgs, RunArgs};
@@ -90,6 +91,7 @@ fn judge(args: &DemoArgs) -> anyhow::Result<Exit> {
     let work = eval::Work {
         reference: &reference,
         responses: &responses,
+        repeated_ids: RepeatedIds::default(),
         settings: &settings,
         report: &ReportArgs::summary_only(args.json),
         gate: &GateArgs::default(),

@@ -17,6 +17,7 @@ use juror_run::{
     Warning, load_calibrations,
 };
 use juror_runs::{RunLog, RunPlace};
+use juror_score::read::RepeatedIds;
 
 pub(super) use self::keep::RunArgs;
 use self::keep::{print_place, print_unfinished};
@@ -25,7 +26,7 @@ use super::ask::{self, AskArgs, parse_count};
 use super::gate::GateArgs;
 use super::junit::JunitArgs;
 use super::validate::{Kind, kind_of};
-use super::{RuleArgs, boolish, check_outputs, count};
+use super::{ResponseArgs, RuleArgs, boolish, check_outputs, count};
 use crate::exit::{Exit, Outside};
 use crate::output;
 use crate::progress::Progress;
@@ -50,11 +51,15 @@ Examples:
   For a pull request and a pipeline: the worst questions, and each question as a test:
     juror eval reference.yaml responses.jsonl -o report.md -o report.junit.xml
 
+  Several answers to each question, one after another in the file:
+    juror eval reference.yaml responses.jsonl --trials-in-responses -o results.json
+
   In a pipeline: fail when fewer than 90 % of the steps are found:
     my-agent --answers | juror eval reference.yaml - --fail-under steps_score=0.9
 
 REFERENCE is a list of templates in YAML or JSON, or a template or question a line (JSONL).
-RESPONSES is a JSON object by question id, a JSON list, or one response a line (JSONL).
+RESPONSES is a JSON object by question id, a JSON list, or one response a line (JSONL). Several
+answers to a question are told apart by a `trial`: 1, 2 and so on.
 Both may be compressed (.gz, .zst); - is standard input.";
 
 /// Printed if there are answers to judge, but no model to ask.
@@ -74,6 +79,9 @@ pub(super) struct EvalArgs {
 
     #[command(flatten)]
     rules: RuleArgs,
+
+    #[command(flatten)]
+    read: ResponseArgs,
 
     #[command(flatten)]
     report: ReportArgs,
@@ -149,6 +157,7 @@ pub(super) fn run(args: &EvalArgs, line: &[String]) -> anyhow::Result<Exit> {
     let work = Work {
         reference: &reference,
         responses: &responses,
+        repeated_ids: args.read.repeated_ids(),
         settings: &settings,
         report: &args.report,
         gate: &args.gate,
@@ -167,6 +176,8 @@ pub(super) fn run(args: &EvalArgs, line: &[String]) -> anyhow::Result<Exit> {
 pub(super) struct Work<'w> {
     pub(super) reference: &'w Document,
     pub(super) responses: &'w Document,
+    /// What several responses with the same id are.
+    pub(super) repeated_ids: RepeatedIds,
     pub(super) settings: &'w Settings,
     pub(super) report: &'w ReportArgs,
     pub(super) gate: &'w GateArgs,
@@ -252,6 +263,7 @@ impl Work<'_> {
     fn plan(&self) -> anyhow::Result<Plan> {
         let mut plan = self.settings.plan();
         plan.threads = self.report.jobs.map_or(plan.threads, NonZero::get);
+        plan.repeated_ids = self.repeated_ids;
         plan.explain = self.report.explain;
         plan.calibrations = load_calibrations(&self.settings.judge.calibration)?;
         self.gate.add_to(&mut plan)?;

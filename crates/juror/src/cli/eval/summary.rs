@@ -1,5 +1,7 @@
 //! The summary of an evaluation, for people and for machines.
 
+use std::num::NonZero;
+
 use juror_compare::{ByMetric, CalibratedMetric, GateVerdict};
 use juror_document::Problems;
 use juror_report::{Format, Highlights, WorstQuestion, render_aggregates, summary, text_of_json};
@@ -45,7 +47,10 @@ impl Summary<'_> {
 
     fn title(&self) -> String {
         let Evaluation { plan, dataset, responses, .. } = self.evaluation;
-        let questions = count(dataset.questions.len(), "question");
+        let mut questions = count(dataset.questions.len(), "question");
+        if responses.have_trials() {
+            questions = format!("{} to {questions}", count(self.evaluation.n_cases(), "answer"));
+        }
         let title = title(&plan.profile, &questions, &self.outcome.product.aggregates);
         let is_missing =
             |question: &&Question<'_>| matches!(responses.of(question).ending, Ending::Missing);
@@ -85,6 +90,7 @@ impl Summary<'_> {
         };
         WorstQuestion {
             id: case.question.id.to_string(),
+            trial: case.trajectory.trial,
             text: text_of_json(case.question.text.get()).into_owned(),
             is_error: own.is_error,
             score: own.steps_score.filter(|_| !own.is_error),
@@ -103,9 +109,11 @@ impl Summary<'_> {
     fn json(&self, problems: &Problems) -> JsonSummary {
         let highlights = self.highlights();
         let aggregates = render_aggregates(&self.outcome.product.aggregates, Format::JsonLines);
+        let has_trials = self.evaluation.responses.have_trials();
         JsonSummary {
             profile: profile_name(&self.evaluation.plan.profile),
             questions: self.evaluation.dataset.questions.len(),
+            answers: has_trials.then(|| self.evaluation.n_cases()),
             errors: self.outcome.product.aggregates.micro.n_errors,
             warnings: problems.errors.iter().map(ToString::to_string).collect(),
             gates_not_met: self.gates_not_met(),
@@ -138,6 +146,9 @@ fn failures_in_words(record: &Record<'_>) -> Option<String> {
 struct JsonSummary {
     profile: &'static str,
     questions: usize,
+    /// The number of cases, if questions have several answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answers: Option<usize>,
     errors: usize,
     warnings: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -153,6 +164,8 @@ struct JsonSummary {
 #[derive(Serialize)]
 struct JsonWorst {
     question_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trial: Option<NonZero<u32>>,
     steps_score: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     answer_f1: Option<f64>,
@@ -178,6 +191,7 @@ impl JsonWorst {
         };
         JsonWorst {
             question_id: worst.id.clone(),
+            trial: worst.trial,
             steps_score: worst.score,
             answer_f1: worst.answer.as_ref().map(|(f1, _)| *f1),
             error: worst.error.clone(),
