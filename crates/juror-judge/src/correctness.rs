@@ -7,7 +7,7 @@ use juror_score::{
 };
 use serde_json::Value;
 
-use crate::judge::{Judge, failed, is_blank};
+use crate::judge::{Judge, Repeat, failed, is_blank};
 use crate::listed_claims;
 use crate::reply::{
     FoundObject, JudgedTexts, imitates_verdict, objects, only, shown, text, whole_json,
@@ -94,6 +94,7 @@ impl Correctness {
         &self,
         texts: [&str; 3],
         models: &Models,
+        repeat: Repeat,
     ) -> Option<Answer<Result<JudgedClaims, ClaimsError>>> {
         if texts.iter().any(|text| is_blank(text)) {
             return None;
@@ -105,6 +106,7 @@ impl Correctness {
             Counting::Listed => Some(listed_claims::schema()),
         };
         let call = ChatCall::new(self.purpose(), self.template.fill(&named), schema);
+        let call = repeat.of(call);
         let judged_texts = JudgedTexts::of(&call.prompt);
         let read = |reply: &str| {
             let reply = if self.rules.trims_lines { reply.trim_matches('\n') } else { reply };
@@ -133,6 +135,7 @@ impl Judge for Correctness {
         case: &'a Case<'a>,
         _matching: Option<&'a Matching>,
         models: &'a Models,
+        repeat: Repeat,
     ) -> Pending<'a, Judgement> {
         Box::pin(async move {
             let mut judgement = Judgement::default();
@@ -142,10 +145,12 @@ impl Judge for Correctness {
             };
             let question = case.question_text();
             let finding = |verdict| Finding::new(Aspect::Claims(self.rules.error_key), verdict);
-            let Some(answer) = self.claims([&question, &reference, &actual], models).await else {
+            let texts = [&*question, &*reference, &*actual];
+            let Some(answer) = self.claims(texts, models, repeat).await else {
                 let named = ["question", "reference answer", "actual answer"];
-                let texts = named.into_iter().zip([&question, &reference, &actual]);
-                let blank: Vec<String> = texts
+                let blank: Vec<String> = named
+                    .into_iter()
+                    .zip(texts)
                     .filter(|(_, text)| is_blank(text))
                     .map(|(name, _)| format!("the {name} is blank"))
                     .collect();

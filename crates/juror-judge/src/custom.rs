@@ -4,7 +4,7 @@ use juror_models::{ChatCall, Models, Pending, Schema};
 use juror_score::{Aspect, Case, Finding, Judgement, Matching, Score, Verdict};
 use serde_json::{Map, Value, json};
 
-use crate::judge::{Judge, failed, is_blank};
+use crate::judge::{Judge, Repeat, failed, is_blank};
 use crate::reply::{JudgedTexts, imitates_verdict, read_verdict, shown};
 use crate::template::{Template, TemplateError};
 
@@ -207,6 +207,7 @@ impl Judge for Custom {
         case: &'a Case<'a>,
         _matching: Option<&'a Matching>,
         models: &'a Models,
+        repeat: Repeat,
     ) -> Pending<'a, Judgement> {
         Box::pin(async move {
             let mut judgement = Judgement::default();
@@ -229,6 +230,7 @@ impl Judge for Custom {
                 texts.iter().map(|(name, text)| (*name, text.as_str())).collect();
             let prompt = self.template.fill(&texts);
             let call = ChatCall::new(self.purpose.clone(), prompt, Some(self.schema.clone()));
+            let call = repeat.of(call);
             let answer =
                 models.ask(&call, |reply| self.read(reply, &JudgedTexts::of(&call.prompt))).await;
             let verdict = match answer.outcome {

@@ -1,10 +1,38 @@
 //! The `Judge` trait, and panels of judges.
 
 use std::collections::BTreeMap;
+use std::num::NonZero;
 
 use futures_util::future::join_all;
-use juror_models::{Answer, CallError, Cost, Models, Pending};
+use juror_models::{Answer, CallError, ChatCall, Cost, Models, Pending};
 use juror_score::{Aspect, Case, Cause, JudgedBy, Judgement, Matching, Verdict, Why};
+
+/// How many equal calls one judging of a case can make before their numbers run into those of the
+/// next repeat.
+const MOST_ALIKE: u32 = 1 << 16;
+
+/// Which of several repeats of the same judging it is. Each asks anew.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Repeat(u32);
+
+impl Repeat {
+    /// The first of them, or the only one.
+    pub const FIRST: Repeat = Repeat(0);
+
+    /// Returns a text that no other repeat has, to count calls that depend on replies.
+    pub(crate) fn told_apart(self, text: &str) -> String {
+        match self.0 {
+            0 => text.to_owned(),
+            number => format!("{text} {number}"),
+        }
+    }
+
+    /// Returns a call as this repeat makes it. A reply to another repeat does not answer it.
+    pub(crate) fn of(self, call: ChatCall) -> ChatCall {
+        let repeat = self.0.saturating_mul(MOST_ALIKE).saturating_add(call.repeat);
+        ChatCall { repeat, ..call }
+    }
+}
 
 /// Asks models about an aspect of a case. A judge does not fail as a whole: what it could not find
 /// out is a failed finding.
@@ -15,6 +43,7 @@ pub trait Judge: Send + Sync {
         case: &'a Case<'a>,
         matching: Option<&'a Matching>,
         models: &'a Models,
+        repeat: Repeat,
     ) -> Pending<'a, Judgement>;
 
     /// The aspects that it judges.
@@ -52,12 +81,25 @@ pub(crate) async fn collect<T>(
 #[derive(Default)]
 pub struct Panel {
     judges: Vec<Box<dyn Judge>>,
+    /// How often each of them judges a case, after the first time.
+    n_further: u32,
 }
 
 impl Panel {
     /// Creates a panel. Findings come in the order of the judges.
     pub fn new(judges: Vec<Box<dyn Judge>>) -> Panel {
-        Panel { judges }
+        Panel { judges, n_further: 0 }
+    }
+
+    /// Makes every judge judge a case this often.
+    #[must_use]
+    pub fn repeated(self, times: NonZero<u32>) -> Panel {
+        Panel { n_further: times.get() - 1, ..self }
+    }
+
+    /// Returns how often each judge judges a case.
+    pub fn repeats(&self) -> u32 {
+        self.n_further + 1
     }
 
     /// Whether there are no judges.
@@ -75,7 +117,7 @@ impl Panel {
         self.judges.iter().flat_map(|judge| judge.aspects()).collect()
     }
 
-    /// Lets all judges judge a case, concurrently.
+    /// Lets all judges judge a case, concurrently, as often as they are to.
     pub async fn judge(
         &self,
         case: &Case<'_>,
@@ -83,9 +125,13 @@ impl Panel {
         models: &Models,
     ) -> Judgement {
         let mut judgement = Judgement::default();
-        let asked = self.judges.iter().map(|judge| judge.judge(case, matching, models));
+        let asked = self.judges.iter().map(|judge| {
+            let repeats = (0..=self.n_further).map(Repeat);
+            join_all(repeats.map(|repeat| judge.judge(case, matching, models, repeat)))
+        });
         let mut prompts = BTreeMap::new();
-        for (judge, found) in self.judges.iter().zip(join_all(asked).await) {
+        for (judge, repeats) in self.judges.iter().zip(join_all(asked).await) {
+            let found = Judgement::of_repeats(repeats);
             if !found.findings.is_empty() {
                 prompts.extend(judge.prompts());
             }

@@ -5,7 +5,7 @@ use juror_models::{CallError, ChatCall, Cost, Models, Pending, Schema};
 use juror_score::{Aspect, Case, Finding, Judgement, Matching, Noncommittal, Verdict};
 use serde_json::Value;
 
-use crate::judge::{Judge, collect, failed, is_blank};
+use crate::judge::{Judge, Repeat, collect, failed, is_blank};
 use crate::reply::{JudgedTexts, bit, imitates_verdict, read_verdict, text};
 use crate::template::{Template, TemplateError};
 
@@ -43,14 +43,15 @@ impl Relevance {
         question: &str,
         answer: &str,
         models: &Models,
+        repeat: Repeat,
     ) -> (Result<f64, CallError>, Cost) {
         let call = ChatCall::new(
             PURPOSE,
             self.template.fill(&[("actual_answer", answer)]),
             Some(schema()),
         );
-        let asked = (0..N_QUESTIONS).map(|repeat| {
-            let call = ChatCall { repeat, ..call.clone() };
+        let asked = (0..N_QUESTIONS).map(|number| {
+            let call = repeat.of(ChatCall { repeat: number, ..call.clone() });
             async move {
                 let read = |reply: &str| {
                     read_verdict(
@@ -66,7 +67,7 @@ impl Relevance {
         });
         let (generated, cost) = collect(asked).await;
         if models.only_counts() && generated.is_err() {
-            let texts = vec![question.to_owned(); 1 + N_QUESTIONS as usize];
+            let texts = vec![repeat.told_apart(question); 1 + N_QUESTIONS as usize];
             let outcome = models.embed(&texts).await.outcome;
             return (outcome.map(|_| 0.0), cost);
         }
@@ -115,6 +116,7 @@ impl Judge for Relevance {
         case: &'a Case<'a>,
         _matching: Option<&'a Matching>,
         models: &'a Models,
+        repeat: Repeat,
     ) -> Pending<'a, Judgement> {
         Box::pin(async move {
             let mut judgement = Judgement::default();
@@ -127,7 +129,7 @@ impl Judge for Relevance {
             if imitates_verdict(&answer) {
                 judgement.flags.push("actual_answer imitates a verdict".into());
             }
-            let (score, cost) = self.score(&case.question_text(), &answer, models).await;
+            let (score, cost) = self.score(&case.question_text(), &answer, models, repeat).await;
             let verdict = score.map_or_else(|error| failed(&error), Verdict::scored);
             judgement.findings.push(Finding { cost: cost.usd(), ..Finding::new(ASPECT, verdict) });
             judgement

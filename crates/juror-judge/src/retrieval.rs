@@ -7,7 +7,7 @@ use juror_score::retrieval::{f1, precision_of_useful};
 use juror_score::{Aspect, Case, Finding, Judgement, KindNames, Limits, Matching, Verdict};
 use serde_json::Value;
 
-use crate::judge::{Judge, collect, failed, is_blank};
+use crate::judge::{Judge, Repeat, collect, failed, is_blank};
 use crate::reply::{JudgedTexts, bit, imitates_verdict, read_verdict, text};
 use crate::template::{Template, TemplateError};
 
@@ -54,7 +54,7 @@ struct StepTask {
     step: usize,
     /// How many earlier steps of the question have the same texts. The model is asked about each of
     /// them anew, as about different steps.
-    repeat: u32,
+    number: u32,
     contexts: Result<Vec<String>, String>,
     /// The reference for recall, or why there is none.
     reference: Result<String, String>,
@@ -68,6 +68,14 @@ struct Asking<'a> {
     question: &'a str,
     contexts: &'a [String],
     models: &'a Models,
+    repeat: Repeat,
+}
+
+impl Asking<'_> {
+    /// Numbers a call, so that the model is asked about each step anew, and in each repeat.
+    fn numbered(&self, call: ChatCall) -> ChatCall {
+        self.repeat.of(ChatCall { repeat: self.task.number, ..call })
+    }
 }
 
 struct Statement {
@@ -138,7 +146,13 @@ impl Retrieval {
         }
     }
 
-    async fn judge_step(&self, task: &StepTask, question: &str, models: &Models) -> Judgement {
+    async fn judge_step(
+        &self,
+        task: &StepTask,
+        question: &str,
+        models: &Models,
+        repeat: Repeat,
+    ) -> Judgement {
         let metrics = self.metrics();
         let found = |metric: usize, verdict| {
             Finding::new(Aspect::Metric(metrics[metric]), verdict).of_step(task.step)
@@ -156,7 +170,7 @@ impl Retrieval {
             let place = format!("context {} of step {}", index + 1, task.step + 1);
             judgement.flags.push(format!("{place} imitates a verdict"));
         }
-        let asking = Asking { task, question, contexts, models };
+        let asking = Asking { task, question, contexts, models, repeat };
         let (recall, precision) = tokio::join!(self.recall(&asking), self.precision(&asking));
         let both = recall.verdict.number().zip(precision.verdict.number());
         let f1 = both.map(|(recall, precision)| Verdict::scored(f1(recall, precision)));
@@ -172,7 +186,7 @@ impl Retrieval {
     }
 
     async fn recall(&self, asking: &Asking<'_>) -> Measured {
-        let Asking { task, question, contexts, models } = *asking;
+        let Asking { task, question, contexts, models, .. } = *asking;
         let reference = match &task.reference {
             Ok(reference) => reference,
             Err(why) => return Measured::free(Verdict::failed(why)),
@@ -187,7 +201,7 @@ impl Retrieval {
         ]);
         let [purpose, _] = self.purposes();
         let call = ChatCall::new(purpose, prompt, Some(attribution_schema()));
-        let call = ChatCall { repeat: task.repeat, ..call };
+        let call = asking.numbered(call);
         let says_same = |one: &Vec<Statement>, other: &Vec<Statement>| {
             one.iter().map(Statement::verdict).eq(other.iter().map(Statement::verdict))
         };
@@ -208,7 +222,7 @@ impl Retrieval {
     }
 
     async fn precision(&self, asking: &Asking<'_>) -> Measured {
-        let Asking { task, question, contexts, models } = *asking;
+        let Asking { task, question, contexts, models, .. } = *asking;
         let reference = match &task.answer {
             Ok(reference) => reference,
             Err(why) => return Measured::free(Verdict::failed(why)),
@@ -218,7 +232,7 @@ impl Retrieval {
             let texts = [("question", question), ("reference", reference), ("context", context)];
             let prompt = self.usefulness.fill(&texts);
             let call = ChatCall::new(purpose, prompt, Some(usefulness_schema()));
-            let call = ChatCall { repeat: task.repeat, ..call };
+            let call = asking.numbered(call);
             async move {
                 let read = |reply: &str| {
                     let read = |value: &Value| bit(value, "useful");
@@ -257,12 +271,13 @@ impl Judge for Retrieval {
         case: &'a Case<'a>,
         matching: Option<&'a Matching>,
         models: &'a Models,
+        repeat: Repeat,
     ) -> Pending<'a, Judgement> {
         Box::pin(async move {
             let question = case.question_text();
             let mut tasks = self.tasks(case, matching);
-            count_repeats(&mut tasks);
-            let judged = tasks.iter().map(|task| self.judge_step(task, &question, models));
+            number_steps(&mut tasks);
+            let judged = tasks.iter().map(|task| self.judge_step(task, &question, models, repeat));
             let mut judgement = Judgement::default();
             for found in join_all(judged).await {
                 judgement.extend(found);
@@ -308,7 +323,7 @@ impl Retrieval {
             .filter(|(_, step)| step.output.is_some())
             .map(|(step, _)| StepTask {
                 step,
-                repeat: 0,
+                number: 0,
                 contexts: case.retrieved_texts(step, &self.limits),
                 reference: reference.clone(),
                 answer: answer.clone(),
@@ -335,7 +350,7 @@ impl Retrieval {
                     joined.and_then(|text| not_blank(text, "the reference contexts are blank"));
                 StepTask {
                     step: pair.actual,
-                    repeat: 0,
+                    number: 0,
                     contexts: case.retrieved_texts(pair.actual, &self.limits),
                     answer: reference.clone(),
                     reference,
@@ -350,7 +365,7 @@ fn not_blank(text: String, otherwise: &str) -> Result<String, String> {
 }
 
 /// Numbers the steps that have the same texts.
-fn count_repeats(tasks: &mut [StepTask]) {
+fn number_steps(tasks: &mut [StepTask]) {
     for index in 1..tasks.len() {
         let (earlier, rest) = tasks.split_at_mut(index);
         let task = &mut rest[0];
@@ -358,7 +373,7 @@ fn count_repeats(tasks: &mut [StepTask]) {
             (&other.contexts, &other.reference, &other.answer)
                 == (&task.contexts, &task.reference, &task.answer)
         };
-        task.repeat = earlier.iter().filter(same).fold(0, |count, _| count + 1);
+        task.number = earlier.iter().filter(same).fold(0, |count, _| count + 1);
     }
 }
 

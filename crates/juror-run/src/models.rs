@@ -1,5 +1,6 @@
 //! Creates judges and their models from settings and environment.
 
+use std::num::NonZero;
 use std::path::Path;
 use std::time::Duration;
 
@@ -507,7 +508,8 @@ fn panel(settings: &Settings, profile: &Profile, embeds: bool) -> Result<Panel, 
     for evaluation in &settings.custom_evaluations {
         judges.push(Box::new(custom(evaluation)?));
     }
-    Ok(Panel::new(judges))
+    let repeats = settings.judge.repeats.unwrap_or(NonZero::<u32>::MIN);
+    Ok(Panel::new(judges).repeated(repeats))
 }
 
 fn retrieval(
@@ -621,12 +623,16 @@ fn identity(profile: &Profile, specs: &Specs, panel: &Panel) -> Value {
         }
         own
     };
-    serde_json::json!({
+    let mut identity = serde_json::json!({
         "chat": spec(&specs.chat),
         "embedding": specs.embedding.as_ref().map(spec),
         "prompts": panel.prompts(),
         "rules": rules(profile),
-    })
+    });
+    if panel.repeats() > 1 {
+        identity["repeats"] = panel.repeats().into();
+    }
+    identity
 }
 
 #[cfg(test)]

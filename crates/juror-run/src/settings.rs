@@ -16,7 +16,7 @@ use juror_runs::hidden::without_keys;
 use juror_score::{
     AnswerErrorKey, Aspect, Choice, ContextJudge, ErrorResponses, KeyPart, KindNames, Limits,
     MissingStatus, NameMatching, Noncommittal, Profile, QUESTION_METRICS, ScoredGroups, StepKind,
-    StepKinds, Traits, WithoutOutput,
+    StepKinds, Traits, WithoutOutput, split_key,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
@@ -513,7 +513,8 @@ impl std::fmt::Debug for ModelSettings {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct JudgeSettings {
-    /// How often a verdict on an agent's answer is asked for; `juror eval` asks once.
+    /// How often every verdict is asked for; all are kept, and their mean or majority counts. Once
+    /// when left out.
     pub repeats: Option<NonZero<u32>>,
     /// A folder with prompts that take the place of the built-in ones of the same name.
     pub prompts: Option<String>,
@@ -615,10 +616,11 @@ pub enum StepsKey {
 }
 
 /// Result keys that custom evaluations may not use.
-const RESERVED: [&str; 19] = [
+const RESERVED: [&str; 20] = [
     "answer_claims",
     "template_id",
     "question_id",
+    "trial",
     "question_text",
     "reference_answer",
     "reference_steps",
@@ -638,7 +640,10 @@ const RESERVED: [&str; 19] = [
 ];
 
 fn is_reserved(name: &str) -> bool {
-    RESERVED.contains(&name) || QUESTION_METRICS.iter().any(|metric| metric.name == name)
+    let is_metric = |name: &str| QUESTION_METRICS.iter().any(|metric| metric.name == name);
+    let is_repeats =
+        matches!(split_key(name), (name, Some(KeyPart::Repeats(_))) if is_metric(name));
+    RESERVED.contains(&name) || is_metric(name) || is_repeats
 }
 
 /// Returns the reserved result key that a name equals, or that starts with the name and `_`.
@@ -691,16 +696,18 @@ impl Settings {
                 let message = format!("the name `{}` is taken", evaluation.name);
                 complain(path.clone().key("name"), message, "choose another name");
             }
-            for name in evaluation.outputs.keys() {
+            for (at, name) in evaluation.outputs.keys().enumerate() {
+                let repeats = aspect.key(KeyPart::Repeats(at)).into_owned();
+                let is_taken = |key: &String| taken.contains(key) || own.contains(key);
                 let path = path.clone().key("outputs").key(name);
                 if is_reserved(name) {
                     let message = format!("the output `{name}` is a key of the results already");
                     complain(path, message, "choose another name");
-                } else if taken.contains(name) || own.contains(name) {
+                } else if is_taken(name) || is_taken(&repeats) {
                     let message = format!("the output `{name}` is given twice");
                     complain(path, message, "choose another name");
                 }
-                own.push(name.clone());
+                own.extend([name.clone(), repeats]);
             }
             taken.append(&mut own);
             if evaluation.inputs.is_empty() {
@@ -1068,6 +1075,23 @@ mod tests {
         let custom = "custom_evaluations: [{name: n, inputs: [], instructions: i, outputs: {steps_score: x}}]";
         let error = read(custom).expect_err("reserved");
         assert!(error.contains("`steps_score` is a key of the results already"), "{error}");
+    }
+
+    #[test]
+    fn outputs_leave_room_for_what_every_repeat_says() {
+        let told = |outputs: &str| {
+            let custom = "{name: n, inputs: [question], instructions: i, outputs:";
+            let read = read(&format!("custom_evaluations: [{custom} {{{outputs}}}}}]"));
+            read.err().unwrap_or_default()
+        };
+        for outputs in ["a: x, a_repeats: y", "a_repeats: y, a: x"] {
+            assert!(told(outputs).contains("is given twice"), "{outputs}");
+        }
+        for output in ["answer_f1_repeats", "trial"] {
+            let message = format!("`{output}` is a key of the results already");
+            assert!(told(&format!("{output}: x")).contains(&message), "{output}");
+        }
+        assert_eq!(told("a: x, b_repeats: y"), "");
     }
 
     #[test]

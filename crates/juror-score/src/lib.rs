@@ -74,8 +74,8 @@ pub use coverage::{Coverage, Traits};
 pub use exact::ExactNumber;
 pub use explain::{Miss, explain, explain_matching};
 pub use finding::{
-    Aspect, Cause, Claims, CustomAspect, Finding, FlatPair, FlatValue, JudgedBy, Judgement,
-    KeyPart, Reason, Runs, Score, Verdict, Why, split_key,
+    Aspect, Cause, ClaimRuns, Claims, CustomAspect, Finding, FlatPair, FlatValue, JudgedBy,
+    Judgement, KeyPart, OutputRuns, Reason, Runs, Score, Verdict, Why, split_key,
 };
 #[doc(no_inline)]
 pub use juror_sparql::Rules;

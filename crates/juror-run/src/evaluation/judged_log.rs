@@ -63,7 +63,7 @@ impl RunInfo {
         let read = |line: JudgedLine<Vec<FlatPair>>| line.read(&self.aspects);
         let mut log = RunLog::open(folder, self.manifest.clone(), resume, read)?;
         if resume.retry_errors {
-            log.forget(|known: &KnownJudgement| known.judgement.has_failure());
+            log.forget(|known: &KnownJudgement| !known.judgement.is_whole());
         }
         Ok(log)
     }

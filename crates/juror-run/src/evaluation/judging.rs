@@ -148,7 +148,7 @@ impl JudgeAll<'_> {
         let matching = is_needed.then(|| case.matching(self.profile())).flatten();
         let judgement = self.judges.panel.judge(&case, matching.as_ref(), models).await;
         // A failure may not recur, so it is not cached.
-        if !judgement.findings.is_empty() && !judgement.has_failure() {
+        if !judgement.findings.is_empty() && judgement.is_whole() {
             // Strings and finite numbers always serialize.
             let text = serde_json::to_string(&judgement).unwrap_or_default();
             models.keep_judgement(&waiting.key, &text);

@@ -3,7 +3,7 @@
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread;
 
-use juror_score::{Aggregator, Finding, Judgement, Record, Score, TooLarge, Verdict};
+use juror_score::{Aggregator, Finding, Judgement, Record, TooLarge, Verdict};
 
 use super::{Evaluation, EvaluationError, RecordWriter};
 use crate::event::Event;
@@ -127,10 +127,7 @@ struct Chunk<B> {
 
 impl QuestionSummary {
     fn of(record: &Record<'_>, index: usize) -> QuestionSummary {
-        let answer_f1 = |claims: &Finding| match &claims.verdict {
-            Verdict::Scored(Score::Claims(claims)) => Some(claims.scores()[2]),
-            _ => None,
-        };
+        let answer_f1 = |claims: &Finding| claims.verdict.claim_scores().map(|[.., f1]| f1);
         QuestionSummary {
             index,
             steps_score: record.verdict("steps_score").and_then(Verdict::number),

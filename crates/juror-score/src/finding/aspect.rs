@@ -35,6 +35,9 @@ pub enum KeyPart {
     Count(usize),
     /// The claims themselves.
     Listed,
+    /// What each of several repeats found: of the number of a metric, or of the output at this
+    /// index.
+    Repeats(usize),
     /// Why there is no score.
     Error,
     /// Why there is this score, in a judge's words.
@@ -55,10 +58,18 @@ const CLAIM_COUNTS: [&str; 3] =
 const CLAIMS_LISTED: &str = "answer_claims";
 
 /// The endings of keys that hold something other than a score.
-const ENDINGS: [(&str, KeyPart); 3] =
-    [("_error", KeyPart::Error), ("_reason", KeyPart::Reason), ("_cost", KeyPart::Cost)];
+const ENDINGS: [(&str, KeyPart); 4] = [
+    ("_error", KeyPart::Error),
+    ("_reason", KeyPart::Reason),
+    ("_cost", KeyPart::Cost),
+    (REPEATS, KeyPart::Repeats(0)),
+];
 
-/// Splits a key that ends like that of an error, a reason or a cost into the name and that part.
+/// The ending of keys that hold the verdicts of all repeats.
+const REPEATS: &str = "_repeats";
+
+/// Splits a key that ends like that of an error, a reason, a cost or repeats into the name and that
+/// part.
 /// Any other key is a name by itself.
 ///
 /// ```
@@ -102,6 +113,9 @@ impl Aspect {
             (Aspect::Claims(_), KeyPart::Value(at)) => Cow::Borrowed(CLAIM_SCORES[at]),
             (Aspect::Custom(own), KeyPart::Value(at)) => Cow::Borrowed(&own.outputs[at]),
             (_, KeyPart::Count(at)) => Cow::Borrowed(CLAIM_COUNTS[at]),
+            (_, KeyPart::Repeats(at)) => {
+                Cow::Owned(format!("{}{REPEATS}", self.key(KeyPart::Value(at))))
+            }
             (_, KeyPart::Listed) => Cow::Borrowed(CLAIMS_LISTED),
             (Aspect::Claims(error_key), KeyPart::Error) => Cow::Borrowed(error_key.as_str()),
             (_, KeyPart::Error) => Cow::Owned(format!("{}_error", self.name())),
@@ -112,24 +126,29 @@ impl Aspect {
 
     /// Returns the part that a key holds, if any; the inverse of [`Aspect::key`].
     pub fn part(&self, key: &str) -> Option<KeyPart> {
+        let repeats = || Some(KeyPart::Repeats(self.value_at(key.strip_suffix(REPEATS)?)?));
         let ending = || {
             let (name, part) = split_key(key);
-            part.filter(|_| name == self.name())
+            part.filter(|part| name == self.name() && *part != KeyPart::Repeats(0))
         };
-        let at = |keys: &[&str]| keys.iter().position(|known| *known == key);
+        let value = self.value_at(key).map(KeyPart::Value);
         match self {
-            Aspect::Metric(name) if *name == key => Some(KeyPart::Value(0)),
-            Aspect::Metric(_) => ending(),
             Aspect::Claims(error_key) if error_key.as_str() == key => Some(KeyPart::Error),
             Aspect::Claims(_) if key == CLAIMS_LISTED => Some(KeyPart::Listed),
-            Aspect::Claims(_) => at(&CLAIM_SCORES)
-                .map(KeyPart::Value)
-                .or_else(|| at(&CLAIM_COUNTS).map(KeyPart::Count))
+            Aspect::Claims(_) => value
+                .or_else(|| CLAIM_COUNTS.iter().position(|known| *known == key).map(KeyPart::Count))
+                .or_else(repeats)
                 .or_else(|| ending().filter(|part| *part != KeyPart::Error)),
-            Aspect::Custom(own) => {
-                let output = own.outputs.iter().position(|known| known == key);
-                output.map(KeyPart::Value).or_else(ending)
-            }
+            Aspect::Metric(_) | Aspect::Custom(_) => value.or_else(repeats).or_else(ending),
+        }
+    }
+
+    /// Returns the index of the value that has this key.
+    fn value_at(&self, key: &str) -> Option<usize> {
+        match self {
+            Aspect::Metric(name) => (*name == key).then_some(0),
+            Aspect::Claims(_) => CLAIM_SCORES.iter().position(|known| *known == key),
+            Aspect::Custom(own) => own.outputs.iter().position(|known| known == key),
         }
     }
 }
@@ -147,7 +166,8 @@ mod tests {
             Aspect::custom("tone", vec!["politeness".into(), "parse_error".into()]),
         ];
         for aspect in aspects {
-            let values = (0..aspect.n_values()).map(KeyPart::Value);
+            let values =
+                (0..aspect.n_values()).flat_map(|at| [KeyPart::Value(at), KeyPart::Repeats(at)]);
             let of_all = [KeyPart::Error, KeyPart::Reason, KeyPart::Cost];
             let of_claims = [KeyPart::Count(0), KeyPart::Count(2), KeyPart::Listed];
             let own = of_claims.into_iter().filter(|_| matches!(aspect, Aspect::Claims(_)));

@@ -10,7 +10,9 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 use super::judgement::JudgedByForm;
-use super::{Aspect, Claims, Finding, Judgement, KeyPart, Score, Verdict};
+use super::{
+    Aspect, ClaimRuns, Claims, Finding, Judgement, KeyPart, OutputRuns, Runs, Score, Verdict,
+};
 
 /// The value of a key.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,25 +80,33 @@ impl Finding {
             }
             Verdict::Scored(Score::Runs(runs)) => {
                 tell(KeyPart::Value(0), FlatValue::Number(runs.mean()));
+                if let Some(repeats) = repeats_of(runs) {
+                    tell(KeyPart::Repeats(0), repeats);
+                }
             }
             Verdict::Scored(Score::Claims(claims)) => {
-                let Claims { reference, actual, matching, listed } = claims;
-                for (at, count) in [reference, actual, matching].into_iter().enumerate() {
-                    tell(KeyPart::Count(at), FlatValue::Count(*count));
-                }
-                if let Some(reason) = reason.take() {
-                    tell(KeyPart::Reason, FlatValue::Text(reason));
-                }
-                for (at, score) in claims.scores().into_iter().enumerate() {
-                    tell(KeyPart::Value(at), FlatValue::Number(score));
-                }
-                if let Some(listed) = listed {
-                    tell(KeyPart::Listed, FlatValue::Json(Cow::Borrowed(listed)));
+                each_of_claims(claims, claims.scores(), reason.take(), &mut tell);
+            }
+            Verdict::Scored(Score::ClaimRuns(runs)) => {
+                each_of_claims(&runs.shown, runs.means(), reason.take(), &mut tell);
+                for (at, scores) in runs.scores.iter().enumerate() {
+                    if let Some(repeats) = repeats_of(scores) {
+                        tell(KeyPart::Repeats(at), repeats);
+                    }
                 }
             }
             Verdict::Scored(Score::Outputs(values)) => {
                 for (at, value) in values.iter().enumerate() {
                     tell(KeyPart::Value(at), FlatValue::Json(Cow::Borrowed(value)));
+                }
+            }
+            Verdict::Scored(Score::OutputRuns(OutputRuns { values, repeats })) => {
+                for (at, value) in values.iter().enumerate() {
+                    tell(KeyPart::Value(at), FlatValue::Json(Cow::Borrowed(value)));
+                }
+                for (at, repeats) in repeats.iter().enumerate() {
+                    let repeats = Value::Array(repeats.clone());
+                    tell(KeyPart::Repeats(at), FlatValue::Json(Cow::Owned(repeats)));
                 }
             }
             Verdict::Failed(why) => {
@@ -127,6 +137,44 @@ impl Finding {
             }
         });
     }
+}
+
+/// Calls `tell` with the parts of claims and these scores of theirs.
+fn each_of_claims<'f>(
+    claims: &'f Claims,
+    scores: [f64; 3],
+    reason: Option<&'f str>,
+    tell: &mut impl FnMut(KeyPart, FlatValue<'f>),
+) {
+    let Claims { reference, actual, matching, listed } = claims;
+    for (at, count) in [reference, actual, matching].into_iter().enumerate() {
+        tell(KeyPart::Count(at), FlatValue::Count(*count));
+    }
+    if let Some(reason) = reason {
+        tell(KeyPart::Reason, FlatValue::Text(reason));
+    }
+    for (at, score) in scores.into_iter().enumerate() {
+        tell(KeyPart::Value(at), FlatValue::Number(score));
+    }
+    if let Some(listed) = listed {
+        tell(KeyPart::Listed, FlatValue::Json(Cow::Borrowed(listed)));
+    }
+}
+
+/// Returns the scores of several runs as a list; `None` if there was only one run.
+fn repeats_of<'f>(runs: &Runs) -> Option<FlatValue<'f>> {
+    let scores = runs.scores();
+    let list = || scores.iter().map(|score| score.map_or(Value::Null, Value::from)).collect();
+    (scores.len() > 1).then(|| FlatValue::Json(Cow::Owned(Value::Array(list()))))
+}
+
+/// Reads the scores of several runs.
+fn read_runs(repeats: &Value) -> Option<Runs> {
+    let score = |value: &Value| match value {
+        Value::Null => Some(None),
+        value => value.as_f64().map(Some),
+    };
+    Runs::new(repeats.as_array()?.iter().map(score).collect::<Option<_>>()?)
 }
 
 /// A key with its value, as stored in files.
@@ -212,6 +260,8 @@ struct Draft<'a> {
     values: Vec<Value>,
     counts: Vec<u64>,
     listed: Option<Value>,
+    /// What each repeat found, for each value.
+    repeats: Vec<Value>,
     error: Option<String>,
     reason: Option<String>,
     cost: Option<f64>,
@@ -225,6 +275,7 @@ impl<'a> Draft<'a> {
             values: Vec::new(),
             counts: Vec::new(),
             listed: None,
+            repeats: Vec::new(),
             error: None,
             reason: None,
             cost: None,
@@ -242,6 +293,7 @@ impl<'a> Draft<'a> {
             KeyPart::Value(at) => self.values.len() == at && self.error.is_none(),
             KeyPart::Count(at) => self.counts.len() == at && self.error.is_none(),
             KeyPart::Listed => self.listed.is_none() && !self.values.is_empty(),
+            KeyPart::Repeats(at) => self.repeats.len() == at && at < self.values.len(),
             KeyPart::Error => self.error.is_none() && self.counts.is_empty() && self.has_no_score(),
             KeyPart::Reason => self.reason.is_none(),
             KeyPart::Cost => self.cost.is_none(),
@@ -271,6 +323,11 @@ impl<'a> Draft<'a> {
                 fits.then_some(())?;
             }
             KeyPart::Listed => self.listed = Some(value),
+            KeyPart::Repeats(at) => {
+                let fits = self.repeats.len() == at;
+                self.repeats.push(value);
+                fits.then_some(())?;
+            }
             KeyPart::Error => self.error = Some(text(value)?),
             KeyPart::Reason => self.reason = Some(text(value)?),
             KeyPart::Cost => self.cost = Some(value.as_f64()?),
@@ -279,23 +336,57 @@ impl<'a> Draft<'a> {
     }
 
     /// Returns the finding, if it is complete.
-    fn finish(self) -> Option<Finding> {
-        let verdict = match self.error {
+    fn finish(mut self) -> Option<Finding> {
+        let verdict = match self.error.take() {
             Some(message) => Verdict::failed(message),
             None if self.values.len() != self.aspect.n_values() => return None,
-            None => Verdict::Scored(match self.aspect {
-                Aspect::Metric(_) => Score::One(self.values[0].as_f64()?),
-                Aspect::Claims(_) => {
-                    // The scores follow from the counts.
-                    let [reference, actual, matching] = self.counts.try_into().ok()?;
-                    Score::Claims(Claims { reference, actual, matching, listed: self.listed })
-                }
-                Aspect::Custom(_) => Score::Outputs(self.values),
-            }),
+            None => Verdict::Scored(self.score()?),
         };
         let Draft { aspect, step, reason, cost, .. } = self;
         Some(Finding { aspect: aspect.clone(), step, verdict, reason, cost })
     }
+
+    /// Returns the score. That of several repeats follows from what each found.
+    fn score(&mut self) -> Option<Score> {
+        let repeats = std::mem::take(&mut self.repeats);
+        if !repeats.is_empty() && repeats.len() != self.aspect.n_values() {
+            return None;
+        }
+        match self.aspect {
+            Aspect::Metric(_) => match repeats.first() {
+                None => self.values[0].as_f64().map(Score::One),
+                Some(repeats) => read_runs(repeats).map(Score::Runs),
+            },
+            Aspect::Claims(_) => self.claims(&repeats),
+            Aspect::Custom(_) if repeats.is_empty() => {
+                Some(Score::Outputs(std::mem::take(&mut self.values)))
+            }
+            Aspect::Custom(_) => read_outputs(repeats),
+        }
+    }
+
+    /// Returns the claims; their scores follow from the counts, or from the scores of all repeats.
+    fn claims(&mut self, repeats: &[Value]) -> Option<Score> {
+        let [reference, actual, matching] = self.counts[..].try_into().ok()?;
+        let claims = Claims { reference, actual, matching, listed: self.listed.take() };
+        if repeats.is_empty() {
+            return Some(Score::Claims(claims));
+        }
+        let scores: Vec<Runs> = repeats.iter().map(read_runs).collect::<Option<_>>()?;
+        let scores = scores.try_into().ok()?;
+        Some(Score::ClaimRuns(Box::new(ClaimRuns { shown: claims, scores })))
+    }
+}
+
+/// Reads the values that every repeat gave for each output.
+fn read_outputs(repeats: Vec<Value>) -> Option<Score> {
+    let list = |value: Value| match value {
+        Value::Array(list) => Some(list),
+        _ => None,
+    };
+    let repeats = repeats.into_iter().map(list).collect::<Option<Vec<_>>>()?;
+    let is_even = repeats.iter().all(|list| list.len() == repeats[0].len());
+    is_even.then(|| Score::OutputRuns(OutputRuns::new(repeats)))
 }
 
 #[cfg(test)]
@@ -331,7 +422,40 @@ mod tests {
         ]
     }
 
+    /// The scores of two repeats and more, at least one of which came to a verdict.
+    fn runs(n_repeats: usize) -> impl Strategy<Value = Runs> {
+        let scores = proptest::collection::vec(proptest::option::of(-1.0..1.0_f64), n_repeats - 1);
+        (scores, -1.0..1.0_f64).prop_map(|(mut scores, last)| {
+            scores.push(Some(last));
+            Runs::new(scores).expect("a score")
+        })
+    }
+
+    /// The same score, found by several repeats.
+    fn repeated(score: Score) -> BoxedStrategy<Score> {
+        match score {
+            Score::Claims(shown) => [runs(3), runs(3), runs(3)]
+                .prop_map(move |scores| {
+                    Score::ClaimRuns(Box::new(ClaimRuns { shown: shown.clone(), scores }))
+                })
+                .boxed(),
+            Score::Outputs(values) => {
+                let repeats = proptest::collection::vec(value(), 2);
+                proptest::collection::vec(repeats, values.len())
+                    .prop_map(|repeats| Score::OutputRuns(OutputRuns::new(repeats)))
+                    .boxed()
+            }
+            _ => (2..5_usize).prop_flat_map(runs).prop_map(Score::Runs).boxed(),
+        }
+    }
+
     fn score(aspect: &Aspect) -> BoxedStrategy<Score> {
+        let once = score_once(aspect);
+        let repeated = once.clone().prop_flat_map(repeated);
+        prop_oneof![once, repeated].boxed()
+    }
+
+    fn score_once(aspect: &Aspect) -> BoxedStrategy<Score> {
         match aspect {
             Aspect::Metric(_) => (-1.0..1.0_f64).prop_map(Score::One).boxed(),
             Aspect::Claims(_) => {
@@ -429,6 +553,47 @@ mod tests {
             ..finding
         };
         assert_eq!(keys(&failed), ["a=null", "b=null", "tone_error=\"no\"", "tone_cost=0.5"]);
+    }
+
+    #[test]
+    fn what_each_repeat_found_stands_beside_the_score() {
+        let runs = |scores: [Option<f64>; 3]| Runs::new(scores.into()).expect("scores");
+        let scores = runs([Some(0.5), None, Some(1.0)]);
+        let verdict = Verdict::Scored(Score::Runs(scores.clone()));
+        let relevance = Finding::new(Aspect::Metric("answer_relevance"), verdict);
+        assert_eq!(
+            keys(&relevance),
+            ["answer_relevance=0.75", "answer_relevance_repeats=[0.5,null,1.0]"]
+        );
+        let shown = Claims { reference: 2, actual: 2, matching: 1, listed: None };
+        let claims = ClaimRuns { shown, scores: [scores.clone(), scores.clone(), scores] };
+        let claims = Verdict::Scored(Score::ClaimRuns(Box::new(claims)));
+        let claims = Finding::new(Aspect::Claims(AnswerErrorKey::Eval), claims);
+        assert_eq!(
+            keys(&claims)[3..],
+            [
+                "answer_recall=0.75",
+                "answer_precision=0.75",
+                "answer_f1=0.75",
+                "answer_recall_repeats=[0.5,null,1.0]",
+                "answer_precision_repeats=[0.5,null,1.0]",
+                "answer_f1_repeats=[0.5,null,1.0]",
+            ]
+        );
+        let tone = OutputRuns::new(vec![vec![json!("a"), json!("b")], vec![json!(1), json!(2)]]);
+        let tone = Finding::new(aspects()[4].clone(), Verdict::Scored(Score::OutputRuns(tone)));
+        assert_eq!(
+            keys(&tone),
+            [
+                "politeness=null",
+                "parse_error=1.5",
+                "politeness_repeats=[\"a\",\"b\"]",
+                "parse_error_repeats=[1,2]",
+            ]
+        );
+        let once = Runs::new(vec![Some(0.5)]).expect("a score");
+        let once = Finding { verdict: Verdict::Scored(Score::Runs(once)), ..relevance };
+        assert_eq!(keys(&once), ["answer_relevance=0.5"], "a single run is nothing to tell");
     }
 
     #[test]

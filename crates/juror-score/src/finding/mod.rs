@@ -6,6 +6,7 @@
 mod aspect;
 mod flat;
 mod judgement;
+mod repeats;
 
 use juror_statistics::compensated_sum;
 use serde_json::Value;
@@ -13,6 +14,7 @@ use serde_json::Value;
 pub use aspect::{Aspect, CustomAspect, KeyPart, split_key};
 pub use flat::{FlatPair, FlatValue};
 pub use judgement::{JudgedBy, Judgement};
+pub use repeats::{ClaimRuns, OutputRuns};
 
 use crate::retrieval;
 
@@ -103,6 +105,15 @@ impl Verdict {
             _ => None,
         }
     }
+
+    /// Returns recall, precision and f1, if claims were counted.
+    pub fn claim_scores(&self) -> Option<[f64; 3]> {
+        match self {
+            Verdict::Scored(Score::Claims(claims)) => Some(claims.scores()),
+            Verdict::Scored(Score::ClaimRuns(runs)) => Some(runs.means()),
+            _ => None,
+        }
+    }
 }
 
 /// The score of a finding.
@@ -114,8 +125,12 @@ pub enum Score {
     Runs(Runs),
     /// The claims of an answer.
     Claims(Claims),
+    /// The claims of an answer, counted several times.
+    ClaimRuns(Box<ClaimRuns>),
     /// The values of a custom evaluation, in the order of its outputs.
     Outputs(Vec<Value>),
+    /// The values of a custom evaluation that was made several times.
+    OutputRuns(OutputRuns),
 }
 
 /// The scores of a judge's runs, in order; `None` for a run that could not be asked. At least one

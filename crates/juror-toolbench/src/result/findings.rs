@@ -6,6 +6,8 @@ use crate::CallScore;
 use crate::judged::{Status, majority};
 
 pub(super) const SOPR_SCORE: &str = "sopr_score";
+/// The key of the scores of several judge runs, as `Aspect::key` makes it.
+pub(super) const SOPR_SCORE_REPEATS: &str = "sopr_score_repeats";
 pub(super) const ANSWER_STATUS: &str = "answer_status";
 pub(super) const API_CALL_SCORE: &str = "api_call_score";
 pub(super) const API_CALL_PRECISION: &str = "api_call_precision";
@@ -63,7 +65,7 @@ pub fn status_of(card: &Scorecard<'_>) -> Option<Status> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use juror_score::{Level, metric};
+    use juror_score::{KeyPart, Level, metric};
 
     #[test]
     fn findings_are_of_metrics_of_attempts() {
@@ -74,6 +76,12 @@ mod tests {
             let level = metric(name).map(|info| info.level);
             assert_eq!(level, Some(Level::Attempt), "{name}");
         }
+    }
+
+    #[test]
+    fn the_key_of_several_judge_runs_is_that_of_its_metric() {
+        let key = Aspect::Metric(SOPR_SCORE).key(KeyPart::Repeats(0));
+        assert_eq!(key, SOPR_SCORE_REPEATS);
     }
 
     #[test]

@@ -4,12 +4,14 @@ use std::borrow::Cow;
 
 use juror_document::{Document, Format, Look, Path, Problem, Problems};
 use juror_json::{self as json, Object};
-use juror_score::{Cause, Ending, Finding, Number, Reason, Resources, Scorecard, Verdict, Why};
+use juror_score::{
+    Cause, Ending, Finding, Number, Reason, Resources, Runs, Score, Scorecard, Verdict, Why,
+};
 use serde_json::value::RawValue;
 
 use super::findings::{
     ANSWER_STATUS, API_CALL_PRECISION, API_CALL_SCORE, EVALUATION_TIME, HAS_FINISH, OTHER_CALLS,
-    SOPR_SCORE, finding, flag, number_or,
+    SOPR_SCORE, SOPR_SCORE_REPEATS, finding, flag, number_or,
 };
 use super::summary::Summary;
 use super::write::{AGENT_TOKENS, AGENT_USD, UNJUDGED};
@@ -197,7 +199,7 @@ impl<'d, 'f> Parts<'d, 'f> {
         let word = self.status_word();
         let sopr = match &*word {
             UNJUDGED => self.why_unjudged(),
-            _ => Verdict::scored(number(&self.scores, SOPR_SCORE).unwrap_or(0.0)),
+            _ => self.sopr(),
         };
         let status = Status::of_reply(&word).map(|status| Verdict::scored(status.score()));
         let seconds = number(&self.timing, EVALUATION_TIME).map(Verdict::scored);
@@ -207,6 +209,17 @@ impl<'d, 'f> Parts<'d, 'f> {
         let mut judged = vec![Finding { reason, ..finding(SOPR_SCORE, sopr) }];
         judged.extend(more);
         judged
+    }
+
+    /// Returns the score, by each judge run if there were several.
+    fn sopr(&self) -> Verdict {
+        let repeats = self.evaluation.get_set(SOPR_SCORE_REPEATS);
+        let scores: Option<Vec<Option<f64>>> =
+            repeats.and_then(|repeats| juror_json::from_str(repeats.get()).ok());
+        match scores.and_then(Runs::new) {
+            Some(runs) => Verdict::Scored(Score::Runs(runs)),
+            None => Verdict::scored(number(&self.scores, SOPR_SCORE).unwrap_or(0.0)),
+        }
     }
 
     /// Returns why there is no status: nobody was to judge, or the judge could not be asked.
@@ -240,6 +253,27 @@ mod tests {
         let (file, problems) = read_result_file(&file);
         let ids = file.results.into_iter().map(|card| card.id.into_owned());
         (ids.collect(), problems.to_string())
+    }
+
+    #[test]
+    fn the_scores_of_several_judge_runs_are_read() {
+        let line = |repeats: &str| {
+            format!(
+                "{{\"query_id\": 1, \"scores\": {{\"sopr_score\": 0.5}}, \"evaluation\": \
+                 {{\"answer_status\": \"Solved\"{repeats}}}}}\n"
+            )
+        };
+        let verdict = |text: String| {
+            let file = Document::new("r.jsonl", text.into(), Format::JsonLines).expect("UTF-8");
+            let card = read_result_file(&file).0.results.remove(0);
+            card.finding(SOPR_SCORE).map(|finding| finding.verdict.clone())
+        };
+        let runs = Runs::new(vec![Some(1.0), None, Some(0.0)]).map(Score::Runs);
+        let read = verdict(line(", \"sopr_score_repeats\": [1.0, null, 0]"));
+        assert_eq!(read, runs.map(Verdict::Scored));
+        for other in ["", ", \"sopr_score_repeats\": [null]", ", \"sopr_score_repeats\": \"x\""] {
+            assert_eq!(verdict(line(other)), Some(Verdict::scored(0.5)), "{other}");
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use juror_json::python::Layout;
-use juror_score::{Resources, Scorecard};
+use juror_score::{Resources, Score, Scorecard, Verdict};
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -107,17 +107,26 @@ struct Found<'a> {
     has_finish: bool,
     evaluation_method: &'a str,
     reason: &'a str,
+    /// The score by each of several judge runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sopr_score_repeats: Option<&'a [Option<f64>]>,
 }
 
 impl<'a> Found<'a> {
     fn of(result: &'a QueryResult<'_>) -> Found<'a> {
         let card = &result.card;
-        let reason = card.finding(SOPR_SCORE).and_then(|finding| finding.reason.as_deref());
+        let sopr = card.finding(SOPR_SCORE);
+        let reason = sopr.and_then(|finding| finding.reason.as_deref());
+        let repeats = sopr.and_then(|finding| match &finding.verdict {
+            Verdict::Scored(Score::Runs(runs)) => Some(runs.scores()),
+            _ => None,
+        });
         Found {
             answer_status: status_of(card).map_or(UNJUDGED, Status::name),
             has_finish: card.number(HAS_FINISH).is_some_and(|number| number > 0.0),
             evaluation_method: result.method,
             reason: reason.unwrap_or_default(),
+            sopr_score_repeats: repeats.filter(|scores| scores.len() > 1),
         }
     }
 }

@@ -7,7 +7,7 @@ use clap::Args;
 use csv::{ReaderBuilder, StringRecord, Terminator, Writer, WriterBuilder};
 use futures_util::stream::{FuturesOrdered, StreamExt as _};
 use juror_files::load_text;
-use juror_judge::{BLANK, ClaimsError, Correctness, JudgedClaims};
+use juror_judge::{BLANK, ClaimsError, Correctness, JudgedClaims, Repeat};
 use juror_models::{CallError, Models, Stop};
 use juror_report::calls_table;
 use juror_run::{Environment, Event, Interrupt, Watch, correctness, models_for, ticks};
@@ -234,10 +234,13 @@ async fn judge_row(
     let failed = |problem: &str| ClaimsError { problem: problem.into(), reason: String::new() };
     match row {
         Err(why) => Ok(Err(failed(why))),
-        Ok(texts) => match judge.claims(texts.each_ref().map(String::as_str), models).await {
-            None => Ok(Err(failed(BLANK))),
-            Some(answer) => answer.outcome,
-        },
+        Ok(texts) => {
+            let texts = texts.each_ref().map(String::as_str);
+            match judge.claims(texts, models, Repeat::FIRST).await {
+                None => Ok(Err(failed(BLANK))),
+                Some(answer) => answer.outcome,
+            }
+        }
     }
 }
 

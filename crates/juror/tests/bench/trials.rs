@@ -211,3 +211,29 @@ fn files_that_hold_one_answer_to_a_query_are_refused_before_anyone_is_asked() {
     assert!(ended.stderr.contains("two answers are to the id `1`"), "{}", ended.stderr);
     assert!(!stage.path("asked.txt").exists());
 }
+
+#[test]
+fn the_verdict_of_every_judge_run_is_in_the_results() {
+    let stage = Stage::new();
+    let agent = agent(&stage, "say(task, final_answer='It is warm.')");
+    let said = |status: &str| Reply::Json(json!({"answer_status": status, "reason": status}));
+    let replies = vec![said("Solved"), said("Unsolved"), said("Solved")];
+    let server = Server::start(Script {
+        replies: BTreeMap::from([("answer_status".to_owned(), replies)]),
+        ..Script::default()
+    });
+    let address = format!("{}/v1", server.address());
+    let variables = [("OPENAI_API_KEY", "sk-x"), ("OPENAI_BASE_URL", address.as_str())];
+    let options = "--query-id 1 --repeats 3 --concurrency 1";
+    let ended = stage.bench_with(&agent, options, &variables);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let result = &stage.results()["results"][0];
+    let repeats = result["evaluation"]["sopr_score_repeats"].as_array().expect("repeats");
+    let sum: f64 = repeats.iter().filter_map(Value::as_f64).sum();
+    assert_eq!((repeats.len(), sum), (3, 2.0), "{repeats:?}");
+    assert_eq!(result["scores"]["sopr_score"].as_f64(), Some(2.0 / 3.0));
+    assert_eq!(result["evaluation"]["answer_status"], "Solved");
+    let once = stage.bench_with(&agent, "--query-id 1 --fresh", &variables);
+    assert_eq!(once.code, 0, "{}", once.stderr);
+    assert_eq!(stage.results()["results"][0]["evaluation"].get("sopr_score_repeats"), None);
+}

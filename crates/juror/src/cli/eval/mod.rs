@@ -92,6 +92,11 @@ pub(super) struct EvalArgs {
     #[command(flatten)]
     ask: AskArgs,
 
+    /// How often a model is asked for every verdict; overrides judge.repeats of the settings
+    /// [default: 1].
+    #[arg(long, value_name = "N", env = "JUROR_REPEATS", help_heading = "Models", value_parser = parse_count::<NonZero<u32>>)]
+    repeats: Option<NonZero<u32>>,
+
     #[command(flatten)]
     run: RunArgs,
 }
@@ -152,7 +157,8 @@ pub(super) fn run(args: &EvalArgs, line: &[String]) -> anyhow::Result<Exit> {
     let inputs = [&args.reference, &args.responses];
     let outputs = args.report.files();
     check_outputs(inputs.into_iter().chain(&args.rules.config), outputs, args.report.json)?;
-    let settings = args.rules.settings()?;
+    let mut settings = args.rules.settings()?;
+    settings.judge.repeats = args.repeats.or(settings.judge.repeats);
     let (reference, responses) = load_both(&args.reference, &args.responses)?;
     let work = Work {
         reference: &reference,
