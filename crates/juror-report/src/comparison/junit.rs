@@ -13,7 +13,9 @@ pub(crate) const GATES: &str = "gates";
 /// Renders a comparison as a `JUnit` file.
 ///
 /// `runs` are the scores of the baseline and of all candidates, in order. A question fails if a gate
-/// on it is broken, or if the candidate does not reach the threshold, if there is one.
+/// on it is broken, or if the candidate does not reach the threshold, if there is one. It is flaky if
+/// some of its trials pass and others do not; without a threshold, the full score of the metric of
+/// flips tells.
 pub fn comparison_junit(
     comparison: &Comparison,
     runs: &[&ScoreTable],
@@ -25,7 +27,10 @@ pub fn comparison_junit(
     for (candidate, scores) in comparison.candidates.iter().zip(candidates.unwrap_or_default()) {
         let (gates, baseline) = (&candidate.gates, baseline.copied());
         let reasons = &reasons(candidate, scores);
-        let cases = Cases { scores, baseline, gates, threshold, reasons };
+        let full_score = full_score(candidate);
+        let is_asked = threshold.is_some();
+        let threshold = threshold.or(full_score.as_ref());
+        let cases = Cases { scores, baseline, gates, threshold, is_asked, reasons };
         let own = gate_suite(GATES, gates).into_iter().chain(cases.suites());
         let named = |suite: Suite| Suite {
             name: format!("{}: {}", run_name(&candidate.run), suite.name),
@@ -34,6 +39,12 @@ pub fn comparison_junit(
         suites.extend(own.map(|suite| if has_several { named(suite) } else { suite }));
     }
     write(&comparison_name(comparison), &suites)
+}
+
+/// The full score of the metric by which questions flip.
+fn full_score(candidate: &CandidateComparison) -> Option<Threshold> {
+    let metric = candidate.flips.first()?.metric.clone();
+    Some(Threshold { metric, value: 1.0 })
 }
 
 /// Why the rows of a candidate have the scores they have, as far as it is known.

@@ -21,7 +21,8 @@ pub(crate) use words::{count, group_noun, is_of_judging, noun};
 /// What a report of a comparison shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ComparisonView {
-    /// How many of the questions that broke are listed, and how many of those that were fixed.
+    /// How many of the questions that broke are listed on a terminal, and how many of those that were
+    /// fixed. Markdown lists five that broke, and folds as many others as there is room for.
     pub flips: usize,
     /// Whether to show templates or sets one by one, if they were compared.
     pub by_group: bool,

@@ -1,9 +1,11 @@
 //! Cases from the scores of a run, and from its gates.
 
+use std::collections::HashMap;
+
 use juror_compare::{GateOutcome, GateVerdict};
 use juror_score::{Ordered, ScoreTable};
 
-use super::questions::{Key, Question, questions};
+use super::questions::{Question, questions};
 use super::threshold::{Reached, Threshold};
 use super::{Case, Status, Suite, Trouble, TroubleKind};
 
@@ -18,22 +20,27 @@ pub(crate) struct Cases<'r> {
     pub(crate) baseline: Option<&'r ScoreTable>,
     pub(crate) gates: &'r [GateOutcome],
     pub(crate) threshold: Option<&'r Threshold>,
+    /// Whether questions that do not reach the threshold fail. If not, it only tells whether trials
+    /// disagree.
+    pub(crate) is_asked: bool,
     /// Why each row failed or has its score. Texts are empty, or there are none, if that is not known.
     pub(crate) reasons: &'r [String],
 }
 
-impl Cases<'_> {
+impl<'r> Cases<'r> {
     /// A suite for each template or set, with a case for each question.
     pub(crate) fn suites(&self) -> Vec<Suite> {
         let before = self.baseline.map(questions).unwrap_or_default();
         let reached = self.threshold.map(|threshold| threshold.reached(self.scores));
+        let broken = self.broken_gates();
         let mut suites: Ordered<&str, Suite> = Ordered::default();
         for (key, question) in questions(self.scores) {
+            let found = self.found(&question, reached.as_deref());
             let case = Case {
                 name: key.id.to_owned(),
                 seconds: question.seconds(),
                 properties: properties(&question, before.get(&key)),
-                status: self.status(key, &question, reached.as_deref()),
+                status: self.status(found, broken.get(key.id).copied()),
             };
             let suite = || Suite { name: key.group.to_owned(), cases: Vec::new() };
             suites.entry(key.group).or_insert_with(suite).cases.push(case);
@@ -41,32 +48,52 @@ impl Cases<'_> {
         suites.into_values().collect()
     }
 
-    fn status(&self, key: Key<'_>, question: &Question<'_>, reached: Option<&[Reached]>) -> Status {
-        let mut troubles = Vec::new();
-        let (mut n_passed, mut n_unknown) = (0, 0);
-        for &row in &question.rows {
-            match self.outcome(row, reached) {
-                Outcome::Passed => n_passed += 1,
-                Outcome::Unknown => n_unknown += 1,
-                Outcome::Trouble(trouble) => troubles.push(trouble),
-            }
-        }
-        if let Some(gate) = self.broken_gate(key.id)
-            && (n_passed > 0 || n_unknown > 0 || has_failure(&troubles))
+    /// The first gate on single questions that each question breaks.
+    fn broken_gates(&self) -> HashMap<&'r str, &'r GateOutcome> {
+        let blocking = self.gates.iter().filter(|gate| gate.verdict == GateVerdict::Block);
+        let mut broken = HashMap::new();
+        for (gate, id) in blocking.flat_map(|gate| gate.questions.iter().map(move |id| (gate, id)))
         {
-            return Status::Failed(gate, troubles);
+            broken.entry(id.as_str()).or_insert(gate);
         }
-        if n_passed > 0 && !troubles.is_empty() {
-            return Status::Flaky(troubles);
+        broken
+    }
+
+    fn status(&self, found: Found, gate: Option<&GateOutcome>) -> Status {
+        match gate {
+            Some(gate) if !found.is_all_errors() => {
+                return Status::Failed(failed_gate(gate), found.troubles);
+            }
+            _ if found.is_mixed() => return Status::Flaky(found.troubles),
+            _ => {}
         }
-        let mut troubles = troubles.into_iter();
+        let mut troubles = found.troubles.into_iter();
         match (troubles.next(), self.threshold) {
             (Some(first), _) => Status::Failed(first, troubles.collect()),
-            (None, Some(threshold)) if n_passed == 0 => {
+            (None, Some(threshold)) if found.n_passed == 0 => {
                 Status::Skipped(format!("{} does not apply", threshold.metric))
             }
             (None, _) => Status::Passed,
         }
+    }
+
+    /// How the answers to a question came out.
+    fn found(&self, question: &Question<'_>, reached: Option<&[Reached]>) -> Found {
+        let found = self.found_by(question, reached);
+        // Nobody asked for the score: it only matters where trials disagree.
+        if self.is_asked || found.is_mixed() { found } else { self.found_by(question, None) }
+    }
+
+    fn found_by(&self, question: &Question<'_>, reached: Option<&[Reached]>) -> Found {
+        let mut found = Found::default();
+        for &row in &question.rows {
+            match self.outcome(row, reached) {
+                Outcome::Passed => found.n_passed += 1,
+                Outcome::Unknown => found.n_unknown += 1,
+                Outcome::Trouble(trouble) => found.troubles.push(trouble),
+            }
+        }
+        found
     }
 
     fn outcome(&self, row: usize, reached: Option<&[Reached]>) -> Outcome {
@@ -88,13 +115,26 @@ impl Cases<'_> {
             }
         }
     }
+}
 
-    /// The first gate on single questions that this one breaks.
-    fn broken_gate(&self, id: &str) -> Option<Trouble> {
-        let is_broken = |gate: &&GateOutcome| {
-            gate.verdict == GateVerdict::Block && gate.questions.iter().any(|own| own == id)
-        };
-        self.gates.iter().find(is_broken).map(failed_gate)
+/// How the answers to a question came out.
+#[derive(Default)]
+struct Found {
+    n_passed: usize,
+    /// Those to which the metric does not apply.
+    n_unknown: usize,
+    troubles: Vec<Trouble>,
+}
+
+impl Found {
+    fn is_mixed(&self) -> bool {
+        self.n_passed > 0 && !self.troubles.is_empty()
+    }
+
+    /// Whether there is not even a wrong answer.
+    fn is_all_errors(&self) -> bool {
+        let is_error = |trouble: &Trouble| trouble.kind == TroubleKind::Error;
+        self.n_passed + self.n_unknown == 0 && self.troubles.iter().all(is_error)
     }
 }
 
@@ -104,10 +144,6 @@ enum Outcome {
     Trouble(Trouble),
     /// The metric does not apply.
     Unknown,
-}
-
-fn has_failure(troubles: &[Trouble]) -> bool {
-    troubles.iter().any(|trouble| trouble.kind == TroubleKind::Failure)
 }
 
 /// An answer that failed or is missing: the beginning of the reason, and the whole of it if it is

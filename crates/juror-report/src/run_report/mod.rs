@@ -68,6 +68,7 @@ pub fn run_junit(report: &RunReport<'_>) -> Vec<u8> {
         baseline: None,
         gates: report.gates,
         threshold: threshold.as_ref(),
+        is_asked: true,
         reasons: report.reasons,
     };
     let gates = gate_suite(GATES, report.gates).into_iter();

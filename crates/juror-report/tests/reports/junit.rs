@@ -110,6 +110,13 @@ fn trials_that_disagree_are_flaky() {
     };
     assert_eq!((*kind, reruns.runs.len()), (NonSuccessKind::Failure, 1));
     assert_eq!(case(suite, "right").status, TestCaseStatus::success());
+    let unasked = read_junit(&comparison_junit(&comparison, &[&scores, &scores], None));
+    assert_eq!((unasked.tests, unasked.failures, unasked.errors), (3, 0, 0));
+    let flaky = |name: &str| match &case(&unasked.test_suites[0], name).status {
+        TestCaseStatus::Success { flaky_runs } => flaky_runs.len(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!((flaky("mixed"), flaky("wrong"), flaky("right")), (2, 1, 0), "an error is no pass");
     let text = String::from_utf8(bytes).expect("UTF-8");
     assert!(text.contains("<flakyFailure message=") && text.contains("<rerunError "), "{text}");
 }
