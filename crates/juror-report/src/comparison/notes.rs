@@ -12,7 +12,7 @@ use crate::amount::{Amounts, p_value, percent};
 const MOST_IDS: usize = 5;
 
 /// Why there is no interval if nothing changed.
-const NO_CHANGE: &str = "no question changed, so there is no interval";
+const NO_CHANGE: &str = "no number changed, so there is no interval";
 
 /// Says why there is no interval, or what to keep in mind about it.
 pub(crate) fn about_interval(

@@ -77,7 +77,7 @@ fn several_candidates_have_a_block_each_with_adjusted_p() {
 metric            A      C    C−A  interval  p (Holm)  better  won  lost   n  MDE
 steps_score   0.681  0.681  0.000         –     1.000       –    0     0  47    –
 total_tokens  1,003  1,003  0.0 %         –     1.000       –    0     0  48    –
-steps_score, total_tokens: no question changed, so there is no interval
+steps_score, total_tokens: no number changed, so there is no interval
 p is adjusted for 2 candidates, by Holm's method
 steps_score: 97.9 % of the questions of A and 97.9 % of C have a number; with errors as 0 the change is 0.000
 
