@@ -50,6 +50,7 @@ mod flips;
 mod gates;
 mod headline;
 mod join;
+mod judge_repeats;
 mod metric_comparison;
 mod metric_statistics;
 mod numbers;
@@ -76,6 +77,7 @@ pub use gates::{
 };
 pub use headline::headline;
 pub use join::{Joined, PairedScores, QuestionName, item_scores};
+pub use judge_repeats::JudgeStatistics;
 pub use metric_comparison::{Direction, MetricComparison};
 pub use metric_statistics::MetricStatistics;
 pub use numbers::thousands;

@@ -37,7 +37,7 @@ pub struct MetricComparison {
     /// The same by flipping the signs of clusters, if there are few.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p_sign_flip_exact: Option<f64>,
-    /// The same by McNemar's test, for independent zeros and ones.
+    /// The same by the test of `McNemar`, for independent zeros and ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p_mcnemar_mid: Option<f64>,
     /// How sure it is that the second run is better.
@@ -219,7 +219,7 @@ fn caution(paired: &Paired, interval: Option<Interval>) -> Option<Caution> {
     }
 }
 
-/// McNemar's test, if every score is 0 or 1 and every question stands for itself.
+/// The test of `McNemar`, if every score is 0 or 1 and every question stands for itself.
 fn mcnemar(scores: &PairedScores, paired: &Paired) -> Option<f64> {
     let is_binary = |value: &f64| *value == 0.0 || *value == 1.0;
     let all_binary = scores.a.iter().chain(&scores.b).all(is_binary);

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::calibration::CalibratedMetric;
 use crate::estimate::{ClusterNoun, has_width};
+use crate::judge_repeats::{JudgeStatistics, judge_statistics};
 use crate::metric_statistics::{MetricStatistics, Numbers};
 use crate::trials::{TrialStatistics, trial_statistics};
 
@@ -49,6 +50,11 @@ pub struct Statistics {
     #[serde(skip_serializing_if = "Ordered::is_empty")]
     #[schemars(with = "BTreeMap<String, TrialStatistics>")]
     pub trials: ByMetric<TrialStatistics>,
+    /// How far verdicts of the judge on the same answer differ; empty unless it was asked several
+    /// times.
+    #[schemars(with = "BTreeMap<String, JudgeStatistics>")]
+    #[serde(skip_serializing_if = "Ordered::is_empty")]
+    pub judge: ByMetric<JudgeStatistics>,
     /// Means without the judge's errors, for metrics that have a calibration.
     #[serde(default, skip_serializing_if = "Ordered::is_empty")]
     #[schemars(with = "BTreeMap<String, CalibratedMetric>")]
@@ -122,6 +128,7 @@ impl Statistics {
             macro_means: ByMetric::default(),
             groups: table.groups().map(|group| (group.to_owned(), ByMetric::default())).collect(),
             trials: ByMetric::default(),
+            judge: ByMetric::default(),
             calibrated: ByMetric::default(),
         };
         for column in table.columns() {
@@ -131,6 +138,8 @@ impl Statistics {
             all.add_groups(column, Numbers::by_group(table, column, &questions.of_items));
             let trials = trial_statistics(table, column, &questions, confidence);
             all.trials.extend(trials.map(|trials| (column.name.to_string(), trials)));
+            let judge = judge_statistics(column);
+            all.judge.extend(judge.map(|judge| (column.name.to_string(), judge)));
         }
         all
     }

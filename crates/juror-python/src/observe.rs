@@ -69,6 +69,7 @@ impl<'py> Observer<'_, 'py> {
             is_error,
             traits,
             values: values.iter().map(|(name, number)| (name.as_str(), *number)).collect(),
+            repeats: Vec::new(),
             steps: steps.iter().map(Step::observed).collect(),
         });
         Ok(Ok(()))

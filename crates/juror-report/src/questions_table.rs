@@ -136,7 +136,20 @@ fn notes(statistics: &Statistics, columns: &[(&str, &str)]) -> Vec<String> {
     if !lacking.is_empty() {
         notes.push(format!("questions with a score: {}", lacking.join(" · ")));
     }
+    notes.extend(about_repeats(statistics, columns));
     notes
+}
+
+/// On how many answers the verdicts of a judge differ, if it was asked several times.
+fn about_repeats(statistics: &Statistics, columns: &[(&str, &str)]) -> Option<String> {
+    let own = columns.iter().filter_map(|(metric, title)| {
+        let judge = statistics.judge.get(*metric)?;
+        Some((judge.repeats, format!("{title} {:.1} %", judge.flip_rate * 100.0)))
+    });
+    let own: Vec<(usize, String)> = own.collect();
+    let repeats = own.iter().map(|(repeats, _)| repeats).max()?;
+    let shares: Vec<&str> = own.iter().map(|(_, share)| share.as_str()).collect();
+    Some(format!("answers on which {repeats} verdicts differ: {}", shares.join(" · ")))
 }
 
 fn about_intervals(statistics: &Statistics, own: &[(&str, &MetricStatistics)]) -> Vec<String> {

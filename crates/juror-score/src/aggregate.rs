@@ -103,6 +103,8 @@ pub struct Observation<'o> {
     pub traits: Traits,
     /// Its values by metric.
     pub values: Vec<(&'o str, Number)>,
+    /// The scores of all repeats, by metric, if a judge was asked several times.
+    pub repeats: Vec<(&'o str, Vec<f64>)>,
     /// Its steps, in order.
     pub steps: Vec<ObservedStep<'o>>,
 }
@@ -186,6 +188,9 @@ impl Aggregator {
         };
         let Some(mut entry) = self.begin(&card.group, item) else { return };
         card.each_number(|name, number| entry.add(name, number));
+        for finding in card.judged.iter().filter(|finding| finding.step.is_none()) {
+            finding.each_repeats(|name, scores| entry.scores.put_repeats(name, scores));
+        }
         let findings = ByStep::new(card.findings(), |finding| finding.step);
         for (index, step) in record.case.trajectory.steps.iter().flatten().enumerate() {
             entry.count_step(&step.name, step.status == Status::Error, record.empty_results[index]);
@@ -204,6 +209,9 @@ impl Aggregator {
         let Some(mut entry) = self.begin(template, item) else { return };
         for &(name, number) in &observation.values {
             entry.add(name, number);
+        }
+        for (name, scores) in &observation.repeats {
+            entry.scores.put_repeats(name, scores.clone());
         }
         for step in &observation.steps {
             entry.count_step(step.name, step.is_error, step.is_empty);

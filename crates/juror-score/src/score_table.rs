@@ -41,7 +41,7 @@ pub struct ScoredItem {
 }
 
 /// A column: one metric.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ScoreColumn {
     /// The metric's name.
     pub name: Cow<'static, str>,
@@ -52,6 +52,8 @@ pub struct ScoreColumn {
     values: Vec<ScoredValue>,
     /// The rows to which it does not apply, whatever their traits, in order.
     exempt: Vec<u32>,
+    /// The scores of all repeats, of each row that was judged several times.
+    repeats: Vec<Vec<f64>>,
 }
 
 /// A number in a column.
@@ -81,7 +83,7 @@ impl ScoreTable {
         let needs = custom_needs.iter().copied().chain(std::iter::repeat(Traits::NONE));
         let own = custom.iter().zip(needs).map(|(name, needs)| {
             let name = Cow::Owned(name.clone());
-            ScoreColumn { name, info: None, needs, values: Vec::new(), exempt: Vec::new() }
+            ScoreColumn { name, info: None, needs, ..ScoreColumn::default() }
         });
         ScoreTable::new(Level::Question, QUESTION_METRICS.iter().map(ScoreColumn::of).chain(own))
     }
@@ -170,6 +172,13 @@ impl ScoreTable {
         self.columns[column].values.push(ScoredValue { item, number });
     }
 
+    /// Adds the scores of all repeats to the last row.
+    pub(crate) fn put_repeats(&mut self, name: &str, scores: Vec<f64>) {
+        if let Some(column) = self.columns.iter_mut().find(|column| column.name == name) {
+            column.repeats.push(scores);
+        }
+    }
+
     /// Adds an agent's attempt.
     pub fn push_attempt(&mut self, card: &Scorecard<'_>) {
         let trial = card.trial.and_then(|trial| u32::try_from(trial).ok());
@@ -181,6 +190,9 @@ impl ScoreTable {
                 self.put(at, number);
             }
         });
+        for finding in card.findings() {
+            finding.each_repeats(|name, scores| self.put_repeats(name, scores));
+        }
         let row = row_number(self.items.len() - 1);
         for column in &mut self.columns {
             if column.values.last().is_none_or(|value| value.item != row) && is_exempt(card, column)
@@ -205,6 +217,7 @@ impl ScoreTable {
             let moved = |value: ScoredValue| ScoredValue { item: value.item + offset, ..value };
             mine.values.extend(theirs.values.into_iter().map(moved));
             mine.exempt.extend(theirs.exempt.into_iter().map(|item| item + offset));
+            mine.repeats.extend(theirs.repeats);
         }
         groups
     }
@@ -242,13 +255,13 @@ impl GroupScores {
 
 impl ScoreColumn {
     fn of(info: &'static MetricInfo) -> ScoreColumn {
-        ScoreColumn {
-            name: Cow::Borrowed(info.name),
-            info: Some(info),
-            needs: info.needs,
-            values: Vec::new(),
-            exempt: Vec::new(),
-        }
+        let (name, needs) = (Cow::Borrowed(info.name), info.needs);
+        ScoreColumn { name, info: Some(info), needs, ..ScoreColumn::default() }
+    }
+
+    /// The scores of all repeats, of each row that was judged several times.
+    pub fn repeats(&self) -> &[Vec<f64>] {
+        &self.repeats
     }
 
     /// The numbers, in the order of the rows.

@@ -4,7 +4,9 @@ use crate::support::table;
 use juror_compare::{Caution, Method, Statistics};
 use juror_score::ScoreTable;
 use juror_score::Scorecard;
-use juror_score::{Aspect, Finding, Verdict};
+use juror_score::{
+    Aggregator, Aspect, Finding, Number, Observation, Profile, ScoreTable, Scorecard, Verdict,
+};
 
 /// The example of the published document: templates of 8 of 10, 0 of 10, 9 of 9 and 0 of 10, and one
 /// error.
@@ -103,4 +105,35 @@ fn attempts_at_a_query_are_a_cluster_and_have_pass_rates() {
     };
     assert_eq!(means(&trials.pass_at_k), [0.555_556, 0.666_667, 0.666_667]);
     assert_eq!(means(&trials.pass_hat_k), [0.555_556, 0.444_444, 0.333_333]);
+}
+
+#[test]
+fn the_noise_of_a_judge_is_told_from_the_spread_of_questions() {
+    let mut aggregator = Aggregator::new(&Profile::V6, &[]);
+    for (id, verdicts) in [
+        ("1", vec![1.0, 1.0, 1.0, 1.0]),
+        ("2", vec![0.0, 0.0, 0.5, 0.0]),
+        ("3", vec![1.0, 0.5, 1.0, 1.0]),
+        ("4", vec![0.0, 1.0, 0.0, 0.0]),
+        ("5", vec![0.5, 0.5, 1.0, 0.5]),
+        ("6", vec![1.0, 1.0, 1.0, 1.0]),
+        ("7", vec![1.0, 0.0]),
+    ] {
+        let mean = verdicts.iter().sum::<f64>() / verdicts.len() as f64;
+        aggregator.observe(&Observation {
+            id,
+            template: "t",
+            values: vec![("answer_f1", Number::real(mean).expect("a number"))],
+            repeats: vec![("answer_f1", verdicts)],
+            ..Observation::default()
+        });
+    }
+    let statistics = Statistics::of(aggregator.scores(), 0.95);
+    let judge = &statistics.judge["answer_f1"];
+    assert_eq!((judge.repeats, judge.answers, judge.n_left_out), (4, 6, 1));
+    let near = |number: Option<f64>, wanted: f64| (number.expect("a number") - wanted).abs() < 1e-8;
+    assert!(near(judge.judge_variance, 0.072_916_667) && near(judge.question_variance, 0.128_125));
+    assert!(near(judge.icc, 0.637_305_699) && near(judge.se, 0.156_180_540));
+    assert!(near(judge.se_without_repeats, 0.183_049_022));
+    assert!(close(judge.flip_rate, 4.0 / 6.0));
 }

@@ -66,7 +66,7 @@ const ENDINGS: [(&str, KeyPart); 4] = [
 ];
 
 /// The ending of keys that hold the verdicts of all repeats.
-const REPEATS: &str = "_repeats";
+pub(crate) const REPEATS: &str = "_repeats";
 
 /// Splits a key that ends like that of an error, a reason, a cost or repeats into the name and that
 /// part.

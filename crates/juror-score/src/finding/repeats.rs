@@ -7,7 +7,32 @@ use std::cmp::Ordering;
 
 use serde_json::Value;
 
-use super::{Aspect, Cause, Claims, Finding, Judgement, Runs, Score, Verdict};
+use super::{Aspect, Cause, Claims, Finding, Judgement, KeyPart, Runs, Score, Verdict};
+
+impl Finding {
+    /// Hands on the key of each number that was judged several times, with the scores of all
+    /// repeats that gave one.
+    pub fn each_repeats(&self, mut each: impl FnMut(&str, Vec<f64>)) {
+        let known = |runs: &Runs| -> Vec<f64> { runs.scores().iter().flatten().copied().collect() };
+        let mut tell = |at: usize, scores: Vec<f64>| {
+            if scores.len() > 1 {
+                each(&self.aspect.key(KeyPart::Value(at)), scores);
+            }
+        };
+        match &self.verdict {
+            Verdict::Scored(Score::Runs(runs)) => tell(0, known(runs)),
+            Verdict::Scored(Score::ClaimRuns(runs)) => {
+                runs.scores.iter().enumerate().for_each(|(at, runs)| tell(at, known(runs)));
+            }
+            Verdict::Scored(Score::OutputRuns(OutputRuns { repeats, .. })) => {
+                for (at, values) in repeats.iter().enumerate() {
+                    tell(at, values.iter().filter_map(Value::as_f64).collect());
+                }
+            }
+            _ => {}
+        }
+    }
+}
 
 /// The claims that several repeats counted.
 #[derive(Clone, Debug, PartialEq)]

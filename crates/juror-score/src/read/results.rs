@@ -13,6 +13,7 @@ use serde_json::value::RawValue;
 use crate::aggregate::{Aggregator, Observation, ObservedStep};
 use crate::compare::View;
 use crate::coverage::Traits;
+use crate::finding::REPEATS;
 use crate::kind_names::KindNames;
 use crate::metric::step_metric;
 use crate::stats::Number;
@@ -125,6 +126,8 @@ struct ResultForm<'a> {
     reference_answer: Option<&'a RawValue>,
     reference_steps: Option<&'a RawValue>,
     numbers: Vec<(Cow<'a, str>, Number)>,
+    /// Keys of repeats, with the scores in them.
+    repeats: Vec<(Cow<'a, str>, Vec<f64>)>,
     steps: Vec<Object<'a>>,
 }
 
@@ -171,7 +174,13 @@ impl<'de: 'a, 'a> Deserialize<'de> for ResultForm<'a> {
                         }
                         _ => {
                             let raw: &RawValue = map.next_value()?;
-                            form.numbers.extend(Number::from_json(raw.get()).map(|n| (key, n)));
+                            match Number::from_json(raw.get()) {
+                                Some(number) => form.numbers.push((key, number)),
+                                None if key.ends_with(REPEATS) => {
+                                    form.repeats.extend(scores_in(raw).map(|own| (key, own)));
+                                }
+                                None => {}
+                            }
                         }
                     }
                 }
@@ -208,9 +217,21 @@ impl ResultForm<'_> {
             is_error: self.is_error,
             traits,
             values: self.numbers.iter().map(|(name, number)| (name.as_ref(), *number)).collect(),
+            repeats: self
+                .repeats
+                .iter()
+                .filter_map(|(key, scores)| Some((key.strip_suffix(REPEATS)?, scores.clone())))
+                .collect(),
             steps: observed,
         });
     }
+}
+
+/// The scores of repeats, if there are several.
+fn scores_in(raw: &RawValue) -> Option<Vec<f64>> {
+    let scores: Vec<Option<f64>> = serde_json::from_str(raw.get()).ok()?;
+    let known: Vec<f64> = scores.into_iter().flatten().collect();
+    (known.len() > 1).then_some(known)
 }
 
 /// Whether a step has metrics of retrieval, though it is none.
