@@ -50,7 +50,7 @@ pub enum LabelProblem {
 impl fmt::Display for LabelProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            LabelProblem::Empty => f.write_str("the label is empty"),
+            LabelProblem::Empty => f.write_str("the label is empty, and is left out"),
             LabelProblem::Unusable { found } => {
                 write!(f, "the label is {found}, and is left out")
             }

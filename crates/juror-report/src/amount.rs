@@ -140,7 +140,7 @@ pub(crate) fn confidence(confidence: f64) -> String {
 }
 
 /// A number with a minus sign, unless it was rounded to zero.
-fn negative(unsigned: &str) -> String {
+pub(crate) fn negative(unsigned: &str) -> String {
     if is_zero(unsigned) { unsigned.to_owned() } else { format!("−{unsigned}") }
 }
 

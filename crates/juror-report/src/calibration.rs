@@ -7,6 +7,7 @@ use juror_compare::{
 };
 use juror_score::statistics::Interval;
 
+use crate::amount::{Amounts, NONE, negative};
 use crate::terminal::{Paint, Palette, layout, shorten, visible};
 
 /// How many answers are listed that people and judge see differently.
@@ -49,10 +50,10 @@ fn rows(checked: &CheckedJudge) -> Vec<Vec<String>> {
     }
     if let Some(difference) = checked.difference {
         let n = checked.labels.random.to_string();
-        let se = difference.se.map_or("–".into(), |se| format!("se {se:.3}"));
+        let se = difference.se.map_or(NONE.into(), |se| format!("se {se:.3}"));
         rows.push(row(
             "people less judge, in the mean",
-            &format!("{:+.3}", difference.mean),
+            &Amounts::of_metric(&checked.calibration.metric).change(difference.mean),
             &se,
             &n,
         ));
@@ -65,9 +66,9 @@ fn row(name: &str, value: &str, interval: &str, n: &str) -> Vec<String> {
 }
 
 fn agreement_rows(own: &LabelAgreement) -> Vec<Vec<String>> {
-    let number = |value: Option<f64>| value.map_or("–".into(), |value| format!("{value:.3}"));
+    let number = |value: Option<f64>| value.map_or(NONE.into(), share);
     let n = own.n.to_string();
-    let se = own.kappa_se.map_or("–".into(), |se| format!("se {se:.3}"));
+    let se = own.kappa_se.map_or(NONE.into(), |se| format!("se {se:.3}"));
     let passes = own.categories.iter().zip(&own.prevalence).find(|(name, _)| **name == "pass");
     let mut rows = vec![
         row("agreement", &format!("{:.3}", own.observed), "", &n),
@@ -85,6 +86,12 @@ fn rate_row(name: &str, rate: LabelledRate) -> Vec<String> {
     let Interval { low, high } = rate.interval;
     let counted = format!("{} of {}", rate.agreed, rate.n);
     row(name, &format!("{:.3}", rate.rate), &format!("{low:.3} … {high:.3}"), &counted)
+}
+
+/// A share, or a coefficient that can be below 0.
+fn share(value: f64) -> String {
+    let text = format!("{:.3}", value.abs());
+    if value < 0.0 { negative(&text) } else { text }
 }
 
 /// The judge's mean and the corrected one, or why there is none.

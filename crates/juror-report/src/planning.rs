@@ -2,6 +2,7 @@
 
 use juror_compare::{Basis, Planning, thousands};
 
+use crate::amount::{Amounts, NONE, confidence as in_percent};
 use crate::terminal::{Paint, Palette, layout, visible};
 
 /// A number of a plan.
@@ -24,8 +25,14 @@ pub struct PlanSources {
     pub runs: Vec<String>,
     /// The file of questions.
     pub reference: Option<String>,
-    /// What groups of questions are called: templates or sets.
-    pub groups: &'static str,
+    /// What a group of questions is called: a template or a set.
+    pub group: &'static str,
+}
+
+impl PlanSources {
+    fn groups(&self, n: usize) -> String {
+        if n == 1 { format!("1 {}", self.group) } else { format!("{n} {}s", self.group) }
+    }
 }
 
 /// Renders a plan as a table.
@@ -42,9 +49,8 @@ pub fn plan_table(plan: &Planning, rows: &[PlanRow], palette: Palette) -> String
 }
 
 fn title(plan: &Planning) -> String {
-    let percent = |share: f64| format!("{} %", (share * 1000.0).round() / 10.0);
     let answers = if plan.trials == 1 { "answer" } else { "answers" };
-    let (power, confidence) = (percent(plan.power), percent(plan.confidence));
+    let (power, confidence) = (in_percent(plan.power), in_percent(plan.confidence));
     let name = visible(&plan.metric);
     format!(
         "{name} · power {power} · confidence {confidence} · {} {answers} per question",
@@ -60,16 +66,26 @@ pub fn plan_rows(plan: &Planning, sources: &PlanSources) -> Vec<PlanRow> {
     }
     if let (Some(at_hand), Some(least)) = (plan.at_hand, plan.least_detectable) {
         let of = sources.reference.as_ref().or(sources.runs.first());
-        let questions =
-            format!("{} in {} {}", of.map_or("", String::as_str), at_hand.groups, sources.groups);
+        let of = of.map_or("", String::as_str);
+        let questions = format!("{of} in {}", sources.groups(at_hand.groups));
         rows.push(row(
             "at_hand",
             "questions at hand",
             &count(at_hand.questions as u64),
             &questions,
         ));
-        let from = "the questions at hand, and the variances below";
-        rows.push(row("least_detectable", "least difference they find", &amount(least), from));
+        let from = match sources.group {
+            "template" if at_hand.groups == 1 => {
+                "the questions at hand; one template tells nothing about others"
+            }
+            _ => "the questions at hand, and the variances below",
+        };
+        rows.push(row(
+            "least_detectable",
+            "least difference they find",
+            &Amounts::of_metric(&plan.metric).size(least),
+            from,
+        ));
     }
     rows.extend(spread(plan, sources));
     rows
@@ -80,30 +96,35 @@ fn row(key: &'static str, name: &'static str, value: &str, rests_on: &str) -> Pl
 }
 
 fn needed(plan: &Planning, detect: f64, sources: &PlanSources) -> Vec<PlanRow> {
-    let number = |n: Option<u64>| n.map_or("–".into(), count);
-    let for_what = format!("a difference of {}, and the variances below", amount(detect));
+    let number = |n: Option<u64>| n.map_or(NONE.into(), count);
+    let for_what = format!(
+        "a difference of {}, and the variances below",
+        Amounts::of_metric(&plan.metric).size(detect)
+    );
     let questions = number(plan.questions_needed);
     let mut rows = vec![row("questions_needed", "questions needed", &questions, &for_what)];
-    if let (Some(groups), Some(clusters)) = (plan.groups_needed, plan.spread.clusters) {
-        let size = plan.spread.questions as f64 / clusters as f64;
-        let as_now = format!("{} of {size:.1} questions each, as now", sources.groups);
+    let several = plan.at_hand.filter(|at_hand| at_hand.groups > 1);
+    if let (Some(groups), Some(at_hand)) = (plan.groups_needed, several) {
+        let size = at_hand.group_size();
+        let as_now = format!("{}s of {size:.1} questions each, as those at hand", sources.group);
         rows.push(row("groups_needed", "templates needed", &count(groups), &as_now));
     }
     let (trials, why) = match (plan.trials_needed, plan.spread.variance_within) {
         (Some(n), _) => (n.to_string(), "the questions at hand, answered so often".into()),
         (None, Some(_)) => {
-            ("–".into(), "no number of answers makes up for so few questions".into())
+            (NONE.into(), "no number of answers makes up for so few questions".into())
         }
-        (None, None) => ("–".into(), unknown_noise(sources)),
+        (None, None) => (NONE.into(), unknown_noise(sources)),
     };
     rows.push(row("trials_needed", "answers per question needed", &trials, &why));
     rows
 }
 
 fn unknown_noise(sources: &PlanSources) -> String {
-    match sources.runs.is_empty() {
-        true => "not known without a run".into(),
-        false => "not known: the run has one answer per question".into(),
+    if sources.runs.is_empty() {
+        "not known without a run".into()
+    } else {
+        "not known: the run has one answer per question".into()
     }
 }
 
@@ -130,30 +151,35 @@ fn spread(plan: &Planning, sources: &PlanSources) -> Vec<PlanRow> {
             let trials = format!("{:.1} answers per question: of system and judge", own.trials);
             (amount_of_variance(within), trials)
         }
-        None => ("–".into(), unknown_noise(sources)),
+        None => (NONE.into(), unknown_noise(sources)),
     };
     rows.push(row("variance_within", "variance within a question", &within, &why));
-    let (deff, why) = match (own.deff, own.clusters) {
-        (Some(deff), Some(n)) if deff < 1.0 => {
-            (format!("{deff:.2}"), format!("{n} {}; taken as 1, to be careful", sources.groups))
-        }
-        (Some(deff), Some(n)) => (format!("{deff:.2}"), format!("{n} {}", sources.groups)),
-        _ if sources.runs.is_empty() => {
-            ("1".into(), "an assumption: no two questions are alike".into())
-        }
-        _ => ("1".into(), "questions are independent".into()),
-    };
+    let (deff, why) = design_effect(plan, sources);
     rows.push(row("deff", "design effect", &deff, &why));
     rows
 }
 
-fn count(n: u64) -> String {
-    thousands(n as f64)
+fn design_effect(plan: &Planning, sources: &PlanSources) -> (String, String) {
+    let own = &plan.spread;
+    match (plan.deff, own.deff, own.clusters, plan.at_hand) {
+        (Some(_), Some(found), Some(n), _) if found < 1.0 => (
+            "1".into(),
+            format!("{}; found {found:.2}, taken as 1 to be careful", sources.groups(n)),
+        ),
+        (Some(deff), _, Some(n), Some(at_hand)) => {
+            let size = at_hand.group_size();
+            (format!("{deff:.2}"), format!("{}, for {size:.1} questions each", sources.groups(n)))
+        }
+        _ if sources.runs.is_empty() => (
+            "1".into(),
+            format!("an assumption: {}s do not matter; a run tells more", sources.group),
+        ),
+        _ => ("1".into(), "questions are independent".into()),
+    }
 }
 
-/// A score to three digits, or a number of tokens or seconds.
-fn amount(value: f64) -> String {
-    if value.abs() >= 100.0 { thousands(value) } else { format!("{value:.3}") }
+fn count(n: u64) -> String {
+    thousands(n as f64)
 }
 
 fn amount_of_variance(value: f64) -> String {

@@ -30,7 +30,9 @@ pub struct Choice {
 /// A share of them is random: each answer is as likely as any other, so that what people say about
 /// them holds for the whole run. The others are those that need people most: whose questions have
 /// answers with different scores, then those whose score is nearest to the middle, at most one for
-/// each question. If there are fewer of these than asked for, more are drawn at random.
+/// each question. If there are fewer of these than asked for, more are drawn at random; and those that
+/// were drawn are not chosen again, so there may be a few less than asked for. If all answers are
+/// asked for, all of them are the random share.
 ///
 /// Random numbers are those of [`SplitMix64`]. All candidates are shuffled; the first are the random
 /// share. The chosen answers are shuffled once more.
@@ -40,7 +42,8 @@ pub fn choose_answers(candidates: &[Candidate], choice: Choice) -> Vec<(usize, S
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a part of n")]
     let n_random = (n as f64 * choice.random_share.clamp(0.0, 1.0)).round() as usize;
     // This must not depend on what is drawn, or the share would no longer be a random one.
-    let n_random = n_random.max(n.saturating_sub(doubtful.len()));
+    let n_random =
+        if n == candidates.len() { n } else { n_random.max(n.saturating_sub(doubtful.len())) };
     let mut generator = SplitMix64::new(choice.seed);
     let mut order: Vec<usize> = (0..candidates.len()).collect();
     generator.shuffle(&mut order);
@@ -134,6 +137,13 @@ mod tests {
             (of_sample(&chosen, Sample::Random), of_sample(&chosen, Sample::Disagreement));
         assert_eq!(random.len(), 5, "one doubt leaves five to chance");
         assert!(doubtful == [3] || random.contains(&3));
+    }
+
+    #[test]
+    fn all_answers_are_a_random_share() {
+        let candidates = single(&[1.0, 0.5, 0.4]);
+        let chosen = choose_answers(&candidates, Choice { n: 9, random_share: 0.0, seed: 1 });
+        assert_eq!(of_sample(&chosen, Sample::Random), [0, 1, 2]);
     }
 
     #[test]

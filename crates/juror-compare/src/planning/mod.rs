@@ -36,6 +36,20 @@ pub struct AtHand {
     pub groups: usize,
 }
 
+impl AtHand {
+    /// How many questions a group has, in the mean.
+    pub fn group_size(self) -> f64 {
+        self.questions as f64 / self.groups.max(1) as f64
+    }
+
+    /// How many groups of this size have so many questions.
+    fn groups_for(self, questions: u64) -> u64 {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
+        let groups = (questions as f64 / self.group_size()).ceil() as u64;
+        groups
+    }
+}
+
 /// Why there is nothing to plan with.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -52,6 +66,11 @@ pub enum CannotPlan {
     /// The scores do not vary.
     #[error("`{0}` does not vary from question to question, so nothing can be planned from it")]
     NoSpread(String),
+    /// The differences between two runs do not vary.
+    #[error(
+        "`{0}` differs by the same amount on every question, so nothing can be planned from it"
+    )]
+    EqualDifferences(String),
     /// The options make no sense.
     #[error("power and confidence must be between 0 and 1, and the difference must not be 0")]
     Options,
@@ -73,6 +92,9 @@ pub struct Planning {
     pub detect: Option<f64>,
     /// How many questions it takes to find it.
     pub questions_needed: Option<u64>,
+    /// How many times more questions it takes because they share templates, as those at hand do;
+    /// `None` if they do not.
+    pub deff: Option<f64>,
     /// How many templates of the size at hand these are, if templates matter.
     pub groups_needed: Option<u64>,
     /// How many answers to each question at hand it takes; `None` if no number is enough, or if it is
@@ -100,8 +122,9 @@ impl Planning {
     ) -> Result<Planning, CannotPlan> {
         let at_hand = options.at_hand.or(spread.at_hand);
         let trials = options.trials.unwrap_or_else(|| spread.usual_trials());
-        let design = spread.design(trials, options);
+        let design = spread.design(at_hand, trials, options);
         let n_at_hand = at_hand.map_or(0, |own| own.questions as u64);
+        let deff = spread.deff_among(at_hand);
         let detectable = least_detectable(n_at_hand.max(1), &design).ok_or(CannotPlan::Options)?;
         let needed = match options.detect {
             None => None,
@@ -115,7 +138,8 @@ impl Planning {
             trials,
             detect: options.detect,
             questions_needed: needed,
-            groups_needed: needed.and_then(|needed| spread.groups_for(needed)),
+            deff,
+            groups_needed: deff.and_then(|_| Some(at_hand?.groups_for(needed?))),
             trials_needed: options.detect.and_then(|detect| {
                 spread.variance_within?;
                 repeats_needed(detect, n_at_hand, &design)

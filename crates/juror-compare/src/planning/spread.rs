@@ -112,7 +112,11 @@ impl ScoreSpread {
         if scores.a.is_empty() {
             return Err(CannotPlan::NothingInCommon(metric.to_owned()));
         }
-        let spread = Spread::of(&scores.differences(), &scores.clusters, metric)?;
+        let spread = Spread::of(&scores.differences(), &scores.clusters, metric);
+        let spread = spread.map_err(|why| match why {
+            CannotPlan::NoSpread(metric) => CannotPlan::EqualDifferences(metric),
+            other => other,
+        })?;
         let answers = (Answers::of(a, columns.0), Answers::of(b, columns.1));
         let noise = answers.0.noise().zip(answers.1.noise());
         let in_means = noise.map_or(0.0, |(a, b)| a.in_means + b.in_means);
@@ -137,24 +141,35 @@ impl ScoreSpread {
         trials
     }
 
-    /// Templates that spread less than chance would are not counted on.
-    pub(super) fn design(&self, trials: u32, options: PlanOptions) -> Design {
+    /// The design of a comparison on questions that share templates as those at hand do.
+    pub(super) fn design(
+        &self,
+        at_hand: Option<AtHand>,
+        trials: u32,
+        options: PlanOptions,
+    ) -> Design {
         Design {
             variance_of_differences: self.variance_of_differences,
             variance_within: self.variance_within.unwrap_or(0.0),
             repeats: trials,
-            deff: self.deff.unwrap_or(1.0).max(1.0),
+            deff: self.deff_among(at_hand).unwrap_or(1.0),
             power: options.power,
             significance: 1.0 - options.confidence,
         }
     }
 
-    /// How many clusters of the size at hand have so many questions.
-    pub(super) fn groups_for(&self, questions: u64) -> Option<u64> {
-        let size = self.questions as f64 / self.clusters? as f64;
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
-        let groups = (questions as f64 / size).ceil() as u64;
-        Some(groups)
+    /// The design effect in templates of another size: `1 + (size - 1) · correlation`. Templates that
+    /// spread less than chance would are not counted on.
+    pub(super) fn deff_among(&self, at_hand: Option<AtHand>) -> Option<f64> {
+        let (deff, own) = (self.deff?, self.cluster_size()?);
+        let size = at_hand.map_or(own, AtHand::group_size);
+        let correlation = ((deff - 1.0) / (own - 1.0)).max(0.0);
+        Some((1.0 + (size - 1.0) * correlation).max(1.0))
+    }
+
+    /// How many questions a cluster has, in the mean; `None` if clusters do not matter.
+    fn cluster_size(&self) -> Option<f64> {
+        Some(self.questions as f64 / self.clusters? as f64).filter(|size| *size > 1.0)
     }
 }
 

@@ -86,6 +86,11 @@ fn templates_take_more_questions() {
     let (many, few) = (clustered.questions_needed, independent.questions_needed);
     assert!(many.expect("a number") > 10 * few.expect("a number"));
     assert_eq!(clustered.groups_needed, many.map(|n| n.div_ceil(10)));
+    // A reference with smaller templates takes fewer: 1 + (5 - 1) · (deff - 1) / (10 - 1).
+    let at_hand = Some(AtHand { questions: 20, groups: 4 });
+    let smaller = plan(clustered.spread.clone(), PlanOptions { at_hand, ..OPTIONS });
+    let wanted = 1.0 + 4.0 * (deff - 1.0) / 9.0;
+    assert!((smaller.deff.expect("a design effect") - wanted).abs() < 1e-12, "{smaller:?}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use juror_judge::{JudgedAnswer, PassRateJudge};
 use juror_models::{Cost, Models};
-use juror_score::{Cause, Finding, Reason, Verdict, Why};
+use juror_score::{Cause, Finding, JudgedBy, Reason, Verdict, Why};
 use juror_toolbench::answer::Answer;
 use juror_toolbench::judged::{GiveUp, Progress, Said, begin, guess_status};
 use juror_toolbench::result::status_findings;
@@ -85,6 +85,17 @@ impl SolveJudge {
             SolveJudge::Model { judge, .. } => judge.prompts().into_iter().collect(),
             SolveJudge::Heuristic | SolveJudge::Nobody => BTreeMap::new(),
         }
+    }
+
+    /// Returns who judges, as evaluations say it; rules are known by their name.
+    pub fn judged_by(&self) -> Option<JudgedBy> {
+        let model = match self {
+            SolveJudge::Nobody => return None,
+            SolveJudge::Model { .. } | SolveJudge::Heuristic => {
+                self.model().unwrap_or(self.method()).to_owned()
+            }
+        };
+        Some(JudgedBy { model, embedding: None, prompts: self.prompts() })
     }
 
     /// Describes the judge for the manifest of a run.

@@ -16,9 +16,9 @@ Examples:
   juror label results.jsonl -o labels.jsonl --metric answer_relevance
 
 Each line is an answer with its question and, if there is one, the reference answer. People fill in
-`label`: a number from 0 (wrong) to 1 (right), or a word (pass, fail, right, wrong, solved, unsolved,
-true, false, yes, no, unsure); and `by`, their name, if several label. The judge's verdict is not in
-the file, nor the name of the system.
+`label`: a number from 0 (wrong) to 1 (right), or a word (pass, fail, right, wrong, solved,
+unsolved, true, false, yes, no, unsure); and `by`, their name, if several label. The judge's verdict
+is not in the file, nor the name of the system.
 
 A share of the answers is drawn at random: only these say how often the judge errs. The others are
 those in most doubt: questions whose answers have different scores, then scores near the middle.

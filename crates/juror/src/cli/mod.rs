@@ -28,11 +28,12 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand};
-use juror_document::Document;
+use juror_document::{Document, Problems};
 use juror_files::load_settings;
 use juror_run::{Plan, Settings};
 use juror_score::read::RepeatedIds;
 use juror_score::{Aggregates, Profile};
+use serde_json::value::RawValue;
 
 use crate::exit::Exit;
 
@@ -239,6 +240,15 @@ fn quoted(word: &str) -> String {
         return word.to_owned();
     }
     format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// Fails with the place if a document is not JSON.
+pub(crate) fn check_json(document: &Document) -> Result<(), Problems> {
+    if document.is_lines() {
+        return Ok(());
+    }
+    let read: Result<&RawValue, _> = document.parse(document.json());
+    read.map(drop).map_err(|(text, error)| document.syntax_error(text, &error))
 }
 
 /// Returns what results a document has: of questions or of attempts; `None` if it has none.

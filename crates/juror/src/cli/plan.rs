@@ -18,7 +18,7 @@ use juror_toolbench::read_queries;
 use super::ask::parse_count;
 use super::label::parse_share;
 use super::validate::{Kind as FileKind, kind_of};
-use super::{RuleArgs, boolish};
+use super::{RuleArgs, boolish, check_json};
 use crate::exit::Exit;
 use crate::output;
 
@@ -115,7 +115,7 @@ pub(super) fn run(args: &PlanArgs) -> anyhow::Result<Exit> {
         power: args.power,
         confidence: args.confidence,
         trials: args.trials.map(NonZero::get),
-        at_hand: places.reference.as_ref().map(|reference| reference.at_hand(&metric)),
+        at_hand: places.reference.as_ref().map(|own| own.at_hand(&metric)).transpose()?,
     };
     let mut plan = Planning::of(&metric, spread, options)?;
     let rows = plan_rows(&plan, &places.sources());
@@ -154,7 +154,7 @@ struct Places {
 struct Questions {
     name: String,
     questions: Vec<(String, Traits)>,
-    groups: &'static str,
+    group: &'static str,
 }
 
 impl Places {
@@ -235,14 +235,14 @@ impl Places {
 
     fn sources(&self) -> PlanSources {
         let of_runs = self.runs.first().map(|run| match run.facts.kind {
-            Kind::Eval => "templates",
-            Kind::Bench => "sets",
+            Kind::Eval => "template",
+            Kind::Bench => "set",
         });
-        let groups = of_runs.or(self.reference.as_ref().map(|own| own.groups));
+        let group = of_runs.or(self.reference.as_ref().map(|own| own.group));
         PlanSources {
             runs: self.runs.iter().map(|run| run.facts.source.clone()).collect(),
             reference: self.reference.as_ref().map(|own| own.name.clone()),
-            groups: groups.unwrap_or("templates"),
+            group: group.unwrap_or("template"),
         }
     }
 }
@@ -254,7 +254,8 @@ impl Questions {
             return Ok(None);
         }
         let document = load(name)?;
-        let questions = |questions, groups| Questions { name: name.to_owned(), questions, groups };
+        check_json(&document)?;
+        let questions = |questions, group| Questions { name: name.to_owned(), questions, group };
         Ok(match kind_of(&document) {
             Some(FileKind::Reference) => {
                 let dataset = read_reference(&document)?;
@@ -263,13 +264,13 @@ impl Questions {
                     let steps = question.groups.is_some();
                     (question.template.to_string(), Traits { answer, steps, ..Traits::NONE })
                 });
-                Some(questions(own.collect(), "templates"))
+                Some(questions(own.collect(), "template"))
             }
             Some(FileKind::Queries) => {
                 let (queries, problems) = read_queries(&document);
                 output::warn_all(&problems);
                 let own = queries.iter().map(|_| (name.to_owned(), Traits::NONE));
-                Some(questions(own.collect(), "sets"))
+                Some(questions(own.collect(), "set"))
             }
             Some(FileKind::Results | FileKind::AgentResults) => None,
             _ => anyhow::bail!(
@@ -279,15 +280,16 @@ impl Questions {
     }
 
     /// The questions that can have a metric.
-    fn at_hand(&self, metric: &str) -> AtHand {
+    fn at_hand(&self, metric: &str) -> anyhow::Result<AtHand> {
         let needs = metric_info(metric).map_or(Traits::NONE, |info| info.needs);
         let can_have = |own: &&(String, Traits)| {
             (!needs.answer || own.1.answer) && (!needs.steps || own.1.steps)
         };
         let own: Vec<&(String, Traits)> = self.questions.iter().filter(can_have).collect();
+        anyhow::ensure!(!own.is_empty(), "{}: no question can have `{metric}`", self.name);
         let mut groups: Vec<&str> = own.iter().map(|(group, _)| group.as_str()).collect();
         groups.sort_unstable();
         groups.dedup();
-        AtHand { questions: own.len(), groups: groups.len() }
+        Ok(AtHand { questions: own.len(), groups: groups.len() })
     }
 }

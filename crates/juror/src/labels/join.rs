@@ -105,22 +105,11 @@ impl Join<'_> {
 
     /// The cluster of each answer: its template, or its query.
     fn clusters(&self) -> Vec<u32> {
-        let number = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-        match self.run.kind {
-            Kind::Bench => self.run.question_numbers().into_iter().map(number).collect(),
-            Kind::Eval => {
-                let mut groups: HashMap<&str, usize> = HashMap::new();
-                let group = |answer: &'_ JudgedAnswer| answer.group.clone();
-                let names: Vec<String> = self.run.answers.iter().map(group).collect();
-                names
-                    .iter()
-                    .map(|name| {
-                        let next = groups.len();
-                        number(*groups.entry(name).or_insert(next))
-                    })
-                    .collect()
-            }
-        }
+        let numbers = match self.run.kind {
+            Kind::Eval => self.run.group_numbers(),
+            Kind::Bench => self.run.question_numbers(),
+        };
+        numbers.into_iter().map(|at| u32::try_from(at).unwrap_or(u32::MAX)).collect()
     }
 
     /// Finds the answer that a label is about, and returns what the label says.

@@ -1,6 +1,7 @@
 //! A run as people see it who check its judge: questions, answers, scores, and who gave them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::hash::Hash;
 use std::path::Path;
 
 use juror_compare::{JudgeId, Kind};
@@ -16,7 +17,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::records::records;
-use crate::cli::results_kind;
+use crate::cli::{check_json, results_kind};
 
 /// A run with the judges' scores of each answer.
 pub(crate) struct JudgedRun {
@@ -77,14 +78,16 @@ impl JudgedRun {
             match stored.manifest.kind {
                 RunKind::Eval => of_questions(&document),
                 RunKind::Bench => {
-                    of_attempts(&document, stored.manifest.judge().and_then(described_judge))
+                    let judge = stored.manifest.judge().and_then(described_judge);
+                    of_attempts(&document, judge.as_ref())
                 }
             }
         } else {
             let document = load(name)?;
+            check_json(&document)?;
             match results_kind(&document) {
                 Some(Kind::Eval) => of_questions(&document),
-                Some(Kind::Bench) => of_attempts(&document, judge_of_file(&document)),
+                Some(Kind::Bench) => of_attempts(&document, judge_of_file(&document).as_ref()),
                 None => anyhow::bail!(
                     "{name}: these are no results\n  hint: name a run's folder, or a file that `juror eval -o` or `juror bench -o` wrote"
                 ),
@@ -124,17 +127,24 @@ impl JudgedRun {
 
     /// The number of each answer's question: several answers to a question have the same.
     pub(crate) fn question_numbers(&self) -> Vec<usize> {
-        let mut known: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-        let number = |answer: &'_ JudgedAnswer| (answer.group.clone(), answer.id.clone());
-        let names: Vec<(String, String)> = self.answers.iter().map(number).collect();
-        names
-            .iter()
-            .map(|(group, id)| {
-                let next = known.len();
-                *known.entry((group, id)).or_insert(next)
-            })
-            .collect()
+        numbers(self.answers.iter().map(|answer| (&*answer.group, &*answer.id)))
     }
+
+    /// The number of each answer's template or set.
+    pub(crate) fn group_numbers(&self) -> Vec<usize> {
+        numbers(self.answers.iter().map(|answer| &*answer.group))
+    }
+}
+
+/// Numbers names in the order of their first appearance.
+fn numbers<N: Hash + Eq>(names: impl Iterator<Item = N>) -> Vec<usize> {
+    let mut known: HashMap<N, usize> = HashMap::new();
+    names
+        .map(|name| {
+            let next = known.len();
+            *known.entry(name).or_insert(next)
+        })
+        .collect()
 }
 
 fn lack_of(name: &str) -> String {
@@ -232,10 +242,10 @@ fn judge_of_file(document: &Document) -> Option<JudgedBy> {
 }
 
 /// Reads results of `juror bench`.
-fn of_attempts(document: &Document, judge: Option<JudgedBy>) -> JudgedRun {
+fn of_attempts(document: &Document, judge: Option<&JudgedBy>) -> JudgedRun {
     let mut answers = Vec::new();
     let each = |card: Scorecard<'static>, fields: &Object<'_>| {
-        answers.push(attempt_answer(&card, fields, judge.as_ref()));
+        answers.push(attempt_answer(&card, fields, judge));
     };
     let (_, problems) = read_each_result(document, each);
     JudgedRun { source: String::new(), kind: Kind::Bench, answers, problems }

@@ -149,8 +149,8 @@ mod tests {
     #[test]
     fn what_is_no_label_says_what_it_is() {
         for (label, wanted) in [
-            ("null", "the label is empty"),
-            ("\"  \"", "the label is empty"),
+            ("null", "the label is empty, and is left out"),
+            ("\"  \"", "the label is empty, and is left out"),
             ("1.5", "the label is `1.5`, and is left out"),
             ("-0.1", "the label is `-0.1`, and is left out"),
             ("\"maybe\"", "the label is `maybe`, and is left out"),

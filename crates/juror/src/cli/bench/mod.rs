@@ -10,12 +10,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use juror_compare::Gates;
+use juror_compare::{Calibration, Gates};
 use juror_run::bench::{
     AgentOptions, BenchError, BenchOptions, BenchPlan, BenchTotals, Benchmark, JudgeWord, Pool,
     QuerySelection,
 };
-use juror_run::{AskOptions, Environment, Interrupt, Settings};
+use juror_run::{AskOptions, Calibrating, Environment, Interrupt, Settings, load_calibrations};
 use juror_runs::{DEFAULT_RUNS, Resume, RunPlace};
 
 use self::outputs::Outputs;
@@ -247,15 +247,22 @@ pub(super) fn run(args: &BenchArgs, line: Vec<String>) -> anyhow::Result<Exit> {
     let options = args.options(&environment, line)?;
     let mut gates = options.settings.meant_gates();
     args.gate.add_to_gates(&mut gates)?;
+    let calibrations = load_calibrations(&options.settings.judge.calibration)?;
     let quiet = args.quiet;
     let listener = Arc::new(move |event| progress::show(&event, quiet));
     let plan = options.resolve(environment, listener).map_err(error_of)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Outside(error.into()))?;
-    runtime.block_on(bench(args, plan, &gates))
+    runtime.block_on(bench(args, plan, &Checks { gates, calibrations }))
 }
 
-async fn bench(args: &BenchArgs, plan: BenchPlan, gates: &Gates) -> anyhow::Result<Exit> {
+/// What the numbers of a run are checked by.
+struct Checks {
+    gates: Gates,
+    calibrations: Vec<Calibration>,
+}
+
+async fn bench(args: &BenchArgs, plan: BenchPlan, checks: &Checks) -> anyhow::Result<Exit> {
     let mut outputs = Outputs::begin(args, &plan)?;
     let benchmark = Benchmark::open(plan).await.map_err(error_of)?;
     outputs::check_ids(args, benchmark.queries())?;
@@ -271,8 +278,11 @@ async fn bench(args: &BenchArgs, plan: BenchPlan, gates: &Gates) -> anyhow::Resu
     let results = outcome.results();
     results.warnings().iter().for_each(|warning| output::warn(&warning.to_string()));
     let report = results.report();
-    let totals = BenchTotals::of(&report);
-    let checked = totals.check(gates);
+    let mut totals = BenchTotals::of(&report);
+    let judge = results.judge.judged_by();
+    Calibrating::by_judge(&checks.calibrations, judge.as_ref())
+        .apply(&mut totals.statistics, &totals.scores);
+    let checked = totals.check(&checks.gates);
     outputs.write_reports(&results, &totals, &checked)?;
     outputs.write(&results, &report, &totals, benchmark.catalog(), args)?;
     let (n_errors, n_all) = (outcome.tried.n_failed, benchmark.queries().len());

@@ -6,14 +6,15 @@ use std::path::Path;
 use juror_compare::{ByMetric, GateOutcome};
 use juror_models::Cost;
 use juror_report::{
-    ReportFormat, RunReport, SetRow, Threshold, agents_table, render_run, render_statistics,
-    visible,
+    ReportFormat, RunReport, SetRow, Threshold, agents_table, calibrated_lines, render_run,
+    render_statistics, visible,
 };
 use juror_run::bench::{BenchPlan, BenchTotals, Judged, Results, Selected, SolveJudge};
 use juror_run::{Output, OutputError};
 use juror_toolbench::judged::{write_judgements, write_judgements_csv};
 use juror_toolbench::result::Report;
 use juror_tools::Catalog;
+use serde_json::{Value, json};
 
 use super::{BenchArgs, check_outputs};
 use crate::exit::Outside;
@@ -119,7 +120,7 @@ impl Outputs {
             write(file, &bytes)?;
         }
         if args.json {
-            output::print_data(&format!("{:#}\n", results.summary_json(report)))?;
+            output::print_data(&format!("{:#}\n", summary_json(results, report, totals)))?;
         } else {
             output::print_data(&summary(results, report, totals))?;
         }
@@ -177,7 +178,18 @@ fn summary(results: &Results<'_>, report: &Report<'_>, totals: &BenchTotals) -> 
     let table = agents_table(&rows, is_judged, output::palette());
     // An agent may give its own name.
     let name = visible(&results.name);
-    format!("{name}\n\n{table}\n{}{}\n", used(results), judged_by(results))
+    let calibrated = calibrated_lines(all);
+    format!("{name}\n\n{table}\n{calibrated}{}{}\n", used(results), judged_by(results))
+}
+
+/// The summary for machines, with the means of judged metrics without the judge's errors.
+fn summary_json(results: &Results<'_>, report: &Report<'_>, totals: &BenchTotals) -> Value {
+    let mut summary = results.summary_json(report);
+    let calibrated = &totals.statistics.calibrated;
+    if !calibrated.is_empty() {
+        summary["calibrated"] = json!(calibrated);
+    }
+    summary
 }
 
 /// Describes what the agent used, if it reports it.
