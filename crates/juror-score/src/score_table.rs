@@ -356,6 +356,8 @@ mod tests {
 
     #[test]
     fn an_attempt_says_itself_what_does_not_apply() {
+        use Standing::{Missing, NotApplicable, Scored};
+
         use crate::trajectory::Ending;
         let calls = Aspect::Metric("api_call_score");
         let none_right = Finding::new(calls, Verdict::NotApplicable(Reason::NoRightApis));
@@ -377,7 +379,6 @@ mod tests {
         let standings = |name| -> Vec<Standing> {
             table.standings(table.column(name).expect("a column")).collect()
         };
-        use Standing::{Missing, NotApplicable, Scored};
         assert_eq!(standings("sopr_score"), [Missing, Scored, Missing]);
         assert_eq!(standings("api_call_score"), [NotApplicable, NotApplicable, Missing]);
         assert_eq!(standings("agent_tokens"), [NotApplicable, NotApplicable, Missing]);

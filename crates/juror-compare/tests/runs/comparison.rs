@@ -7,6 +7,7 @@ use juror_compare::{
     compare,
 };
 use juror_score::ScoreTable;
+use juror_score::statistics::Interval;
 use proptest::prelude::*;
 
 fn compared(a: &ScoreTable, b: &ScoreTable, options: &CompareOptions) -> Comparison {
@@ -231,7 +232,7 @@ proptest! {
         );
         let (there, back) = (steps(&there), steps(&back));
         prop_assert_eq!(there.delta, -back.delta);
-        prop_assert_eq!(there.interval, back.interval.map(|interval| interval.negated()));
+        prop_assert_eq!(there.interval, back.interval.map(Interval::negated));
         prop_assert_eq!(there.p, back.p);
         prop_assert_eq!((there.won, there.lost, there.a), (back.lost, back.won, back.b));
         let near = |one: Option<f64>, other: Option<f64>| match (one, other) {

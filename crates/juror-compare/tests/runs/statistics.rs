@@ -2,8 +2,6 @@
 
 use crate::support::table;
 use juror_compare::{Caution, Method, Statistics};
-use juror_score::ScoreTable;
-use juror_score::Scorecard;
 use juror_score::{
     Aggregator, Aspect, Finding, Number, Observation, Profile, ScoreTable, Scorecard, Verdict,
 };

@@ -216,8 +216,12 @@ mod tests {
         RunInfo { manifest, aspects: vec![RELEVANCE, RECALL] }.open_log(folder, resume)
     }
 
-    fn get<'l>(log: &'l RunLog<KnownJudgement>, id: &str, key: &str) -> Option<&'l Judgement> {
-        log.get(id)?.under(key)
+    fn get<'l>(
+        log: &'l RunLog<KnownJudgement>,
+        case: CaseId<'_>,
+        key: &str,
+    ) -> Option<&'l Judgement> {
+        log.get(&case.to_log_id())?.under(key)
     }
 
     #[test]
@@ -250,10 +254,10 @@ mod tests {
         let log = open(folder.path(), "x", Resume::default()).expect("new");
         let trial = |trial| CaseId { trial: NonZero::new(trial), ..id("q") };
         let own = Judgement { findings: vec![relevance(0.5)], ..nothing() };
-        log.append(trial(1), "k", &own).expect("appended");
+        log.append(&JudgedLine::new(trial(1), "k", &own)).expect("appended");
         drop(log);
         let again = open(folder.path(), "x", Resume::default()).expect("again");
-        assert_eq!((again.get(trial(1), "k"), again.get(trial(2), "k")), (Some(&own), None));
+        assert_eq!((get(&again, trial(1), "k"), get(&again, trial(2), "k")), (Some(&own), None));
     }
 
     #[test]

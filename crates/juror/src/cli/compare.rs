@@ -1,5 +1,7 @@
 //! `juror compare`: did a change make it better?
 
+#![expect(clippy::doc_markdown, reason = "these comments are the help that users read")]
+
 use std::thread;
 
 use clap::{Args, ValueEnum};
@@ -36,6 +38,7 @@ probability that the second run is better, `MDE` the least difference that would
 /// Compare runs with a baseline: how each metric changed, how sure that is, and what broke.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
+#[expect(clippy::struct_excessive_bools, reason = "they are switches of the command line")]
 pub(super) struct CompareArgs {
     /// The baseline, then one run or more: folders of runs, or files of results.
     #[arg(value_name = "RUN", required = true, num_args = 2..)]
@@ -152,7 +155,9 @@ pub(super) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
     let (plan, options) = args.options()?;
     let runs = read_all(&args.runs, &plan)?;
     if !args.quiet {
-        runs.iter().for_each(|run| output::warn_all(&run.problems));
+        for run in &runs {
+            output::warn_all(&run.problems);
+        }
     }
     let [baseline, candidates @ ..] = &runs[..] else { return Ok(Exit::AskedWrongly) };
     let sides: Vec<ComparedRun<'_>> = candidates.iter().map(side).collect();

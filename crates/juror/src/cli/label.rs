@@ -1,5 +1,7 @@
 //! `juror label`: a file of answers for people to label.
 
+#![expect(clippy::doc_markdown, reason = "these comments are the help that users read")]
+
 use clap::Args;
 use juror_compare::{Candidate, Choice, Sample, choose_answers};
 use juror_run::Output;

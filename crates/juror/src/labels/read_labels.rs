@@ -4,6 +4,7 @@ use juror_compare::Sample;
 use juror_document::{Document, LabelProblem, Look, Path, Problem};
 use juror_json::{self as json, Object};
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 
 use super::records::{Record, records};
 
@@ -46,8 +47,7 @@ pub(crate) fn read_labels<'d>(document: &'d Document, look: &mut Look<'d>) -> Ve
 
 fn read_label<'d>(record: Record<'d>, look: &mut Look<'d>) -> Option<ReadLabel<'d>> {
     let Record { fields, text, path } = record;
-    let word =
-        |key: &str| fields.get_set(key).and_then(json::scalar_text).map(|own| own.into_owned());
+    let word = |key: &str| fields.get_set(key).and_then(json::scalar_text).map(Cow::into_owned);
     let missing = |look: &mut Look<'d>, field| {
         look.note(text, path.clone(), Problem::MissingField { field, of: "label" });
     };

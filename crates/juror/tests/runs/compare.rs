@@ -1,5 +1,7 @@
 //! `juror compare`.
 
+use std::fmt::Write as _;
+
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
@@ -53,7 +55,7 @@ impl Runs {
                         [{"name": "lookup", "id": "s", "status": "success", "output": output}]})
                 }
             };
-            responses.push_str(&format!("{response}\n"));
+            let _ = writeln!(responses, "{response}");
         }
         self.stage.write("responses.jsonl", &responses);
         self.stage.eval(&format!("--no-model --name {name} --run {name} {options}"));
@@ -71,7 +73,7 @@ impl Runs {
 }
 
 fn mostly_right(template: usize, own: usize) -> Answer {
-    if (template + own) % 4 == 0 { Wrong } else { Right }
+    if (template + own).is_multiple_of(4) { Wrong } else { Right }
 }
 
 #[test]
