@@ -42,6 +42,16 @@ impl Width {
         Width { begin: lanes, most: lanes, adapts: false }
     }
 
+    /// The smaller of two widths, for calls to two servers.
+    #[must_use]
+    pub fn narrower(self, other: Width) -> Width {
+        Width {
+            begin: self.begin.min(other.begin),
+            most: self.most.min(other.most),
+            adapts: self.adapts || other.adapts,
+        }
+    }
+
     /// A width that adapts to what the server can handle.
     pub const fn adapting(begin: usize, most: usize) -> Width {
         Width { begin, most, adapts: true }

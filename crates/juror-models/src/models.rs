@@ -46,6 +46,8 @@ pub struct Answer<T> {
 pub struct ModelsSetup {
     /// The chat model.
     pub chat: ModelSpec,
+    /// The model that holds conversations, if it is another one.
+    pub conversing: Option<ModelSpec>,
     /// The embedding model.
     pub embedding: Option<ModelSpec>,
     /// Limits on rate, cost and retries.
@@ -67,6 +69,8 @@ pub struct ModelsSetup {
 /// The models of a run, behind their queue.
 pub struct Models {
     chat: NamedModel<dyn ChatModel>,
+    /// The model that holds conversations, if it is another one.
+    conversing: Option<NamedModel<dyn ChatModel>>,
     /// Makes the keys of conversations with the chat model.
     conversation_keys: ModelKeys,
     embedding: Option<NamedModel<dyn Embedder>>,
@@ -78,7 +82,7 @@ pub struct Models {
     only_count: bool,
     tell: Tell,
     /// Secrets to be removed from replies.
-    secrets: [Secrets; 2],
+    secrets: [Secrets; 3],
     /// The names of models that cost money.
     paid: Vec<String>,
     /// Messages that the user has received.
@@ -140,12 +144,22 @@ impl Models {
                 keys: ModelKeys::new("embedding", spec, setup.mode),
             }),
         };
+        let conversing = match &setup.conversing {
+            None => None,
+            Some(spec) => Some(NamedModel {
+                model: spec.chat_model(tell.clone())?,
+                name: spec.name(),
+                keys: ModelKeys::new("conversation", spec, setup.mode),
+            }),
+        };
         let limits = setup.limits;
-        let specs = [Some(&setup.chat), setup.embedding.as_ref()].into_iter().flatten();
+        let more = [setup.embedding.as_ref(), setup.conversing.as_ref()];
+        let specs = [Some(&setup.chat)].into_iter().chain(more).flatten();
         let paid = specs.filter(|spec| spec.is_paid).map(ModelSpec::name).collect();
         Ok(Models {
             conversation_keys: ModelKeys::new("conversation", &setup.chat, setup.mode),
             chat,
+            conversing,
             embedding,
             lanes: Lanes::new(limits.width),
             requests: limits.requests_per_minute.map(Pace::per_minute),
@@ -157,10 +171,8 @@ impl Models {
             retry_unreadable: setup.retry_unreadable,
             only_count: setup.only_count,
             tell: setup.tell,
-            secrets: [
-                setup.chat.secrets(),
-                setup.embedding.as_ref().map(ModelSpec::secrets).unwrap_or_default(),
-            ],
+            secrets: [Some(&setup.chat), more[0], more[1]]
+                .map(|spec| spec.map(ModelSpec::secrets).unwrap_or_default()),
             paid,
             notified: Mutex::default(),
             paused_until: Mutex::default(),
@@ -174,6 +186,21 @@ impl Models {
     /// The chat model, as `provider/model`.
     pub fn chat_name(&self) -> &str {
         &self.chat.name
+    }
+
+    /// The model that holds conversations, as `provider/model`.
+    pub fn conversation_name(&self) -> &str {
+        self.conversing().name.as_str()
+    }
+
+    /// Returns the model that holds conversations.
+    fn conversing(&self) -> &NamedModel<dyn ChatModel> {
+        self.conversing.as_ref().unwrap_or(&self.chat)
+    }
+
+    /// Returns the maker of the keys of conversations.
+    fn conversation_keys(&self) -> &ModelKeys {
+        self.conversing.as_ref().map_or(&self.conversation_keys, |own| &own.keys)
     }
 
     /// The embedding model, as `provider/model`.

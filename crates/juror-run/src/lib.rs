@@ -48,6 +48,7 @@ mod output;
 mod places;
 mod plan;
 mod reply_store;
+mod roles;
 mod run_state;
 mod scored_run;
 mod settings;
@@ -68,9 +69,8 @@ pub use event::{Event, Listener, QueryDone};
 pub use interrupt::{Interrupt, StopSignals};
 pub use known_replies::{DEFAULT_TOOL_STORE, ReplyPlace};
 pub use models::{
-    AskOptions, DEFAULT_CACHE, Judges, chat_identity, check_judges, correctness,
-    final_answer_judge, judges, may_ask, models_for, models_if_any, no_model, pass_rate_judge,
-    preference_judge,
+    AskOptions, DEFAULT_CACHE, Judges, agent_identity, check_judges, correctness,
+    final_answer_judge, judges, may_ask, models_for, no_model, pass_rate_judge, preference_judge,
 };
 pub use output::{Output, OutputError};
 pub use places::{Place, Places, UnclearSet};

@@ -21,6 +21,7 @@ use serde_json::{Map, Value};
 
 use crate::environment::{Environment, Found, Origin};
 use crate::reply_store;
+use crate::roles::Role;
 use crate::settings::{
     CacheRule, ClaimsMethod, CustomEvaluation, ModelSettings, ModelsSettings, Settings, StepsKey,
     rules,
@@ -75,7 +76,7 @@ pub fn judges(
     options: AskOptions,
     tell: Tell,
 ) -> Result<Option<Judges>, SetupError> {
-    let Some(specs) = specs(settings, environment, &options)? else {
+    let Some(specs) = specs(settings, environment, &options, Role::Judge)? else {
         return match settings.custom_evaluations.first() {
             Some(custom) => {
                 let problem = format!("the custom evaluation `{}` needs a model", custom.name);
@@ -107,12 +108,12 @@ pub fn may_ask(settings: &Settings, environment: &Environment) -> bool {
 /// Checks that judges can be created from the settings, ignoring keys and addresses.
 pub fn check_judges(settings: &Settings) -> Result<(), SetupError> {
     let options = AskOptions { cache_mode: Some(CacheMode::ReadOnly), ..AskOptions::default() };
-    let specs = specs(settings, &Environment::nothing(), &options)?;
+    let specs = specs(settings, &Environment::nothing(), &options, Role::Judge)?;
     let embeds = specs.is_some_and(|specs| specs.embedding.is_some());
     panel(settings, &settings.plan().profile, embeds).map(|_| ())
 }
 
-/// Opens the model for a command that creates its own judges; also returns the location of kept
+/// Opens the model that judges, for a command that creates its own judges; also returns the location of kept
 /// replies.
 pub fn models_for(
     settings: &Settings,
@@ -120,19 +121,9 @@ pub fn models_for(
     options: AskOptions,
     tell: Tell,
 ) -> Result<(Models, Option<String>), SetupError> {
-    models_if_any(settings, environment, options, tell)?.ok_or_else(no_model)
-}
-
-/// Like [`models_for`], but returns `None` if neither settings nor environment name a model.
-pub fn models_if_any(
-    settings: &Settings,
-    environment: &Environment,
-    options: AskOptions,
-    tell: Tell,
-) -> Result<Option<(Models, Option<String>)>, SetupError> {
-    let Some(specs) = specs(settings, environment, &options)? else { return Ok(None) };
+    let specs = specs(settings, environment, &options, Role::Judge)?.ok_or_else(no_model)?;
     // Such a command compares no embeddings.
-    models(settings, Specs { embedding: None, ..specs }, options, tell).map(Some)
+    models(settings, Specs { embedding: None, ..specs }, options, tell)
 }
 
 const NAME_A_MODEL: &str = "name one in `llm.generation`, or set OPENAI_API_KEY";
@@ -199,15 +190,20 @@ pub fn final_answer_judge(settings: &Settings) -> Result<FinalAnswerJudge, Setup
     FinalAnswerJudge::new(&text).map_err(|error| bad_prompt(&name, &error))
 }
 
-struct Specs {
-    chat: ModelSpec,
-    embedding: Option<ModelSpec>,
+/// The models of a run.
+pub(crate) struct Specs {
+    pub(crate) chat: ModelSpec,
+    /// The built-in agent's model, if it is another one.
+    pub(crate) conversing: Option<ModelSpec>,
+    pub(crate) embedding: Option<ModelSpec>,
 }
 
-fn specs(
+/// Resolves the chat model for a role, and the embedding model; `None` if there is none.
+pub(crate) fn specs(
     settings: &Settings,
     environment: &Environment,
     options: &AskOptions,
+    role: Role,
 ) -> Result<Option<Specs>, SetupError> {
     let llm = settings.llm.clone().unwrap_or_default();
     // Recorded replies and counted calls need no key, since no model is asked.
@@ -217,17 +213,21 @@ fn specs(
         let spec = resolve(own, environment, timeout, asks);
         spec.map_err(|why| SetupError(settings.unaskable(&format!("llm.{place}"), own, why)))
     };
-    match (&llm.generation, &llm.embedding) {
-        (Some(chat), embedding) => Ok(Some(Specs {
-            chat: resolve("generation", &with_temperature(chat))?,
+    match (role.model(&llm), &llm.embedding) {
+        (Some((key, chat)), embedding) => Ok(Some(Specs {
+            chat: resolve(key, &with_temperature(chat))?,
+            conversing: None,
             embedding: embedding.as_ref().map(|own| resolve("embedding", own)).transpose()?,
         })),
-        (None, Some(_)) => Err(SetupError::new("llm.embedding is set, but not llm.generation")
-            .hint("name the model that judges")),
-        (None, None) => {
+        (None, Some(_)) if llm.judge.is_none() => {
+            Err(SetupError::new("llm.embedding is set, but not llm.generation")
+                .hint("name the model that judges"))
+        }
+        (None, _) => {
             let has_key = environment.get("OPENAI_API_KEY").is_some();
             if !has_key && asks {
-                if settings.llm.is_some() {
+                // A model for another role says nothing about this one.
+                if settings.llm.is_some() && llm.judge.is_none() && llm.agent.is_none() {
                     return Err(
                         SetupError::new("llm is set, but there is no model").hint(NAME_A_MODEL)
                     );
@@ -247,6 +247,7 @@ fn specs(
             };
             Ok(Some(Specs {
                 chat: resolve("generation", &with_temperature(&default(DEFAULT_CHAT)))?,
+                conversing: None,
                 embedding: Some(resolve("embedding", &default(DEFAULT_EMBEDDING))?),
             }))
         }
@@ -413,7 +414,7 @@ fn cache_mode(llm: &ModelsSettings, options: &AskOptions) -> CacheMode {
     })
 }
 
-fn models(
+pub(crate) fn models(
     settings: &Settings,
     specs: Specs,
     options: AskOptions,
@@ -424,9 +425,9 @@ fn models(
     let prices = Prices::new(own_prices(&llm));
     let max_cost = options.max_cost.or(llm.max_cost_usd);
     if max_cost.is_some() {
-        let names =
-            std::iter::once(specs.chat.name()).chain(specs.embedding.as_ref().map(ModelSpec::name));
-        if let Some(name) = names.into_iter().find(|name| prices.of(name).is_none()) {
+        let others = [&specs.conversing, &specs.embedding].into_iter().flatten();
+        let mut names = std::iter::once(&specs.chat).chain(others).map(ModelSpec::name);
+        if let Some(name) = names.find(|name| prices.of(name).is_none()) {
             return Err(SetupError::new(format!(
                 "there is a cost ceiling, but the price of {name} is not known"
             ))
@@ -444,11 +445,13 @@ fn models(
             }
         };
     let defaults = Limits::default();
+    let narrower = |width: Width, other: &ModelSpec| width.narrower(other.width);
+    let width = specs.conversing.iter().fold(specs.chat.width, narrower);
     let limits = Limits {
         width: options
             .concurrency
             .or(llm.concurrency.map(|n| n.get() as usize))
-            .map_or(specs.chat.width, Width::fixed),
+            .map_or(width, Width::fixed),
         requests_per_minute: llm.requests_per_minute.map(std::num::NonZero::get),
         tokens_per_minute: llm.tokens_per_minute.map(std::num::NonZero::get),
         retries: llm.retries.unwrap_or(defaults.retries),
@@ -457,6 +460,7 @@ fn models(
     };
     let setup = ModelsSetup {
         chat: specs.chat,
+        conversing: specs.conversing,
         embedding: specs.embedding,
         limits,
         prices,
@@ -585,12 +589,12 @@ fn bad_prompt(name: &str, error: &TemplateError) -> SetupError {
     SetupError::new(format!("the prompt {name}: {error}"))
 }
 
-/// Returns what affects the replies of the chat model: name, address, parameters.
-pub fn chat_identity(
+/// Returns what affects the replies of the built-in agent's model: name, address, parameters.
+pub fn agent_identity(
     settings: &Settings,
     environment: &Environment,
 ) -> Result<Option<Value>, SetupError> {
-    let specs = specs(settings, environment, &AskOptions::default())?;
+    let specs = specs(settings, environment, &AskOptions::default(), Role::Agent)?;
     Ok(specs.map(|specs| model_identity(&specs.chat)))
 }
 

@@ -404,8 +404,13 @@ pub enum CacheRule {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ModelsSettings {
-    /// Writes judgements; openai's gpt-4o-mini when neither model is named.
+    /// Writes judgements, and is the built-in agent's model; openai's gpt-4o-mini when no model is
+    /// named.
     pub generation: Option<ModelSettings>,
+    /// Judges in place of `generation`.
+    pub judge: Option<ModelSettings>,
+    /// The built-in agent's model in place of `generation`.
+    pub agent: Option<ModelSettings>,
     /// Compares meanings, for `answer_relevance`.
     pub embedding: Option<ModelSettings>,
     /// Calls at a time; as many as the server bears when left out, 16 at most.

@@ -342,6 +342,7 @@ fn simulator_models(
     let told = tell.clone();
     let setup = ModelsSetup {
         chat: spec,
+        conversing: None,
         embedding: None,
         limits,
         prices: Prices::new(own_prices(&llm)),

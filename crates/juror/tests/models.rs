@@ -710,6 +710,30 @@ fn models_are_told_apart_in_bad_settings() {
 }
 
 #[test]
+fn a_model_of_its_own_judges() {
+    let stage = Stage::new(1, Script::default());
+    let model = |name: &str| format!("{{provider: openai, model: {name}}}");
+    let both = format!("llm: {{generation: {}, judge: {}}}\n", model("actor"), model("critic"));
+    stage.write("juror.yaml", &both);
+    let line = "eval reference.json responses.jsonl -c juror.yaml -o results.json";
+    let ended = stage.run(line);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert!(stage.server.seen().iter().all(|seen| seen.model == "critic"));
+    assert_eq!(stage.results("results.json")[0]["judged_by"]["model"], "openai/critic");
+    stage.write("juror.yaml", &format!("llm: {{judge: {}}}\n", model("critic")));
+    let n_asked = stage.server.seen().len();
+    assert_eq!(stage.run(line).code, 0);
+    assert_eq!(stage.server.seen().len(), n_asked, "the same judge, wherever it is named");
+    stage.write("juror.yaml", "llm: {judge: {provider: anthropic, model: m}}\n");
+    let refused = stage.run(line);
+    assert_eq!(refused.code, 2);
+    assert!(refused.stderr.contains("llm.judge: no key for anthropic"), "{}", refused.stderr);
+    stage.write("juror.yaml", "llm: {judge: {provider: opnai, model: m}, agent: {provider: x}}\n");
+    let refused = stage.run(line);
+    assert!(refused.stderr.contains("at llm.agent"), "{}", refused.stderr);
+}
+
+#[test]
 fn keys_come_from_a_dotenv_file_too() {
     let stage = Stage::new(1, Script { key: Some(KEY.into()), ..Script::default() });
     stage.write("juror.yaml", CLAIMS_ONLY);

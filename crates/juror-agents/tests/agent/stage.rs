@@ -98,6 +98,7 @@ impl Stage {
         let told = Arc::clone(&self.told);
         Models::new(ModelsSetup {
             chat,
+            conversing: None,
             embedding: None,
             limits: self.limits.clone(),
             prices: Prices::new(own.collect()),

@@ -11,34 +11,34 @@ use crate::tally::Cost;
 impl Models {
     /// Returns the key of a conversation's next turn.
     pub fn conversation_key(&self, talk: &Conversation) -> CallKey {
-        self.conversation_keys.own.conversation(talk)
+        self.conversation_keys().own.conversation(talk)
     }
 
-    /// Asks the chat model for the next turn of a conversation, or finds a kept one.
+    /// Asks the model for the next turn of a conversation, or finds a kept one.
     pub async fn converse(&self, talk: &Conversation) -> Answer<(Turn, Usage)> {
         self.next_turn(talk, true).await
     }
 
-    /// Asks the chat model for the next turn of a conversation without using or keeping replies. In
+    /// Asks the model for the next turn of a conversation without using or keeping replies. In
     /// a replay, kept replies are used nevertheless.
     pub async fn converse_anew(&self, talk: &Conversation) -> Answer<(Turn, Usage)> {
         self.next_turn(talk, false).await
     }
 
     async fn next_turn(&self, talk: &Conversation, is_shared: bool) -> Answer<(Turn, Usage)> {
-        let (key, replay_key) = self.conversation_keys.of(|keys| keys.conversation(talk));
+        let (key, replay_key) = self.conversation_keys().of(|keys| keys.conversation(talk));
         let ticket = Ticket {
             key,
             replay_key,
             purpose: &talk.purpose,
-            model: &self.chat.name,
+            model: self.conversation_name(),
             input_tokens: talk.n_tokens(),
             output_tokens: EXPECTED_OUTPUT,
             is_shared,
         };
         let send = || -> Pending<'_, Result<ModelReply, ModelError>> {
             Box::pin(async {
-                let reply = self.chat.model.converse(talk).await?;
+                let reply = self.conversing().model.converse(talk).await?;
                 let said = match reply.turn {
                     Ok(turn) => Outcome::Text(write(&turn)?),
                     Err(why) => Outcome::Declined(why),

@@ -18,7 +18,7 @@ use crate::setup_error::SetupError;
 
 /// An agent as the user chooses it.
 pub enum AgentChoice {
-    /// The built-in agent, using the model of `llm.generation`.
+    /// The built-in agent, using the model of `llm.agent` or `llm.generation`.
     Chat(ChatChoice),
     /// A command that exchanges lines of JSON on its standard streams.
     Command {
@@ -68,7 +68,10 @@ impl ChatChoice {
     /// Returns the agent's model and limits, as the run's identity records them.
     pub(super) fn limits(&self, models: Option<&Models>) -> Vec<(&'static str, String)> {
         let mut limits = vec![
-            ("model", models.map(|models| models.chat_name().to_owned()).unwrap_or_default()),
+            (
+                "model",
+                models.map(|models| models.conversation_name().to_owned()).unwrap_or_default(),
+            ),
             ("max_steps", self.max_steps.to_string()),
             ("max_queries", self.max_queries.to_string()),
             ("max_observation", self.max_observation.to_string()),

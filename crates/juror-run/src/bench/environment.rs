@@ -73,7 +73,8 @@ fn has_password(name: &str, value: &str) -> bool {
 
 /// Returns the variables that the settings read keys and headers from, as `env:NAME`.
 fn secret_variables(settings: &Settings) -> Vec<&str> {
-    let llm = settings.llm.iter().flat_map(|llm| [&llm.generation, &llm.embedding]);
+    let llm = settings.llm.iter();
+    let llm = llm.flat_map(|llm| [&llm.generation, &llm.judge, &llm.agent, &llm.embedding]);
     let simulator = settings.tools.simulator.as_ref().map(|own| &own.model);
     let models = llm.chain(simulator).flatten();
     let of_models = models.flat_map(|model| model.api_key.iter().chain(model.headers.values()));

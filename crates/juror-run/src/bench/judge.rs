@@ -18,7 +18,7 @@ use crate::setup_error::SetupError;
 /// The judge, as the user names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JudgeWord {
-    /// The model of `llm.generation`.
+    /// The model of `llm.judge` or `llm.generation`.
     Model,
     /// Rules that guess from the form of an answer.
     Heuristic,

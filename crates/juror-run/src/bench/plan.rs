@@ -20,7 +20,8 @@ use super::queries::{QuerySelection, Selected, Selection, select_queries};
 use super::serving::{ignored_by_server, unused_token, without_tools};
 use crate::environment::Environment;
 use crate::event::{Event, Listener, warner};
-use crate::models::{AskOptions, chat_identity, models_if_any};
+use crate::models::{AskOptions, agent_identity};
+use crate::roles::{BenchModels, Needed, bench_models};
 use crate::settings::Settings;
 use crate::setup_error::SetupError;
 
@@ -34,7 +35,8 @@ pub struct BenchOptions {
     pub agent: AgentOptions,
     /// How much of the tool pool the agent sees.
     pub pool: Pool,
-    /// The judge; by default the model of `llm.generation`, or no judge if there is none.
+    /// The judge; by default the model of `llm.judge` or `llm.generation`, or no judge if there is
+    /// none.
     pub judge: Option<JudgeWord>,
     /// How often a model judges each answer; overrides the settings.
     pub repeats: Option<u32>,
@@ -102,9 +104,12 @@ impl BenchOptions {
         for problem in problems {
             warn(problem.into());
         }
-        let models = self.models(&environment, &listener)?;
-        let judge = SolveJudge::new(self.judge, &self.settings, models.as_ref(), self.repeats)?;
-        self.warnings(&judge, &environment).into_iter().for_each(warn);
+        let opened = self.models(&environment, &listener)?;
+        let judging = opened.as_ref().filter(|own| own.has_judge).map(|own| &own.models);
+        let judge = SolveJudge::new(self.judge, &self.settings, judging, self.repeats)?;
+        let judges_itself = opened.as_ref().is_some_and(|own| own.judges_itself);
+        self.warnings(&judge, judges_itself, &environment).into_iter().for_each(warn);
+        let models = opened.map(|own| own.models);
         let token = self.token(&environment)?;
         let identity = self.identity(models.as_deref(), &environment)?;
         Ok(BenchPlan {
@@ -119,38 +124,37 @@ impl BenchOptions {
         })
     }
 
-    /// Opens one queue for the built-in agent and the judge, so that one cost ceiling covers both.
+    /// Opens the models of the built-in agent and the judge, if there are any.
     fn models(
         &mut self,
         environment: &Environment,
         listener: &Listener,
-    ) -> Result<Option<Arc<Models>>, SetupError> {
-        let is_judge = matches!(self.judge, None | Some(JudgeWord::Model));
-        let is_agent = matches!(self.agent.choice, AgentChoice::Chat(_));
-        if !is_judge && !is_agent {
-            return Ok(None);
-        }
+    ) -> Result<Option<BenchModels>, SetupError> {
+        let needed = Needed {
+            judge: matches!(self.judge, None | Some(JudgeWord::Model)),
+            agent: matches!(self.agent.choice, AgentChoice::Chat(_)),
+        };
         let options = std::mem::take(&mut self.ask);
-        let models = models_if_any(&self.settings, environment, options, warner(listener))?;
-        Ok(models.map(|(models, _)| Arc::new(models)))
+        bench_models(&self.settings, environment, options, warner(listener), needed)
     }
 
     /// Returns warnings about options that have no effect, or that are rarely meant to be combined.
-    fn warnings(&self, judge: &SolveJudge, environment: &Environment) -> Vec<Notice> {
+    fn warnings(
+        &self,
+        judge: &SolveJudge,
+        judges_itself: bool,
+        environment: &Environment,
+    ) -> Vec<Notice> {
         // A token from the environment may be meant for other runs.
         let has_token = self.server_token.is_some()
             && self.server_token != environment.get("JUROR_SERVER_TOKEN");
         let is_local = self.server.is_none();
-        let judges_itself = match (&self.agent.choice, judge.model()) {
-            (AgentChoice::Chat(_), Some(model)) => Some(judges_itself(model)),
-            _ => None,
-        };
         let is_recorded = self.agent.choice.is_recorded();
         let needs_tools = is_local && !is_recorded;
         let warnings = [
             (is_local && has_token).then(unused_token),
             ignored_by_server(&self.reply_options).filter(|_| !is_local),
-            judges_itself,
+            judge.model().filter(|_| judges_itself).map(judged_by_itself),
             (is_recorded && self.trials.get() > 1).then(recorded_trials),
             without_tools(&self.settings).filter(|_| needs_tools),
         ];
@@ -194,7 +198,7 @@ impl BenchOptions {
         match choice {
             AgentChoice::Chat(chat) => {
                 identity.limits = chat.limits(models);
-                identity.model = chat_identity(&self.settings, environment)?;
+                identity.model = agent_identity(&self.settings, environment)?;
             }
             AgentChoice::Command { words } => identity.words.clone_from(words),
             AgentChoice::Http { headers, .. } => {
@@ -230,11 +234,8 @@ fn recorded_trials() -> Notice {
         .hint("every recorded answer to a query is a trial of its own")
 }
 
-fn judges_itself(model: &str) -> Notice {
+/// Warns about a model that judges what it said itself.
+fn judged_by_itself(model: &str) -> Notice {
     let problem = format!("{model} judges itself: it is both the agent's model and the judge");
-    Notice::new(problem).hint(phrase![
-        "judge by another with ",
-        option("judge"),
-        " none, then `juror judge pass-rate` on the run's folder with other settings"
-    ])
+    Notice::new(problem).hint("name another model for judging in `llm.judge` of the settings")
 }

@@ -30,19 +30,16 @@ impl Selected {
     pub(super) fn log_id(&self) -> AttemptId {
         (self.set.clone(), self.id.clone(), self.trial.unwrap_or(1))
     }
-
-    /// Returns the query once for each of several trials.
-    fn tried(&self, trials: usize) -> impl Iterator<Item = Selected> {
-        (1..=trials).map(|trial| Selected { trial: Some(trial), ..self.clone() })
-    }
 }
 
 /// Returns the queries, each of them once for each trial.
 pub(super) fn tried(queries: Vec<Selected>, trials: NonZero<u16>) -> Vec<Selected> {
-    match trials.get() {
-        1 => queries,
-        n => queries.iter().flat_map(|own| own.tried(usize::from(n))).collect(),
+    let n_trials = usize::from(trials.get());
+    if n_trials == 1 {
+        return queries;
     }
+    let tried = |own: &Selected, trial| Selected { trial: Some(trial), ..own.clone() };
+    queries.iter().flat_map(|own| (1..=n_trials).map(|trial| tried(own, trial))).collect()
 }
 
 /// Which queries to select.

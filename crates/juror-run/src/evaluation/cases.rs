@@ -11,12 +11,8 @@ pub(super) struct Cases {
     several: Option<Vec<CaseAt>>,
 }
 
-/// A case: a question, and one of its answers.
-struct CaseAt {
-    question: usize,
-    /// The trial of the answer; `None` for the first answer, and for questions without any.
-    further: Option<NonZero<u32>>,
-}
+/// A question, and the trial of its answer: `None` for its first answer, or if it has none.
+type CaseAt = (usize, Option<NonZero<u32>>);
 
 impl Cases {
     /// Finds all cases.
@@ -26,7 +22,7 @@ impl Cases {
         }
         let cases = dataset.questions.iter().enumerate().flat_map(|(question, own)| {
             let further = responses.further_trials(own).map(Some);
-            [None].into_iter().chain(further).map(move |further| CaseAt { question, further })
+            [None].into_iter().chain(further).map(move |trial| (question, trial))
         });
         Cases { several: Some(cases.collect()) }
     }
@@ -43,13 +39,10 @@ impl Cases {
         dataset: &'r Dataset<'_>,
         responses: &'r Responses<'_>,
     ) -> Case<'r> {
-        let CaseAt { question, further } = match &self.several {
-            Some(several) => &several[index],
-            None => &CaseAt { question: index, further: None },
-        };
-        let question = &dataset.questions[*question];
-        let trajectory = match further {
-            Some(trial) => responses.of_trial(question, *trial),
+        let (question, trial) = self.several.as_ref().map_or((index, None), |all| all[index]);
+        let question = &dataset.questions[question];
+        let trajectory = match trial {
+            Some(trial) => responses.of_trial(question, trial),
             None => responses.of(question),
         };
         Case { question, trajectory }

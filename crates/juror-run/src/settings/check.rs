@@ -9,6 +9,7 @@ use super::gates::WHAT_A_GATE_NEEDS;
 use super::typed::nearest;
 use super::{CustomEvaluation, ModelSettings, Settings};
 use crate::models::{AN_ADDRESS, is_address, known_providers, no_address, no_provider};
+use crate::roles::Role;
 
 /// The valid values of a model's parameter.
 struct Bounds {
@@ -85,7 +86,8 @@ impl Settings {
         }
         let relevance = self.answer_relevance.as_ref().and_then(|own| own.enabled);
         let is_asked_for = relevance == Some(true) && is_whole;
-        if is_asked_for && llm.generation.is_some() && llm.embedding.is_none() {
+        let is_judged = Role::Judge.model(&llm).is_some();
+        if is_asked_for && is_judged && llm.embedding.is_none() {
             let message = "there is no embedding model, by which meanings are compared".into();
             let path = top.key("answer_relevance").key("enabled");
             complain(path, message, "name one in `llm.embedding`, or leave the metric out");
@@ -109,6 +111,8 @@ impl Settings {
         let simulator = self.tools.simulator.as_ref();
         let models = [
             (top.key("llm").key("generation"), llm.and_then(|llm| llm.generation.as_ref())),
+            (top.key("llm").key("judge"), llm.and_then(|llm| llm.judge.as_ref())),
+            (top.key("llm").key("agent"), llm.and_then(|llm| llm.agent.as_ref())),
             (top.key("llm").key("embedding"), llm.and_then(|llm| llm.embedding.as_ref())),
             (
                 top.key("tools").key("simulator").key("model"),

@@ -9,6 +9,7 @@ mod elsewhere;
 mod forging;
 mod many;
 mod reports;
+mod roles;
 mod runs;
 mod said;
 mod stage;

@@ -39,7 +39,7 @@ Examples:
       -o results.json -o report.md -o report.junit.xml
 
 Agents:
-  chat              the built-in agent, on the model of llm.generation
+  chat              the built-in agent, on the model of llm.agent or llm.generation
   command:COMMAND   a command that is spoken to by lines of JSON
   http://…          a server that is asked by POST
   recorded:PLACE    answers given before: a file of converted answers or of results, a folder of
@@ -130,8 +130,8 @@ pub(super) struct BenchArgs {
     #[arg(long, value_name = "TOKEN", env = "JUROR_SERVER_TOKEN", hide_env_values = true)]
     server_token: Option<String>,
 
-    /// Who judges whether a query is solved [default: the model of llm.generation, or nobody if
-    /// none is configured].
+    /// Who judges whether a query is solved [default: the model of llm.judge or llm.generation, or
+    /// nobody if none is configured].
     #[arg(long, value_name = "WHO", env = "JUROR_JUDGE")]
     judge: Option<JudgeArg>,
 
@@ -224,7 +224,7 @@ pub(super) struct BenchArgs {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum JudgeArg {
-    /// The model of llm.generation.
+    /// The model of llm.judge or llm.generation.
     Model,
     /// Rules that guess by the answer's form, without a model; labelled so in results.
     Heuristic,
