@@ -82,8 +82,8 @@ pub use metric_comparison::{Direction, MetricComparison};
 pub use metric_statistics::MetricStatistics;
 pub use numbers::thousands;
 pub use planning::{
-    ASSUMED_CORRELATION, ASSUMED_VARIANCE, AtHand, Basis, CannotPlan, PlanOptions, Planning,
-    ScoreSpread, plan_schema,
+    ASSUMED_CORRELATION, ASSUMED_VARIANCE, AtHand, Basis, CannotPlan, JudgeSpread, PlanOptions,
+    Planning, ScoreSpread, plan_schema,
 };
 pub use run_facts::{Difference, RunFacts};
 pub use statistics::{ByMetric, Kind, MacroStatistics, Statistics, statistics_schema};

@@ -154,6 +154,14 @@ fn spread(plan: &Planning, sources: &PlanSources) -> Vec<PlanRow> {
         None => (NONE.into(), unknown_noise(sources)),
     };
     rows.push(row("variance_within", "variance within a question", &within, &why));
+    if let Some(judge) = own.judge {
+        let why = format!(
+            "{:.1} verdicts per answer; without this noise, {:.0} % fewer questions at most",
+            judge.verdicts,
+            judge.share * 100.0
+        );
+        rows.push(row("judge", "variance of verdicts", &amount_of_variance(judge.variance), &why));
+    }
     let (deff, why) = design_effect(plan, sources);
     rows.push(row("deff", "design effect", &deff, &why));
     rows

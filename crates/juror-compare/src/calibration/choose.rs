@@ -12,6 +12,8 @@ pub struct Candidate {
     pub question: usize,
     /// The judge's score.
     pub score: f64,
+    /// How far the judge's verdicts on it are apart, if it was asked several times; else 0.
+    pub spread: f64,
 }
 
 /// How many answers to choose, and how.
@@ -28,8 +30,8 @@ pub struct Choice {
 /// Chooses answers for people to label; returns their positions in a random order.
 ///
 /// A share of them is random: each answer is as likely as any other, so that what people say about
-/// them holds for the whole run. The others are those that need people most: whose questions have
-/// answers with different scores, then those whose score is nearest to the middle, at most one for
+/// them holds for the whole run. The others are those that need people most: whose question has
+/// verdicts or answers with different scores, then those whose score is nearest to the middle, one for
 /// each question. If there are fewer of these than asked for, more are drawn at random; and those that
 /// were drawn are not chosen again, so there may be a few less than asked for. If all answers are
 /// asked for, all of them are the random share.
@@ -57,16 +59,16 @@ pub fn choose_answers(candidates: &[Candidate], choice: Choice) -> Vec<(usize, S
     chosen
 }
 
-/// Returns one answer for each question that is in doubt, the greatest doubts first: answers with
-/// different scores, then scores near the middle. An only answer with a score of 0 or 1 is in no doubt.
+/// Returns one answer for each question that is in doubt, the greatest doubts first: verdicts or answers
+/// with different scores, then scores near the middle. If all are 0, or all are 1, there is no doubt.
 fn most_doubtful(candidates: &[Candidate]) -> Vec<usize> {
     let mut questions: HashMap<usize, Question> = HashMap::new();
     for (at, own) in candidates.iter().enumerate() {
         let distance = (own.score - Side::MIDDLE).abs();
         questions
             .entry(own.question)
-            .and_modify(|question| question.add(at, own.score, distance))
-            .or_insert(Question { at, distance, least: own.score, most: own.score });
+            .or_insert(Question { at, distance, least: own.score, most: own.score, spread: 0.0 })
+            .add(at, own, distance);
     }
     let mut doubtful: Vec<Question> =
         questions.into_values().filter(Question::is_in_doubt).collect();
@@ -83,19 +85,22 @@ struct Question {
     distance: f64,
     least: f64,
     most: f64,
+    /// How far the verdicts on one of them are apart.
+    spread: f64,
 }
 
 impl Question {
-    fn add(&mut self, at: usize, score: f64, distance: f64) {
+    fn add(&mut self, at: usize, own: &Candidate, distance: f64) {
         if distance < self.distance {
             (self.at, self.distance) = (at, distance);
         }
-        self.least = self.least.min(score);
-        self.most = self.most.max(score);
+        self.least = self.least.min(own.score);
+        self.most = self.most.max(own.score);
+        self.spread = self.spread.max(own.spread);
     }
 
     fn spread(&self) -> f64 {
-        self.most - self.least
+        self.spread.max(self.most - self.least)
     }
 
     fn is_in_doubt(&self) -> bool {
@@ -108,8 +113,12 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn candidate(question: usize, score: f64) -> Candidate {
+        Candidate { question, score, spread: 0.0 }
+    }
+
     fn single(scores: &[f64]) -> Vec<Candidate> {
-        let own = |(question, score): (usize, &f64)| Candidate { question, score: *score };
+        let own = |(question, score): (usize, &f64)| candidate(question, *score);
         scores.iter().enumerate().map(own).collect()
     }
 
@@ -124,8 +133,11 @@ mod tests {
     fn disagreements_are_answers_that_differ_then_scores_near_the_middle() {
         let scores = [(0, 1.0), (0, 0.0), (1, 0.9), (2, 0.45), (3, 1.0), (3, 1.0)];
         let candidates: Vec<Candidate> =
-            scores.into_iter().map(|(question, score)| Candidate { question, score }).collect();
+            scores.into_iter().map(|(question, score)| candidate(question, score)).collect();
         assert_eq!(most_doubtful(&candidates), [0, 3, 2]);
+        let split =
+            [candidates.clone(), vec![Candidate { spread: 0.9, ..candidate(4, 0.8) }]].concat();
+        assert_eq!(most_doubtful(&split), [0, 6, 3, 2], "verdicts on one answer can differ, too");
     }
 
     #[test]
@@ -179,7 +191,7 @@ mod tests {
             seed in any::<u64>(),
         ) {
             let candidates: Vec<Candidate> =
-                scores.into_iter().map(|(question, score)| Candidate { question, score }).collect();
+                scores.into_iter().map(|(question, score)| candidate(question, score)).collect();
             let chosen = choose_answers(&candidates, Choice { n, random_share, seed });
             let mut places: Vec<usize> = chosen.iter().map(|(at, _)| *at).collect();
             places.sort_unstable();

@@ -63,16 +63,21 @@ impl Answers {
 
     /// Pools the variance of all questions with several answers; `None` if there are none.
     pub(super) fn noise(&self) -> Option<Noise> {
-        let (mut squares, mut n_free, mut parts) = (Vec::new(), 0, Vec::new());
-        for (scores, mean) in self.scores.iter().zip(&self.means) {
-            squares.extend(scores.iter().map(|score| (score - mean).powi(2)));
-            n_free += scores.len() - 1;
-            parts.push(1.0 / scores.len() as f64);
-        }
-        squares.sort_unstable_by(f64::total_cmp);
-        let variance = compensated_sum(&squares) / n_free as f64;
-        (n_free > 0).then(|| Noise { variance, in_means: variance * mean_of(&parts) })
+        pooled_noise(&self.scores, &self.means)
     }
+}
+
+/// Pools the variance of several lists of numbers around their means; `None` if none has several.
+pub(super) fn pooled_noise(scores: &[Vec<f64>], means: &[f64]) -> Option<Noise> {
+    let (mut squares, mut n_free, mut parts) = (Vec::new(), 0, Vec::new());
+    for (scores, mean) in scores.iter().zip(means).filter(|(scores, _)| !scores.is_empty()) {
+        squares.extend(scores.iter().map(|score| (score - mean).powi(2)));
+        n_free += scores.len() - 1;
+        parts.push(1.0 / scores.len() as f64);
+    }
+    squares.sort_unstable_by(f64::total_cmp);
+    let variance = compensated_sum(&squares) / n_free as f64;
+    (n_free > 0).then(|| Noise { variance, in_means: variance * mean_of(&parts) })
 }
 
 /// The mean of numbers; 0 for none.

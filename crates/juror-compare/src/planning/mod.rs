@@ -10,7 +10,7 @@ use juror_score::statistics::{least_detectable, questions_needed, repeats_needed
 use schemars::JsonSchema;
 use serde::Serialize;
 
-pub use spread::{ASSUMED_CORRELATION, ASSUMED_VARIANCE, Basis, ScoreSpread};
+pub use spread::{ASSUMED_CORRELATION, ASSUMED_VARIANCE, Basis, JudgeSpread, ScoreSpread};
 
 /// What to plan for.
 #[derive(Clone, Copy, Debug, PartialEq)]

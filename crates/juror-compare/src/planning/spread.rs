@@ -5,7 +5,7 @@ use juror_score::{ScoreColumn, ScoreTable};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::answers::{Answers, mean_of};
+use super::answers::{Answers, mean_of, pooled_noise};
 use super::{AtHand, CannotPlan, PlanOptions};
 use crate::estimate::n_distinct;
 use crate::join::Joined;
@@ -29,6 +29,17 @@ pub enum Basis {
     Assumption,
 }
 
+/// How far repeated verdicts on one answer vary.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct JudgeSpread {
+    /// The variance of verdicts on one answer.
+    pub variance: f64,
+    /// How many verdicts an answer has, in the mean.
+    pub verdicts: f64,
+    /// The share of the questions needed that a judge without noise would save, at most.
+    pub share: f64,
+}
+
 /// How far scores vary, and how that is known.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ScoreSpread {
@@ -49,6 +60,8 @@ pub struct ScoreSpread {
     pub clusters: Option<usize>,
     /// The correlation of two runs that was assumed.
     pub correlation: Option<f64>,
+    /// The judge's part of it, if the judge was asked several times.
+    pub judge: Option<JudgeSpread>,
     /// The mean score of the first run.
     pub mean: Option<f64>,
     /// The questions that have a score, in the first run.
@@ -68,6 +81,7 @@ impl ScoreSpread {
             deff: None,
             clusters: None,
             correlation: None,
+            judge: None,
             mean: None,
             at_hand: None,
         }
@@ -94,6 +108,7 @@ impl ScoreSpread {
             deff: spread.deff,
             clusters: spread.clusters,
             correlation: Some(correlation),
+            judge: None,
             mean: Some(spread.mean),
             at_hand: Some(answers.at_hand(table)),
         })
@@ -129,9 +144,26 @@ impl ScoreSpread {
             deff: spread.deff,
             clusters: spread.clusters,
             correlation: None,
+            judge: None,
             mean: Some(mean_of(&scores.a)),
             at_hand: Some(answers.0.at_hand(a)),
         })
+    }
+
+    /// Adds how far a judge varies, from its verdicts on each answer of the run. Their noise is in the
+    /// other variances already.
+    #[must_use]
+    pub fn with_verdicts(self, verdicts: &[Vec<f64>]) -> ScoreSpread {
+        let means: Vec<f64> = verdicts.iter().map(|own| mean_of(own)).collect();
+        let Some(noise) = pooled_noise(verdicts, &means) else { return self };
+        let per_answer =
+            verdicts.iter().map(Vec::len).sum::<usize>() as f64 / verdicts.len() as f64;
+        let within = self.variance_within.unwrap_or(0.0) / f64::from(self.usual_trials());
+        let total = self.variance_of_differences + 2.0 * within;
+        let own = 2.0 * noise.in_means / f64::from(self.usual_trials());
+        let share = if total > 0.0 { (own / total).min(1.0) } else { 0.0 };
+        let judge = JudgeSpread { variance: noise.variance, verdicts: per_answer, share };
+        ScoreSpread { judge: Some(judge), ..self }
     }
 
     /// As many answers to each question as there are.

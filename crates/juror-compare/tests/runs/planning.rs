@@ -124,6 +124,19 @@ fn trials_are_told_apart_from_questions() {
     assert!(trials_needed == 1 || detectable(trials_needed - 1) > 0.4);
 }
 
+#[test]
+fn the_part_of_the_judge_is_told() {
+    let run = table(&[("a", "1", Some(1.0)), ("b", "2", Some(0.0)), ("c", "3", Some(0.5))]);
+    let spread = ScoreSpread::of_run(&run, "steps_score", 0.0).expect("a spread");
+    assert_eq!(spread.clone().with_verdicts(&[vec![1.0], vec![0.5]]).judge, None);
+    let verdicts = [vec![1.0, 1.0], vec![0.0, 0.0], vec![0.25, 0.75]];
+    let judge = spread.clone().with_verdicts(&verdicts).judge.expect("a judge");
+    // One pair of verdicts is 0.25 off its mean; half of that variance is in means of two.
+    assert!((judge.variance - 0.125 / 3.0).abs() < 1e-12 && judge.verdicts == 2.0, "{judge:?}");
+    let wanted = 2.0 * judge.variance / 2.0 / spread.variance_of_differences;
+    assert!((judge.share - wanted).abs() < 1e-12, "{judge:?}");
+}
+
 /// Runs of `n` questions whose true difference is 0.1, as large as the plan says can be found.
 fn is_found(n: u32, generator: &mut SplitMix64) -> bool {
     let mut run = |share: f64| {

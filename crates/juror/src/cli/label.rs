@@ -23,7 +23,8 @@ unsolved, true, false, yes, no, unsure); and `by`, their name, if several label.
 is not in the file, nor the name of the system.
 
 A share of the answers is drawn at random: only these say how often the judge errs. The others are
-those in most doubt: questions whose answers have different scores, then scores near the middle.
+those in most doubt: questions on which repeated verdicts, or several answers, have different
+scores, then scores near the middle.
 Then: juror calibrate RUN labels.jsonl";
 
 /// Make a file of answers for people to label, to check the judge of a run.
@@ -110,13 +111,21 @@ fn choose<'r>(run: &'r JudgedRun, metric: &str, args: &LabelArgs) -> Vec<Chosen<
         .iter()
         .zip(run.question_numbers())
         .filter_map(|(answer, question)| {
-            Some((answer, Candidate { question, score: answer.score(metric)? }))
+            let spread = spread_of(answer.repeats(metric));
+            Some((answer, Candidate { question, score: answer.score(metric)?, spread }))
         })
         .collect();
     let candidates: Vec<Candidate> = scored.iter().map(|(_, candidate)| *candidate).collect();
     let choice = Choice { n: args.n, random_share: args.share_random, seed: args.seed };
     let chosen = choose_answers(&candidates, choice).into_iter();
     chosen.map(|(at, sample)| Chosen { answer: scored[at].0, sample }).collect()
+}
+
+/// How far verdicts are apart.
+fn spread_of(verdicts: &[f64]) -> f64 {
+    let least = verdicts.iter().copied().reduce(f64::min);
+    let most = verdicts.iter().copied().reduce(f64::max);
+    most.zip(least).map_or(0.0, |(most, least)| most - least)
 }
 
 fn say(chosen: &[Chosen<'_>], metric: &str, name: &str) {

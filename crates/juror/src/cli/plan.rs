@@ -20,6 +20,7 @@ use super::label::parse_share;
 use super::validate::{Kind as FileKind, kind_of};
 use super::{RuleArgs, boolish, check_json};
 use crate::exit::Exit;
+use crate::labels::JudgedRun;
 use crate::output;
 
 const EXAMPLES: &str = "\
@@ -226,11 +227,22 @@ impl Places {
     }
 
     fn spread(&self, metric: &str, correlation: f64) -> anyhow::Result<ScoreSpread> {
-        Ok(match &self.runs[..] {
+        let spread = match &self.runs[..] {
             [] => ScoreSpread::assumed(),
             [run] => ScoreSpread::of_run(&run.scores, metric, correlation)?,
             [a, b, ..] => ScoreSpread::of_pair(&a.scores, &b.scores, metric)?,
-        })
+        };
+        Ok(spread.with_verdicts(&self.verdicts(metric)?))
+    }
+
+    /// The judge's verdicts on each answer of the first run; empty if it was asked once, or not at
+    /// all.
+    fn verdicts(&self, metric: &str) -> anyhow::Result<Vec<Vec<f64>>> {
+        let is_judged = metric_info(metric).is_none_or(|info| info.is_judged);
+        let Some(run) = self.runs.first().filter(|_| is_judged) else { return Ok(Vec::new()) };
+        let answers = JudgedRun::open(&run.facts.source)?.answers;
+        let verdicts = answers.iter().map(|answer| answer.repeats(metric).to_vec());
+        Ok(verdicts.filter(|verdicts| !verdicts.is_empty()).collect())
     }
 
     fn sources(&self) -> PlanSources {

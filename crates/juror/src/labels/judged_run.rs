@@ -48,6 +48,8 @@ pub(crate) struct JudgedAnswer {
     pub(crate) answer: Option<String>,
     /// What judges found, by metric.
     scores: Vec<(String, f64)>,
+    /// What they found each time, if they were asked several times, by metric.
+    repeats: Vec<(String, Vec<f64>)>,
     /// Who judged.
     judged_by: Option<JudgedBy>,
 }
@@ -56,6 +58,12 @@ impl JudgedAnswer {
     /// The judge's score for a metric.
     pub(crate) fn score(&self, metric: &str) -> Option<f64> {
         self.scores.iter().find(|(name, _)| name == metric).map(|(_, score)| *score)
+    }
+
+    /// The scores that the judge gave if it was asked several times; else empty.
+    pub(crate) fn repeats(&self, metric: &str) -> &[f64] {
+        let own = self.repeats.iter().find(|(name, _)| name == metric);
+        own.map_or(&[], |(_, scores)| scores)
     }
 
     /// Who decided a metric, if that is known.
@@ -187,8 +195,19 @@ fn question_answer(fields: &Object<'_>) -> JudgedAnswer {
         reference_answer: text("reference_answer"),
         answer: text("actual_answer"),
         scores: fields.iter().filter_map(number).collect(),
+        repeats: repeats_in(fields),
         judged_by: fields.get_set(Judgement::JUDGED_BY).and_then(judged_by),
     }
+}
+
+/// The lists of scores in a result, or in the evaluation of an attempt.
+fn repeats_in(fields: &Object<'_>) -> Vec<(String, Vec<f64>)> {
+    let own = |(key, raw): (std::borrow::Cow<'_, str>, &RawValue)| {
+        let (metric, scores) = (key.strip_suffix("_repeats")?, juror_json::from_str(raw.get()));
+        let scores: Vec<Option<f64>> = scores.ok()?;
+        Some((metric.to_owned(), scores.into_iter().flatten().collect()))
+    };
+    fields.iter().filter_map(own).collect()
 }
 
 /// Whether a key of a result is a judge's score. Keys that Juror does not know may be outputs of
@@ -260,6 +279,8 @@ fn attempt_answer(
     let answered: Option<Object<'_>> =
         fields.get_set("system_answer").and_then(|raw| juror_json::from_str(raw.get()).ok());
     let answer = answered.and_then(|own| own.get_set("final_answer").map(text));
+    let evaluated: Option<Object<'_>> =
+        fields.get_set("evaluation").and_then(|raw| juror_json::from_str(raw.get()).ok());
     let scores = ["sopr_score", "answer_status"].into_iter();
     let scores = scores.filter_map(|name| Some((name.to_owned(), card.number(name)?)));
     JudgedAnswer {
@@ -274,6 +295,7 @@ fn attempt_answer(
         reference_answer: None,
         answer: answer.filter(|answer| !answer.is_empty()),
         scores: scores.collect(),
+        repeats: evaluated.as_ref().map(repeats_in).unwrap_or_default(),
         judged_by: judge.cloned(),
     }
 }

@@ -68,6 +68,17 @@ fn disagreements_are_the_scores_nearest_to_the_middle() {
 }
 
 #[test]
+fn answers_on_which_the_judge_contradicts_itself_come_first() {
+    let mut results: Vec<Value> = (0..12).map(|at| result(at, 0.5, "openai/m")).collect();
+    results[7]["answer_f1_repeats"] = json!([0.0, null, 1.0]);
+    let stage = Stage::with_results("results.jsonl", &results);
+    stage.done("label results.jsonl -o labels.jsonl --n 1 --share-random 0 -q");
+    assert_eq!(stage.json_lines("labels.jsonl")[0]["id"], "q7");
+    let printed = stage.done("plan results.jsonl --metric total_tokens").stdout;
+    assert!(!printed.contains("variance of verdicts"), "{printed}");
+}
+
+#[test]
 fn answers_of_a_benchmark_are_labelled_by_set_and_trial() {
     let stage = Stage::new();
     let attempt = |trial: u32, status: &str, score: f64| {

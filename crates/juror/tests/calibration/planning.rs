@@ -45,11 +45,15 @@ fn every_number_says_what_it_rests_on() {
 fn several_answers_to_a_question_tell_how_far_they_vary() {
     let attempt = |query: usize, trial: usize| {
         let is_solved = query.is_multiple_of(3) || (query + trial).is_multiple_of(4);
+        let first = f64::from(u8::from(is_solved));
+        // On every tenth query the judge contradicts itself.
+        let second = if query % 10 == 1 { 1.0 - first } else { first };
+        let status = if is_solved { "Solved" } else { "Unsolved" };
         json!({"query_id": query, "test_set": "G1", "trial": trial, "query_text": "?",
             "system_answer": {"final_answer": "x"},
-            "scores": {"sopr_score": f64::from(u8::from(is_solved)), "api_call_score": 0.5},
-            "evaluation": {"answer_status": if is_solved { "Solved" } else { "Unsolved" },
-                "evaluation_method": "model"}})
+            "scores": {"sopr_score": f64::midpoint(first, second), "api_call_score": 0.5},
+            "evaluation": {"answer_status": status, "evaluation_method": "model",
+                "sopr_score_repeats": [first, second]}})
     };
     let attempts: Vec<Value> = (0..30)
         .flat_map(|query| (1..=3).map(move |trial| (query, trial)))
