@@ -129,7 +129,22 @@ fn the_page_about_comparing_agents_runs_as_it_is_written() {
 
 #[test]
 fn the_page_about_comparing_runs_runs_as_it_is_written() {
-    let page = std::fs::read_to_string(project("docs/comparing-runs.md")).expect("the page");
+    run_page("docs/comparing-runs.md");
+}
+
+#[test]
+fn the_page_about_calibration_runs_as_it_is_written() {
+    run_page("docs/calibration.md");
+}
+
+#[test]
+fn the_page_about_planning_runs_as_it_is_written() {
+    run_page("docs/planning.md");
+}
+
+/// Runs the commands of a page, and compares what they print with what the page shows.
+fn run_page(name: &str) {
+    let page = std::fs::read_to_string(project(name)).expect("the page");
     let blocks = blocks(&page);
     let n_shown = blocks.iter().filter(|(kind, _)| *kind == "text").count();
     assert_eq!(compare_blocks(&blocks, &run_blocks(&blocks, &[])), n_shown);
