@@ -3,7 +3,7 @@
 /// Steele, Lea and Flood's generator: the same seed gives the same numbers everywhere.
 ///
 /// ```
-/// use juror_score::statistics::SplitMix64;
+/// use juror_statistics::SplitMix64;
 ///
 /// let mut ids = ["a", "b", "c", "d"];
 /// SplitMix64::new(1).shuffle(&mut ids);

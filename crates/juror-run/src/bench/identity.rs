@@ -206,7 +206,7 @@ mod tests {
             let identity = AgentIdentity { trials, ..AgentIdentity::default() };
             run("x", &Settings::default(), &identity)
         };
-        assert_eq!(of(1).identity.get("trials"), None, "one trial is what a run always was");
+        assert_eq!(of(1).identity["trials"], 1);
         assert_eq!(of(1).differences(&of(3)), ["trials"]);
         assert_eq!(of(3).differences(&of(5)), ["trials"]);
     }
