@@ -48,17 +48,29 @@ pub enum Caution {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClusterNoun(pub &'static str);
 
+impl ClusterNoun {
+    /// Counts clusters, such as `3 queries`.
+    pub fn count(self, n: usize) -> String {
+        let ClusterNoun(noun) = self;
+        match (n, noun.strip_suffix('y')) {
+            (1, _) => format!("1 {noun}"),
+            (_, Some(stem)) => format!("{n} {stem}ies"),
+            (_, None) => format!("{n} {noun}s"),
+        }
+    }
+}
+
 impl Caution {
     /// Says it in a sentence without a full stop.
     pub fn text(self, n_clusters: usize, noun: ClusterNoun) -> String {
-        let ClusterNoun(noun) = noun;
         match self {
             Caution::OneValue => "one value has no interval".into(),
             Caution::OneCluster => {
+                let ClusterNoun(noun) = noun;
                 format!("all values are of one {noun}: how far others differ cannot be known")
             }
             Caution::NoSpread => "the values do not vary, so no interval can be had".into(),
-            Caution::FewClusters => format!("{n_clusters} {noun}s are few for an interval"),
+            Caution::FewClusters => format!("{} are few for an interval", noun.count(n_clusters)),
         }
     }
 }
@@ -132,4 +144,20 @@ pub(crate) fn has_width(interval: &Interval) -> bool {
 /// How many distinct clusters there are.
 pub(crate) fn n_distinct(clusters: &[u32]) -> usize {
     clusters.iter().collect::<hashbrown::HashSet<_>>().len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clusters_are_counted_in_words() {
+        for (noun, n, words) in
+            [("query", 1, "1 query"), ("query", 3, "3 queries"), ("template", 2, "2 templates")]
+        {
+            assert_eq!(ClusterNoun(noun).count(n), words);
+        }
+        let few = Caution::FewClusters.text(3, ClusterNoun("query"));
+        assert_eq!(few, "3 queries are few for an interval");
+    }
 }

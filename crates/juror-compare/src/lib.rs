@@ -49,6 +49,7 @@ mod estimate;
 mod flips;
 mod gates;
 mod headline;
+mod incomparable;
 mod join;
 mod judge_repeats;
 mod metric_comparison;

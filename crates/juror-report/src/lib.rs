@@ -11,10 +11,10 @@
 //! For people, [`summary`] renders a terminal summary from [`Highlights`], and [`agents_table`] and
 //! [`QueryLine`] show benchmark runs.
 //!
-//! Comparisons of runs are rendered for terminals ([`comparison_text`]), pull requests
-//! ([`comparison_markdown`]), pipelines ([`comparison_junit`]), spreadsheets ([`comparison_tsv`]) and
-//! programs ([`comparison_json`]). [`render_run`] renders a single run for pull requests and
-//! pipelines.
+//! Comparisons of runs are rendered for terminals ([`comparison_text`]), notebooks
+//! ([`comparison_html`]), pull requests ([`comparison_markdown`]), pipelines ([`comparison_junit`]),
+//! spreadsheets ([`comparison_tsv`]) and programs ([`comparison_json`]). [`render_run`] renders a single
+//! run for pull requests and pipelines, [`statistics_text`] and [`statistics_html`] its statistics.
 //!
 //! ```
 //! use juror_report::{Columns, Format, render_aggregates, write_result};
@@ -62,6 +62,7 @@ mod amount;
 mod calibration;
 mod comparison;
 mod gates;
+mod html;
 mod junit;
 mod markdown;
 mod planning;
@@ -70,6 +71,7 @@ mod results;
 mod run_report;
 mod runs;
 mod shown_mean;
+mod statistics;
 mod terminal;
 mod tsv;
 mod yaml;
@@ -81,8 +83,8 @@ use serde::Serialize;
 pub use agents::{QueryLine, SetRow, agents_table};
 pub use calibration::calibration_table;
 pub use comparison::{
-    ComparisonView, comparison_json, comparison_junit, comparison_markdown, comparison_name,
-    comparison_text, comparison_tsv, is_unchanged,
+    ComparisonFormat, ComparisonView, comparison_html, comparison_json, comparison_junit,
+    comparison_markdown, comparison_name, comparison_text, comparison_tsv, is_unchanged,
 };
 pub use junit::Threshold;
 pub use planning::{PlanRow, PlanSources, plan_rows, plan_table};
@@ -90,6 +92,7 @@ pub use questions_table::calibrated_lines;
 pub use results::{ResultSink, emit_fields, emit_result, text_of_json};
 pub use run_report::{ReportFormat, RunReport, render_run, run_junit, run_markdown};
 pub use runs::{RunRow, runs_table};
+pub use statistics::{statistics_html, statistics_text};
 pub use terminal::{CallRow, Highlights, Palette, WorstQuestion, calls_table, summary, visible};
 
 /// The format of a file of results or aggregates.

@@ -3,6 +3,7 @@
 use juror_compare::{CalibratedMetric, FEW_CLUSTERS, MetricStatistics, Statistics};
 use juror_score::{Aggregates, KeyPart, Summary, Unit, metric, question_metric, split_key};
 
+use crate::amount::confidence;
 use crate::shown_mean::{FEW, ShownMean};
 use crate::terminal::{Paint, layout, lines, shorten, visible};
 
@@ -127,7 +128,7 @@ fn notes(statistics: &Statistics, columns: &[(&str, &str)]) -> Vec<String> {
         .iter()
         .filter_map(|(metric, title)| Some((*title, statistics.metric(metric)?)))
         .collect();
-    let mut notes = about_intervals(statistics, &own);
+    let mut notes = about_intervals(statistics, own.iter().map(|(_, own)| *own));
     let lacking: Vec<String> = own
         .iter()
         .filter(|(title, own)| own.n_error > 0 && !USAGE.iter().any(|usage| usage.1 == *title))
@@ -152,21 +153,25 @@ fn about_repeats(statistics: &Statistics, columns: &[(&str, &str)]) -> Option<St
     Some(format!("answers on which {repeats} verdicts differ: {}", shares.join(" · ")))
 }
 
-fn about_intervals(statistics: &Statistics, own: &[(&str, &MetricStatistics)]) -> Vec<String> {
-    let (with, without): (Vec<_>, Vec<_>) =
-        own.iter().map(|(_, own)| *own).partition(|own| own.interval.is_some());
+/// Says what the intervals of means allow for, and why some means have none.
+pub(crate) fn about_intervals<'s>(
+    statistics: &Statistics,
+    own: impl IntoIterator<Item = &'s MetricStatistics>,
+) -> Vec<String> {
+    let noun = statistics.kind.cluster_noun();
+    let (with, without): (Vec<_>, Vec<_>) = own.into_iter().partition(|own| own.interval.is_some());
     let mut notes = Vec::new();
-    let n_templates = with.iter().find_map(|own| own.clusters);
+    let n_clusters = with.iter().find_map(|own| own.clusters);
     if !with.is_empty() {
-        let percent = statistics.confidence * 100.0;
-        let by = n_templates.map_or(String::new(), |n| format!(", allowing for {n} templates"));
-        notes.push(format!("± is half of the {percent} % interval of a mean{by}"));
+        let share = confidence(statistics.confidence);
+        let by = n_clusters.map_or(String::new(), |n| format!(", allowing for {}", noun.count(n)));
+        notes.push(format!("± is half of the {share} interval of a mean{by}"));
     }
-    if let Some(n) = n_templates.filter(|n| *n < FEW_CLUSTERS) {
-        notes.push(format!("{FEW} {n} templates are few for an interval: look at each of them"));
+    if let Some(n) = n_clusters.filter(|n| *n < FEW_CLUSTERS) {
+        let few = noun.count(n);
+        notes.push(format!("{FEW} {few} are few for an interval: look at each of them"));
     }
     for own in without {
-        let noun = statistics.kind.cluster_noun();
         let why = own.caution.map(|caution| caution.text(own.clusters.unwrap_or(0), noun));
         let note = why.map(|why| format!("no ±: {why}"));
         notes.extend(note.filter(|note| !notes.contains(note)));

@@ -77,7 +77,7 @@ pub use places::{Place, Places, UnclearSet};
 pub use plan::{Plan, UnknownMetric};
 pub use reply_store::{kept_of, reply_of};
 pub use run_state::{RunState, look_at_run};
-pub use scored_run::{ScoredRun, UnreadableRun};
+pub use scored_run::{ScoredRun, UnreadableRun, explain_result};
 pub use settings::{
     AggregateSettings, AnswerCorrectness, AnswerRelevance, BoundWord, CacheRule, CustomEvaluation,
     GateSettings, InconclusiveWord, JudgeSettings, LevelWord, LimitWord, MarginWord, ModelSettings,

@@ -9,7 +9,7 @@ use juror_document::{Document, Format, Problems};
 use juror_files::load;
 use juror_json::{Object, scalar_text, text_of};
 use juror_runs::{Manifest, RunFile, RunKind, RunReadError, StoredRun};
-use juror_score::read::{read_reference, read_responses, read_results};
+use juror_score::read::{OwnMetrics, read_reference, read_responses, read_results};
 use juror_score::{Case, Profile, ScoreTable, explain, score};
 use juror_toolbench::result::read_result_file;
 use serde::Deserialize;
@@ -49,32 +49,47 @@ pub enum UnreadableRun {
 impl ScoredRun {
     /// Reads the folder of a run, or a file of results.
     pub fn read(name: &str, plan: &Plan) -> Result<ScoredRun, UnreadableRun> {
+        ScoredRun::read_with(name, plan, &OwnMetrics::default())
+    }
+
+    /// Reads a run whose results may have metrics of the user's own.
+    pub fn read_with(
+        name: &str,
+        plan: &Plan,
+        metrics: &OwnMetrics,
+    ) -> Result<ScoredRun, UnreadableRun> {
         if Path::new(name).is_dir() {
-            ScoredRun::read_folder(name, plan)
+            ScoredRun::read_folder(name, plan, metrics)
         } else {
-            ScoredRun::read_file(name, plan)
+            let document = load(name)?;
+            let facts = RunFacts::of_file(name, kind_of(&document));
+            Ok(ScoredRun::new(facts, document, plan.clone(), metrics)?)
         }
     }
 
     /// Reads the results in the folder of a run, by the rules that the run had.
-    fn read_folder(name: &str, plan: &Plan) -> Result<ScoredRun, UnreadableRun> {
+    fn read_folder(
+        name: &str,
+        plan: &Plan,
+        metrics: &OwnMetrics,
+    ) -> Result<ScoredRun, UnreadableRun> {
         let run = StoredRun::open(Path::new(name))?;
         let results = run.needed(RunFile::Results)?;
         let own = plan_of(&run.manifest, plan);
         let document = load(&results.display().to_string())?;
-        let facts = facts_of(name, &run.manifest);
-        let (scores, problems) = read_scores(&document, facts.kind, &own)?;
-        Ok(ScoredRun { facts, scores, problems, document, profile: own.profile })
+        Ok(ScoredRun::new(facts_of(name, &run.manifest), document, own, metrics)?)
     }
 
-    /// Reads results of `juror eval`, of `juror bench`, or of the libraries they replace. `plan` has
-    /// the rules for files that do not name theirs.
-    pub fn read_file(name: &str, plan: &Plan) -> Result<ScoredRun, UnreadableRun> {
-        let document = load(name)?;
-        let kind = kind_of(&document);
-        let (scores, problems) = read_scores(&document, kind, plan)?;
-        let facts = RunFacts::of_file(name, kind);
-        Ok(ScoredRun { facts, scores, problems, document, profile: plan.profile.clone() })
+    /// Reads results of `juror eval`, of `juror bench`, or of the libraries they replace.
+    fn new(
+        facts: RunFacts,
+        document: Document,
+        mut plan: Plan,
+        metrics: &OwnMetrics,
+    ) -> Result<ScoredRun, Problems> {
+        plan.custom_metrics = metrics.add_from(plan.custom_metrics, &document);
+        let (scores, problems) = read_scores(&document, facts.kind, &plan)?;
+        Ok(ScoredRun { facts, scores, problems, document, profile: plan.profile })
     }
 
     /// Says why questions have the scores that they have, where their results tell.
@@ -86,8 +101,7 @@ impl ScoredRun {
         for text in results_in(&self.document) {
             let own = id_in(text, self.facts.kind).and_then(|id| wanted.remove(&*id));
             for flip in own.into_iter().flatten() {
-                let result: Option<Object<'_>> = juror_json::from_str(text).ok();
-                flip.why = result.and_then(|result| explanation(&result, &self.profile));
+                flip.why = explain_result(text, &self.profile);
             }
             if wanted.is_empty() {
                 break;
@@ -214,9 +228,10 @@ fn read_scores(
     }
 }
 
-/// The first reason that a result gives or implies: its error, a step that was missed, or the words
-/// of a judge.
-fn explanation(result: &Object<'_>, profile: &Profile) -> Option<String> {
+/// Returns the first reason that a result gives or implies for its score: its error, a step that was
+/// missed, or the words of a judge.
+pub fn explain_result(json: &str, profile: &Profile) -> Option<String> {
+    let result: Object<'_> = juror_json::from_str(json).ok()?;
     let text = |key: &str| Some(text_of(result.get_set(key)?)?.into_owned());
     let of_judge = || {
         let evaluation: Object<'_> =
@@ -224,7 +239,7 @@ fn explanation(result: &Object<'_>, profile: &Profile) -> Option<String> {
         Some(text_of(evaluation.get_set("reason")?)?.into_owned())
     };
     let found = text("error")
-        .or_else(|| first_miss(result, profile))
+        .or_else(|| first_miss(&result, profile))
         .or_else(|| text("answer_correctness_reason"))
         .or_else(of_judge);
     found.filter(|why| !why.is_empty())

@@ -13,6 +13,7 @@ use juror_compare::{Gates, Share};
 use juror_document::{Document, Path, Problem, Problems};
 use juror_judge::Input;
 use juror_runs::hidden::without_keys;
+use juror_score::read::OwnMetrics;
 use juror_score::{
     AnswerErrorKey, Aspect, Choice, ContextJudge, ErrorResponses, KeyPart, KindNames, Limits,
     MissingStatus, NameMatching, Noncommittal, Profile, QUESTION_METRICS, ScoredGroups, StepKind,
@@ -663,6 +664,11 @@ pub fn reserved_key(name: &str) -> Option<&'static str> {
 impl Settings {
     /// Reads settings; fails with all of their problems.
     pub fn read(document: &Document) -> Result<Settings, Problems> {
+        Settings::read_with(document, &OwnMetrics::default())
+    }
+
+    /// Reads settings whose gates may be on metrics of the user's own.
+    pub fn read_with(document: &Document, metrics: &OwnMetrics) -> Result<Settings, Problems> {
         document.refuse_repeated_keys()?;
         if document.json().trim() == "null" {
             return Ok(Settings::default());
@@ -676,6 +682,7 @@ impl Settings {
         let (mut settings, mut problems) = typed::read_all::<Settings>(document);
         let is_whole = problems.is_empty();
         settings.check_custom(document, &mut problems);
+        settings.check_gates(document, metrics, &mut problems);
         settings.check_values(document, is_whole, &mut problems);
         let written: Value = serde_json::from_str(document.json()).unwrap_or_default();
         settings.written = without_keys(&written);
@@ -1097,6 +1104,30 @@ mod tests {
             assert!(told(&format!("{output}: x")).contains(&message), "{output}");
         }
         assert_eq!(told("a: x, b_repeats: y"), "");
+    }
+
+    #[test]
+    fn a_gate_is_reported_once_and_may_be_on_a_metric_of_the_users_own() {
+        let gates = |text: &str, own: &[&str]| {
+            let document = Document::new("g.yaml", text.into(), Format::Yaml).expect("YAML");
+            let names = own.iter().map(ToString::to_string).collect();
+            let settings = Settings::read_with(&document, &OwnMetrics { names });
+            settings.map(|settings| settings.gates.len()).map_err(|problems| problems.to_string())
+        };
+        let own = "gates: [{metric: taste_salt, min: 0.5}]";
+        assert_eq!(gates(own, &["taste"]), Ok(1));
+        let error = gates(own, &[]).expect_err("unknown");
+        assert!(error.contains("`taste_salt` is not a metric\n  at gates[0].metric"), "{error}");
+        let error = gates("gates: [{metric: steps_score, minn: 1}]", &[]).expect_err("misspelt");
+        assert!(
+            error.ends_with(
+                "unknown setting `minn`\n  at gates[0].minn\n  hint: did you mean `min`?"
+            )
+        );
+        assert_eq!(error.lines().count(), 3, "{error}");
+        let error =
+            gates("gates: [{errors: 1}, {metric: steps_score}]", &[]).expect_err("no limit");
+        assert!(error.ends_with("hint: for example `{metric: steps_score, min: 0.8}`"), "{error}");
     }
 
     #[test]

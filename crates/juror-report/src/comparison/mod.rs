@@ -1,5 +1,8 @@
-//! Reports of comparisons: for terminals, pull requests, pipelines and programs.
+//! Reports of comparisons: for terminals, notebooks, pull requests, pipelines and programs.
 
+mod candidate_rows;
+mod format;
+mod html;
 mod junit;
 mod markdown;
 mod notes;
@@ -10,6 +13,8 @@ mod words;
 
 use juror_compare::{Comparison, GateVerdict};
 
+pub use format::ComparisonFormat;
+pub use html::comparison_html;
 pub(crate) use junit::GATES;
 pub use junit::comparison_junit;
 pub use markdown::{comparison_markdown, comparison_name};
@@ -28,11 +33,13 @@ pub struct ComparisonView {
     pub by_group: bool,
     /// Whether to show what judging took, too.
     pub all_metrics: bool,
+    /// What the reader writes to have all flips listed.
+    pub all_flips: &'static str,
 }
 
 impl Default for ComparisonView {
     fn default() -> ComparisonView {
-        ComparisonView { flips: 5, by_group: false, all_metrics: false }
+        ComparisonView { flips: 5, by_group: false, all_metrics: false, all_flips: "--flips all" }
     }
 }
 

@@ -89,6 +89,7 @@ pub(super) fn extent(comparison: &Comparison, candidate: &CandidateComparison) -
     )
 }
 
+/// What rows of a run are called.
 pub(crate) fn noun(kind: Kind, n: usize) -> &'static str {
     match (kind, n) {
         (Kind::Eval, 1) => "question",

@@ -1,5 +1,6 @@
 //! Reports of comparisons and runs, read back by parsers of their formats.
 
+mod html;
 mod junit;
 mod markdown;
 mod parsed;

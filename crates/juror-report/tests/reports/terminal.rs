@@ -20,7 +20,8 @@ fn gates() -> Gates {
     Gates { gates, ..Gates::default() }
 }
 
-const VIEW: ComparisonView = ComparisonView { flips: 2, by_group: false, all_metrics: false };
+const VIEW: ComparisonView =
+    ComparisonView { flips: 2, by_group: false, all_metrics: false, all_flips: "--flips all" };
 
 #[test]
 fn a_comparison_says_what_changed_and_how_sure_that_is() {

@@ -3,6 +3,7 @@
 use juror_document::{Document, Notice, Path, Problem, Problems};
 use juror_models::{PROVIDERS, Provider};
 use juror_score::ContextJudge;
+use juror_score::read::OwnMetrics;
 use serde_json::Value;
 
 use super::gates::WHAT_A_GATE_NEEDS;
@@ -39,6 +40,10 @@ const BOUNDS: [Bounds; 4] = [
     },
 ];
 
+/// Where the names of metrics are listed.
+const METRICS_ARE: &str =
+    "docs/metrics.md lists them; outputs of custom evaluations are metrics too";
+
 fn is_between(value: &Value, least: f64, most: f64) -> bool {
     value.as_f64().is_some_and(|number| (least..=most).contains(&number))
 }
@@ -52,6 +57,39 @@ impl Settings {
     fn has_metric(&self, name: &str) -> bool {
         let has_output = |custom: &CustomEvaluation| custom.outputs.contains_key(name);
         juror_score::metric(name).is_some() || self.custom_evaluations.iter().any(has_output)
+    }
+
+    /// Reports gates that make no sense, or are on something that is not a metric. A gate of which a
+    /// part could not be read is reported already.
+    pub(super) fn check_gates(
+        &self,
+        document: &Document,
+        own: &OwnMetrics,
+        problems: &mut Problems,
+    ) {
+        let is_metric = |name: &str| self.has_metric(name) || own.has(name);
+        for (at, gate) in self.gates.iter().enumerate() {
+            let path = Path::default().key("gates").index(at);
+            let is_reported =
+                problems.errors.iter().any(|error| error.place.path.0.starts_with(&path.0));
+            let (path, message, hint) = match gate.gate() {
+                _ if is_reported => continue,
+                Err(WHAT_A_GATE_NEEDS) => (
+                    path,
+                    WHAT_A_GATE_NEEDS.into(),
+                    "for example `{metric: steps_score, min: 0.8}`",
+                ),
+                Err(why) => (path, why.into(), WHAT_A_GATE_NEEDS),
+                Ok(gate) => match gate.metric().filter(|name| !is_metric(name)) {
+                    Some(metric) => {
+                        (path.key("metric"), format!("`{metric}` is not a metric"), METRICS_ARE)
+                    }
+                    None => continue,
+                },
+            };
+            let problem = Problem::BadSetting { message, hint: Some(hint.into()) };
+            problems.push(document.error_at(path, problem));
+        }
     }
 
     /// Reports values that make no sense, each with its place. If a part could not be read
@@ -70,19 +108,6 @@ impl Settings {
         let llm = self.llm.clone().unwrap_or_default();
         for (path, model) in self.models() {
             check_model(model, &path, &mut complain);
-        }
-        for (at, gate) in self.gates.iter().enumerate() {
-            let path = top.key("gates").index(at);
-            match gate.gate() {
-                Err(why) => complain(path, why.into(), WHAT_A_GATE_NEEDS),
-                Ok(gate) => {
-                    if let Some(metric) = gate.metric().filter(|name| !self.has_metric(name)) {
-                        let hint = "docs/metrics.md lists them; outputs of custom evaluations are \
-                                    metrics too";
-                        complain(path.key("metric"), format!("`{metric}` is not a metric"), hint);
-                    }
-                }
-            }
         }
         let relevance = self.answer_relevance.as_ref().and_then(|own| own.enabled);
         let is_asked_for = relevance == Some(true) && is_whole;

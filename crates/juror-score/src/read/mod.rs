@@ -29,6 +29,7 @@ mod both;
 mod check;
 mod form;
 mod keys;
+mod own_metrics;
 mod reference;
 mod responses;
 mod results;
@@ -37,6 +38,7 @@ mod strict;
 pub use both::{ReadOptions, read_both};
 #[doc(no_inline)]
 pub use juror_document::{Document, Format, Problems};
+pub use own_metrics::OwnMetrics;
 pub use reference::{Dataset, read_reference};
 pub use responses::{RepeatedIds, Responses, read_responses, read_responses_as};
 pub use results::read_results;

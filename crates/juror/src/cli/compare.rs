@@ -5,10 +5,10 @@
 use std::thread;
 
 use clap::{Args, ValueEnum};
-use juror_compare::{CompareOptions, ComparedRun, Comparison, Incomparable, compare};
+use juror_compare::{CompareOptions, ComparedRun, Comparison, compare};
 use juror_report::{
-    ComparisonView, Threshold, comparison_json, comparison_junit, comparison_markdown,
-    comparison_text, comparison_tsv, is_unchanged,
+    ComparisonFormat, ComparisonView, Threshold, comparison_json, comparison_junit,
+    comparison_markdown, comparison_text, comparison_tsv, is_unchanged,
 };
 use juror_run::{Output, Plan, ScoredRun};
 use juror_score::ScoreTable;
@@ -124,29 +124,18 @@ fn parse_flips(text: &str) -> Result<usize, String> {
     }
 }
 
-/// The formats of comparisons.
-#[derive(Clone, Copy)]
-enum CompareFormat {
-    Json,
-    Markdown,
-    Junit,
-    Tsv,
-}
-
-impl CompareFormat {
-    fn of_name(name: &str) -> anyhow::Result<CompareFormat> {
-        let lower = name.to_ascii_lowercase();
-        match lower.rsplit_once('.').map(|(_, ending)| ending) {
-            None if name == "-" => Ok(CompareFormat::Json),
-            Some("json") => Ok(CompareFormat::Json),
-            Some("md" | "markdown") => Ok(CompareFormat::Markdown),
-            Some("xml") => Ok(CompareFormat::Junit),
-            Some("tsv") => Ok(CompareFormat::Tsv),
-            _ => anyhow::bail!(
-                "{name}: the format of a comparison is picked by the ending\n  hint: use .json, .md, .junit.xml or .tsv"
-            ),
-        }
-    }
+/// Returns the format of a file; `-` is JSON.
+fn format_of(name: &str) -> anyhow::Result<ComparisonFormat> {
+    let format = match name {
+        "-" => Some(ComparisonFormat::Json),
+        _ => ComparisonFormat::from_name(name),
+    };
+    format.ok_or_else(|| {
+        let endings = ComparisonFormat::ENDINGS;
+        anyhow::anyhow!(
+            "{name}: the format of a comparison is picked by the ending\n  hint: use {endings}"
+        )
+    })
 }
 
 pub(super) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
@@ -161,8 +150,8 @@ pub(super) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
     }
     let [baseline, candidates @ ..] = &runs[..] else { return Ok(Exit::AskedWrongly) };
     let sides: Vec<ComparedRun<'_>> = candidates.iter().map(side).collect();
-    let mut comparison =
-        compare(side(baseline), &sides, &options).map_err(|error| refuse(&error))?;
+    let mut comparison = compare(side(baseline), &sides, &options)
+        .map_err(|error| anyhow::anyhow!("{}", error.notice()))?;
     explain(&mut comparison, candidates, args.flips);
     let scores: Vec<&ScoreTable> = runs.iter().map(|run| &run.scores).collect();
     let exit = args.report(&comparison, &scores, files)?;
@@ -192,16 +181,16 @@ impl CompareArgs {
     }
 
     /// Starts all files, so that a missing folder is noticed before the work.
-    fn files(&self) -> anyhow::Result<Vec<(CompareFormat, Output)>> {
+    fn files(&self) -> anyhow::Result<Vec<(ComparisonFormat, Output)>> {
         let names = self.outputs.iter();
-        names.map(|name| Ok((CompareFormat::of_name(name)?, Output::create_text(name)?))).collect()
+        names.map(|name| Ok((format_of(name)?, Output::create_text(name)?))).collect()
     }
 
     fn report(
         &self,
         comparison: &Comparison,
         scores: &[&ScoreTable],
-        files: Vec<(CompareFormat, Output)>,
+        files: Vec<(ComparisonFormat, Output)>,
     ) -> Result<Exit, Outside> {
         let exit = self.gate.exit_of(comparison.verdict);
         if self.only_changes && is_unchanged(comparison) {
@@ -230,23 +219,28 @@ impl CompareArgs {
         &self,
         comparison: &Comparison,
         scores: &[&ScoreTable],
-        format: CompareFormat,
+        format: ComparisonFormat,
     ) -> Vec<u8> {
         match format {
-            CompareFormat::Json => comparison_json(comparison),
-            CompareFormat::Markdown => {
+            ComparisonFormat::Json => comparison_json(comparison),
+            ComparisonFormat::Markdown => {
                 comparison_markdown(comparison, &self.view(), self.name.as_deref()).into_bytes()
             }
-            CompareFormat::Junit => {
+            ComparisonFormat::Junit => {
                 comparison_junit(comparison, scores, self.junit_threshold.as_ref())
             }
-            CompareFormat::Tsv => comparison_tsv(comparison),
+            ComparisonFormat::Tsv => comparison_tsv(comparison),
         }
     }
 
     fn view(&self) -> ComparisonView {
         let all_metrics = !self.metrics.is_empty();
-        ComparisonView { flips: self.flips, by_group: self.by.is_some(), all_metrics }
+        ComparisonView {
+            flips: self.flips,
+            by_group: self.by.is_some(),
+            all_metrics,
+            ..ComparisonView::default()
+        }
     }
 }
 
@@ -273,26 +267,4 @@ fn explain(comparison: &mut Comparison, candidates: &[ScoredRun], n_listed: usiz
             run.explain(flips.broken.iter_mut().take(n_listed));
         }
     }
-}
-
-fn refuse(error: &Incomparable) -> anyhow::Error {
-    let hint = match error {
-        Incomparable::Differ { .. } => {
-            "--allow-mismatch compares the questions that are the same in both"
-        }
-        Incomparable::Incomplete(_) => {
-            "finish the run with the command that began it, or compare what there is with --allow-incomplete"
-        }
-        Incomparable::NothingInCommon { .. } => {
-            "questions are joined by `template_id` and `question_id`, queries by `test_set` and `query_id`"
-        }
-        Incomparable::UnknownMetric { known, .. } => {
-            return anyhow::anyhow!(
-                "--metric: {error}\n  hint: the baseline has {}",
-                known.join(", ")
-            );
-        }
-        _ => return anyhow::anyhow!("{error}"),
-    };
-    anyhow::anyhow!("{error}\n  hint: {hint}")
 }
