@@ -26,6 +26,8 @@ responses = {"q1": {"question_id": "q1", "actual_answer": "Oslo", "actual_steps"
 results = juror.run_evaluation(reference, responses, ask_models=False)
 assert results[0]["steps_score"] == 1.0, results
 assert juror.compute_aggregates(results)["micro"]["steps_score"]["mean"] == 1.0
+assert juror.compare(results, results).passed
+assert juror.statistics(results)["micro"]["steps_score"]["mean"] == 1.0
 assert asyncio.run(juror.aio.run_evaluation(reference, responses))[0]["steps_score"] == 1.0
 assert juror.to_arrow(results).to_pydict()["steps_score"] == [1.0]
 with tempfile.TemporaryDirectory() as folder:

@@ -1,14 +1,13 @@
 //! `compute_aggregates`: statistics of results.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use juror_document::{Document, Problems};
+use juror_document::Problems;
 use juror_files::load;
-use juror_json::Object;
 use juror_report::{Format, render_aggregates};
 use juror_run::Plan;
-use juror_score::read::read_results;
-use juror_score::{Aggregates, Aggregator, KeyPart, split_key};
+use juror_score::read::{OwnMetrics, read_results};
+use juror_score::{Aggregates, Aggregator};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyString};
 
@@ -32,53 +31,57 @@ pub(crate) fn compute_aggregates<'py>(
     profile: Option<&str>,
     metrics: Vec<String>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (aggregator, templates) = collect(py, results, plan_of(config, profile)?, metrics)?;
-    let aggregates = py.detach(|| aggregator.finish());
-    to_python(py, &aggregates, &templates)
+    let own = OwnMetrics { names: metrics };
+    let collected = collect(py, results, plan_of(config, profile)?, &own)?;
+    let aggregates = py.detach(|| collected.aggregator.finish());
+    to_python(py, &aggregates, &collected.templates)
 }
 
-/// Collected results, and the template names that are not strings, by the strings that stand for
-/// them.
-pub(crate) type Collected<'py> = (Aggregator, HashMap<String, Bound<'py, PyAny>>);
+/// Collected results.
+pub(crate) struct Collected<'py> {
+    pub(crate) aggregator: Aggregator,
+    /// Template names that are not strings, by the strings that stand for them.
+    pub(crate) templates: HashMap<String, Bound<'py, PyAny>>,
+    /// The position of the result behind each row; empty for results of a file.
+    pub(crate) rows: Vec<usize>,
+}
 
 /// Collects results, given as objects or as a path.
 pub(crate) fn collect<'py>(
     py: Python<'py>,
     results: &Bound<'py, PyAny>,
     plan: Plan,
-    metrics: Vec<String>,
+    own: &OwnMetrics,
 ) -> PyResult<Collected<'py>> {
-    let own = Own { names: metrics };
-    if let Some(path) = path_of(results)? {
-        let custom = plan.custom_metrics;
-        let read = py.detach(|| {
-            of_file(
-                &path,
-                |keys| {
-                    let custom = own.add_to(custom, keys);
-                    Aggregator::with_needs(&plan.profile, &custom, &plan.custom_needs)
-                },
-                !own.names.is_empty(),
-            )
-        });
-        let (aggregator, problems) = read.map_err(|refusal| refusal.into_error(py))?;
-        tell(py, &problems)?;
-        return Ok((aggregator, HashMap::new()));
+    let Some(path) = path_of(results)? else {
+        return collect_objects(py, &items(results)?, plan, own);
+    };
+    let read = py.detach(|| of_file(&path, plan, own));
+    let (aggregator, problems) = read.map_err(|refusal| refusal.into_error(py))?;
+    tell(py, &problems, true)?;
+    Ok(Collected { aggregator, templates: HashMap::new(), rows: Vec::new() })
+}
+
+/// Collects results that are objects. One that cannot be read is told, unless none can.
+pub(crate) fn collect_objects<'py>(
+    py: Python<'py>,
+    results: &[Bound<'py, PyAny>],
+    mut plan: Plan,
+    own: &OwnMetrics,
+) -> PyResult<Collected<'py>> {
+    if !own.names.is_empty() {
+        plan.custom_metrics = own.add_to(plan.custom_metrics, keys_of(results)?);
     }
-    let results = items(results)?;
-    let keys = if own.names.is_empty() { Vec::new() } else { keys_of(&results)? };
-    let custom = own.add_to(plan.custom_metrics, keys);
-    let mut aggregator = Aggregator::with_needs(&plan.profile, &custom, &plan.custom_needs);
+    let mut aggregator = plan.aggregator();
     let mut observer = Observer { aggregator: &mut aggregator, templates: HashMap::new() };
-    let mut problems = Vec::new();
+    let (mut rows, mut problems) = (Vec::with_capacity(results.len()), Vec::new());
     for (index, result) in results.iter().enumerate() {
-        if let Err(message) = observer.add(result)? {
-            problems.push(InputProblem {
-                message,
-                place: None,
-                path: format!("[{index}]"),
-                hint: None,
-            });
+        match observer.add(result)? {
+            Ok(()) => rows.push(index),
+            Err(message) => {
+                let path = format!("[{index}]");
+                problems.push(InputProblem { message, place: None, path, hint: None });
+            }
         }
         if index % TURN == TURN - 1 {
             py.check_signals()?;
@@ -86,14 +89,14 @@ pub(crate) fn collect<'py>(
         }
     }
     let templates = observer.templates;
-    if !problems.is_empty() && problems.len() == results.len() {
+    if !problems.is_empty() && rows.is_empty() {
         return Err(Refusal::Dataset(problems, 0).into_error(py));
     }
     let log = Log::new(py)?;
     for problem in &problems {
         log.write(&problem.to_string(), false)?;
     }
-    Ok((aggregator, templates))
+    Ok(Collected { aggregator, templates, rows })
 }
 
 /// Returns the plan whose rules statistics follow.
@@ -103,37 +106,14 @@ pub(crate) fn plan_of(config: Option<&Bound<'_, PyAny>>, profile: Option<&str>) 
     Ok(settings.plan())
 }
 
-/// The user's own metrics.
-struct Own {
-    names: Vec<String>,
-}
-
-impl Own {
-    fn has(&self, key: &str) -> bool {
-        let of = |name: &String| {
-            let rest = key.strip_prefix(name.as_str());
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
-        };
-        self.names.iter().any(of) && split_key(key).1 != Some(KeyPart::Error)
-    }
-
-    /// Returns the metrics of the settings, then the user's own metrics that results have.
-    fn add_to(&self, mut custom: Vec<String>, keys: Vec<String>) -> Vec<String> {
-        let mut own: Vec<String> = keys.into_iter().filter(|key| self.has(key)).collect();
-        own.retain(|key| !custom.contains(key) && juror_score::question_metric(key).is_none());
-        custom.append(&mut own);
-        custom
-    }
-}
-
 fn of_file(
     name: &str,
-    make: impl FnOnce(Vec<String>) -> Aggregator,
-    needs_keys: bool,
+    mut plan: Plan,
+    own: &OwnMetrics,
 ) -> Result<(Aggregator, Problems), Refusal> {
     let document = load(name).map_err(Refusal::File)?;
-    let keys = if needs_keys { keys_of_document(&document) } else { Vec::new() };
-    let mut aggregator = make(keys);
+    plan.custom_metrics = own.add_from(plan.custom_metrics, &document);
+    let mut aggregator = plan.aggregator();
     let refuse = |problems: &Problems| Refusal::dataset(problems, true);
     let read = read_results(&document, &mut aggregator);
     let (n_results, problems) = read.map_err(|problems| refuse(&problems))?;
@@ -143,48 +123,36 @@ fn of_file(
     Ok((aggregator, problems))
 }
 
-/// Returns the distinct keys of all results in a file, in order.
-fn keys_of_document(document: &Document) -> Vec<String> {
-    let text = document.json();
-    let results: Vec<Object<'_>> = serde_json::from_str(text).unwrap_or_else(|_| {
-        let lines = serde_json::Deserializer::from_str(text).into_iter();
-        lines.map_while(Result::ok).collect()
-    });
-    let keys = results.iter().flat_map(|result| result.iter().map(|(key, _)| key.into_owned()));
-    distinct(keys)
-}
-
+/// Returns the distinct keys of all results, in order.
 fn keys_of(results: &[Bound<'_, PyAny>]) -> PyResult<Vec<String>> {
-    let mut keys = Vec::new();
+    let (mut keys, mut seen) = (Vec::new(), HashSet::new());
     for result in results {
-        if let Ok(result) = result.cast::<PyMapping>() {
-            for key in result.keys()?.iter() {
-                if let Ok(key) = key.cast::<PyString>() {
-                    keys.push(key.to_string_lossy().into_owned());
-                }
+        let Ok(result) = result.cast::<PyMapping>() else { continue };
+        for key in result.keys()?.iter() {
+            let Ok(key) = key.cast_into::<PyString>() else { continue };
+            let key = key.to_string_lossy();
+            if !seen.contains(&*key) {
+                seen.insert(key.to_string());
+                keys.push(key.into_owned());
             }
         }
     }
-    Ok(distinct(keys.into_iter()))
-}
-
-fn distinct(keys: impl Iterator<Item = String>) -> Vec<String> {
-    let mut seen = std::collections::HashSet::new();
-    keys.filter(|key| seen.insert(key.clone())).collect()
+    Ok(keys)
 }
 
 /// Returns results one by one: those of a list or any other iterable, or a single result.
-fn items<'py>(results: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+pub(crate) fn items<'py>(results: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
     if results.cast::<PyMapping>().is_ok() {
         return Ok(vec![results.clone()]);
     }
     results.try_iter()?.collect()
 }
 
-fn tell(py: Python<'_>, problems: &Problems) -> PyResult<()> {
+/// Tells of results that cannot be read, in the log.
+pub(crate) fn tell(py: Python<'_>, problems: &Problems, is_file: bool) -> PyResult<()> {
     let log = Log::new(py)?;
     for error in &problems.errors {
-        log.write(&InputProblem::of(error, true).to_string(), false)?;
+        log.write(&InputProblem::of(error, is_file).to_string(), false)?;
     }
     if problems.n_more > 0 {
         log.write(&format!("and {} more", problems.n_more), false)?;

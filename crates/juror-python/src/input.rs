@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use juror_document::{Document, Format, Problems};
 use juror_files::{Lent, LoadError, load_settings, load_to_keep};
 use juror_run::Settings;
+use juror_score::read::OwnMetrics;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyMapping, PyString};
 
@@ -241,7 +242,18 @@ fn record<'py>(
 
 /// Reads settings: a path, a mapping, or none.
 pub(crate) fn settings(config: Option<&Bound<'_, PyAny>>) -> PyResult<Settings> {
-    let Some(config) = config else { return Ok(Settings::default()) };
+    match config {
+        Some(config) => settings_with(config, "config", &OwnMetrics::default()),
+        None => Ok(Settings::default()),
+    }
+}
+
+/// Reads settings whose gates may be on metrics of the user's own. `name` is that of the argument.
+pub(crate) fn settings_with(
+    config: &Bound<'_, PyAny>,
+    name: &str,
+    metrics: &OwnMetrics,
+) -> PyResult<Settings> {
     let py = config.py();
     if let Some(path) = path_of(config)? {
         let document = load_settings(&path).map_err(|error| match error {
@@ -249,7 +261,7 @@ pub(crate) fn settings(config: Option<&Bound<'_, PyAny>>) -> PyResult<Settings> 
             error @ LoadError::Io { .. } => Refusal::File(error).into_error(py),
         })?;
         let refuse = |problems: Problems| Refusal::settings(&problems, true).into_error(py);
-        return Settings::read(&document).map_err(refuse);
+        return Settings::read_with(&document, metrics).map_err(refuse);
     }
     let mut written = Written::default();
     written.value(config);
@@ -260,6 +272,6 @@ pub(crate) fn settings(config: Option<&Bound<'_, PyAny>>) -> PyResult<Settings> 
     }
     let refuse = |problems: Problems| Refusal::settings(&problems, false).into_error(py);
     let json = written.fill(py).json;
-    let document = Document::new("config", json, Format::Json).map_err(refuse)?;
-    Settings::read(&document).map_err(refuse)
+    let document = Document::new(name, json, Format::Json).map_err(refuse)?;
+    Settings::read_with(&document, metrics).map_err(refuse)
 }

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use juror_files::LoadError;
 use juror_run::{Interrupt, Plan};
-use juror_score::Aggregator;
+use juror_score::{Aggregator, Profile, ScoreTable};
 use pyo3::exceptions::{PyIndexError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
@@ -75,6 +75,11 @@ impl LazyResults {
         LazyResults { unbuilt, firsts, n_results, texts, process, unwanted }
     }
 
+    /// The numbers of all results, and the profile they were computed by.
+    pub(crate) fn scores(&self) -> (&ScoreTable, &Profile) {
+        (self.unbuilt.aggregator.scores(), &self.unbuilt.plan.profile)
+    }
+
     fn documents(&self, py: Python<'_>) -> PyResult<Documents> {
         let texts = self.texts.lock_py_attached(py);
         let mut texts = texts.unwrap_or_else(PoisonError::into_inner);
@@ -123,29 +128,30 @@ impl LazyResults {
         self.n_results
     }
 
-    /// Statistics of the results as they were made, if they were made by these rules.
+    /// Whether the results were made by these rules, so that what was computed with them holds.
     #[pyo3(signature = (config=None, profile=None))]
-    fn aggregates<'py>(
+    fn has_rules(
         &self,
-        py: Python<'py>,
-        config: Option<&Bound<'py, PyAny>>,
+        config: Option<&Bound<'_, PyAny>>,
         profile: Option<&str>,
-    ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let Unbuilt { build_plans, aggregator, plan } = &*self.unbuilt;
+    ) -> PyResult<bool> {
+        let Unbuilt { build_plans, plan, .. } = &*self.unbuilt;
         let wanted = plan_of(config, profile)?;
         let is_same =
             wanted.profile == plan.profile && wanted.custom_metrics == plan.custom_metrics;
         // Statistics name templates by strings, even those whose ids are numbers in the results.
         let has_odd_ids = build_plans.iter().any(|plan| plan.has_odd_ids);
-        if !is_same || has_odd_ids {
-            return Ok(None);
-        }
-        let aggregates = py.detach(|| aggregator.finish());
-        to_python(py, &aggregates, &HashMap::new()).map(Some)
+        Ok(is_same && !has_odd_ids)
+    }
+
+    /// Statistics of the results as they were made.
+    fn aggregates<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let aggregates = py.detach(|| self.unbuilt.aggregator.finish());
+        to_python(py, &aggregates, &HashMap::new())
     }
 
     /// Makes the results from one number up to another.
-    fn make<'py>(
+    pub(crate) fn make<'py>(
         &self,
         py: Python<'py>,
         start: usize,

@@ -15,6 +15,7 @@ mod build;
 mod build_plan;
 mod build_sink;
 mod command;
+mod compared;
 mod engine;
 mod escape;
 mod evaluation;
@@ -25,10 +26,13 @@ mod input;
 mod known;
 mod lazy_results;
 mod observe;
+mod output;
 mod parts;
 mod pieces;
 mod problem;
 mod read;
+mod run_statistics;
+mod runs;
 mod stats;
 mod stream;
 mod table;
@@ -52,9 +56,11 @@ mod _juror {
     #[pymodule_export]
     use crate::command::run_command;
     #[pymodule_export]
+    use crate::compared::{Compared, compare_runs};
+    #[pymodule_export]
     use crate::evaluation::{Stop, names_profile, run_evaluation, scores_errors};
     #[pymodule_export]
-    use crate::gates::unmet_gates;
+    use crate::gates::{check_gates, unmet_gates};
     #[pymodule_export]
     use crate::lazy_results::LazyResults;
     #[pymodule_export]
@@ -64,6 +70,8 @@ mod _juror {
     };
     #[pymodule_export]
     use crate::read::{read_reference, read_responses};
+    #[pymodule_export]
+    use crate::run_statistics::{RunStatistics, run_statistics};
     #[pymodule_export]
     use crate::stats::{
         stats_agreement, stats_alpha, stats_corrected_rate, stats_fleiss, stats_gate,

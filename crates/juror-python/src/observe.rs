@@ -6,7 +6,10 @@
 use std::collections::HashMap;
 
 use juror_score::compare::is_empty_result_text;
-use juror_score::{Aggregator, KindNames, Number, Observation, ObservedStep, Traits, step_metric};
+use juror_score::{
+    Aggregator, KeyPart, KindNames, Number, Observation, ObservedStep, Traits, split_key,
+    step_metric,
+};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PySequence, PyString};
 
@@ -56,7 +59,7 @@ impl<'py> Observer<'_, 'py> {
             },
         };
         let is_error = fields.get("error")?.is_some() || is_word(fields.get("status")?, "error");
-        let values = fields.numbers(|_| true)?;
+        let (values, repeats) = (fields.numbers(|_| true)?, fields.repeats()?);
         let names = steps.iter().map(|step| step.name.as_str());
         let profile = self.aggregator.profile();
         let traits = self.expected(&fields)?.with_taken(names, is_error, profile);
@@ -69,7 +72,7 @@ impl<'py> Observer<'_, 'py> {
             is_error,
             traits,
             values: values.iter().map(|(name, number)| (name.as_str(), *number)).collect(),
-            repeats: Vec::new(),
+            repeats: repeats.iter().map(|(name, own)| (name.as_str(), own.clone())).collect(),
             steps: steps.iter().map(Step::observed).collect(),
         });
         Ok(Ok(()))
@@ -185,12 +188,39 @@ impl<'f, 'py> Fields<'f, 'py> {
     /// Returns the numbers of the wanted keys.
     fn numbers(&self, is_wanted: impl Fn(&str) -> bool) -> PyResult<Vec<Value>> {
         let mut numbers = Vec::new();
+        self.each(|key, value| {
+            if let Some(number) = number_of(value)
+                && let key = key.to_string_lossy()
+                && is_wanted(&key)
+            {
+                numbers.push((key.into_owned(), number));
+            }
+        })?;
+        Ok(numbers)
+    }
+
+    /// Returns the scores of metrics that a judge gave several times, by the name of the metric.
+    fn repeats(&self) -> PyResult<Vec<(String, Vec<f64>)>> {
+        let mut repeats = Vec::new();
+        self.each(|key, value| {
+            if let Ok(list) = value.cast::<PyList>()
+                && let key = key.to_string_lossy()
+                && let (name, Some(KeyPart::Repeats(_))) = split_key(&key)
+            {
+                repeats.extend(scores_in(list).map(|scores| (name.to_owned(), scores)));
+            }
+        })?;
+        Ok(repeats)
+    }
+
+    /// Visits all keys that are strings.
+    fn each(
+        &self,
+        mut visit: impl FnMut(&Bound<'py, PyString>, &Bound<'py, PyAny>),
+    ) -> PyResult<()> {
         let mut add = |key: &Bound<'py, PyAny>, value: &Bound<'py, PyAny>| {
-            if let (Some(number), Ok(key)) = (number_of(value), key.cast::<PyString>()) {
-                let key = key.to_string_lossy();
-                if is_wanted(&key) {
-                    numbers.push((key.into_owned(), number));
-                }
+            if let Ok(key) = key.cast::<PyString>() {
+                visit(key, value);
             }
         };
         match self {
@@ -202,8 +232,16 @@ impl<'f, 'py> Fields<'f, 'py> {
                 }
             }
         }
-        Ok(numbers)
+        Ok(())
     }
+}
+
+/// Returns the scores of repeats, if there are several; a repeat without one is `None`.
+fn scores_in(list: &Bound<'_, PyList>) -> Option<Vec<f64>> {
+    let scores = list.iter().filter(|score| !score.is_none());
+    let scores: Vec<f64> =
+        scores.map(|score| Some(number_of(&score)?.value)).collect::<Option<_>>()?;
+    (scores.len() > 1).then_some(scores)
 }
 
 /// Returns a finite number; `None` for booleans, strings and all else.

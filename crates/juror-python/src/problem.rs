@@ -1,9 +1,12 @@
 //! Problems of inputs, as Python's exceptions.
 
 use std::fmt::Write;
+use std::io::ErrorKind;
 
 use juror_document::{DatasetError, Notice, Phrase, Problem, Problems, Spelling};
 use juror_files::LoadError;
+use juror_run::UnreadableRun;
+use juror_runs::RunReadError;
 use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -75,6 +78,13 @@ impl InputProblem {
         }
     }
 
+    /// Converts a notice, with options as Python spells them.
+    pub(crate) fn without_place(notice: &Notice) -> InputProblem {
+        let spelled = |phrase: &Phrase| phrase.spelled(Spelling::Python);
+        let (message, hint) = (spelled(&notice.problem), notice.hint.as_ref().map(spelled));
+        InputProblem { message, place: None, path: String::new(), hint }
+    }
+
     pub(crate) fn of_object(py: Python<'_>, found: &Found) -> InputProblem {
         InputProblem {
             message: found.message.clone(),
@@ -102,6 +112,8 @@ pub(crate) enum Refusal {
     Dataset(Vec<InputProblem>, usize),
     /// Settings cannot be used.
     Settings(Vec<InputProblem>, usize),
+    /// Runs cannot be compared.
+    Comparison(InputProblem),
     /// The operating system failed.
     Failed(String),
 }
@@ -121,9 +133,22 @@ impl Refusal {
 
     /// Converts a setup error of `juror-run`, which has no place in a file.
     pub(crate) fn setup(notice: &Notice) -> Refusal {
-        let spelled = |phrase: &Phrase| phrase.spelled(Spelling::Python);
-        let (message, hint) = (spelled(&notice.problem), notice.hint.as_ref().map(spelled));
-        Refusal::Settings(vec![InputProblem { message, place: None, path: String::new(), hint }], 0)
+        Refusal::Settings(vec![InputProblem::without_place(notice)], 0)
+    }
+
+    /// Converts the reason why a run or a file of results cannot be read.
+    pub(crate) fn run(error: UnreadableRun) -> Refusal {
+        match error {
+            UnreadableRun::File(error) => Refusal::File(error),
+            UnreadableRun::Results(problems) => Refusal::dataset(&problems, true),
+            UnreadableRun::Run(RunReadError::Io { path, error }) => {
+                Refusal::File(LoadError::Io { name: path.display().to_string(), error })
+            }
+            UnreadableRun::Run(error) => {
+                Refusal::Dataset(vec![InputProblem::without_place(&error.notice())], 0)
+            }
+            error => Refusal::Failed(error.to_string()),
+        }
     }
 
     pub(crate) fn into_error(self, py: Python<'_>) -> PyErr {
@@ -135,6 +160,7 @@ impl Refusal {
             Refusal::Failed(why) => return PyRuntimeError::new_err(why),
             Refusal::Dataset(problems, n_more) => located(py, "DatasetError", problems, n_more),
             Refusal::Settings(problems, n_more) => located(py, "SettingsError", problems, n_more),
+            Refusal::Comparison(problem) => located(py, "ComparisonError", vec![problem], 0),
         };
         raised.unwrap_or_else(|error| error)
     }
@@ -157,8 +183,8 @@ fn located(
 }
 
 /// Python recognizes these errors by number, and turns them into `FileNotFoundError` and the like.
-fn os_error(py: Python<'_>, name: &str, error: &std::io::Error) -> PyErr {
-    let made = match error.raw_os_error() {
+pub(crate) fn os_error(py: Python<'_>, name: &str, error: &std::io::Error) -> PyErr {
+    let made = match error.raw_os_error().or_else(|| number_of(py, error.kind())) {
         Some(number) => {
             let words = py.import("os").and_then(|os| os.call_method1("strerror", (number,)));
             let words = words.unwrap_or_else(|_| PyString::new(py, &error.to_string()).into_any());
@@ -167,6 +193,20 @@ fn os_error(py: Python<'_>, name: &str, error: &std::io::Error) -> PyErr {
         None => py.get_type::<PyOSError>().call1((format!("{name}: {error}"),)),
     };
     made.map_or_else(|error| error, PyErr::from_value)
+}
+
+/// The system's number for an error that lost it on the way.
+fn number_of(py: Python<'_>, kind: ErrorKind) -> Option<i32> {
+    let name = match kind {
+        ErrorKind::NotFound => "ENOENT",
+        ErrorKind::PermissionDenied => "EACCES",
+        ErrorKind::NotADirectory => "ENOTDIR",
+        ErrorKind::IsADirectory => "EISDIR",
+        ErrorKind::ReadOnlyFilesystem => "EROFS",
+        ErrorKind::StorageFull => "ENOSPC",
+        _ => return None,
+    };
+    py.import("errno").ok()?.getattr(name).ok()?.extract().ok()
 }
 
 impl std::fmt::Display for InputProblem {

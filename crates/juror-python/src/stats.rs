@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::from_json::Builder;
+use crate::output::made;
 use arguments::Place::{self, Named};
 use arguments::{
     any_numbers, clusters, count, counts, even, inner_share, named_rows, number, numbers, part,
@@ -23,13 +23,6 @@ use arguments::{
 };
 
 type Made<'py> = PyResult<Bound<'py, PyAny>>;
-
-/// Returns a result as a dict.
-fn made<'py>(py: Python<'py>, result: &impl Serialize) -> Made<'py> {
-    let json = serde_json::to_string(result);
-    let json = json.map_err(|error| PyValueError::new_err(error.to_string()))?;
-    Builder::new(py).value(&json)
-}
 
 /// Returns a result as a dict. The arguments are sound, so only their size can be in the way.
 fn made_unless_too_large(py: Python<'_>, result: Option<impl Serialize>) -> Made<'_> {

@@ -50,6 +50,14 @@ key: str = juror.tool_cache_key({"a": 1})
 names: list[str] = juror.to_arrow(results).column_names
 frame = juror.to_polars(results)
 p: float | None = juror.stats.paired([1, 0.5], (0, 1), clusters=["a", 7])["p"]
+comparison: juror.Comparison = juror.compare(results, Path("run"), "after.jsonl", gates=[{"errors": 1}], flips="all")
+verdict: str = comparison.verdict
+delta: float = comparison["candidates"][0]["metrics"]["steps_score"]["delta"]
+outcomes: list[dict[str, Any]] = juror.gate(comparison, {"gates": []}, coverage="80%")
+passed: bool = juror.gate(results, "gates.yaml").passed
+interval: list[float] | None = juror.statistics(results, confidence=0.9).micro["steps_score"]["interval"]
+juror.compare(results)  # type: ignore[call-arg]
+juror.compare(results, results, flips="some")  # type: ignore[arg-type]
 juror.stats.gate(None, 0.02, level="warn")["verdict"].upper()
 juror.stats.mean(5)  # type: ignore[arg-type]
 wrong: int = juror.recall_at_k([1], [1])  # type: ignore[assignment]

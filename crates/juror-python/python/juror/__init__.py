@@ -1,9 +1,10 @@
 """Evaluates question-answering systems and tool-using agents.
 
-    from juror import run_evaluation, compute_aggregates
+    from juror import compare, compute_aggregates, run_evaluation
 
     results = run_evaluation(reference, responses)
     aggregates = compute_aggregates(results)
+    print(compare("runs/main", results))
 
 Reference and responses are Python objects or paths. `docs/python.md` in the project describes
 everything; `juror.aio` provides awaitables, and `juror.stats` statistical methods. On package indexes
@@ -20,9 +21,11 @@ from . import _package
 _package.check()
 
 from . import stats
-from ._errors import DatasetError, JurorError, LocatedError, Problem, SettingsError
+from ._comparison import Comparison, compare
+from ._errors import ComparisonError, DatasetError, JurorError, LocatedError, Problem, SettingsError
 from ._evaluation import compute_aggregates, run_evaluation, unmet_gates
 from ._frames import to_arrow, to_pandas, to_polars
+from ._gates import GateOutcomes, gate
 from ._juror import (
     Table,
     __version__,
@@ -44,6 +47,7 @@ from ._juror import (
 )
 from ._metrics import metric
 from ._retrieval import average_precision, average_precision_over_hits, recall_at_k
+from ._statistics import Statistics, statistics
 from ._steps import Explained, Matching, Missed, Pair, match_steps
 
 if TYPE_CHECKING:
@@ -66,8 +70,11 @@ else:
 
 
 __all__ = [
+    "Comparison",
+    "ComparisonError",
     "DatasetError",
     "Explained",
+    "GateOutcomes",
     "JurorError",
     "LocatedError",
     "Matching",
@@ -76,6 +83,7 @@ __all__ = [
     "Problem",
     "QueryDone",
     "SettingsError",
+    "Statistics",
     "Table",
     "Tool",
     "ToolPool",
@@ -87,9 +95,11 @@ __all__ = [
     "average_precision_over_hits",
     "bench",
     "change_name",
+    "compare",
     "compare_contexts",
     "compare_sparql_results",
     "compute_aggregates",
+    "gate",
     "match_steps",
     "metric",
     "normalize_category",
@@ -102,6 +112,7 @@ __all__ = [
     "sanitize_param_name",
     "standardize",
     "standardize_category",
+    "statistics",
     "stats",
     "to_arrow",
     "to_pandas",

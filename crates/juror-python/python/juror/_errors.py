@@ -94,3 +94,7 @@ class DatasetError(LocatedError):
 
 class SettingsError(LocatedError):
     """Settings that cannot be used, or a model that cannot be called."""
+
+
+class ComparisonError(LocatedError):
+    """Runs that cannot be compared, because they differ in something that must be equal."""

@@ -91,7 +91,7 @@ def run_evaluation(
         reference,
         responses,
         config,
-        _name_of(profile),
+        name_of(profile),
         may_ask=bool(ask_models),
         explain=bool(explain),
         trials_in_responses=bool(trials_in_responses),
@@ -101,7 +101,7 @@ def run_evaluation(
     )
     results = Results(made) if isinstance(made, _juror.LazyResults) else made
     if own:
-        _metrics.add(results, own, _juror.scores_errors(config, _name_of(profile)))
+        _metrics.add(results, own, _juror.scores_errors(config, name_of(profile)))
     return results
 
 
@@ -137,11 +137,11 @@ def compute_aggregates(
     An unusable result is reported to the logger `juror` and left out. The library's names for the
     first two parameters, `samples` and `config_file_path`, work too.
     """
-    own, profile = _metrics.names(metrics), _name_of(profile)
+    own, profile = _metrics.names(metrics), name_of(profile)
     # A result that was never accessed has no custom metrics.
-    known = results.aggregates(config, profile) if isinstance(results, Results) else None
-    if known is not None:
-        return known
+    untouched = results.untouched(config, profile) if isinstance(results, Results) else None
+    if untouched is not None:
+        return untouched.aggregates()
     return _juror.compute_aggregates(results, config, profile, metrics=own)
 
 
@@ -171,11 +171,11 @@ def unmet_gates(
         None if coverage is None else str(coverage),
         None if max_errors is None else str(max_errors),
         config,
-        _name_of(profile),
+        name_of(profile),
         metrics=_metrics.names(metrics),
     )
 
 
-def _name_of(profile: str | int | None) -> str | None:
+def name_of(profile: str | int | None) -> str | None:
     """Returns the name of a profile, which can also be given as a number."""
     return None if profile is None else str(profile)

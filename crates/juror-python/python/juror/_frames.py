@@ -35,3 +35,28 @@ def to_polars(results: Iterable[Mapping[str, Any]]) -> Any:
     import polars  # type: ignore[import-not-found, unused-ignore]
 
     return polars.DataFrame(Table(results))
+
+
+Columns = Mapping[str, type]
+"""The columns of a table, and the type of their values: `str`, `int` or `float`."""
+
+
+def pandas_frame(rows: Iterable[Mapping[str, Any]], columns: Columns) -> Any:
+    """Returns rows as a pandas data frame. Every column is there, even if no row has a value."""
+    import pandas  # type: ignore[import-untyped, import-not-found, unused-ignore]
+
+    types = {int: "Int64", float: "float64", str: None}
+    values = _by_column(rows, columns)
+    return pandas.DataFrame({name: pandas.Series(values[name], dtype=types[columns[name]]) for name in columns})
+
+
+def polars_frame(rows: Iterable[Mapping[str, Any]], columns: Columns) -> Any:
+    """Returns rows as a polars data frame. Every column is there, even if no row has a value."""
+    import polars  # type: ignore[import-not-found, unused-ignore]
+
+    return polars.DataFrame(_by_column(rows, columns), schema=dict(columns))
+
+
+def _by_column(rows: Iterable[Mapping[str, Any]], columns: Columns) -> dict[str, list[Any]]:
+    rows = list(rows)
+    return {name: [row.get(name) for row in rows] for name in columns}

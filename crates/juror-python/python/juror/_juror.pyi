@@ -6,7 +6,9 @@ from typing import Any, final
 __all__ = [
     "Ask",
     "BenchRun",
+    "Compared",
     "LazyResults",
+    "RunStatistics",
     "Stop",
     "Table",
     "__version__",
@@ -15,7 +17,9 @@ __all__ = [
     "average_precision",
     "average_precision_over_hits",
     "change_name",
+    "check_gates",
     "compare_contexts",
+    "compare_runs",
     "compare_sparql_results",
     "compute_aggregates",
     "match_steps",
@@ -28,6 +32,7 @@ __all__ = [
     "recall_at_k",
     "run_command",
     "run_evaluation",
+    "run_statistics",
     "sanitize_name",
     "sanitize_param_name",
     "scores_errors",
@@ -94,14 +99,64 @@ class BenchRun:
     def call_later(self, url: str, body: str, done: Callable[[int | None, str], object]) -> None: ...
 
 @final
+class Compared:
+    """A comparison, and what its reports are made from."""
+
+    def data(self) -> dict[str, Any]:
+        """The comparison as a dict."""
+
+    def json(self) -> str:
+        """The comparison as JSON."""
+
+    def text(self) -> str:
+        """The comparison as terminals show it."""
+
+    def html(self) -> str:
+        """The comparison as notebooks show it."""
+
+    def markdown(self, name: str | None = None) -> str:
+        """The comparison as a comment for a pull request."""
+
+    def junit(self, threshold: tuple[str, float] | None = None) -> str:
+        """The comparison as a test report. A question fails below a threshold, if one is given."""
+
+    def save(self, path: str) -> None:
+        """Writes a file, whose ending picks the format."""
+
+    def check(
+        self, gates: object | None, config: object | None, coverage: str | None, own: Sequence[str]
+    ) -> list[dict[str, Any]]:
+        """Checks gates, or those that were checked: the outcomes for each candidate."""
+
+@final
+class RunStatistics:
+    """The statistics of a run."""
+
+    def data(self) -> dict[str, Any]:
+        """The statistics as a dict."""
+
+    def json(self) -> str:
+        """The statistics as JSON."""
+
+    def text(self) -> str:
+        """The statistics as a table for terminals."""
+
+    def html(self) -> str:
+        """The statistics as notebooks show them."""
+
+    def save(self, path: str) -> None:
+        """Writes a file, whose ending picks the format."""
+
+@final
 class LazyResults:
     """Results that are built when they are looked at."""
 
     def __len__(self) -> int: ...
-    def aggregates(
-        self, config: object | None = None, profile: str | None = None
-    ) -> dict[str, Any] | None:
-        """Statistics of the results as they were made, if they were made by these rules."""
+    def has_rules(self, config: object | None = None, profile: str | None = None) -> bool:
+        """Whether the results were made by these rules, so that what was computed with them holds."""
+
+    def aggregates(self) -> dict[str, Any]:
+        """Statistics of the results as they were made."""
 
     def make(self, start: int, stop: int) -> list[dict[str, Any]]:
         """Makes the results from one number up to another."""
@@ -172,6 +227,35 @@ def unmet_gates(
     metrics: Sequence[str] = ...,
 ) -> list[str]:
     """Why results do not pass, none where they do."""
+
+def compare_runs(
+    runs: Sequence[object],
+    gates: object | None,
+    config: object | None,
+    profile: str | None,
+    choices: Mapping[str, Any],
+) -> Compared:
+    """Compares runs with the first of them."""
+
+def run_statistics(
+    results: object,
+    config: object | None,
+    profile: str | None,
+    own: Sequence[str],
+    confidence: float,
+) -> RunStatistics:
+    """Computes the statistics of a run. `own` names metrics of the user's own."""
+
+def check_gates(
+    results: object,
+    gates: object | None,
+    config: object | None,
+    profile: str | None,
+    coverage: str | None,
+    own: Sequence[str],
+    confidence: float,
+) -> list[dict[str, Any]]:
+    """Checks gates on one run. `own` names metrics of the user's own."""
 
 def run_command(arguments: Sequence[str], program: Sequence[str]) -> int:
     """Runs the command that arguments ask for; returns the exit code for the process.

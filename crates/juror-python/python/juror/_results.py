@@ -45,11 +45,12 @@ class Results(list[Result]):
         self._seen: set[int] = set()
         self._lock = threading.RLock()
 
-    def aggregates(self, config: Any, profile: str | None) -> dict[str, Any] | None:
-        """Returns precomputed statistics, or `None` if a result was accessed and may have changed."""
-        if self._kept is None or self._seen:
+    def untouched(self, config: Any, profile: str | None) -> _juror.LazyResults | None:
+        """Returns the results as they were made by these rules, or `None` if one was accessed and may
+        have changed, or the rules are others."""
+        if self._kept is None or self._seen or not self._kept.has_rules(config, profile):
             return None
-        return self._kept.aggregates(config, profile)
+        return self._kept
 
     def look_at_all(self) -> None:
         """Builds every result; from then on this is an ordinary list."""
