@@ -73,7 +73,8 @@ pub fn load_calibrations(names: &[String]) -> Result<Vec<Calibration>, LoadError
     names.iter().map(|name| Ok(read_calibration(&load(name)?)?)).collect()
 }
 
-fn read_calibration(document: &Document) -> Result<Calibration, Problems> {
+/// Reads a calibration; fails with the place of what is wrong with it.
+pub fn read_calibration(document: &Document) -> Result<Calibration, Problems> {
     let bad = |path: Path, message: String| {
         let hint = Some("`juror calibrate` writes such files".into());
         Problems::from(document.error_at(path, Problem::BadSetting { message, hint }))

@@ -58,7 +58,7 @@ mod tools;
 
 pub use answers::{AnswerFiles, AnswersError, log_files};
 pub use asking::{Asking, Watch, ask_each, ticks};
-pub use calibration::{Calibrating, judge_id, load_calibrations};
+pub use calibration::{Calibrating, judge_id, load_calibrations, read_calibration};
 pub use environment::Environment;
 pub use evaluation::{
     Evaluation, EvaluationError, Inputs, JudgedLine, Judgements, Judging, KnownJudgement,

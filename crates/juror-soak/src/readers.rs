@@ -5,12 +5,13 @@ use std::io::Write;
 use std::path::Path;
 
 use juror_agents::{read_answered, written_calls};
+use juror_compare::JudgedScores;
 use juror_document::{Document, Format, yaml_to_json};
 use juror_files::load;
 use juror_json::python::{JsonStyle, dump_json, entries_of_json, json_of_literal, str_of_json};
 use juror_report::{Columns, write_result};
 use juror_run::bench::Attempt;
-use juror_run::{Settings, look_at_run};
+use juror_run::{Settings, look_at_run, read_calibration};
 use juror_runs::RunLog;
 use juror_score::read::{read_reference, read_responses, read_results};
 use juror_score::{Aggregator, Case, Limits, Profile, Rules, explain, score};
@@ -84,6 +85,7 @@ pub(crate) const READERS: &[Reader] = &[
     reader("verdicts", seeds::verdicts, verdicts)
         .hurt_by(&[shapes::many_verdicts, shapes::open_objects]),
     reader("results", seeds::results, results),
+    reader("calibrations", seeds::calibrations, calibrations),
     reader("answer-files", seeds::answer_files, answer_files),
     reader("logs", seeds::logs, logs),
     reader("model-replies", seeds::model_replies, model_replies),
@@ -386,6 +388,17 @@ fn verdicts(input: &[u8], _: &Path) {
     let (_, reply) = text.split_at(text.floor_char_boundary(text.len() / 2));
     drop(black_box(juror_judge::read_claims_about(reply, &[text])));
     black_box(read_selected_names(text, &["a", "b", "a_for_t"]));
+}
+
+/// Reads a calibration, and corrects a few scores by it.
+fn calibrations(input: &[u8], _: &Path) {
+    let Some(document) = document(input) else { return };
+    if let Ok(calibration) = read_calibration(&document) {
+        for values in [[0.0, 1.0, 1.0], [0.25, 0.5, 1.0]] {
+            let scores = JudgedScores { values: &values, clusters: &[0, 0, 1] };
+            drop(black_box(calibration.correct(scores, 0.95)));
+        }
+    }
 }
 
 fn results(input: &[u8], _: &Path) {

@@ -229,6 +229,17 @@ pub(crate) fn results() -> Seeds {
     seeds
 }
 
+pub(crate) fn calibrations() -> Seeds {
+    let pairs = [(1.0, 1.0), (0.0, 0.0), (1.0, 0.0), (0.8, 0.5)];
+    let pairs = pairs.map(|(judge, people)| json!({"judge": judge, "people": people}));
+    let file = |n: usize| {
+        json!({"format": "juror.calibration/1", "metric": "answer_f1", "made": "2026-01-02",
+            "judge": {"model": "m", "prompts": {"answer_claims": "1"}}, "run": "runs/a",
+            "pairs": pairs[..n]})
+    };
+    bytes((0..=pairs.len()).map(file))
+}
+
 pub(crate) fn answer_files() -> Seeds {
     let files = ["sopr_flow", "summary"].map(|family| of_cases(family, ""));
     let mut seeds = bytes(files.into_iter().flatten());

@@ -6,43 +6,51 @@ use super::{CheckedJudge, Side};
 const FEW_LABELS: usize = 20;
 
 /// With fewer labels of a class than this, the rate of that class is rough.
-const FEW_OF_A_CLASS: u64 = 5;
+const FEW_OF_A_CLASS: usize = 5;
 
 /// Sensitivity + specificity − 1 up to which a judge hardly tells good answers from bad.
 const BLIND: f64 = 0.1;
 
+const UNBOUND: &str = "the run does not say who judged: the calibration is bound to no judge, and \
+    `judge.calibration` will not apply it";
+
 impl CheckedJudge {
     /// Lists what makes the numbers rough, in sentences.
     pub(super) fn cautions(&self) -> Vec<String> {
-        let mut cautions = Vec::new();
         let n = self.labels.random;
-        if n > 0 && n < FEW_LABELS {
-            cautions.push(format!(
-                "{n} random labels are few: error rates are rough below {FEW_LABELS}"
-            ));
-        }
-        let pairs = &self.calibration.pairs;
-        let n_side =
-            |side| pairs.iter().filter(|pair| Side::of(pair.people) == side).count() as u64;
-        for (side, verb, rate) in
-            [(Side::Pass, "pass", "sensitivity"), (Side::Fail, "fail", "specificity")]
-        {
-            let n_side = n_side(side);
-            if n > 0 && n_side < FEW_OF_A_CLASS {
-                cautions.push(format!("people {verb} {n_side} of the random answers: {rate} is rough below {FEW_OF_A_CLASS}"));
-            }
-        }
-        match n_side(Side::Unsure) {
-            0 => {}
-            n => cautions.push(format!(
-                "people are unsure about {n} of the random answers, which are in neither class"
-            )),
-        }
-        cautions.extend(self.hardly_tells());
-        if self.calibration.judge.is_none() {
-            cautions.push("the run does not say who judged: the calibration is bound to no judge, and `judge.calibration` will not apply it".into());
-        }
-        cautions
+        let few = (n > 0 && n < FEW_LABELS).then(|| {
+            format!("{n} random labels are few: error rates are rough below {FEW_LABELS}")
+        });
+        let unbound = self.calibration.judge.is_none().then(|| UNBOUND.to_owned());
+        let all = [
+            few,
+            self.few_of(Side::Pass, "pass", "sensitivity"),
+            self.few_of(Side::Fail, "fail", "specificity"),
+            self.unsure(),
+            self.hardly_tells(),
+            unbound,
+        ];
+        all.into_iter().flatten().collect()
+    }
+
+    fn n_of(&self, side: Side) -> usize {
+        self.calibration.pairs.iter().filter(|pair| Side::of(pair.people) == side).count()
+    }
+
+    fn few_of(&self, side: Side, verb: &str, rate: &str) -> Option<String> {
+        let n = self.n_of(side);
+        (self.labels.random > 0 && n < FEW_OF_A_CLASS).then(|| {
+            format!(
+                "people {verb} {n} of the random answers: {rate} is rough below {FEW_OF_A_CLASS}"
+            )
+        })
+    }
+
+    fn unsure(&self) -> Option<String> {
+        let n = self.n_of(Side::Unsure);
+        (n > 0).then(|| {
+            format!("people are unsure about {n} of the random answers, which are in neither class")
+        })
     }
 
     /// A judge that hardly tells good answers from bad, where the correction does not refuse it.

@@ -111,7 +111,8 @@ impl ScoreSpread {
             judge: None,
             mean: Some(spread.mean),
             at_hand: Some(answers.at_hand(table)),
-        })
+        }
+        .with_verdicts(column.repeats()))
     }
 
     /// Computes the spread of the differences between two runs, over the questions that both have.
@@ -147,13 +148,13 @@ impl ScoreSpread {
             judge: None,
             mean: Some(mean_of(&scores.a)),
             at_hand: Some(answers.0.at_hand(a)),
-        })
+        }
+        .with_verdicts(columns.0.repeats()))
     }
 
-    /// Adds how far a judge varies, from its verdicts on each answer of the run. Their noise is in the
-    /// other variances already.
-    #[must_use]
-    pub fn with_verdicts(self, verdicts: &[Vec<f64>]) -> ScoreSpread {
+    /// Adds how far a judge varies, from its verdicts on each answer of the first run. Their noise is
+    /// in the other variances already.
+    fn with_verdicts(self, verdicts: &[Vec<f64>]) -> ScoreSpread {
         let means: Vec<f64> = verdicts.iter().map(|own| mean_of(own)).collect();
         let Some(noise) = pooled_noise(verdicts, &means) else { return self };
         let per_answer =

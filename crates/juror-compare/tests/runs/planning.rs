@@ -126,15 +126,29 @@ fn trials_are_told_apart_from_questions() {
 
 #[test]
 fn the_part_of_the_judge_is_told() {
-    let run = table(&[("a", "1", Some(1.0)), ("b", "2", Some(0.0)), ("c", "3", Some(0.5))]);
-    let spread = ScoreSpread::of_run(&run, "steps_score", 0.0).expect("a spread");
-    assert_eq!(spread.clone().with_verdicts(&[vec![1.0], vec![0.5]]).judge, None);
-    let verdicts = [vec![1.0, 1.0], vec![0.0, 0.0], vec![0.25, 0.75]];
-    let judge = spread.clone().with_verdicts(&verdicts).judge.expect("a judge");
+    let judged = |verdicts: [[f64; 2]; 3]| {
+        let mut aggregator = Aggregator::new(&Profile::V6, &[]);
+        for (at, own) in verdicts.iter().enumerate() {
+            let mean = f64::midpoint(own[0], own[1]);
+            aggregator.observe(&Observation {
+                id: &at.to_string(),
+                template: &at.to_string(),
+                traits: Traits { answer: true, ..Traits::NONE },
+                values: vec![("answer_f1", Number::real(mean).expect("a number"))],
+                repeats: vec![("answer_f1", own.to_vec())],
+                ..Observation::default()
+            });
+        }
+        ScoreSpread::of_run(aggregator.scores(), "answer_f1", 0.0).expect("a spread")
+    };
+    let spread = judged([[1.0, 1.0], [0.0, 0.0], [0.25, 0.75]]);
+    let judge = spread.judge.expect("a judge");
     // One pair of verdicts is 0.25 off its mean; half of that variance is in means of two.
     assert!((judge.variance - 0.125 / 3.0).abs() < 1e-12 && judge.verdicts == 2.0, "{judge:?}");
     let wanted = 2.0 * judge.variance / 2.0 / spread.variance_of_differences;
     assert!((judge.share - wanted).abs() < 1e-12, "{judge:?}");
+    let sure = judged([[1.0, 1.0], [0.0, 0.0], [0.5, 0.5]]).judge.expect("a judge");
+    assert_eq!((sure.variance, sure.share), (0.0, 0.0));
 }
 
 /// Runs of `n` questions whose true difference is 0.1, as large as the plan says can be found.
