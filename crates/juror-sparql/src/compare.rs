@@ -4,8 +4,8 @@
 //! Columns are paired by their values, not by trying permutations. A required column can only be
 //! paired with an actual column that has the same values. The search starts with the column that
 //! has the fewest candidates, divides the rows into classes by the values in the columns chosen so
-//! far, and backtracks at the first difference. Small tables with identical cells are recognised
-//! before any search.
+//! far, and backtracks at the first difference. Tables with identical cells are recognised before any
+//! search.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -34,7 +34,7 @@ const A_TRY: usize = 16;
 const MANY_ROWS: usize = 100_000;
 
 /// Maps every column, in parallel if the table is large.
-fn for_each_column<C: Sync, T: Send>(
+pub(super) fn for_each_column<C: Sync, T: Send>(
     columns: &[C],
     n_rows: usize,
     make: impl Fn(&C) -> T + Sync,
@@ -79,8 +79,8 @@ pub struct PreparedTable<'t> {
     /// a column of unbound cells.
     required: Vec<Option<usize>>,
     mode: Mode,
-    /// For the quick check; `None` if the table lacks a required column or is large.
-    verbatim: Option<Verbatim<'t>>,
+    /// For the quick check; `None` if the table lacks a required column. Computed on first use.
+    verbatim: OnceLock<Option<Verbatim<'t>>>,
     /// For the search; computed on first use.
     columns: OnceLock<Vec<ReferenceColumn<'t>>>,
 }
@@ -107,16 +107,12 @@ impl<'t> Prepared<'t> {
                 .map(|name| table.names.iter().position(|known| known == name))
                 .collect(),
         };
-        let columns = required.iter().map(|at| at.map(|at| table.columns[at].as_slice()));
-        let verbatim = columns
-            .collect::<Option<Vec<_>>>()
-            .and_then(|columns| Verbatim::new(columns, table.n_rows));
         let mode = match (rules.ordered, rules.ignore_duplicates) {
             (true, _) => Mode::Sequence,
             (false, true) => Mode::Set,
             (false, false) => Mode::Multiset,
         };
-        let columns = OnceLock::new();
+        let (verbatim, columns) = (OnceLock::new(), OnceLock::new());
         Prepared::Table(PreparedTable { table, required, mode, verbatim, columns })
     }
 
@@ -160,7 +156,15 @@ impl<'t> PreparedTable<'t> {
 
     /// Whether another table has identical cells, as far as the quick check can tell.
     fn is_verbatim(&self, actual: &Solutions<'_>) -> bool {
-        self.verbatim.as_ref().is_some_and(|verbatim| match self.mode {
+        let table = self.table;
+        if table.n_rows != actual.n_rows {
+            return false;
+        }
+        let prepare = || {
+            let columns = self.required.iter().map(|at| Some(table.columns[(*at)?].as_slice()));
+            Some(Verbatim::new(columns.collect::<Option<_>>()?, table.n_rows))
+        };
+        self.verbatim.get_or_init(prepare).as_ref().is_some_and(|verbatim| match self.mode {
             Mode::Sequence => verbatim.is_in(actual),
             Mode::Set | Mode::Multiset => verbatim.has_rows_of(actual),
         })

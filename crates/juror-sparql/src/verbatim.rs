@@ -13,10 +13,8 @@ use std::hash::{BuildHasher, Hasher};
 
 use hashbrown::DefaultHashBuilder;
 
+use crate::compare::for_each_column;
 use crate::{Cell, Solutions};
-
-/// The most rows; for larger tables sorting takes longer than the search.
-const MOST_ROWS: usize = 1024;
 
 /// The required columns of a reference, prepared to be found in other tables.
 pub(super) struct Verbatim<'t> {
@@ -30,53 +28,61 @@ pub(super) struct Verbatim<'t> {
 }
 
 impl<'t> Verbatim<'t> {
-    /// Prepares columns of `n_rows` rows each. Returns `None` if there are too many rows.
-    pub(super) fn new(columns: Vec<&'t [Cell<'t>]>, n_rows: usize) -> Option<Verbatim<'t>> {
-        if n_rows > MOST_ROWS {
-            return None;
-        }
+    /// Prepares columns of `n_rows` rows each.
+    pub(super) fn new(columns: Vec<&'t [Cell<'t>]>, n_rows: usize) -> Verbatim<'t> {
         let state = DefaultHashBuilder::default();
-        let hashes = hashes_of(columns.iter().copied(), n_rows, &state);
-        let sums = sums_of(&hashes, n_rows);
-        let order = order_of(hashes.chunks_exact(n_rows.max(1)), n_rows);
-        Some(Verbatim { columns, n_rows, state, sums, order })
+        let hashes = hashes_of(&columns, n_rows, &state);
+        let sums = hashes.iter().map(|column| sum_of(column)).collect();
+        let order = order_of(hashes.iter(), n_rows);
+        Verbatim { columns, n_rows, state, sums, order }
     }
 
     /// Whether an actual table has these columns with exactly these rows, in any order.
     pub(super) fn has_rows_of(&self, actual: &Solutions<'_>) -> bool {
         self.find_in(actual, |hashes, partners| {
-            let columns = partners.iter().map(|at| &hashes[at * self.n_rows..][..self.n_rows]);
-            let order = order_of(columns, self.n_rows);
-            self.columns.iter().zip(partners).all(|(expected, at)| {
-                let rows = self.order.iter().zip(&order);
-                let actual = &actual.columns[*at];
-                rows.map(|((_, row), (_, found))| (&expected[*row], &actual[*found]))
-                    .all(|(expected, actual)| expected == actual)
-            })
+            let order = order_of(partners.iter().map(|at| &hashes[*at]), self.n_rows);
+            let mut partner_of = vec![0; self.n_rows];
+            for ((_, row), (_, found)) in self.order.iter().zip(&order) {
+                partner_of[*row] = *found;
+            }
+            self.has_cells(partners, actual, |row| partner_of[row])
         })
     }
 
     /// Whether an actual table has these columns with these rows in the same order.
     pub(super) fn is_in(&self, actual: &Solutions<'_>) -> bool {
-        self.find_in(actual, |_, partners| {
-            let mut pairs = self.columns.iter().zip(partners);
-            pairs.all(|(expected, at)| *expected == actual.columns[*at])
-        })
+        self.find_in(actual, |_, partners| self.has_cells(partners, actual, |row| row))
+    }
+
+    /// Whether every cell equals its partner.
+    fn has_cells(
+        &self,
+        partners: &[usize],
+        actual: &Solutions<'_>,
+        partner_of: impl Fn(usize) -> usize + Sync,
+    ) -> bool {
+        let pairs: Vec<_> = self.columns.iter().zip(partners).collect();
+        let is_equal = |(expected, at): &(&&[Cell<'_>], &usize)| {
+            let actual = &actual.columns[**at];
+            expected.iter().enumerate().all(|(row, cell)| *cell == actual[partner_of(row)])
+        };
+        for_each_column(&pairs, self.n_rows, is_equal).into_iter().all(|is_equal| is_equal)
     }
 
     /// Pairs every column with a different actual one and calls `is_it` with the hashes of the
-    /// actual cells and the partners of the columns. Returns `false` if a column has no partner.
+    /// actual cells, by column, and the partners of the columns. Returns `false` if a column has no
+    /// partner.
     fn find_in(
         &self,
         actual: &Solutions<'_>,
-        is_it: impl FnOnce(&[u64], &[usize]) -> bool,
+        is_it: impl FnOnce(&[Vec<u64>], &[usize]) -> bool,
     ) -> bool {
         if self.n_rows != actual.n_rows {
             return false;
         }
-        let columns = actual.columns.iter().map(Vec::as_slice);
-        let hashes = hashes_of(columns, self.n_rows, &self.state);
-        let sums = sums_of(&hashes, self.n_rows);
+        let columns: Vec<&[Cell<'_>]> = actual.columns.iter().map(Vec::as_slice).collect();
+        let hashes = hashes_of(&columns, self.n_rows, &self.state);
+        let sums: Vec<u64> = hashes.iter().map(|column| sum_of(column)).collect();
         let mut partners: Vec<usize> = Vec::with_capacity(self.columns.len());
         let mut is_taken = vec![false; sums.len()];
         for sum in &self.sums {
@@ -89,17 +95,11 @@ impl<'t> Verbatim<'t> {
     }
 }
 
-/// Hashes every cell, column by column.
-fn hashes_of<'c>(
-    columns: impl ExactSizeIterator<Item = &'c [Cell<'c>]>,
-    n_rows: usize,
-    state: &DefaultHashBuilder,
-) -> Vec<u64> {
-    let mut hashes = Vec::with_capacity(columns.len() * n_rows);
-    for cells in columns {
-        hashes.extend(cells.iter().map(|cell| hash_of(cell, state)));
-    }
-    hashes
+/// Hashes every cell, by column.
+fn hashes_of(columns: &[&[Cell<'_>]], n_rows: usize, state: &DefaultHashBuilder) -> Vec<Vec<u64>> {
+    for_each_column(columns, n_rows, |cells| {
+        cells.iter().map(|cell| hash_of(cell, state)).collect()
+    })
 }
 
 fn hash_of(cell: &Cell<'_>, state: &DefaultHashBuilder) -> u64 {
@@ -112,14 +112,13 @@ fn hash_of(cell: &Cell<'_>, state: &DefaultHashBuilder) -> u64 {
     hasher.finish()
 }
 
-/// Sums the hashes of each column; the sum does not depend on the order of rows.
-fn sums_of(hashes: &[u64], n_rows: usize) -> Vec<u64> {
-    let sum = |column: &[u64]| column.iter().fold(0, |sum: u64, hash| sum.wrapping_add(*hash));
-    hashes.chunks_exact(n_rows.max(1)).map(sum).collect()
+/// Sums the hashes of a column; the sum does not depend on the order of rows.
+fn sum_of(column: &[u64]) -> u64 {
+    column.iter().fold(0, |sum: u64, hash| sum.wrapping_add(*hash))
 }
 
 /// Sorts the rows by hash.
-fn order_of<'h>(columns: impl Iterator<Item = &'h [u64]>, n_rows: usize) -> Vec<(u64, usize)> {
+fn order_of<'h>(columns: impl Iterator<Item = &'h Vec<u64>>, n_rows: usize) -> Vec<(u64, usize)> {
     let mut order: Vec<(u64, usize)> = (0..n_rows).map(|row| (0, row)).collect();
     for column in columns {
         for ((row, _), cell) in order.iter_mut().zip(column) {
