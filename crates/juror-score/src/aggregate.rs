@@ -294,14 +294,17 @@ impl Aggregator {
         micro: &mut Summary,
     ) -> Option<f64> {
         let always = column.info.is_some_and(|info| info.always);
+        if column.values().is_empty() && !always {
+            return None;
+        }
         let mut all = GroupScores::default();
         let mut means = Vec::new();
-        for (summary, group) in per_template.values_mut().zip(self.scores.by_group(column)) {
-            let added = summary.add(column, &group, always);
+        for (summary, mut group) in per_template.values_mut().zip(self.scores.by_group(column)) {
+            let added = summary.add(column, &mut group, always);
             means.extend(added.map(|spread| spread.mean));
             all.merge(&group);
         }
-        micro.add(column, &all, always);
+        micro.add(column, &mut all, always);
         means.sort_unstable_by(f64::total_cmp);
         let mean = compensated_sum(&means) / means.len().max(1) as f64;
         (always || !means.is_empty()).then_some(mean)
@@ -309,7 +312,7 @@ impl Aggregator {
 }
 
 impl Summary {
-    fn add(&mut self, column: &ScoreColumn, own: &GroupScores, always: bool) -> Option<Spread> {
+    fn add(&mut self, column: &ScoreColumn, own: &mut GroupScores, always: bool) -> Option<Spread> {
         let spread = own.series.spread();
         if !always && spread.n == 0 {
             return None;

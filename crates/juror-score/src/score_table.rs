@@ -329,7 +329,7 @@ mod tests {
     #[test]
     fn groups_have_their_numbers_and_coverage() {
         let table = questions();
-        let groups = table.by_group(table.column("steps_score").expect("a column"));
+        let mut groups = table.by_group(table.column("steps_score").expect("a column"));
         let coverage: Vec<_> = groups
             .iter()
             .map(|group| (group.coverage.n_scored, group.coverage.n_applicable))

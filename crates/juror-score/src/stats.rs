@@ -49,14 +49,16 @@ impl Series {
 
     /// Computes the statistics; zeros for an empty series.
     ///
-    /// Sums run over the sorted values, so that they do not depend on the order of arrival.
-    pub(crate) fn spread(&self) -> Spread {
-        let mut sorted = self.values.clone();
-        sorted.sort_unstable_by(f64::total_cmp);
+    /// Sums run over the sorted values, so that they do not depend on the order of arrival. The
+    /// values stay sorted, and the sort recognises sorted runs: a series that was put together from
+    /// sorted ones is merged, not sorted anew.
+    pub(crate) fn spread(&mut self) -> Spread {
+        self.values.sort_by(f64::total_cmp);
+        let sorted = &self.values[..];
         let (Some(&min), Some(&max)) = (sorted.first(), sorted.last()) else {
             return Spread { whole: true, ..Spread::default() };
         };
-        let sum = compensated_sum(&sorted);
+        let sum = compensated_sum(sorted);
         let n = sorted.len();
         let median = if n % 2 == 1 {
             sorted[n / 2]
