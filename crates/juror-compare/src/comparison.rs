@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::by_group::Groups;
 use crate::flips::Flips;
 use crate::gates::{GateOutcome, GateVerdict, GatedRun, Gates, worst};
-use crate::headline::headline;
+use crate::headline::headline_among;
 use crate::join::{Joined, QuestionName};
 use crate::metric_comparison::{Columns, MetricComparison};
 use crate::run_facts::{Difference, RunFacts};
@@ -167,10 +167,22 @@ pub struct CandidateComparison {
 }
 
 impl CandidateComparison {
-    /// The questions that changed by a metric, or by the headline metric.
-    pub fn flips_of(&self, metric: Option<&str>) -> Flips {
-        let is_it = |flips: &&Flips| metric.is_none_or(|metric| flips.metric == metric);
-        self.flips.iter().find(is_it).cloned().unwrap_or_default()
+    /// The questions that changed by a metric, or by the headline metric; `None` if they were not
+    /// compared by it.
+    pub fn flips_of(&self, metric: Option<&str>) -> Option<&Flips> {
+        self.flips.iter().find(|flips| metric.is_none_or(|metric| flips.metric == metric))
+    }
+}
+
+impl CandidateComparison {
+    /// Checks the gates. Questions that the baseline has and the candidate lacks count as errors,
+    /// unless the user wants what they have in common alone.
+    fn check(&mut self, candidate: ComparedRun<'_>, options: &CompareOptions) {
+        let statistics = Statistics::of(candidate.scores, options.confidence);
+        let missing = if options.allow_mismatch { &[][..] } else { &self.only_in_baseline };
+        let run = GatedRun::new(&statistics, candidate.scores).without(missing);
+        self.gates = options.gates.check_change(run, self);
+        self.verdict = worst(&self.gates);
     }
 }
 
@@ -187,11 +199,10 @@ pub fn compare<'r>(
         pairs().map(|pair| pair.compare()).collect::<Result<_, _>>()?;
     adjust_for_candidates(&mut compared);
     compared.iter_mut().for_each(adjust_for_metrics);
-    for (own, candidate) in compared.iter_mut().zip(candidates) {
-        let statistics = Statistics::of(candidate.scores, options.confidence);
-        let run = GatedRun { statistics: &statistics, scores: candidate.scores };
-        own.gates = options.gates.check_change(run, own);
-        own.verdict = worst(&own.gates);
+    if !options.gates.gates.is_empty() {
+        for (own, candidate) in compared.iter_mut().zip(candidates) {
+            own.check(*candidate, options);
+        }
     }
     Ok(Comparison {
         format: Comparison::FORMAT,
@@ -282,18 +293,15 @@ impl Pair<'_> {
         if self.options.by_group {
             compared.by_group = self.by_group(&joined, &groups, &compared);
         }
-        compared.flips = self.flips(&joined);
+        compared.flips = self.flips(&joined, &compared.metrics);
         Ok(compared)
     }
 
     /// Whether both runs asked the same question by this name, as far as that is known.
     fn is_same_question(&self, name: &QuestionName) -> bool {
-        let hash_in =
-            |facts: &'_ RunFacts| facts.question_hash(&name.group, &name.id).map(str::to_owned);
-        match (hash_in(self.a.facts), hash_in(self.b.facts)) {
-            (Some(a), Some(b)) => a == b,
-            _ => true,
-        }
+        let QuestionName { group, id } = name;
+        let [a, b] = [self.a, self.b].map(|run| run.facts.question_hash(group, id));
+        a.is_none() || b.is_none() || a == b
     }
 
     /// The columns to compare: those that the user wants, and those that gates need.
@@ -351,14 +359,14 @@ impl Pair<'_> {
         by_group
     }
 
-    /// The flips by the headline metric, and by the metrics that gates on questions name.
-    fn flips(&self, joined: &Joined) -> Vec<Flips> {
-        let statistics = Statistics::of(self.a.scores, self.options.confidence);
+    /// The flips by the headline metric, and by the metrics that gates on questions name, of those
+    /// that were compared.
+    fn flips(&self, joined: &Joined, compared: &ByMetric<MetricComparison>) -> Vec<Flips> {
         let wanted = self.options.metrics.first().map(String::as_str);
-        let first = wanted.or_else(|| headline(&statistics));
+        let first = wanted.or_else(|| headline_among(|name| compared.contains_key(name)));
         let gated = self.options.gates.gates.iter().filter_map(|gate| gate.flips_by());
         let mut flips: Vec<Flips> = Vec::new();
-        for metric in first.into_iter().chain(gated) {
+        for metric in first.into_iter().chain(gated).filter(|name| compared.contains_key(*name)) {
             if !flips.iter().any(|known| known.metric == metric) {
                 flips.extend(Flips::of(metric, self.a.scores, self.b.scores, joined));
             }

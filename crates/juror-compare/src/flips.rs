@@ -1,11 +1,11 @@
 //! Questions whose score fell or rose between two runs.
 
-use juror_score::ScoreTable;
+use juror_score::{Better, ScoreTable, Unit};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::join::Joined;
-use crate::metric_comparison::{Direction, with_errors};
+use crate::metric_comparison::scores_or;
 
 /// The questions that changed by one metric, the largest changes first.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
@@ -61,21 +61,28 @@ impl Flips {
         b: &ScoreTable,
         joined: &Joined,
     ) -> Option<Flips> {
-        let columns = ((a, a.column(metric)?), (b, b.column(metric)?));
-        let better = columns.0.1.info.map(|info| Direction::from(info.better));
-        let sign = if better == Some(Direction::Lower) { -1.0 } else { 1.0 };
-        let scores = joined.both(&with_errors(columns.0), &with_errors(columns.1));
-        let known = joined.both(&scores_of(columns.0.1, a), &scores_of(columns.1.1, b));
+        let (column_a, column_b) = (a.column(metric)?, b.column(metric)?);
+        let is_lower_better = column_a.info.is_some_and(|info| info.better == Better::Lower);
+        let is_fraction = column_a.info.is_some_and(|info| info.unit == Unit::Fraction);
+        // What failed is not worse than a fraction of 0, and worse than any other number.
+        let error = match (is_lower_better, is_fraction) {
+            (true, _) => f64::INFINITY,
+            (false, true) => 0.0,
+            (false, false) => f64::NEG_INFINITY,
+        };
+        let scores =
+            joined.both(&scores_or(error, (a, column_a)), &scores_or(error, (b, column_b)));
+        let known = joined.both(&scores_of(column_a, a), &scores_of(column_b, b));
         let mut flips = Flips { metric: metric.to_owned(), ..Flips::default() };
         for (at, (scores, known)) in scores.into_iter().zip(known).enumerate() {
             let (Some(was), Some(is)) = scores else { continue };
-            let change = (is - was) * sign;
-            if change != 0.0 {
+            if is != was {
                 let name = joined.name(at, a);
                 let row = joined.rows(at).1;
+                let is_broken = (is < was) != is_lower_better;
                 let (a, b) = known;
                 let flip = Flip { group: name.group, id: name.id, a, b, row, why: None };
-                if change < 0.0 { &mut flips.broken } else { &mut flips.fixed }.push(flip);
+                if is_broken { &mut flips.broken } else { &mut flips.fixed }.push(flip);
             }
         }
         for list in [&mut flips.broken, &mut flips.fixed] {

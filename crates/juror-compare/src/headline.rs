@@ -8,5 +8,10 @@ const HEADLINES: [&str; 5] =
 
 /// Returns the metric that says best whether answers are right.
 pub fn headline(statistics: &Statistics) -> Option<&'static str> {
-    HEADLINES.into_iter().find(|name| statistics.metric(name).is_some())
+    headline_among(|name| statistics.metric(name).is_some())
+}
+
+/// The same among those that there are.
+pub(crate) fn headline_among(has: impl Fn(&str) -> bool) -> Option<&'static str> {
+    HEADLINES.into_iter().find(|name| has(name))
 }

@@ -79,7 +79,7 @@ pub use gates::{
 pub use headline::headline;
 pub use join::{Joined, PairedScores, QuestionName, item_scores};
 pub use judge_repeats::JudgeStatistics;
-pub use metric_comparison::{Direction, MetricComparison};
+pub use metric_comparison::MetricComparison;
 pub use metric_statistics::MetricStatistics;
 pub use numbers::thousands;
 pub use planning::{

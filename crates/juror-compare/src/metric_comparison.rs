@@ -11,8 +11,10 @@ use crate::join::{Joined, PairedScores};
 /// How a metric changed from the first run to the second.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct MetricComparison {
-    /// Which direction is better; `None` for a metric of the user's own, of which nobody knows.
-    pub better: Option<Direction>,
+    /// Which direction is better, `higher` or `lower`; `None` for a metric of the user's own, of
+    /// which nobody knows.
+    #[schemars(with = "Option<String>")]
+    pub better: Option<Better>,
     /// Whether a change is best told in percent of the first run's mean.
     pub is_relative: bool,
     /// Questions that both runs have a number for.
@@ -61,25 +63,6 @@ pub struct MetricComparison {
     pub caution: Option<Caution>,
 }
 
-/// Which direction is better.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Direction {
-    /// Up.
-    Higher,
-    /// Down.
-    Lower,
-}
-
-impl From<Better> for Direction {
-    fn from(better: Better) -> Direction {
-        match better {
-            Better::Higher => Direction::Higher,
-            Better::Lower => Direction::Lower,
-        }
-    }
-}
-
 /// The columns of a metric in two runs.
 #[derive(Clone, Copy)]
 pub(crate) struct Columns<'t> {
@@ -111,8 +94,8 @@ impl Columns<'_> {
     ) -> Option<MetricComparison> {
         let scores = &measured.scores;
         let paired = paired(scores, confidence)?;
-        let better = self.info().map(|info| Direction::from(info.better));
-        let is_fall_better = better == Some(Direction::Lower);
+        let better = self.info().map(|info| info.better);
+        let is_fall_better = better == Some(Better::Lower);
         let turned =
             |probability: f64| if is_fall_better { 1.0 - probability } else { probability };
         let (won, lost) =
@@ -141,7 +124,7 @@ impl Columns<'_> {
             tied: paired.tied,
             mde: paired.mde.filter(|_| interval.is_some()),
             clusters: paired.n_clusters,
-            coverage: measured.coverage.map(share),
+            coverage: measured.coverage.map(Coverage::share),
             delta_errors_as_zero: measured.delta_with_errors(),
             caution: caution(&paired, interval),
         })
@@ -155,7 +138,7 @@ impl Columns<'_> {
         if !self.info().is_some_and(has_worst_zero) {
             return vec![None; joined.len()];
         }
-        let both = joined.both(&with_errors(self.a), &with_errors(self.b));
+        let both = joined.both(&scores_or(0.0, self.a), &scores_or(0.0, self.b));
         both.into_iter().map(|(a, b)| Some(b? - a?)).collect()
     }
 }
@@ -188,10 +171,6 @@ fn coverage((table, column): (&ScoreTable, &ScoreColumn)) -> Coverage {
 pub(crate) fn count(coverage: &mut Coverage, standing: Standing) {
     coverage.n_scored += usize::from(standing == Standing::Scored);
     coverage.n_applicable += usize::from(standing != Standing::NotApplicable);
-}
-
-fn share(coverage: Coverage) -> f64 {
-    coverage.n_scored as f64 / coverage.n_applicable.max(1) as f64
 }
 
 /// Whether a unit has no upper end, so that changes are best told in percent.
@@ -228,11 +207,14 @@ fn mcnemar(scores: &PairedScores, paired: &Paired) -> Option<f64> {
         .then(|| statistics::mcnemar(count(paired.lost), count(paired.won)).p_mid)
 }
 
-/// The score of each row, 0 for an error; `None` if the metric does not apply.
-pub(crate) fn with_errors((table, column): (&ScoreTable, &ScoreColumn)) -> Vec<Option<f64>> {
+/// The score of each row, that of an error as given; `None` if the metric does not apply.
+pub(crate) fn scores_or(
+    error: f64,
+    (table, column): (&ScoreTable, &ScoreColumn),
+) -> Vec<Option<f64>> {
     let mut scores: Vec<Option<f64>> = table
         .standings(column)
-        .map(|standing| (standing != Standing::NotApplicable).then_some(0.0))
+        .map(|standing| (standing != Standing::NotApplicable).then_some(error))
         .collect();
     for (item, score) in crate::join::item_scores(column) {
         scores[item] = Some(score);

@@ -1,7 +1,7 @@
 //! The statistics of one metric over some rows of a score table.
 
-use juror_score::statistics::Interval;
-use juror_score::{ScoreColumn, ScoreTable, Standing, Unit, compensated_sum};
+use juror_score::statistics::{Interval, median};
+use juror_score::{ScoreColumn, ScoreTable, Standing, Unit};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -120,8 +120,8 @@ impl Numbers {
             n_not_applicable: self.n_not_applicable,
             coverage: self.n_scored as f64 / n_applicable.max(1) as f64,
             mean: mean.mean,
-            sd: standard_deviation(&self.values, mean.mean),
-            median: median(&mut self.values),
+            sd: mean.se_independent.map(|se| se * (mean.n as f64).sqrt()),
+            median: median(&mut self.values).unwrap_or(mean.mean),
             se: mean.se.filter(|_| interval.is_some()),
             interval,
             method,
@@ -138,22 +138,5 @@ impl Numbers {
     fn mean_with_errors(&self, mean: f64, worth: f64) -> f64 {
         let (n, n_error) = (self.values.len() as f64, self.n_error as f64);
         (mean * n + worth * n_error) / (n + n_error)
-    }
-}
-
-fn standard_deviation(values: &[f64], mean: f64) -> Option<f64> {
-    let mut squares: Vec<f64> = values.iter().map(|value| (value - mean).powi(2)).collect();
-    squares.sort_unstable_by(f64::total_cmp);
-    let n_free = values.len().checked_sub(1).filter(|n| *n > 0)?;
-    Some((compensated_sum(&squares) / n_free as f64).sqrt())
-}
-
-/// The middle of values, which it sorts; 0 without values.
-fn median(values: &mut [f64]) -> f64 {
-    values.sort_unstable_by(f64::total_cmp);
-    match values.len() {
-        0 => 0.0,
-        n if n % 2 == 1 => values[n / 2],
-        n => f64::midpoint(values[n / 2 - 1], values[n / 2]),
     }
 }

@@ -145,7 +145,7 @@ pub(crate) fn check_gates<'py>(
     let (scores, gates) = (run.side().scores, &rules.plan.gates);
     let outcomes = py.detach(|| {
         let statistics = &Statistics::of(scores, confidence);
-        gates.check(GatedRun { statistics, scores })
+        gates.check(GatedRun::new(statistics, scores))
     });
     Outcomes::of_run(&outcomes).told(py, &asked)
 }

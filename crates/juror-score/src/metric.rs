@@ -3,6 +3,8 @@
 //! Answers to questions and attempts of agents are measured by different rows of the same table, so
 //! that whatever reads a row (statistics, gates, documents) works for both.
 
+use serde::Serialize;
+
 use crate::coverage::Traits;
 
 /// The unit of a metric's value.
@@ -23,7 +25,8 @@ pub enum Unit {
 }
 
 /// Which direction is better.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Better {
     /// A higher value.
     Higher,

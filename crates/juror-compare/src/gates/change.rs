@@ -1,12 +1,13 @@
 //! Checks gates against the change from one run to another.
 
-use juror_score::statistics::Interval;
+use juror_score::Better;
+use juror_score::statistics::{GateLevel, Interval, MarginVerdict, margin_verdict};
 
-use super::level::{GatedRun, broken_questions, lack_of_coverage};
+use super::level::{GatedRun, broken_questions};
 use super::{Answer, ChangeLimit, Condition, Found, Gate, GateOutcome, Gates, Margin};
 use crate::comparison::CandidateComparison;
 use crate::estimate::Caution;
-use crate::metric_comparison::{Direction, MetricComparison};
+use crate::metric_comparison::MetricComparison;
 
 impl Gates {
     /// Checks every gate: those on levels against the candidate alone, those on changes against
@@ -21,10 +22,7 @@ impl Gates {
                 self.check_metric(candidate, change, metric, *limit)
             }
             Condition::Questions { ids, metric, may_break } => {
-                let of_metric = change.flips_of(metric.as_deref());
-                let is_broken = |id: &&String| of_metric.broken.iter().any(|flip| flip.id == **id);
-                let broken = ids.iter().filter(is_broken).cloned().collect();
-                broken_questions(broken, *may_break, &format!("{} fell", of_metric.metric))
+                check_flips(candidate, change, ids, metric.as_deref(), *may_break)
             }
             Condition::Level { .. } | Condition::Errors { .. } => self.check_one(gate, candidate),
         };
@@ -40,22 +38,51 @@ impl Gates {
         limit: ChangeLimit,
     ) -> Found {
         let Some(own) = change.metrics.get(metric) else {
-            let why = match change.left_out.get(metric) {
-                Some(why) => why.clone(),
-                None => format!("the runs have no question with {metric} in common"),
-            };
-            return Found::new(Answer::Unknown, why);
+            return Found::new(Answer::Unknown, change.why_not_compared(metric));
         };
-        if let Some(all) = candidate.statistics.metric(metric)
-            && !self.coverage.is_reached_by(all.n_scored, all.n_scored + all.n_error)
-        {
-            let n_applicable = all.n_scored + all.n_error;
-            let statistics = candidate.statistics;
-            let why =
-                lack_of_coverage(metric, all.n_scored, n_applicable, self.coverage, statistics);
-            return Found::uncovered(why);
+        match candidate.lack_of_coverage(metric, None, self.coverage) {
+            Some(lack) => Found::uncovered(lack),
+            None => check_margin(own, limit),
         }
-        check_margin(own, limit)
+    }
+}
+
+/// Between two runs, a question breaks if its score got worse, or if it is not in both.
+fn check_flips(
+    candidate: GatedRun<'_>,
+    change: &CandidateComparison,
+    ids: &[String],
+    metric: Option<&str>,
+    may_break: usize,
+) -> Found {
+    let Some(flips) = change.flips_of(metric) else {
+        let why = match metric {
+            Some(metric) => change.why_not_compared(metric),
+            None => "no metric tells whether a question is right".into(),
+        };
+        return Found::new(Answer::Unknown, why);
+    };
+    let is_joined = |id: &String| {
+        candidate.scores.items().iter().any(|item| *item.id == **id)
+            && !change.only_in_candidate.iter().any(|name| name.id == *id)
+    };
+    let is_worse = |id: &String| flips.broken.iter().any(|flip| flip.id == *id);
+    let named =
+        |is_it: &dyn Fn(&String) -> bool| ids.iter().filter(|id| is_it(id)).cloned().collect();
+    broken_questions(
+        &[
+            (format!("worse by {}", flips.metric), named(&is_worse)),
+            ("not in both runs".into(), named(&|id| !is_joined(id))),
+        ],
+        may_break,
+    )
+}
+
+impl CandidateComparison {
+    /// Says why a metric was not compared.
+    fn why_not_compared(&self, metric: &str) -> String {
+        let otherwise = || format!("the runs have no question with {metric} in common");
+        self.left_out.get(metric).cloned().unwrap_or_else(otherwise)
     }
 }
 
@@ -87,17 +114,15 @@ impl Loss {
     /// Whether the whole interval is within the margin, wholly outside, or neither. Without an
     /// interval nothing is known, unless the change is the same everywhere.
     fn answer(&self, caution: Option<Caution>) -> Answer {
-        let (low, high) = match (self.interval, caution) {
-            (Some(interval), _) => (interval.low, interval.high),
-            (None, Some(Caution::NoSpread)) => (self.delta, self.delta),
+        let interval = match (self.interval, caution) {
+            (Some(interval), _) => interval,
+            (None, Some(Caution::NoSpread)) => Interval { low: self.delta, high: self.delta },
             (None, _) => return Answer::Unknown,
         };
-        if low > -self.margin {
-            Answer::Met
-        } else if high < -self.margin {
-            Answer::NotMet
-        } else {
-            Answer::Unknown
+        match margin_verdict(interval, self.margin, GateLevel::Block) {
+            MarginVerdict::Pass => Answer::Met,
+            MarginVerdict::Warn | MarginVerdict::Block => Answer::NotMet,
+            MarginVerdict::Inconclusive => Answer::Unknown,
         }
     }
 }
@@ -150,8 +175,8 @@ impl MetricComparison {
 
     fn verb(&self, is_rise: bool) -> &'static str {
         match (self.better, is_rise) {
-            (Some(Direction::Higher), true) => "gains",
-            (Some(Direction::Higher), false) => "loses",
+            (Some(Better::Higher), true) => "gains",
+            (Some(Better::Higher), false) => "loses",
             (_, true) => "rises",
             (_, false) => "falls",
         }

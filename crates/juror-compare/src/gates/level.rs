@@ -5,17 +5,67 @@ use juror_score::{ScoreTable, metric};
 use super::limit::percent;
 use super::{Answer, Bound, Condition, Found, Gate, GateOutcome, Gates, LevelLimit, Limit, Share};
 use crate::headline::headline;
-use crate::join::item_scores;
+use crate::join::{QuestionName, item_scores};
 use crate::metric_statistics::MetricStatistics;
 use crate::statistics::{Kind, Statistics};
 
 /// One run, as gates see it.
 #[derive(Clone, Copy)]
 pub struct GatedRun<'r> {
-    /// Its statistics.
-    pub statistics: &'r Statistics,
-    /// The numbers they were computed from.
-    pub scores: &'r ScoreTable,
+    statistics: &'r Statistics,
+    pub(super) scores: &'r ScoreTable,
+    /// Questions that the run should have answered, and that are not among its rows.
+    missing: &'r [QuestionName],
+}
+
+impl<'r> GatedRun<'r> {
+    /// A run with its statistics, and the numbers they were computed from.
+    pub fn new(statistics: &'r Statistics, scores: &'r ScoreTable) -> GatedRun<'r> {
+        GatedRun { statistics, scores, missing: &[] }
+    }
+
+    /// The same run, of which these questions are missing: they count as errors.
+    #[must_use]
+    pub fn without(self, missing: &'r [QuestionName]) -> GatedRun<'r> {
+        GatedRun { missing, ..self }
+    }
+
+    fn n_errors(&self) -> usize {
+        self.statistics.errors + self.missing.len()
+    }
+
+    /// Says that too few questions, of a group or of all, have a verdict on a metric, if that is so.
+    pub(super) fn lack_of_coverage(
+        &self,
+        metric: &str,
+        group: Option<&str>,
+        least: Share,
+    ) -> Option<String> {
+        let all = self.statistics;
+        let own = match group {
+            None => all.metric(metric),
+            Some(group) => all.groups.get(group)?.get(metric),
+        }?;
+        let is_missing = |name: &&QuestionName| group.is_none_or(|group| name.group == group);
+        let n_missing = self.missing.iter().filter(is_missing).count();
+        let n_applicable = own.n_scored + own.n_error + n_missing;
+        if least.is_reached_by(own.n_scored, n_applicable) {
+            return None;
+        }
+        let share = own.n_scored as f64 / n_applicable.max(1) as f64;
+        let share = percent(share, |shown| shown >= least.percent());
+        let failed = match (self.n_errors(), answer_of(all.kind)) {
+            (0, _) => String::new(),
+            (1, answer) => format!("; 1 {answer} failed or is missing"),
+            (n, answer) => format!("; {n} {answer}s failed or are missing"),
+        };
+        Some(format!(
+            "{metric} has a verdict for {} of the {n_applicable} {}s to which it applies \
+             ({share}), at least {least} was asked{failed}",
+            own.n_scored,
+            questions_of(all.kind)
+        ))
+    }
 }
 
 impl Gates {
@@ -32,7 +82,7 @@ impl Gates {
             Condition::Level { metric, group, limit, bound } => {
                 self.check_level(run, metric, group.as_deref(), *limit, *bound)
             }
-            Condition::Errors { most } => check_errors(run.statistics, *most),
+            Condition::Errors { most } => check_errors(run, *most),
             Condition::Questions { ids, metric, may_break } => {
                 check_questions(run, ids, metric.as_deref(), *may_break)
             }
@@ -66,27 +116,13 @@ impl Gates {
             );
         };
         let level = check_bound(metric, own, limit, bound);
-        match self.lack_of_coverage(metric, own, all) {
+        match run.lack_of_coverage(metric, group, self.coverage) {
             None => level,
             Some(lack) if level.answer == Answer::NotMet => {
                 Found::uncovered(format!("{}; {lack}", level.why))
             }
             Some(lack) => Found::uncovered(lack),
         }
-    }
-
-    /// Says that too few questions have a verdict, if that is so.
-    fn lack_of_coverage(
-        &self,
-        metric: &str,
-        own: &MetricStatistics,
-        all: &Statistics,
-    ) -> Option<String> {
-        let n_applicable = own.n_scored + own.n_error;
-        if self.coverage.is_reached_by(own.n_scored, n_applicable) {
-            return None;
-        }
-        Some(lack_of_coverage(metric, own.n_scored, n_applicable, self.coverage, all))
     }
 }
 
@@ -96,28 +132,6 @@ impl Gate {
         let is_other = |name: &str| scores.column(name).is_none() && metric(name).is_some();
         !self.metric().is_some_and(is_other)
     }
-}
-
-/// Words for too few verdicts.
-pub(super) fn lack_of_coverage(
-    metric: &str,
-    n_scored: usize,
-    n_applicable: usize,
-    least: Share,
-    all: &Statistics,
-) -> String {
-    let share = n_scored as f64 / n_applicable.max(1) as f64;
-    let share = percent(share, |shown| shown >= least.percent());
-    let failed = match (all.errors, all.kind) {
-        (0, _) => String::new(),
-        (1, _) => format!("; 1 {} failed or is missing", answer_of(all.kind)),
-        (n, kind) => format!("; {n} {}s failed or are missing", answer_of(kind)),
-    };
-    format!(
-        "{metric} has a verdict for {n_scored} of the {n_applicable} {}s to which it applies \
-         ({share}), at least {least} was asked{failed}",
-        questions_of(all.kind)
-    )
 }
 
 fn check_bound(metric: &str, own: &MetricStatistics, limit: LevelLimit, bound: Bound) -> Found {
@@ -138,14 +152,14 @@ fn check_bound(metric: &str, own: &MetricStatistics, limit: LevelLimit, bound: B
     Found::new(answer, format!("{metric} {what} {value:.4}, {limit} was asked"))
 }
 
-fn check_errors(all: &Statistics, most: Limit) -> Found {
-    let (n_errors, n_all) = (all.errors, all.answers);
+fn check_errors(run: GatedRun<'_>, most: Limit) -> Found {
+    let (n_errors, n_all) = (run.n_errors(), run.statistics.answers + run.missing.len());
     let is_met = most.allows(n_errors, n_all);
     let share = percent(n_errors as f64 / n_all.max(1) as f64, |shown| match most {
         Limit::Share(most) => (shown <= most.percent()) != is_met,
         Limit::Count(_) => false,
     });
-    let noun = answer_of(all.kind);
+    let noun = answer_of(run.statistics.kind);
     let answer = if is_met { Answer::Met } else { Answer::NotMet };
     let why = format!(
         "{n_errors} of {n_all} {noun}s failed or are missing ({share}), at most {most} was asked"
@@ -174,20 +188,20 @@ fn check_questions(
         own.peek().is_some() && own.all(|(_, score)| score.is_some_and(|score| score >= 1.0))
     };
     let broken: Vec<String> = ids.iter().filter(|id| !is_right(id)).cloned().collect();
-    broken_questions(broken, may_break, &format!("{} less than 1", column.name))
+    broken_questions(&[(format!("{} less than 1", column.name), broken)], may_break)
 }
 
-/// What follows from the questions that broke.
-pub(super) fn broken_questions(broken: Vec<String>, may_break: usize, how: &str) -> Found {
-    let answer = if broken.len() <= may_break { Answer::Met } else { Answer::NotMet };
-    let why = match &broken[..] {
-        [] => "none broke".to_owned(),
-        broken => format!("{how}: {}", broken.join(", ")),
-    };
-    Found { questions: broken, ..Found::new(answer, why) }
+/// What follows from the questions that broke, listed by how they did.
+pub(super) fn broken_questions(how: &[(String, Vec<String>)], may_break: usize) -> Found {
+    let questions: Vec<String> = how.iter().flat_map(|(_, ids)| ids.clone()).collect();
+    let answer = if questions.len() <= may_break { Answer::Met } else { Answer::NotMet };
+    let told = how.iter().filter(|(_, ids)| !ids.is_empty());
+    let told: Vec<String> = told.map(|(how, ids)| format!("{how}: {}", ids.join(", "))).collect();
+    let why = if told.is_empty() { "none broke".to_owned() } else { told.join("; ") };
+    Found { questions, ..Found::new(answer, why) }
 }
 
-pub(super) fn questions_of(kind: Kind) -> &'static str {
+fn questions_of(kind: Kind) -> &'static str {
     match kind {
         Kind::Eval => "question",
         Kind::Bench => "attempt",

@@ -14,6 +14,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+pub use juror_score::statistics::GateLevel;
 pub use level::GatedRun;
 pub use limit::{Limit, NotALimit, NotAShare, Share};
 
@@ -153,16 +154,6 @@ pub enum Bound {
     Lower,
     /// The upper end of its interval.
     Upper,
-}
-
-/// What happens if a condition is not met.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum GateLevel {
-    /// The command fails.
-    #[default]
-    Block,
-    /// The command says so and passes.
-    Warn,
 }
 
 /// What happens if the data cannot tell.

@@ -2,12 +2,14 @@
 
 use crate::support::{Answer, facts, table};
 use juror_compare::{
-    Caution, ChangeLimit, CompareOptions, ComparedRun, Comparison, Condition, Difference, Gate,
-    GateVerdict, Gates, Incomparable, LevelLimit, Limit, Margin, MetricComparison, RunFacts,
-    compare,
+    Caution, ChangeLimit, CompareOptions, ComparedRun, Comparison, Condition, Difference, Flip,
+    Gate, GateVerdict, Gates, Incomparable, Kind, LevelLimit, Limit, Margin, MetricComparison,
+    RunFacts, compare,
 };
-use juror_score::ScoreTable;
 use juror_score::statistics::Interval;
+use juror_score::{
+    Aggregator, Aspect, Finding, Number, Observation, Profile, ScoreTable, Scorecard, Verdict,
+};
 use proptest::prelude::*;
 
 fn compared(a: &ScoreTable, b: &ScoreTable, options: &CompareOptions) -> Comparison {
@@ -95,6 +97,84 @@ fn a_gate_never_passes_on_survivors() {
     }
     let errors = gated(Condition::Errors { most: Limit::Count(298) });
     assert_eq!(compared(&before, &after, &errors).verdict, GateVerdict::Block);
+}
+
+#[test]
+fn questions_that_the_candidate_lacks_are_no_survivors_either() {
+    let before = run(12, |_, _| Some(1.0));
+    let few: Vec<String> = (0..4).map(|at| format!("q{at}")).collect();
+    let few: Vec<Answer<'_>> = few.iter().map(|id| ("t0", id.as_str(), Some(1.0))).collect();
+    let after = table(&few);
+    for condition in [
+        may_fall(0.5).gates.gates[0].condition.clone(),
+        Gate::on_mean("steps_score", LevelLimit::Min(0.9)).condition,
+        Condition::Errors { most: Limit::Count(43) },
+    ] {
+        let comparison = compared(&before, &after, &gated(condition.clone()));
+        let gate = &comparison.candidates[0].gates[0];
+        assert_eq!(gate.verdict, GateVerdict::Block, "{}", gate.why);
+        assert!(
+            gate.why.contains("of the 48 questions") || gate.why.contains("44 of 48"),
+            "{}",
+            gate.why
+        );
+        let options = CompareOptions { allow_mismatch: true, ..gated(condition) };
+        assert_eq!(
+            compared(&before, &after, &options).verdict,
+            GateVerdict::Pass,
+            "in common alone"
+        );
+    }
+}
+
+#[test]
+fn a_gate_on_questions_passes_only_if_both_runs_have_them() {
+    let before = table(&[("t", "1", Some(1.0)), ("t", "2", Some(1.0))]);
+    let after = table(&[("t", "1", Some(1.0)), ("t", "3", Some(1.0))]);
+    let gate = |ids: &[&str], metric: Option<&str>| {
+        let ids = ids.iter().map(|id| (*id).to_owned()).collect();
+        let metric = metric.map(str::to_owned);
+        let options = gated(Condition::Questions { ids, metric, may_break: 0 });
+        compared(&before, &after, &options).candidates[0].gates[0].clone()
+    };
+    assert_eq!(gate(&["1"], None).verdict, GateVerdict::Pass);
+    for id in ["2", "3", "misspelt"] {
+        let outcome = gate(&["1", id], None);
+        assert_eq!((outcome.verdict, outcome.questions), (GateVerdict::Block, vec![id.to_owned()]));
+    }
+    let other = gate(&["1"], Some("answer_f1"));
+    assert_eq!(other.verdict, GateVerdict::Inconclusive, "{}", other.why);
+}
+
+/// Answers with tokens; `None` for an error.
+fn tokens(answers: &[(&str, Option<f64>)]) -> ScoreTable {
+    let mut aggregator = Aggregator::new(&Profile::V5, &[]);
+    for (id, tokens) in answers {
+        let value = tokens.map(|tokens| ("total_tokens", Number::real(tokens).expect("a number")));
+        aggregator.observe(&Observation {
+            id,
+            template: "t",
+            is_error: tokens.is_none(),
+            values: value.into_iter().collect(),
+            ..Observation::default()
+        });
+    }
+    aggregator.into_scores()
+}
+
+#[test]
+fn what_failed_used_no_fewer_tokens() {
+    let before = tokens(&[("1", Some(100.0)), ("2", None), ("3", Some(100.0))]);
+    let after = tokens(&[("1", None), ("2", Some(100.0)), ("3", Some(90.0))]);
+    let options =
+        CompareOptions { metrics: vec!["total_tokens".into()], ..CompareOptions::default() };
+    let comparison = compared(&before, &after, &options);
+    let flips = comparison.candidates[0].flips_of(Some("total_tokens")).expect("flips");
+    let ids = |flips: &[Flip]| flips.iter().map(|flip| flip.id.clone()).collect::<Vec<_>>();
+    assert_eq!(
+        (ids(&flips.broken), ids(&flips.fixed)),
+        (vec!["1".into()], vec!["2".into(), "3".into()])
+    );
 }
 
 #[test]
@@ -201,6 +281,26 @@ fn verdicts_of_different_judges_are_not_compared() {
     let comparison = comparison.expect("runs");
     assert!(!comparison.candidates[0].same_judge);
     assert!(comparison.candidates[0].metrics.contains_key("steps_score"), "no judge decides it");
+    let mut attempts = ScoreTable::of_attempts();
+    let solved = Finding::new(Aspect::Metric("sopr_score"), Verdict::scored(1.0));
+    attempts.push_attempt(&Scorecard {
+        judged: vec![solved].into(),
+        ..Scorecard::of_attempt("G1", "1")
+    });
+    let bench = |judge: &str| RunFacts {
+        judge: Some(judge.into()),
+        kind: Kind::Bench,
+        ..RunFacts::of_file(judge, Kind::Bench)
+    };
+    let (one, other) = (bench("m"), bench("n"));
+    let comparison = compare(
+        ComparedRun { facts: &one, scores: &attempts },
+        &[ComparedRun { facts: &other, scores: &attempts }],
+        &CompareOptions::default(),
+    );
+    let candidate = &comparison.expect("runs").candidates[0];
+    assert!(candidate.left_out.contains_key("sopr_score"));
+    assert!(candidate.flips_of(None).is_none_or(|flips| flips.metric != "sopr_score"));
 }
 
 fn scores() -> impl Strategy<Value = Vec<(u8, f64, f64)>> {

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use juror_compare::{Comparison, Direction, MetricComparison};
+use juror_compare::{Comparison, MetricComparison};
+use juror_score::Better;
 
 use super::words::run_name;
 use crate::tsv::{cell, one_line};
@@ -53,8 +54,8 @@ pub fn comparison_tsv(comparison: &Comparison) -> Vec<u8> {
 
 fn cells(own: &MetricComparison) -> String {
     let better = match own.better {
-        Some(Direction::Higher) => "higher",
-        Some(Direction::Lower) => "lower",
+        Some(Better::Higher) => "higher",
+        Some(Better::Lower) => "lower",
         None => "",
     };
     let (low, high) = own.interval.map(|interval| (interval.low, interval.high)).unzip();

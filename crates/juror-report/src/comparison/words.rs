@@ -1,10 +1,9 @@
 //! What every report of a comparison says in words: which runs, how many questions, which metrics.
 
 use juror_compare::{
-    ByMetric, CandidateComparison, Comparison, Direction, Kind, MetricComparison, RunFacts,
-    thousands,
+    ByMetric, CandidateComparison, Comparison, Kind, MetricComparison, RunFacts, thousands,
 };
-use juror_score::{KeyPart, Ordered, split_key};
+use juror_score::{Better, KeyPart, Ordered, split_key};
 
 use crate::amount::confidence;
 
@@ -146,7 +145,7 @@ pub(super) fn groups_of<'c>(
 
 /// The change, positive if it is for the better.
 fn gain(own: &MetricComparison) -> f64 {
-    if own.better == Some(Direction::Lower) { -own.delta } else { own.delta }
+    if own.better == Some(Better::Lower) { -own.delta } else { own.delta }
 }
 
 #[cfg(test)]

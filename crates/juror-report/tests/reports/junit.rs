@@ -52,7 +52,7 @@ fn a_case_fails_by_a_gate_on_it_or_by_the_threshold_and_errors_are_apart() {
     let (kind, message, why) = trouble(&gates.test_cases[0]);
     assert_eq!(kind, NonSuccessKind::Failure);
     assert_eq!(message, "gate not met: of 2 questions 0 may break");
-    assert_eq!(why, Some("steps_score fell: q4, q20"));
+    assert_eq!(why, Some("worse by steps_score: q4, q20"));
     let q4 = case(&report.test_suites[2], "q4");
     assert_eq!(trouble(q4).1, "gate not met: of 2 questions 0 may break");
     assert_eq!(property(q4, "steps_score"), Some("0"));

@@ -34,7 +34,7 @@ fn a_pull_request_sees_verdict_gates_metrics_and_broken_questions() {
         read.tables.iter().map(|table| (table.len(), table[0].len())).collect();
     // Gates, metrics, five broken questions, two fixed ones, templates.
     assert_eq!(sizes, [(2, 3), (3, 11), (6, 4), (3, 4), (13, 11)], "{markdown}");
-    assert_eq!(read.tables[0][1], ["q4 may not break", "block", "steps_score fell: q4"]);
+    assert_eq!(read.tables[0][1], ["q4 may not break", "block", "worse by steps_score: q4"]);
     assert_eq!(read.tables[1][2][4..7], ["+16.1 … +17.9 %", "<.001", "0.000"]);
     assert_eq!(read.tables[2][1], ["1.00 → 0.00", "q4", "template_1", ""]);
     assert_eq!(read.tables[2][4][0], "1.00 → error");

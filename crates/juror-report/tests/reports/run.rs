@@ -22,7 +22,7 @@ fn check(
     let ids = vec!["q0".to_owned()];
     let on_question = Gate::blocking(Condition::Questions { ids, metric: None, may_break: 0 });
     let gates = Gates { gates: vec![gate, on_question], ..Gates::default() };
-    let outcomes = gates.check(GatedRun { statistics: &statistics, scores });
+    let outcomes = gates.check(GatedRun::new(&statistics, scores));
     look(&RunReport {
         name: "nightly",
         scores,

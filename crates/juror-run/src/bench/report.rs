@@ -309,7 +309,7 @@ impl BenchTotals {
 
     /// Checks gates.
     pub fn check(&self, gates: &Gates) -> Vec<GateOutcome> {
-        gates.check(GatedRun { statistics: &self.statistics, scores: &self.scores })
+        gates.check(GatedRun::new(&self.statistics, &self.scores))
     }
 }
 

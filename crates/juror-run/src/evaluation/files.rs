@@ -47,7 +47,7 @@ impl Totals {
     /// Computes them from everything that was collected.
     pub fn of(aggregator: &Aggregator, gates: &Gates) -> Totals {
         let statistics = Statistics::of(aggregator.scores(), CONFIDENCE);
-        let run = GatedRun { statistics: &statistics, scores: aggregator.scores() };
+        let run = GatedRun::new(&statistics, aggregator.scores());
         Totals { aggregates: aggregator.finish(), gates: gates.check(run), statistics }
     }
 }
