@@ -1,0 +1,47 @@
+// Bundles the interface into the two files that the Rust crate puts into every report.
+// The same sources and lock file give the same bytes, so the committed bundle can be compared.
+import { build } from "esbuild";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { gzipSync } from "node:zlib";
+
+const here = new URL(".", import.meta.url).pathname;
+const assets = new URL("../crates/juror-report/assets/", import.meta.url).pathname;
+const MOST_BYTES = 45_000;
+
+// The licence of preact asks that its text goes along with every copy.
+const licence = readFileSync(`${here}node_modules/preact/LICENSE`, "utf8").trim();
+
+const { outputFiles } = await build({
+  absWorkingDir: here,
+  entryPoints: { report: "src/main.tsx", style: "src/style/report.css" },
+  outdir: assets,
+  bundle: true,
+  minify: true,
+  write: false,
+  format: "iife",
+  target: "es2020",
+  jsx: "automatic",
+  jsxImportSource: "preact",
+  legalComments: "none",
+  banner: { js: `/* This file contains preact.\n${licence}\n*/` },
+});
+
+const files = {
+  "report.js": text(".js"),
+  "report.css": text(".css"),
+};
+for (const [name, content] of Object.entries(files)) {
+  // These would end the element that holds the file, or change how the rest of it is read.
+  const wrong = /<\/(script|style)|<!--|<script/i.exec(content);
+  if (wrong) throw new Error(`${name} contains \`${wrong[0]}\``);
+}
+const size = gzipSync(files["report.js"] + files["report.css"], { level: 9 }).length;
+if (size > MOST_BYTES) throw new Error(`the bundle has ${size} bytes compressed, more than ${MOST_BYTES}`);
+
+mkdirSync(assets, { recursive: true });
+for (const [name, content] of Object.entries(files)) writeFileSync(assets + name, content);
+console.log(`report.js and report.css: ${size} bytes compressed`);
+
+function text(ending) {
+  return outputFiles.find((file) => file.path.endsWith(ending)).text;
+}

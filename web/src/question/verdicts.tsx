@@ -1,0 +1,127 @@
+// What judges said, and how they were asked.
+
+import type { Call, Verdict } from "../contract";
+import { Fold } from "../fold";
+import { NONE, score, usd } from "../format";
+import { visible } from "../hidden";
+import { LongText, Name, Text } from "../text";
+import { ClaimList } from "./claims";
+
+export function Verdicts({ verdicts, of }: { verdicts: Verdict[]; of: string }) {
+  if (verdicts.length === 0) return null;
+  return (
+    <section class="part" aria-labelledby="verdicts-title">
+      <h4 id="verdicts-title">Verdicts {of && <small>{visible(of)}</small>}</h4>
+      <div class="verdicts">
+        {verdicts.map((verdict) => (
+          <OneVerdict verdict={verdict} />
+        ))}
+      </div>
+    </section>
+  );
+}
+
+function OneVerdict({ verdict }: { verdict: Verdict }) {
+  const { metric, step, error, reason, claims, flags, calls } = verdict;
+  return (
+    <article class="verdict">
+      <header>
+        <h5>
+          <Name value={metric} /> {step !== null && <small>step {step + 1}</small>}
+        </h5>
+        {flags.map((flag) => (
+          <span class="tag flagged">
+            <span aria-hidden="true">!</span> <Text value={flag} />
+          </span>
+        ))}
+        <By verdict={verdict} />
+      </header>
+      <Numbers verdict={verdict} />
+      {error !== null && (
+        <p class="note bad">
+          <b>Error</b> <Text value={error} />
+        </p>
+      )}
+      {reason !== null && (
+        <p class="reason">
+          <Text value={reason} />
+        </p>
+      )}
+      {claims && <ClaimList claims={claims} />}
+      {calls === null ? (
+        <p class="note">Prompts and replies are not kept with this report.</p>
+      ) : (
+        calls.map((call) => <OneCall call={call} />)
+      )}
+    </article>
+  );
+}
+
+function By({ verdict: { by, usd: price } }: { verdict: Verdict }) {
+  if (by === null && price === null) return null;
+  return (
+    <span class="by">
+      {by !== null && <Text value={by} />}
+      {by !== null && price !== null && " · "}
+      {price !== null && `US$ ${usd(price)}`}
+    </span>
+  );
+}
+
+function Numbers({ verdict: { numbers, repeats } }: { verdict: Verdict }) {
+  if (numbers.length + repeats.length === 0) return null;
+  return (
+    <dl class="numbers">
+      {numbers.map(([name, value]) => (
+        <div>
+          <dt>
+            <Name value={name} />
+          </dt>
+          <dd>{typeof value === "string" ? <Text value={value} /> : score(value, null)}</dd>
+        </div>
+      ))}
+      {repeats.map(([name, values]) => (
+        <div>
+          <dt>
+            <Name value={name} />, each time
+          </dt>
+          <dd>{values.map((value) => (value === null ? NONE : score(value, null))).join("  ")}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function OneCall({ call }: { call: Call }) {
+  const summary = (
+    <>
+      Prompt and reply: <Text value={call.purpose} />
+      {call.repeat > 0 && `, repeat ${call.repeat + 1}`}
+      {call.usd !== null && <span class="by">US$ {usd(call.usd)}</span>}
+      {call.known && <span class="tag">known reply</span>}
+    </>
+  );
+  return (
+    <Fold summary={summary} class="call">
+      {() => (
+        <>
+          {call.messages.map(({ role, text }) => (
+            <Message role={role} text={text} />
+          ))}
+          <Message role="reply" text={call.reply} />
+        </>
+      )}
+    </Fold>
+  );
+}
+
+function Message({ role, text }: { role: string; text: string }) {
+  return (
+    <div class="labelled">
+      <p class="name">
+        <Text value={role} />
+      </p>
+      <LongText value={text} />
+    </div>
+  );
+}
