@@ -41,6 +41,7 @@
 //! here: the same input gives the same output.
 
 mod aggregate;
+mod alignment;
 mod assignment;
 mod build;
 mod by_step;
@@ -62,11 +63,16 @@ mod repeated;
 pub mod retrieval;
 mod score_table;
 mod scorecard;
+mod shown_output;
 mod stats;
 mod trajectory;
 
 pub use aggregate::{
     Aggregates, Aggregator, Observation, ObservedStep, Ordered, StepCounts, Summary,
+};
+pub use alignment::{
+    AlignedDocument, Alignment, ArgumentDifference, DocumentAlignment, StepPair, StepState,
+    show_expected,
 };
 pub use build::{ExpectedStepBuilder, QuestionBuilder, StepBuilder, TrajectoryBuilder};
 pub use by_step::ByStep;
@@ -78,7 +84,7 @@ pub use finding::{
     Judgement, KeyPart, OutputRuns, Reason, Runs, Score, Verdict, Why, split_key,
 };
 #[doc(no_inline)]
-pub use juror_sparql::Rules;
+pub use juror_sparql::{AlignedRow, Rules, TableAlignment};
 #[doc(no_inline)]
 pub use juror_statistics::{self as statistics, compensated_sum};
 pub use kind_names::{KindNames, StepKind};
@@ -97,5 +103,6 @@ pub use question::{ExpectedStep, MatchedBy, Question};
 pub use record::{COMPUTED_STEP_METRICS, Case, Record, score};
 pub use score_table::{ScoreColumn, ScoreTable, ScoredItem, ScoredValue, Standing};
 pub use scorecard::{Resources, Scorecard};
+pub use shown_output::{ShownDocument, ShownLimits, ShownOutput};
 pub use stats::{Number, Spread};
 pub use trajectory::{Ending, Status, Step, Trajectory, Usage};

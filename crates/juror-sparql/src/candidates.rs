@@ -210,7 +210,7 @@ fn hash_of(cells: &[Cell<'_>], state: &DefaultHashBuilder) -> u64 {
 }
 
 /// Returns what distinguishes a cell from others.
-fn identity_of<'c>(cell: &'c Cell<'_>) -> Option<(Option<Datatype>, &'c str)> {
+pub(super) fn identity_of<'c>(cell: &'c Cell<'_>) -> Option<(Option<Datatype>, &'c str)> {
     match cell {
         Cell::Unbound => None,
         Cell::Text(text) => Some((None, text)),

@@ -64,6 +64,25 @@ pub enum Comparison {
     Undecided,
 }
 
+/// How the columns of two tables are paired under which they agree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Pairing {
+    /// The partner of each required column; empty if the cells do not decide it.
+    Same(Vec<usize>),
+    Different,
+    Undecided,
+}
+
+impl Pairing {
+    fn comparison(&self) -> Comparison {
+        match self {
+            Pairing::Same(_) => Comparison::Same,
+            Pairing::Different => Comparison::Different,
+            Pairing::Undecided => Comparison::Undecided,
+        }
+    }
+}
+
 /// A reference result prepared for comparisons.
 pub enum Prepared<'t> {
     /// The result of an ASK query.
@@ -74,11 +93,11 @@ pub enum Prepared<'t> {
 
 /// A reference table prepared for comparisons.
 pub struct PreparedTable<'t> {
-    table: &'t Solutions<'t>,
+    pub(super) table: &'t Solutions<'t>,
     /// The positions of the required columns; `None` for one that the table lacks, which counts as
     /// a column of unbound cells.
-    required: Vec<Option<usize>>,
-    mode: Mode,
+    pub(super) required: Vec<Option<usize>>,
+    pub(super) mode: Mode,
     /// For the quick check; `None` if the table lacks a required column. Computed on first use.
     verbatim: OnceLock<Option<Verbatim<'t>>>,
     /// For the search; computed on first use.
@@ -121,7 +140,7 @@ impl<'t> Prepared<'t> {
         let same = match (self, actual) {
             (Prepared::Truth(expected), SparqlResult::Truth(actual)) => expected == actual,
             (Prepared::Table(expected), SparqlResult::Table(actual)) => {
-                return expected.compare(actual);
+                return expected.pair_columns(actual).comparison();
             }
             _ => false,
         };
@@ -130,58 +149,64 @@ impl<'t> Prepared<'t> {
 }
 
 impl<'t> PreparedTable<'t> {
-    fn compare(&self, actual: &Solutions<'_>) -> Comparison {
-        let decided = |same| if same { Comparison::Same } else { Comparison::Different };
+    /// Finds a pairing of columns under which the rows are the same.
+    pub(super) fn pair_columns(&self, actual: &Solutions<'_>) -> Pairing {
         let n_rows = self.table.n_rows;
         let enough_columns = actual.names.len() >= self.required.len();
         match (n_rows, actual.n_rows) {
-            (0, 0) => return decided(enough_columns),
-            (0, _) | (_, 0) => return Comparison::Different,
+            (0, 0) if enough_columns => return Pairing::Same(Vec::new()),
+            (0, _) | (_, 0) => return Pairing::Different,
             _ => {}
         }
         if !enough_columns {
-            return Comparison::Different;
+            return Pairing::Different;
         }
         if self.required.is_empty() {
-            return Comparison::Same;
+            return Pairing::Same(Vec::new());
         }
         if self.mode != Mode::Set && n_rows != actual.n_rows {
-            return Comparison::Different;
+            return Pairing::Different;
         }
-        if self.is_verbatim(actual) {
-            return Comparison::Same;
+        match self.verbatim_partners(actual) {
+            Some(partners) => Pairing::Same(partners),
+            None => self.search(actual),
         }
-        self.search(actual)
     }
 
-    /// Whether another table has identical cells, as far as the quick check can tell.
-    fn is_verbatim(&self, actual: &Solutions<'_>) -> bool {
+    /// Pairs the columns of a table with identical cells, as far as the quick check can tell.
+    fn verbatim_partners(&self, actual: &Solutions<'_>) -> Option<Vec<usize>> {
         let table = self.table;
         if table.n_rows != actual.n_rows {
-            return false;
+            return None;
         }
         let prepare = || {
             let columns = self.required.iter().map(|at| Some(table.columns[(*at)?].as_slice()));
             Some(Verbatim::new(columns.collect::<Option<_>>()?, table.n_rows))
         };
-        self.verbatim.get_or_init(prepare).as_ref().is_some_and(|verbatim| match self.mode {
-            Mode::Sequence => verbatim.is_in(actual),
-            Mode::Set | Mode::Multiset => verbatim.has_rows_of(actual),
-        })
+        let verbatim = self.verbatim.get_or_init(prepare).as_ref()?;
+        match self.mode {
+            Mode::Sequence => verbatim.find_in_order(actual),
+            Mode::Set | Mode::Multiset => verbatim.find_rows(actual),
+        }
     }
 
-    fn search(&self, actual: &Solutions<'_>) -> Comparison {
+    fn search(&self, actual: &Solutions<'_>) -> Pairing {
         self.search_among(self.candidates(actual), actual)
     }
 
-    fn search_among(&self, candidates: CandidateColumns, actual: &Solutions<'_>) -> Comparison {
-        match candidates {
-            CandidateColumns::Impossible => Comparison::Different,
-            CandidateColumns::OverBudget => Comparison::Undecided,
-            CandidateColumns::Found(candidates) => {
-                let mut used = vec![false; actual.columns.len()];
-                ColumnSearch::new(self, actual.n_rows, candidates).descend(0, &[], &mut used)
-            }
+    fn search_among(&self, candidates: CandidateColumns, actual: &Solutions<'_>) -> Pairing {
+        let candidates = match candidates {
+            CandidateColumns::Impossible => return Pairing::Different,
+            CandidateColumns::OverBudget => return Pairing::Undecided,
+            CandidateColumns::Found(candidates) => candidates,
+        };
+        let search = ColumnSearch::new(self, actual.n_rows, candidates);
+        let mut used = vec![false; actual.columns.len()];
+        let mut partners = vec![0; self.required.len()];
+        match search.descend(0, &[], &mut used, &mut partners) {
+            Comparison::Same => Pairing::Same(partners),
+            Comparison::Different => Pairing::Different,
+            Comparison::Undecided => Pairing::Undecided,
         }
     }
 
@@ -226,6 +251,8 @@ impl<'t> PreparedTable<'t> {
 
 /// One level of the search: a required column, and how its values split the reference rows.
 struct SearchLevel {
+    /// Which of the required columns it is.
+    column: usize,
     candidates: Vec<ColumnCandidate>,
     split: Split,
     /// The number of reference rows in each class after this level, in a set each distinct row
@@ -276,20 +303,28 @@ impl ColumnSearch {
         n_rows: usize,
         candidates: Vec<Vec<ColumnCandidate>>,
     ) -> ColumnSearch {
-        let mut columns: Vec<_> = reference.columns().iter().zip(candidates).collect();
-        columns.sort_by_key(|(column, candidates)| (candidates.len(), Reverse(column.n_values)));
-        let splits = splits(columns.iter().map(|(column, _)| *column), reference.mode);
-        let levels = columns.into_iter().zip(splits).map(|((_, candidates), split)| {
+        let mut columns: Vec<_> = reference.columns().iter().zip(candidates).enumerate().collect();
+        columns
+            .sort_by_key(|(_, (column, candidates))| (candidates.len(), Reverse(column.n_values)));
+        let splits = splits(columns.iter().map(|(_, (column, _))| *column), reference.mode);
+        let levels = columns.into_iter().zip(splits).map(|((column, (_, candidates)), split)| {
             let (split, class_sizes) = split;
-            SearchLevel { candidates, split, class_sizes }
+            SearchLevel { column, candidates, split, class_sizes }
         });
         let levels = levels.collect();
         ColumnSearch { levels, mode: reference.mode, n_rows, visited: Cell::new(0) }
     }
 
     /// Tries the candidates of a level. Actual columns with the same cells (of the same kind) are
-    /// interchangeable, so one of each kind is enough.
-    fn descend(&self, depth: usize, classes: &[u32], used: &mut [bool]) -> Comparison {
+    /// interchangeable, so one of each kind is enough. If the rows are the same in the end,
+    /// `partners` has the chosen column for each required one.
+    fn descend(
+        &self,
+        depth: usize,
+        classes: &[u32],
+        used: &mut [bool],
+        partners: &mut [usize],
+    ) -> Comparison {
         let Some(level) = self.levels.get(depth) else { return Comparison::Same };
         let mut tried = vec![false; used.len()];
         for candidate in &level.candidates {
@@ -303,7 +338,8 @@ impl ColumnSearch {
             let values = candidate.values.rows();
             let Some(next) = self.refine(level, classes, &values) else { continue };
             used[candidate.at] = true;
-            let found = self.descend(depth + 1, &next, used);
+            partners[level.column] = candidate.at;
+            let found = self.descend(depth + 1, &next, used, partners);
             used[candidate.at] = false;
             if found != Comparison::Different {
                 return found;
@@ -491,9 +527,10 @@ mod tests {
         let (Prepared::Table(expected), SparqlResult::Table(actual)) = (&prepared, other) else {
             panic!("two tables")
         };
-        let is_verbatim = expected.is_verbatim(actual);
+        let is_verbatim = expected.verbatim_partners(actual).is_some();
         if is_verbatim {
-            assert_eq!(expected.search(actual), Comparison::Same, "{one:?} {other:?}");
+            let found = expected.search(actual).comparison();
+            assert_eq!(found, Comparison::Same, "{one:?} {other:?}");
         }
         is_verbatim
     }
@@ -587,7 +624,7 @@ mod tests {
                 let by_value =
                     candidates_by_value(expected.columns(), actual, expected.mode, usize::MAX);
                 let found = expected.search_among(by_value, actual);
-                prop_assert_eq!(found, expected.search(actual));
+                prop_assert_eq!(found.comparison(), expected.search(actual).comparison());
             }
         }
 

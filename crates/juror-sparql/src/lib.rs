@@ -7,8 +7,8 @@
 //! other so that the rows are equal as sets, as multisets or as sequences ([`Rules`]). Names of
 //! columns do not matter. Trying all mappings would take factorial time, so [`Prepared`] turns values
 //! into integers, rules out columns with different values, and searches what is left within a
-//! budget. It prepares a reference once for any number of comparisons. [`Difference`] describes for
-//! people how two tables differ.
+//! budget. It prepares a reference once for any number of comparisons. [`TableAlignment`] shows
+//! people how the columns and rows of two tables are paired.
 //!
 //! ```
 //! use juror_sparql::{Comparison, Prepared, ResultFormat, Rules, SparqlResult};
@@ -28,11 +28,11 @@
 //!
 //! You will not find queries, HTTP clients or a triple store here.
 
+mod alignment;
 mod candidates;
 mod column;
 mod compare;
 mod delimited;
-mod difference;
 mod json;
 mod json_fast;
 mod media_type;
@@ -45,8 +45,8 @@ use std::borrow::Cow;
 
 use json_fast::{Escaped, Plain};
 
+pub use alignment::{AlignedRow, AlignmentRoom, TableAlignment};
 pub use compare::{Comparison, Prepared, PreparedTable};
-pub use difference::Difference;
 pub use media_type::MediaType;
 pub use room::CellLimit;
 use room::TableRoom;

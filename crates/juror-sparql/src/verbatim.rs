@@ -37,8 +37,9 @@ impl<'t> Verbatim<'t> {
         Verbatim { columns, n_rows, state, sums, order }
     }
 
-    /// Whether an actual table has these columns with exactly these rows, in any order.
-    pub(super) fn has_rows_of(&self, actual: &Solutions<'_>) -> bool {
+    /// Finds these columns with exactly these rows, in any order, in an actual table. Returns the
+    /// partner of each column.
+    pub(super) fn find_rows(&self, actual: &Solutions<'_>) -> Option<Vec<usize>> {
         self.find_in(actual, |hashes, partners| {
             let order = order_of(partners.iter().map(|at| &hashes[*at]), self.n_rows);
             let mut partner_of = vec![0; self.n_rows];
@@ -49,8 +50,8 @@ impl<'t> Verbatim<'t> {
         })
     }
 
-    /// Whether an actual table has these columns with these rows in the same order.
-    pub(super) fn is_in(&self, actual: &Solutions<'_>) -> bool {
+    /// Finds these columns with these rows in the same order.
+    pub(super) fn find_in_order(&self, actual: &Solutions<'_>) -> Option<Vec<usize>> {
         self.find_in(actual, |_, partners| self.has_cells(partners, actual, |row| row))
     }
 
@@ -70,15 +71,14 @@ impl<'t> Verbatim<'t> {
     }
 
     /// Pairs every column with a different actual one and calls `is_it` with the hashes of the
-    /// actual cells, by column, and the partners of the columns. Returns `false` if a column has no
-    /// partner.
+    /// actual cells, by column, and the partners of the columns. Returns the partners if this is it.
     fn find_in(
         &self,
         actual: &Solutions<'_>,
         is_it: impl FnOnce(&[Vec<u64>], &[usize]) -> bool,
-    ) -> bool {
+    ) -> Option<Vec<usize>> {
         if self.n_rows != actual.n_rows {
-            return false;
+            return None;
         }
         let columns: Vec<&[Cell<'_>]> = actual.columns.iter().map(Vec::as_slice).collect();
         let hashes = hashes_of(&columns, self.n_rows, &self.state);
@@ -87,11 +87,11 @@ impl<'t> Verbatim<'t> {
         let mut is_taken = vec![false; sums.len()];
         for sum in &self.sums {
             let is_partner = |at: &usize| sums[*at] == *sum && !is_taken[*at];
-            let Some(at) = (0..sums.len()).find(is_partner) else { return false };
+            let at = (0..sums.len()).find(is_partner)?;
             is_taken[at] = true;
             partners.push(at);
         }
-        is_it(&hashes, &partners)
+        is_it(&hashes, &partners).then_some(partners)
     }
 }
 

@@ -47,6 +47,16 @@ impl<'t> DocumentId<'t> {
     }
 }
 
+impl fmt::Display for DocumentId<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DocumentId::Text(text) => f.write_str(text),
+            DocumentId::Number(number) => write!(f, "{number}"),
+            DocumentId::Other(json) => f.write_str(json),
+        }
+    }
+}
+
 impl Document<'_> {
     /// Copies everything that is borrowed.
     pub fn into_owned(self) -> Document<'static> {
@@ -131,8 +141,7 @@ pub(super) fn recall(expected: &View<'_>, actual: &View<'_>) -> f64 {
     let (Ok(relevant), Ok(retrieved)) = (expected.documents(), actual.documents()) else {
         return f64::from(u8::from(super::value::same_output(expected, actual)));
     };
-    let k = actual.arg("k").and_then(|k| whole_number(&serde_json::from_str(k.get()).ok()?));
-    let k = k.unwrap_or(i64::try_from(retrieved.len()).unwrap_or(i64::MAX));
+    let k = k_of(actual).unwrap_or(i64::try_from(retrieved.len()).unwrap_or(i64::MAX));
     let relevant: Vec<_> = relevant.iter().filter_map(|document| document.id.as_ref()).collect();
     // A document without an id still takes a rank, and equals no other.
     let retrieved: Vec<_> = retrieved
@@ -142,6 +151,11 @@ pub(super) fn recall(expected: &View<'_>, actual: &View<'_>) -> f64 {
         .collect();
     let relevant: Vec<_> = relevant.into_iter().map(Ok).collect();
     recall_at_k(&relevant, &retrieved, k)
+}
+
+/// Returns how many of the documents of a step count, if its arguments say so.
+pub(crate) fn k_of(actual: &View<'_>) -> Option<i64> {
+    actual.arg("k").and_then(|k| whole_number(&serde_json::from_str(k.get()).ok()?))
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "a k beyond i64 is no different from i64::MAX")]

@@ -19,9 +19,9 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 
 pub(crate) use args::{Differing, differing};
-pub(crate) use documents::NotDocuments;
 use documents::parse_documents;
 pub use documents::{Document, DocumentId};
+pub(crate) use documents::{NotDocuments, k_of};
 pub use empty::is_empty_result_text;
 use juror_document::Quoted;
 use juror_json::{self as json, Object};
@@ -250,6 +250,18 @@ impl<'t> View<'t> {
             Some(Output::Text(text)) => text.len(),
             Some(output) => output.written_length().saturating_sub(2) / 6,
             None => 0,
+        }
+    }
+
+    /// Returns the output as a SPARQL result if it was compared as one, or if its media type or the
+    /// kind of the step says that it is one.
+    pub(crate) fn shown_result(&self) -> Option<&SparqlResult<'t>> {
+        let is_query = self.name == StepKind::SparqlQuery.name();
+        let format = self.own_format().or(is_query.then_some(ResultFormat::Json));
+        match (self.result.get(), format) {
+            (Some(read), _) => read.as_ref().ok(),
+            (None, Some(format)) => self.result(format),
+            (None, None) => None,
         }
     }
 

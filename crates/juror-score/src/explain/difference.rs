@@ -1,12 +1,13 @@
 //! Describes how a step differs from the expected one.
 
 use hashbrown::HashSet;
-use juror_sparql::{Comparison, Difference, Prepared, SparqlResult};
+use juror_sparql::{
+    AlignmentRoom, Cell, Comparison, Prepared, Solutions, SparqlResult, TableAlignment,
+};
 
-use crate::compare::{Differing, DocumentId, View};
+use crate::compare::{Differing, View};
 use crate::exact::shown;
 use crate::output::Output;
-use crate::question::ExpectedStep;
 
 /// The longest piece of an output that is quoted, in characters.
 pub(super) const QUOTE: usize = 60;
@@ -59,44 +60,62 @@ impl View<'_> {
     }
 }
 
+/// Describes how results differ that are known to, and how their tables are aligned.
 pub(super) fn sparql_difference(
-    reference: &SparqlResult<'_>,
+    (reference, prepared): (&SparqlResult<'_>, &Prepared<'_>),
     found: &SparqlResult<'_>,
-    step: &ExpectedStep<'_>,
-) -> String {
-    let (expected, actual) = match (reference, found) {
-        (SparqlResult::Table(expected), SparqlResult::Table(actual)) => (expected, actual),
-        (SparqlResult::Truth(expected), SparqlResult::Truth(actual)) => {
-            return format!("expected {expected}, got {actual}");
+    room: &mut AlignmentRoom,
+) -> (String, Option<TableAlignment>) {
+    let table = prepared.align_different(found, room);
+    let why = match (reference, found, &table) {
+        (SparqlResult::Table(expected), SparqlResult::Table(actual), Some(_))
+            if actual.n_rows == 0 =>
+        {
+            format!("{} expected, none returned", rows(expected.n_rows))
         }
-        (SparqlResult::Truth(_), _) => return "expected true or false, got a table".into(),
-        (_, SparqlResult::Truth(_)) => return "expected a table, got true or false".into(),
+        (SparqlResult::Table(expected), _, Some(table)) => table_difference(expected, table)
+            .unwrap_or_else(|| match prepared.compare(found) {
+                Comparison::Undecided => "the tables are too contrived to compare".into(),
+                _ => "the columns do not belong together".into(),
+            }),
+        (SparqlResult::Truth(expected), SparqlResult::Truth(actual), _) => {
+            format!("expected {expected}, got {actual}")
+        }
+        (SparqlResult::Truth(_), ..) => "expected true or false, got a table".into(),
+        (SparqlResult::Table(_), ..) => "expected a table, got true or false".into(),
     };
-    if actual.n_rows == 0 {
-        return format!("{} expected, none returned", rows(expected.n_rows));
+    (why, table)
+}
+
+/// Describes how two tables differ, if it is by their values or by their order.
+fn table_difference(expected: &Solutions<'_>, table: &TableAlignment) -> Option<String> {
+    if !table.unpaired.is_empty() {
+        let names: Vec<&str> = table.unpaired.iter().map(|at| &*expected.names[*at]).collect();
+        return Some(format!("no column holds the values of `{}`", names.join("`, `")));
     }
-    let difference = Difference::between(expected, actual, &step.rules);
-    if !difference.unpaired.is_empty() {
-        return format!("no column holds the values of `{}`", difference.unpaired.join("`, `"));
-    }
-    if difference.order_differs {
-        return "the rows are in another order".into();
+    let (n_missing, n_extra) = (table.n_changed + table.n_missing, table.n_changed + table.n_extra);
+    if n_missing == 0 && n_extra == 0 {
+        return table.order_differs.then(|| "the rows are in another order".into());
     }
     let mut parts = Vec::new();
-    if difference.n_missing > 0 {
-        let first = difference.first_missing.as_deref().unwrap_or_default();
-        parts.push(format!("{} missing ({})", rows(difference.n_missing), quote(first)));
+    if let Some(first) = table.first_missing {
+        let required = table.columns.iter().filter(|pair| pair.1.is_some());
+        let columns = required.filter_map(|pair| pair.0);
+        let cells = columns.map(|at| text_of(&expected.columns[at][first]));
+        let cells = cells.collect::<Vec<_>>().join(", ");
+        parts.push(format!("{} missing ({})", rows(n_missing), quote(&cells)));
     }
-    if difference.n_extra > 0 {
-        parts.push(format!("{} extra", rows(difference.n_extra)));
+    if n_extra > 0 {
+        parts.push(format!("{} extra", rows(n_extra)));
     }
-    if parts.is_empty() {
-        return match Prepared::new(reference, &step.rules).compare(found) {
-            Comparison::Undecided => "the tables are too contrived to compare".into(),
-            _ => "the columns do not belong together".into(),
-        };
+    Some(parts.join(", "))
+}
+
+fn text_of<'c>(cell: &'c Cell<'_>) -> &'c str {
+    match cell {
+        Cell::Unbound => "(unbound)",
+        Cell::Text(text) | Cell::Typed(_, text) => text,
     }
-    parts.join(", ")
 }
 
 fn rows(n: usize) -> String {
@@ -117,11 +136,7 @@ pub(super) fn retrieval_difference(expected: &View<'_>, actual: &View<'_>) -> St
         .iter()
         .filter_map(|document| document.id.as_ref())
         .filter(|id| !found.contains(id))
-        .map(|id| match id {
-            DocumentId::Text(text) => text.to_string(),
-            DocumentId::Number(number) => number.to_string(),
-            DocumentId::Other(json) => json.clone(),
-        })
+        .map(ToString::to_string)
         .collect();
     if missing.is_empty() {
         return "the relevant ids are not among the first k".into();
@@ -130,17 +145,22 @@ pub(super) fn retrieval_difference(expected: &View<'_>, actual: &View<'_>) -> St
     format!("{} of {} ids not retrieved: {}", missing.len(), relevant.len(), quote(&ids))
 }
 
-/// Describes how the named arguments differ.
-pub(super) fn named_difference(expected: &View<'_>, actual: &View<'_>, names: &[&str]) -> String {
+/// Returns those of the named arguments that are written differently.
+pub(super) fn named_differing(
+    expected: &View<'_>,
+    actual: &View<'_>,
+    names: &[&str],
+) -> Vec<Differing> {
     let arg = |view: &View<'_>, name: &str| view.arg(name).map(|value| shown(value.get()));
     let of_both = |name: &&str| ((*name).to_owned(), arg(expected, name), arg(actual, name));
-    let differing = names.iter().map(of_both).filter(|(_, wanted, got)| wanted != got);
-    argument_difference(differing)
+    names.iter().map(of_both).filter(|(_, wanted, got)| wanted != got).collect()
 }
 
-pub(super) fn argument_difference(differing: impl IntoIterator<Item = Differing>) -> String {
-    let shown = |json: Option<String>| json.map_or("nothing".into(), |json| quote(&json));
-    let parts = differing.into_iter().map(|(name, wanted, got)| {
+/// Describes how arguments differ.
+pub(super) fn argument_difference(differing: &[Differing]) -> String {
+    let shown =
+        |json: &Option<String>| json.as_ref().map_or_else(|| "nothing".into(), |json| quote(json));
+    let parts = differing.iter().map(|(name, wanted, got)| {
         format!("{name}: expected {}, got {}", shown(wanted), shown(got))
     });
     let text = parts.collect::<Vec<_>>().join("; ");

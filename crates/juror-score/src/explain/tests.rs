@@ -1,5 +1,6 @@
-use super::difference::QUOTE;
+use super::difference::{QUOTE, quote};
 use super::*;
+use crate::limits::{TooLarge, Whose};
 use crate::read::{read_reference, read_responses};
 use crate::record::{Case, score};
 use juror_document::{Document, Format};
