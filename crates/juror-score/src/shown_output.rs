@@ -187,3 +187,61 @@ fn beginning(text: &str, most: usize) -> &str {
     let end = text.char_indices().nth(most).map_or(text.len(), |(end, _)| end);
     &text[..end]
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::StepBuilder;
+
+    const SHORT: ShownLimits =
+        ShownLimits { rows: 1, documents: 1, characters: 3, cell_characters: 2 };
+
+    fn shown(step: &StepBuilder) -> Value {
+        let trajectory = crate::TrajectoryBuilder::new().step(step.clone());
+        let trajectory = trajectory.build();
+        let step = &trajectory.steps.as_ref().expect("steps")[0];
+        let output = ShownOutput::of_actual(step, &Profile::V6, &SHORT);
+        serde_json::to_value(output).expect("JSON")
+    }
+
+    #[test]
+    fn outputs_are_shown_as_they_are_read() {
+        let step = |name: &str, output: &str| StepBuilder::new(name).output(output);
+        let truth = r#"{"head": {}, "boolean": true}"#;
+        let documents = r#"[{"id": 7, "text": "word"}, {"id": "b"}]"#;
+        for (step, expected) in [
+            (
+                step("any", "a,b\nlong,\n1,2\n").media_type("text/csv"),
+                json!({"columns": ["a", "b"], "rows": [["lo…", null]], "n_rows": 2}),
+            ),
+            (step("sparql_query", truth), json!({"text": "true", "more": 0})),
+            (
+                step("retrieval", documents),
+                json!({"documents": [{"id": "7", "text": "wor…"}], "n": 2}),
+            ),
+            (step("any", documents), json!({"text": "[{\"", "more": 37})),
+            (step("sparql_query", "éèêë"), json!({"text": "éèê", "more": 1})),
+            (StepBuilder::new("any"), Value::Null),
+        ] {
+            assert_eq!(shown(&step), expected, "{step:?}");
+        }
+    }
+
+    #[test]
+    fn an_unbound_cell_is_not_an_empty_text() {
+        let output = r#"{"head": {"vars": ["a", "b"]}, "results": {"bindings": [
+            {"a": {"type": "literal", "value": ""}}]}}"#;
+        let table = shown(&StepBuilder::new("sparql_query").output(output));
+        assert_eq!(table["rows"], json!([["", null]]));
+    }
+
+    #[test]
+    fn named_rows_are_shown_after_the_first() {
+        let rows = ShownRows::new([1, 5, 3, 9].into(), &ShownLimits { rows: 2, ..SHORT });
+        assert_eq!(rows.positions(9).collect::<Vec<_>>(), [0, 1, 3, 5]);
+        let positions = [0, 1, 2, 3, 5].map(|row| rows.position_of(row));
+        assert_eq!(positions, [Some(0), Some(1), None, Some(2), Some(3)]);
+    }
+}

@@ -32,6 +32,7 @@ mod keys;
 mod own_metrics;
 mod reference;
 mod responses;
+mod result_case;
 mod results;
 mod strict;
 
@@ -41,4 +42,5 @@ pub use juror_document::{Document, Format, Problems};
 pub use own_metrics::OwnMetrics;
 pub use reference::{Dataset, read_reference};
 pub use responses::{RepeatedIds, Responses, read_responses, read_responses_as};
+pub use result_case::{ResultCase, judged_aspects};
 pub use results::read_results;

@@ -275,10 +275,9 @@ impl<'a> QuestionForm<'a> {
     }
 
     fn read(self, template: Cow<'a, str>) -> Option<Question<'a>> {
-        let group = |steps: Vec<Object<'a>>| make_all(steps, expected_step);
         let groups = match self.reference_steps {
             None => None,
-            Some(groups) => Some(make_all(groups, group)?),
+            Some(groups) => Some(expected_groups(groups)?),
         };
         Some(Question {
             id: json::scalar_text(self.id?)?,
@@ -288,6 +287,11 @@ impl<'a> QuestionForm<'a> {
             groups,
         })
     }
+}
+
+/// Reads groups of expected steps, or returns `None` if a field has the wrong type.
+pub(super) fn expected_groups(groups: Vec<Vec<Object<'_>>>) -> Option<Vec<Vec<ExpectedStep<'_>>>> {
+    make_all(groups, |steps| make_all(steps, expected_step))
 }
 
 /// Maps all items, or returns `None` if one fails. Collecting into an `Option` would allocate room

@@ -13,9 +13,9 @@ use crate::stats::Number;
 use crate::trajectory::{Ending, Step, Trajectory, Usage};
 
 /// A record, with the id of its question if it has one.
-pub(super) struct ResponseRecord<'a> {
+pub(in crate::read) struct ResponseRecord<'a> {
     pub(super) id: Option<Cow<'a, str>>,
-    pub(super) trajectory: Trajectory<'a>,
+    pub(in crate::read) trajectory: Trajectory<'a>,
     /// Whether it has any known key besides the id and the trial.
     pub(super) says_something: bool,
     /// A `trial` that is none.
@@ -49,7 +49,7 @@ pub(super) const MOST_STEPS: usize = 1 << 16;
 const BYTES_A_STEP: usize = 16;
 
 /// Reads one record.
-pub(super) fn read_record(text: &str) -> Result<ResponseRecord<'_>, serde_json::Error> {
+pub(in crate::read) fn read_record(text: &str) -> Result<ResponseRecord<'_>, serde_json::Error> {
     let mut form: ResponseForm<'_> = json::from_str(text)?;
     let n_steps = form.actual_steps.as_ref().map_or(0, Vec::len);
     if n_steps > MOST_STEPS.max(text.len() / BYTES_A_STEP) {
